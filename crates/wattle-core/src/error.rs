@@ -1,0 +1,273 @@
+//! What can go wrong, as values that say what happened, where, and what to do.
+
+use std::fmt;
+use std::time::Duration;
+
+use thiserror::Error;
+use wattle_ir::{Site, VerifyError};
+
+/// The result of everything here that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An error; [`Error::kind`] tells which.
+#[derive(Clone)]
+pub struct Error(Box<ErrorKind>);
+
+impl Error {
+    /// What went wrong.
+    pub fn kind(&self) -> &ErrorKind {
+        &self.0
+    }
+
+    /// An error of a scenario's own: an assertion that did not hold.
+    pub fn check(message: impl Into<String>) -> Error {
+        ErrorKind::Check(message.into()).into()
+    }
+}
+
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Error {
+        Error(Box::new(kind))
+    }
+}
+
+impl From<VerifyError> for Error {
+    fn from(error: VerifyError) -> Error {
+        ErrorKind::Kernel(error).into()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+// `main` prints an error that it returns with Debug, and a user reads it.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// What went wrong.
+#[derive(Clone, Debug, Error)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// No device of that name.
+    #[error("there is no device `{wanted}`\n{}", list(.known))]
+    UnknownDevice {
+        /// What was asked for.
+        wanted: String,
+        /// What there is, and why the others are not there: name and remark.
+        known: Vec<(String, String)>,
+    },
+    /// An extent that is zero, too large, or that overflows.
+    #[error("{what} of {extent}: {why}")]
+    Extent {
+        /// What has the extent.
+        what: &'static str,
+        /// The extent, as it was written.
+        extent: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// More memory than there is.
+    #[error(
+        "device `{device}` cannot hold {bytes} bytes more: {why}; allocate less, or free buffers first (a buffer is \
+         freed when its last owner, a queued launch included, is gone)"
+    )]
+    OutOfMemory {
+        /// The device.
+        device: String,
+        /// How many bytes were asked for.
+        bytes: u64,
+        /// What the device has.
+        why: String,
+    },
+    /// Source and destination of a copy differ in shape.
+    #[error("copy at {site}: the source has extent {source_extent} and the destination {destination_extent}; \
+             take subviews of one shape")]
+    CopyShape {
+        /// Where the copy was enqueued.
+        site: Site,
+        /// The source's extent.
+        source_extent: String,
+        /// The destination's extent.
+        destination_extent: String,
+    },
+    /// A range that its buffer does not have.
+    #[error("range {range} of a buffer of extent {extent}, at {site}")]
+    ViewRange {
+        /// Where the view was made.
+        site: Site,
+        /// The range.
+        range: String,
+        /// The extent of the buffer.
+        extent: String,
+    },
+    /// A device cannot do what was asked.
+    #[error("device `{device}` cannot {what}; {instead}")]
+    Capability {
+        /// The device.
+        device: String,
+        /// What it cannot do, with the reason.
+        what: String,
+        /// What to do instead.
+        instead: String,
+    },
+    /// A buffer of one device given to another.
+    #[error("{what} at {site} uses a buffer of device `{owner}` on device `{device}`; copy it there first")]
+    WrongDevice {
+        /// What uses it.
+        what: String,
+        /// Where.
+        site: Site,
+        /// The buffer's device.
+        owner: String,
+        /// The queue's device.
+        device: String,
+    },
+    /// Two uses of a buffer that nothing orders.
+    #[error("{second}\n  conflicts with {first}, and nothing orders the two\n  help: {help}")]
+    Conflict {
+        /// The use that came first.
+        first: String,
+        /// The use that was refused.
+        second: String,
+        /// What to do.
+        help: &'static str,
+    },
+    /// A kernel did what it must not; the first fault of the launch.
+    #[error("{0}")]
+    Fault(Box<Fault>),
+    /// A launch went past its time limit; where its blocks were.
+    #[error("kernel `{kernel}` did not end within {limit:?}\n{}", threads(.lines))]
+    TimeLimit {
+        /// The kernel.
+        kernel: String,
+        /// The limit.
+        limit: Duration,
+        /// Where threads were when they were stopped.
+        lines: Vec<ThreadLine>,
+    },
+    /// The work was interrupted, by Ctrl-C or by [`crate::interrupt::request`].
+    #[error("interrupted while `{kernel}` was running\n{}", threads(.lines))]
+    Interrupted {
+        /// The kernel or task.
+        kernel: String,
+        /// Where threads were when they were stopped.
+        lines: Vec<ThreadLine>,
+    },
+    /// A kernel's function or a host task panicked.
+    #[error("{what} panicked: {message}")]
+    Panic {
+        /// What panicked.
+        what: String,
+        /// Its message.
+        message: String,
+    },
+    /// A queue that met an error is used again before the error was taken.
+    #[error("the queue stopped at an earlier error; `queue.wait()` takes it, and the queue can be used again\n{first}")]
+    QueueStopped {
+        /// That error.
+        first: Box<Error>,
+    },
+    /// A kernel that cannot be built.
+    #[error("{0}")]
+    Kernel(VerifyError),
+    /// What a simulation or a checker found.
+    #[error("{0}")]
+    Finding(String),
+    /// A scenario's assertion did not hold.
+    #[error("{0}")]
+    Check(String),
+    /// What the operating system or a driver said.
+    #[error("{what}: {message}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// What was said.
+        message: String,
+    },
+}
+
+/// Where a thread was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadLine {
+    /// Its block.
+    pub block: String,
+    /// The last line that it passed.
+    pub site: Site,
+}
+
+fn list(known: &[(String, String)]) -> String {
+    let lines: Vec<_> = known.iter().map(|(name, remark)| format!("  {name:<14} {remark}")).collect();
+    lines.join("\n")
+}
+
+fn threads(lines: &[ThreadLine]) -> String {
+    const SHOWN: usize = 8;
+    let mut text: Vec<_> =
+        lines.iter().take(SHOWN).map(|line| format!("  block {} was at {}", line.block, line.site)).collect();
+    if lines.len() > SHOWN {
+        text.push(format!("  and {} more", lines.len() - SHOWN));
+    }
+    text.push("  help: a wait needs another thread that ends it; raise the limit with `LaunchOptions::time_limit`".into());
+    text.join("\n")
+}
+
+/// What a thread of a kernel did that it must not.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("kernel `{kernel}`, block {block}, thread {thread}: {what}\n  at {site}")]
+pub struct Fault {
+    /// The kernel.
+    pub kernel: String,
+    /// The thread's block.
+    pub block: String,
+    /// The thread in its block.
+    pub thread: String,
+    /// The source line.
+    pub site: Site,
+    /// What it did.
+    pub what: FaultKind,
+}
+
+/// What a thread of a kernel did that it must not.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FaultKind {
+    /// An index that is out of bounds. The access was skipped.
+    #[error("index {index} of `{view}`, which has extent {extent}; the access was skipped")]
+    OutOfBounds {
+        /// The view's name.
+        view: String,
+        /// The index.
+        index: String,
+        /// The extent.
+        extent: String,
+    },
+    /// An integer was divided by zero. The result was 0.
+    #[error("division by zero; the result was 0")]
+    DivisionByZero,
+    /// An assertion did not hold.
+    #[error("assertion failed: {0}")]
+    Assertion(String),
+    /// More block shared memory than there is.
+    #[error("{asked} bytes of block shared memory, of which the device has {available}")]
+    SharedMemory {
+        /// How many bytes the kernel asks for.
+        asked: u64,
+        /// How many there are.
+        available: u64,
+    },
+}
+
+/// An index or extent as text: `7` in one dimension, `[1, 7]` in more.
+pub fn format_index(index: &[u32]) -> String {
+    match index {
+        [one] => one.to_string(),
+        more => format!("{more:?}"),
+    }
+}

@@ -1,0 +1,86 @@
+//! Extents of buffers and launches.
+
+use std::fmt;
+
+use wattle_ir::{Dim, Idx, MAX_RANK, Rank};
+
+use crate::error::{ErrorKind, Result, format_index};
+
+/// An extent in `D` dimensions, in elements, blocks, threads or frames. Dimension 0 varies slowest.
+///
+/// No extent is zero, and the product of all is below 2³², since kernels index with `u32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Extent<const D: usize>([u32; D]);
+
+impl<const D: usize> Extent<D> {
+    /// The extent in each dimension.
+    pub fn get(&self) -> [u32; D] {
+        self.0
+    }
+
+    /// The product of all.
+    pub fn count(&self) -> u32 {
+        self.0.iter().product()
+    }
+
+    /// In an array of the greatest rank, with ones behind.
+    pub(crate) fn spread(&self) -> [u32; MAX_RANK] {
+        std::array::from_fn(|d| self.0.get(d).copied().unwrap_or(1))
+    }
+}
+
+impl<const D: usize> fmt::Display for Extent<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&format_index(&self.0))
+    }
+}
+
+/// What an extent can be written as: a `usize` in one dimension, an array of them in more, or an [`Extent`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an extent in {D} dimensions",
+    note = "write a number for one dimension, an array of numbers for more: `[height, width]`"
+)]
+pub trait ToExtent<const D: usize>: Copy + fmt::Debug {
+    /// The extents, unchecked.
+    fn raw(self) -> [usize; D];
+}
+
+impl ToExtent<1> for usize {
+    fn raw(self) -> [usize; 1] {
+        [self]
+    }
+}
+
+impl<const D: usize> ToExtent<D> for [usize; D] {
+    fn raw(self) -> [usize; D] {
+        self
+    }
+}
+
+impl<const D: usize> ToExtent<D> for Extent<D> {
+    fn raw(self) -> [usize; D] {
+        self.0.map(|extent| extent as usize)
+    }
+}
+
+/// Checks an extent; `what` has it.
+pub(crate) fn check<const D: usize>(extent: impl ToExtent<D>, what: &'static str) -> Result<Extent<D>> {
+    let raw = extent.raw();
+    let refuse = |why| Err(ErrorKind::Extent { what, extent: format!("{raw:?}"), why }.into());
+    if raw.contains(&0) {
+        return refuse("an extent of zero; every extent must be at least 1");
+    }
+    let product = raw.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent));
+    match product {
+        Some(product) if product <= u32::MAX as usize => Ok(Extent(raw.map(|extent| extent as u32))),
+        _ => refuse("the product is 2^32 or more, and kernels index with u32; split the work"),
+    }
+}
+
+/// The index of `D` dimensions from the front of an array.
+pub(crate) fn gather<const D: usize>(all: [u32; MAX_RANK]) -> Idx<D>
+where
+    Dim<D>: Rank,
+{
+    Dim::<D>::gather(all)
+}

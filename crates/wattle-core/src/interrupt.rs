@@ -1,0 +1,21 @@
+//! Stopping what runs, from a signal handler or another thread.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static REQUESTED: AtomicBool = AtomicBool::new(false);
+
+/// Asks every launch of the process to end: waits end at once, and no further block starts. Each launch so ended
+/// returns [`crate::ErrorKind::Interrupted`]. Safe in a signal handler.
+pub fn request() {
+    REQUESTED.store(true, Ordering::Relaxed);
+}
+
+/// Takes the request back.
+pub fn clear() {
+    REQUESTED.store(false, Ordering::Relaxed);
+}
+
+/// Whether it was asked.
+pub fn requested() -> bool {
+    REQUESTED.load(Ordering::Relaxed)
+}

@@ -1,0 +1,166 @@
+//! The shapes of launches.
+
+use std::time::Duration;
+
+use wattle_ir::MAX_RANK;
+
+use crate::error::Result;
+use crate::extent::{self, Extent, ToExtent};
+
+/// Logical work: `frames` frames of `frame_extent` each. The device chooses blocks and threads, and a kernel that is
+/// launched so must be right for any choice: it shares its work out with `acc.indices` and `acc.items`.
+///
+/// The simulated device takes a frame for a block and its extent for threads; the host runs a few blocks per worker,
+/// each of one thread.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameSpec<const D: usize> {
+    frames: [usize; D],
+    frame_extent: [usize; D],
+}
+
+impl<const D: usize> FrameSpec<D> {
+    /// `frames` frames of `frame_extent` each. Extents are checked when it is launched.
+    pub fn new(frames: impl ToExtent<D>, frame_extent: impl ToExtent<D>) -> Self {
+        FrameSpec { frames: frames.raw(), frame_extent: frame_extent.raw() }
+    }
+
+    /// As many frames of `frame_extent` as cover `extent`.
+    pub fn cover(extent: impl ToExtent<D>, frame_extent: impl ToExtent<D>) -> Self {
+        let (extent, frame_extent) = (extent.raw(), frame_extent.raw());
+        let frames = std::array::from_fn(|d| extent[d].div_ceil(frame_extent[d].max(1)));
+        FrameSpec { frames, frame_extent }
+    }
+}
+
+/// Exactly `blocks` blocks of `threads` threads each. A device that cannot keep this says so in an error: the host runs
+/// one thread per block.
+#[derive(Clone, Copy, Debug)]
+pub struct ThreadSpec<const D: usize> {
+    blocks: [usize; D],
+    threads: [usize; D],
+}
+
+impl<const D: usize> ThreadSpec<D> {
+    /// `blocks` blocks of `threads` threads each. Extents are checked when it is launched.
+    pub fn new(blocks: impl ToExtent<D>, threads: impl ToExtent<D>) -> Self {
+        ThreadSpec { blocks: blocks.raw(), threads: threads.raw() }
+    }
+}
+
+/// A shape that a kernel of rank `D` can be launched with.
+pub trait Spec<const D: usize>: Copy + sealed::Sealed {
+    #[doc(hidden)]
+    fn shape(self) -> Result<Shape>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<const D: usize> Sealed for super::FrameSpec<D> {}
+    impl<const D: usize> Sealed for super::ThreadSpec<D> {}
+}
+
+impl<const D: usize> Spec<D> for FrameSpec<D> {
+    fn shape(self) -> Result<Shape> {
+        let frames: Extent<D> = extent::check(self.frames, "frames")?;
+        let frame_extent: Extent<D> = extent::check(self.frame_extent, "a frame extent")?;
+        check_total(frames, frame_extent)?;
+        Ok(Shape { kind: ShapeKind::Frames, rank: D, outer: frames.spread(), inner: frame_extent.spread() })
+    }
+}
+
+impl<const D: usize> Spec<D> for ThreadSpec<D> {
+    fn shape(self) -> Result<Shape> {
+        let blocks: Extent<D> = extent::check(self.blocks, "blocks")?;
+        let threads: Extent<D> = extent::check(self.threads, "threads")?;
+        check_total(blocks, threads)?;
+        Ok(Shape { kind: ShapeKind::Threads, rank: D, outer: blocks.spread(), inner: threads.spread() })
+    }
+}
+
+fn check_total<const D: usize>(outer: Extent<D>, inner: Extent<D>) -> Result<()> {
+    let total: [usize; D] = std::array::from_fn(|d| outer.get()[d] as usize * inner.get()[d] as usize);
+    extent::check::<D>(total, "a launch").map(drop)
+}
+
+/// A checked shape, of any rank: what devices are given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Whose promise it is.
+    pub kind: ShapeKind,
+    /// How many dimensions are used; the others have extent 1.
+    pub rank: usize,
+    /// Frames, or blocks.
+    pub outer: [u32; MAX_RANK],
+    /// The extent of a frame, or threads per block.
+    pub inner: [u32; MAX_RANK],
+}
+
+/// Which of the two a shape is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShapeKind {
+    /// A [`FrameSpec`]: the device chooses blocks and threads.
+    Frames,
+    /// A [`ThreadSpec`]: these blocks and threads.
+    Threads,
+}
+
+/// What a launch asks for beyond its shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchOptions {
+    pub(crate) cooperative: bool,
+    pub(crate) time_limit: Option<Duration>,
+    pub(crate) shared_len: u32,
+}
+
+/// How long a launch may wait when nothing else was said.
+const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(60);
+
+impl Default for LaunchOptions {
+    fn default() -> Self {
+        LaunchOptions { cooperative: false, time_limit: Some(DEFAULT_TIME_LIMIT), shared_len: 0 }
+    }
+}
+
+impl LaunchOptions {
+    /// The defaults: not cooperative, a time limit of 60 s, no shared memory sized at launch.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// All blocks at once, so that they may wait for each other in any direction. The host grants it up to its
+    /// workers, then by more threads.
+    pub fn cooperative(self) -> Self {
+        LaunchOptions { cooperative: true, ..self }
+    }
+
+    /// How long the launch may take. Loops without a bound look at the clock now and then; a launch that is past its
+    /// limit there ends in an error that names each block's last line.
+    pub fn time_limit(self, limit: Duration) -> Self {
+        LaunchOptions { time_limit: Some(limit), ..self }
+    }
+
+    /// No time limit.
+    pub fn no_time_limit(self) -> Self {
+        LaunchOptions { time_limit: None, ..self }
+    }
+
+    /// The length, in elements, of the kernel's shared array that is sized at launch.
+    pub fn shared_len(self, elements: u32) -> Self {
+        LaunchOptions { shared_len: elements, ..self }
+    }
+
+    /// Whether all blocks are wanted at once.
+    pub fn is_cooperative(&self) -> bool {
+        self.cooperative
+    }
+
+    /// The time limit.
+    pub fn limit(&self) -> Option<Duration> {
+        self.time_limit
+    }
+
+    /// The length of the shared array that is sized at launch, in elements.
+    pub fn shared_elements(&self) -> u32 {
+        self.shared_len
+    }
+}

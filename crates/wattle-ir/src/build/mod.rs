@@ -1,0 +1,411 @@
+//! Builds kernels: what the second function that `#[kernel]` emits is written in.
+//!
+//! A [`Builder`] holds the kernel that is being built. Expressions are [`Val`]s, whose Rust types are inferred by
+//! rustc as those of the user's own code are, so generics and const generics cost nothing here. Statements are
+//! appended to the block that is open; control flow opens and closes blocks. The surfaces [`Acc`], [`Read`],
+//! [`PerItem`], [`Shared`], [`Atomic`] and [`Array`] have the methods of the things that they stand for.
+
+mod acc;
+mod array;
+mod iterate;
+mod value;
+mod view;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use wattle_memory::{FenceOrder, Scope};
+
+pub use acc::Acc;
+pub use array::Array;
+pub use iterate::{IndexRange, Indices, Inclusive, Items, Iterate, LoopHandle, RangeOf, Reversed, Stepped};
+pub use value::{IrValue, Lift, Val, Var, Variable};
+pub use view::{Atomic, ItemRef, PerItem, Read, Shared};
+
+use crate::{
+    Access, Const, Element, Expr, ExprId, Kernel, Label, LocalArray, LocalId, Param, ParamId, ParamKind, Place, Rank,
+    Scalar, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type, VerifyError, verify,
+};
+
+/// How deep device functions may call each other; each call is built in place, so recursion has no end.
+const MAX_CALL_DEPTH: usize = 64;
+
+/// A kernel that is being built.
+pub struct Builder {
+    state: RefCell<State>,
+}
+
+struct State {
+    kernel: Kernel,
+    /// The ids of the expressions there are, so that none is there twice.
+    known: HashMap<Expr, ExprId>,
+    /// Which slots the user can assign to; all others are assigned in one place.
+    mutable: Vec<bool>,
+    /// The statements of the blocks that are open, outermost first.
+    blocks: Vec<Vec<Stmt>>,
+    /// What each open block but the outermost belongs to.
+    open: Vec<Open>,
+    labels: u32,
+    call_depth: usize,
+    defect: Option<VerifyError>,
+}
+
+enum Open {
+    Then { condition: ExprId },
+    Otherwise { condition: ExprId, then: Vec<Stmt> },
+    Loop { label: Label, bounded: bool, site: Site },
+    Continuing { label: Label, bounded: bool, site: Site, body: Vec<Stmt> },
+    Block { label: Label },
+}
+
+impl Builder {
+    /// Starts the kernel `name`, defined at `site`, with launches of `rank` dimensions.
+    pub fn new(name: &str, site: Site, rank: usize) -> Builder {
+        let kernel = Kernel {
+            name: name.to_owned(),
+            site,
+            rank,
+            params: Vec::new(),
+            shared: Vec::new(),
+            locals: Vec::new(),
+            slots: Vec::new(),
+            exprs: Vec::new(),
+            body: Vec::new(),
+        };
+        Builder {
+            state: RefCell::new(State {
+                kernel,
+                known: HashMap::new(),
+                mutable: Vec::new(),
+                blocks: vec![Vec::new()],
+                open: Vec::new(),
+                labels: 0,
+                call_depth: 0,
+                defect: None,
+            }),
+        }
+    }
+
+    /// The kernel, verified.
+    ///
+    /// # Errors
+    /// What the verifier refuses, and device functions that call each other without end.
+    pub fn finish(self) -> Result<Kernel, VerifyError> {
+        let mut state = self.state.into_inner();
+        state.kernel.body = state.blocks.swap_remove(0);
+        if let Some(defect) = state.defect {
+            return Err(defect);
+        }
+        verify(&state.kernel)?;
+        Ok(state.kernel)
+    }
+
+    /// Declares a scalar parameter.
+    pub fn scalar<T: Scalar>(&self, name: &'static str) -> Val<'_, T> {
+        let id = self.param(Param { name, kind: ParamKind::Scalar(T::TYPE) });
+        self.val(Expr::Param(id))
+    }
+
+    /// Declares a parameter that is a view.
+    pub fn view<T: Element>(&self, name: &'static str, access: Access, rank: usize) -> Place {
+        Place::Param(self.param(Param { name, kind: ParamKind::View { access, element: T::TYPE, rank } }))
+    }
+
+    fn param(&self, param: Param) -> ParamId {
+        let params = &mut self.state.borrow_mut().kernel.params;
+        params.push(param);
+        ParamId(params.len() as u32 - 1)
+    }
+
+    pub(crate) fn declare_shared(&self, element: Type, len: SharedLen, atomic: bool, site: Site) -> Place {
+        let shared = &mut self.state.borrow_mut().kernel.shared;
+        shared.push(SharedArray { name: "shared", element, len, atomic, site });
+        Place::Shared(SharedId(shared.len() as u32 - 1))
+    }
+
+    pub(crate) fn name_place(&self, place: Place, name: &'static str) {
+        if let Place::Shared(id) = place {
+            let array = &mut self.state.borrow_mut().kernel.shared[id.index()];
+            if array.name == "shared" {
+                array.name = name;
+            }
+        }
+    }
+
+    pub(crate) fn declare_local(&self, element: Type, len: usize) -> LocalId {
+        let locals = &mut self.state.borrow_mut().kernel.locals;
+        locals.push(LocalArray { element, len: len as u32 });
+        LocalId(locals.len() as u32 - 1)
+    }
+
+    pub(crate) fn declare_slot(&self, ty: Type, name: Option<&'static str>, mutable: bool) -> SlotId {
+        let state = &mut *self.state.borrow_mut();
+        state.kernel.slots.push(Slot { ty, name });
+        state.mutable.push(mutable);
+        SlotId(state.kernel.slots.len() as u32 - 1)
+    }
+
+    /// A slot for the result of a statement.
+    pub(crate) fn temporary<T: Scalar>(&self) -> SlotId {
+        self.declare_slot(T::TYPE, None, false)
+    }
+
+    pub(crate) fn push(&self, stmt: Stmt) {
+        if let Some(block) = self.state.borrow_mut().blocks.last_mut() {
+            block.push(stmt);
+        }
+    }
+
+    pub(crate) fn intern(&self, expr: Expr) -> ExprId {
+        let state = &mut *self.state.borrow_mut();
+        *state.known.entry(expr).or_insert_with(|| {
+            state.kernel.exprs.push(expr);
+            ExprId(state.kernel.exprs.len() as u32 - 1)
+        })
+    }
+
+    pub(crate) fn expr(&self, id: ExprId) -> Expr {
+        self.state.borrow().kernel.exprs[id.index()]
+    }
+
+    pub(crate) fn constant(&self, id: ExprId) -> Option<Const> {
+        match self.expr(id) {
+            Expr::Const(constant) => Some(constant),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn val<T: Scalar>(&self, expr: Expr) -> Val<'_, T> {
+        Val::new(self, self.intern(expr))
+    }
+
+    /// The value of a slot that is assigned in one place.
+    pub(crate) fn read_slot<T: Scalar>(&self, slot: SlotId) -> Val<'_, T> {
+        self.val(Expr::Slot(slot))
+    }
+
+    /// The value, held: what it is now is what every later use sees. Named after the user's variable.
+    pub(crate) fn hold<'b, T: Scalar>(&'b self, value: Val<'b, T>, name: Option<&'static str>) -> Val<'b, T> {
+        match self.expr(value.id) {
+            Expr::Const(_) | Expr::Param(_) | Expr::Builtin(..) | Expr::Extent(..) => return value,
+            Expr::Slot(slot) => {
+                let state = &mut *self.state.borrow_mut();
+                if !state.mutable[slot.index()] {
+                    let held = &mut state.kernel.slots[slot.index()].name;
+                    *held = held.or(name);
+                    return value;
+                }
+            }
+            _ => {}
+        }
+        let slot = self.declare_slot(T::TYPE, name, false);
+        self.push(Stmt::Assign { slot, value: value.id });
+        self.read_slot(slot)
+    }
+
+    /// A literal.
+    pub fn lit<T: Scalar>(&self, value: T) -> Val<'_, T> {
+        self.val(Expr::Const(Const::of(value)))
+    }
+
+    /// A constant of the user's, or one of the library's markers (a scope, an order, a worker).
+    pub fn lift<L: Lift>(&self, value: L) -> L::Built<'_> {
+        value.lift(self)
+    }
+
+    /// An array of these values.
+    pub fn array<'b, T: Element, const N: usize>(&'b self, values: [Val<'b, T>; N]) -> Array<'b, T, N> {
+        Array::of_values(self, values)
+    }
+
+    /// An array of one value, repeated.
+    pub fn repeat<'b, T: Element, const N: usize>(&'b self, value: Val<'b, T>) -> Array<'b, T, N> {
+        let value = self.hold(value, None);
+        Array::of_values(self, [value; N])
+    }
+
+    /// `let name = value`.
+    pub fn bind<'b, V: IrValue<'b>>(&'b self, value: V, name: &'static str) -> V {
+        value.bind(self, name)
+    }
+
+    /// `let mut name = value`.
+    pub fn variable<'b, V: IrValue<'b>>(&'b self, value: V, name: &'static str) -> V::Var {
+        value.variable(self, Some(name))
+    }
+
+    /// A value where none is ever needed: after a `return`, `break` or `continue`.
+    pub fn unreachable<'b, V: IrValue<'b>>(&'b self) -> V {
+        V::unreachable(self)
+    }
+
+    /// A value, and nothing done with it: an expression statement.
+    pub fn discard<V>(&self, _: V) {}
+
+    /// Opens the branch for `condition`. A constant condition is decided here, and the other branch dropped.
+    pub fn if_begin(&self, condition: Val<'_, bool>) {
+        self.enter(Open::Then { condition: condition.id });
+    }
+
+    /// Closes the branch and opens the other one.
+    pub fn if_else(&self) {
+        if let (Some(Open::Then { condition }), then) = self.leave() {
+            self.enter(Open::Otherwise { condition, then });
+        }
+    }
+
+    /// Closes the other branch.
+    pub fn if_end(&self) {
+        let (condition, then, otherwise) = match self.leave() {
+            (Some(Open::Otherwise { condition, then }), otherwise) => (condition, then, otherwise),
+            (Some(Open::Then { condition }), then) => (condition, then, Vec::new()),
+            _ => return,
+        };
+        match self.constant(condition) {
+            Some(constant) => {
+                let taken = if constant.raw != 0 { then } else { otherwise };
+                taken.into_iter().for_each(|stmt| self.push(stmt));
+            }
+            None if then.is_empty() && otherwise.is_empty() => {}
+            None => self.push(Stmt::If { condition, then, otherwise }),
+        }
+    }
+
+    /// Opens a loop's body.
+    #[track_caller]
+    pub fn loop_begin(&self, bounded: bool) -> LoopHandle<'_> {
+        let label = self.new_label();
+        self.enter(Open::Loop { label, bounded, site: Site::caller() });
+        LoopHandle::simple(label)
+    }
+
+    /// Closes a loop's body and opens what it does between iterations.
+    pub(crate) fn loop_continuing(&self) {
+        if let (Some(Open::Loop { label, bounded, site }), body) = self.leave() {
+            self.enter(Open::Continuing { label, bounded, site, body });
+        }
+    }
+
+    pub(crate) fn loop_close(&self) {
+        let stmt = match self.leave() {
+            (Some(Open::Loop { label, bounded, site }), body) => {
+                Stmt::Loop { label, body, continuing: Vec::new(), bounded, site }
+            }
+            (Some(Open::Continuing { label, bounded, site, body }), continuing) => {
+                Stmt::Loop { label, body, continuing, bounded, site }
+            }
+            _ => return,
+        };
+        self.push(stmt);
+    }
+
+    /// Opens the loop over `source`; gives the loop and what the pattern binds.
+    #[track_caller]
+    pub fn for_begin<'b, I: Iterate<'b>>(&'b self, source: I) -> (LoopHandle<'b>, I::Item) {
+        source.begin(self)
+    }
+
+    /// Closes a loop.
+    pub fn loop_end(&self, handle: LoopHandle<'_>) {
+        handle.end(self);
+    }
+
+    /// Leaves the innermost loop that has begun, unless `condition` holds.
+    #[track_caller]
+    pub fn while_condition(&self, handle: &LoopHandle<'_>, condition: Val<'_, bool>) {
+        self.if_begin(condition);
+        self.if_else();
+        self.break_to(handle.break_label());
+        self.if_end();
+    }
+
+    /// Opens a block that a break can leave.
+    pub fn block_begin(&self) -> Label {
+        let label = self.new_label();
+        self.enter(Open::Block { label });
+        label
+    }
+
+    /// Closes the block.
+    pub fn block_end(&self) {
+        if let (Some(Open::Block { label }), body) = self.leave() {
+            self.push(Stmt::Block { label, body });
+        }
+    }
+
+    /// `break`.
+    pub fn break_to(&self, label: Label) {
+        self.push(Stmt::Break(label));
+    }
+
+    /// `continue`.
+    pub fn continue_to(&self, label: Label) {
+        self.push(Stmt::Continue(label));
+    }
+
+    /// `return`, of the kernel itself.
+    pub fn return_(&self) {
+        self.push(Stmt::Return);
+    }
+
+    /// Begins the body of a device function, unless calls are nested too deeply.
+    #[track_caller]
+    pub fn call_begin(&self, function: &str) -> bool {
+        let state = &mut *self.state.borrow_mut();
+        if state.call_depth == MAX_CALL_DEPTH {
+            state.defect.get_or_insert_with(|| VerifyError {
+                kernel: state.kernel.name.clone(),
+                at: Site::caller(),
+                what: format!(
+                    "device functions are built in place, and `{function}` is {MAX_CALL_DEPTH} calls deep; \
+                     write the recursion as a loop"
+                ),
+            });
+            return false;
+        }
+        state.call_depth += 1;
+        true
+    }
+
+    /// Ends the body of a device function.
+    pub fn call_end(&self) {
+        self.state.borrow_mut().call_depth -= 1;
+    }
+
+    /// `assert!(condition, message)`.
+    #[track_caller]
+    pub fn assert(&self, condition: Val<'_, bool>, message: &str) {
+        self.push(Stmt::Assert { condition: condition.id, message: message.to_owned(), site: Site::caller() });
+    }
+
+    #[track_caller]
+    pub(crate) fn fence(&self, scope: Scope, order: FenceOrder) {
+        self.push(Stmt::Fence { order, scope, site: Site::caller() });
+    }
+
+    fn new_label(&self) -> Label {
+        let state = &mut *self.state.borrow_mut();
+        state.labels += 1;
+        Label(state.labels - 1)
+    }
+
+    fn enter(&self, open: Open) {
+        let state = &mut *self.state.borrow_mut();
+        state.open.push(open);
+        state.blocks.push(Vec::new());
+    }
+
+    fn leave(&self) -> (Option<Open>, Vec<Stmt>) {
+        let state = &mut *self.state.borrow_mut();
+        match state.open.pop() {
+            Some(open) => (Some(open), state.blocks.pop().unwrap_or_default()),
+            None => (None, Vec::new()),
+        }
+    }
+
+    /// The extents of a place.
+    pub(crate) fn extent<'b, R: Rank>(&'b self, place: Place, rank: usize) -> R::Built<'b> {
+        let all: Vec<_> = (0..rank).map(|d| self.val(Expr::Extent(place, d as u8))).collect();
+        R::gather_built(self, &all)
+    }
+}

@@ -1,0 +1,353 @@
+//! Values while a kernel is built, and the operators on them.
+
+use std::marker::PhantomData;
+
+use wattle_memory::{Scope, marker};
+
+use super::Builder;
+use crate::{
+    BinaryOp, Const, DivOp, Element, Expr, ExprId, Float, Int, Scalar, Signed, Site, SlotId, Stmt, Type, UnaryOp, eval,
+    worker,
+};
+
+/// An expression of type `T` in the kernel that is being built.
+pub struct Val<'b, T> {
+    pub(crate) builder: &'b Builder,
+    pub(crate) id: ExprId,
+    ty: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Val<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Val<'_, T> {}
+
+/// A scalar variable of the user's: a slot.
+pub struct Var<'b, T> {
+    builder: &'b Builder,
+    slot: SlotId,
+    ty: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Var<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Var<'_, T> {}
+
+/// What a variable of the user's does: `x`, and `x = value`.
+pub trait Variable<'b>: Copy {
+    /// What it holds.
+    type Value;
+    /// What it holds where this is used.
+    fn get(&self) -> Self::Value;
+    /// What it holds now.
+    fn snapshot(&self) -> Self::Value;
+    /// Assigns.
+    fn set(&self, value: Self::Value);
+}
+
+/// What `let` can bind: scalars, arrays, tuples of these, views.
+pub trait IrValue<'b>: Sized {
+    /// What `let mut` makes of it.
+    type Var: Variable<'b, Value = Self>;
+    /// The value as it is now, under the user's name.
+    fn bind(self, builder: &'b Builder, name: &'static str) -> Self;
+    /// A variable that starts with this value.
+    fn variable(self, builder: &'b Builder, name: Option<&'static str>) -> Self::Var;
+    /// Some value, where none is needed.
+    fn unreachable(builder: &'b Builder) -> Self;
+}
+
+impl<'b, T: Scalar> Variable<'b> for Var<'b, T> {
+    type Value = Val<'b, T>;
+    fn get(&self) -> Val<'b, T> {
+        self.builder.read_slot(self.slot)
+    }
+    fn snapshot(&self) -> Val<'b, T> {
+        self.builder.hold(self.get(), None)
+    }
+    fn set(&self, value: Val<'b, T>) {
+        self.builder.push(Stmt::Assign { slot: self.slot, value: value.id });
+    }
+}
+
+impl<'b, T: Scalar> IrValue<'b> for Val<'b, T> {
+    type Var = Var<'b, T>;
+    fn bind(self, builder: &'b Builder, name: &'static str) -> Self {
+        builder.hold(self, Some(name))
+    }
+    fn variable(self, builder: &'b Builder, name: Option<&'static str>) -> Var<'b, T> {
+        let slot = builder.declare_slot(T::TYPE, name, true);
+        builder.push(Stmt::Assign { slot, value: self.id });
+        Var { builder, slot, ty: PhantomData }
+    }
+    fn unreachable(builder: &'b Builder) -> Self {
+        builder.lit(T::default())
+    }
+}
+
+macro_rules! tuples {
+    ($(($($name:ident $index:tt),*))+) => {$(
+        impl<'b, $($name: Variable<'b>),*> Variable<'b> for ($($name,)*) {
+            type Value = ($($name::Value,)*);
+            #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
+            fn get(&self) -> Self::Value { ($(self.$index.get(),)*) }
+            #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
+            fn snapshot(&self) -> Self::Value { ($(self.$index.snapshot(),)*) }
+            fn set(&self, _value: Self::Value) { $(self.$index.set(_value.$index);)* }
+        }
+        impl<'b, $($name: IrValue<'b>),*> IrValue<'b> for ($($name,)*) {
+            type Var = ($($name::Var,)*);
+            #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
+            fn bind(self, _builder: &'b Builder, _name: &'static str) -> Self {
+                ($(self.$index.bind(_builder, _name),)*)
+            }
+            #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
+            fn variable(self, _builder: &'b Builder, _name: Option<&'static str>) -> Self::Var {
+                ($(self.$index.variable(_builder, _name),)*)
+            }
+            #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
+            fn unreachable(_builder: &'b Builder) -> Self { ($($name::unreachable(_builder),)*) }
+        }
+    )+};
+}
+tuples!(()(A 0)(A 0, B 1)(A 0, B 1, C 2)(A 0, B 1, C 2, D 3)(A 0, B 1, C 2, D 3, E 4)(A 0, B 1, C 2, D 3, E 4, F 5));
+
+/// A constant of the user's crate or of this library that a kernel names by its path.
+#[diagnostic::on_unimplemented(
+    message = "a kernel cannot use a constant of type `{Self}`",
+    note = "kernels know u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 and bool; convert where the constant is used: `N as u32`"
+)]
+pub trait Lift {
+    /// What it is while a kernel is built.
+    type Built<'b>;
+    /// That.
+    fn lift(self, builder: &Builder) -> Self::Built<'_>;
+}
+
+impl<T: Scalar> Lift for T {
+    type Built<'b> = Val<'b, T>;
+    fn lift(self, builder: &Builder) -> Val<'_, T> {
+        builder.lit(self)
+    }
+}
+
+macro_rules! lift_as_is {
+    ($($t:ty),+) => {$(
+        impl Lift for $t {
+            type Built<'b> = $t;
+            fn lift(self, _: &Builder) -> $t { self }
+        }
+    )+};
+}
+lift_as_is!(Scope, marker::Relaxed, marker::Acquire, marker::Release, marker::AcqRel, marker::SeqCst);
+lift_as_is!(worker::ThreadsInGrid, worker::ThreadsInBlock, worker::BlocksInGrid, worker::AllThreads);
+lift_as_is!(worker::LinearThreadsInGrid, worker::LinearThreadsInBlock, worker::LinearBlocksInGrid);
+
+impl<'b, T: Scalar> Val<'b, T> {
+    pub(crate) fn new(builder: &'b Builder, id: ExprId) -> Self {
+        Val { builder, id, ty: PhantomData }
+    }
+
+    fn unary<U: Scalar>(self, op: UnaryOp) -> Val<'b, U> {
+        match self.builder.constant(self.id) {
+            Some(x) => self.builder.lit(U::from_raw(eval::unary(op, x.ty, x.raw))),
+            None => self.builder.val(Expr::Unary(op, self.id)),
+        }
+    }
+
+    fn binary<U: Scalar, V: Scalar>(self, op: BinaryOp, other: Val<'b, V>) -> Val<'b, U> {
+        let builder = self.builder;
+        let (x, y) = (builder.constant(self.id), builder.constant(other.id));
+        if let (Some(x), Some(y)) = (x, y) {
+            return builder.lit(U::from_raw(eval::binary(op, x.ty, x.raw, y.raw)));
+        }
+        // The neutral elements that index arithmetic is full of.
+        let neutral = |constant: Option<Const>, element: u64| {
+            T::TYPE.is_int() && constant.is_some_and(|constant| constant.raw == element)
+        };
+        match op {
+            BinaryOp::Add | BinaryOp::Or if neutral(y, 0) => return Val::new(builder, self.id),
+            BinaryOp::Add | BinaryOp::Or if neutral(x, 0) => return Val::new(builder, other.id),
+            BinaryOp::Sub if neutral(y, 0) => return Val::new(builder, self.id),
+            BinaryOp::Mul if neutral(y, 1) => return Val::new(builder, self.id),
+            BinaryOp::Mul if neutral(x, 1) => return Val::new(builder, other.id),
+            _ => {}
+        }
+        builder.val(Expr::Binary(op, self.id, other.id))
+    }
+
+    /// Conversion, as Rust's `as` does it.
+    pub fn cast<U: Scalar>(self) -> Val<'b, U> {
+        if T::TYPE == U::TYPE {
+            return Val::new(self.builder, self.id);
+        }
+        match self.builder.constant(self.id) {
+            Some(x) => self.builder.lit(U::from_raw(eval::cast(x.ty, U::TYPE, x.raw))),
+            None => self.builder.val(Expr::Cast(U::TYPE, self.id)),
+        }
+    }
+
+    fn reinterpret<U: Scalar>(self) -> Val<'b, U> {
+        match self.builder.constant(self.id) {
+            Some(x) => self.builder.lit(U::from_raw(x.raw)),
+            None => self.builder.val(Expr::Bits(U::TYPE, self.id)),
+        }
+    }
+
+    /// `self` where `condition` holds, else `other`; both are evaluated.
+    pub(crate) fn select(condition: Val<'b, bool>, x: Self, y: Self) -> Self {
+        match x.builder.constant(condition.id) {
+            Some(constant) if constant.raw != 0 => x,
+            Some(_) => y,
+            None => x.builder.val(Expr::Select(condition.id, x.id, y.id)),
+        }
+    }
+}
+
+/// The operators, called by name: the kernel macro writes `a + b` as `builder.add(a, b)`.
+macro_rules! operators {
+    ($($bound:ident: $($name:ident $op:ident -> $out:ty),+;)+) => {
+        impl Builder {$($(
+            #[doc = concat!("`", stringify!($op), "`, see [`BinaryOp`].")]
+            pub fn $name<'b, T: $bound>(&'b self, x: Val<'b, T>, y: Val<'b, T>) -> Val<'b, $out> {
+                x.binary(BinaryOp::$op, y)
+            }
+        )+)+}
+    };
+}
+operators! {
+    Element: add Add -> T, sub Sub -> T, mul Mul -> T;
+    Scalar: eq Eq -> bool, ne Ne -> bool;
+    Element: lt Lt -> bool, le Le -> bool, gt Gt -> bool, ge Ge -> bool;
+    Logic: bit_and And -> T, bit_or Or -> T, bit_xor Xor -> T;
+}
+
+/// What `& | ^ !` apply to: the integers and `bool`.
+#[diagnostic::on_unimplemented(message = "`& | ^ !` apply to integers and bool, not to `{Self}`")]
+pub trait Logic: Scalar {}
+macro_rules! logic { ($($t:ident)+) => { $(impl Logic for $t {})+ }; }
+logic!(bool u8 i8 u16 i16 u32 i32 u64 i64);
+
+impl Builder {
+    /// Division: of floats an expression, of integers a statement, since it can fault.
+    #[track_caller]
+    pub fn div<'b, T: Element>(&'b self, x: Val<'b, T>, y: Val<'b, T>) -> Val<'b, T> {
+        if T::TYPE.is_float() { x.binary(BinaryOp::Div, y) } else { self.divide(DivOp::Div, x, y) }
+    }
+
+    /// The remainder of integers.
+    #[track_caller]
+    pub fn rem<'b, T: Int>(&'b self, x: Val<'b, T>, y: Val<'b, T>) -> Val<'b, T> {
+        self.divide(DivOp::Rem, x, y)
+    }
+
+    #[track_caller]
+    fn divide<'b, T: Element>(&'b self, op: DivOp, x: Val<'b, T>, y: Val<'b, T>) -> Val<'b, T> {
+        if let (Some(x), Some(y)) = (self.constant(x.id), self.constant(y.id))
+            && let Some(raw) = eval::divide(op, T::TYPE, x.raw, y.raw)
+        {
+            return self.lit(T::from_raw(raw));
+        }
+        let dst = self.temporary::<T>();
+        self.push(Stmt::Divide { dst, op, left: x.id, right: y.id, site: Site::caller() });
+        self.read_slot(dst)
+    }
+
+    /// Shift left by a count of any integer type, taken modulo the width.
+    pub fn shl<'b, T: Int, C: Int>(&'b self, x: Val<'b, T>, count: Val<'b, C>) -> Val<'b, T> {
+        x.binary(BinaryOp::Shl, count.cast::<u32>())
+    }
+
+    /// Shift right by a count of any integer type, taken modulo the width.
+    pub fn shr<'b, T: Int, C: Int>(&'b self, x: Val<'b, T>, count: Val<'b, C>) -> Val<'b, T> {
+        x.binary(BinaryOp::Shr, count.cast::<u32>())
+    }
+
+    /// Negation.
+    pub fn neg<'b, T: Signed>(&'b self, x: Val<'b, T>) -> Val<'b, T> {
+        x.unary(UnaryOp::Neg)
+    }
+
+    /// Complement.
+    pub fn not<'b, T: Logic>(&'b self, x: Val<'b, T>) -> Val<'b, T> {
+        x.unary(UnaryOp::Not)
+    }
+
+    /// Conversion.
+    pub fn cast<'b, T: Scalar, U: Element>(&'b self, x: Val<'b, T>) -> Val<'b, U> {
+        x.cast()
+    }
+
+    /// The float of these bits.
+    pub fn from_bits<'b, T: Float>(&'b self, bits: Val<'b, T::Bits>) -> Val<'b, T> {
+        bits.reinterpret()
+    }
+}
+
+macro_rules! math {
+    ($($bound:ident: $($name:ident $op:ident -> $out:ty),+;)+) => {$(
+        impl<'b, T: $bound> Val<'b, T> {$(
+            #[doc = concat!("`", stringify!($name), "`, see [`UnaryOp::", stringify!($op), "`].")]
+            pub fn $name(self) -> Val<'b, $out> {
+                self.unary(UnaryOp::$op)
+            }
+        )+}
+    )+};
+}
+math! {
+    Signed: abs Abs -> T;
+    Float: sqrt Sqrt -> T, rsqrt Rsqrt -> T, exp Exp -> T, ln Ln -> T, sin Sin -> T, cos Cos -> T, tanh Tanh -> T,
+        floor Floor -> T, ceil Ceil -> T, round Round -> T, is_nan IsNan -> bool;
+    Int: count_ones CountOnes -> u32, leading_zeros LeadingZeros -> u32, trailing_zeros TrailingZeros -> u32;
+}
+
+impl<'b, T: Element> Val<'b, T> {
+    /// The lesser.
+    pub fn min(self, other: Self) -> Self {
+        self.binary(BinaryOp::Min, other)
+    }
+
+    /// The greater.
+    pub fn max(self, other: Self) -> Self {
+        self.binary(BinaryOp::Max, other)
+    }
+
+    /// `self.max(low).min(high)`.
+    pub fn clamp(self, low: Self, high: Self) -> Self {
+        self.max(low).min(high)
+    }
+}
+
+impl<'b, T: Float> Val<'b, T> {
+    /// Power.
+    pub fn pow(self, exponent: Self) -> Self {
+        self.binary(BinaryOp::Pow, exponent)
+    }
+
+    /// `self * factor + addend`, rounded once.
+    pub fn fma(self, factor: Self, addend: Self) -> Self {
+        let builder = self.builder;
+        let constant = |value: Self| builder.constant(value.id).map(|constant| constant.raw);
+        match (constant(self), constant(factor), constant(addend)) {
+            (Some(x), Some(y), Some(z)) => builder.lit(T::from_raw(eval::fma(T::TYPE, x, y, z))),
+            _ => builder.val(Expr::Fma(self.id, factor.id, addend.id)),
+        }
+    }
+
+    /// The bits as an integer.
+    pub fn to_bits(self) -> Val<'b, T::Bits> {
+        self.reinterpret()
+    }
+}
+
+impl<T: Scalar> Val<'_, T> {
+    /// The type, as data.
+    pub fn ty(&self) -> Type {
+        T::TYPE
+    }
+}

@@ -1,0 +1,385 @@
+//! A kernel as data.
+//!
+//! The representation is structured and has mutable slots, no SSA: PTX has registers without end and SPIR-V has
+//! function variables, and both drivers rebuild SSA themselves. Expressions are pure and total; whatever touches
+//! memory, waits, or can fault is a statement and carries its source line.
+
+use std::fmt;
+
+use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
+
+use crate::{BinaryOp, DivOp, Scalar, Type, UnaryOp};
+
+/// The greatest number of dimensions of a launch or a view.
+pub const MAX_RANK: usize = 4;
+
+/// A place in the user's source.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Site {
+    /// The file, as rustc names it.
+    pub file: &'static str,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+}
+
+impl Site {
+    /// The place from which the caller was called.
+    #[track_caller]
+    #[inline]
+    pub fn caller() -> Site {
+        std::panic::Location::caller().into()
+    }
+}
+
+impl From<&'static std::panic::Location<'static>> for Site {
+    #[inline]
+    fn from(at: &'static std::panic::Location<'static>) -> Site {
+        Site { file: at.file(), line: at.line(), column: at.column() }
+    }
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+macro_rules! ids {
+    ($($(#[$meta:meta])* $name:ident $letter:literal),+) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The position in the kernel's table.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($letter, "{}"), self.0)
+            }
+        }
+    )+};
+}
+
+ids! {
+    /// An entry of [`Kernel::exprs`].
+    ExprId "e",
+    /// An entry of [`Kernel::slots`].
+    SlotId "s",
+    /// An entry of [`Kernel::params`].
+    ParamId "p",
+    /// An entry of [`Kernel::shared`].
+    SharedId "sh",
+    /// An entry of [`Kernel::locals`].
+    LocalId "a",
+    /// A loop or a block that `Break` and `Continue` can name; each is defined once in a kernel.
+    Label "l"
+}
+
+/// A kernel: what one thread does, given its parameters and its place in the launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// The function's name, with its generic arguments where there are any.
+    pub name: String,
+    /// Where the function is defined.
+    pub site: Site,
+    /// The number of dimensions of its launches, from 1 to [`MAX_RANK`].
+    pub rank: usize,
+    /// What the launch gives it.
+    pub params: Vec<Param>,
+    /// The block's shared memory: one copy per block.
+    pub shared: Vec<SharedArray>,
+    /// The thread's own arrays.
+    pub locals: Vec<LocalArray>,
+    /// The thread's own scalar variables.
+    pub slots: Vec<Slot>,
+    /// The expressions; each refers only to earlier ones.
+    pub exprs: Vec<Expr>,
+    /// What the thread does.
+    pub body: Vec<Stmt>,
+}
+
+/// A parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    /// The name in the source.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: ParamKind,
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    /// A value, the same for all threads.
+    Scalar(Type),
+    /// A view of a buffer.
+    View {
+        /// How the threads share it.
+        access: Access,
+        /// The type of its elements.
+        element: Type,
+        /// The number of its dimensions, from 1 to [`MAX_RANK`].
+        rank: usize,
+    },
+}
+
+/// How the threads of a launch share a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Every thread reads, nobody writes.
+    Read,
+    /// Each element belongs to one thread.
+    PerItem,
+    /// Plain accesses, ordered by fences and barriers.
+    Shared,
+    /// Atomic operations alone.
+    Atomic,
+}
+
+/// An array in the block's shared memory. Its contents are unspecified when the block starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedArray {
+    /// The name of the variable that holds it.
+    pub name: &'static str,
+    /// The type of its elements.
+    pub element: Type,
+    /// How many elements it has.
+    pub len: SharedLen,
+    /// Whether it takes atomic operations alone, or plain accesses alone.
+    pub atomic: bool,
+    /// Where it is declared.
+    pub site: Site,
+}
+
+/// The length of an array in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharedLen {
+    /// Known when the kernel is built.
+    Static(u32),
+    /// Given by the launch. At most one array of a kernel is so.
+    AtLaunch,
+}
+
+/// An array of the thread's own. Its elements are zero when the kernel starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocalArray {
+    /// The type of its elements.
+    pub element: Type,
+    /// How many elements it has.
+    pub len: u32,
+}
+
+/// A scalar variable of the thread's own. It is zero when the kernel starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The type of its value.
+    pub ty: Type,
+    /// The name in the source; none for a temporary.
+    pub name: Option<&'static str>,
+}
+
+/// A constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Const {
+    /// Its type.
+    pub ty: Type,
+    /// Its bits, in the low end ([`Scalar::to_raw`]).
+    pub raw: u64,
+}
+
+impl Const {
+    /// The constant of a value.
+    pub fn of<T: Scalar>(value: T) -> Const {
+        Const { ty: T::TYPE, raw: value.to_raw() }
+    }
+}
+
+/// An expression: pure, and defined for all operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Expr {
+    /// A constant.
+    Const(Const),
+    /// The value that the slot has where the expression is used.
+    Slot(SlotId),
+    /// A scalar parameter.
+    Param(ParamId),
+    /// A place's extent in one dimension, in elements; `u32`.
+    Extent(Place, u8),
+    /// The thread's place in the launch, or the launch's shape, in one dimension; `u32`.
+    Builtin(Builtin, u8),
+    /// An operator with one operand.
+    Unary(UnaryOp, ExprId),
+    /// An operator with two operands.
+    Binary(BinaryOp, ExprId, ExprId),
+    /// `a * b + c`, rounded once.
+    Fma(ExprId, ExprId, ExprId),
+    /// The second operand where the first holds, else the third; both are evaluated.
+    Select(ExprId, ExprId, ExprId),
+    /// Conversion to another type, as Rust's `as` does it.
+    Cast(Type, ExprId),
+    /// The same bits as another type of the same size.
+    Bits(Type, ExprId),
+}
+
+/// What a thread knows of its place. Dimension 0 varies slowest, as in the index of a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Builtin {
+    /// The thread's index in its block.
+    ThreadInBlock,
+    /// The block's index in the grid.
+    BlockInGrid,
+    /// Threads per block.
+    BlockExtent,
+    /// Blocks in the grid.
+    GridExtent,
+    /// Frames of the launch: of a `FrameSpec`; for a `ThreadSpec` the same as `GridExtent`.
+    FrameCount,
+    /// Extent of a frame: of a `FrameSpec`; for a `ThreadSpec` the same as `BlockExtent`.
+    FrameExtent,
+}
+
+/// Memory that an access can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// A view among the parameters.
+    Param(ParamId),
+    /// An array in the block's shared memory.
+    Shared(SharedId),
+    /// An array of the thread's own.
+    Local(LocalId),
+}
+
+/// An index: one `u32` expression for each dimension of the place, dimension 0 first.
+pub type Index = Vec<ExprId>;
+
+/// What an atomic read-modify-write does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AtomicOp {
+    /// Leaves the operand.
+    Exchange,
+    /// Adds; integers wrap.
+    Add,
+    /// Subtracts; integers wrap.
+    Sub,
+    /// Leaves the lesser.
+    Min,
+    /// Leaves the greater.
+    Max,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// Adds 1, or leaves 0 once the old value has reached the operand (CUDA's `atomicInc`).
+    Inc,
+    /// Subtracts 1, or leaves the operand where the old value is 0 or beyond it (CUDA's `atomicDec`).
+    Dec,
+}
+
+impl AtomicOp {
+    /// Whether the operation exists on `ty`.
+    pub fn applies_to(self, ty: Type) -> bool {
+        ty.is_atomic() && (ty.is_int() || matches!(self, AtomicOp::Exchange | AtomicOp::Add))
+    }
+
+    /// The name, as a kernel writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            AtomicOp::Exchange => "exchange",
+            AtomicOp::Add => "fetch_add",
+            AtomicOp::Sub => "fetch_sub",
+            AtomicOp::Min => "fetch_min",
+            AtomicOp::Max => "fetch_max",
+            AtomicOp::And => "fetch_and",
+            AtomicOp::Or => "fetch_or",
+            AtomicOp::Xor => "fetch_xor",
+            AtomicOp::Inc => "fetch_inc",
+            AtomicOp::Dec => "fetch_dec",
+        }
+    }
+}
+
+/// A statement.
+///
+/// An access whose index is out of bounds is skipped, a load then gives 0, and the thread goes on; the launch's
+/// first fault is kept. Sequentially consistent atomics do not occur: the builder has made each a fence and a
+/// weaker operation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stmt {
+    /// Sets a slot.
+    Assign { slot: SlotId, value: ExprId },
+    /// Divides integers; a divisor of zero is a fault and gives 0.
+    Divide { dst: SlotId, op: DivOp, left: ExprId, right: ExprId, site: Site },
+    /// A plain load.
+    Load { dst: SlotId, place: Place, index: Index, site: Site },
+    /// A plain load of consecutive elements of a one-dimensional place into the whole of an array, under one check.
+    LoadLanes { dst: LocalId, place: Place, index: ExprId, site: Site },
+    /// A plain store.
+    Store { place: Place, index: Index, value: ExprId, site: Site },
+    /// An atomic load.
+    AtomicLoad { dst: SlotId, place: Place, index: Index, order: ReadOrder, scope: Scope, site: Site },
+    /// An atomic store.
+    AtomicStore { place: Place, index: Index, value: ExprId, order: WriteOrder, scope: Scope, site: Site },
+    /// An atomic read-modify-write; `dst` gets the old value.
+    AtomicUpdate {
+        dst: SlotId,
+        op: AtomicOp,
+        place: Place,
+        index: Index,
+        operand: ExprId,
+        order: UpdateOrder,
+        scope: Scope,
+        site: Site,
+    },
+    /// Stores `desired` where the place holds `expected`; `dst` gets the old value. One that fails is a read.
+    CompareExchange {
+        dst: SlotId,
+        place: Place,
+        index: Index,
+        expected: ExprId,
+        desired: ExprId,
+        order: UpdateOrder,
+        scope: Scope,
+        site: Site,
+    },
+    /// A fence.
+    Fence { order: FenceOrder, scope: Scope, site: Site },
+    /// The block's barrier: all threads of the block reach it, and it orders block and global memory among them.
+    Barrier { site: Site },
+    /// Does one or the other.
+    If { condition: ExprId, then: Vec<Stmt>, otherwise: Vec<Stmt> },
+    /// Repeats `body` and `continuing` until a `Break`. `Continue` goes to `continuing`, which holds neither.
+    Loop {
+        label: Label,
+        body: Vec<Stmt>,
+        continuing: Vec<Stmt>,
+        /// Whether the number of iterations is fixed when the loop is entered. One that is not polls the launch's
+        /// stop flag on its back edge.
+        bounded: bool,
+        site: Site,
+    },
+    /// Does `body`; a `Break` with its label goes to its end.
+    Block { label: Label, body: Vec<Stmt> },
+    /// Leaves the loop or block.
+    Break(Label),
+    /// Goes to the loop's `continuing`.
+    Continue(Label),
+    /// Ends the thread.
+    Return,
+    /// A fault with this message where the condition does not hold; the thread goes on.
+    Assert { condition: ExprId, message: String, site: Site },
+}

@@ -1,0 +1,179 @@
+//! What a launch gives all its threads, and where each of them is.
+
+use thiserror::Error;
+use wattle_ir::{Builtin, Kernel, MAX_RANK, ParamKind};
+
+/// The shape of a launch, in up to four dimensions; those beyond the kernel's rank are 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LaunchShape {
+    /// Threads per block.
+    pub block_extent: [u32; MAX_RANK],
+    /// Blocks in the grid.
+    pub grid_extent: [u32; MAX_RANK],
+    /// Frames of the launch; the same as `grid_extent` where there are none.
+    pub frame_count: [u32; MAX_RANK],
+    /// Extent of a frame; the same as `block_extent` where there are none.
+    pub frame_extent: [u32; MAX_RANK],
+}
+
+impl LaunchShape {
+    /// A launch of exactly these blocks and threads, without frames of its own.
+    pub fn threads(grid_extent: [u32; MAX_RANK], block_extent: [u32; MAX_RANK]) -> LaunchShape {
+        LaunchShape { block_extent, grid_extent, frame_count: grid_extent, frame_extent: block_extent }
+    }
+
+    /// A one-dimensional launch of exactly so many blocks, each of so many threads.
+    pub fn linear(blocks: u32, threads: u32) -> LaunchShape {
+        LaunchShape::threads([blocks, 1, 1, 1], [threads, 1, 1, 1])
+    }
+
+    /// The number of threads in a block; saturates.
+    pub fn threads_per_block(&self) -> u64 {
+        volume(self.block_extent)
+    }
+
+    /// The number of blocks; saturates.
+    pub fn blocks(&self) -> u64 {
+        volume(self.grid_extent)
+    }
+
+    /// The position of a thread from the row-major numbers of its block and of itself in the block.
+    pub fn position(&self, block: u64, thread: u64) -> Position {
+        Position { block: unravel(block, self.grid_extent), thread: unravel(thread, self.block_extent) }
+    }
+}
+
+fn volume(extent: [u32; MAX_RANK]) -> u64 {
+    extent.iter().fold(1, |volume: u64, &extent| volume.saturating_mul(extent as u64))
+}
+
+/// The index of the element number `linear` in row-major order; 0 along empty dimensions.
+fn unravel(mut linear: u64, extent: [u32; MAX_RANK]) -> [u32; MAX_RANK] {
+    let mut index = [0; MAX_RANK];
+    for (index, extent) in index.iter_mut().zip(extent).rev() {
+        let extent = (extent as u64).max(1);
+        *index = (linear % extent) as u32;
+        linear /= extent;
+    }
+    index
+}
+
+/// Where a thread is in its launch; 0 beyond the kernel's rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// The block's index in the grid.
+    pub block: [u32; MAX_RANK],
+    /// The thread's index in its block.
+    pub thread: [u32; MAX_RANK],
+}
+
+/// What a launch gives for one parameter, as far as the machine needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Argument {
+    /// A value, as a raw word.
+    Scalar(u64),
+    /// The extent of a view, in elements; 1 beyond its rank.
+    View([u32; MAX_RANK]),
+}
+
+/// What a launch gives all its threads.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Environment {
+    /// Its blocks, threads and frames.
+    pub shape: LaunchShape,
+    /// One argument for each parameter of the kernel, in order.
+    pub arguments: Vec<Argument>,
+    /// The length, in elements, of the shared array that is sized at launch; 0 where there is none.
+    pub shared_len: u32,
+}
+
+/// Why a kernel cannot be launched in an environment.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EnvironmentError {
+    /// Too many or too few arguments.
+    #[error("kernel `{kernel}` takes {expected} arguments, and was given {found}")]
+    Count {
+        /// The kernel's name.
+        kernel: String,
+        /// How many parameters it has.
+        expected: usize,
+        /// How many arguments there are.
+        found: usize,
+    },
+    /// A value where a view belongs, or the other way round.
+    #[error("kernel `{kernel}`: parameter `{param}` takes a {expected}, and was given a {found}")]
+    Kind {
+        /// The kernel's name.
+        kernel: String,
+        /// The parameter's name.
+        param: &'static str,
+        /// `value` or `view`.
+        expected: &'static str,
+        /// `value` or `view`.
+        found: &'static str,
+    },
+}
+
+impl Environment {
+    /// Checks that there is an argument of the right kind for each parameter of `kernel`.
+    ///
+    /// # Errors
+    /// The first that is missing, too many, or of the other kind. A thread that runs nevertheless sees the value 0
+    /// for a missing argument, and an empty view.
+    pub fn check(&self, kernel: &Kernel) -> Result<(), EnvironmentError> {
+        let (expected, found) = (kernel.params.len(), self.arguments.len());
+        if expected != found {
+            return Err(EnvironmentError::Count { kernel: kernel.name.clone(), expected, found });
+        }
+        for (param, argument) in kernel.params.iter().zip(&self.arguments) {
+            let expected = if matches!(param.kind, ParamKind::Scalar(_)) { "value" } else { "view" };
+            let found = if matches!(argument, Argument::Scalar(_)) { "value" } else { "view" };
+            if expected != found {
+                let kernel = kernel.name.clone();
+                return Err(EnvironmentError::Kind { kernel, param: param.name, expected, found });
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn scalar(&self, param: u32) -> u64 {
+        match self.arguments.get(param as usize) {
+            Some(&Argument::Scalar(raw)) => raw,
+            _ => 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn extent(&self, param: u32) -> [u32; MAX_RANK] {
+        match self.arguments.get(param as usize) {
+            Some(&Argument::View(extent)) => extent,
+            _ => [0; MAX_RANK],
+        }
+    }
+
+    #[inline]
+    pub(crate) fn builtin(&self, position: &Position, builtin: Builtin, dimension: u8) -> u64 {
+        let values = match builtin {
+            Builtin::ThreadInBlock => &position.thread,
+            Builtin::BlockInGrid => &position.block,
+            Builtin::BlockExtent => &self.shape.block_extent,
+            Builtin::GridExtent => &self.shape.grid_extent,
+            Builtin::FrameCount => &self.shape.frame_count,
+            Builtin::FrameExtent => &self.shape.frame_extent,
+        };
+        values.get(dimension as usize).copied().unwrap_or(0) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_row_major() {
+        let shape = LaunchShape::threads([2, 3, 1, 1], [4, 5, 1, 1]);
+        assert_eq!((shape.blocks(), shape.threads_per_block()), (6, 20));
+        assert_eq!(shape.position(4, 7), Position { block: [1, 1, 0, 0], thread: [1, 2, 0, 0] });
+    }
+}

@@ -1,0 +1,20 @@
+//! One thread of a kernel as a state machine: it runs until it needs something, says what, and is given the answer.
+//!
+//! A [`Program`] is a verified kernel, flattened to code with jumps. A [`Thread`] is a place in that code and the
+//! values of the thread's slots and private arrays: small, cheap to clone, to compare and to hash. [`Thread::run`]
+//! gives a [`Request`]; the owner answers a load with [`Thread::answer`] and calls `run` again. An [`Environment`]
+//! holds what a launch gives all its threads.
+//!
+//! The machine does the arithmetic (by the rules of [`wattle_ir::eval`]), checks every index, and keeps the private
+//! arrays. What it never knows: memories, schedules, devices. Dimension 0 varies slowest everywhere.
+
+mod environment;
+mod lower;
+mod program;
+mod request;
+mod thread;
+
+pub use environment::{Argument, Environment, EnvironmentError, LaunchShape, Position};
+pub use program::{MAX_LOCAL_ELEMENTS, Program};
+pub use request::{Fault, Location, Request};
+pub use thread::Thread;

@@ -1,0 +1,346 @@
+//! From structured statements and a graph of expressions to flat code.
+//!
+//! Each statement's expressions become a straight list of steps, each shared one computed once: a graph of shared
+//! expressions takes time in its size, however many paths it has, and nothing recurses over it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use wattle_ir::{Expr, ExprId, Kernel, Label, MAX_RANK, ParamKind, Place, SharedLen, Site, SlotId, Stmt, Type};
+
+use crate::Program;
+use crate::program::{Access, AccessKind, Calc, CalcOp, Instr, Local, Op, Operand};
+
+/// A jump target that is not known yet.
+const UNKNOWN: u32 = u32::MAX;
+
+pub(crate) struct Lowering<'k> {
+    kernel: &'k Kernel,
+    types: Vec<Type>,
+    code: Vec<Instr>,
+    sites: Vec<Site>,
+    calcs: Vec<Calc>,
+    accesses: Vec<Access>,
+    messages: Vec<Arc<str>>,
+    locals: Vec<Local>,
+    temps: u32,
+    at: Site,
+    /// Where the current statement's steps begin.
+    first_calc: u32,
+    /// What the current statement has computed.
+    values: HashMap<ExprId, Operand>,
+    /// The loops and blocks around the current statement.
+    labels: Vec<Open>,
+}
+
+/// A loop or block whose end is not known yet: the jumps that go there.
+struct Open {
+    label: Label,
+    breaks: Vec<usize>,
+    continues: Vec<usize>,
+}
+
+impl<'k> Lowering<'k> {
+    /// `kernel` is verified, so every reference holds; where one would not, 0 takes its place.
+    pub fn new(kernel: &'k Kernel) -> Self {
+        let mut lowering = Lowering {
+            kernel,
+            types: Vec::with_capacity(kernel.exprs.len()),
+            code: Vec::new(),
+            sites: Vec::new(),
+            calcs: Vec::new(),
+            accesses: Vec::new(),
+            messages: Vec::new(),
+            locals: Vec::new(),
+            temps: 0,
+            at: kernel.site,
+            first_calc: 0,
+            values: HashMap::new(),
+            labels: Vec::new(),
+        };
+        for expr in &kernel.exprs {
+            let ty = lowering.type_of(expr);
+            lowering.types.push(ty);
+        }
+        lowering
+    }
+
+    pub fn program(mut self, kernel: Arc<Kernel>) -> Program {
+        let mut words = self.kernel.slots.len();
+        for local in &self.kernel.locals {
+            self.locals.push(Local { first: words, len: local.len });
+            words += local.len as usize;
+        }
+        self.block(&self.kernel.body);
+        self.emit(Op::Return);
+        Program {
+            kernel,
+            code: self.code,
+            sites: self.sites,
+            calcs: self.calcs,
+            accesses: self.accesses,
+            messages: self.messages,
+            locals: self.locals,
+            temps: self.temps as usize,
+            words,
+        }
+    }
+
+    fn type_of(&self, expr: &Expr) -> Type {
+        let ty = |id: ExprId| self.types.get(id.index()).copied().unwrap_or(Type::U32);
+        match *expr {
+            Expr::Const(constant) => constant.ty,
+            Expr::Slot(slot) => self.slot_type(slot),
+            Expr::Param(id) => match self.kernel.params.get(id.index()).map(|param| param.kind) {
+                Some(ParamKind::Scalar(ty)) => ty,
+                _ => Type::U32,
+            },
+            Expr::Extent(..) | Expr::Builtin(..) => Type::U32,
+            Expr::Unary(op, x) => op.result(ty(x)).unwrap_or(Type::U32),
+            Expr::Binary(op, x, y) => op.result(ty(x), ty(y)).unwrap_or(Type::U32),
+            Expr::Fma(x, ..) => ty(x),
+            Expr::Select(_, x, _) => ty(x),
+            Expr::Cast(to, _) | Expr::Bits(to, _) => to,
+        }
+    }
+
+    fn slot_type(&self, slot: SlotId) -> Type {
+        self.kernel.slots.get(slot.index()).map_or(Type::U32, |slot| slot.ty)
+    }
+
+    fn ty(&self, id: ExprId) -> Type {
+        self.types.get(id.index()).copied().unwrap_or(Type::U32)
+    }
+
+    fn emit(&mut self, op: Op) -> usize {
+        let last_calc = self.calcs.len() as u32;
+        self.code.push(Instr { first_calc: self.first_calc, last_calc, op });
+        self.sites.push(self.at);
+        self.first_calc = last_calc;
+        self.values.clear();
+        self.code.len() - 1
+    }
+
+    fn here(&self) -> u32 {
+        self.code.len() as u32
+    }
+
+    fn patch(&mut self, jump: usize, to: u32) {
+        match self.code.get_mut(jump).map(|instr| &mut instr.op) {
+            Some(Op::Jump(target) | Op::JumpUnless { target, .. }) => *target = to,
+            _ => {}
+        }
+    }
+
+    /// The steps that compute `root`, appended to those of the current statement, and where the result then is.
+    fn value(&mut self, root: ExprId) -> Operand {
+        // Expressions refer only to earlier ones, so the order of their numbers is an order of computing.
+        let (mut needed, mut stack) = (Vec::new(), vec![root]);
+        let mut visited = std::collections::HashSet::new();
+        while let Some(id) = stack.pop() {
+            if self.values.contains_key(&id) || !visited.insert(id) {
+                continue;
+            }
+            needed.push(id);
+            match self.kernel.exprs.get(id.index()) {
+                Some(&(Expr::Unary(_, x) | Expr::Cast(_, x) | Expr::Bits(_, x))) => stack.push(x),
+                Some(&Expr::Binary(_, x, y)) => stack.extend([x, y]),
+                Some(&(Expr::Fma(x, y, z) | Expr::Select(x, y, z))) => stack.extend([x, y, z]),
+                _ => {}
+            }
+        }
+        needed.sort_unstable();
+        for id in needed {
+            let operand = self.step(id);
+            self.values.insert(id, operand);
+        }
+        self.known(root)
+    }
+
+    fn known(&self, id: ExprId) -> Operand {
+        self.values.get(&id).copied().unwrap_or(Operand::Const(0))
+    }
+
+    /// One expression whose operands are known.
+    fn step(&mut self, id: ExprId) -> Operand {
+        let Some(&expr) = self.kernel.exprs.get(id.index()) else { return Operand::Const(0) };
+        let op = match expr {
+            Expr::Const(constant) => return Operand::Const(constant.raw),
+            Expr::Slot(slot) => return Operand::Slot(slot.0),
+            Expr::Param(id) => return Operand::Param(id.0),
+            Expr::Extent(place, dimension) => return self.extent(place, dimension),
+            Expr::Builtin(builtin, dimension) => return Operand::Builtin(builtin, dimension),
+            // A raw word is the bits of its value whatever the type, so nothing is to be done.
+            Expr::Bits(_, x) => return self.known(x),
+            Expr::Unary(op, x) => CalcOp::Unary(op, self.ty(x), self.known(x)),
+            Expr::Binary(op, x, y) => CalcOp::Binary(op, self.ty(x), self.known(x), self.known(y)),
+            Expr::Fma(x, y, z) => CalcOp::Fma(self.ty(x), self.known(x), self.known(y), self.known(z)),
+            Expr::Select(x, y, z) => CalcOp::Select(self.known(x), self.known(y), self.known(z)),
+            Expr::Cast(to, x) if to == self.ty(x) => return self.known(x),
+            Expr::Cast(to, x) => CalcOp::Cast(self.ty(x), to, self.known(x)),
+        };
+        let dst = self.calcs.len() as u32 - self.first_calc;
+        self.calcs.push(Calc { dst, op });
+        self.temps = self.temps.max(dst + 1);
+        Operand::Temp(dst)
+    }
+
+    fn extent(&self, place: Place, dimension: u8) -> Operand {
+        match place {
+            Place::Param(id) => Operand::Extent(id.0, dimension),
+            Place::Shared(id) => match self.kernel.shared.get(id.index()).map(|array| array.len) {
+                Some(SharedLen::AtLaunch) => Operand::SharedLen,
+                Some(SharedLen::Static(len)) => Operand::Const(len as u64),
+                None => Operand::Const(0),
+            },
+            Place::Local(id) => Operand::Const(self.kernel.locals.get(id.index()).map_or(0, |local| local.len) as u64),
+        }
+    }
+
+    fn access(&mut self, kind: AccessKind, place: Place, index: [Operand; MAX_RANK], rank: usize) {
+        let element = match place {
+            Place::Param(id) => match self.kernel.params.get(id.index()).map(|param| param.kind) {
+                Some(ParamKind::View { element, .. }) => element,
+                _ => Type::U32,
+            },
+            Place::Shared(id) => self.kernel.shared.get(id.index()).map_or(Type::U32, |array| array.element),
+            Place::Local(id) => self.kernel.locals.get(id.index()).map_or(Type::U32, |array| array.element),
+        };
+        let number = self.accesses.len() as u32;
+        self.accesses.push(Access { kind, place, element, rank, index });
+        self.emit(Op::Access(number));
+    }
+
+    fn index(&mut self, index: &[ExprId]) -> [Operand; MAX_RANK] {
+        let mut operands = [Operand::Const(0); MAX_RANK];
+        for (operand, &id) in operands.iter_mut().zip(index) {
+            *operand = self.value(id);
+        }
+        operands
+    }
+
+    fn block(&mut self, block: &[Stmt]) {
+        for stmt in block {
+            self.stmt(stmt);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        if let Some(site) = stmt.site() {
+            self.at = site;
+        }
+        match stmt {
+            Stmt::Assign { slot, value } => {
+                let value = self.value(*value);
+                self.emit(Op::Assign { slot: slot.0, value });
+            }
+            Stmt::Divide { dst, op, left, right, .. } => {
+                let ty = self.ty(*left);
+                let (left, right) = (self.value(*left), self.value(*right));
+                self.emit(Op::Divide { dst: dst.0, op: *op, ty, left, right });
+            }
+            Stmt::LoadLanes { dst, place, index, .. } => {
+                let lanes = self.kernel.locals.get(dst.index()).map_or(0, |local| local.len);
+                let index = self.index(&[*index]);
+                self.access(AccessKind::LoadLanes { dst: *dst, lanes }, *place, index, 1);
+            }
+            Stmt::Load { dst, place, index: of, .. } => {
+                let index = self.index(of);
+                self.access(AccessKind::Load { dst: dst.0 }, *place, index, of.len());
+            }
+            Stmt::Store { place, index: of, value, .. } => {
+                let (index, value) = (self.index(of), self.value(*value));
+                self.access(AccessKind::Store { value }, *place, index, of.len());
+            }
+            Stmt::AtomicLoad { dst, place, index: of, order, scope, .. } => {
+                let index = self.index(of);
+                let kind = AccessKind::AtomicLoad { dst: dst.0, order: *order, scope: *scope };
+                self.access(kind, *place, index, of.len());
+            }
+            Stmt::AtomicStore { place, index: of, value, order, scope, .. } => {
+                let (index, value) = (self.index(of), self.value(*value));
+                let kind = AccessKind::AtomicStore { value, order: *order, scope: *scope };
+                self.access(kind, *place, index, of.len());
+            }
+            Stmt::AtomicUpdate { dst, op, place, index: of, operand, order, scope, .. } => {
+                let (index, operand) = (self.index(of), self.value(*operand));
+                let kind = AccessKind::AtomicUpdate { dst: dst.0, op: *op, operand, order: *order, scope: *scope };
+                self.access(kind, *place, index, of.len());
+            }
+            Stmt::CompareExchange { dst, place, index: of, expected, desired, order, scope, .. } => {
+                let (index, expected, desired) = (self.index(of), self.value(*expected), self.value(*desired));
+                let kind =
+                    AccessKind::CompareExchange { dst: dst.0, expected, desired, order: *order, scope: *scope };
+                self.access(kind, *place, index, of.len());
+            }
+            Stmt::Fence { order, scope, .. } => {
+                self.emit(Op::Fence { order: *order, scope: *scope });
+            }
+            Stmt::Barrier { .. } => {
+                self.emit(Op::Barrier);
+            }
+            Stmt::Return => {
+                self.emit(Op::Return);
+            }
+            Stmt::Assert { condition, message, .. } => {
+                let condition = self.value(*condition);
+                let number = self.messages.len() as u32;
+                self.messages.push(message.as_str().into());
+                self.emit(Op::Assert { condition, message: number });
+            }
+            Stmt::If { condition, then, otherwise } => self.choice(*condition, then, otherwise),
+            Stmt::Loop { label, body, continuing, bounded, site } => {
+                let start = self.here();
+                self.labels.push(Open { label: *label, breaks: Vec::new(), continues: Vec::new() });
+                self.block(body);
+                let open = self.labels.pop();
+                let next = self.here();
+                self.block(continuing);
+                self.at = *site;
+                let op = if *bounded { Op::Jump(start) } else { Op::BackEdge { label: *label, target: start } };
+                self.emit(op);
+                self.close(open, next);
+            }
+            Stmt::Block { label, body } => {
+                self.labels.push(Open { label: *label, breaks: Vec::new(), continues: Vec::new() });
+                self.block(body);
+                let open = self.labels.pop();
+                self.close(open, UNKNOWN);
+            }
+            Stmt::Break(label) => {
+                let jump = self.emit(Op::Jump(UNKNOWN));
+                if let Some(open) = self.labels.iter_mut().rev().find(|open| open.label == *label) {
+                    open.breaks.push(jump);
+                }
+            }
+            Stmt::Continue(label) => {
+                let jump = self.emit(Op::Jump(UNKNOWN));
+                if let Some(open) = self.labels.iter_mut().rev().find(|open| open.label == *label) {
+                    open.continues.push(jump);
+                }
+            }
+        }
+    }
+
+    fn choice(&mut self, condition: ExprId, then: &[Stmt], otherwise: &[Stmt]) {
+        let condition = self.value(condition);
+        let past_then = self.emit(Op::JumpUnless { condition, target: UNKNOWN });
+        self.block(then);
+        if otherwise.is_empty() {
+            self.patch(past_then, self.here());
+            return;
+        }
+        let past_otherwise = self.emit(Op::Jump(UNKNOWN));
+        self.patch(past_then, self.here());
+        self.block(otherwise);
+        self.patch(past_otherwise, self.here());
+    }
+
+    /// Lets the jumps out of a loop or block that has just ended go to their targets.
+    fn close(&mut self, open: Option<Open>, next: u32) {
+        let Some(open) = open else { return };
+        let end = self.here();
+        open.breaks.into_iter().for_each(|jump| self.patch(jump, end));
+        open.continues.into_iter().for_each(|jump| self.patch(jump, next));
+    }
+}

@@ -1,0 +1,164 @@
+//! A kernel as flat code.
+
+use std::sync::Arc;
+
+use wattle_ir::{
+    AtomicOp, BinaryOp, Builtin, DivOp, Kernel, Label, LocalId, MAX_RANK, Place, SharedLen, Site, Type, UnaryOp,
+    VerifyError, verify,
+};
+use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
+
+use crate::lower::Lowering;
+
+/// The greatest number of elements that the private arrays of one thread can have together.
+pub const MAX_LOCAL_ELEMENTS: u64 = 1 << 16;
+
+/// A verified kernel as code with jumps, shared by all threads that run it.
+#[derive(Debug)]
+pub struct Program {
+    pub(crate) kernel: Arc<Kernel>,
+    pub(crate) code: Vec<Instr>,
+    /// For each instruction the last source line that was passed on the way to it.
+    pub(crate) sites: Vec<Site>,
+    /// The steps of all expressions; each instruction has a range of them.
+    pub(crate) calcs: Vec<Calc>,
+    pub(crate) accesses: Vec<Access>,
+    pub(crate) messages: Vec<Arc<str>>,
+    /// Where each private array lies among a thread's words.
+    pub(crate) locals: Vec<Local>,
+    /// How many temporaries the largest statement needs.
+    pub(crate) temps: usize,
+    /// How many words a thread holds: its slots, then its private arrays.
+    pub(crate) words: usize,
+}
+
+/// A private array: its first word, and its length.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Local {
+    pub first: usize,
+    pub len: u32,
+}
+
+/// One step: the expressions that it needs, then what it does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instr {
+    pub first_calc: u32,
+    pub last_calc: u32,
+    pub op: Op,
+}
+
+/// A value that takes no computing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Operand {
+    Const(u64),
+    Slot(u32),
+    Temp(u32),
+    Param(u32),
+    Extent(u32, u8),
+    SharedLen,
+    Builtin(Builtin, u8),
+}
+
+/// One operator, and the temporary that gets its result.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Calc {
+    pub dst: u32,
+    pub op: CalcOp,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CalcOp {
+    Unary(UnaryOp, Type, Operand),
+    Binary(BinaryOp, Type, Operand, Operand),
+    Fma(Type, Operand, Operand, Operand),
+    Select(Operand, Operand, Operand),
+    Cast(Type, Type, Operand),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Op {
+    Assign { slot: u32, value: Operand },
+    Divide { dst: u32, op: DivOp, ty: Type, left: Operand, right: Operand },
+    Access(u32),
+    Fence { order: FenceOrder, scope: Scope },
+    Barrier,
+    Jump(u32),
+    JumpUnless { condition: Operand, target: u32 },
+    BackEdge { label: Label, target: u32 },
+    Assert { condition: Operand, message: u32 },
+    Return,
+}
+
+/// An access to memory, the thread's own arrays included.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    pub kind: AccessKind,
+    pub place: Place,
+    pub element: Type,
+    pub rank: usize,
+    pub index: [Operand; MAX_RANK],
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum AccessKind {
+    Load { dst: u32 },
+    LoadLanes { dst: LocalId, lanes: u32 },
+    Store { value: Operand },
+    AtomicLoad { dst: u32, order: ReadOrder, scope: Scope },
+    AtomicStore { value: Operand, order: WriteOrder, scope: Scope },
+    AtomicUpdate { dst: u32, op: AtomicOp, operand: Operand, order: UpdateOrder, scope: Scope },
+    CompareExchange { dst: u32, expected: Operand, desired: Operand, order: UpdateOrder, scope: Scope },
+}
+
+impl Program {
+    /// Verifies and flattens a kernel.
+    ///
+    /// # Errors
+    /// What [`wattle_ir::verify`] finds; and private arrays of more than [`MAX_LOCAL_ELEMENTS`] elements together.
+    pub fn compile(kernel: Arc<Kernel>) -> Result<Program, VerifyError> {
+        verify(&kernel)?;
+        let elements = kernel.locals.iter().fold(0u64, |sum, local| sum.saturating_add(local.len as u64));
+        if elements > MAX_LOCAL_ELEMENTS {
+            let what = format!(
+                "the arrays of one thread have {elements} elements together; an interpreted thread can have \
+                 {MAX_LOCAL_ELEMENTS}"
+            );
+            return Err(VerifyError { kernel: kernel.name.clone(), at: kernel.site, what });
+        }
+        Ok(Lowering::new(&kernel).program(kernel.clone()))
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The kernel, shared.
+    pub fn shared_kernel(&self) -> Arc<Kernel> {
+        self.kernel.clone()
+    }
+
+    /// How many words a thread's state holds: its slots, then its private arrays.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// The name of a view or a shared array, for reports.
+    pub fn place_name(&self, place: Place) -> &'static str {
+        match place {
+            Place::Param(id) => self.kernel.params.get(id.index()).map(|param| param.name),
+            Place::Shared(id) => self.kernel.shared.get(id.index()).map(|array| array.name),
+            Place::Local(_) => None,
+        }
+        .unwrap_or("an array of the thread's own")
+    }
+
+    /// The length of a shared array, in elements, where the launch gives `at_launch` to the one that it sizes.
+    pub(crate) fn shared_len(&self, index: usize, at_launch: u32) -> u32 {
+        match self.kernel.shared.get(index).map(|array| array.len) {
+            Some(SharedLen::Static(len)) => len,
+            Some(SharedLen::AtLaunch) => at_launch,
+            None => 0,
+        }
+    }
+}
