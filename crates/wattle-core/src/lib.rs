@@ -1,1 +1,42 @@
-//! wip
+//! What a kernel and a device are to each other.
+//!
+//! Here live a kernel's view of the world ([`Acc`], [`Read`], [`PerItem`], [`Shared`], [`Atomic`]), the shapes of
+//! launches, buffers, queues, events, the clocks that keep them safe, the traits that every device implements, and the
+//! host devices, which need nothing else. What never will: a target's code, a driver, a memory model.
+
+mod acc;
+mod atomic;
+mod buffer;
+mod clock;
+mod device;
+mod error;
+mod event;
+mod extent;
+mod host;
+mod indices;
+pub mod interrupt;
+mod kernel;
+mod memory;
+mod queue;
+mod scenario;
+mod spec;
+mod thread;
+mod view;
+
+pub use acc::Acc;
+pub use buffer::{Buffer, MapGuard, MapGuardMut, RawBuffer, Source, Target, View, ViewMut};
+pub use device::{
+    Backend, BackendQueue, Device, DeviceKind, LaunchRequest, Missing, Properties, Provider, register,
+};
+pub use error::{Error, ErrorKind, Fault, FaultKind, Result, ThreadLine, format_index};
+pub use event::{Event, EventState};
+pub use extent::{Extent, ToExtent};
+pub use host::run_host_part;
+pub use indices::{Dimension, IndexRange, Indices, IndicesIter, Items, ItemsIter, Range, range};
+pub use kernel::{Arg, Argument, Arguments, Bound, Bundle, IntoArg, Kernel, KernelInfo, Launch, ViewArgument};
+pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
+pub use queue::{Operation, Queue, Runs, Transfer, TransferEnd, host_part_shape};
+pub use scenario::{Expectation, Scenario, Sizes, Summary, Work};
+pub use spec::{FrameSpec, LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
+pub use thread::{Grid, Thread};
+pub use view::{Atomic, PerItem, Read, Shared};

@@ -318,7 +318,11 @@ impl AtomicOp {
 /// An access whose index is out of bounds is skipped, a load then gives 0, and the thread goes on; the launch's
 /// first fault is kept. Sequentially consistent atomics do not occur: the builder has made each a fence and a
 /// weaker operation.
+///
+/// The fields mean the same everywhere: `dst` is the slot that gets the result, `place` and `index` say which element,
+/// `order` and `scope` how it is ordered, `site` is the source line.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the fields are documented on the enumeration")]
 pub enum Stmt {
     /// Sets a slot.
     Assign { slot: SlotId, value: ExprId },

@@ -22,6 +22,8 @@ pub use kernel::{
 };
 pub use kernel_type::{KernelType, KernelValue};
 pub use rank::{Dim, Idx, Rank};
-pub use scalar::{AtomicInt, AtomicScalar, Element, Float, Int, Scalar, Signed};
+pub use scalar::{
+    AtomicInt, AtomicScalar, Element, ElementOps, Float, FloatOps, Int, IntOps, Scalar, Signed, SignedOps,
+};
 pub use types::{BinaryOp, DivOp, Type, UnaryOp};
 pub use verify::{VerifyError, verify};

@@ -1,5 +1,8 @@
 //! What the operators mean: the arithmetic rules of Wattle, once.
 //!
+//! The bounds that kernels write ([`Element`], [`Signed`], [`Int`], [`Float`]) have no methods of their own: those are in
+//! their supertraits, which a prelude need not import, so that `x.min(y)` on numbers stays the standard library's.
+//!
 //! Integers wrap in every build profile; shift counts are taken modulo the width; conversions from float to integer
 //! saturate (NaN gives 0); division of an integer by zero has no result (the caller reports a fault and goes on with
 //! 0); nothing is contracted. Floats are IEEE 754: `+ - * /`, `sqrt`, `fma`, the roundings and comparisons are
@@ -54,7 +57,10 @@ pub trait Scalar: Copy + Debug + Display + Default + PartialEq + PartialOrd + Se
     message = "`{Self}` is not an element type of kernels",
     note = "the element types are u8 i8 u16 i16 u32 i32 u64 i64 f32 f64"
 )]
-pub trait Element: Scalar {
+pub trait Element: ElementOps {}
+
+/// The arithmetic of all numbers.
+pub trait ElementOps: Scalar {
     /// 0.
     const ZERO: Self;
     /// 1.
@@ -79,7 +85,10 @@ pub trait Element: Scalar {
     message = "`{Self}` has no negative values",
     note = "convert first: `x as i32`, or write `0 - x` where wrapping is meant"
 )]
-pub trait Signed: Element {
+pub trait Signed: Element + SignedOps {}
+
+/// The arithmetic of numbers with negative values.
+pub trait SignedOps: ElementOps {
     /// The negation; integers wrap.
     fn neg(self) -> Self;
     /// The absolute value; integers wrap (the least value stays itself).
@@ -91,7 +100,10 @@ pub trait Signed: Element {
     message = "`{Self}` is not an integer",
     note = "bit operations, shifts and `%` are for u8 i8 u16 i16 u32 i32 u64 i64"
 )]
-pub trait Int: Element {
+pub trait Int: Element + IntOps {}
+
+/// The arithmetic of integers.
+pub trait IntOps: ElementOps {
     /// The remainder, with the sign of the dividend; `None` for a divisor of zero. `MIN % -1` is 0.
     fn rem(self, other: Self) -> Option<Self>;
     /// Bitwise and.
@@ -119,7 +131,10 @@ pub trait Int: Element {
     message = "`{Self}` is not a floating-point type",
     note = "convert first: `x as f32`; a literal is a float when it has a point: `1.0`"
 )]
-pub trait Float: Signed {
+pub trait Float: Signed + FloatOps {}
+
+/// The arithmetic of floating-point numbers.
+pub trait FloatOps: SignedOps {
     /// The unsigned integer as wide.
     type Bits: Int;
     /// The bits as an integer.
@@ -203,7 +218,8 @@ macro_rules! scalar {
 macro_rules! int {
     ($($t:ident $type:ident $cast:ident $bits:ident),+) => {$(
         scalar!($t, $type, $cast, |x| x as $bits as u64, |raw| raw as $t);
-        impl Element for $t {
+        impl Element for $t {}
+        impl ElementOps for $t {
             const ZERO: Self = 0;
             const ONE: Self = 1;
             #[inline(always)]
@@ -219,7 +235,8 @@ macro_rules! int {
             #[inline(always)]
             fn max(self, other: Self) -> Self { Ord::max(self, other) }
         }
-        impl Int for $t {
+        impl Int for $t {}
+        impl IntOps for $t {
             #[inline(always)]
             fn rem(self, other: Self) -> Option<Self> { (other != 0).then(|| self.wrapping_rem(other)) }
             #[inline(always)]
@@ -246,7 +263,8 @@ macro_rules! int {
 
 macro_rules! signed_int {
     ($($t:ident),+) => {$(
-        impl Signed for $t {
+        impl Signed for $t {}
+        impl SignedOps for $t {
             #[inline(always)]
             fn neg(self) -> Self { self.wrapping_neg() }
             #[inline(always)]
@@ -258,7 +276,8 @@ macro_rules! signed_int {
 macro_rules! float {
     ($($t:ident $type:ident $cast:ident $bits:ident),+) => {$(
         scalar!($t, $type, $cast, |x| $t::to_bits(x) as u64, |raw| $t::from_bits(raw as $bits));
-        impl Element for $t {
+        impl Element for $t {}
+        impl ElementOps for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             #[inline(always)]
@@ -274,13 +293,15 @@ macro_rules! float {
             #[inline(always)]
             fn max(self, other: Self) -> Self { $t::max(self, other) }
         }
-        impl Signed for $t {
+        impl Signed for $t {}
+        impl SignedOps for $t {
             #[inline(always)]
             fn neg(self) -> Self { -self }
             #[inline(always)]
             fn abs(self) -> Self { $t::abs(self) }
         }
-        impl Float for $t {
+        impl Float for $t {}
+        impl FloatOps for $t {
             type Bits = $bits;
             #[inline(always)]
             fn to_bits(self) -> $bits { $t::to_bits(self) }

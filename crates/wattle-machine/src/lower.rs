@@ -269,8 +269,7 @@ impl<'k> Lowering<'k> {
             }
             Stmt::CompareExchange { dst, place, index: of, expected, desired, order, scope, .. } => {
                 let (index, expected, desired) = (self.index(of), self.value(*expected), self.value(*desired));
-                let kind =
-                    AccessKind::CompareExchange { dst: dst.0, expected, desired, order: *order, scope: *scope };
+                let kind = AccessKind::CompareExchange { dst: dst.0, expected, desired, order: *order, scope: *scope };
                 self.access(kind, *place, index, of.len());
             }
             Stmt::Fence { order, scope, .. } => {

@@ -1,0 +1,112 @@
+//! The block's barrier, and the ends of threads and blocks.
+
+use wattle_ir::Site;
+
+use super::finding::Finding;
+use super::running::State;
+use super::simulator::Simulator;
+
+impl Simulator {
+    /// A thread has reached a barrier.
+    pub(super) fn arrive(&mut self, key: u32, site: Site) {
+        self.set_aside(key, State::Barrier(site));
+        let Some(Some(thread)) = self.threads.get_mut(key as usize) else { return };
+        // What the thread does until the next back edge lets others go on, so it is not alone with its loop.
+        thread.loops.clear();
+        let Some(Some(block)) = self.blocks.get_mut(thread.block as usize) else { return };
+        block.arrived.push(key);
+        if block.ended.is_some() {
+            self.missed(key);
+        } else if block.arrived.len() == block.threads.len() {
+            let key = thread.block;
+            self.open(key);
+        }
+    }
+
+    /// All threads of a block wait: they go on, each knowing what all knew.
+    fn open(&mut self, block_key: u32) {
+        let Some(Some(block)) = self.blocks.get_mut(block_key as usize) else { return };
+        let arrived = std::mem::take(&mut block.arrived);
+        let mut first: Option<(u32, u32)> = None;
+        let mut all = super::clock::Clock::default();
+        for &key in &arrived {
+            let Some(Some(thread)) = self.threads.get_mut(key as usize) else { continue };
+            let at = thread.machine.at();
+            match first {
+                Some((first, first_at)) if first_at != at => return self.mismatch(first, key),
+                Some(_) => {}
+                None => first = Some((key, at)),
+            }
+            all.join(&thread.sync.hand_on());
+        }
+        for key in arrived {
+            if let Some(Some(thread)) = self.threads.get_mut(key as usize) {
+                thread.sync.seen = all.clone();
+            }
+            self.wake(key);
+        }
+    }
+
+    /// The threads of a block wait at different barriers: they can never go on.
+    fn mismatch(&mut self, first: u32, second: u32) {
+        let (Some(Some(x)), Some(Some(y))) = (self.threads.get(first as usize), self.threads.get(second as usize))
+        else {
+            return;
+        };
+        let number = x.launch;
+        let Some(launch) = self.launches.get_mut(number) else { return };
+        let finding = Finding::BarrierMismatch {
+            first: launch.actor(x.sync.member.thread),
+            first_site: x.machine.site(&launch.program),
+            second: launch.actor(y.sync.member.thread),
+            second_site: y.machine.site(&launch.program),
+        };
+        launch.keep(finding);
+        self.end_launch(number);
+    }
+
+    /// The thread waits at a barrier, and another thread of its block has ended: it can never go on.
+    fn missed(&mut self, key: u32) {
+        let Some(Some(thread)) = self.threads.get(key as usize) else { return };
+        let Some(Some(block)) = self.blocks.get(thread.block as usize) else { return };
+        let (Some((ended, last)), number) = (block.ended, thread.launch) else { return };
+        let Some(launch) = self.launches.get_mut(number) else { return };
+        let finding = Finding::BarrierMissed {
+            waiting: launch.actor(thread.sync.member.thread),
+            barrier: thread.machine.site(&launch.program),
+            ended: launch.actor(ended),
+            last,
+        };
+        launch.keep(finding);
+        self.end_launch(number);
+    }
+
+    /// A thread has ended.
+    pub(super) fn ended(&mut self, key: u32) {
+        let Some(Some(thread)) = self.threads.get(key as usize) else { return };
+        let (number, block_key, member) = (thread.launch, thread.block, thread.sync.member);
+        let Some(launch) = self.launches.get_mut(number) else { return };
+        let site = thread.machine.site(&launch.program);
+        let Some(Some(block)) = self.blocks.get_mut(block_key as usize) else { return };
+        if let Some(slot) = block.threads.get_mut(thread.number as usize) {
+            *slot = None;
+        }
+        block.live -= 1;
+        block.ended = Some((member.thread, site));
+        let (live, waiting) = (block.live, block.arrived.first().copied());
+        self.forget_thread(key);
+        if let Some(waiting) = waiting {
+            self.missed(waiting);
+        } else if live == 0 {
+            let Some(launch) = self.launches.get_mut(number) else { return };
+            launch.running.retain(|&running| running != block_key);
+            let over = launch.running.is_empty() && launch.next_block == launch.blocks;
+            self.forget_block(block_key);
+            if over {
+                self.end_launch(number);
+            } else {
+                self.start_blocks(number);
+            }
+        }
+    }
+}

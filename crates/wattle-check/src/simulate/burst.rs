@@ -1,0 +1,156 @@
+//! The schedule: a thread, a few of its requests, the next thread.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use rand_pcg::rand_core::Rng;
+use wattle_machine::Request;
+
+use super::finding::{Finding, StopReason, Waiting, Why};
+use super::running::State;
+use super::simulator::Simulator;
+
+/// How many statements a thread may do in one burst.
+const FUEL: u64 = 4096;
+/// How many bursts go by between looks at the flag and the clock.
+const LOOK: u64 = 256;
+/// How many threads a report names.
+const NAMED: usize = 8;
+
+/// Why a burst is over.
+enum Over {
+    Burst,
+    Barrier(wattle_ir::Site),
+    Spinning(Vec<super::memory::Address>),
+    Ended,
+}
+
+impl Simulator {
+    /// One burst; or, where no thread can run, the end of the launches that wait for ever.
+    pub(super) fn step(&mut self) {
+        self.bursts += 1;
+        if self.bursts.is_multiple_of(LOOK) {
+            self.look();
+        }
+        if self.runnable.is_empty() {
+            return self.stuck();
+        }
+        let pick = self.below(self.runnable.len());
+        // One request in half of the bursts, twice as many in each next one: races need short ones, spins long ones.
+        let mut requests = 1u32 << (self.rng.next_u32() | 64).trailing_zeros();
+        let key = self.runnable[pick];
+        let Some(mut thread) = self.threads.get_mut(key as usize).and_then(Option::take) else { return };
+        let number = thread.launch;
+        let Some(launch) = self.launches.get(number) else { return };
+        let (program, environment) = (launch.program.clone(), launch.environment.clone());
+        let mut fuel = FUEL;
+        let over = loop {
+            match thread.machine.run(&program, &environment, &mut fuel) {
+                Request::OutOfFuel => break Over::Burst,
+                Request::Done => break Over::Ended,
+                Request::Barrier { site } => break Over::Barrier(site),
+                Request::BackEdge { label, .. } => {
+                    if let Some(addresses) = self.spins(&mut thread, label) {
+                        break Over::Spinning(addresses);
+                    }
+                }
+                request => self.serve(&mut thread, request),
+            }
+            requests -= 1;
+            if requests == 0 {
+                break Over::Burst;
+            }
+        };
+        self.mix(thread.sync.member.thread as u64);
+        // A write of the thread may have moved the list of those that can run, never the thread within it.
+        self.threads[key as usize] = Some(thread);
+        match over {
+            Over::Burst => {}
+            Over::Ended => self.ended(key),
+            Over::Barrier(site) => self.arrive(key, site),
+            Over::Spinning(addresses) => self.set_aside(key, State::Spinning(addresses)),
+        }
+        // The launch may be over, and the list with it; then a new one cannot have taken its place within this call.
+        let Some(launch) = self.launches.get_mut(number) else { return };
+        launch.steps += FUEL - fuel;
+        if !launch.done
+            && let Some(limit) = launch.step_limit
+            && launch.steps > limit
+        {
+            self.stop(number, StopReason::StepLimit(limit));
+        }
+    }
+
+    /// Puts a number into the digest of the schedule.
+    pub(super) fn mix(&mut self, number: u64) {
+        self.trace = (self.trace ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
+    }
+
+    /// Ends what is to be ended.
+    fn look(&mut self) {
+        let stopped = self.options.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed));
+        let timed = self.launches.iter().any(|launch| launch.deadline.is_some());
+        if !stopped && !timed {
+            return;
+        }
+        let now = Instant::now();
+        // Ending the last launch clears the list, so it is looked up anew each time.
+        for number in 0..self.launches.len() {
+            let Some(launch) = self.launches.get(number) else { return };
+            if launch.done {
+                continue;
+            }
+            if stopped {
+                self.stop(number, StopReason::Interrupted);
+            } else if launch.deadline.is_some_and(|deadline| deadline <= now) {
+                self.stop(number, StopReason::Deadline);
+            }
+        }
+    }
+
+    /// Ends a launch that is not over.
+    fn stop(&mut self, number: usize, reason: StopReason) {
+        let (threads, more, not_started) = self.lines(number);
+        let Some(launch) = self.launches.get_mut(number) else { return };
+        let label = launch.label.to_string();
+        launch.keep(Finding::Stopped { launch: label, reason, threads, more, not_started });
+        self.end_launch(number);
+    }
+
+    /// Nobody can run: all launches in flight wait for ever.
+    fn stuck(&mut self) {
+        let waiting: Vec<usize> = (0..self.launches.len()).filter(|&number| !self.launches[number].done).collect();
+        let found: Vec<_> = waiting.into_iter().map(|number| (number, self.lines(number))).collect();
+        for (number, (threads, more, not_started)) in found {
+            let Some(launch) = self.launches.get_mut(number) else { return };
+            let label = launch.label.to_string();
+            launch.keep(Finding::Stuck { launch: label, threads, more, not_started });
+            self.end_launch(number);
+        }
+    }
+
+    /// Where the first threads of a launch stand, how many more there are, and how many blocks have not started.
+    fn lines(&self, number: usize) -> (Vec<Waiting>, u64, u64) {
+        let Some(launch) = self.launches.get(number) else { return (Vec::new(), 0, 0) };
+        let (mut threads, mut count) = (Vec::new(), 0);
+        let mut running: Vec<_> =
+            launch.running.iter().filter_map(|&key| self.blocks.get(key as usize)?.as_ref()).collect();
+        running.sort_unstable_by_key(|block| block.number);
+        for key in running.iter().flat_map(|block| block.threads.iter().flatten()) {
+            let Some(Some(thread)) = self.threads.get(*key as usize) else { continue };
+            count += 1;
+            if threads.len() == NAMED {
+                continue;
+            }
+            let why = match thread.state {
+                State::Runnable(_) => Why::Running,
+                State::Barrier(_) => Why::Barrier,
+                State::Spinning(_) => Why::Spinning,
+            };
+            let (actor, site) = (launch.actor(thread.sync.member.thread), thread.machine.site(&launch.program));
+            threads.push(Waiting { actor, site, why });
+        }
+        let more = count - threads.len() as u64;
+        (threads, more, launch.blocks - launch.next_block)
+    }
+}

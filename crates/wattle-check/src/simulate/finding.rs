@@ -1,0 +1,291 @@
+//! What a run has found, in words that tell what happened, where, and what to do.
+
+use std::fmt;
+
+use thiserror::Error;
+use wattle_ir::Site;
+use wattle_machine::{Fault, Position};
+use wattle_memory::Scope;
+
+/// A thread, as reports name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Actor {
+    /// The kernel's name.
+    pub kernel: String,
+    /// The launch's label.
+    pub launch: String,
+    /// The number of dimensions of the launch.
+    pub rank: usize,
+    /// Its block and its index there.
+    pub position: Position,
+    /// Whether it runs on the device, not on the host.
+    pub on_device: bool,
+}
+
+/// An access, as reports name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessSite {
+    /// The thread.
+    pub actor: Actor,
+    /// Whether it wrote.
+    pub write: bool,
+    /// The scope of an atomic access; none for a plain one.
+    pub scope: Option<Scope>,
+    /// The source line.
+    pub site: Site,
+}
+
+/// Two conflicting accesses that nothing orders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Race {
+    /// The view or shared array, as the later access names it.
+    pub place: String,
+    /// The index there.
+    pub index: Vec<u32>,
+    /// The access that came first in this run.
+    pub first: AccessSite,
+    /// The one that came later.
+    pub second: AccessSite,
+}
+
+/// Where a thread stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The thread.
+    pub actor: Actor,
+    /// The last source line that it passed.
+    pub site: Site,
+    /// What it does there.
+    pub why: Why,
+}
+
+/// What a thread does at its last line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It waits at a barrier.
+    Barrier,
+    /// It repeats a loop in which nothing can change any more.
+    Spinning,
+    /// It could go on.
+    Running,
+}
+
+/// Why a launch was ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// Its threads did as many statements as it was given.
+    StepLimit(u64),
+    /// Its time was up.
+    Deadline,
+    /// Somebody set the stop flag.
+    Interrupted,
+}
+
+/// Something that a launch must not do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// An index out of bounds, a division by zero, or a failed assertion. The first of the launch.
+    Fault {
+        /// The thread.
+        actor: Actor,
+        /// What happened.
+        fault: Fault,
+        /// The same in words, with the names of the kernel.
+        what: String,
+    },
+    /// A read of an element that nobody wrote. The first of the launch.
+    Unwritten {
+        /// The thread.
+        actor: Actor,
+        /// The view or shared array.
+        place: String,
+        /// Whether it is the block's shared memory.
+        shared: bool,
+        /// The index there.
+        index: Vec<u32>,
+        /// The source line.
+        site: Site,
+    },
+    /// Threads of a block wait at a barrier that others have ended without.
+    BarrierMissed {
+        /// A thread that waits.
+        waiting: Actor,
+        /// The barrier.
+        barrier: Site,
+        /// A thread that has ended.
+        ended: Actor,
+        /// Its last line.
+        last: Site,
+    },
+    /// The threads of a block wait at different barriers.
+    BarrierMismatch {
+        /// A thread that waits.
+        first: Actor,
+        /// Its barrier.
+        first_site: Site,
+        /// A thread that waits elsewhere.
+        second: Actor,
+        /// Its barrier.
+        second_site: Site,
+    },
+    /// A data race. The first of the launch.
+    Race(Box<Race>),
+    /// No thread can ever go on.
+    Stuck {
+        /// The launch's label.
+        launch: String,
+        /// Where its first threads stand.
+        threads: Vec<Waiting>,
+        /// How many more there are.
+        more: u64,
+        /// How many of its blocks had not started.
+        not_started: u64,
+    },
+    /// The launch was ended.
+    Stopped {
+        /// The launch's label.
+        launch: String,
+        /// Why.
+        reason: StopReason,
+        /// Where its first threads stood.
+        threads: Vec<Waiting>,
+        /// How many more there were.
+        more: u64,
+        /// How many of its blocks had not started.
+        not_started: u64,
+    },
+}
+
+/// All that a launch must not have done, in the order in which it happened; the first of each kind.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{}", List(.0))]
+pub struct Findings(pub Vec<Finding>);
+
+struct List<'a>(&'a [Finding]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, finding) in self.0.iter().enumerate() {
+            if position > 0 {
+                f.write_str("\n")?;
+            }
+            finding.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.on_device {
+            let (block, thread) = (self.position.block, self.position.thread);
+            let rank = self.rank.min(block.len());
+            write!(f, "thread {} of block {}", Index(&thread[..rank]), Index(&block[..rank]))?;
+        } else {
+            f.write_str("the host thread")?;
+        }
+        write!(f, " of kernel `{}`", self.kernel)?;
+        if self.launch != self.kernel { write!(f, " (launch `{}`)", self.launch) } else { Ok(()) }
+    }
+}
+
+/// A number, or a tuple of several.
+struct Index<'a>(&'a [u32]);
+
+impl fmt::Display for Index<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [one] = self.0 {
+            return write!(f, "{one}");
+        }
+        let numbers: Vec<String> = self.0.iter().map(u32::to_string).collect();
+        write!(f, "({})", numbers.join(", "))
+    }
+}
+
+impl fmt::Display for AccessSite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let access = if self.write { "write" } else { "read" };
+        match self.scope {
+            None => write!(f, "plain {access}")?,
+            Some(scope) => write!(f, "atomic {access} ({scope} scope)")?,
+        }
+        write!(f, " by {} at {}", self.actor, self.site)
+    }
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let why = match self.why {
+            Why::Barrier => "waits at the barrier at",
+            Why::Spinning => "repeats a loop in which nothing changes, at",
+            Why::Running => "was at",
+        };
+        write!(f, "{} {why} {}", self.actor, self.site)
+    }
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StopReason::StepLimit(limit) => write!(f, "its threads did {limit} statements, which was its limit"),
+            StopReason::Deadline => f.write_str("its time was up"),
+            StopReason::Interrupted => f.write_str("it was interrupted"),
+        }
+    }
+}
+
+fn threads(f: &mut fmt::Formatter<'_>, threads: &[Waiting], more: u64, not_started: u64) -> fmt::Result {
+    threads.iter().try_for_each(|waiting| write!(f, "\n  {waiting}"))?;
+    if more > 0 {
+        write!(f, "\n  and {more} more threads")?;
+    }
+    if not_started > 0 {
+        write!(f, "\n  {not_started} of its blocks had not started: blocks start in index order as others end")?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Finding::Fault { actor, fault, what } => write!(f, "{what}: {actor} at {}", fault.site()),
+            Finding::Unwritten { actor, place, shared, index, site } => {
+                let advice = if *shared {
+                    "shared memory holds nothing when a block starts: write it first, then pass a barrier"
+                } else {
+                    "initialise the buffer, or let the kernel write it first"
+                };
+                let index = Index(index);
+                write!(f, "`{place}` at index {index} was read, and nobody wrote it: {actor} at {site}; {advice}")
+            }
+            Finding::BarrierMissed { waiting, barrier, ended, last } => write!(
+                f,
+                "{waiting} waits at the barrier at {barrier}, which {ended} never reaches: it ended, and {last} was its \
+                 last line; every thread of a block must pass the same barriers"
+            ),
+            Finding::BarrierMismatch { first, first_site, second, second_site } => write!(
+                f,
+                "the threads of a block wait at different barriers: {first} at {first_site}, {second} at {second_site}; \
+                 every thread of a block must pass the same barriers"
+            ),
+            Finding::Race(race) => write!(
+                f,
+                "data race on `{}` at index {}:\n  {}\n  {}\nnothing orders them: let one thread release (a release fence \
+                 or store) and the other acquire what it wrote, at scopes that include both, or put a barrier between \
+                 them, or make both atomic",
+                race.place,
+                Index(&race.index),
+                race.first,
+                race.second
+            ),
+            Finding::Stuck { launch, threads: list, more, not_started } => {
+                write!(f, "launch `{launch}` can never end: each of its threads waits for what nobody will do")?;
+                threads(f, list, *more, *not_started)
+            }
+            Finding::Stopped { launch, reason, threads: list, more, not_started } => {
+                write!(f, "launch `{launch}` was ended: {reason}")?;
+                threads(f, list, *more, *not_started)
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! What it takes to launch, and why it may be refused.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use thiserror::Error;
+use wattle_ir::{Kernel, MAX_RANK, ParamKind, SharedLen, Type};
+use wattle_machine::{Environment, EnvironmentError, LaunchShape, Program};
+
+use super::memory::{Memories, MemoryError, MemoryId};
+use super::running::Bound;
+
+/// The greatest number of threads of a launch.
+pub(super) const MAX_THREADS: u64 = 1 << 20;
+/// The greatest number of threads of a block.
+pub(super) const MAX_BLOCK: u64 = 1 << 12;
+/// The greatest number of threads that are resident at once, as a cooperative launch asks for.
+pub(super) const MAX_RESIDENT: u64 = 1 << 17;
+/// The greatest number of words, of slots and private arrays, that the threads of a block can have together.
+pub(super) const MAX_WORDS: u64 = 1 << 26;
+/// The greatest number of elements of shared memory that a block can have.
+pub(super) const MAX_SHARED: u64 = 1 << 20;
+
+/// What a launch gives for a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// A value, as a raw word.
+    Scalar(u64),
+    /// A view of memory: the element at index `i` is number `offset + Σ i[d] * strides[d]`.
+    View {
+        /// The allocation.
+        memory: MemoryId,
+        /// The first element of the view.
+        offset: u64,
+        /// The extent in each dimension, in elements; 1 beyond the view's rank.
+        extent: [u32; MAX_RANK],
+        /// The distance between neighbours in each dimension, in elements.
+        strides: [u32; MAX_RANK],
+    },
+}
+
+impl Argument {
+    /// A one-dimensional view of the first `elements` elements.
+    pub fn whole(memory: MemoryId, elements: u32) -> Argument {
+        Argument::View { memory, offset: 0, extent: [elements, 1, 1, 1], strides: [1, 0, 0, 0] }
+    }
+}
+
+/// Where a launch's threads run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Agent {
+    /// On the device.
+    Device,
+    /// On the host: one thread, which system scope includes and device scope does not.
+    Host,
+}
+
+/// All that a launch is.
+#[derive(Clone, Debug)]
+pub struct LaunchRequest {
+    /// The kernel.
+    pub program: Arc<Program>,
+    /// Its blocks and threads.
+    pub shape: LaunchShape,
+    /// One for each parameter.
+    pub arguments: Vec<Argument>,
+    /// The length of the shared array that is sized at launch.
+    pub shared_len: u32,
+    /// What reports call the launch.
+    pub label: Arc<str>,
+    /// Where it runs.
+    pub agent: Agent,
+    /// Whether all blocks are to be resident at once.
+    pub cooperative: bool,
+    /// How many statements its threads may do together before it is ended.
+    pub step_limit: Option<u64>,
+    /// When it is ended.
+    pub deadline: Option<Instant>,
+}
+
+impl LaunchRequest {
+    /// A launch on the device, named like its kernel, without limits.
+    pub fn new(program: Arc<Program>, shape: LaunchShape, arguments: Vec<Argument>) -> LaunchRequest {
+        let label = program.kernel().name.as_str().into();
+        LaunchRequest {
+            program,
+            shape,
+            arguments,
+            shared_len: 0,
+            label,
+            agent: Agent::Device,
+            cooperative: false,
+            step_limit: None,
+            deadline: None,
+        }
+    }
+}
+
+/// Why a launch is refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum LaunchError {
+    /// The arguments do not fit the parameters.
+    #[error(transparent)]
+    Arguments(#[from] EnvironmentError),
+    /// An argument's memory is not there, or its range is not.
+    #[error("kernel `{kernel}`, parameter `{param}`: {error}")]
+    Memory {
+        /// The kernel's name.
+        kernel: String,
+        /// The parameter's name.
+        param: &'static str,
+        /// What is wrong.
+        error: MemoryError,
+    },
+    /// A view of elements of another type.
+    #[error("kernel `{kernel}`, parameter `{param}` is of {expected}, and was given memory of {found}")]
+    Element {
+        /// The kernel's name.
+        kernel: String,
+        /// The parameter's name.
+        param: &'static str,
+        /// What the parameter is of.
+        expected: Type,
+        /// What the memory is of.
+        found: Type,
+    },
+    /// Dimensions that the kernel or the parameter does not have.
+    #[error("kernel `{kernel}`: {what} has extents beyond its {rank} dimensions; they must be 1")]
+    Rank {
+        /// The kernel's name.
+        kernel: String,
+        /// The launch, or a parameter.
+        what: String,
+        /// The number of dimensions.
+        rank: usize,
+    },
+    /// More than the simulated device takes on.
+    #[error("kernel `{kernel}`: {found} {what}, and the simulated device has at most {max}: launch a smaller size")]
+    TooLarge {
+        /// The kernel's name.
+        kernel: String,
+        /// What there is too much of.
+        what: &'static str,
+        /// How much was asked for.
+        found: u64,
+        /// How much there can be.
+        max: u64,
+    },
+    /// A host launch of several threads.
+    #[error("kernel `{kernel}`: a launch on the host has one thread, not {threads}")]
+    Host {
+        /// The kernel's name.
+        kernel: String,
+        /// How many were asked for.
+        threads: u64,
+    },
+    /// Too many launches have overlapped without a moment in which none was in flight.
+    #[error("too many threads have overlapped without a pause: wait for the launches in flight, then launch again")]
+    Overlap,
+}
+
+/// Checks a request; what the threads are given, and the views.
+pub(super) fn bind(
+    request: &LaunchRequest,
+    memories: &Memories,
+) -> Result<(Environment, Vec<Option<Bound>>), LaunchError> {
+    let arguments = request.arguments.iter().map(|argument| match *argument {
+        Argument::Scalar(raw) => wattle_machine::Argument::Scalar(raw),
+        Argument::View { extent, .. } => wattle_machine::Argument::View(extent),
+    });
+    let environment =
+        Environment { shape: request.shape, arguments: arguments.collect(), shared_len: request.shared_len };
+    let kernel = request.program.kernel();
+    environment.check(kernel)?;
+    size(request, kernel)?;
+    let views = request.arguments.iter().zip(&kernel.params).map(|(argument, param)| match (argument, param.kind) {
+        (Argument::View { .. }, ParamKind::View { element, rank, .. }) => {
+            view(argument, element, rank, kernel, param.name, memories)
+        }
+        _ => Ok(None),
+    });
+    let views = views.collect::<Result<_, _>>()?;
+    Ok((environment, views))
+}
+
+fn size(request: &LaunchRequest, kernel: &Kernel) -> Result<(), LaunchError> {
+    let name = || kernel.name.clone();
+    let shape = &request.shape;
+    let beyond = |extent: &[u32; MAX_RANK]| extent.iter().skip(kernel.rank).any(|&extent| extent != 1);
+    if beyond(&shape.grid_extent) || beyond(&shape.block_extent) {
+        return Err(LaunchError::Rank { kernel: name(), what: "the launch".into(), rank: kernel.rank });
+    }
+    let (blocks, per_block) = (shape.blocks(), shape.threads_per_block());
+    let threads = blocks.saturating_mul(per_block);
+    if request.agent == Agent::Host && threads != 1 {
+        return Err(LaunchError::Host { kernel: name(), threads });
+    }
+    let shared = kernel.shared.iter().fold(0u64, |sum, array| {
+        sum.saturating_add(match array.len {
+            SharedLen::Static(len) => len as u64,
+            SharedLen::AtLaunch => request.shared_len as u64,
+        })
+    });
+    let words = per_block.saturating_mul(request.program.words() as u64);
+    let limits = [
+        ("threads", threads, MAX_THREADS),
+        ("threads in a block", per_block, MAX_BLOCK),
+        ("elements of shared memory in a block", shared, MAX_SHARED),
+        ("words of variables in a block", words, MAX_WORDS),
+    ];
+    match limits.into_iter().find(|(_, found, max)| found > max) {
+        Some((what, found, max)) => Err(LaunchError::TooLarge { kernel: name(), what, found, max }),
+        None => Ok(()),
+    }
+}
+
+fn view(
+    argument: &Argument,
+    element: Type,
+    rank: usize,
+    kernel: &Kernel,
+    param: &'static str,
+    memories: &Memories,
+) -> Result<Option<Bound>, LaunchError> {
+    let Argument::View { memory, offset, extent, strides } = *argument else { return Ok(None) };
+    let name = || kernel.name.clone();
+    let failed = |error| LaunchError::Memory { kernel: name(), param, error };
+    let allocation = memories.get(memory).map_err(failed)?;
+    if allocation.element != element {
+        return Err(LaunchError::Element { kernel: name(), param, expected: element, found: allocation.element });
+    }
+    if extent.iter().skip(rank).any(|&extent| extent != 1) {
+        return Err(LaunchError::Rank { kernel: name(), what: format!("the view for parameter `{param}`"), rank });
+    }
+    // The index beyond the last element, in words wide enough for any extent and stride.
+    let empty = extent.contains(&0);
+    let reach: u128 =
+        extent.iter().zip(strides).map(|(&extent, stride)| extent.saturating_sub(1) as u128 * stride as u128).sum();
+    let end = offset as u128 + if empty { 0 } else { reach + 1 };
+    let len = allocation.values.len();
+    if end > len as u128 {
+        let (start, end) = (offset as usize, end.min(usize::MAX as u128) as usize);
+        return Err(failed(MemoryError::Range { start, end, len }));
+    }
+    Ok(Some(Bound { memory, offset, strides }))
+}

@@ -1,0 +1,228 @@
+//! The simulated device's memory: values, whether somebody wrote them, and what is known of their accesses.
+
+use std::ops::Range;
+
+use thiserror::Error;
+use wattle_ir::Type;
+use wattle_memory::Scope;
+
+use super::history::History;
+use super::sync::{Member, Releases, ThreadSync, strong};
+
+/// The greatest number of elements of one allocation.
+pub(super) const MAX_ELEMENTS: usize = 1 << 28;
+
+/// An allocation of a simulator. It is of use to that simulator alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MemoryId {
+    pub(super) index: u32,
+    pub(super) serial: u32,
+}
+
+/// What an allocation holds at first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Init {
+    /// Nothing that anybody may read.
+    Unwritten,
+    /// Zeros.
+    Zero,
+}
+
+/// Elements that the host has read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contents {
+    /// The values, as raw words; 0 for an element that nobody wrote.
+    pub values: Vec<u64>,
+    /// The elements that nobody wrote, ascending, counted from the allocation's start.
+    pub unwritten: Vec<usize>,
+}
+
+/// Why the host cannot use memory so.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum MemoryError {
+    /// The allocation is none of this simulator's, or is freed.
+    #[error("{0:?} is no allocation of this simulator: it was freed, or belongs to another one")]
+    Unknown(MemoryId),
+    /// A range that is not in the allocation.
+    #[error("elements {start}..{end} are not in an allocation of {len}")]
+    Range {
+        /// The first element.
+        start: usize,
+        /// The element after the last one.
+        end: usize,
+        /// The length of the allocation.
+        len: usize,
+    },
+    /// A launch in flight uses it.
+    #[error("launch `{launch}` is in flight and uses {memory:?}: wait for it before freeing")]
+    InUse {
+        /// The allocation.
+        memory: MemoryId,
+        /// The launch's label.
+        launch: String,
+    },
+    /// More elements than the simulator holds in one allocation.
+    #[error("an allocation of {elements} elements: the simulated device holds at most {max} in one", max = MAX_ELEMENTS)]
+    TooLarge {
+        /// How many were asked for.
+        elements: usize,
+    },
+    /// `bool` lives in no memory.
+    #[error("memory holds no {0}")]
+    Element(Type),
+}
+
+/// Where an element is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Address {
+    pub memory: u32,
+    pub element: u64,
+}
+
+pub(super) struct Allocation {
+    pub element: Type,
+    pub values: Vec<u64>,
+    pub written: Vec<bool>,
+    serial: u32,
+    shadows: Vec<Option<Box<Shadow>>>,
+}
+
+/// What is known of the accesses to an element, since the last time that no launch was in flight.
+#[derive(Default)]
+pub(super) struct Shadow {
+    generation: u64,
+    /// The thread that wrote the present value; its scope, if it was an atomic write.
+    last: Option<(Member, Option<Scope>)>,
+    releases: Releases,
+    pub history: History,
+}
+
+/// How an atomic operation passes knowledge on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passing {
+    pub scope: Scope,
+    pub reads: bool,
+    pub writes: bool,
+    pub acquires: bool,
+    pub releases: bool,
+}
+
+/// All allocations, the blocks' shared arrays among them.
+#[derive(Default)]
+pub(super) struct Memories {
+    slots: Vec<Option<Allocation>>,
+    free: Vec<u32>,
+    serial: u32,
+}
+
+impl Memories {
+    pub fn allocate(&mut self, element: Type, elements: usize, init: Init) -> MemoryId {
+        self.serial = self.serial.wrapping_add(1);
+        let allocation = Allocation {
+            element,
+            values: vec![0; elements],
+            written: vec![init == Init::Zero; elements],
+            serial: self.serial,
+            shadows: Vec::new(),
+        };
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() as u32 - 1
+        });
+        if let Some(slot) = self.slots.get_mut(index as usize) {
+            *slot = Some(allocation);
+        }
+        MemoryId { index, serial: self.serial }
+    }
+
+    pub fn free(&mut self, id: MemoryId) {
+        if self.get(id).is_ok() {
+            self.slots[id.index as usize] = None;
+            self.free.push(id.index);
+        }
+    }
+
+    pub fn get(&self, id: MemoryId) -> Result<&Allocation, MemoryError> {
+        let slot = self.slots.get(id.index as usize).and_then(Option::as_ref);
+        slot.filter(|slot| slot.serial == id.serial).ok_or(MemoryError::Unknown(id))
+    }
+
+    pub fn get_mut(&mut self, id: MemoryId) -> Result<&mut Allocation, MemoryError> {
+        let slot = self.slots.get_mut(id.index as usize).and_then(Option::as_mut);
+        slot.filter(|slot| slot.serial == id.serial).ok_or(MemoryError::Unknown(id))
+    }
+
+    pub fn at(&mut self, address: Address) -> Option<&mut Allocation> {
+        self.slots.get_mut(address.memory as usize).and_then(Option::as_mut)
+    }
+
+    /// What is known of an element's accesses in this generation.
+    pub fn shadow(&mut self, address: Address, generation: u64) -> Option<&mut Shadow> {
+        let allocation = self.at(address)?;
+        if allocation.shadows.is_empty() {
+            allocation.shadows.resize_with(allocation.values.len(), || None);
+        }
+        let shadow = allocation.shadows.get_mut(address.element as usize)?.get_or_insert_default();
+        if shadow.generation != generation {
+            **shadow = Shadow { generation, ..Shadow::default() };
+        }
+        Some(shadow)
+    }
+}
+
+impl Shadow {
+    /// A plain store: nothing can be acquired from it.
+    pub fn store(&mut self, thread: &ThreadSync) {
+        self.releases.clear();
+        self.last = Some((thread.member, None));
+    }
+
+    /// The read half of an atomic operation; whether it and the write that it observes are morally strong. An acquire
+    /// read is itself ordered after what it acquires, so this comes before its access is recorded.
+    pub fn observe(&self, thread: &mut ThreadSync, passing: Passing) -> bool {
+        let observed = self.last.filter(|_| passing.reads);
+        let linked = observed.is_some_and(|(writer, by)| strong(&writer, by, &thread.member, Some(passing.scope)));
+        if linked {
+            thread.observe(&self.releases, passing.scope, passing.acquires);
+        }
+        linked
+    }
+
+    /// The write half. One that is no link of a chain ends whatever was released here before.
+    pub fn publish(&mut self, thread: &mut ThreadSync, passing: Passing, linked: bool) {
+        if !passing.writes {
+            return;
+        }
+        if !linked {
+            self.releases.clear();
+        }
+        thread.publish(&mut self.releases, passing.scope, passing.releases);
+        self.last = Some((thread.member, Some(passing.scope)));
+    }
+}
+
+impl Allocation {
+    pub fn range(&self, range: &Range<usize>) -> Result<Range<usize>, MemoryError> {
+        let (start, end, len) = (range.start, range.end, self.values.len());
+        if start <= end && end <= len { Ok(start..end) } else { Err(MemoryError::Range { start, end, len }) }
+    }
+
+    pub fn read(&self, range: Range<usize>) -> Result<Contents, MemoryError> {
+        let range = self.range(&range)?;
+        let unwritten = range.clone().filter(|&element| !self.written[element]).collect();
+        Ok(Contents { values: self.values[range].to_vec(), unwritten })
+    }
+
+    /// Forgets who wrote an element before the host did.
+    pub fn forget_writer(&mut self, element: usize) {
+        if let Some(Some(shadow)) = self.shadows.get_mut(element) {
+            shadow.last = None;
+            shadow.releases.clear();
+        }
+    }
+}
+
+/// The bits that a value of a type has.
+pub(super) fn mask(ty: Type) -> u64 {
+    u64::MAX >> (64 - 8 * ty.size() as u32)
+}

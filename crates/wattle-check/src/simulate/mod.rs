@@ -1,0 +1,71 @@
+//! One interleaving of a launch's threads, chosen by a seed, and judged by the portable model.
+//!
+//! A [`Simulator`] holds memory and runs launches: it picks a thread, runs it for a few requests, picks another. All
+//! launches in flight are interleaved together. Every read sees the latest write, so what is seen is sequentially
+//! consistent; whether the kernel had a right to it is judged beside, by vector clocks over the synchronization that
+//! fences, atomics and barriers really promise within their scopes. Two conflicting accesses that these do not order
+//! are a data race, although this run may have been lucky.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use wattle_check::simulate::{Argument, Init, LaunchRequest, Options, Simulator};
+//! use wattle_ir::{Access, AtomicOp, Const, Expr, ExprId, Kernel, Param, ParamId, ParamKind, Place, Site, Slot, SlotId};
+//! use wattle_ir::{Stmt, Type};
+//! use wattle_machine::{LaunchShape, Program};
+//! use wattle_memory::{Scope, UpdateOrder};
+//!
+//! // Each thread adds 1 to the only element of `count`.
+//! let site = Site::caller();
+//! let kernel = Kernel {
+//!     name: "count".into(),
+//!     site,
+//!     rank: 1,
+//!     params: vec![Param {
+//!         name: "count",
+//!         kind: ParamKind::View { access: Access::Atomic, element: Type::U32, rank: 1 },
+//!     }],
+//!     shared: vec![],
+//!     locals: vec![],
+//!     slots: vec![Slot { ty: Type::U32, name: None }],
+//!     exprs: vec![Expr::Const(Const::of(0u32)), Expr::Const(Const::of(1u32))],
+//!     body: vec![Stmt::AtomicUpdate {
+//!         dst: SlotId(0),
+//!         op: AtomicOp::Add,
+//!         place: Place::Param(ParamId(0)),
+//!         index: vec![ExprId(0)],
+//!         operand: ExprId(1),
+//!         order: UpdateOrder::Relaxed,
+//!         scope: Scope::Device,
+//!         site,
+//!     }],
+//! };
+//! let program = Arc::new(Program::compile(Arc::new(kernel))?);
+//!
+//! let mut simulator = Simulator::new(Options::seeded(1));
+//! let count = simulator.allocate(Type::U32, 1, Init::Zero)?;
+//! let launch = LaunchRequest::new(program, LaunchShape::linear(4, 32), vec![Argument::whole(count, 1)]);
+//! let launch = simulator.launch(launch)?;
+//! simulator.finish(launch)?;
+//! assert_eq!(simulator.read(count, 0..1)?.values, [128]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod barrier;
+mod burst;
+mod clock;
+mod finding;
+mod history;
+mod launch;
+mod memory;
+#[cfg(test)]
+mod oracle;
+mod running;
+mod serve;
+mod simulator;
+mod spin;
+mod sync;
+
+pub use finding::{AccessSite, Actor, Finding, Findings, Race, StopReason, Waiting, Why};
+pub use launch::{Agent, Argument, LaunchError, LaunchRequest};
+pub use memory::{Contents, Init, MemoryError, MemoryId};
+pub use simulator::{LaunchId, Options, Simulator};

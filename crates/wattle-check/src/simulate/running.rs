@@ -1,0 +1,141 @@
+//! Threads, blocks and launches while they run.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use wattle_ir::{Label, Site};
+use wattle_machine::{Environment, Program, Thread};
+
+use super::clock::Clock;
+use super::finding::{Actor, Finding};
+use super::memory::{Address, MemoryId};
+use super::simulator::LaunchId;
+use super::sync::ThreadSync;
+
+/// How many of a thread's latest reads are kept, to know what a spinning one waits for.
+pub(super) const READS: usize = 8;
+
+/// A thread whose block has started.
+pub(super) struct Running {
+    pub machine: Thread,
+    pub sync: ThreadSync,
+    /// The launch's position among those of this generation.
+    pub launch: usize,
+    /// The block's key.
+    pub block: u32,
+    /// The row-major number in its block.
+    pub number: u32,
+    pub state: State,
+    /// The state at the last back edge of each unbounded loop.
+    pub loops: Vec<Snapshot>,
+    /// The latest reads, in a ring.
+    pub reads: [Address; READS],
+    /// How many reads there were in all.
+    pub read_count: u64,
+}
+
+/// What a thread is doing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// It can run; its position among those that can.
+    Runnable(usize),
+    /// It waits at the barrier.
+    Barrier(Site),
+    /// It does the same again and again until one of these changes; any memory, where there are none.
+    Spinning(Vec<Address>),
+}
+
+/// A thread at a back edge.
+pub(super) struct Snapshot {
+    pub label: Label,
+    pub machine: Thread,
+    /// How often memory had changed.
+    pub changes: u64,
+    pub read_count: u64,
+}
+
+/// A block that has started.
+pub(super) struct Block {
+    /// The row-major number in its grid.
+    pub number: u64,
+    /// The keys of its threads, those that have ended included.
+    pub threads: Vec<Option<u32>>,
+    pub live: usize,
+    /// Those that wait at the barrier.
+    pub arrived: Vec<u32>,
+    /// The last thread that ended, and its last line.
+    pub ended: Option<(u32, Site)>,
+    pub shared: Vec<MemoryId>,
+}
+
+/// A view, bound to memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bound {
+    pub memory: MemoryId,
+    pub offset: u64,
+    pub strides: [u32; 4],
+}
+
+/// A launch of this generation, in flight or done.
+pub(super) struct Launch {
+    pub id: LaunchId,
+    pub label: Arc<str>,
+    pub program: Arc<Program>,
+    pub environment: Arc<Environment>,
+    /// The views by parameter.
+    pub views: Vec<Option<Bound>>,
+    pub on_device: bool,
+    /// The first of its threads' numbers in clocks.
+    pub base: u32,
+    pub threads_per_block: u32,
+    pub blocks: u64,
+    /// The next block to start.
+    pub next_block: u64,
+    /// The keys of the blocks that run.
+    pub running: Vec<u32>,
+    /// How many threads may be resident.
+    pub resident: u64,
+    /// What was done when it was launched.
+    pub start: Clock,
+    pub steps: u64,
+    pub step_limit: Option<u64>,
+    pub deadline: Option<Instant>,
+    pub findings: Vec<Finding>,
+    pub done: bool,
+}
+
+impl Running {
+    pub fn log_read(&mut self, address: Address) {
+        self.reads[self.read_count as usize % READS] = address;
+        self.read_count += 1;
+    }
+}
+
+impl Launch {
+    /// Keeps a finding, unless one of its kind is kept already.
+    pub fn keep(&mut self, finding: Finding) {
+        let kind = std::mem::discriminant(&finding);
+        if !self.findings.iter().any(|kept| std::mem::discriminant(kept) == kind) {
+            self.findings.push(finding);
+        }
+    }
+
+    /// A thread by its number in clocks.
+    pub fn actor(&self, thread: u32) -> Actor {
+        let number = thread.saturating_sub(self.base) as u64;
+        let per_block = (self.threads_per_block as u64).max(1);
+        let kernel = self.program.kernel();
+        Actor {
+            kernel: kernel.name.clone(),
+            launch: self.label.to_string(),
+            rank: kernel.rank,
+            position: self.environment.shape.position(number / per_block, number % per_block),
+            on_device: self.on_device,
+        }
+    }
+
+    /// The number after the last of its threads' numbers.
+    pub fn end(&self) -> u32 {
+        self.base + (self.blocks as u32).saturating_mul(self.threads_per_block)
+    }
+}

@@ -1,0 +1,223 @@
+//! The requests of threads: memory accesses, fences and faults.
+
+use wattle_ir::{AtomicOp, Place, eval};
+use wattle_machine::{Fault, Location, Request};
+use wattle_memory::{ReadOrder, Scope, WriteOrder};
+
+use super::finding::{AccessSite, Finding, Race};
+use super::history::Event;
+use super::memory::{Address, Passing};
+use super::running::Running;
+use super::simulator::Simulator;
+
+/// An atomic operation but for its place.
+#[derive(Clone, Copy)]
+struct Atomic {
+    what: What,
+    scope: Scope,
+    acquires: bool,
+    releases: bool,
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    Load,
+    Store(u64),
+    Update(AtomicOp, u64),
+    CompareExchange { expected: u64, desired: u64 },
+}
+
+impl Simulator {
+    /// Does what a running thread asks for, and answers.
+    pub(super) fn serve(&mut self, thread: &mut Running, request: Request) {
+        match request {
+            Request::Load(location) => {
+                let value = self.load(thread, &location, 0);
+                thread.machine.answer(value);
+            }
+            Request::LoadLanes { location, lanes } => {
+                let values: Vec<u64> = (0..lanes).map(|lane| self.load(thread, &location, lane)).collect();
+                thread.machine.answer_lanes(&values);
+            }
+            Request::Store { location, value } => self.store(thread, &location, value),
+            Request::AtomicLoad { location, order, scope } => {
+                let acquires = order == ReadOrder::Acquire;
+                self.atomic(thread, &location, Atomic { what: What::Load, scope, acquires, releases: false });
+            }
+            Request::AtomicStore { location, value, order, scope } => {
+                let releases = order == WriteOrder::Release;
+                self.atomic(thread, &location, Atomic { what: What::Store(value), scope, acquires: false, releases });
+            }
+            Request::AtomicUpdate { location, op, operand, order, scope } => {
+                let (acquires, releases) = (order.acquires(), order.releases());
+                self.atomic(thread, &location, Atomic { what: What::Update(op, operand), scope, acquires, releases });
+            }
+            Request::CompareExchange { location, expected, desired, order, scope } => {
+                let (acquires, releases) = (order.acquires(), order.releases());
+                let what = What::CompareExchange { expected, desired };
+                self.atomic(thread, &location, Atomic { what, scope, acquires, releases });
+            }
+            Request::Fence { order, scope, .. } => {
+                self.mix(1);
+                thread.sync.fence(order, scope, &mut self.fences);
+            }
+            Request::Fault(fault) => self.fault(thread, fault),
+            Request::Barrier { .. } | Request::BackEdge { .. } | Request::OutOfFuel | Request::Done => {}
+        }
+    }
+
+    /// The element that a thread names, `lane` elements further on.
+    fn address(&self, thread: &Running, location: &Location, lane: u32) -> Option<Address> {
+        match location.place {
+            Place::Param(id) => {
+                let view = self.launches.get(thread.launch)?.views.get(id.index())?.as_ref()?;
+                let [first, ..] = view.strides;
+                let element = location
+                    .index
+                    .iter()
+                    .zip(view.strides)
+                    .fold(view.offset + lane as u64 * first as u64, |element, (&index, stride)| {
+                        element + index as u64 * stride as u64
+                    });
+                Some(Address { memory: view.memory.index, element })
+            }
+            Place::Shared(id) => {
+                let memory = self.blocks.get(thread.block as usize)?.as_ref()?.shared.get(id.index())?.index;
+                let [first, ..] = location.index;
+                Some(Address { memory, element: first as u64 + lane as u64 })
+            }
+            Place::Local(_) => None,
+        }
+    }
+
+    fn load(&mut self, thread: &mut Running, location: &Location, lane: u32) -> u64 {
+        let Some(address) = self.address(thread, location, lane) else { return 0 };
+        let value = self.value(thread, location, lane, address);
+        self.record(thread, location, lane, address, None, false);
+        thread.log_read(address);
+        self.mix(address.element ^ value);
+        value
+    }
+
+    fn store(&mut self, thread: &mut Running, location: &Location, value: u64) {
+        let Some(address) = self.address(thread, location, 0) else { return };
+        self.record(thread, location, 0, address, None, true);
+        if let Some(shadow) = self.memories.shadow(address, self.generation) {
+            shadow.store(&thread.sync);
+        }
+        self.set(address, value);
+        self.mix(address.element ^ value ^ 1 << 32);
+    }
+
+    fn atomic(&mut self, thread: &mut Running, location: &Location, atomic: Atomic) {
+        let Some(address) = self.address(thread, location, 0) else { return };
+        let reads = !matches!(atomic.what, What::Store(_));
+        let old = if reads { self.value(thread, location, 0, address) } else { 0 };
+        let new = match atomic.what {
+            What::Load => None,
+            What::Store(value) => Some(value),
+            What::Update(op, operand) => Some(eval::atomic(op, location.element, old, operand)),
+            What::CompareExchange { expected, desired } => (old == expected).then_some(desired),
+        };
+        let (scope, writes) = (atomic.scope, new.is_some());
+        let passing = Passing { scope, reads, writes, acquires: atomic.acquires, releases: atomic.releases };
+        let shadow = self.memories.shadow(address, self.generation);
+        let linked = shadow.is_some_and(|shadow| shadow.observe(&mut thread.sync, passing));
+        self.record(thread, location, 0, address, Some(scope), writes);
+        if let Some(shadow) = self.memories.shadow(address, self.generation) {
+            shadow.publish(&mut thread.sync, passing, linked);
+        }
+        if let Some(new) = new {
+            self.set(address, new);
+        }
+        if reads {
+            thread.log_read(address);
+            thread.machine.answer(old);
+        }
+        self.mix(address.element ^ old ^ new.map_or(2 << 32, |new| new.rotate_left(7) ^ 3 << 32));
+    }
+
+    /// The value of an element; a finding where nobody wrote it.
+    fn value(&mut self, thread: &Running, location: &Location, lane: u32, address: Address) -> u64 {
+        let Some(allocation) = self.memories.at(address) else { return 0 };
+        let element = address.element as usize;
+        let value = allocation.values.get(element).copied().unwrap_or(0);
+        if !allocation.written.get(element).copied().unwrap_or(true)
+            && let Some(launch) = self.launches.get_mut(thread.launch)
+        {
+            let finding = Finding::Unwritten {
+                actor: launch.actor(thread.sync.member.thread),
+                place: launch.program.place_name(location.place).to_string(),
+                shared: matches!(location.place, Place::Shared(_)),
+                index: index(location, lane),
+                site: location.site,
+            };
+            launch.keep(finding);
+        }
+        value
+    }
+
+    fn set(&mut self, address: Address, new: u64) {
+        let Some(allocation) = self.memories.at(address) else { return };
+        let element = address.element as usize;
+        let (Some(value), Some(written)) = (allocation.values.get_mut(element), allocation.written.get_mut(element))
+        else {
+            return;
+        };
+        let changed = *value != new;
+        (*value, *written) = (new, true);
+        if changed {
+            self.changed(address);
+        }
+    }
+
+    /// Records an access, and a finding where it races.
+    fn record(
+        &mut self,
+        thread: &Running,
+        location: &Location,
+        lane: u32,
+        address: Address,
+        scope: Option<Scope>,
+        write: bool,
+    ) {
+        let (member, epoch, site) = (thread.sync.member, thread.sync.now, location.site);
+        let event = Event { member, epoch, site, scope, write };
+        let Some(shadow) = self.memories.shadow(address, self.generation) else { return };
+        let Some(first) = shadow.history.record(event, &thread.sync.seen) else { return };
+        let Some(launch) = self.launches.get(thread.launch) else { return };
+        let place = launch.program.place_name(location.place).to_string();
+        let access = |event: Event| {
+            let number = event.member.thread;
+            let launch = self.launches.iter().rfind(|launch| launch.base <= number)?;
+            let actor = launch.actor(number);
+            Some(AccessSite { actor, write: event.write, scope: event.scope, site: event.site })
+        };
+        let (Some(before), Some(now)) = (access(first), access(event)) else { return };
+        let race = Box::new(Race { place, index: index(location, lane), first: before, second: now });
+        let other = self.launches.iter().rposition(|launch| launch.base <= first.member.thread);
+        for number in [Some(thread.launch), other].into_iter().flatten() {
+            if let Some(launch) = self.launches.get_mut(number)
+                && !launch.done
+            {
+                launch.keep(Finding::Race(race.clone()));
+            }
+        }
+    }
+
+    fn fault(&mut self, thread: &Running, fault: Fault) {
+        let Some(launch) = self.launches.get_mut(thread.launch) else { return };
+        let what = fault.describe(launch.program.kernel()).to_string();
+        let actor = launch.actor(thread.sync.member.thread);
+        launch.keep(Finding::Fault { actor, fault, what });
+    }
+}
+
+/// The index of an access, for reports.
+fn index(location: &Location, lane: u32) -> Vec<u32> {
+    let mut index: Vec<u32> = location.index.iter().take(location.rank).copied().collect();
+    if let Some(first) = index.first_mut() {
+        *first = first.saturating_add(lane);
+    }
+    index
+}

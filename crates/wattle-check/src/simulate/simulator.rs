@@ -1,0 +1,372 @@
+//! The simulated device: its memory, its launches, and how one waits for them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::Rng;
+use wattle_ir::{SharedLen, Type};
+use wattle_machine::Thread;
+
+use super::clock::{ALIGNMENT, Clock};
+use super::finding::{Finding, Findings};
+use super::launch::{Agent, LaunchError, LaunchRequest, MAX_RESIDENT, MAX_WORDS, bind};
+use super::memory::{Address, Contents, Init, MAX_ELEMENTS, Memories, MemoryError, MemoryId, mask};
+use super::running::{Block, Launch, READS, Running, State};
+use super::sync::{Member, Releases, ThreadSync};
+
+/// The greatest number of threads that clocks count before there must be a pause.
+const MAX_NUMBERS: u64 = 1 << 26;
+
+/// How a simulator runs.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Chooses the interleaving; the same seed and the same calls give the same one.
+    pub seed: u64,
+    /// How many threads of a launch may be resident at once; at least one block always is.
+    pub resident_threads: u32,
+    /// Ends all launches when it is set.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+impl Options {
+    /// A seed, 4096 resident threads, no flag.
+    pub fn seeded(seed: u64) -> Options {
+        Options { seed, resident_threads: 4096, stop: None }
+    }
+}
+
+/// A launch of a simulator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LaunchId(u64);
+
+/// A device whose threads are interleaved, pseudo-randomly, on one core.
+pub struct Simulator {
+    pub(super) rng: Pcg32,
+    pub(super) options: Options,
+    pub(super) memories: Memories,
+    /// Those in flight, and those that overlapped with them.
+    pub(super) launches: Vec<Launch>,
+    pub(super) threads: Vec<Option<Box<Running>>>,
+    pub(super) free_threads: Vec<u32>,
+    pub(super) blocks: Vec<Option<Block>>,
+    pub(super) free_blocks: Vec<u32>,
+    /// The keys of the threads that can run.
+    pub(super) runnable: Vec<u32>,
+    /// The threads that wait until an element changes, and until any does.
+    pub(super) waiters: HashMap<Address, Vec<u32>>,
+    pub(super) waiters_for_any: Vec<u32>,
+    /// What sequentially consistent fences hand to each other.
+    pub(super) fences: Releases,
+    /// How often a value in memory has changed.
+    pub(super) changes: u64,
+    /// Counts the times that no launch was in flight: then all that was done is ordered before all that comes.
+    pub(super) generation: u64,
+    pub(super) bursts: u64,
+    pub(super) trace: u64,
+    /// The launches of this generation that are done.
+    finished: Clock,
+    next_number: u64,
+    launched: u64,
+    results: BTreeMap<LaunchId, Vec<Finding>>,
+}
+
+impl Simulator {
+    /// A device without memory or launches.
+    pub fn new(options: Options) -> Simulator {
+        Simulator {
+            rng: Pcg32::new(options.seed, 0x77617474_6c65),
+            options,
+            memories: Memories::default(),
+            launches: Vec::new(),
+            threads: Vec::new(),
+            free_threads: Vec::new(),
+            blocks: Vec::new(),
+            free_blocks: Vec::new(),
+            runnable: Vec::new(),
+            waiters: HashMap::new(),
+            waiters_for_any: Vec::new(),
+            fences: Releases::default(),
+            changes: 0,
+            generation: 1,
+            bursts: 0,
+            trace: 0,
+            finished: Clock::default(),
+            next_number: 0,
+            launched: 0,
+            results: BTreeMap::new(),
+        }
+    }
+
+    /// Allocates memory for so many elements.
+    ///
+    /// # Errors
+    /// For `bool`, which lives in no memory, and for more elements than one allocation can have.
+    pub fn allocate(&mut self, element: Type, elements: usize, init: Init) -> Result<MemoryId, MemoryError> {
+        if element == Type::Bool {
+            return Err(MemoryError::Element(element));
+        }
+        if elements > MAX_ELEMENTS {
+            return Err(MemoryError::TooLarge { elements });
+        }
+        Ok(self.memories.allocate(element, elements, init))
+    }
+
+    /// Frees memory.
+    ///
+    /// # Errors
+    /// If it is not there, or a launch in flight uses it.
+    pub fn free(&mut self, id: MemoryId) -> Result<(), MemoryError> {
+        self.memories.get(id)?;
+        let uses = |launch: &&Launch| !launch.done && launch.views.iter().flatten().any(|view| view.memory == id);
+        if let Some(launch) = self.launches.iter().find(uses) {
+            return Err(MemoryError::InUse { memory: id, launch: launch.label.to_string() });
+        }
+        self.memories.free(id);
+        Ok(())
+    }
+
+    /// Reads elements, as raw words, and tells which of them nobody wrote.
+    ///
+    /// # Errors
+    /// If the memory or the range is not there.
+    pub fn read(&self, id: MemoryId, range: Range<usize>) -> Result<Contents, MemoryError> {
+        self.memories.get(id)?.read(range)
+    }
+
+    /// Writes elements from `start` on; bits beyond the element's type are dropped.
+    ///
+    /// # Errors
+    /// If the memory or the range is not there.
+    pub fn write(&mut self, id: MemoryId, start: usize, values: &[u64]) -> Result<(), MemoryError> {
+        let allocation = self.memories.get_mut(id)?;
+        let range = allocation.range(&(start..start.saturating_add(values.len())))?;
+        let mask = mask(allocation.element);
+        let mut changed = Vec::new();
+        for (element, &value) in range.zip(values) {
+            if allocation.values[element] != value & mask {
+                changed.push(element);
+            }
+            allocation.values[element] = value & mask;
+            allocation.written[element] = true;
+            allocation.forget_writer(element);
+        }
+        for element in changed {
+            self.changed(Address { memory: id.index, element: element as u64 });
+        }
+        Ok(())
+    }
+
+    /// The number of elements of an allocation.
+    ///
+    /// # Errors
+    /// If it is not there.
+    pub fn elements(&self, id: MemoryId) -> Result<usize, MemoryError> {
+        Ok(self.memories.get(id)?.values.len())
+    }
+
+    /// Starts a launch; its threads run when somebody waits, interleaved with those of all others in flight.
+    ///
+    /// # Errors
+    /// If the arguments do not fit, or there are more threads or memory than the simulated device has.
+    pub fn launch(&mut self, request: LaunchRequest) -> Result<LaunchId, LaunchError> {
+        let (environment, views) = bind(&request, &self.memories)?;
+        let (blocks, per_block) = (request.shape.blocks(), request.shape.threads_per_block());
+        let threads = blocks.saturating_mul(per_block);
+        let base = self.next_number;
+        let end = (base + threads).next_multiple_of(ALIGNMENT as u64);
+        if end > MAX_NUMBERS {
+            return Err(LaunchError::Overlap);
+        }
+        let most = (MAX_WORDS / (request.program.words() as u64).max(1)).min(MAX_RESIDENT);
+        let resident = if request.cooperative { threads } else { (self.options.resident_threads as u64).min(most) };
+        if request.cooperative && threads > most {
+            let (kernel, what) = (request.program.kernel().name.clone(), "threads resident at once");
+            return Err(LaunchError::TooLarge { kernel, what, found: threads, max: most });
+        }
+        self.next_number = end;
+        self.launched += 1;
+        let id = LaunchId(self.launched);
+        self.launches.push(Launch {
+            id,
+            label: request.label,
+            program: request.program,
+            environment: Arc::new(environment),
+            views,
+            on_device: request.agent == Agent::Device,
+            base: base as u32,
+            threads_per_block: per_block as u32,
+            blocks: if threads == 0 { 0 } else { blocks },
+            next_block: 0,
+            running: Vec::new(),
+            resident,
+            start: self.finished.clone(),
+            steps: 0,
+            step_limit: request.step_limit,
+            deadline: request.deadline,
+            findings: Vec::new(),
+            done: false,
+        });
+        let launch = self.launches.len() - 1;
+        self.start_blocks(launch);
+        if threads == 0 {
+            self.end_launch(launch);
+        }
+        Ok(id)
+    }
+
+    /// Whether the launch is not in flight.
+    pub fn is_done(&self, id: LaunchId) -> bool {
+        !self.launches.iter().any(|launch| launch.id == id && !launch.done)
+    }
+
+    /// Runs until the launch is done. What it found is given once.
+    ///
+    /// # Errors
+    /// What the launch must not have done.
+    pub fn finish(&mut self, id: LaunchId) -> Result<(), Findings> {
+        while !self.is_done(id) {
+            self.step();
+        }
+        match self.results.remove(&id) {
+            Some(findings) if !findings.is_empty() => Err(Findings(findings)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs until no launch is in flight; [`finish`](Simulator::finish) then tells what each found.
+    pub fn finish_all(&mut self) {
+        while self.in_flight() {
+            self.step();
+        }
+    }
+
+    /// Runs for so many bursts, each a few requests of one thread; whether a launch is still in flight.
+    pub fn step_for(&mut self, bursts: u64) -> bool {
+        for _ in 0..bursts {
+            if !self.in_flight() {
+                return false;
+            }
+            self.step();
+        }
+        self.in_flight()
+    }
+
+    /// A digest of all requests of all threads so far, in their order: equal for equal interleavings.
+    pub fn trace(&self) -> u64 {
+        self.trace
+    }
+
+    fn in_flight(&self) -> bool {
+        self.launches.iter().any(|launch| !launch.done)
+    }
+
+    /// A number below `bound`. Written out, because a seed must mean the same in every version.
+    pub(super) fn below(&mut self, bound: usize) -> usize {
+        ((self.rng.next_u32() as u64 * bound as u64) >> 32) as usize
+    }
+
+    /// Starts blocks in index order, as many as may be resident.
+    pub(super) fn start_blocks(&mut self, launch: usize) {
+        loop {
+            let Some(state) = self.launches.get(launch) else { return };
+            let running = state.running.len() as u64;
+            let full = running > 0 && (running + 1) * state.threads_per_block as u64 > state.resident;
+            if state.done || state.next_block == state.blocks || full {
+                return;
+            }
+            self.start_block(launch);
+        }
+    }
+
+    fn start_block(&mut self, number_of_launch: usize) {
+        let key = self.free_blocks.pop().unwrap_or_else(|| {
+            self.blocks.push(None);
+            self.blocks.len() as u32 - 1
+        });
+        let Some(launch) = self.launches.get_mut(number_of_launch) else { return };
+        let number = launch.next_block;
+        launch.next_block += 1;
+        launch.running.push(key);
+        let shared = launch.program.kernel().shared.iter().map(|array| {
+            let len = match array.len {
+                SharedLen::Static(len) => len,
+                SharedLen::AtLaunch => launch.environment.shared_len,
+            };
+            self.memories.allocate(array.element, len as usize, Init::Unwritten)
+        });
+        let shared = shared.collect();
+        let per_block = launch.threads_per_block;
+        let first = launch.base + number as u32 * per_block;
+        let mut threads = Vec::with_capacity(per_block as usize);
+        for number_in_block in 0..per_block {
+            let position = launch.environment.shape.position(number, number_in_block as u64);
+            let member = Member {
+                thread: first + number_in_block,
+                block: first,
+                on_device: launch.on_device,
+                alone: per_block == 1,
+            };
+            let thread = self.free_threads.pop().unwrap_or_else(|| {
+                self.threads.push(None);
+                self.threads.len() as u32 - 1
+            });
+            self.threads[thread as usize] = Some(Box::new(Running {
+                machine: Thread::new(&launch.program, position),
+                sync: ThreadSync::new(member, launch.start.clone()),
+                launch: number_of_launch,
+                block: key,
+                number: number_in_block,
+                state: State::Runnable(self.runnable.len()),
+                loops: Vec::new(),
+                reads: [Address { memory: 0, element: 0 }; READS],
+                read_count: 0,
+            }));
+            self.runnable.push(thread);
+            threads.push(Some(thread));
+        }
+        self.blocks[key as usize] =
+            Some(Block { number, live: threads.len(), threads, arrived: Vec::new(), ended: None, shared });
+    }
+
+    /// Ends a launch: forgets its threads, keeps what it found.
+    pub(super) fn end_launch(&mut self, launch: usize) {
+        let Some(state) = self.launches.get_mut(launch) else { return };
+        state.done = true;
+        let running = std::mem::take(&mut state.running);
+        self.results.insert(state.id, std::mem::take(&mut state.findings));
+        self.finished.cover(state.base, state.end());
+        for key in running {
+            self.forget_block(key);
+        }
+        if !self.in_flight() {
+            self.launches.clear();
+            self.finished = Clock::default();
+            self.fences.clear();
+            self.waiters.clear();
+            self.waiters_for_any.clear();
+            self.next_number = 0;
+            self.generation += 1;
+        }
+    }
+
+    pub(super) fn forget_block(&mut self, key: u32) {
+        let Some(block) = self.blocks.get_mut(key as usize).and_then(Option::take) else { return };
+        self.free_blocks.push(key);
+        for thread in block.threads.into_iter().flatten() {
+            self.forget_thread(thread);
+        }
+        for memory in block.shared {
+            self.memories.free(memory);
+        }
+    }
+
+    pub(super) fn forget_thread(&mut self, key: u32) {
+        self.suspend(key);
+        if self.threads.get_mut(key as usize).and_then(Option::take).is_some() {
+            self.free_threads.push(key);
+        }
+    }
+}

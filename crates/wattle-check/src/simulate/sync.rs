@@ -1,0 +1,155 @@
+//! Who is ordered after whom: fences, atomics and scopes as operations on vector clocks.
+//!
+//! Rules, from the portable model: a release pattern is a release write, or a release fence and a later atomic write;
+//! an acquire pattern is an acquire read, or an atomic read and a later acquire fence. They synchronize when the read
+//! observes the write, or a chain of read-modify-writes from it, each link of which is morally strong, and when every
+//! scope in the two patterns includes the other pattern's thread. Causality is cumulative: what synchronizes hands on
+//! all that its thread knows, whatever the scopes by which it came to know it. (PTX ISA 8.5, sections 8.7 to 8.9.)
+
+use std::collections::BTreeMap;
+
+use wattle_memory::{FenceOrder, Scope};
+
+use super::clock::Clock;
+
+/// A thread, as scopes see it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    /// The thread's number in clocks.
+    pub thread: u32,
+    /// The number of its block's first thread, which names the block.
+    pub block: u32,
+    /// Whether it runs on the device, not on the host.
+    pub on_device: bool,
+    /// Whether its block has no other thread.
+    pub alone: bool,
+}
+
+/// Whether the scope of an operation of `of` includes `other`.
+fn includes(scope: Scope, of: &Member, other: &Member) -> bool {
+    of.block == other.block
+        || match scope {
+            Scope::Block => false,
+            Scope::Device => of.on_device && other.on_device,
+            Scope::System => true,
+        }
+}
+
+/// Whether two accesses are morally strong: both atomic (they have scopes), each one's scope including the other.
+pub(super) fn strong(x: &Member, x_scope: Option<Scope>, y: &Member, y_scope: Option<Scope>) -> bool {
+    match (x_scope, y_scope) {
+        (Some(x_scope), Some(y_scope)) => includes(x_scope, x, y) && includes(y_scope, y, x),
+        _ => false,
+    }
+}
+
+/// What can be acquired from a place, by how far away the releasing thread may be.
+///
+/// A record of a thread can be acquired through scope `s` by those whom the record's own scope includes and who
+/// include that thread in `s`. So it is enough to keep, joined: for each block what its threads released, for the
+/// device what its threads released at device scope or wider, and what anyone released at system scope.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Releases {
+    blocks: BTreeMap<u32, Clock>,
+    device: Clock,
+    system: Clock,
+}
+
+impl Releases {
+    pub fn clear(&mut self) {
+        *self = Releases::default();
+    }
+
+    fn add(&mut self, member: &Member, scope: Scope, by_scope: [&Clock; 3]) {
+        let [block, device, system] = by_scope;
+        if !member.alone && !block.is_empty() {
+            self.blocks.entry(member.block).or_default().join(block);
+        }
+        if scope >= Scope::Device && member.on_device {
+            self.device.join(device);
+        }
+        if scope == Scope::System {
+            self.system.join(system);
+        }
+    }
+
+    /// What `member` can acquire through `scope`, by the narrowest scope that does.
+    fn visible(&self, member: &Member, scope: Scope) -> [Option<&Clock>; 3] {
+        [
+            self.blocks.get(&member.block),
+            (scope >= Scope::Device && member.on_device).then_some(&self.device),
+            (scope == Scope::System).then_some(&self.system),
+        ]
+    }
+}
+
+/// What one thread knows and has promised.
+#[derive(Clone, Debug)]
+pub(super) struct ThreadSync {
+    pub member: Member,
+    /// The thread's own epoch; it ends whenever the thread hands on what it knows.
+    pub now: u32,
+    /// What is ordered before the thread's next operation.
+    pub seen: Clock,
+    /// What its release fences have promised to hand on with its next atomic writes, by scope.
+    released: [Clock; 3],
+    /// What its relaxed reads have observed and an acquire fence would make known, by scope.
+    observed: [Clock; 3],
+}
+
+impl ThreadSync {
+    pub fn new(member: Member, seen: Clock) -> ThreadSync {
+        ThreadSync { member, now: 1, seen, released: Default::default(), observed: Default::default() }
+    }
+
+    /// All that the thread knows, its own past included; a new epoch begins.
+    pub fn hand_on(&mut self) -> Clock {
+        self.seen.set(self.member.thread, self.now);
+        self.now = self.now.saturating_add(1);
+        self.seen.clone()
+    }
+
+    /// A fence. `fences` is what sequentially consistent fences hand to each other.
+    pub fn fence(&mut self, order: FenceOrder, scope: Scope, fences: &mut Releases) {
+        if order.acquires() {
+            for observed in &mut self.observed[..=scope as usize] {
+                self.seen.join(&std::mem::take(observed));
+            }
+        }
+        if order == FenceOrder::SeqCst {
+            for clock in fences.visible(&self.member, scope).into_iter().flatten() {
+                self.seen.join(clock);
+            }
+        }
+        if order.releases() {
+            let clock = self.hand_on();
+            if order == FenceOrder::SeqCst {
+                fences.add(&self.member, scope, [&clock; 3]);
+            }
+            self.released[..=scope as usize].fill(clock);
+        }
+    }
+
+    /// An atomic read that observed what `releases` belongs to.
+    pub fn observe(&mut self, releases: &Releases, scope: Scope, acquires: bool) {
+        for (clock, observed) in releases.visible(&self.member, scope).into_iter().zip(&mut self.observed) {
+            let Some(clock) = clock else { continue };
+            if acquires {
+                self.seen.join(clock);
+            } else {
+                observed.join(clock);
+            }
+        }
+    }
+
+    /// An atomic write, which hands on through `releases`.
+    pub fn publish(&mut self, releases: &mut Releases, scope: Scope, release: bool) {
+        if release {
+            let clock = self.hand_on();
+            releases.add(&self.member, scope, [&clock; 3]);
+        } else {
+            let [block, device, system] = &self.released;
+            releases.add(&self.member, scope, [block, device, system]);
+        }
+    }
+}

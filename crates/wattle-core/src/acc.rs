@@ -1,0 +1,202 @@
+//! A thread's place in its launch, its barrier and its fences, on the host.
+
+use std::marker::PhantomData;
+
+use wattle_ir::worker::Spans;
+use wattle_ir::{AtomicScalar, Dim, Element, Idx, MAX_RANK, Rank, Site};
+use wattle_memory::{ForFence, Scope};
+
+use crate::atomic::host_fence;
+use crate::extent::gather;
+use crate::indices::{IndexRange, Indices, Items};
+use crate::thread::Thread;
+use crate::view::{Atomic, PerItem, Shared, Strided};
+
+/// A kernel's first parameter: what a thread of a launch with `D` dimensions knows and can do.
+///
+/// Extents are in blocks, threads, frames; dimension 0 varies slowest. In one dimension an index is a `u32`, in more a
+/// `[u32; D]`.
+pub struct Acc<'l, const D: usize = 1> {
+    thread: &'l Thread<'l>,
+    rank: PhantomData<Dim<D>>,
+}
+
+impl<'l, const D: usize> Acc<'l, D>
+where
+    Dim<D>: Rank,
+{
+    #[inline(always)]
+    pub(crate) fn new(thread: &'l Thread<'l>) -> Self {
+        Acc { thread, rank: PhantomData }
+    }
+
+    /// What the kernel macro hands to the functions it writes.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn __thread(&self) -> &'l Thread<'l> {
+        self.thread
+    }
+
+    /// The thread's index in the grid.
+    #[inline(always)]
+    pub fn thread_in_grid(&self) -> Idx<D> {
+        gather::<D>(self.thread.block())
+    }
+
+    /// The thread's index in its block.
+    #[inline(always)]
+    pub fn thread_in_block(&self) -> Idx<D> {
+        gather::<D>([0; MAX_RANK])
+    }
+
+    /// The block's index in the grid.
+    #[inline(always)]
+    pub fn block_in_grid(&self) -> Idx<D> {
+        gather::<D>(self.thread.block())
+    }
+
+    /// Threads in the grid, per dimension.
+    #[inline(always)]
+    pub fn threads_in_grid(&self) -> Idx<D> {
+        gather::<D>(self.thread.grid().blocks)
+    }
+
+    /// Threads in a block, per dimension.
+    #[inline(always)]
+    pub fn threads_in_block(&self) -> Idx<D> {
+        gather::<D>([1; MAX_RANK])
+    }
+
+    /// Blocks in the grid, per dimension.
+    #[inline(always)]
+    pub fn blocks_in_grid(&self) -> Idx<D> {
+        gather::<D>(self.thread.grid().blocks)
+    }
+
+    /// Frames of the launch, per dimension; of a `ThreadSpec` its blocks.
+    #[inline(always)]
+    pub fn frames(&self) -> Idx<D> {
+        gather::<D>(self.thread.grid().frames)
+    }
+
+    /// The extent of a frame; of a `ThreadSpec` its threads per block.
+    #[inline(always)]
+    pub fn frame_extent(&self) -> Idx<D> {
+        gather::<D>(self.thread.grid().frame_extent)
+    }
+
+    /// The thread's row-major number in the grid.
+    #[inline(always)]
+    pub fn linear_thread_in_grid(&self) -> u32 {
+        let (block, blocks) = (self.thread.block(), self.thread.grid().blocks);
+        (0..D).fold(0, |number, d| number * blocks[d] + block[d])
+    }
+
+    /// The thread's row-major number in its block.
+    #[inline(always)]
+    pub fn linear_thread_in_block(&self) -> u32 {
+        0
+    }
+
+    /// The block's row-major number in the grid.
+    #[inline(always)]
+    pub fn linear_block_in_grid(&self) -> u32 {
+        self.linear_thread_in_grid()
+    }
+
+    /// How many threads the grid has.
+    #[inline(always)]
+    pub fn linear_threads_in_grid(&self) -> u32 {
+        self.thread.grid().block_count()
+    }
+
+    /// How many threads a block has.
+    #[inline(always)]
+    pub fn linear_threads_in_block(&self) -> u32 {
+        1
+    }
+
+    /// How many blocks the grid has.
+    #[inline(always)]
+    pub fn linear_blocks_in_grid(&self) -> u32 {
+        self.thread.grid().block_count()
+    }
+
+    /// The block's barrier: waits until all threads of the block are here, and orders block and global memory among
+    /// them. Every thread of the block must reach it.
+    #[inline(always)]
+    pub fn sync_block(&self) {
+        // A block is one thread, which is here.
+        std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
+    }
+
+    /// A fence: orders this thread's accesses before it with those after it, as `order` says, for the threads of
+    /// `scope`. It waits for nobody.
+    #[inline(always)]
+    pub fn mem_fence<O: ForFence>(&self, scope: Scope, _: O) {
+        host_fence(scope, O::ORDER);
+    }
+
+    /// The indices of `range` that fall to this thread as one of `workers`: for one of
+    /// [`THREADS_IN_GRID`](wattle_ir::worker::THREADS_IN_GRID) and its like. The device chooses who gets which;
+    /// `.contiguous()` and `.strided()` on the result choose for it.
+    #[inline(always)]
+    pub fn indices<W, R>(&self, _workers: W, range: R) -> Indices<R::Rank>
+    where
+        R: IndexRange,
+        W: Spans<Dim<D>, R::Rank>,
+    {
+        Indices::new(self.thread, D, W::KIND, W::LINEAR, range.dimensions(), R::D)
+    }
+
+    /// The elements of `view` that belong to this thread, each with its index: `for (i, x) in acc.items(&mut out)`.
+    #[inline(always)]
+    pub fn items<'v, T: Element, const E: usize>(&self, view: &'v mut PerItem<T, E>) -> Items<'v, T, E>
+    where
+        Dim<E>: Rank,
+    {
+        Items::new(self.thread, D, view)
+    }
+
+    #[inline(always)]
+    fn shared_view<T: Element>(&self, len: u32, site: Site) -> Strided<T> {
+        let bytes = len as u64 * size_of::<T>() as u64;
+        let (start, len) = match self.thread.shared_array(bytes, site) {
+            Some(start) => (start, len),
+            None => (std::ptr::null_mut(), 0),
+        };
+        // SAFETY: the array has `len` elements, initialized and aligned to 8; it is this block's alone until the block
+        // has ended.
+        unsafe { Strided::new(start.cast(), [len, 1, 1, 1], [1; MAX_RANK], "shared", self.thread) }
+    }
+
+    /// An array of `N` elements in the block's shared memory, with plain accesses. Its contents are unspecified. At the
+    /// top of a kernel only: `let tile = acc.shared::<f32, 64>();`
+    #[inline(always)]
+    #[track_caller]
+    pub fn shared<T: Element, const N: usize>(&self) -> Shared<T> {
+        Shared(self.shared_view(N as u32, Site::caller()))
+    }
+
+    /// An array of `N` atomics in the block's shared memory. Otherwise as [`Acc::shared`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn shared_atomic<T: AtomicScalar, const N: usize>(&self) -> Atomic<T> {
+        Atomic(self.shared_view(N as u32, Site::caller()))
+    }
+
+    /// As [`Acc::shared`], with the length that [`LaunchOptions::shared_len`](crate::LaunchOptions::shared_len) gives.
+    #[inline(always)]
+    #[track_caller]
+    pub fn shared_at_launch<T: Element>(&self) -> Shared<T> {
+        Shared(self.shared_view(self.thread.shared_elements(), Site::caller()))
+    }
+
+    /// As [`Acc::shared_atomic`], with the length that
+    /// [`LaunchOptions::shared_len`](crate::LaunchOptions::shared_len) gives.
+    #[inline(always)]
+    #[track_caller]
+    pub fn shared_atomic_at_launch<T: AtomicScalar>(&self) -> Atomic<T> {
+        Atomic(self.shared_view(self.thread.shared_elements(), Site::caller()))
+    }
+}

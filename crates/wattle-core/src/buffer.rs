@@ -1,0 +1,377 @@
+//! Buffers, and the parts of them that launches and copies use.
+
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut, Range};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use wattle_ir::{Access, Dim, Element, MAX_RANK, Rank, Site, Type};
+
+use crate::clock::{Region, User, Uses};
+use crate::device::Device;
+use crate::error::{ErrorKind, Result, format_index};
+use crate::extent::{self, Extent, ToExtent};
+use crate::memory::{Allocation, Memory, MemoryKind};
+use crate::queue::Queue;
+
+/// The allocation that buffers and views own together. It is freed when the last of them is gone, queued work included.
+pub struct RawBuffer {
+    pub(crate) memory: Box<dyn Memory>,
+    pub(crate) host: Option<NonNull<u8>>,
+    pub(crate) uses: Uses,
+    pub(crate) device: Device,
+    pub(crate) element: Type,
+    pub(crate) kind: MemoryKind,
+    pub(crate) extent: [u32; MAX_RANK],
+    rank: usize,
+}
+
+// SAFETY: `host` points into `memory`, which is both.
+unsafe impl Send for RawBuffer {}
+// SAFETY: as above.
+unsafe impl Sync for RawBuffer {}
+
+impl RawBuffer {
+    /// The device's memory.
+    pub fn memory(&self) -> &dyn Memory {
+        &*self.memory
+    }
+
+    /// The distance of neighbours in each dimension, in elements.
+    pub(crate) fn strides(&self) -> [u32; MAX_RANK] {
+        let mut strides = [1u32; MAX_RANK];
+        for d in (0..MAX_RANK - 1).rev() {
+            strides[d] = strides[d + 1].saturating_mul(self.extent[d + 1]);
+        }
+        strides
+    }
+
+    pub(crate) fn offset(&self, index: [u32; MAX_RANK]) -> usize {
+        let strides = self.strides();
+        (0..MAX_RANK).map(|d| index[d] as usize * strides[d] as usize).sum()
+    }
+}
+
+/// `T`s in the memory of a device, in `D` dimensions.
+///
+/// It is freed when the last owner goes; a launch or copy that uses it owns it until it has ended.
+pub struct Buffer<T, const D: usize = 1> {
+    raw: Arc<RawBuffer>,
+    extent: Extent<D>,
+    element: PhantomData<T>,
+}
+
+/// A part of a buffer, for launches and copies that do not need it exclusively.
+pub struct View<T, const D: usize = 1>(pub(crate) Part<T, D>);
+
+/// A part of a buffer, for launches and copies that use it exclusively.
+pub struct ViewMut<T, const D: usize = 1>(pub(crate) Part<T, D>);
+
+/// A part of a buffer.
+pub(crate) struct Part<T, const D: usize> {
+    pub(crate) raw: Arc<RawBuffer>,
+    pub(crate) region: Region,
+    element: PhantomData<T>,
+}
+
+impl<T, const D: usize> Clone for Part<T, D> {
+    fn clone(&self) -> Self {
+        Part { raw: self.raw.clone(), region: self.region, element: PhantomData }
+    }
+}
+
+impl<T, const D: usize> Clone for View<T, D> {
+    fn clone(&self) -> Self {
+        View(self.0.clone())
+    }
+}
+
+impl<T, const D: usize> Part<T, D> {
+    pub(crate) fn extent_text(&self) -> String {
+        format_index(&self.region.extent()[..D])
+    }
+}
+
+/// What a copy reads: `&Buffer` or `&View`.
+pub trait Source<T, const D: usize>: sealed::Source<T, D> {}
+/// What a copy or a fill writes: `&mut Buffer` or `&mut ViewMut`.
+pub trait Target<T, const D: usize>: sealed::Target<T, D> {}
+
+pub(crate) mod sealed {
+    use super::Part;
+
+    pub trait Source<T, const D: usize> {
+        #[doc(hidden)]
+        #[allow(private_interfaces, reason = "sealed")]
+        fn part(&self) -> Part<T, D>;
+    }
+    pub trait Target<T, const D: usize> {
+        #[doc(hidden)]
+        #[allow(private_interfaces, reason = "sealed")]
+        fn part(&self) -> Part<T, D>;
+    }
+}
+
+macro_rules! parts {
+    ($($marker:ident for $ty:ty: $part:expr;)+) => {$(
+        impl<T: Element, const D: usize> sealed::$marker<T, D> for $ty {
+            #[allow(private_interfaces, reason = "sealed")]
+            fn part(&self) -> Part<T, D> {
+                let part: fn(&$ty) -> Part<T, D> = $part;
+                part(self)
+            }
+        }
+        impl<T: Element, const D: usize> $marker<T, D> for $ty {}
+    )+};
+}
+parts! {
+    Source for &Buffer<T, D>: |buffer| buffer.whole();
+    Source for &View<T, D>: |view| view.0.clone();
+    Source for View<T, D>: |view| view.0.clone();
+    Target for &mut Buffer<T, D>: |buffer| buffer.whole();
+    Target for &mut ViewMut<T, D>: |view| view.0.clone();
+    Target for ViewMut<T, D>: |view| view.0.clone();
+}
+
+impl<T: Element, const D: usize> Buffer<T, D> {
+    pub(crate) fn allocate(
+        device: &Device,
+        extent: impl ToExtent<D>,
+        kind: MemoryKind,
+        zeroed: bool,
+    ) -> Result<Buffer<T, D>> {
+        let extent = extent::check(extent, "a buffer")?;
+        let request = Allocation { element: T::TYPE, len: extent.count() as usize, kind, zeroed };
+        let memory = device.backend().allocate(&request)?;
+        let raw = RawBuffer {
+            host: memory.host_pointer(),
+            memory,
+            uses: Uses::default(),
+            device: device.clone(),
+            element: T::TYPE,
+            kind,
+            extent: extent.spread(),
+            rank: D,
+        };
+        Ok(Buffer { raw: Arc::new(raw), extent, element: PhantomData })
+    }
+
+    /// The extent, in elements.
+    pub fn extent(&self) -> Extent<D> {
+        self.extent
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.extent.count() as usize
+    }
+
+    /// Whether there is no element: never.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.raw.device
+    }
+
+    pub(crate) fn whole(&self) -> Part<T, D> {
+        let region = Region { begin: [0; MAX_RANK], end: self.raw.extent };
+        Part { raw: self.raw.clone(), region, element: PhantomData }
+    }
+
+    /// A view of all of it.
+    pub fn view(&self) -> View<T, D> {
+        View(self.whole())
+    }
+
+    /// An exclusive view of all of it. The borrow ends here; that nothing else uses the elements at the same time is
+    /// seen to at enqueue.
+    pub fn view_mut(&mut self) -> ViewMut<T, D> {
+        ViewMut(self.whole())
+    }
+
+    /// All elements, in row-major order, once the queue's work so far is done.
+    ///
+    /// # Errors
+    /// Those of the queue's work; another queue's work on the buffer that is not ordered before this.
+    #[track_caller]
+    pub fn read(&self, queue: &Queue) -> Result<Vec<T>> {
+        let mut values = vec![T::ZERO; self.len()];
+        queue.copy_to_host(&mut values, self)?;
+        Ok(values)
+    }
+
+    /// Sets all elements, in row-major order.
+    ///
+    /// # Errors
+    /// `values` has another length; those of [`Queue::copy_from_host`].
+    #[track_caller]
+    pub fn write(&mut self, queue: &Queue, values: &[T]) -> Result<()> {
+        queue.copy_from_host(self, values)
+    }
+
+    #[track_caller]
+    fn part(&self, begin: [usize; D], end: [usize; D]) -> Result<Part<T, D>> {
+        let site = Site::caller();
+        let extent = self.extent.get();
+        let fits = (0..D).all(|d| begin[d] < end[d] && end[d] <= extent[d] as usize);
+        if !fits {
+            let range = if D == 1 { format!("{}..{}", begin[0], end[0]) } else { format!("{begin:?}..{end:?}") };
+            return Err(ErrorKind::ViewRange { site, range, extent: self.extent.to_string() }.into());
+        }
+        let spread = |index: [usize; D], fill| std::array::from_fn(|d| index.get(d).map_or(fill, |&index| index as u32));
+        let region = Region { begin: spread(begin, 0), end: spread(end, 1) };
+        Ok(Part { raw: self.raw.clone(), region, element: PhantomData })
+    }
+
+    /// The box of elements from `begin` up to and without `end`.
+    ///
+    /// # Errors
+    /// The box is empty or beyond the buffer.
+    #[track_caller]
+    pub fn region(&self, begin: impl ToExtent<D>, end: impl ToExtent<D>) -> Result<View<T, D>> {
+        self.part(begin.raw(), end.raw()).map(View)
+    }
+
+    /// As [`Buffer::region`], exclusively.
+    ///
+    /// # Errors
+    /// The box is empty or beyond the buffer.
+    #[track_caller]
+    pub fn region_mut(&mut self, begin: impl ToExtent<D>, end: impl ToExtent<D>) -> Result<ViewMut<T, D>> {
+        self.part(begin.raw(), end.raw()).map(ViewMut)
+    }
+
+    /// Reads the elements in place, where the host can reach them (unified and host-mapped memory, and every buffer of
+    /// the host devices). Work that may write there is refused while the guard lives.
+    ///
+    /// # Errors
+    /// Work that may write there has not been waited for; the memory is the device's alone.
+    #[track_caller]
+    pub fn map(&self) -> Result<MapGuard<'_, T, D>> {
+        let (start, guard) = self.hold(Access::Read, "a host guard (`map`)")?;
+        Ok(MapGuard { buffer: self, start, guard })
+    }
+
+    /// Reads and writes the elements in place. All other work there is refused while the guard lives.
+    ///
+    /// # Errors
+    /// Work on the buffer has not been waited for; the memory is the device's alone.
+    #[track_caller]
+    pub fn map_mut(&mut self) -> Result<MapGuardMut<'_, T, D>> {
+        let (start, guard) = self.hold(Access::PerItem, "a host guard (`map_mut`)")?;
+        Ok(MapGuardMut { buffer: self, start, guard })
+    }
+
+    #[track_caller]
+    fn hold(&self, access: Access, what: &'static str) -> Result<(NonNull<T>, u64)> {
+        let user = User { what, parameter: None, site: Site::caller() };
+        let Some(start) = self.raw.host else {
+            return Err(ErrorKind::Capability {
+                device: self.device().name().to_owned(),
+                what: "map this buffer: its memory is the device's alone".into(),
+                instead: "allocate it with `alloc_unified` or `alloc_host_mapped`, or copy".into(),
+            }
+            .into());
+        };
+        let guard = self.raw.uses.hold(self.whole().region, access, user)?;
+        Ok((start.cast(), guard))
+    }
+}
+
+impl<T: Element> Buffer<T, 1> {
+    /// The elements of `range`.
+    ///
+    /// # Errors
+    /// The range is empty or beyond the buffer.
+    #[track_caller]
+    pub fn slice(&self, range: Range<usize>) -> Result<View<T>> {
+        self.part([range.start], [range.end]).map(View)
+    }
+
+    /// The elements of `range`, exclusively.
+    ///
+    /// # Errors
+    /// The range is empty or beyond the buffer.
+    #[track_caller]
+    pub fn slice_mut(&mut self, range: Range<usize>) -> Result<ViewMut<T>> {
+        self.part([range.start], [range.end]).map(ViewMut)
+    }
+}
+
+/// The elements of a buffer in place; see [`Buffer::map`].
+pub struct MapGuard<'g, T: Element, const D: usize> {
+    buffer: &'g Buffer<T, D>,
+    start: NonNull<T>,
+    guard: u64,
+}
+
+/// The elements of a buffer in place, to write; see [`Buffer::map_mut`].
+pub struct MapGuardMut<'g, T: Element, const D: usize> {
+    buffer: &'g mut Buffer<T, D>,
+    start: NonNull<T>,
+    guard: u64,
+}
+
+impl<T: Element, const D: usize> Deref for MapGuard<'_, T, D> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        // SAFETY: the memory holds this many initialized elements, and while the guard is held nothing writes there.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.buffer.len()) }
+    }
+}
+
+impl<T: Element, const D: usize> Deref for MapGuardMut<'_, T, D> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        // SAFETY: the memory holds this many initialized elements, and while the guard is held nothing else uses them.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.buffer.len()) }
+    }
+}
+
+impl<T: Element, const D: usize> DerefMut for MapGuardMut<'_, T, D> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.buffer.len()) }
+    }
+}
+
+impl<T: Element, const D: usize> Drop for MapGuard<'_, T, D> {
+    fn drop(&mut self) {
+        self.buffer.raw.uses.release(self.guard);
+    }
+}
+
+impl<T: Element, const D: usize> Drop for MapGuardMut<'_, T, D> {
+    fn drop(&mut self) {
+        self.buffer.raw.uses.release(self.guard);
+    }
+}
+
+impl<T, const D: usize> Part<T, D>
+where
+    Dim<D>: Rank,
+{
+    /// The element where the part starts, as an offset in elements.
+    pub(crate) fn start(&self) -> usize {
+        self.raw.offset(self.region.begin)
+    }
+}
+
+/// A part as runs of consecutive elements: offset in elements and length, in row-major order.
+pub(crate) fn runs(raw: &RawBuffer, region: &Region) -> impl Iterator<Item = (usize, usize)> {
+    let extent = region.extent();
+    // The dimensions from `whole` on are used entirely, so that what is behind one index before it is one run.
+    let whole = (1..raw.rank).rev().take_while(|&d| extent[d] == raw.extent[d]).last().unwrap_or(raw.rank);
+    let inner = whole.saturating_sub(1);
+    let length: usize = extent[inner..raw.rank].iter().map(|&extent| extent as usize).product();
+    let outer: [u32; MAX_RANK] = std::array::from_fn(|d| if d < inner { extent[d] } else { 1 });
+    let (begin, strides) = (region.begin, raw.strides());
+    (0..outer.iter().product::<u32>()).map(move |number| {
+        let at = crate::thread::delinearize(number, outer);
+        let offset = (0..MAX_RANK).map(|d| (begin[d] + at[d]) as usize * strides[d] as usize).sum();
+        (offset, length)
+    })
+}

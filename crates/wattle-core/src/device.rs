@@ -1,0 +1,313 @@
+//! Devices, and the traits that every kind of device implements.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use wattle_ir::Element;
+use wattle_memory::Scope;
+
+use crate::buffer::Buffer;
+use crate::error::{ErrorKind, Result};
+use crate::event::EventState;
+use crate::extent::ToExtent;
+use crate::host;
+use crate::kernel::Kernel;
+use crate::memory::{Allocation, Memory, MemoryKind};
+use crate::queue::{Operation, Queue};
+use crate::spec::{LaunchOptions, Shape};
+
+/// What a device is and can do.
+#[derive(Clone, Debug)]
+pub struct Properties {
+    /// The name that [`Device::select`] takes.
+    pub name: String,
+    /// What it is, in words.
+    pub description: String,
+    /// Which kind it is.
+    pub kind: DeviceKind,
+    /// How many blocks run at the same time, as far as is known.
+    pub workers: u32,
+    /// Its memory in bytes; 0 where that cannot be told.
+    pub memory: u64,
+    /// How many threads run in lock step.
+    pub warp_width: u32,
+    /// The most threads that a block can have.
+    pub max_threads_per_block: u32,
+    /// The most bytes of shared memory that a block can have.
+    pub max_shared_memory: u64,
+    /// The most blocks of a cooperative launch.
+    pub max_cooperative_blocks: u32,
+    /// Which scopes fences and atomics can have.
+    pub scopes: Vec<Scope>,
+}
+
+/// The kinds of device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// The cores of this machine.
+    Host,
+    /// One core and one interleaving, which tells of races.
+    Simulated,
+    /// A GPU.
+    Gpu,
+}
+
+/// A launch, as a device is given it.
+pub struct LaunchRequest<'k> {
+    /// The kernel with its arguments.
+    pub kernel: &'k dyn Kernel,
+    /// A kernel that runs on a host thread beside it.
+    pub host_part: Option<&'k dyn Kernel>,
+    /// The shape.
+    pub shape: Shape,
+    /// What else is asked for.
+    pub options: LaunchOptions,
+}
+
+/// A kind of device.
+pub trait Backend: Send + Sync + 'static {
+    /// What it is.
+    fn properties(&self) -> &Properties;
+    /// Allocates memory.
+    ///
+    /// # Errors
+    /// There is not so much, or not of this kind.
+    fn allocate(&self, request: &Allocation) -> Result<Box<dyn Memory>>;
+    /// Makes a queue.
+    ///
+    /// # Errors
+    /// What the operating system or the driver says.
+    fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>>;
+    /// The device's own type.
+    fn as_any(&self) -> &dyn std::any::Any;
+}
+
+/// A queue of a device: does what it is given in order.
+///
+/// What is given has been checked: shapes, owners, and conflicts with other uses of the buffers.
+pub trait BackendQueue: Send + Sync {
+    /// Launches a kernel; waits for its end if the queue is blocking.
+    ///
+    /// # Errors
+    /// The device cannot; if the queue is blocking, whatever went wrong in the launch.
+    fn launch(&self, request: &LaunchRequest<'_>) -> Result<()>;
+    /// Does something else; waits for its end if the queue is blocking.
+    ///
+    /// # Errors
+    /// As for a launch.
+    fn submit(&self, operation: Operation) -> Result<()>;
+    /// Waits until all is done; takes the first error there was.
+    ///
+    /// # Errors
+    /// That error.
+    fn wait(&self) -> Result<()>;
+    /// The first error there was and that was not yet taken.
+    fn pending_error(&self) -> Option<crate::Error>;
+    /// Moves on towards `event`, where the work moves only while somebody asks.
+    fn progress(&self, _event: &EventState) {}
+}
+
+/// A device that this process knows of.
+#[derive(Clone)]
+pub struct Device(Arc<dyn Backend>);
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({})", self.name())
+    }
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Device) -> bool {
+        std::ptr::addr_eq(Arc::as_ptr(&self.0), Arc::as_ptr(&other.0))
+    }
+}
+
+/// A device that could be, and why it is not.
+#[derive(Clone, Debug)]
+pub struct Missing {
+    /// Its name.
+    pub name: &'static str,
+    /// Why it is not there, and what to do.
+    pub reason: String,
+}
+
+/// A provider of devices: gives those that there are, and says why others are not.
+pub type Provider = fn() -> Result<Vec<Device>, Missing>;
+
+fn providers() -> &'static Mutex<Vec<(&'static str, Provider)>> {
+    static PROVIDERS: OnceLock<Mutex<Vec<(&'static str, Provider)>>> = OnceLock::new();
+    PROVIDERS.get_or_init(Mutex::default)
+}
+
+/// Makes devices known to [`Device::all`] and [`Device::select`], under the first part of their names. The `wattle`
+/// crate does this for the devices that its features name.
+pub fn register(name: &'static str, provider: Provider) {
+    let mut providers = providers().lock().unwrap_or_else(PoisonError::into_inner);
+    if providers.iter().all(|(known, _)| *known != name) {
+        providers.push((name, provider));
+    }
+}
+
+impl Device {
+    /// The device of a backend.
+    pub fn new(backend: Arc<dyn Backend>) -> Device {
+        Device(backend)
+    }
+
+    /// The cores of this machine: a pool with one worker per core. Blocks of a launch start in index order, and one
+    /// that has started runs to its end, so a block may wait for lower ones (linear occupancy-bound progress). Launches
+    /// on different queues have workers of their own, so one that waits does not starve another.
+    pub fn host() -> Device {
+        static HOST: OnceLock<Device> = OnceLock::new();
+        HOST.get_or_init(|| Device(Arc::new(host::HostBackend::pool()))).clone()
+    }
+
+    /// One core of this machine: the blocks of a launch run one after another, in index order.
+    pub fn host_serial() -> Device {
+        static SERIAL: OnceLock<Device> = OnceLock::new();
+        SERIAL.get_or_init(|| Device(Arc::new(host::HostBackend::serial()))).clone()
+    }
+
+    /// All devices there are, and why others are not.
+    pub fn survey() -> (Vec<Device>, Vec<Missing>) {
+        let mut devices = vec![Device::host(), Device::host_serial()];
+        let mut missing = Vec::new();
+        let providers = providers().lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for (_, provider) in providers {
+            match provider() {
+                Ok(found) => devices.extend(found),
+                Err(reason) => missing.push(reason),
+            }
+        }
+        for name in ["cuda", "vulkan"] {
+            if !devices.iter().any(|device| device.name().starts_with(name))
+                && !missing.iter().any(|missing| missing.name == name)
+            {
+                missing.push(Missing { name, reason: "this build has no support for it".into() });
+            }
+        }
+        (devices, missing)
+    }
+
+    /// All devices there are.
+    pub fn all() -> Vec<Device> {
+        Self::survey().0
+    }
+
+    /// The device of that name: `host`, `host-serial`, `simulated`, `cuda:0`, … A name without a number means the
+    /// first of its kind.
+    ///
+    /// # Errors
+    /// There is none; the error lists those that there are, and why others are not.
+    pub fn select(name: &str) -> Result<Device> {
+        let (devices, missing) = Self::survey();
+        let is_it = |device: &&Device| {
+            device.name() == name || device.name().strip_suffix(":0").is_some_and(|kind| kind == name)
+        };
+        if let Some(device) = devices.iter().find(is_it) {
+            return Ok(device.clone());
+        }
+        let there = devices.iter().map(|device| (device.name().to_owned(), device.properties().description.clone()));
+        let not_there = missing.iter().map(|missing| (missing.name.to_owned(), format!("not here: {}", missing.reason)));
+        Err(ErrorKind::UnknownDevice { wanted: name.to_owned(), known: there.chain(not_there).collect() }.into())
+    }
+
+    /// The name that [`Device::select`] takes.
+    pub fn name(&self) -> &str {
+        &self.0.properties().name
+    }
+
+    /// What it is and can do.
+    pub fn properties(&self) -> &Properties {
+        self.0.properties()
+    }
+
+    /// The backend.
+    pub fn backend(&self) -> &dyn Backend {
+        &*self.0
+    }
+
+    /// A queue whose operations are done when its methods return.
+    ///
+    /// # Errors
+    /// What the operating system or the driver says.
+    pub fn queue(&self) -> Result<Queue> {
+        Queue::new(self, true)
+    }
+
+    /// A queue whose methods return at once; its operations are done in order.
+    ///
+    /// # Errors
+    /// What the operating system or the driver says.
+    pub fn queue_non_blocking(&self) -> Result<Queue> {
+        Queue::new(self, false)
+    }
+
+    /// A buffer whose elements have some values. The simulated device tells who reads one that nobody wrote.
+    ///
+    /// # Errors
+    /// The extent is zero or too large; the device has less memory.
+    pub fn alloc<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
+        self.alloc_nd(len)
+    }
+
+    /// As [`Device::alloc`], in any number of dimensions.
+    ///
+    /// # Errors
+    /// As for [`Device::alloc`]; so for all that allocate.
+    pub fn alloc_nd<T: Element, const D: usize>(&self, extent: impl ToExtent<D>) -> Result<Buffer<T, D>> {
+        Buffer::allocate(self, extent, MemoryKind::Device, false)
+    }
+
+    /// A buffer of zeros.
+    ///
+    /// # Errors
+    /// As for [`Device::alloc`].
+    pub fn alloc_zeroed<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
+        self.alloc_zeroed_nd(len)
+    }
+
+    /// A buffer of zeros, in any number of dimensions.
+    ///
+    /// # Errors
+    /// As for [`Device::alloc`].
+    pub fn alloc_zeroed_nd<T: Element, const D: usize>(&self, extent: impl ToExtent<D>) -> Result<Buffer<T, D>> {
+        Buffer::allocate(self, extent, MemoryKind::Device, true)
+    }
+
+    /// A buffer of the same type and extent as another, of any device.
+    ///
+    /// # Errors
+    /// As for [`Device::alloc`].
+    pub fn alloc_like<T: Element, const D: usize>(&self, other: &Buffer<T, D>) -> Result<Buffer<T, D>> {
+        self.alloc_nd(other.extent())
+    }
+
+    /// A buffer with these values.
+    ///
+    /// # Errors
+    /// As for [`Device::alloc`]; `values` is empty.
+    #[track_caller]
+    pub fn from_slice<T: Element>(&self, values: &[T]) -> Result<Buffer<T>> {
+        let mut buffer = self.alloc(values.len())?;
+        self.queue()?.copy_from_host(&mut buffer, values)?;
+        Ok(buffer)
+    }
+
+    /// A buffer that device and host share, moved by the driver; [`Buffer::map`] reaches it.
+    ///
+    /// # Errors
+    /// As for [`Device::alloc`]; the device has no such memory.
+    pub fn alloc_unified<T: Element, const D: usize>(&self, extent: impl ToExtent<D>) -> Result<Buffer<T, D>> {
+        Buffer::allocate(self, extent, MemoryKind::Unified, true)
+    }
+
+    /// A buffer in the host's memory that the device reads and writes in place; [`Buffer::map`] reaches it.
+    ///
+    /// # Errors
+    /// As for [`Device::alloc`]; the device has no such memory.
+    pub fn alloc_host_mapped<T: Element, const D: usize>(&self, extent: impl ToExtent<D>) -> Result<Buffer<T, D>> {
+        Buffer::allocate(self, extent, MemoryKind::HostMapped, true)
+    }
+}

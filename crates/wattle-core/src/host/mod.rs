@@ -1,0 +1,79 @@
+//! The host devices: the pool of this machine's cores, and one core alone. A kernel's own Rust function is what runs.
+
+mod handover;
+mod queue;
+mod run;
+mod sync;
+
+use std::sync::Arc;
+
+use wattle_memory::Scope;
+
+pub(crate) use run::panicked;
+pub use run::run_host_part;
+
+use crate::device::{Backend, BackendQueue, DeviceKind, Properties};
+use crate::error::Result;
+use crate::memory::{Allocation, HostMemory, Memory, total_memory};
+use crate::thread::SHARED_MEMORY;
+
+/// The most blocks of a cooperative launch: beyond the workers, each is a thread of its own.
+const MAX_COOPERATIVE_BLOCKS: u32 = 1024;
+
+/// A host device.
+pub(crate) struct HostBackend {
+    properties: Arc<Properties>,
+}
+
+impl HostBackend {
+    /// All cores.
+    pub(crate) fn pool() -> Self {
+        let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
+        Self::new("host", format!("{workers} cores of this machine"), workers)
+    }
+
+    /// One core.
+    pub(crate) fn serial() -> Self {
+        Self::new("host-serial", "one core of this machine".to_owned(), 1)
+    }
+
+    fn new(name: &str, description: String, workers: u32) -> Self {
+        HostBackend {
+            properties: Arc::new(Properties {
+                name: name.to_owned(),
+                description,
+                kind: DeviceKind::Host,
+                workers,
+                memory: total_memory().unwrap_or(0),
+                warp_width: 1,
+                max_threads_per_block: 1,
+                max_shared_memory: SHARED_MEMORY,
+                max_cooperative_blocks: MAX_COOPERATIVE_BLOCKS,
+                scopes: Scope::ALL.to_vec(),
+            }),
+        }
+    }
+}
+
+impl Backend for HostBackend {
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn allocate(&self, request: &Allocation) -> Result<Box<dyn Memory>> {
+        // Zeroed or not, the operating system gives zeros.
+        Ok(Box::new(HostMemory::new(&self.properties.name, request.bytes())?))
+    }
+
+    fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
+        Ok(if blocking {
+            Box::new(queue::Blocking::new(self.properties.clone()))
+        } else {
+            Box::new(queue::NonBlocking::new(self.properties.clone())?)
+        })
+    }
+
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}

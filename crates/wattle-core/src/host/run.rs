@@ -1,0 +1,180 @@
+//! Running a launch on the host: its shape, its blocks in index order, its end.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use wattle_ir::MAX_RANK;
+
+use super::handover::Handover;
+use crate::device::{LaunchRequest, Properties};
+use crate::error::{ErrorKind, Result};
+use crate::kernel::Kernel;
+use crate::queue::host_part_shape;
+use crate::spec::{LaunchOptions, Shape, ShapeKind};
+use crate::thread::{Grid, LaunchState, Thread};
+
+/// How many blocks each worker is given of a launch whose blocks the device chooses: enough that a worker that is
+/// slower than the others holds nobody up for long.
+const BLOCKS_PER_WORKER: u32 = 4;
+
+/// Blocks and threads for a shape.
+#[inline]
+fn grid(properties: &Properties, shape: &Shape) -> Result<Grid> {
+    let blocks = match shape.kind {
+        ShapeKind::Threads => {
+            if shape.inner.iter().any(|&threads| threads != 1) {
+                return Err(several_threads(properties, shape));
+            }
+            shape.outer
+        }
+        ShapeKind::Frames if properties.workers == 1 => [1; MAX_RANK],
+        ShapeKind::Frames => spread(shape.outer, properties.workers * BLOCKS_PER_WORKER),
+    };
+    let (frames, frame_extent) = (shape.outer, shape.inner);
+    Ok(Grid { rank: shape.rank, blocks, threads: [1; MAX_RANK], frames, frame_extent })
+}
+
+#[cold]
+fn several_threads(properties: &Properties, shape: &Shape) -> crate::Error {
+    let threads: u32 = shape.inner.iter().product();
+    ErrorKind::Capability {
+        device: properties.name.clone(),
+        what: format!("run blocks of {threads} threads: it runs one thread per block"),
+        instead: "launch with a `FrameSpec`, with one thread per block, or on the device `simulated`".into(),
+    }
+    .into()
+}
+
+/// About `wanted` blocks, none without a frame, the slowest dimensions first.
+fn spread(frames: [u32; MAX_RANK], wanted: u32) -> [u32; MAX_RANK] {
+    let mut left = wanted;
+    frames.map(|frames| {
+        let blocks = frames.min(left).max(1);
+        left = left.div_ceil(blocks);
+        blocks
+    })
+}
+
+/// Runs a launch to its end, with `team` where there is one.
+pub(crate) fn launch(properties: &Properties, team: Option<&Handover>, request: &LaunchRequest<'_>) -> Result<()> {
+    let LaunchRequest { kernel, host_part, shape, options } = request;
+    let grid = grid(properties, shape)?;
+    let Some(host_part) = host_part else {
+        return run_grid(properties, team, *kernel, grid, options);
+    };
+    std::thread::scope(|scope| {
+        let beside = scope.spawn(|| run_host_part(*host_part, options));
+        let launched = run_grid(properties, team, *kernel, grid, options);
+        let beside = beside.join().unwrap_or_else(|panic| Err(panicked("the host part", &*panic)));
+        launched.and(beside)
+    })
+}
+
+/// Runs a host part, on the thread that calls this.
+///
+/// # Errors
+/// What went wrong in it.
+pub fn run_host_part(kernel: &dyn Kernel, options: &LaunchOptions) -> Result<()> {
+    let shape = host_part_shape();
+    let one = [1; MAX_RANK];
+    let grid = Grid { rank: kernel.rank(), blocks: one, threads: one, frames: shape.outer, frame_extent: shape.inner };
+    let state = LaunchState::new(kernel.info(), grid, options.shared_elements(), options.limit());
+    run_blocks(kernel, &state, &AtomicU64::new(0)).and(state.outcome())
+}
+
+fn run_grid(
+    properties: &Properties,
+    team: Option<&Handover>,
+    kernel: &dyn Kernel,
+    grid: Grid,
+    options: &LaunchOptions,
+) -> Result<()> {
+    let state = LaunchState::new(kernel.info(), grid, options.shared_elements(), options.limit());
+    let next = AtomicU64::new(0);
+    let blocks = grid.block_count();
+    let ran = if options.is_cooperative() && blocks > properties.workers {
+        at_once(properties, kernel, &state, blocks)
+    } else {
+        match team {
+            Some(team) if blocks > 1 => {
+                let panic = Mutex::new(None);
+                team.run(&|| {
+                    if let Err(error) = run_blocks(kernel, &state, &next) {
+                        panic.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(error);
+                    }
+                });
+                panic.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).map_or(Ok(()), Err)
+            }
+            _ => run_blocks(kernel, &state, &next),
+        }
+    };
+    ran.and(state.outcome())
+}
+
+/// Takes blocks in index order and runs each to its end, until none is left.
+fn run_blocks(kernel: &dyn Kernel, state: &LaunchState, next: &AtomicU64) -> Result<()> {
+    let blocks = state.grid().block_count() as u64;
+    let run = || {
+        loop {
+            // Relaxed: the counter alone decides who runs which block; who hands over the launch orders the rest.
+            let block = next.fetch_add(1, Ordering::Relaxed);
+            if block >= blocks || state.stopped() {
+                return;
+            }
+            kernel.run(&Thread::new(state, block as u32));
+        }
+    };
+    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
+        // No further block starts.
+        next.store(blocks, Ordering::Relaxed);
+        panicked(&format!("kernel `{}`", kernel.info().name), &*panic)
+    })
+}
+
+/// Runs all blocks at the same time, on threads of their own.
+fn at_once(properties: &Properties, kernel: &dyn Kernel, state: &LaunchState, blocks: u32) -> Result<()> {
+    let most = properties.max_cooperative_blocks;
+    if blocks > most {
+        return Err(ErrorKind::Capability {
+            device: properties.name.clone(),
+            what: format!("run {blocks} blocks at once: {most} at the most"),
+            instead: "launch fewer blocks, and give each more work".into(),
+        }
+        .into());
+    }
+    let next = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        let mut ran = Ok(());
+        let mut threads = Vec::new();
+        for _ in 0..blocks {
+            let started = std::thread::Builder::new()
+                .name("wattle-cooperative".into())
+                .spawn_scoped(scope, || run_blocks(kernel, state, &next));
+            match started {
+                Ok(thread) => threads.push(thread),
+                Err(error) => {
+                    state.abandon();
+                    let message = error.to_string();
+                    ran = Err(ErrorKind::System { what: "starting a thread for a block".into(), message }.into());
+                    break;
+                }
+            }
+        }
+        for thread in threads {
+            ran = ran.and(thread.join().unwrap_or_else(|panic| Err(panicked("a block", &*panic))));
+        }
+        ran
+    })
+}
+
+/// A panic as an error.
+#[cold]
+pub(crate) fn panicked(what: &str, panic: &(dyn std::any::Any + Send)) -> crate::Error {
+    let message = panic
+        .downcast_ref::<&str>()
+        .map(|message| (*message).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "(no message)".to_owned());
+    ErrorKind::Panic { what: what.to_owned(), message }.into()
+}

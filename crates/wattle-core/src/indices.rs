@@ -1,0 +1,362 @@
+//! Index maps on the host: which indices and elements fall to a block's thread.
+
+use std::marker::PhantomData;
+
+use wattle_ir::worker::Kind;
+use wattle_ir::{Dim, Element, Idx, MAX_RANK, Rank};
+
+use crate::thread::{Thread, delinearize};
+use crate::view::PerItem;
+
+/// `begin..end` in a kernel, of numbers or of indices in several dimensions.
+#[derive(Clone, Copy, Debug)]
+pub struct Range<I> {
+    begin: I,
+    end: I,
+    step: Option<I>,
+}
+
+/// What the kernel macro writes for `begin..end` where a method follows or an argument is meant.
+#[doc(hidden)]
+#[inline(always)]
+pub fn range<I>(begin: I, end: I) -> Range<I> {
+    Range { begin, end, step: None }
+}
+
+impl<I> Range<I> {
+    /// Every `step`th, from the first. A step of 0 is taken for 1.
+    #[inline(always)]
+    pub fn step_by(self, step: I) -> Range<I> {
+        Range { step: Some(step), ..self }
+    }
+}
+
+impl<I> Range<I>
+where
+    std::ops::Range<I>: DoubleEndedIterator,
+{
+    /// From the last to the first.
+    #[inline(always)]
+    pub fn rev(self) -> std::iter::Rev<std::ops::Range<I>> {
+        (self.begin..self.end).rev()
+    }
+}
+
+impl IntoIterator for Range<u32> {
+    type Item = u32;
+    type IntoIter = std::iter::StepBy<std::ops::Range<u32>>;
+    #[inline(always)]
+    fn into_iter(self) -> Self::IntoIter {
+        (self.begin..self.end).step_by(self.step.map_or(1, |step| step.max(1)) as usize)
+    }
+}
+
+/// A range of indices in one or several dimensions, what `acc.indices` shares out.
+pub trait IndexRange: Copy {
+    /// Its rank.
+    type Rank: Rank;
+    #[doc(hidden)]
+    fn dimensions(self) -> [Dimension; MAX_RANK];
+    #[doc(hidden)]
+    const D: usize;
+}
+
+/// One dimension of a range.
+#[derive(Clone, Copy, Debug)]
+pub struct Dimension {
+    begin: u32,
+    count: u32,
+    step: u32,
+}
+
+impl Dimension {
+    #[inline(always)]
+    fn new(begin: u32, end: u32, step: u32) -> Self {
+        let (span, step) = (end.saturating_sub(begin), step.max(1));
+        Dimension { begin, count: if step == 1 { span } else { span.div_ceil(step) }, step }
+    }
+}
+
+macro_rules! index_ranges {
+    ($($index:ty: $d:literal)+) => {$(
+        impl IndexRange for Range<$index> {
+            type Rank = Dim<$d>;
+            const D: usize = $d;
+            #[inline(always)]
+            fn dimensions(self) -> [Dimension; MAX_RANK] {
+                let begin = Dim::<$d>::spread(self.begin, 0);
+                let end = Dim::<$d>::spread(self.end, 1);
+                let step = self.step.map_or([1; MAX_RANK], |step| Dim::<$d>::spread(step, 1));
+                std::array::from_fn(|d| Dimension::new(begin[d], end[d], step[d]))
+            }
+        }
+    )+};
+}
+index_ranges!(u32: 1 [u32; 2]: 2 [u32; 3]: 3 [u32; 4]: 4);
+
+/// One worker's share of `0..count`: `next`, `next + stride`, … below `end`.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    first: u32,
+    end: u32,
+    stride: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Layout {
+    Contiguous,
+    Strided,
+}
+
+impl Share {
+    /// The share of `worker` among `workers`. In one run, the first `count % workers` have one index more.
+    #[inline(always)]
+    fn new((worker, workers): (u32, u32), count: u32, layout: Layout) -> Share {
+        match layout {
+            Layout::Contiguous => {
+                let (whole, rest) = (count / workers, count % workers);
+                let first = worker * whole + worker.min(rest);
+                Share { first, end: first + whole + (worker < rest) as u32, stride: 1 }
+            }
+            Layout::Strided => Share { first: worker.min(count), end: count, stride: workers },
+        }
+    }
+
+    #[inline(always)]
+    fn is_empty(&self) -> bool {
+        self.first >= self.end
+    }
+}
+
+/// The indices that fall to this thread; an iterator's source.
+#[derive(Clone, Copy, Debug)]
+pub struct Indices<R> {
+    /// Which worker this is, and of how many: per dimension, or the first pair for the row-major numbers.
+    workers: [(u32, u32); MAX_RANK],
+    linear: bool,
+    dimensions: [Dimension; MAX_RANK],
+    d: usize,
+    layout: Layout,
+    rank: PhantomData<R>,
+}
+
+impl<R: Rank> Indices<R> {
+    /// The share of `thread`, as one of the workers of this kind, of a range.
+    #[inline(always)]
+    pub(crate) fn new(
+        thread: &Thread<'_>,
+        launch_rank: usize,
+        kind: Kind,
+        linear: bool,
+        dimensions: [Dimension; MAX_RANK],
+        d: usize,
+    ) -> Self {
+        let grid = thread.grid();
+        // A block is one thread, so a thread in the grid is a block in the grid.
+        let workers = match kind {
+            Kind::ThreadsInGrid | Kind::BlocksInGrid => {
+                let (block, blocks) = (thread.block(), grid.blocks);
+                if linear || d == 1 {
+                    let number = (0..launch_rank).fold(0, |number, d| number * blocks[d] + block[d]);
+                    [(number, blocks[..launch_rank].iter().product()); MAX_RANK]
+                } else {
+                    std::array::from_fn(|d| (block[d], blocks[d]))
+                }
+            }
+            Kind::ThreadsInBlock | Kind::AllThreads => [(0, 1); MAX_RANK],
+        };
+        // A range of one dimension needs no row-major numbers.
+        Indices { workers, linear: linear && d > 1, dimensions, d, layout: Layout::Contiguous, rank: PhantomData }
+    }
+
+    /// Each worker takes every `workers`th index.
+    #[inline(always)]
+    pub fn strided(self) -> Self {
+        Indices { layout: Layout::Strided, ..self }
+    }
+
+    /// Each worker takes one run of consecutive indices.
+    #[inline(always)]
+    pub fn contiguous(self) -> Self {
+        Indices { layout: Layout::Contiguous, ..self }
+    }
+
+    /// The indices as one run `begin..end`, where they are one.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn __bounds(&self) -> Option<(u32, u32)> {
+        let dimension = self.dimensions[0];
+        if self.d != 1 || self.layout != Layout::Contiguous || dimension.step != 1 {
+            return None;
+        }
+        let share = Share::new(self.workers[0], dimension.count, Layout::Contiguous);
+        Some((dimension.begin + share.first, dimension.begin + share.end))
+    }
+
+    fn shares(&self) -> [Share; MAX_RANK] {
+        const ONE: Share = Share { first: 0, end: 1, stride: 1 };
+        let mut shares = [ONE; MAX_RANK];
+        if self.linear {
+            let total = self.dimensions[..self.d].iter().map(|dimension| dimension.count).product();
+            shares[0] = Share::new(self.workers[0], total, self.layout);
+        } else {
+            for d in 0..self.d {
+                shares[d] = Share::new(self.workers[d], self.dimensions[d].count, self.layout);
+            }
+        }
+        shares
+    }
+}
+
+impl<R: Rank> IntoIterator for Indices<R> {
+    type Item = R::Index;
+    type IntoIter = IndicesIter<R>;
+    #[inline]
+    fn into_iter(self) -> IndicesIter<R> {
+        let shares = self.shares();
+        let done = shares.iter().any(Share::is_empty);
+        IndicesIter { at: shares.map(|share| share.first), shares, map: self, done }
+    }
+}
+
+/// The iterator of [`Indices`].
+#[derive(Clone, Debug)]
+pub struct IndicesIter<R> {
+    map: Indices<R>,
+    shares: [Share; MAX_RANK],
+    at: [u32; MAX_RANK],
+    done: bool,
+}
+
+impl<R> IndicesIter<R> {
+    #[inline]
+    fn step(&mut self) -> Option<[u32; MAX_RANK]> {
+        if self.done {
+            return None;
+        }
+        let map = &self.map;
+        let counters = if map.linear {
+            let counts =
+                std::array::from_fn(|d| if d < map.d { map.dimensions[d].count } else { 1 });
+            delinearize(self.at[0], counts)
+        } else {
+            self.at
+        };
+        let index = std::array::from_fn(|d| {
+            let dimension = map.dimensions[d];
+            dimension.begin.wrapping_add(counters[d].wrapping_mul(dimension.step))
+        });
+        let mut d = if map.linear { 1 } else { map.d };
+        loop {
+            if d == 0 {
+                self.done = true;
+                break;
+            }
+            d -= 1;
+            let share = self.shares[d];
+            if share.end - self.at[d] > share.stride {
+                self.at[d] += share.stride;
+                break;
+            }
+            self.at[d] = share.first;
+        }
+        Some(index)
+    }
+}
+
+impl<R: Rank> Iterator for IndicesIter<R> {
+    type Item = R::Index;
+    #[inline]
+    fn next(&mut self) -> Option<R::Index> {
+        self.step().map(R::gather)
+    }
+}
+
+/// The elements of a [`PerItem`] view that belong to this thread; an iterator's source.
+///
+/// Their map is fixed for a launch: it depends on the view's extent and the thread's place alone, and gives each
+/// element to one thread.
+pub struct Items<'v, T, const E: usize>
+where
+    Dim<E>: Rank,
+{
+    indices: Indices<Dim<E>>,
+    start: *mut T,
+    strides: [u32; MAX_RANK],
+    view: PhantomData<&'v mut T>,
+}
+
+impl<'v, T: Element, const E: usize> Items<'v, T, E>
+where
+    Dim<E>: Rank,
+{
+    #[inline(always)]
+    pub(crate) fn new(thread: &Thread<'_>, launch_rank: usize, view: &'v mut PerItem<T, E>) -> Self {
+        let extent = view.extents();
+        let dimensions = std::array::from_fn(|d| Dimension::new(0, extent[d], 1));
+        let linear = launch_rank != E;
+        let indices = Indices::new(thread, launch_rank, Kind::ThreadsInGrid, linear, dimensions, E);
+        Items { indices, start: view.start(), strides: view.strides(), view: PhantomData }
+    }
+}
+
+impl<'v, T: Element> Items<'v, T, 1> {
+    /// The indices `begin..end` of the elements, which are consecutive.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn __bounds(&self) -> Option<(u32, u32)> {
+        self.indices.__bounds()
+    }
+
+    /// The elements of [`Items::__bounds`].
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn __slice(self) -> &'v mut [T] {
+        let Some((begin, end)) = self.indices.__bounds() else { return &mut [] };
+        // SAFETY: the map gives these elements to this thread alone, they are in bounds since the map is of the view's
+        // extent, and `self` is consumed, so the loop has the only reference.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(begin as usize), (end - begin) as usize) }
+    }
+}
+
+impl<'v, T: Element, const E: usize> IntoIterator for Items<'v, T, E>
+where
+    Dim<E>: Rank,
+{
+    type Item = (Idx<E>, &'v mut T);
+    type IntoIter = ItemsIter<'v, T, E>;
+    #[inline]
+    fn into_iter(self) -> ItemsIter<'v, T, E> {
+        ItemsIter { indices: self.indices.into_iter(), start: self.start, strides: self.strides, view: PhantomData }
+    }
+}
+
+/// The iterator of [`Items`].
+pub struct ItemsIter<'v, T, const E: usize>
+where
+    Dim<E>: Rank,
+{
+    indices: IndicesIter<Dim<E>>,
+    start: *mut T,
+    strides: [u32; MAX_RANK],
+    view: PhantomData<&'v mut T>,
+}
+
+impl<'v, T: Element, const E: usize> Iterator for ItemsIter<'v, T, E>
+where
+    Dim<E>: Rank,
+{
+    type Item = (Idx<E>, &'v mut T);
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let index = self.indices.step()?;
+        let offset: usize = if E == 1 {
+            index[0] as usize
+        } else {
+            (0..E).map(|d| index[d] as usize * self.strides[d] as usize).sum()
+        };
+        // SAFETY: the map gives each index once, below the view's extent, and to this thread alone.
+        let element = unsafe { &mut *self.start.add(offset) };
+        Some((Dim::<E>::gather(index), element))
+    }
+}

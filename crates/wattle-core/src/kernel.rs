@@ -1,0 +1,337 @@
+//! Kernels with their arguments: what a launch is given.
+
+use std::any::{Any, TypeId};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use wattle_ir::build::{self, Builder, IrValue};
+use wattle_ir::{Access, AtomicScalar, Const, Dim, Element, KernelType, MAX_RANK, Rank, Scalar, Site};
+
+use crate::acc::Acc;
+use crate::buffer::{Buffer, Part, RawBuffer, View, ViewMut};
+use crate::clock::Region;
+use crate::error::Result;
+use crate::thread::Thread;
+use crate::view::{Atomic, PerItem, Read, Shared, Strided};
+
+/// What is known of a kernel without building it.
+#[derive(Debug)]
+pub struct KernelInfo {
+    /// The function's name.
+    pub name: &'static str,
+    /// Where it is defined.
+    pub site: Site,
+    /// The names of its parameters behind the first.
+    pub parameters: &'static [&'static str],
+}
+
+/// A kernel with its arguments, of any type: what devices are given.
+pub trait Kernel: Send + Sync + 'static {
+    /// What is known of the kernel.
+    fn info(&self) -> &'static KernelInfo;
+    /// The number of dimensions of its launches.
+    fn rank(&self) -> usize;
+    /// Calls `visit` with each argument, in order.
+    ///
+    /// # Errors
+    /// The first error that `visit` returns.
+    fn arguments(&self, visit: &mut dyn FnMut(Argument<'_>) -> Result<()>) -> Result<()>;
+    /// Does what one block of one thread does, on the host.
+    fn run(&self, thread: &Thread<'_>);
+    /// Builds the intermediate representation.
+    ///
+    /// # Errors
+    /// What the verifier refuses.
+    fn build(&self) -> Result<wattle_ir::Kernel>;
+    /// The same for all launches whose intermediate representation is the same.
+    fn identity(&self) -> TypeId;
+    /// The kernel with its arguments, owned.
+    fn to_arc(&self) -> Arc<dyn Kernel>;
+}
+
+/// An argument.
+pub enum Argument<'a> {
+    /// A value.
+    Scalar(Const),
+    /// A part of a buffer.
+    View(ViewArgument<'a>),
+}
+
+/// A part of a buffer as an argument.
+pub struct ViewArgument<'a> {
+    /// The buffer.
+    pub buffer: &'a Arc<RawBuffer>,
+    /// How the kernel's threads share it.
+    pub access: Access,
+    /// The number of its dimensions.
+    pub rank: usize,
+    pub(crate) region: Region,
+}
+
+impl ViewArgument<'_> {
+    /// Where the part starts in the buffer, in elements.
+    pub fn offset(&self) -> usize {
+        self.buffer.offset(self.region.begin)
+    }
+
+    /// The extent, in elements; 1 in the dimensions behind the rank.
+    pub fn extent(&self) -> [u32; MAX_RANK] {
+        self.region.extent()
+    }
+
+    /// The distance of neighbours in each dimension, in elements.
+    pub fn strides(&self) -> [u32; MAX_RANK] {
+        self.buffer.strides()
+    }
+}
+
+/// A bundle of a kernel of rank `D` with its arguments: what calling a kernel on the host gives, and what
+/// [`Queue::launch`](crate::Queue::launch) takes.
+#[diagnostic::on_unimplemented(
+    message = "this is not a kernel for launches in {D} dimensions",
+    note = "the number of dimensions of the launch and of the kernel's `Acc` must be the same; a kernel is a function \
+            with `#[kernel]`, called with its arguments: `queue.launch(spec, kernel(&x, &y))`"
+)]
+pub trait Launch<const D: usize>: Kernel {}
+
+/// What the kernel macro makes: a kernel, its arguments, the host's function and the builder.
+#[doc(hidden)]
+pub struct Bundle<const D: usize, A, H, I> {
+    info: &'static KernelInfo,
+    arguments: A,
+    host: H,
+    build: I,
+}
+
+impl<const D: usize, A, H, I> Bundle<D, A, H, I>
+where
+    Dim<D>: Rank,
+    A: Arguments,
+    H: Fn(&Acc<'_, D>, A::Views),
+    I: for<'b> Fn(&'b Builder, build::Acc<'b, D>, A::Built<'b>),
+{
+    /// A bundle.
+    #[inline]
+    pub fn new(info: &'static KernelInfo, arguments: A, host: H, build: I) -> Self {
+        Bundle { info, arguments, host, build }
+    }
+}
+
+impl<const D: usize, A, H, I> Launch<D> for Bundle<D, A, H, I>
+where
+    Dim<D>: Rank,
+    A: Arguments,
+    H: Fn(&Acc<'_, D>, A::Views) + Copy + Send + Sync + 'static,
+    I: for<'b> Fn(&'b Builder, build::Acc<'b, D>, A::Built<'b>) + Copy + Send + Sync + 'static,
+{
+}
+
+impl<const D: usize, A, H, I> Kernel for Bundle<D, A, H, I>
+where
+    Dim<D>: Rank,
+    A: Arguments,
+    H: Fn(&Acc<'_, D>, A::Views) + Copy + Send + Sync + 'static,
+    I: for<'b> Fn(&'b Builder, build::Acc<'b, D>, A::Built<'b>) + Copy + Send + Sync + 'static,
+{
+    fn info(&self) -> &'static KernelInfo {
+        self.info
+    }
+
+    fn rank(&self) -> usize {
+        D
+    }
+
+    #[inline]
+    fn arguments(&self, visit: &mut dyn FnMut(Argument<'_>) -> Result<()>) -> Result<()> {
+        self.arguments.visit(visit)
+    }
+
+    #[inline]
+    fn run(&self, thread: &Thread<'_>) {
+        (self.host)(&Acc::new(thread), self.arguments.views(self.info.parameters, thread));
+    }
+
+    fn build(&self) -> Result<wattle_ir::Kernel> {
+        let builder = Builder::new(self.info.name, self.info.site, D);
+        let arguments = A::built(&builder, self.info.parameters);
+        (self.build)(&builder, build::Acc::new(&builder), arguments);
+        Ok(builder.finish()?)
+    }
+
+    fn identity(&self) -> TypeId {
+        // Each instance of a generic kernel has closures of its own.
+        self.build.type_id()
+    }
+
+    fn to_arc(&self) -> Arc<dyn Kernel> {
+        let (arguments, host, build) = (self.arguments.clone(), self.host, self.build);
+        Arc::new(Bundle { info: self.info, arguments, host, build })
+    }
+}
+
+/// One argument of a bundle.
+#[doc(hidden)]
+pub trait Arg: Clone + Send + Sync + 'static {
+    /// What the host's function is given.
+    type View;
+    /// What the builder is given.
+    type Built<'b>;
+    fn visit(&self) -> Argument<'_>;
+    fn view(&self, name: &'static str, thread: &Thread<'_>) -> Self::View;
+    fn built<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b>;
+}
+
+impl<T: Scalar> Arg for T {
+    type View = T;
+    type Built<'b> = build::Val<'b, T>;
+    #[inline]
+    fn visit(&self) -> Argument<'_> {
+        Argument::Scalar(Const::of(*self))
+    }
+    #[inline]
+    fn view(&self, _: &'static str, _: &Thread<'_>) -> T {
+        *self
+    }
+    fn built<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b> {
+        builder.scalar(name)
+    }
+}
+
+/// A part of a buffer, bound to a parameter of type `V`.
+#[doc(hidden)]
+pub struct Bound<V> {
+    raw: Arc<RawBuffer>,
+    region: Region,
+    view: PhantomData<fn() -> V>,
+}
+
+impl<V> Clone for Bound<V> {
+    fn clone(&self) -> Self {
+        Bound { raw: self.raw.clone(), region: self.region, view: PhantomData }
+    }
+}
+
+/// What can be given for a parameter of type `P`: for `Read`, `Shared` and `Atomic` a `&Buffer` or `&View`; for
+/// `PerItem`, which is exclusive, a `&mut Buffer` or `ViewMut`; for a number that number.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be given for a parameter `{P}`",
+    label = "not an argument for `{P}`",
+    note = "`Read`, `Shared` and `Atomic` parameters take `&buffer` or a view of it, `PerItem` parameters take \
+            `&mut buffer` or an exclusive view, of the parameter's element type and dimensions; others the value itself"
+)]
+pub trait IntoArg<P> {
+    #[doc(hidden)]
+    type Arg: Arg;
+    #[doc(hidden)]
+    fn into_arg(self) -> Self::Arg;
+}
+
+impl<T: Scalar> IntoArg<T> for T {
+    type Arg = T;
+    #[inline]
+    fn into_arg(self) -> T {
+        self
+    }
+}
+
+fn bind<T, V, const D: usize>(part: Part<T, D>) -> Bound<V> {
+    Bound { raw: part.raw, region: part.region, view: PhantomData }
+}
+
+macro_rules! view_arguments {
+    ($($view:ident $bound:ident <- $($source:ty: $part:expr),+;)+) => {$(
+        impl<T: $bound, const D: usize> Arg for Bound<$view<T, D>>
+        where
+            Dim<D>: Rank,
+        {
+            type View = $view<T, D>;
+            type Built<'b> = build::$view<'b, T, D>;
+            #[inline]
+            fn visit(&self) -> Argument<'_> {
+                let (access, rank) = (Access::$view, D);
+                Argument::View(ViewArgument { buffer: &self.raw, access, rank, region: self.region })
+            }
+            #[inline]
+            fn view(&self, name: &'static str, thread: &Thread<'_>) -> $view<T, D> {
+                let raw = &*self.raw;
+                let start = raw.host.map_or(std::ptr::null_mut(), |start| start.as_ptr().cast::<T>());
+                let (extent, strides) = (self.region.extent(), raw.strides());
+                // SAFETY: the region is within the buffer, which the bundle owns, of elements of type `T`. Only the
+                // host devices run this, whose buffers are in host memory, and not before the clocks have allowed it.
+                $view(unsafe { Strided::new(start.add(raw.offset(self.region.begin)), extent, strides, name, thread) })
+            }
+            fn built<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b> {
+                build::$view::new(builder, builder.view::<T>(name, Access::$view, D))
+            }
+        }
+
+        $(impl<T: $bound, const D: usize> IntoArg<$view<T, D>> for $source
+        where
+            Dim<D>: Rank,
+        {
+            type Arg = Bound<$view<T, D>>;
+            #[inline]
+            fn into_arg(self) -> Self::Arg {
+                let part: fn($source) -> Part<T, D> = $part;
+                bind(part(self))
+            }
+        })+
+    )+};
+}
+view_arguments! {
+    Read Element <- &Buffer<T, D>: |x| x.whole(), &View<T, D>: |x| x.0.clone(), View<T, D>: |x| x.0;
+    Shared Element <- &Buffer<T, D>: |x| x.whole(), &View<T, D>: |x| x.0.clone(), View<T, D>: |x| x.0;
+    Atomic AtomicScalar <- &Buffer<T, D>: |x| x.whole(), &View<T, D>: |x| x.0.clone(), View<T, D>: |x| x.0;
+    PerItem Element <- &mut Buffer<T, D>: |x| x.whole(), &mut ViewMut<T, D>: |x| x.0.clone(), ViewMut<T, D>: |x| x.0;
+}
+
+/// The arguments of a bundle: a tuple of [`Arg`]s.
+#[doc(hidden)]
+pub trait Arguments: Clone + Send + Sync + 'static {
+    type Views;
+    type Built<'b>;
+    fn visit(&self, visit: &mut dyn FnMut(Argument<'_>) -> Result<()>) -> Result<()>;
+    fn views(&self, names: &'static [&'static str], thread: &Thread<'_>) -> Self::Views;
+    fn built<'b>(builder: &'b Builder, names: &'static [&'static str]) -> Self::Built<'b>;
+}
+
+macro_rules! arguments {
+    ($(($($name:ident $index:tt),*))+) => {$(
+        impl<$($name: Arg),*> Arguments for ($($name,)*) {
+            type Views = ($($name::View,)*);
+            type Built<'b> = ($($name::Built<'b>,)*);
+            #[inline]
+            fn visit(&self, _visit: &mut dyn FnMut(Argument<'_>) -> Result<()>) -> Result<()> {
+                $(_visit(self.$index.visit())?;)*
+                Ok(())
+            }
+            #[inline]
+            #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
+            fn views(&self, _names: &'static [&'static str], _thread: &Thread<'_>) -> Self::Views {
+                ($(self.$index.view(_names[$index], _thread),)*)
+            }
+            #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
+            fn built<'b>(_builder: &'b Builder, _names: &'static [&'static str]) -> Self::Built<'b> {
+                ($($name::built(_builder, _names[$index]),)*)
+            }
+        }
+    )+};
+}
+arguments! {
+    ()(A 0)(A 0, B 1)(A 0, B 1, C 2)(A 0, B 1, C 2, D 3)(A 0, B 1, C 2, D 3, E 4)(A 0, B 1, C 2, D 3, E 4, F 5)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6)(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8)(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11)
+}
+
+const fn built_matches<'b, P, A>()
+where
+    P: KernelType,
+    A: Arg<Built<'b> = P::Built<'b>>,
+    P::Built<'b>: IrValue<'b>,
+{
+}
+// What a device function is given for a parameter is what the kernel has.
+const _: () = built_matches::<f32, f32>();
+const _: () = built_matches::<Read<f32, 2>, Bound<Read<f32, 2>>>();

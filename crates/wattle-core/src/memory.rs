@@ -1,0 +1,132 @@
+//! Memory of a device.
+
+use std::alloc::Layout;
+use std::ptr::NonNull;
+
+use wattle_ir::Type;
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// What a buffer is allocated for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryKind {
+    /// The device's own.
+    Device,
+    /// One address space for device and host, moved by the driver.
+    Unified,
+    /// The host's, which the device reads and writes in place.
+    HostMapped,
+}
+
+/// A request for memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Allocation {
+    /// The type of the elements.
+    pub element: Type,
+    /// How many.
+    pub len: usize,
+    /// What for.
+    pub kind: MemoryKind,
+    /// Whether the elements must be zero; else their values are unspecified.
+    pub zeroed: bool,
+}
+
+impl Allocation {
+    /// The size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.len * self.element.size()
+    }
+}
+
+/// An allocation on a device. It is freed when it is dropped.
+///
+/// Offsets and lengths are in bytes; the caller keeps them within the allocation.
+pub trait Memory: Send + Sync + 'static {
+    /// Copies from the device.
+    ///
+    /// # Errors
+    /// What the device says.
+    fn read(&self, offset: usize, into: &mut [u8]) -> Result<()>;
+    /// Copies to the device.
+    ///
+    /// # Errors
+    /// What the device says.
+    fn write(&self, offset: usize, from: &[u8]) -> Result<()>;
+    /// The start of the memory, where the host can reach it.
+    fn host_pointer(&self) -> Option<NonNull<u8>>;
+    /// The device's own type.
+    fn as_any(&self) -> &dyn std::any::Any;
+}
+
+/// Memory of the host.
+pub struct HostMemory {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: it is plain memory. Who touches it when is decided by the clocks.
+unsafe impl Send for HostMemory {}
+// SAFETY: as above.
+unsafe impl Sync for HostMemory {}
+
+/// Large enough for a cache line and for any vector load.
+const ALIGNMENT: usize = 64;
+
+impl HostMemory {
+    /// Allocates zeroed memory for the device `device`.
+    ///
+    /// # Errors
+    /// The machine has less.
+    pub fn new(device: &str, bytes: usize) -> Result<HostMemory> {
+        let out_of_memory = |why: String| {
+            Error::from(ErrorKind::OutOfMemory { device: device.to_owned(), bytes: bytes as u64, why })
+        };
+        if let Some(total) = total_memory().filter(|&total| bytes as u64 > total) {
+            return Err(out_of_memory(format!("this machine has {total}")));
+        }
+        let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT)
+            .map_err(|_| out_of_memory("that is beyond the address space".into()))?;
+        // SAFETY: the layout is not empty.
+        let start = unsafe { std::alloc::alloc_zeroed(layout) };
+        let start = NonNull::new(start).ok_or_else(|| out_of_memory("the operating system refused it".into()))?;
+        Ok(HostMemory { start, layout })
+    }
+}
+
+impl Drop for HostMemory {
+    fn drop(&mut self) {
+        // SAFETY: it was allocated with this layout, and is freed once.
+        unsafe { std::alloc::dealloc(self.start.as_ptr(), self.layout) }
+    }
+}
+
+impl Memory for HostMemory {
+    fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
+        // SAFETY: the caller keeps within the allocation, and the clocks have ordered every write before this.
+        let len = into.len();
+        unsafe { self.start.add(offset).copy_to_nonoverlapping(NonNull::from(into).cast(), len) };
+        Ok(())
+    }
+
+    fn write(&self, offset: usize, from: &[u8]) -> Result<()> {
+        // SAFETY: as above, and every other use.
+        unsafe { self.start.add(offset).copy_from_nonoverlapping(NonNull::from(from).cast(), from.len()) };
+        Ok(())
+    }
+
+    fn host_pointer(&self) -> Option<NonNull<u8>> {
+        Some(self.start)
+    }
+
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}
+
+/// The machine's memory in bytes, where it can be told.
+pub(crate) fn total_memory() -> Option<u64> {
+    let table = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = table.lines().find(|line| line.starts_with("MemTotal:"))?;
+    let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kibibytes * 1024)
+}

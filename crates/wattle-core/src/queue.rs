@@ -1,0 +1,446 @@
+//! Queues: what is enqueued on one is done in order.
+
+use std::sync::Arc;
+
+use wattle_ir::{Access, Element, Site};
+
+use crate::buffer::{Part, RawBuffer, Source, Target, runs};
+use crate::clock::{QueueClock, Region, Stamp, User};
+use crate::device::{BackendQueue, Device, LaunchRequest};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, EventState};
+use crate::kernel::{Argument, Kernel, Launch};
+use crate::memory::MemoryKind;
+use crate::spec::{LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
+
+/// A queue of a device.
+///
+/// Operations on one queue are done in order; two queues of a device run at the same time. Every operation is checked
+/// when it is enqueued: shapes, owners, and conflicts with other uses of its buffers (see [`crate::clock`]).
+pub struct Queue {
+    device: Device,
+    backend: Arc<dyn BackendQueue>,
+    clock: Arc<QueueClock>,
+    blocking: bool,
+}
+
+/// What a queue does besides launches.
+pub enum Operation {
+    /// Copies between parts of buffers.
+    Copy(Transfer),
+    /// A function of the host's.
+    Task(Box<dyn FnOnce() -> Result<()> + Send>),
+    /// A point that others wait for.
+    Record(Arc<EventState>),
+    /// Waits for a point of another queue.
+    WaitFor(Event),
+}
+
+/// A copy: what is read, what is written, and in which runs.
+pub struct Transfer {
+    /// What is read.
+    pub from: TransferEnd,
+    /// What is written.
+    pub to: TransferEnd,
+}
+
+/// One end of a copy.
+pub enum TransferEnd {
+    /// A part of a buffer.
+    Buffer(Arc<RawBuffer>, Runs),
+    /// Bytes of the host, as many as the other end has.
+    Bytes(Vec<u8>),
+    /// One value, repeated.
+    Fill(Vec<u8>),
+}
+
+/// The runs of consecutive elements that make up a part of a buffer.
+#[derive(Clone, Copy)]
+pub struct Runs(Region);
+
+impl Runs {
+    /// Offset and length of each run, in bytes.
+    pub fn of<'r>(&'r self, buffer: &'r RawBuffer) -> impl Iterator<Item = (usize, usize)> + 'r {
+        let size = buffer.element.size();
+        runs(buffer, &self.0).map(move |(offset, length)| (offset * size, length * size))
+    }
+
+    /// How many bytes there are.
+    pub fn bytes(&self, buffer: &RawBuffer) -> usize {
+        self.0.extent().iter().map(|&extent| extent as usize).product::<usize>() * buffer.element.size()
+    }
+}
+
+impl Transfer {
+    /// Does the copy, through the memories' own `read` and `write`.
+    ///
+    /// # Errors
+    /// What the devices say.
+    pub fn run(self) -> Result<()> {
+        let TransferEnd::Buffer(to, to_runs) = self.to else { return Ok(()) };
+        let mut staged;
+        let source: &[u8] = match &self.from {
+            TransferEnd::Bytes(bytes) => bytes,
+            TransferEnd::Fill(value) => {
+                staged = value.repeat(to_runs.bytes(&to) / value.len().max(1));
+                &staged
+            }
+            TransferEnd::Buffer(from, from_runs) => {
+                staged = vec![0; from_runs.bytes(from)];
+                let mut at = 0;
+                for (offset, length) in from_runs.of(from) {
+                    from.memory.read(offset, &mut staged[at..at + length])?;
+                    at += length;
+                }
+                &staged
+            }
+        };
+        let mut at = 0;
+        for (offset, length) in to_runs.of(&to) {
+            to.memory.write(offset, &source[at..at + length])?;
+            at += length;
+        }
+        Ok(())
+    }
+}
+
+impl Queue {
+    pub(crate) fn new(device: &Device, blocking: bool) -> Result<Queue> {
+        let backend = device.backend().queue(blocking)?.into();
+        Ok(Queue { device: device.clone(), backend, clock: Arc::default(), blocking })
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Launches a kernel with its arguments: `queue.launch(spec, kernel(&x, &mut y))`.
+    ///
+    /// # Errors
+    /// A shape that is empty, too large, or that the device cannot keep; a buffer of another device; a use of a buffer
+    /// that conflicts with another one. If the queue is blocking, also what went wrong in the launch: a fault, a
+    /// failed assertion, a time limit.
+    #[track_caller]
+    pub fn launch<const D: usize>(&self, spec: impl Spec<D>, kernel: impl Launch<D>) -> Result<()> {
+        self.launch_with(LaunchOptions::default(), spec, kernel)
+    }
+
+    /// [`Queue::launch`], with options.
+    ///
+    /// # Errors
+    /// As for [`Queue::launch`].
+    #[track_caller]
+    pub fn launch_with<const D: usize>(
+        &self,
+        options: LaunchOptions,
+        spec: impl Spec<D>,
+        kernel: impl Launch<D>,
+    ) -> Result<()> {
+        self.launch_checked(LaunchRequest { kernel: &kernel, host_part: None, shape: spec.shape()?, options })
+    }
+
+    /// Launches a kernel, and beside it a host part: a kernel too, run by one host thread at the same time. What they
+    /// share is host-mapped or unified memory, with atomics of system scope.
+    ///
+    /// # Errors
+    /// As for [`Queue::launch`]; memory of the host part that the host cannot reach.
+    #[track_caller]
+    pub fn launch_with_host<const D: usize, const H: usize>(
+        &self,
+        options: LaunchOptions,
+        spec: impl Spec<D>,
+        kernel: impl Launch<D>,
+        host_part: impl Launch<H>,
+    ) -> Result<()> {
+        let shape = spec.shape()?;
+        self.launch_checked(LaunchRequest { kernel: &kernel, host_part: Some(&host_part), shape, options })
+    }
+
+    #[track_caller]
+    fn launch_checked(&self, request: LaunchRequest<'_>) -> Result<()> {
+        let site = Site::caller();
+        self.usable()?;
+        let number = self.clock.tick();
+        let stamp = Stamp { clock: &self.clock, number };
+        let recorded = self.record_kernel(&stamp, request.kernel, site).and_then(|()| match request.host_part {
+            Some(kernel) => self.check_host_part(kernel).and_then(|()| self.record_kernel(&stamp, kernel, site)),
+            None => Ok(()),
+        });
+        if let Err(error) = recorded {
+            self.forget(&stamp, &request);
+            return Err(error);
+        }
+        let launched = self.backend.launch(&request);
+        self.done(number);
+        launched
+    }
+
+    /// Records the uses of the buffers that the kernel's arguments name.
+    fn record_kernel(&self, stamp: &Stamp<'_>, kernel: &dyn Kernel, site: Site) -> Result<()> {
+        let info = kernel.info();
+        let mut names = info.parameters.iter();
+        kernel.arguments(&mut |argument| {
+            let parameter = names.next().copied();
+            match argument {
+                Argument::Scalar(_) => Ok(()),
+                Argument::View(view) => {
+                    let user = User { what: info.name, parameter, site };
+                    self.record_use(stamp, view.buffer, view.region, view.access, user)
+                }
+            }
+        })
+    }
+
+    fn check_host_part(&self, kernel: &dyn Kernel) -> Result<()> {
+        let parameters = kernel.info().parameters;
+        let mut names = parameters.iter();
+        kernel.arguments(&mut |argument| {
+            let name = names.next().copied().unwrap_or_default();
+            match argument {
+                Argument::View(view) if view.buffer.kind == MemoryKind::Device && view.buffer.host.is_none() => {
+                    Err(ErrorKind::Capability {
+                        device: self.device.name().to_owned(),
+                        what: format!("let a host part use `{name}`, which is the device's own memory"),
+                        instead: "allocate it with `alloc_host_mapped` or `alloc_unified`".into(),
+                    }
+                    .into())
+                }
+                _ => Ok(()),
+            }
+        })
+    }
+
+    #[cold]
+    fn forget(&self, stamp: &Stamp<'_>, request: &LaunchRequest<'_>) {
+        for kernel in [Some(request.kernel), request.host_part].into_iter().flatten() {
+            // Visiting cannot fail where the visitor does not.
+            let _ = kernel.arguments(&mut |argument| {
+                if let Argument::View(view) = argument {
+                    view.buffer.uses.forget(stamp);
+                }
+                Ok(())
+            });
+        }
+    }
+
+    #[inline]
+    fn record_use(
+        &self,
+        stamp: &Stamp<'_>,
+        buffer: &Arc<RawBuffer>,
+        region: Region,
+        access: Access,
+        user: User,
+    ) -> Result<()> {
+        if buffer.device != self.device {
+            return Err(self.wrong_device(buffer, user));
+        }
+        buffer.uses.record(stamp, region, access, user)
+    }
+
+    #[cold]
+    fn wrong_device(&self, buffer: &RawBuffer, user: User) -> Error {
+        let what = match user.parameter {
+            Some(parameter) => format!("parameter `{parameter}` of `{}`", user.what),
+            None => user.what.to_owned(),
+        };
+        let (owner, device) = (buffer.device.name().to_owned(), self.device.name().to_owned());
+        ErrorKind::WrongDevice { what, site: user.site, owner, device }.into()
+    }
+
+    /// Refuses to go on after an error that nobody has taken.
+    #[inline]
+    fn usable(&self) -> Result<()> {
+        if self.blocking {
+            return Ok(());
+        }
+        match self.backend.pending_error() {
+            Some(first) => Err(ErrorKind::QueueStopped { first: Box::new(first) }.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The operation has been handed over; on a blocking queue it is done, and the host has waited for it.
+    #[inline]
+    fn done(&self, number: u64) {
+        if self.blocking {
+            self.clock.host_waited(number);
+        }
+    }
+
+    fn submit(&self, number: u64, operation: Operation) -> Result<()> {
+        let submitted = self.backend.submit(operation);
+        self.done(number);
+        submitted
+    }
+
+    /// Copies between buffers, also of two devices: `queue.copy(&mut to, &from)`.
+    ///
+    /// # Errors
+    /// The extents differ; neither buffer is of the queue's device; a use that conflicts.
+    #[track_caller]
+    pub fn copy<T: Element, const D: usize>(&self, to: impl Target<T, D>, from: impl Source<T, D>) -> Result<()> {
+        let site = Site::caller();
+        let (to, from) = (to.part(), from.part());
+        if to.region.extent() != from.region.extent() {
+            return Err(copy_shape(site, from.extent_text(), to.extent_text()));
+        }
+        self.usable()?;
+        if from.raw.device != self.device && to.raw.device != self.device {
+            return Err(self.wrong_device(&to.raw, User { what: "a copy", parameter: None, site }));
+        }
+        let number = self.clock.tick();
+        let stamp = Stamp { clock: &self.clock, number };
+        let user = |what| User { what, parameter: None, site };
+        from.raw.uses.record(&stamp, from.region, Access::Read, user("a copy (source)"))?;
+        if let Err(error) = to.raw.uses.record(&stamp, to.region, Access::PerItem, user("a copy (destination)")) {
+            from.raw.uses.forget(&stamp);
+            return Err(error);
+        }
+        let end = |part: Part<T, D>| TransferEnd::Buffer(part.raw, Runs(part.region));
+        self.submit(number, Operation::Copy(Transfer { from: end(from), to: end(to) }))
+    }
+
+    /// Copies values to a buffer, in row-major order.
+    ///
+    /// # Errors
+    /// The lengths differ; the buffer is of another device; a use that conflicts.
+    #[track_caller]
+    pub fn copy_from_host<T: Element, const D: usize>(&self, to: impl Target<T, D>, values: &[T]) -> Result<()> {
+        let site = Site::caller();
+        let part = to.part();
+        if elements(&part) != values.len() {
+            return Err(copy_shape(site, values.len().to_string(), part.extent_text()));
+        }
+        self.write_part(part, TransferEnd::Bytes(to_bytes(values)), User {
+            what: "a copy from the host",
+            parameter: None,
+            site,
+        })
+    }
+
+    /// Sets every element to `value`.
+    ///
+    /// # Errors
+    /// The buffer is of another device; a use that conflicts.
+    #[track_caller]
+    pub fn fill<T: Element, const D: usize>(&self, to: impl Target<T, D>, value: T) -> Result<()> {
+        let user = User { what: "a fill", parameter: None, site: Site::caller() };
+        self.write_part(to.part(), TransferEnd::Fill(to_bytes(&[value])), user)
+    }
+
+    fn write_part<T: Element, const D: usize>(&self, part: Part<T, D>, from: TransferEnd, user: User) -> Result<()> {
+        self.usable()?;
+        let number = self.clock.tick();
+        let stamp = Stamp { clock: &self.clock, number };
+        self.record_use(&stamp, &part.raw, part.region, Access::PerItem, user)?;
+        let to = TransferEnd::Buffer(part.raw, Runs(part.region));
+        self.submit(number, Operation::Copy(Transfer { from, to }))
+    }
+
+    /// Copies a buffer to the host, in row-major order, once the queue's work so far is done.
+    ///
+    /// # Errors
+    /// The lengths differ; the buffer is of another device; a use that conflicts; those of the queue's work so far.
+    #[track_caller]
+    pub fn copy_to_host<T: Element, const D: usize>(&self, to: &mut [T], from: impl Source<T, D>) -> Result<()> {
+        let site = Site::caller();
+        let part = from.part();
+        if elements(&part) != to.len() {
+            return Err(copy_shape(site, part.extent_text(), to.len().to_string()));
+        }
+        self.usable()?;
+        let number = self.clock.tick();
+        let stamp = Stamp { clock: &self.clock, number };
+        let user = User { what: "a copy to the host", parameter: None, site };
+        self.record_use(&stamp, &part.raw, part.region, Access::Read, user)?;
+        let waited = self.backend.wait();
+        // Done or not, nothing of the copy goes on after this function.
+        let read = waited.and_then(|()| {
+            let bytes = bytes_mut(to);
+            let mut at = 0;
+            for (offset, length) in Runs(part.region).of(&part.raw) {
+                part.raw.memory.read(offset, &mut bytes[at..at + length])?;
+                at += length;
+            }
+            Ok(())
+        });
+        self.clock.host_waited(number);
+        read
+    }
+
+    /// Runs a function of the host's when the queue comes to it. It must not use the queue.
+    ///
+    /// # Errors
+    /// On a blocking queue, what the function returns, and its panic.
+    pub fn host_task(&self, task: impl FnOnce() -> Result<()> + Send + 'static) -> Result<()> {
+        self.usable()?;
+        let number = self.clock.tick();
+        self.submit(number, Operation::Task(Box::new(task)))
+    }
+
+    /// A point after all that has been enqueued here.
+    ///
+    /// # Errors
+    /// The queue stopped at an earlier error.
+    pub fn record(&self) -> Result<Event> {
+        self.usable()?;
+        let state = Arc::new(EventState::default());
+        let number = self.clock.tick();
+        let moment = self.clock.moment();
+        self.submit(number, Operation::Record(state.clone()))?;
+        Ok(Event { state, moment, queue: self.backend.clone() })
+    }
+
+    /// What is enqueued here from now on waits for `event`, and is ordered after it.
+    ///
+    /// # Errors
+    /// The queue stopped at an earlier error.
+    pub fn wait_for(&self, event: &Event) -> Result<()> {
+        self.usable()?;
+        self.clock.after(&event.moment);
+        let number = self.clock.tick();
+        self.submit(number, Operation::WaitFor(event.clone()))
+    }
+
+    /// Waits until all is done. What comes later on the host is ordered after it.
+    ///
+    /// # Errors
+    /// The first error of what was enqueued since the last wait; the queue can be used again.
+    pub fn wait(&self) -> Result<()> {
+        let number = self.clock.tick();
+        let waited = self.backend.wait();
+        self.clock.host_waited(number);
+        waited
+    }
+}
+
+fn elements<T, const D: usize>(part: &Part<T, D>) -> usize {
+    part.region.extent().iter().map(|&extent| extent as usize).product()
+}
+
+#[cold]
+fn copy_shape(site: Site, source_extent: String, destination_extent: String) -> Error {
+    ErrorKind::CopyShape { site, source_extent, destination_extent }.into()
+}
+
+fn to_bytes<T: Element>(values: &[T]) -> Vec<u8> {
+    // SAFETY: elements are numbers without padding, so all their bytes are initialized.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }.to_vec()
+}
+
+fn bytes_mut<T: Element>(values: &mut [T]) -> &mut [u8] {
+    // SAFETY: elements are numbers without padding, and every bit pattern is a value, so any bytes may be written.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+}
+
+/// The one-thread shape of a host part.
+pub fn host_part_shape() -> Shape {
+    ThreadSpec::<1>::new(1, 1).shape().unwrap_or(Shape {
+        kind: ShapeKind::Threads,
+        rank: 1,
+        outer: [1; 4],
+        inner: [1; 4],
+    })
+}

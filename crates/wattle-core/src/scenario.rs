@@ -1,0 +1,125 @@
+//! Scenarios: functions over a device that allocate, launch, wait and check.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::device::Device;
+use crate::error::{Error, Result};
+
+/// A scenario with its name: the unit that tests run on every device, and that the `wattle` command takes by name.
+#[derive(Clone, Copy, Debug)]
+pub struct Scenario {
+    /// The name, in lower case with hyphens.
+    pub name: &'static str,
+    /// What it shows, in a line.
+    pub summary: &'static str,
+    /// What it shows, in a page.
+    pub documentation: &'static str,
+    /// What should come of it.
+    pub expectation: Expectation,
+    /// What it does.
+    pub work: Work,
+}
+
+/// What should come of a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expectation {
+    /// It holds, on every device.
+    Holds,
+    /// It is wrong, and is there to be caught: a device that looks closely refuses it. On others it may pass, most days.
+    Refuted,
+}
+
+/// What a scenario does.
+#[derive(Clone, Copy)]
+pub enum Work {
+    /// Work of one size.
+    Fixed(fn(&Device) -> Result<Summary>),
+    /// Work with a size, which is the second argument.
+    Sized(fn(&Device, usize) -> Result<Summary>, Sizes),
+}
+
+impl fmt::Debug for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Work::Fixed(_) => f.write_str("Fixed"),
+            Work::Sized(_, sizes) => write!(f, "{sizes:?}"),
+        }
+    }
+}
+
+/// The sizes of a scenario's work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// For the host and GPUs.
+    pub full: usize,
+    /// For simulated and software devices.
+    pub small: usize,
+    /// For the checker.
+    pub proof: usize,
+}
+
+impl Scenario {
+    /// The size for a device, where the work has one.
+    pub fn size_for(&self, device: &Device) -> Option<usize> {
+        use crate::device::DeviceKind;
+        match self.work {
+            Work::Fixed(_) => None,
+            Work::Sized(_, sizes) => Some(match device.properties().kind {
+                DeviceKind::Simulated => sizes.small,
+                DeviceKind::Host | DeviceKind::Gpu => sizes.full,
+            }),
+        }
+    }
+
+    /// Runs it once, with the size for the device unless `size` says otherwise. A panic is an error.
+    ///
+    /// # Errors
+    /// A check that did not hold, a fault, whatever the device reports.
+    pub fn run(&self, device: &Device, size: Option<usize>) -> Result<Summary> {
+        let run = || match self.work {
+            Work::Fixed(work) => work(device),
+            Work::Sized(work, _) => work(device, size.or(self.size_for(device)).unwrap_or(1)),
+        };
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))
+            .unwrap_or_else(|panic| Err(crate::host::panicked(&format!("scenario `{}`", self.name), &*panic)))
+    }
+}
+
+/// What a scenario did and found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// What it did, in words: "3 sums of 2^24 floats".
+    pub did: String,
+    /// The checks that held.
+    pub checks: Vec<String>,
+    /// How often each combination of observations came: "A=1 B=2" → 3.
+    pub outcomes: BTreeMap<String, u64>,
+}
+
+impl Summary {
+    /// A summary of what was done.
+    pub fn new(did: impl Into<String>) -> Summary {
+        Summary { did: did.into(), ..Summary::default() }
+    }
+
+    /// Checks that something holds, and keeps that it does.
+    ///
+    /// # Errors
+    /// It does not hold; `otherwise` says what was found instead.
+    pub fn check(&mut self, holds: bool, what: &str, otherwise: impl FnOnce() -> String) -> Result<()> {
+        if !holds {
+            return Err(Error::check(format!("{what}: it does not hold; {}", otherwise())));
+        }
+        if self.checks.iter().all(|known| known != what) {
+            self.checks.push(what.to_owned());
+        }
+        Ok(())
+    }
+
+    /// Counts an outcome of one round: observations by name.
+    pub fn observe(&mut self, observations: &[(&str, i64)]) {
+        let text: Vec<_> = observations.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        *self.outcomes.entry(text.join(" ")).or_default() += 1;
+    }
+}

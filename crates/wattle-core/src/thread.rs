@@ -1,0 +1,319 @@
+//! A thread of a launch on the host: its place, its faults, its wait for others, its block's shared memory.
+
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use wattle_ir::{MAX_RANK, Site};
+
+use crate::error::{Error, ErrorKind, Fault, FaultKind, ThreadLine, format_index};
+use crate::interrupt;
+use crate::kernel::KernelInfo;
+
+/// The shape of a launch once the device has chosen its blocks and threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// How many dimensions are used; the others have extent 1.
+    pub rank: usize,
+    /// Blocks in the grid.
+    pub blocks: [u32; MAX_RANK],
+    /// Threads in a block.
+    pub threads: [u32; MAX_RANK],
+    /// Frames.
+    pub frames: [u32; MAX_RANK],
+    /// The extent of a frame.
+    pub frame_extent: [u32; MAX_RANK],
+}
+
+impl Grid {
+    /// How many blocks there are.
+    pub fn block_count(&self) -> u32 {
+        self.blocks.iter().product()
+    }
+
+    /// The index of the block with this row-major number.
+    pub fn block_index(&self, number: u32) -> [u32; MAX_RANK] {
+        delinearize(number, self.blocks)
+    }
+}
+
+/// The index with row-major number `number` in `extent`.
+#[inline]
+pub(crate) fn delinearize(number: u32, extent: [u32; MAX_RANK]) -> [u32; MAX_RANK] {
+    let mut index = [0; MAX_RANK];
+    let mut rest = number;
+    for d in (1..MAX_RANK).rev() {
+        index[d] = rest % extent[d];
+        rest /= extent[d];
+    }
+    index[0] = rest;
+    index
+}
+
+/// What a launch's threads share on the host.
+pub struct LaunchState {
+    kernel: &'static KernelInfo,
+    grid: Grid,
+    shared_elements: u32,
+    time_limit: Option<Duration>,
+    started: OnceLock<Instant>,
+    stop: AtomicU8,
+    faulted: AtomicBool,
+    fault: Mutex<Option<Fault>>,
+    stopped_at: Mutex<Vec<ThreadLine>>,
+}
+
+/// Values of [`LaunchState::stop`].
+const RUNNING: u8 = 0;
+const PAST_LIMIT: u8 = 1;
+const INTERRUPTED: u8 = 2;
+
+/// How much shared memory a block can have on the host, in bytes.
+pub(crate) const SHARED_MEMORY: u64 = 16 << 20;
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // What these hold is whole at every moment, so a panic elsewhere while it was held harms nothing.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl LaunchState {
+    /// The state of a launch that has not begun.
+    pub(crate) fn new(
+        kernel: &'static KernelInfo,
+        grid: Grid,
+        shared_elements: u32,
+        time_limit: Option<Duration>,
+    ) -> Self {
+        LaunchState {
+            kernel,
+            grid,
+            shared_elements,
+            time_limit,
+            started: OnceLock::new(),
+            stop: AtomicU8::new(RUNNING),
+            faulted: AtomicBool::new(false),
+            fault: Mutex::new(None),
+            stopped_at: Mutex::new(Vec::new()),
+        }
+    }
+
+    pub(crate) fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// Whether no further block should start.
+    #[inline]
+    pub(crate) fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) != RUNNING || (interrupt::requested() && self.stop_for(INTERRUPTED))
+    }
+
+    #[cold]
+    fn stop_for(&self, reason: u8) -> bool {
+        // The first reason stands.
+        let _ = self.stop.compare_exchange(RUNNING, reason, Ordering::Relaxed, Ordering::Relaxed);
+        true
+    }
+
+    /// Ends the threads that wait: not all of them could be started.
+    pub(crate) fn abandon(&self) {
+        self.stop_for(INTERRUPTED);
+    }
+
+    #[cold]
+    fn keep_fault(&self, block: [u32; MAX_RANK], site: Site, what: FaultKind) {
+        if self.faulted.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        *lock(&self.fault) = Some(Fault {
+            kernel: self.kernel.name.to_owned(),
+            block: format_index(&block[..self.grid.rank]),
+            thread: format_index(&[0; MAX_RANK][..self.grid.rank]),
+            site,
+            what,
+        });
+    }
+
+    /// How the launch ended.
+    #[inline]
+    pub(crate) fn outcome(self) -> Result<(), Error> {
+        if self.stop.into_inner() == RUNNING && !self.faulted.into_inner() {
+            return Ok(());
+        }
+        Err(ending(self.kernel, self.time_limit, self.fault, self.stopped_at))
+    }
+}
+
+#[cold]
+fn ending(
+    kernel: &KernelInfo,
+    time_limit: Option<Duration>,
+    fault: Mutex<Option<Fault>>,
+    stopped_at: Mutex<Vec<ThreadLine>>,
+) -> Error {
+    let kernel = kernel.name.to_owned();
+    // A fault comes first: it is often why the others wait for ever.
+    if let Some(fault) = fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return ErrorKind::Fault(Box::new(fault)).into();
+    }
+    let mut lines = stopped_at.into_inner().unwrap_or_else(PoisonError::into_inner);
+    lines.sort_by(|x, y| x.block.len().cmp(&y.block.len()).then_with(|| x.block.cmp(&y.block)));
+    match time_limit {
+        Some(limit) if !interrupt::requested() => ErrorKind::TimeLimit { kernel, limit, lines }.into(),
+        _ => ErrorKind::Interrupted { kernel, lines }.into(),
+    }
+}
+
+/// One thread of a launch on the host, which is also a whole block.
+pub struct Thread<'l> {
+    launch: &'l LaunchState,
+    block: [u32; MAX_RANK],
+    polls: Cell<u32>,
+    shared_arrays: Cell<usize>,
+    shared_bytes: Cell<u64>,
+}
+
+/// How many polls pass between two looks at the clock.
+const POLLS_PER_LOOK: u32 = 64;
+/// From how many polls on a waiting thread gives its core away at each look.
+const POLLS_BEFORE_YIELD: u32 = 1024;
+
+impl<'l> Thread<'l> {
+    pub(crate) fn new(launch: &'l LaunchState, block: u32) -> Self {
+        Thread {
+            launch,
+            block: launch.grid.block_index(block),
+            polls: Cell::new(0),
+            shared_arrays: Cell::new(0),
+            shared_bytes: Cell::new(0),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn grid(&self) -> &Grid {
+        &self.launch.grid
+    }
+
+    #[inline(always)]
+    pub(crate) fn block(&self) -> [u32; MAX_RANK] {
+        self.block
+    }
+
+    /// Whether the thread must end; called on the back edge of every loop without a bound.
+    #[inline]
+    #[track_caller]
+    pub fn must_stop(&self) -> bool {
+        let polls = self.polls.get().wrapping_add(1);
+        self.polls.set(polls);
+        std::hint::spin_loop();
+        polls.is_multiple_of(POLLS_PER_LOOK) && self.look(polls, Site::caller())
+    }
+
+    #[cold]
+    fn look(&self, polls: u32, site: Site) -> bool {
+        let launch = self.launch;
+        if polls >= POLLS_BEFORE_YIELD {
+            std::thread::yield_now();
+        }
+        let past_limit = launch.time_limit.is_some_and(|limit| {
+            // The clock starts at the launch's first look, so that launches that never wait never read it.
+            launch.started.get_or_init(Instant::now).elapsed() > limit
+        });
+        let stop = launch.stopped() || (past_limit && launch.stop_for(PAST_LIMIT));
+        if stop {
+            let block = format_index(&self.block[..launch.grid.rank]);
+            lock(&launch.stopped_at).push(ThreadLine { block, site });
+        }
+        stop
+    }
+
+    #[cold]
+    pub(crate) fn out_of_bounds(&self, view: &str, index: &[u32], extent: &[u32], site: Site) {
+        let what = FaultKind::OutOfBounds {
+            view: view.to_owned(),
+            index: format_index(index),
+            extent: format_index(extent),
+        };
+        self.launch.keep_fault(self.block, site, what);
+    }
+
+    /// A division by zero.
+    #[cold]
+    #[track_caller]
+    pub fn division_by_zero(&self) {
+        self.launch.keep_fault(self.block, Site::caller(), FaultKind::DivisionByZero);
+    }
+
+    /// An assertion.
+    #[inline]
+    #[track_caller]
+    pub fn assert(&self, condition: bool, message: &str) {
+        if !condition {
+            self.launch.keep_fault(self.block, Site::caller(), FaultKind::Assertion(message.to_owned()));
+        }
+    }
+
+    pub(crate) fn shared_elements(&self) -> u32 {
+        self.launch.shared_elements
+    }
+
+    /// The block's next array in shared memory: `bytes` bytes, aligned to 8, or none where there is not so much.
+    ///
+    /// The pointer is good until this worker's next block asks for its array of the same number. Every call of a
+    /// kernel's function asks for the same arrays in the same order, since they are declared at its top.
+    pub(crate) fn shared_array(&self, bytes: u64, site: Site) -> Option<*mut u8> {
+        let asked = self.shared_bytes.get().saturating_add(bytes);
+        self.shared_bytes.set(asked);
+        if asked > SHARED_MEMORY {
+            let what = FaultKind::SharedMemory { asked, available: SHARED_MEMORY };
+            self.launch.keep_fault(self.block, site, what);
+            return None;
+        }
+        let number = self.shared_arrays.replace(self.shared_arrays.get() + 1);
+        let words = (bytes as usize).div_ceil(size_of::<u64>()).max(1);
+        SCRATCH.with_borrow_mut(|scratch| {
+            while scratch.len() <= number {
+                scratch.push(Scratch::default());
+            }
+            Some(scratch[number].at_least(words))
+        })
+    }
+}
+
+/// Memory for one array of the block's that runs on this worker. It keeps what the last block left there.
+#[derive(Default)]
+struct Scratch {
+    start: Option<std::ptr::NonNull<u64>>,
+    words: usize,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Vec<Scratch>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Scratch {
+    fn at_least(&mut self, words: usize) -> *mut u8 {
+        if self.words < words || self.start.is_none() {
+            self.release();
+            let slice = Box::leak(vec![0u64; words].into_boxed_slice());
+            self.start = std::ptr::NonNull::new(slice.as_mut_ptr());
+            self.words = words;
+        }
+        self.start.map_or(std::ptr::null_mut(), |start| start.as_ptr().cast())
+    }
+
+    fn release(&mut self) {
+        if let Some(start) = self.start.take() {
+            let slice = std::ptr::slice_from_raw_parts_mut(start.as_ptr(), self.words);
+            // SAFETY: `at_least` leaked a box of exactly this slice, and `take` sees to it that it is freed once. No
+            // view of it is left: see `Thread::shared_array`.
+            drop(unsafe { Box::from_raw(slice) });
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
