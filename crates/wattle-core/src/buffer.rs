@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use wattle_ir::{Access, Dim, Element, MAX_RANK, Rank, Site, Type};
+use wattle_ir::{Access, Element, MAX_RANK, Site, Type};
 
 use crate::clock::{Region, User, Uses};
 use crate::device::Device;
@@ -347,16 +347,6 @@ impl<T: Element, const D: usize> Drop for MapGuard<'_, T, D> {
 impl<T: Element, const D: usize> Drop for MapGuardMut<'_, T, D> {
     fn drop(&mut self) {
         self.buffer.raw.uses.release(self.guard);
-    }
-}
-
-impl<T, const D: usize> Part<T, D>
-where
-    Dim<D>: Rank,
-{
-    /// The element where the part starts, as an offset in elements.
-    pub(crate) fn start(&self) -> usize {
-        self.raw.offset(self.region.begin)
     }
 }
 

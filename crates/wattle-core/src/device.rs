@@ -1,7 +1,7 @@
 //! Devices, and the traits that every kind of device implements.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use wattle_ir::Element;
 use wattle_memory::Scope;
@@ -132,22 +132,24 @@ pub struct Missing {
     pub reason: String,
 }
 
-/// A provider of devices: gives those that there are, and says why others are not.
-pub type Provider = fn() -> Result<Vec<Device>, Missing>;
-
-fn providers() -> &'static Mutex<Vec<(&'static str, Provider)>> {
-    static PROVIDERS: OnceLock<Mutex<Vec<(&'static str, Provider)>>> = OnceLock::new();
-    PROVIDERS.get_or_init(Mutex::default)
+/// A crate's devices. Being linked makes them known:
+///
+/// ```ignore
+/// #[linkme::distributed_slice(wattle_core::PROVIDERS)]
+/// static MINE: Provider = Provider { name: "mine", find, select };
+/// ```
+pub struct Provider {
+    /// The first part of its devices' names.
+    pub name: &'static str,
+    /// The devices that there are, or why there is none.
+    pub find: fn() -> Result<Vec<Device>, Missing>,
+    /// The device `name:rest`, where `rest` means more than a number.
+    pub select: fn(rest: &str) -> Option<Device>,
 }
 
-/// Makes devices known to [`Device::all`] and [`Device::select`], under the first part of their names. The `wattle`
-/// crate does this for the devices that its features name.
-pub fn register(name: &'static str, provider: Provider) {
-    let mut providers = providers().lock().unwrap_or_else(PoisonError::into_inner);
-    if providers.iter().all(|(known, _)| *known != name) {
-        providers.push((name, provider));
-    }
-}
+/// The providers that are linked.
+#[linkme::distributed_slice]
+pub static PROVIDERS: [Provider];
 
 impl Device {
     /// The device of a backend.
@@ -173,17 +175,14 @@ impl Device {
     pub fn survey() -> (Vec<Device>, Vec<Missing>) {
         let mut devices = vec![Device::host(), Device::host_serial()];
         let mut missing = Vec::new();
-        let providers = providers().lock().unwrap_or_else(PoisonError::into_inner).clone();
-        for (_, provider) in providers {
-            match provider() {
+        for provider in PROVIDERS {
+            match (provider.find)() {
                 Ok(found) => devices.extend(found),
                 Err(reason) => missing.push(reason),
             }
         }
-        for name in ["cuda", "vulkan"] {
-            if !devices.iter().any(|device| device.name().starts_with(name))
-                && !missing.iter().any(|missing| missing.name == name)
-            {
+        for name in ["simulated", "cuda", "vulkan"] {
+            if PROVIDERS.iter().all(|provider| provider.name != name) {
                 missing.push(Missing { name, reason: "this build has no support for it".into() });
             }
         }
@@ -201,6 +200,12 @@ impl Device {
     /// # Errors
     /// There is none; the error lists those that there are, and why others are not.
     pub fn select(name: &str) -> Result<Device> {
+        if let Some((kind, rest)) = name.split_once(':')
+            && let Some(device) =
+                PROVIDERS.iter().filter(|provider| provider.name == kind).find_map(|provider| (provider.select)(rest))
+        {
+            return Ok(device);
+        }
         let (devices, missing) = Self::survey();
         let is_it = |device: &&Device| {
             device.name() == name || device.name().strip_suffix(":0").is_some_and(|kind| kind == name)

@@ -300,7 +300,17 @@ where
     }
 }
 
-impl<'v, T: Element> Items<'v, T, 1> {
+impl<'v, T: Element, const E: usize> Items<'v, T, E>
+where
+    Dim<E>: Rank,
+{
+    /// The index that lies `number` behind `begin`.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn __index(&self, begin: u32, number: usize) -> Idx<E> {
+        Dim::<E>::gather([begin.wrapping_add(number as u32), 0, 0, 0])
+    }
+
     /// The indices `begin..end` of the elements, which are consecutive.
     #[doc(hidden)]
     #[inline(always)]
@@ -311,10 +321,10 @@ impl<'v, T: Element> Items<'v, T, 1> {
     /// The elements of [`Items::__bounds`].
     #[doc(hidden)]
     #[inline(always)]
-    pub fn __slice(self) -> &'v mut [T] {
+    pub fn __slice(&mut self) -> &mut [T] {
         let Some((begin, end)) = self.indices.__bounds() else { return &mut [] };
         // SAFETY: the map gives these elements to this thread alone, they are in bounds since the map is of the view's
-        // extent, and `self` is consumed, so the loop has the only reference.
+        // extent, and `self` is borrowed meanwhile, so the loop has the only reference.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(begin as usize), (end - begin) as usize) }
     }
 }

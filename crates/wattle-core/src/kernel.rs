@@ -211,27 +211,24 @@ impl<V> Clone for Bound<V> {
     }
 }
 
+/// The type of a kernel's parameter that is a view.
+#[doc(hidden)]
+pub trait Parameter: Sized {
+    type Arg: Arg<View = Self>;
+    type Built<'b>;
+}
+
 /// What can be given for a parameter of type `P`: for `Read`, `Shared` and `Atomic` a `&Buffer` or `&View`; for
-/// `PerItem`, which is exclusive, a `&mut Buffer` or `ViewMut`; for a number that number.
+/// `PerItem`, which is exclusive, a `&mut Buffer` or `ViewMut`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be given for a parameter `{P}`",
     label = "not an argument for `{P}`",
     note = "`Read`, `Shared` and `Atomic` parameters take `&buffer` or a view of it, `PerItem` parameters take \
-            `&mut buffer` or an exclusive view, of the parameter's element type and dimensions; others the value itself"
+            `&mut buffer` or an exclusive view; element type and dimensions must be the parameter's"
 )]
-pub trait IntoArg<P> {
+pub trait IntoArg<P: Parameter> {
     #[doc(hidden)]
-    type Arg: Arg;
-    #[doc(hidden)]
-    fn into_arg(self) -> Self::Arg;
-}
-
-impl<T: Scalar> IntoArg<T> for T {
-    type Arg = T;
-    #[inline]
-    fn into_arg(self) -> T {
-        self
-    }
+    fn into_arg(self) -> P::Arg;
 }
 
 fn bind<T, V, const D: usize>(part: Part<T, D>) -> Bound<V> {
@@ -265,13 +262,20 @@ macro_rules! view_arguments {
             }
         }
 
+        impl<T: $bound, const D: usize> Parameter for $view<T, D>
+        where
+            Dim<D>: Rank,
+        {
+            type Arg = Bound<Self>;
+            type Built<'b> = build::$view<'b, T, D>;
+        }
+
         $(impl<T: $bound, const D: usize> IntoArg<$view<T, D>> for $source
         where
             Dim<D>: Rank,
         {
-            type Arg = Bound<$view<T, D>>;
             #[inline]
-            fn into_arg(self) -> Self::Arg {
+            fn into_arg(self) -> Bound<$view<T, D>> {
                 let part: fn($source) -> Part<T, D> = $part;
                 bind(part(self))
             }

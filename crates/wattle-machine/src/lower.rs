@@ -3,7 +3,7 @@
 //! Each statement's expressions become a straight list of steps, each shared one computed once: a graph of shared
 //! expressions takes time in its size, however many paths it has, and nothing recurses over it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use wattle_ir::{Expr, ExprId, Kernel, Label, MAX_RANK, ParamKind, Place, SharedLen, Site, SlotId, Stmt, Type};
@@ -126,9 +126,10 @@ impl<'k> Lowering<'k> {
     }
 
     fn patch(&mut self, jump: usize, to: u32) {
-        match self.code.get_mut(jump).map(|instr| &mut instr.op) {
-            Some(Op::Jump(target) | Op::JumpUnless { target, .. }) => *target = to,
-            _ => {}
+        if let Some(Op::Jump(target) | Op::JumpUnless { target, .. }) =
+            self.code.get_mut(jump).map(|instr| &mut instr.op)
+        {
+            *target = to;
         }
     }
 
@@ -136,7 +137,7 @@ impl<'k> Lowering<'k> {
     fn value(&mut self, root: ExprId) -> Operand {
         // Expressions refer only to earlier ones, so the order of their numbers is an order of computing.
         let (mut needed, mut stack) = (Vec::new(), vec![root]);
-        let mut visited = std::collections::HashSet::new();
+        let mut visited = HashSet::new();
         while let Some(id) = stack.pop() {
             if self.values.contains_key(&id) || !visited.insert(id) {
                 continue;

@@ -1,1 +1,76 @@
-//! wip
+//! Parallel kernels whose threads talk through memory: written once in Rust, run on every device, their fences proved.
+//!
+//! This is the library that users depend on. Here live the prelude and the choice of devices by name; everything else
+//! is re-exported from the crates that own it. What never will live here: an idea of its own.
+//!
+//! ```
+//! use wattle::prelude::*;
+//!
+//! /// `y` becomes `a * x + y`.
+//! #[kernel]
+//! fn saxpy<T: Float>(acc: &Acc, a: T, x: Read<T>, y: PerItem<T>) {
+//!     for (i, y) in acc.items(&mut y) {
+//!         *y = a * x[i] + *y;
+//!     }
+//! }
+//!
+//! fn scenario(device: &Device) -> Result<()> {
+//!     let queue = device.queue()?;
+//!     let x = device.from_slice(&[1.0f32; 1000])?;
+//!     let mut y = device.from_slice(&[2.0f32; 1000])?;
+//!     queue.launch(FrameSpec::cover(1000, 64), saxpy(3.0, &x, &mut y))?;
+//!     assert_eq!(y.read(&queue)?, [5.0; 1000]);
+//!     Ok(())
+//! }
+//!
+//! # fn main() -> Result<()> {
+//! for device in Device::all() {
+//!     scenario(&device)?;
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+extern crate self as wattle;
+
+pub use wattle_core::{
+    Buffer, DeviceKind, Error, ErrorKind, Event, Expectation, Extent, Fault, FaultKind, Kernel, Launch, LaunchOptions,
+    Missing, Properties, Result, Scenario, Sizes, Summary, View, ViewMut, Work, interrupt,
+};
+pub use wattle_core::{Acc, Atomic, Device, FrameSpec, PerItem, Queue, Read, Shared, ThreadSpec};
+pub use wattle_ir as ir;
+pub use wattle_macros::{device_fn, kernel};
+pub use wattle_memory as memory;
+
+#[cfg(feature = "check")]
+pub use wattle_check::Simulated;
+
+/// What a file with kernels and scenarios imports.
+pub mod prelude {
+    #[cfg(feature = "check")]
+    pub use wattle_check::Simulated as _;
+    pub use wattle_core::{
+        Acc, Atomic, Buffer, Device, Error, Event, FrameSpec, LaunchOptions, PerItem, Queue, Read, Result, Scenario,
+        Shared, Summary, ThreadSpec,
+    };
+    pub use wattle_ir::worker::{
+        ALL_THREADS, BLOCKS_IN_GRID, LINEAR_BLOCKS_IN_GRID, LINEAR_THREADS_IN_BLOCK, LINEAR_THREADS_IN_GRID,
+        THREADS_IN_BLOCK, THREADS_IN_GRID,
+    };
+    pub use wattle_ir::{AtomicInt, AtomicScalar, Element, Float, Int, Scalar, Signed};
+    pub use wattle_macros::{device_fn, kernel};
+    pub use wattle_memory::{Order, Scope};
+}
+
+/// What the macros' code names. Not for users.
+#[doc(hidden)]
+pub mod __private {
+    pub use wattle_core::{Acc, Bundle, IntoArg, KernelInfo, Launch, Parameter, Thread, range, support};
+    pub use wattle_ir::build::{self, Variable};
+    pub use wattle_ir::{KernelType, Site};
+
+    /// `let x: T = value` in a builder.
+    pub fn typed<'b, T: KernelType>(_: &'b build::Builder, value: T::Built<'b>) -> T::Built<'b> {
+        value
+    }
+}

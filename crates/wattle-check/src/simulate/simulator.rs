@@ -77,7 +77,7 @@ impl Simulator {
     /// A device without memory or launches.
     pub fn new(options: Options) -> Simulator {
         Simulator {
-            rng: Pcg32::new(options.seed, 0x77617474_6c65),
+            rng: Pcg32::new(options.seed, 0x7761_7474_6c65),
             options,
             memories: Memories::default(),
             launches: Vec::new(),

@@ -200,8 +200,8 @@ pub fn races(program: &Arc<Program>, shape: LaunchShape) -> Race {
 
 pub fn race(result: Result<(), Findings>) -> Option<Race> {
     let findings = result.err()?.0;
-    findings.into_iter().find_map(|finding| match finding {
-        Finding::Race(race) => Some(*race),
+    findings.into_iter().next().map(|finding| match finding {
+        Finding::Race(race) => *race,
         other => panic!("{other}"),
     })
 }

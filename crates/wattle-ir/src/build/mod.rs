@@ -234,6 +234,11 @@ impl Builder {
         value.variable(self, Some(name))
     }
 
+    /// A variable for what the branches of an `if` give: after it, nobody assigns to it.
+    pub fn join<'b, V: IrValue<'b>>(&'b self, value: V) -> V::Var {
+        value.variable(self, None)
+    }
+
     /// A value where none is ever needed: after a `return`, `break` or `continue`.
     pub fn unreachable<'b, V: IrValue<'b>>(&'b self) -> V {
         V::unreachable(self)

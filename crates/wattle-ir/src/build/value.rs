@@ -81,7 +81,8 @@ impl<'b, T: Scalar> IrValue<'b> for Val<'b, T> {
         builder.hold(self, Some(name))
     }
     fn variable(self, builder: &'b Builder, name: Option<&'static str>) -> Var<'b, T> {
-        let slot = builder.declare_slot(T::TYPE, name, true);
+        // Only the user's own variables are assigned to wherever he likes.
+        let slot = builder.declare_slot(T::TYPE, name, name.is_some());
         builder.push(Stmt::Assign { slot, value: self.id });
         Var { builder, slot, ty: PhantomData }
     }

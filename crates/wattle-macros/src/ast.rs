@@ -1,0 +1,239 @@
+//! The subset of Rust that kernels are written in, as a tree: what the parser makes and the two emitters read.
+
+use proc_macro2::{Ident, Span};
+use syn::{Attribute, BinOp, Generics, Lifetime, Path, Type, Visibility};
+
+/// A kernel or a device function.
+pub struct Function {
+    pub attributes: Vec<Attribute>,
+    pub visibility: Visibility,
+    pub name: Ident,
+    pub generics: Generics,
+    pub parameters: Vec<Parameter>,
+    pub result: Option<Type>,
+    pub body: Block,
+    /// Whether there is a `return` in the body.
+    pub returns: bool,
+}
+
+pub struct Parameter {
+    pub local: Local,
+    pub ty: Type,
+    pub class: Class,
+}
+
+/// What the type of a parameter says about it, as it is written.
+#[derive(Clone, PartialEq)]
+pub enum Class {
+    /// `&Acc<D>`, with `D` as written.
+    Acc(Option<syn::Expr>),
+    /// A view: `Read`, `Shared`, `Atomic` or `PerItem`.
+    View(View),
+    /// A value.
+    Value,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum View {
+    /// `Read<T>`, of one dimension.
+    ReadLine,
+    PerItem,
+    Other,
+}
+
+/// A variable. Two of one name have different numbers.
+#[derive(Clone)]
+pub struct Local {
+    pub name: Ident,
+    pub mutable: bool,
+    pub number: usize,
+}
+
+pub struct Block {
+    pub statements: Vec<Statement>,
+    /// The value, where there is one.
+    pub value: Option<Box<Expr>>,
+}
+
+pub enum Statement {
+    Let { pattern: Pattern, ty: Option<Type>, value: Expr },
+    Do(Expr),
+}
+
+pub enum Pattern {
+    Local(Local),
+    Wild(Span),
+    Tuple(Vec<Pattern>),
+    Array(Vec<Pattern>),
+}
+
+pub struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+}
+
+pub enum ExprKind {
+    Literal(syn::Lit),
+    /// `-1`.
+    NegativeLiteral(syn::Lit),
+    Local(Local),
+    /// A constant: whatever path is not a local variable.
+    Constant(Path),
+    Negate(Box<Expr>),
+    Not(Box<Expr>),
+    Deref(Box<Expr>),
+    /// `&mut out`.
+    Exclusive(Box<Expr>),
+    Binary(BinOp, Box<Expr>, Box<Expr>),
+    Assign(Box<Place>, Box<Expr>),
+    AssignWith(BinOp, Box<Place>, Box<Expr>),
+    Index(Box<Expr>, Box<Expr>),
+    Method { receiver: Box<Expr>, name: Ident, generics: Option<syn::AngleBracketedGenericArguments>, arguments: Vec<Expr> },
+    /// A mathematical function, written as a method.
+    Math { name: Ident, operands: Vec<Expr> },
+    /// A device function.
+    Call { path: Path, arguments: Vec<Expr> },
+    /// `f32::from_bits(x)`.
+    FromBits { ty: Path, bits: Box<Expr> },
+    Cast(Box<Expr>, Type),
+    If { condition: Box<Expr>, then: Block, otherwise: Option<Box<Expr>> },
+    While { label: Option<Lifetime>, condition: Box<Expr>, body: Block },
+    Loop { label: Option<Lifetime>, body: Block },
+    For { label: Option<Lifetime>, pattern: Pattern, source: Box<Expr>, body: Block },
+    Block(Block),
+    Break(Option<Lifetime>),
+    Continue(Option<Lifetime>),
+    Return(Option<Box<Expr>>),
+    Tuple(Vec<Expr>),
+    Field(Box<Expr>, syn::Index),
+    Array(Vec<Expr>),
+    Repeat(Box<Expr>, syn::Expr),
+    Range { begin: Box<Expr>, end: Box<Expr>, inclusive: bool },
+    Assert { condition: Box<Expr>, message: String },
+}
+
+/// What can be assigned to.
+pub enum Place {
+    Local(Local),
+    Index(Expr, Expr),
+    Deref(Expr),
+}
+
+impl Expr {
+    /// The expressions directly within this one, blocks left out.
+    fn operands(&self) -> Vec<&Expr> {
+        use ExprKind::*;
+        match &self.kind {
+            Literal(_) | NegativeLiteral(_) | Local(_) | Constant(_) | Break(_) | Continue(_) => vec![],
+            Negate(x) | Not(x) | Deref(x) | Exclusive(x) | Cast(x, _) | Field(x, _) | Repeat(x, _) => vec![x],
+            FromBits { bits: x, .. } | Assert { condition: x, .. } => vec![x],
+            Binary(_, x, y) | Index(x, y) | Range { begin: x, end: y, .. } => vec![x, y],
+            Assign(place, value) | AssignWith(_, place, value) => {
+                let mut all = match &**place {
+                    Place::Local(_) => vec![],
+                    Place::Index(x, y) => vec![x, y],
+                    Place::Deref(x) => vec![x],
+                };
+                all.push(value);
+                all
+            }
+            Method { receiver, arguments, .. } => std::iter::once(&**receiver).chain(arguments).collect(),
+            Math { operands: all, .. } | Call { arguments: all, .. } | Tuple(all) | Array(all) => all.iter().collect(),
+            If { condition, otherwise, .. } => std::iter::once(condition).chain(otherwise).map(|x| &**x).collect(),
+            While { condition, .. } => vec![condition],
+            For { source, .. } => vec![source],
+            Return(value) => value.iter().map(|x| &**x).collect(),
+            Loop { .. } | Block(_) => vec![],
+        }
+    }
+
+    fn blocks(&self) -> Vec<&Block> {
+        match &self.kind {
+            ExprKind::If { then: block, .. }
+            | ExprKind::While { body: block, .. }
+            | ExprKind::Loop { body: block, .. }
+            | ExprKind::For { body: block, .. }
+            | ExprKind::Block(block) => vec![block],
+            _ => vec![],
+        }
+    }
+
+    /// Calls `visit` with this expression and all within it.
+    pub fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
+        visit(self);
+        self.operands().into_iter().for_each(|x| x.walk(visit));
+        self.blocks().into_iter().for_each(|block| block.walk(visit));
+    }
+
+    /// Whether something within, at any depth, is so.
+    pub fn any(&self, is_so: &dyn Fn(&Expr) -> bool) -> bool {
+        let mut found = false;
+        self.walk(&mut |x| found |= is_so(x));
+        found
+    }
+
+    /// Whether there are statements within, which may assign to variables that are read beside them.
+    pub fn has_blocks(&self) -> bool {
+        self.any(&|x| !x.blocks().is_empty())
+    }
+
+    /// Whether evaluating it does nothing but give a value.
+    pub fn is_pure(&self) -> bool {
+        !self.any(&|x| {
+            let division = matches!(x.kind, ExprKind::Binary(BinOp::Div(_) | BinOp::Rem(_), ..));
+            let acts = matches!(
+                x.kind,
+                ExprKind::Deref(_)
+                    | ExprKind::Assign(..)
+                    | ExprKind::AssignWith(..)
+                    | ExprKind::Index(..)
+                    | ExprKind::Method { .. }
+                    | ExprKind::Call { .. }
+                    | ExprKind::Break(_)
+                    | ExprKind::Continue(_)
+                    | ExprKind::Return(_)
+                    | ExprKind::Assert { .. }
+            );
+            division || acts || !x.blocks().is_empty()
+        })
+    }
+
+    /// Whether control never comes out at its end.
+    pub fn diverges(&self) -> bool {
+        match &self.kind {
+            ExprKind::Break(_) | ExprKind::Continue(_) | ExprKind::Return(_) => true,
+            ExprKind::Block(block) => block.diverges(),
+            ExprKind::If { then, otherwise: Some(otherwise), .. } => then.diverges() && otherwise.diverges(),
+            ExprKind::Loop { body, .. } => !body.any(&|x| matches!(x.kind, ExprKind::Break(_))),
+            _ => false,
+        }
+    }
+}
+
+impl Block {
+    pub fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
+        for statement in &self.statements {
+            match statement {
+                Statement::Let { value, .. } => value.walk(visit),
+                Statement::Do(x) => x.walk(visit),
+            }
+        }
+        if let Some(value) = &self.value {
+            value.walk(visit);
+        }
+    }
+
+    pub fn any(&self, is_so: &dyn Fn(&Expr) -> bool) -> bool {
+        let mut found = false;
+        self.walk(&mut |x| found |= is_so(x));
+        found
+    }
+
+    pub fn diverges(&self) -> bool {
+        let within = self.statements.iter().any(|statement| match statement {
+            Statement::Let { value, .. } => value.diverges(),
+            Statement::Do(x) => x.diverges(),
+        });
+        within || self.value.as_ref().is_some_and(|value| value.diverges())
+    }
+}
