@@ -43,6 +43,11 @@ pub struct Event {
 }
 
 impl Event {
+    /// Whether the event has been reached, as far as the work has moved by itself: what devices ask.
+    pub fn is_reached(&self) -> bool {
+        self.state.is_reached()
+    }
+
     /// Whether all that was enqueued before the event is done.
     pub fn is_complete(&self) -> bool {
         self.queue.progress(&self.state);

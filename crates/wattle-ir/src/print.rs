@@ -1,1 +1,235 @@
-//! Prints kernels.
+//! Prints kernels: one statement a line, with the source line behind those that have one.
+
+use std::fmt::{self, Write as _};
+
+use crate::{
+    Builtin, Const, Expr, ExprId, Kernel, Label, ParamKind, Place, Scalar, SharedLen, SlotId, Stmt, Type, UnaryOp,
+};
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut printer = Printer { kernel: self, text: String::new(), indent: 0 };
+        printer.kernel()?;
+        f.write_str(&printer.text)
+    }
+}
+
+struct Printer<'k> {
+    kernel: &'k Kernel,
+    text: String,
+    indent: usize,
+}
+
+/// The column where source lines stand.
+const SOURCE_COLUMN: usize = 72;
+
+impl Printer<'_> {
+    fn kernel(&mut self) -> fmt::Result {
+        let kernel = self.kernel;
+        writeln!(self.text, "kernel {} rank {}  // {}", kernel.name, kernel.rank, kernel.site)?;
+        for param in &kernel.params {
+            match param.kind {
+                ParamKind::Scalar(ty) => writeln!(self.text, "  param {}: {ty}", param.name)?,
+                ParamKind::View { access, element, rank } => {
+                    writeln!(self.text, "  param {}: {access:?}<{element}, {rank}>", param.name)?;
+                }
+            }
+        }
+        for (number, array) in kernel.shared.iter().enumerate() {
+            let kind = if array.atomic { "atomic" } else { "plain" };
+            let name = array.name;
+            match array.len {
+                SharedLen::Static(len) => writeln!(self.text, "  shared {name}.{number}: {kind} [{}; {len}]", array.element)?,
+                SharedLen::AtLaunch => {
+                    writeln!(self.text, "  shared {name}.{number}: {kind} [{}] sized at launch", array.element)?;
+                }
+            }
+        }
+        for (number, array) in kernel.locals.iter().enumerate() {
+            writeln!(self.text, "  local a{number}: [{}; {}]", array.element, array.len)?;
+        }
+        self.text.push_str("{\n");
+        self.block(&kernel.body)?;
+        self.text.push_str("}\n");
+        Ok(())
+    }
+
+    fn line(&mut self, stmt: &Stmt, text: &str) -> fmt::Result {
+        let indent = self.indent * 2 + 2;
+        match stmt.site() {
+            Some(site) => {
+                let width = SOURCE_COLUMN.saturating_sub(indent);
+                writeln!(self.text, "{:indent$}{text:<width$} // line {}", "", site.line)
+            }
+            None => writeln!(self.text, "{:indent$}{text}", ""),
+        }
+    }
+
+    fn block(&mut self, block: &[Stmt]) -> fmt::Result {
+        block.iter().try_for_each(|stmt| self.stmt(stmt))
+    }
+
+    fn nested(&mut self, block: &[Stmt]) -> fmt::Result {
+        self.indent += 1;
+        let printed = self.block(block);
+        self.indent -= 1;
+        printed
+    }
+
+    fn plain(&mut self, text: &str) -> fmt::Result {
+        let indent = self.indent * 2 + 2;
+        writeln!(self.text, "{:indent$}{text}", "")
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> fmt::Result {
+        let text = match stmt {
+            Stmt::Assign { slot, value } => format!("{} = {}", self.slot(*slot), self.expr(*value)),
+            Stmt::Divide { dst, op, left, right, .. } => {
+                let sign = if *op == crate::DivOp::Div { '/' } else { '%' };
+                format!("{} = {} {sign} {}", self.slot(*dst), self.operand(*left), self.operand(*right))
+            }
+            Stmt::Load { dst, place, index, .. } => format!("{} = load {}", self.slot(*dst), self.at(*place, index)),
+            Stmt::LoadLanes { dst, place, index, .. } => {
+                format!("{dst:?} = load lanes {}", self.at(*place, &[*index]))
+            }
+            Stmt::Store { place, index, value, .. } => {
+                format!("store {} = {}", self.at(*place, index), self.expr(*value))
+            }
+            Stmt::AtomicLoad { dst, place, index, order, scope, .. } => {
+                format!("{} = atomic load {} {order} {scope}", self.slot(*dst), self.at(*place, index))
+            }
+            Stmt::AtomicStore { place, index, value, order, scope, .. } => {
+                format!("atomic store {} = {} {order} {scope}", self.at(*place, index), self.expr(*value))
+            }
+            Stmt::AtomicUpdate { dst, op, place, index, operand, order, scope, .. } => {
+                let (dst, at, operand) = (self.slot(*dst), self.at(*place, index), self.expr(*operand));
+                format!("{dst} = atomic {} {at}, {operand} {order} {scope}", op.name())
+            }
+            Stmt::CompareExchange { dst, place, index, expected, desired, order, scope, .. } => {
+                let (dst, at) = (self.slot(*dst), self.at(*place, index));
+                let (expected, desired) = (self.expr(*expected), self.expr(*desired));
+                format!("{dst} = atomic compare_exchange {at}, {expected} -> {desired} {order} {scope}")
+            }
+            Stmt::Fence { order, scope, .. } => format!("fence {order} {scope}"),
+            Stmt::Barrier { .. } => "barrier".to_owned(),
+            Stmt::If { condition, then, otherwise } => {
+                let text = format!("if {} {{", self.expr(*condition));
+                self.plain(&text)?;
+                self.nested(then)?;
+                if !otherwise.is_empty() {
+                    self.plain("} else {")?;
+                    self.nested(otherwise)?;
+                }
+                return self.plain("}");
+            }
+            Stmt::Loop { label, body, continuing, bounded, .. } => {
+                let kind = if *bounded { "bounded loop" } else { "loop" };
+                self.line(stmt, &format!("{}: {kind} {{", label_name(*label)))?;
+                self.nested(body)?;
+                if !continuing.is_empty() {
+                    self.plain("} continuing {")?;
+                    self.nested(continuing)?;
+                }
+                return self.plain("}");
+            }
+            Stmt::Block { label, body } => {
+                self.plain(&format!("{}: {{", label_name(*label)))?;
+                self.nested(body)?;
+                return self.plain("}");
+            }
+            Stmt::Break(label) => format!("break {}", label_name(*label)),
+            Stmt::Continue(label) => format!("continue {}", label_name(*label)),
+            Stmt::Return => "return".to_owned(),
+            Stmt::Assert { condition, message, .. } => format!("assert {}, {message:?}", self.expr(*condition)),
+        };
+        self.line(stmt, &text)
+    }
+
+    fn slot(&self, slot: SlotId) -> String {
+        match self.kernel.slots.get(slot.index()).and_then(|slot| slot.name) {
+            Some(name) => format!("{name}.{}", slot.0),
+            None => format!("s{}", slot.0),
+        }
+    }
+
+    fn place(&self, place: Place) -> String {
+        match place {
+            Place::Param(id) => match self.kernel.params.get(id.index()) {
+                Some(param) => param.name.to_owned(),
+                None => format!("{id:?}"),
+            },
+            Place::Shared(id) => match self.kernel.shared.get(id.index()) {
+                Some(array) => format!("{}.{}", array.name, id.0),
+                None => format!("{id:?}"),
+            },
+            Place::Local(id) => format!("{id:?}"),
+        }
+    }
+
+    fn at(&self, place: Place, index: &[ExprId]) -> String {
+        let index: Vec<_> = index.iter().map(|&index| self.expr(index)).collect();
+        format!("{}[{}]", self.place(place), index.join(", "))
+    }
+
+    /// An expression within another one.
+    fn operand(&self, id: ExprId) -> String {
+        let text = self.expr(id);
+        match self.kernel.exprs.get(id.index()) {
+            Some(Expr::Binary(op, ..)) if !op.name().starts_with(char::is_alphabetic) => format!("({text})"),
+            _ => text,
+        }
+    }
+
+    fn expr(&self, id: ExprId) -> String {
+        let Some(expr) = self.kernel.exprs.get(id.index()) else { return format!("{id:?}") };
+        match *expr {
+            Expr::Const(constant) => constant_text(constant),
+            Expr::Slot(slot) => self.slot(slot),
+            Expr::Param(param) => self.place(Place::Param(param)),
+            Expr::Extent(place, dimension) => format!("extent({}, {dimension})", self.place(place)),
+            Expr::Builtin(builtin, dimension) => format!("{}({dimension})", builtin_name(builtin)),
+            Expr::Unary(op @ (UnaryOp::Neg | UnaryOp::Not), x) => format!("{}{}", op.name(), self.operand(x)),
+            Expr::Unary(op, x) => format!("{}({})", op.name(), self.expr(x)),
+            Expr::Binary(op, x, y) if op.name().starts_with(char::is_alphabetic) => {
+                format!("{}({}, {})", op.name(), self.expr(x), self.expr(y))
+            }
+            Expr::Binary(op, x, y) => format!("{} {} {}", self.operand(x), op.name(), self.operand(y)),
+            Expr::Fma(x, y, z) => format!("fma({}, {}, {})", self.expr(x), self.expr(y), self.expr(z)),
+            Expr::Select(c, x, y) => format!("select({}, {}, {})", self.expr(c), self.expr(x), self.expr(y)),
+            Expr::Cast(ty, x) => format!("{ty}({})", self.expr(x)),
+            Expr::Bits(ty, x) => format!("bits_{ty}({})", self.expr(x)),
+        }
+    }
+}
+
+fn label_name(label: Label) -> String {
+    format!("l{}", label.0)
+}
+
+fn builtin_name(builtin: Builtin) -> &'static str {
+    match builtin {
+        Builtin::ThreadInBlock => "thread_in_block",
+        Builtin::BlockInGrid => "block_in_grid",
+        Builtin::BlockExtent => "block_extent",
+        Builtin::GridExtent => "grid_extent",
+        Builtin::FrameCount => "frame_count",
+        Builtin::FrameExtent => "frame_extent",
+    }
+}
+
+fn constant_text(constant: Const) -> String {
+    let raw = constant.raw;
+    match constant.ty {
+        Type::Bool => bool::from_raw(raw).to_string(),
+        Type::U8 => format!("{}u8", u8::from_raw(raw)),
+        Type::I8 => format!("{}i8", i8::from_raw(raw)),
+        Type::U16 => format!("{}u16", u16::from_raw(raw)),
+        Type::I16 => format!("{}i16", i16::from_raw(raw)),
+        Type::U32 => u32::from_raw(raw).to_string(),
+        Type::I32 => format!("{}i32", i32::from_raw(raw)),
+        Type::U64 => format!("{}u64", raw),
+        Type::I64 => format!("{}i64", i64::from_raw(raw)),
+        Type::F32 => format!("{:?}f32", f32::from_raw(raw)),
+        Type::F64 => format!("{:?}f64", f64::from_raw(raw)),
+    }
+}

@@ -90,6 +90,8 @@ pub enum Finding {
         actor: Actor,
         /// What happened.
         fault: Fault,
+        /// The name of the view or array, where the fault is an index.
+        place: &'static str,
         /// The same in words, with the names of the kernel.
         what: String,
     },
@@ -248,7 +250,7 @@ fn threads(f: &mut fmt::Formatter<'_>, threads: &[Waiting], more: u64, not_start
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Finding::Fault { actor, fault, what } => write!(f, "{what}: {actor} at {}", fault.site()),
+            Finding::Fault { actor, fault, what, .. } => write!(f, "{what}: {actor} at {}", fault.site()),
             Finding::Unwritten { actor, place, shared, index, site } => {
                 let advice = if *shared {
                     "shared memory holds nothing when a block starts: write it first, then pass a barrier"

@@ -208,8 +208,12 @@ impl Simulator {
     fn fault(&mut self, thread: &Running, fault: Fault) {
         let Some(launch) = self.launches.get_mut(thread.launch) else { return };
         let what = fault.describe(launch.program.kernel()).to_string();
+        let place = match &fault {
+            Fault::OutOfBounds { place, .. } => launch.program.place_name(*place),
+            Fault::DivisionByZero { .. } | Fault::Assertion { .. } => "",
+        };
         let actor = launch.actor(thread.sync.member.thread);
-        launch.keep(Finding::Fault { actor, fault, what });
+        launch.keep(Finding::Fault { actor, fault, place, what });
     }
 }
 
