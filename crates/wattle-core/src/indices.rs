@@ -193,60 +193,112 @@ impl<R: Rank> Indices<R> {
         Some((dimension.begin + share.first, dimension.begin + share.end))
     }
 
-    fn shares(&self) -> [Share; MAX_RANK] {
-        const ONE: Share = Share { first: 0, end: 1, stride: 1 };
-        let mut shares = [ONE; MAX_RANK];
-        if self.linear {
-            let total = self.dimensions[..self.d].iter().map(|dimension| dimension.count).product();
-            shares[0] = Share::new(self.workers[0], total, self.layout);
-        } else {
-            for d in 0..self.d {
-                shares[d] = Share::new(self.workers[d], self.dimensions[d].count, self.layout);
+}
+
+/// How the indices of one rank are gone through.
+#[doc(hidden)]
+pub trait Walk: Rank {
+    type Steps: Iterator<Item = [u32; MAX_RANK]>;
+    fn steps(map: &Indices<Self>) -> Self::Steps
+    where
+        Self: Sized;
+}
+
+impl Walk for Dim<1> {
+    type Steps = Line;
+    #[inline(always)]
+    fn steps(map: &Indices<Self>) -> Line {
+        let Dimension { begin, count, step } = map.dimensions[0];
+        Line { share: Share::new(map.workers[0], count, map.layout), begin, step }
+    }
+}
+
+macro_rules! walk_several {
+    ($($d:literal)+) => {$(
+        impl Walk for Dim<$d> {
+            type Steps = Odometer;
+            fn steps(map: &Indices<Self>) -> Odometer {
+                Odometer::new(map.workers, map.linear, map.dimensions, $d, map.layout)
             }
         }
-        shares
-    }
+    )+};
 }
+walk_several!(2 3 4);
 
-impl<R: Rank> IntoIterator for Indices<R> {
-    type Item = R::Index;
-    type IntoIter = IndicesIter<R>;
-    #[inline]
-    fn into_iter(self) -> IndicesIter<R> {
-        let shares = self.shares();
-        let done = shares.iter().any(Share::is_empty);
-        IndicesIter { at: shares.map(|share| share.first), shares, map: self, done }
-    }
-}
-
-/// The iterator of [`Indices`].
+/// Steps through one dimension.
 #[derive(Clone, Debug)]
-pub struct IndicesIter<R> {
-    map: Indices<R>,
+pub struct Line {
+    share: Share,
+    begin: u32,
+    step: u32,
+}
+
+impl Iterator for Line {
+    type Item = [u32; MAX_RANK];
+    #[inline(always)]
+    fn next(&mut self) -> Option<[u32; MAX_RANK]> {
+        let Share { first: at, end, stride } = self.share;
+        if at >= end {
+            return None;
+        }
+        self.share.first = if end - at > stride { at + stride } else { end };
+        Some([self.begin.wrapping_add(at.wrapping_mul(self.step)), 0, 0, 0])
+    }
+}
+
+/// Steps through several dimensions, the last one fastest.
+#[derive(Clone, Debug)]
+pub struct Odometer {
     shares: [Share; MAX_RANK],
     at: [u32; MAX_RANK],
+    dimensions: [Dimension; MAX_RANK],
+    /// Whether the first share is of row-major numbers.
+    linear: bool,
+    d: usize,
     done: bool,
 }
 
-impl<R> IndicesIter<R> {
+impl Odometer {
+    fn new(
+        workers: [(u32, u32); MAX_RANK],
+        linear: bool,
+        dimensions: [Dimension; MAX_RANK],
+        d: usize,
+        layout: Layout,
+    ) -> Self {
+        const ONE: Share = Share { first: 0, end: 1, stride: 1 };
+        let mut shares = [ONE; MAX_RANK];
+        if linear {
+            let total = dimensions[..d].iter().map(|dimension| dimension.count).product();
+            shares[0] = Share::new(workers[0], total, layout);
+        } else {
+            for d in 0..d {
+                shares[d] = Share::new(workers[d], dimensions[d].count, layout);
+            }
+        }
+        let done = shares.iter().any(Share::is_empty);
+        Odometer { at: shares.map(|share| share.first), shares, dimensions, linear, d, done }
+    }
+}
+
+impl Iterator for Odometer {
+    type Item = [u32; MAX_RANK];
     #[inline]
-    fn step(&mut self) -> Option<[u32; MAX_RANK]> {
+    fn next(&mut self) -> Option<[u32; MAX_RANK]> {
         if self.done {
             return None;
         }
-        let map = &self.map;
-        let counters = if map.linear {
-            let counts =
-                std::array::from_fn(|d| if d < map.d { map.dimensions[d].count } else { 1 });
+        let counters = if self.linear {
+            let counts = std::array::from_fn(|d| if d < self.d { self.dimensions[d].count } else { 1 });
             delinearize(self.at[0], counts)
         } else {
             self.at
         };
         let index = std::array::from_fn(|d| {
-            let dimension = map.dimensions[d];
+            let dimension = self.dimensions[d];
             dimension.begin.wrapping_add(counters[d].wrapping_mul(dimension.step))
         });
-        let mut d = if map.linear { 1 } else { map.d };
+        let mut d = if self.linear { 1 } else { self.d };
         loop {
             if d == 0 {
                 self.done = true;
@@ -264,11 +316,23 @@ impl<R> IndicesIter<R> {
     }
 }
 
-impl<R: Rank> Iterator for IndicesIter<R> {
+impl<R: Walk> IntoIterator for Indices<R> {
     type Item = R::Index;
-    #[inline]
+    type IntoIter = IndicesIter<R>;
+    #[inline(always)]
+    fn into_iter(self) -> IndicesIter<R> {
+        IndicesIter(R::steps(&self))
+    }
+}
+
+/// The iterator of [`Indices`].
+pub struct IndicesIter<R: Walk>(R::Steps);
+
+impl<R: Walk> Iterator for IndicesIter<R> {
+    type Item = R::Index;
+    #[inline(always)]
     fn next(&mut self) -> Option<R::Index> {
-        self.step().map(R::gather)
+        self.0.next().map(R::gather)
     }
 }
 
@@ -331,22 +395,27 @@ where
 
 impl<'v, T: Element, const E: usize> IntoIterator for Items<'v, T, E>
 where
-    Dim<E>: Rank,
+    Dim<E>: Walk,
 {
     type Item = (Idx<E>, &'v mut T);
     type IntoIter = ItemsIter<'v, T, E>;
-    #[inline]
+    #[inline(always)]
     fn into_iter(self) -> ItemsIter<'v, T, E> {
-        ItemsIter { indices: self.indices.into_iter(), start: self.start, strides: self.strides, view: PhantomData }
+        ItemsIter {
+            steps: Walk::steps(&self.indices),
+            start: self.start,
+            strides: self.strides,
+            view: PhantomData,
+        }
     }
 }
 
 /// The iterator of [`Items`].
 pub struct ItemsIter<'v, T, const E: usize>
 where
-    Dim<E>: Rank,
+    Dim<E>: Walk,
 {
-    indices: IndicesIter<Dim<E>>,
+    steps: <Dim<E> as Walk>::Steps,
     start: *mut T,
     strides: [u32; MAX_RANK],
     view: PhantomData<&'v mut T>,
@@ -354,12 +423,12 @@ where
 
 impl<'v, T: Element, const E: usize> Iterator for ItemsIter<'v, T, E>
 where
-    Dim<E>: Rank,
+    Dim<E>: Walk,
 {
     type Item = (Idx<E>, &'v mut T);
-    #[inline]
+    #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
-        let index = self.indices.step()?;
+        let index = self.steps.next()?;
         let offset: usize = if E == 1 {
             index[0] as usize
         } else {

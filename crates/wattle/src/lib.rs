@@ -62,15 +62,6 @@ pub mod prelude {
     pub use wattle_memory::{Order, Scope};
 }
 
-/// What the macros' code names. Not for users.
 #[doc(hidden)]
-pub mod __private {
-    pub use wattle_core::{Acc, Bundle, IntoArg, KernelInfo, Launch, Parameter, Thread, range, support};
-    pub use wattle_ir::build::{self, Variable};
-    pub use wattle_ir::{KernelType, Site};
-
-    /// `let x: T = value` in a builder.
-    pub fn typed<'b, T: KernelType>(_: &'b build::Builder, value: T::Built<'b>) -> T::Built<'b> {
-        value
-    }
-}
+#[path = "private.rs"]
+pub mod __private;

@@ -1,6 +1,11 @@
 //! From Rust's syntax to the subset of kernels. Everything outside it is refused here, at its own span, in words that
 //! name the way out.
 
+mod assertions;
+mod choice;
+mod names;
+mod types;
+
 use std::collections::HashMap;
 
 use proc_macro2::{Ident, Span};
@@ -8,123 +13,14 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{BinOp, Error, Lit, Pat, Result, UnOp};
 
-use crate::ast::{Block, Class, Expr, ExprKind, Local, Pattern, Place, Statement};
+use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Place, Statement};
+use names::{ELSEWHERE, MATH, METHODS, SHARED};
+use types::check_cast;
+pub use types::{check_type, class};
 
-/// Methods that are mathematical functions, with the number of their arguments.
-const MATH: [(&str, usize); 21] = [
-    ("abs", 0),
-    ("min", 1),
-    ("max", 1),
-    ("clamp", 2),
-    ("sqrt", 0),
-    ("rsqrt", 0),
-    ("exp", 0),
-    ("ln", 0),
-    ("sin", 0),
-    ("cos", 0),
-    ("tanh", 0),
-    ("pow", 1),
-    ("fma", 2),
-    ("floor", 0),
-    ("ceil", 0),
-    ("round", 0),
-    ("is_nan", 0),
-    ("count_ones", 0),
-    ("leading_zeros", 0),
-    ("trailing_zeros", 0),
-    ("to_bits", 0),
-];
-
-/// Methods of `Acc`, views and index maps.
-const METHODS: [&str; 56] = [
-    "thread_in_grid",
-    "thread_in_block",
-    "block_in_grid",
-    "threads_in_grid",
-    "threads_in_block",
-    "blocks_in_grid",
-    "frames",
-    "frame_extent",
-    "linear_thread_in_grid",
-    "linear_thread_in_block",
-    "linear_block_in_grid",
-    "linear_threads_in_grid",
-    "linear_threads_in_block",
-    "linear_blocks_in_grid",
-    "sync_block",
-    "mem_fence",
-    "indices",
-    "items",
-    "contiguous",
-    "strided",
-    "step_by",
-    "rev",
-    "extent",
-    "len",
-    "is_empty",
-    "lanes",
-    "load",
-    "load_with",
-    "store",
-    "store_with",
-    "exchange",
-    "exchange_with",
-    "compare_exchange",
-    "compare_exchange_with",
-    "fetch_add",
-    "fetch_add_with",
-    "fetch_sub",
-    "fetch_sub_with",
-    "fetch_min",
-    "fetch_min_with",
-    "fetch_max",
-    "fetch_max_with",
-    "fetch_and",
-    "fetch_and_with",
-    "fetch_or",
-    "fetch_or_with",
-    "fetch_xor",
-    "fetch_xor_with",
-    "fetch_inc",
-    "fetch_inc_with",
-    "fetch_dec",
-    "fetch_dec_with",
-    "shared",
-    "shared_atomic",
-    "shared_at_launch",
-    "shared_atomic_at_launch",
-];
-
-const SHARED: [&str; 4] = ["shared", "shared_atomic", "shared_at_launch", "shared_atomic_at_launch"];
-
-/// Methods of the standard library that have another name here, or that cannot be.
-const ELSEWHERE: [(&str, &str); 22] = [
-    ("powf", "write `x.pow(y)`"),
-    ("powi", "write `x.pow(n as f32)`, or multiply"),
-    ("mul_add", "write `x.fma(y, z)`"),
-    ("wrapping_add", "integers wrap in kernels: write `x + y`"),
-    ("wrapping_sub", "integers wrap in kernels: write `x - y`"),
-    ("wrapping_mul", "integers wrap in kernels: write `x * y`"),
-    ("iter", "index it in a loop: `for i in 0..N { x[i] }`"),
-    ("iter_mut", "write `for (i, x) in acc.items(&mut out)`, or index it in a loop"),
-    ("into_iter", "index it in a loop: `for i in 0..N { x[i] }`"),
-    ("get", "write `x[i]`: every index is checked, and one that is out of bounds gives 0 and a fault"),
-    ("get_unchecked", "write `x[i]`: every index is checked"),
-    ("unwrap", "there is no `Option` or `Result` in kernels"),
-    ("clone", "values in kernels are copied: write the name alone"),
-    ("swap", "write `x.exchange(i, value)` on `Atomic` memory"),
-    ("compare_and_swap", "write `x.compare_exchange(i, expected, desired)`, which gives the old value"),
-    ("compare_exchange_weak", "write `x.compare_exchange(i, expected, desired)`, which gives the old value"),
-    ("for_each", "write a `for` loop"),
-    ("map", "write a `for` loop"),
-    ("sum", "add up in a `for` loop"),
-    ("into", "write a conversion: `x as f32`"),
-    ("tan", "write `x.sin() / x.cos()`"),
-    ("log2", "write `x.ln() / 2f32.ln()`, with the constant worked out"),
-];
-
-pub fn error<T>(at: impl Spanned, message: &str) -> Result<T> {
-    Err(Error::new(at.span(), message))
+/// An error that underlines all of `at`.
+pub fn error<T>(at: impl ToTokens, message: &str) -> Result<T> {
+    Err(Error::new_spanned(at, message))
 }
 
 /// The variables in scope.
@@ -191,27 +87,32 @@ impl Parser {
     }
 
     fn statements(&mut self, statements: &[syn::Stmt], top: bool) -> Result<Block> {
-        let mut parsed = Vec::new();
-        let mut value = None;
+        let mut block = Block { statements: Vec::new(), value: None };
+        // Every statement with an error gets it told at once.
+        let mut refused: Option<Error> = None;
         for (number, statement) in statements.iter().enumerate() {
             let last = number + 1 == statements.len();
-            match statement {
-                syn::Stmt::Local(local) => parsed.push(self.binding(local, top)?),
-                syn::Stmt::Item(item) => {
-                    return error(item, "a kernel cannot hold items; move this out of the function");
+            match self.statement(statement, top) {
+                Ok(Statement::Do(x)) if last && matches!(statement, syn::Stmt::Expr(_, None)) => {
+                    block.value = Some(Box::new(x));
                 }
-                syn::Stmt::Expr(x, semicolon) => {
-                    let x = self.expr(x)?;
-                    if last && semicolon.is_none() {
-                        value = Some(Box::new(x));
-                    } else {
-                        parsed.push(Statement::Do(x));
-                    }
-                }
-                syn::Stmt::Macro(statement) => parsed.push(Statement::Do(self.macro_call(&statement.mac)?)),
+                Ok(parsed) => block.statements.push(parsed),
+                Err(error) => match &mut refused {
+                    Some(errors) => errors.combine(error),
+                    None => refused = Some(error),
+                },
             }
         }
-        Ok(Block { statements: parsed, value })
+        refused.map_or(Ok(block), Err)
+    }
+
+    fn statement(&mut self, statement: &syn::Stmt, top: bool) -> Result<Statement> {
+        match statement {
+            syn::Stmt::Local(local) => self.binding(local, top),
+            syn::Stmt::Item(item) => error(item, "a kernel cannot hold items; move this out of the function"),
+            syn::Stmt::Expr(x, _) => self.expr(x).map(Statement::Do),
+            syn::Stmt::Macro(statement) => self.macro_call(&statement.mac).map(Statement::Do),
+        }
     }
 
     fn binding(&mut self, local: &syn::Local, top: bool) -> Result<Statement> {
@@ -389,7 +290,7 @@ impl Parser {
 
     fn path(&mut self, path: &syn::ExprPath) -> Result<ExprKind> {
         if let Some(qself) = &path.qself {
-            return error(qself.ty.span(), "qualified paths are not for kernels; write `T::ZERO`");
+            return error(&qself.ty, "qualified paths are not for kernels; write `T::ZERO`");
         }
         if let Some(name) = path.path.get_ident()
             && let Some(local) = self.find(name)
@@ -472,105 +373,6 @@ impl Parser {
         Ok(ExprKind::Call { path: path.clone(), arguments: self.exprs(&call.args)? })
     }
 
-    /// `match` as a chain of comparisons: both emitters then have one thing less to know.
-    fn choice(&mut self, choice: &syn::ExprMatch) -> Result<ExprKind> {
-        let value = self.expr(&choice.expr)?;
-        let span = value.span;
-        self.scoped(|parser| {
-            let name = Ident::new("matched", Span::mixed_site());
-            let matched = Local { name, mutable: false, number: parser.next };
-            parser.next += 1;
-            let mut chain = None;
-            for (number, arm) in choice.arms.iter().enumerate().rev() {
-                if let Pat::Guard(guard) = &arm.pat {
-                    return error(&guard.guard, "there are no guards in kernels; use `if` in the arm");
-                }
-                let body = |parser: &mut Self| -> Result<Block> {
-                    let value = parser.expr(&arm.body)?;
-                    Ok(Block { statements: Vec::new(), value: Some(Box::new(value)) })
-                };
-                let last = number + 1 == choice.arms.len();
-                if last {
-                    chain = Some(parser.scoped(|parser| {
-                        let statements = match &arm.pat {
-                            Pat::Wild(_) => Vec::new(),
-                            Pat::Ident(name) => {
-                                let kind = ExprKind::Local(matched.clone());
-                                let value = Expr { kind, span: name.span() };
-                                let pattern = parser.pattern(&arm.pat)?;
-                                vec![Statement::Let { pattern, ty: None, value }]
-                            }
-                            other => return error(other, "the last arm of a `match` in a kernel is `_ => …`"),
-                        };
-                        let Block { value, .. } = body(parser)?;
-                        let kind = ExprKind::Block(Block { statements, value });
-                        Ok(Expr { kind, span: arm.span() })
-                    })?);
-                    continue;
-                }
-                let condition = Box::new(parser.arm_condition(&matched, &arm.pat)?);
-                let then = parser.scoped(body)?;
-                let kind = ExprKind::If { condition, then, otherwise: chain.map(Box::new) };
-                chain = Some(Expr { kind, span: arm.span() });
-            }
-            let Some(chain) = chain else {
-                return error(choice, "the last arm of a `match` in a kernel is `_ => …`");
-            };
-            let statements = vec![Statement::Let { pattern: Pattern::Local(matched), ty: None, value }];
-            Ok(ExprKind::Block(Block { statements, value: Some(Box::new(Expr { span, ..chain })) }))
-        })
-    }
-
-    fn arm_condition(&mut self, matched: &Local, pattern: &Pat) -> Result<Expr> {
-        let span = pattern.span();
-        let matched_expr = || Box::new(Expr { kind: ExprKind::Local(matched.clone()), span });
-        let compare = |op, with: Expr| Expr { kind: ExprKind::Binary(op, matched_expr(), Box::new(with)), span };
-        match pattern {
-            Pat::Lit(literal) => {
-                let value = self.expr(&syn::Expr::Lit(literal.clone()))?;
-                Ok(compare(BinOp::Eq(Default::default()), value))
-            }
-            Pat::Ident(name) if name.ident.to_string().starts_with(char::is_uppercase) => {
-                let value = Expr { kind: ExprKind::Constant(name.ident.clone().into()), span };
-                Ok(compare(BinOp::Eq(Default::default()), value))
-            }
-            Pat::Path(path) => {
-                let value = Expr { kind: ExprKind::Constant(path.path.clone()), span };
-                Ok(compare(BinOp::Eq(Default::default()), value))
-            }
-            Pat::Range(range) => match (&range.start, &range.end) {
-                (Some(begin), Some(end)) => {
-                    let (begin, end) = (self.expr(begin)?, self.expr(end)?);
-                    let above = compare(BinOp::Ge(Default::default()), begin);
-                    let op = match range.limits {
-                        syn::RangeLimits::Closed(_) => BinOp::Le(Default::default()),
-                        syn::RangeLimits::HalfOpen(_) => BinOp::Lt(Default::default()),
-                    };
-                    let kind =
-                        ExprKind::Binary(BinOp::And(Default::default()), Box::new(above), Box::new(compare(op, end)));
-                    Ok(Expr { kind, span })
-                }
-                _ => error(range, "a range in a pattern has a begin and an end: `0..=9`"),
-            },
-            Pat::Or(any) => {
-                let mut conditions = Vec::new();
-                for pattern in &any.cases {
-                    conditions.push(self.arm_condition(matched, pattern)?);
-                }
-                let or = |x, y| Expr {
-                    kind: ExprKind::Binary(BinOp::Or(Default::default()), Box::new(x), Box::new(y)),
-                    span,
-                };
-                match conditions.into_iter().reduce(or) {
-                    Some(condition) => Ok(condition),
-                    None => error(any, "an empty pattern"),
-                }
-            }
-            Pat::Paren(inner) => self.arm_condition(matched, &inner.pat),
-            other => error(other, "a `match` in a kernel is on integers: `3`, `3 | 4`, `5..=9`, and `_` last"),
-        }
-    }
-
     fn check_label(&self, label: &Option<syn::Lifetime>) -> Result<()> {
         let Some(label) = label else {
             return Ok(());
@@ -581,63 +383,6 @@ impl Parser {
         }
         error(label, "no loop around has this label")
     }
-
-    fn macro_call(&mut self, call: &syn::Macro) -> Result<Expr> {
-        let span = call.path.span();
-        let name = call.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-        let arguments = || {
-            call.parse_body_with(syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated)
-        };
-        let message = |all: &[&syn::Expr], otherwise: String| match all {
-            [] => Ok(otherwise),
-            [syn::Expr::Lit(syn::ExprLit { lit: Lit::Str(text), .. })] if !text.value().contains('{') => Ok(text.value()),
-            [first, ..] => error(
-                first,
-                "the message of an assertion in a kernel is one string without arguments; the report names line and thread",
-            ),
-        };
-        match name.as_str() {
-            "assert" | "debug_assert" => {
-                let all = arguments()?;
-                let Some(condition) = all.first() else { return error(call, "assert what?") };
-                let text = message(&all.iter().skip(1).collect::<Vec<_>>(), text(condition))?;
-                Ok(Expr { kind: ExprKind::Assert { condition: self.boxed(condition)?, message: text }, span })
-            }
-            "assert_eq" | "assert_ne" => {
-                let all = arguments()?;
-                let (Some(left), Some(right)) = (all.first(), all.iter().nth(1)) else {
-                    return error(call, "compare what with what?");
-                };
-                let (op, sign) = match name.as_str() {
-                    "assert_eq" => (BinOp::Eq(Default::default()), "=="),
-                    _ => (BinOp::Ne(Default::default()), "!="),
-                };
-                let otherwise = format!("{} {sign} {}", text(left), text(right));
-                let text = message(&all.iter().skip(2).collect::<Vec<_>>(), otherwise)?;
-                let kind = ExprKind::Binary(op, self.boxed(left)?, self.boxed(right)?);
-                let condition = Box::new(Expr { kind, span });
-                Ok(Expr { kind: ExprKind::Assert { condition, message: text }, span })
-            }
-            "println" | "print" | "eprintln" | "dbg" => error(
-                call,
-                "a kernel cannot print; write what you want to see to a buffer, and print it after the launch",
-            ),
-            "panic" | "unreachable" | "todo" | "unimplemented" => {
-                error(call, "a kernel cannot panic; write `assert!(condition, \"message\")`, which the launch reports")
-            }
-            "vec" => error(call, "there is no heap in kernels; use an array, `[0.0; 16]`, or block shared memory"),
-            _ => error(call, "a kernel can use the macros assert!, assert_eq! and assert_ne! alone"),
-        }
-    }
-}
-
-fn text(x: &syn::Expr) -> String {
-    // Tokens are spaced widely; close them up as a person would.
-    let mut text = x.to_token_stream().to_string();
-    for (wide, close) in [(" . ", "."), (" (", "("), ("( ", "("), (" )", ")"), (" [", "["), ("[ ", "["), (" ]", "]"), (" ,", ",")] {
-        text = text.replace(wide, close);
-    }
-    text
 }
 
 fn label(label: &Option<syn::Label>) -> Option<syn::Lifetime> {
@@ -691,46 +436,6 @@ fn check_source(source: &Expr) -> Result<()> {
     }
 }
 
-/// Refuses the types that kernels do not know.
-pub fn check_type(ty: &syn::Type) -> Result<()> {
-    match ty {
-        syn::Type::Path(path) => {
-            let name = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-            match name.as_str() {
-                "usize" | "isize" => error(ty, "indices and extents in kernels are `u32`"),
-                "u128" | "i128" | "f16" | "f128" => {
-                    error(ty, "kernels know u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 and bool")
-                }
-                "char" | "String" | "str" => error(ty, "there is no text in kernels"),
-                "Vec" | "Box" | "Rc" | "Arc" => {
-                    error(ty, "there is no heap in kernels; use an array, `[f32; 16]`, or block shared memory")
-                }
-                "Option" | "Result" => error(ty, "there is no `Option` or `Result` in kernels; use numbers and `bool`"),
-                _ => Ok(()),
-            }
-        }
-        syn::Type::Tuple(tuple) => tuple.elems.iter().try_for_each(check_type),
-        syn::Type::Array(array) => check_type(&array.elem),
-        syn::Type::Paren(inner) => check_type(&inner.elem),
-        syn::Type::Infer(_) => Ok(()),
-        syn::Type::Reference(_) | syn::Type::Ptr(_) | syn::Type::Slice(_) => error(
-            ty,
-            "there are no references, pointers and slices in kernels; use a view: `Read<T>`, `PerItem<T>`, `Shared<T>`, \
-             `Atomic<T>`",
-        ),
-        other => error(other, "kernels know numbers, bool, tuples and fixed arrays of numbers, and views"),
-    }
-}
-
-fn check_cast(ty: &syn::Type) -> Result<()> {
-    check_type(ty)?;
-    match ty {
-        syn::Type::Path(path) if path.path.is_ident("bool") => error(ty, "write `x != 0`"),
-        syn::Type::Path(_) => Ok(()),
-        other => error(other, "a kernel converts between numbers"),
-    }
-}
-
 fn refuse<T>(x: &syn::Expr) -> Result<T> {
     match x {
         syn::Expr::Closure(_) => error(x, "there are no closures in kernels; write a function and mark it `#[device_fn]`"),
@@ -743,51 +448,4 @@ fn refuse<T>(x: &syn::Expr) -> Result<T> {
         syn::Expr::Let(_) => error(x, "there is no `let` in conditions of kernels; compare: `if x == 3`"),
         _ => error(x, "this is outside the subset of Rust that kernels are written in (see the documentation of `kernel`)"),
     }
-}
-
-/// What the type of a parameter says.
-pub fn class(ty: &syn::Type) -> Result<Class> {
-    use crate::ast::View;
-    if let syn::Type::Reference(reference) = ty {
-        if let syn::Type::Path(path) = &*reference.elem
-            && let Some(last) = path.path.segments.last()
-            && last.ident == "Acc"
-            && reference.mutability.is_none()
-        {
-            let dimensions = match &last.arguments {
-                syn::PathArguments::None => None,
-                syn::PathArguments::AngleBracketed(arguments) => arguments.args.iter().find_map(|argument| match argument {
-                    syn::GenericArgument::Const(x) => Some(x.clone()),
-                    syn::GenericArgument::Type(syn::Type::Path(path)) => {
-                        Some(syn::Expr::Path(syn::ExprPath { attrs: Vec::new(), qself: None, path: path.path.clone() }))
-                    }
-                    _ => None,
-                }),
-                syn::PathArguments::Parenthesized(_) => return error(ty, "write `&Acc` or `&Acc<2>`"),
-            };
-            return Ok(Class::Acc(dimensions));
-        }
-        return check_type(ty).map(|()| Class::Value);
-    }
-    if let syn::Type::Path(path) = ty
-        && let Some(last) = path.path.segments.last()
-    {
-        let arguments = match &last.arguments {
-            syn::PathArguments::AngleBracketed(arguments) => arguments.args.len(),
-            _ => 0,
-        };
-        match last.ident.to_string().as_str() {
-            "Read" if arguments == 1 => return Ok(Class::View(View::ReadLine)),
-            "PerItem" => return Ok(Class::View(View::PerItem)),
-            "Read" | "Shared" | "Atomic" => return Ok(Class::View(View::Other)),
-            "Acc" => return error(ty, "write `&Acc`"),
-            "Buffer" => {
-                return error(ty, "a kernel's parameter says how its threads share the buffer: `Read<T>`, `PerItem<T>`, \
-                                  `Shared<T>` or `Atomic<T>`");
-            }
-            _ => {}
-        }
-    }
-    check_type(ty)?;
-    Ok(Class::Value)
 }

@@ -1,0 +1,92 @@
+//! The types that kernels know, as they are written.
+
+use syn::Result;
+
+use super::error;
+use crate::ast::{Class, View};
+
+/// Refuses the types that kernels do not know.
+pub fn check_type(ty: &syn::Type) -> Result<()> {
+    match ty {
+        syn::Type::Path(path) => {
+            let name = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+            match name.as_str() {
+                "usize" | "isize" => error(ty, "indices and extents in kernels are `u32`"),
+                "u128" | "i128" | "f16" | "f128" => {
+                    error(ty, "kernels know u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 and bool")
+                }
+                "char" | "String" | "str" => error(ty, "there is no text in kernels"),
+                "Vec" | "Box" | "Rc" | "Arc" => {
+                    error(ty, "there is no heap in kernels; use an array, `[f32; 16]`, or block shared memory")
+                }
+                "Option" | "Result" => error(ty, "there is no `Option` or `Result` in kernels; use numbers and `bool`"),
+                _ => Ok(()),
+            }
+        }
+        syn::Type::Tuple(tuple) => tuple.elems.iter().try_for_each(check_type),
+        syn::Type::Array(array) => check_type(&array.elem),
+        syn::Type::Paren(inner) => check_type(&inner.elem),
+        syn::Type::Infer(_) => Ok(()),
+        syn::Type::Reference(_) | syn::Type::Ptr(_) | syn::Type::Slice(_) => error(
+            ty,
+            "there are no references, pointers and slices in kernels; use a view: `Read<T>`, `PerItem<T>`, `Shared<T>`, \
+             `Atomic<T>`",
+        ),
+        other => error(other, "kernels know numbers, bool, tuples and fixed arrays of numbers, and views"),
+    }
+}
+
+pub fn check_cast(ty: &syn::Type) -> Result<()> {
+    check_type(ty)?;
+    match ty {
+        syn::Type::Path(path) if path.path.is_ident("bool") => error(ty, "write `x != 0`"),
+        syn::Type::Path(_) => Ok(()),
+        other => error(other, "a kernel converts between numbers"),
+    }
+}
+
+/// What the type of a parameter says.
+pub fn class(ty: &syn::Type) -> Result<Class> {
+    if let syn::Type::Reference(reference) = ty {
+        if let syn::Type::Path(path) = &*reference.elem
+            && let Some(last) = path.path.segments.last()
+            && last.ident == "Acc"
+            && reference.mutability.is_none()
+        {
+            let dimensions = match &last.arguments {
+                syn::PathArguments::None => None,
+                syn::PathArguments::AngleBracketed(arguments) => arguments.args.iter().find_map(|argument| match argument {
+                    syn::GenericArgument::Const(x) => Some(x.clone()),
+                    syn::GenericArgument::Type(syn::Type::Path(path)) => {
+                        Some(syn::Expr::Path(syn::ExprPath { attrs: Vec::new(), qself: None, path: path.path.clone() }))
+                    }
+                    _ => None,
+                }),
+                syn::PathArguments::Parenthesized(_) => return error(ty, "write `&Acc` or `&Acc<2>`"),
+            };
+            return Ok(Class::Acc(dimensions));
+        }
+        return check_type(ty).map(|()| Class::Value);
+    }
+    if let syn::Type::Path(path) = ty
+        && let Some(last) = path.path.segments.last()
+    {
+        let arguments = match &last.arguments {
+            syn::PathArguments::AngleBracketed(arguments) => arguments.args.len(),
+            _ => 0,
+        };
+        match last.ident.to_string().as_str() {
+            "Read" if arguments == 1 => return Ok(Class::View(View::ReadLine)),
+            "PerItem" => return Ok(Class::View(View::PerItem)),
+            "Read" | "Shared" | "Atomic" => return Ok(Class::View(View::Other)),
+            "Acc" => return error(ty, "write `&Acc`"),
+            "Buffer" => {
+                return error(ty, "a kernel's parameter says how its threads share the buffer: `Read<T>`, `PerItem<T>`, \
+                                  `Shared<T>` or `Atomic<T>`");
+            }
+            _ => {}
+        }
+    }
+    check_type(ty)?;
+    Ok(Class::Value)
+}
