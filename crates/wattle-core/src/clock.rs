@@ -9,7 +9,7 @@
 //!
 //! The answer depends on what was enqueued and waited for, never on how fast it ran.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wattle_ir::{Access, MAX_RANK, Site};
@@ -68,6 +68,8 @@ pub(crate) struct QueueClock {
     waited: AtomicU64,
     /// Up to which of its operations each other queue's work is ordered before what is enqueued here.
     known: Mutex<Moment>,
+    /// Whether anything is known of another queue: most queues never wait for an event.
+    knows_others: AtomicBool,
 }
 
 /// A point of a vector clock.
@@ -106,15 +108,15 @@ impl QueueClock {
                 join(&mut known, clock, *number);
             }
         }
+        self.knows_others.store(!known.is_empty(), Ordering::Release);
     }
 
     /// The host has waited for the operation `number` of this queue, and for all before it.
     #[inline]
     pub(crate) fn host_waited(&self, number: u64) {
         self.waited.fetch_max(number, Ordering::Release);
-        let known = lock(&self.known);
-        for (clock, number) in known.iter() {
-            clock.waited.fetch_max(*number, Ordering::Release);
+        if self.knows_others.load(Ordering::Acquire) {
+            host_waited(&lock(&self.known));
         }
     }
 

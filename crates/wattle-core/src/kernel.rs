@@ -181,6 +181,7 @@ pub trait Arg: Clone + Send + Sync + 'static {
     fn built<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Scalar> Arg for T {
     type View = T;
     type Built<'b> = build::Val<'b, T>;
@@ -188,7 +189,7 @@ impl<T: Scalar> Arg for T {
     fn visit(&self) -> Argument<'_> {
         Argument::Scalar(Const::of(*self))
     }
-    #[inline]
+    #[inline(always)]
     fn view(&self, _: &'static str, _: &Thread<'_>) -> T {
         *self
     }
@@ -248,7 +249,7 @@ macro_rules! view_arguments {
                 let (access, rank) = (Access::$view, D);
                 Argument::View(ViewArgument { buffer: &self.raw, access, rank, region: self.region })
             }
-            #[inline]
+            #[inline(always)]
             fn view(&self, name: &'static str, thread: &Thread<'_>) -> $view<T, D> {
                 let raw = &*self.raw;
                 let start = raw.host.map_or(std::ptr::null_mut(), |start| start.as_ptr().cast::<T>());
@@ -270,7 +271,8 @@ macro_rules! view_arguments {
             type Built<'b> = build::$view<'b, T, D>;
         }
 
-        $(impl<T: $bound, const D: usize> IntoArg<$view<T, D>> for $source
+        $(#[diagnostic::do_not_recommend]
+        impl<T: $bound, const D: usize> IntoArg<$view<T, D>> for $source
         where
             Dim<D>: Rank,
         {
@@ -309,7 +311,7 @@ macro_rules! arguments {
                 $(_visit(self.$index.visit())?;)*
                 Ok(())
             }
-            #[inline]
+            #[inline(always)]
             #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
             fn views(&self, _names: &'static [&'static str], _thread: &Thread<'_>) -> Self::Views {
                 ($(self.$index.view(_names[$index], _thread),)*)

@@ -122,6 +122,7 @@ impl Queue {
     /// that conflicts with another one. If the queue is blocking, also what went wrong in the launch: a fault, a
     /// failed assertion, a time limit.
     #[track_caller]
+    #[inline(always)]
     pub fn launch<const D: usize>(&self, spec: impl Spec<D>, kernel: impl Launch<D>) -> Result<()> {
         self.launch_with(LaunchOptions::default(), spec, kernel)
     }
@@ -131,6 +132,7 @@ impl Queue {
     /// # Errors
     /// As for [`Queue::launch`].
     #[track_caller]
+    #[inline(always)]
     pub fn launch_with<const D: usize>(
         &self,
         options: LaunchOptions,

@@ -75,15 +75,28 @@ impl<T: Element> Strided<T> {
             // SAFETY: as above.
             return Some(unsafe { self.start.add(offset) });
         }
-        self.fault(&index[..D], Site::caller());
+        self.fault(index, D, Site::caller());
         None
     }
 
-    #[cold]
-    #[inline(never)]
-    fn fault(&self, index: &[u32], site: Site) {
-        self.thread().out_of_bounds(self.name, index, &self.extent[..index.len()], site);
+    /// Keeps a fault. The view itself is not handed on, so that it stays in registers.
+    #[inline(always)]
+    fn fault(&self, index: [u32; MAX_RANK], d: usize, site: Site) {
+        out_of_bounds(self.thread(), self.name, index, self.extent, d, site);
     }
+}
+
+#[cold]
+#[inline(never)]
+fn out_of_bounds(
+    thread: &Thread<'_>,
+    name: &'static str,
+    index: [u32; MAX_RANK],
+    extent: [u32; MAX_RANK],
+    d: usize,
+    site: Site,
+) {
+    thread.out_of_bounds(name, &index[..d], &extent[..d], site);
 }
 
 macro_rules! views {
@@ -210,7 +223,7 @@ impl<T: Element> Read<T, 1> {
             // SAFETY: the elements are in bounds, and nobody writes to them (see the module's documentation).
             return unsafe { self.0.start.add(index as usize).cast::<[T; N]>().read() };
         }
-        self.0.fault(&[index.saturating_add(N as u32 - (N > 0) as u32)], Site::caller());
+        self.0.fault([index.saturating_add(N as u32 - (N > 0) as u32), 0, 0, 0], 1, Site::caller());
         [T::ZERO; N]
     }
 

@@ -172,15 +172,25 @@ mod tests {
         threads.into_iter().for_each(|thread| thread.join().unwrap());
     }
 
+    /// Bounds the preemptions, without which the executions of a loop that looks and sleeps are too many.
+    fn model(helpers: usize, count: usize, preemptions: usize) {
+        let mut builder = loom::model::Builder::new();
+        builder.preemption_bound = Some(preemptions);
+        builder.check(move || jobs(helpers, count));
+    }
+
+    #[test]
+    fn one_helper_one_job() {
+        model(1, 1, 3);
+    }
+
     #[test]
     fn one_helper_two_jobs() {
-        loom::model(|| jobs(1, 2));
+        model(1, 2, 2);
     }
 
     #[test]
     fn two_helpers_one_job() {
-        let mut builder = loom::model::Builder::new();
-        builder.preemption_bound = Some(3);
-        builder.check(|| jobs(2, 1));
+        model(2, 1, 2);
     }
 }

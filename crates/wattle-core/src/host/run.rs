@@ -80,7 +80,7 @@ pub fn run_host_part(kernel: &dyn Kernel, options: &LaunchOptions) -> Result<()>
     let one = [1; MAX_RANK];
     let grid = Grid { rank: kernel.rank(), blocks: one, threads: one, frames: shape.outer, frame_extent: shape.inner };
     let state = LaunchState::new(kernel.info(), grid, options.shared_elements(), options.limit());
-    run_blocks(kernel, &state, &AtomicU64::new(0)).and(state.outcome())
+    run_alone(kernel, &state).and(state.outcome())
 }
 
 fn run_grid(
@@ -91,7 +91,6 @@ fn run_grid(
     options: &LaunchOptions,
 ) -> Result<()> {
     let state = LaunchState::new(kernel.info(), grid, options.shared_elements(), options.limit());
-    let next = AtomicU64::new(0);
     let blocks = grid.block_count();
     let ran = if options.is_cooperative() && blocks > properties.workers {
         at_once(properties, kernel, &state, blocks)
@@ -99,6 +98,7 @@ fn run_grid(
         match team {
             Some(team) if blocks > 1 => {
                 let panic = Mutex::new(None);
+                let next = AtomicU64::new(0);
                 team.run(&|| {
                     if let Err(error) = run_blocks(kernel, &state, &next) {
                         panic.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(error);
@@ -106,10 +106,25 @@ fn run_grid(
                 });
                 panic.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).map_or(Ok(()), Err)
             }
-            _ => run_blocks(kernel, &state, &next),
+            _ => run_alone(kernel, &state),
         }
     };
     ran.and(state.outcome())
+}
+
+/// Runs all blocks one after another.
+#[inline]
+fn run_alone(kernel: &dyn Kernel, state: &LaunchState) -> Result<()> {
+    let run = || {
+        for block in 0..state.grid().block_count() {
+            if state.stopped() {
+                return;
+            }
+            kernel.run(&Thread::new(state, block));
+        }
+    };
+    catch_unwind(AssertUnwindSafe(run))
+        .map_err(|panic| panicked(&format!("kernel `{}`", kernel.info().name), &*panic))
 }
 
 /// Takes blocks in index order and runs each to its end, until none is left.
