@@ -15,8 +15,8 @@ use std::time::Instant;
 
 use wattle_core::{
     Allocation, Argument as KernelArgument, Backend, BackendQueue, Device, DeviceKind, Error, ErrorKind, EventState,
-    FaultKind, Kernel, LaunchOptions, LaunchRequest as Request, Memory, Missing, Operation, Properties,
-    Provider, Result, Shape, ThreadLine, format_index, interrupt,
+    FaultKind, Kernel, LaunchOptions, LaunchRequest as Request, Memory, Missing, Operation, Properties, Provider,
+    Result, Shape, ThreadLine, format_index, interrupt,
 };
 use wattle_ir::Type;
 use wattle_machine::{Fault, LaunchShape, Program};
@@ -391,7 +391,8 @@ impl State {
         self.free();
         // Frames are blocks here, and their extents are threads.
         let (grid_extent, block_extent) = (shape.outer, shape.inner);
-        let launch_shape = LaunchShape { grid_extent, block_extent, frame_count: grid_extent, frame_extent: block_extent };
+        let launch_shape =
+            LaunchShape { grid_extent, block_extent, frame_count: grid_extent, frame_extent: block_extent };
         let mut requests = vec![self.request(&*kernel, launch_shape, Agent::Device, &options)?];
         if let Some(host_part) = &host_part {
             let one = [1; 4];
@@ -497,11 +498,9 @@ fn lines(threads: &[Waiting]) -> Vec<ThreadLine> {
 
 fn fault_of(actor: &Actor, fault: &Fault, place: &str) -> ErrorKind {
     let what = match fault {
-        Fault::OutOfBounds { index, extent, .. } => FaultKind::OutOfBounds {
-            view: place.to_owned(),
-            index: format_index(index),
-            extent: format_index(extent),
-        },
+        Fault::OutOfBounds { index, extent, .. } => {
+            FaultKind::OutOfBounds { view: place.to_owned(), index: format_index(index), extent: format_index(extent) }
+        }
         Fault::DivisionByZero { .. } => FaultKind::DivisionByZero,
         Fault::Assertion { message, .. } => FaultKind::Assertion(message.to_string()),
     };

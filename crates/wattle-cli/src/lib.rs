@@ -1,1 +1,127 @@
-//! wip
+//! The `wattle` command, over anyone's scenarios.
+//!
+//! Here live its arguments, its printing, its JSON and its exit codes; clap parses, the modules named after the
+//! commands print, and every answer comes from a call of the `wattle` library. What never will live here: an answer
+//! that the library cannot give.
+//!
+//! A crate with kernels of its own has the same command in three lines:
+//!
+//! ```no_run
+//! # static SCENARIOS: [wattle::Scenario; 0] = [];
+//! fn main() -> std::process::ExitCode {
+//!     wattle_cli::run(&SCENARIOS)
+//! }
+//! ```
+
+mod args;
+mod attempt;
+mod choice;
+mod devices;
+mod emit;
+mod exit;
+mod list;
+mod panics;
+mod progress;
+mod report;
+mod run;
+mod session;
+mod shape;
+mod text;
+mod tour;
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+use wattle::{Scenario, interrupt};
+
+pub use exit::Exit;
+
+use args::{Cli, Command};
+use exit::{Input, Stop};
+use session::Session;
+use text::Style;
+
+/// The command over these scenarios, with the arguments of the process. Ctrl-C ends the launch that is running, and
+/// what was found so far is printed; a second one ends the process at once.
+pub fn run(scenarios: &[Scenario]) -> ExitCode {
+    // A process that has a handler of its own keeps it.
+    let _ = ctrlc::set_handler(|| {
+        if interrupt::requested() {
+            std::process::exit(Exit::Unanswered.code().into());
+        }
+        interrupt::request();
+        let _ = writeln!(io::stderr(), "interrupted: waiting for the running launch to end; Ctrl-C again ends at once");
+    });
+    let style = Style::of(io::stdout().is_terminal());
+    execute_styled(scenarios, std::env::args_os(), &mut io::stdout(), style).into()
+}
+
+/// The command with these arguments, the first of which is its own name; what it reports goes to `out`, without
+/// colours, and what went wrong goes to standard error, or with `--json` to `out` as well.
+pub fn execute<A: Into<OsString>>(
+    scenarios: &[Scenario],
+    args: impl IntoIterator<Item = A>,
+    out: &mut dyn Write,
+) -> Exit {
+    execute_styled(scenarios, args.into_iter().map(Into::into), out, Style::PLAIN)
+}
+
+fn execute_styled(
+    scenarios: &[Scenario],
+    args: impl IntoIterator<Item = OsString>,
+    out: &mut dyn Write,
+    style: Style,
+) -> Exit {
+    let args: Vec<_> = args.into_iter().collect();
+    let (cli, json) = match Cli::try_parse_from(&args) {
+        Ok(cli) => {
+            let json = cli.json;
+            (cli, json)
+        }
+        Err(asked) if !asked.use_stderr() => {
+            // Help or the version: clap knows whether it writes to a terminal.
+            let _ = asked.print();
+            return Exit::Holds;
+        }
+        Err(refused) => {
+            if args.iter().any(|arg| arg == "--json") {
+                let message = refused.to_string();
+                let message = message.trim_start_matches("error: ").trim_end();
+                return say(Input::new("arguments", message), None, true, out);
+            }
+            let _ = refused.print();
+            return Exit::Unanswered;
+        }
+    };
+    let command = cli.command.name();
+    let mut session = Session::new(scenarios, out, style, json);
+    let done = match cli.command {
+        Command::Tour(args) => tour::tour(&mut session, &args),
+        Command::Devices => devices::devices(&mut session),
+        Command::List(args) => list::list(&mut session, &args),
+        Command::Run(args) => run::run(&mut session, &args),
+        Command::Emit(args) => emit::emit(&mut session, &args),
+    };
+    match done.and_then(|exit| session.out.flush().map(|()| exit).map_err(Stop::from)) {
+        Ok(exit) => exit,
+        // Whoever reads has had enough.
+        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Unanswered,
+        Err(Stop::Output(error)) => {
+            let _ = writeln!(io::stderr(), "error: the output could not be written: {error}");
+            Exit::Unanswered
+        }
+        Err(Stop::Input(input)) => say(input, Some(command), json, out),
+    }
+}
+
+fn say(input: Input, command: Option<&'static str>, json: bool, out: &mut dyn Write) -> Exit {
+    // Where nobody listens, the exit code still tells.
+    let _ = if json {
+        report::write(out, command, Exit::Unanswered, &report::Refused { error: &input })
+    } else {
+        writeln!(io::stderr(), "error: {input}")
+    };
+    Exit::Unanswered
+}

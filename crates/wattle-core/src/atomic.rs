@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering, co
 
 use wattle_ir::eval::{wrapping_dec, wrapping_inc};
 use wattle_ir::{AtomicInt, AtomicOp, AtomicScalar, Dim, Idx, Rank, Scalar, Type};
-use wattle_memory::{
-    FenceOrder, ForLoad, ForRmw, ForStore, ReadOrder, Scope, UpdateOrder, WriteOrder, marker,
-};
+use wattle_memory::{FenceOrder, ForLoad, ForRmw, ForStore, ReadOrder, Scope, UpdateOrder, WriteOrder, marker};
 
 use crate::view::{Atomic, atomic_load, atomic_store};
 
@@ -82,9 +80,9 @@ unsafe fn update<T: AtomicScalar>(element: *mut T, op: AtomicOp, operand: T, ord
             // SAFETY: the caller's promise; `T` has the size of `$bits`.
             let place = unsafe { $atomic::from_ptr(element.cast()) };
             let old = match op {
-                AtomicOp::Add => place.update(order, failure(order), |old| {
-                    T::from_raw(old as u64).add(operand).to_raw() as $bits
-                }),
+                AtomicOp::Add => {
+                    place.update(order, failure(order), |old| T::from_raw(old as u64).add(operand).to_raw() as $bits)
+                }
                 _ => place.swap(operand.to_raw() as $bits, order),
             };
             T::from_raw(old as u64)
@@ -188,14 +186,7 @@ where
     /// Stores `desired` where `expected` is found; gives what was found. One that fails is a read.
     #[inline(always)]
     #[track_caller]
-    pub fn compare_exchange_with<O: ForRmw>(
-        &self,
-        index: Idx<D>,
-        expected: T,
-        desired: T,
-        scope: Scope,
-        _: O,
-    ) -> T {
+    pub fn compare_exchange_with<O: ForRmw>(&self, index: Idx<D>, expected: T, desired: T, scope: Scope, _: O) -> T {
         let expansion = O::ORDER.expand();
         fence_first(expansion.fence_first, scope);
         let (success, failure) = (update_ordering(expansion.order), failure_ordering(expansion.order));
@@ -264,4 +255,3 @@ updates! {
         /// Subtracts 1, or leaves the operand where the old value is 0 or beyond it (CUDA's `atomicDec`).
         fetch_dec fetch_dec_with Dec;
 }
-

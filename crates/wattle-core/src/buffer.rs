@@ -221,7 +221,8 @@ impl<T: Element, const D: usize> Buffer<T, D> {
             let range = if D == 1 { format!("{}..{}", begin[0], end[0]) } else { format!("{begin:?}..{end:?}") };
             return Err(ErrorKind::ViewRange { site, range, extent: self.extent.to_string() }.into());
         }
-        let spread = |index: [usize; D], fill| std::array::from_fn(|d| index.get(d).map_or(fill, |&index| index as u32));
+        let spread =
+            |index: [usize; D], fill| std::array::from_fn(|d| index.get(d).map_or(fill, |&index| index as u32));
         let region = Region { begin: spread(begin, 0), end: spread(end, 1) };
         Ok(Part { raw: self.raw.clone(), region, element: PhantomData })
     }

@@ -182,7 +182,12 @@ impl Uses {
                 }
             }
             if conflict(other.access, access) && other.region.overlaps(&region) && !ordered(&other.holder, at) {
-                return Err(refuse(other, access, user, matches!(&other.holder, Holder::Queue(c, n) if Arc::ptr_eq(c, at.clock) && *n == at.number)));
+                return Err(refuse(
+                    other,
+                    access,
+                    user,
+                    matches!(&other.holder, Holder::Queue(c, n) if Arc::ptr_eq(c, at.clock) && *n == at.number),
+                ));
             }
             index += 1;
         }

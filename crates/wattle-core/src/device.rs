@@ -214,7 +214,8 @@ impl Device {
             return Ok(device.clone());
         }
         let there = devices.iter().map(|device| (device.name().to_owned(), device.properties().description.clone()));
-        let not_there = missing.iter().map(|missing| (missing.name.to_owned(), format!("not here: {}", missing.reason)));
+        let not_there =
+            missing.iter().map(|missing| (missing.name.to_owned(), format!("not here: {}", missing.reason)));
         Err(ErrorKind::UnknownDevice { wanted: name.to_owned(), known: there.chain(not_there).collect() }.into())
     }
 

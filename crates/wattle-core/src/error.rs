@@ -88,8 +88,10 @@ pub enum ErrorKind {
         why: String,
     },
     /// Source and destination of a copy differ in shape.
-    #[error("copy at {site}: the source has extent {source_extent} and the destination {destination_extent}; \
-             take subviews of one shape")]
+    #[error(
+        "copy at {site}: the source has extent {source_extent} and the destination {destination_extent}; \
+             take subviews of one shape"
+    )]
     CopyShape {
         /// Where the copy was enqueued.
         site: Site,
@@ -215,7 +217,9 @@ fn threads(lines: &[ThreadLine]) -> String {
     if lines.len() > SHOWN {
         text.push(format!("  and {} more", lines.len() - SHOWN));
     }
-    text.push("  help: a wait needs another thread that ends it; raise the limit with `LaunchOptions::time_limit`".into());
+    text.push(
+        "  help: a wait needs another thread that ends it; raise the limit with `LaunchOptions::time_limit`".into(),
+    );
     text.join("\n")
 }
 

@@ -192,7 +192,6 @@ impl<R: Rank> Indices<R> {
         let share = Share::new(self.workers[0], dimension.count, Layout::Contiguous);
         Some((dimension.begin + share.first, dimension.begin + share.end))
     }
-
 }
 
 /// How the indices of one rank are gone through.
@@ -401,12 +400,7 @@ where
     type IntoIter = ItemsIter<'v, T, E>;
     #[inline(always)]
     fn into_iter(self) -> ItemsIter<'v, T, E> {
-        ItemsIter {
-            steps: Walk::steps(&self.indices),
-            start: self.start,
-            strides: self.strides,
-            view: PhantomData,
-        }
+        ItemsIter { steps: Walk::steps(&self.indices), start: self.start, strides: self.strides, view: PhantomData }
     }
 }
 
@@ -429,11 +423,8 @@ where
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let index = self.steps.next()?;
-        let offset: usize = if E == 1 {
-            index[0] as usize
-        } else {
-            (0..E).map(|d| index[d] as usize * self.strides[d] as usize).sum()
-        };
+        let offset: usize =
+            if E == 1 { index[0] as usize } else { (0..E).map(|d| index[d] as usize * self.strides[d] as usize).sum() };
         // SAFETY: the map gives each index once, below the view's extent, and to this thread alone.
         let element = unsafe { &mut *self.start.add(offset) };
         Some((Dim::<E>::gather(index), element))

@@ -181,7 +181,6 @@ pub trait Arg: Clone + Send + Sync + 'static {
     fn built<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b>;
 }
 
-#[diagnostic::do_not_recommend]
 impl<T: Scalar> Arg for T {
     type View = T;
     type Built<'b> = build::Val<'b, T>;

@@ -7,7 +7,7 @@
 mod acc;
 mod atomic;
 mod buffer;
-mod clock;
+pub mod clock;
 mod device;
 mod error;
 mod event;
@@ -24,19 +24,19 @@ mod spec;
 #[doc(hidden)]
 pub mod support;
 mod thread;
-mod view;
+pub mod view;
 
 pub use acc::Acc;
 pub use buffer::{Buffer, MapGuard, MapGuardMut, RawBuffer, Source, Target, View, ViewMut};
-pub use device::{
-    Backend, BackendQueue, Device, DeviceKind, LaunchRequest, Missing, PROVIDERS, Properties, Provider,
-};
+pub use device::{Backend, BackendQueue, Device, DeviceKind, LaunchRequest, Missing, PROVIDERS, Properties, Provider};
 pub use error::{Error, ErrorKind, Fault, FaultKind, Result, ThreadLine, format_index};
 pub use event::{Event, EventState};
 pub use extent::{Extent, ToExtent};
 pub use host::run_host_part;
 pub use indices::{Dimension, IndexRange, Indices, IndicesIter, Items, ItemsIter, Range, range};
-pub use kernel::{Arg, Argument, Arguments, Bound, Bundle, IntoArg, Kernel, KernelInfo, Launch, Parameter, ViewArgument};
+pub use kernel::{
+    Arg, Argument, Arguments, Bound, Bundle, IntoArg, Kernel, KernelInfo, Launch, Parameter, ViewArgument,
+};
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
 pub use observe::Observer;
 pub use queue::{Operation, Queue, Runs, Transfer, TransferEnd, host_part_shape};

@@ -2,6 +2,7 @@
 
 use std::alloc::Layout;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wattle_ir::Type;
 
@@ -60,8 +61,10 @@ pub trait Memory: Send + Sync + 'static {
 
 /// Memory of the host.
 pub struct HostMemory {
-    start: NonNull<u8>,
+    allocation: NonNull<u8>,
     layout: Layout,
+    /// Where the elements start in the allocation, in bytes.
+    color: usize,
 }
 
 // SAFETY: it is plain memory. Who touches it when is decided by the clocks.
@@ -71,6 +74,17 @@ unsafe impl Sync for HostMemory {}
 
 /// Large enough for a cache line and for any vector load.
 const ALIGNMENT: usize = 64;
+/// From this size on, in bytes, buffers start at different places in their pages. Otherwise the same index of two
+/// buffers has the same low address bits, and a processor takes a load for one that must wait for a store to the other.
+const COLORED_FROM: usize = 16 << 10;
+/// How far neighbouring colors are apart, in bytes, and how many there are.
+const COLOR: usize = 320;
+const COLORS: usize = 12;
+
+fn next_color(bytes: usize) -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    if bytes < COLORED_FROM { 0 } else { NEXT.fetch_add(1, Ordering::Relaxed) % COLORS * COLOR }
+}
 
 impl HostMemory {
     /// Allocates zeroed memory for the device `device`.
@@ -78,44 +92,50 @@ impl HostMemory {
     /// # Errors
     /// The machine has less.
     pub fn new(device: &str, bytes: usize) -> Result<HostMemory> {
-        let out_of_memory = |why: String| {
-            Error::from(ErrorKind::OutOfMemory { device: device.to_owned(), bytes: bytes as u64, why })
-        };
+        let out_of_memory =
+            |why: String| Error::from(ErrorKind::OutOfMemory { device: device.to_owned(), bytes: bytes as u64, why });
         if let Some(total) = total_memory().filter(|&total| bytes as u64 > total) {
             return Err(out_of_memory(format!("this machine has {total}")));
         }
-        let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT)
+        let color = next_color(bytes);
+        let layout = Layout::from_size_align(bytes.saturating_add(color).max(1), ALIGNMENT)
             .map_err(|_| out_of_memory("that is beyond the address space".into()))?;
         // SAFETY: the layout is not empty.
-        let start = unsafe { std::alloc::alloc_zeroed(layout) };
-        let start = NonNull::new(start).ok_or_else(|| out_of_memory("the operating system refused it".into()))?;
-        Ok(HostMemory { start, layout })
+        let allocation = unsafe { std::alloc::alloc_zeroed(layout) };
+        let allocation =
+            NonNull::new(allocation).ok_or_else(|| out_of_memory("the operating system refused it".into()))?;
+        Ok(HostMemory { allocation, layout, color })
+    }
+
+    fn start(&self) -> NonNull<u8> {
+        // SAFETY: the color is within the allocation, which was made larger by it.
+        unsafe { self.allocation.add(self.color) }
     }
 }
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
         // SAFETY: it was allocated with this layout, and is freed once.
-        unsafe { std::alloc::dealloc(self.start.as_ptr(), self.layout) }
+        unsafe { std::alloc::dealloc(self.allocation.as_ptr(), self.layout) }
     }
 }
 
 impl Memory for HostMemory {
     fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
-        // SAFETY: the caller keeps within the allocation, and the clocks have ordered every write before this.
         let len = into.len();
-        unsafe { self.start.add(offset).copy_to_nonoverlapping(NonNull::from(into).cast(), len) };
+        // SAFETY: the caller keeps within the allocation, and the clocks have ordered every write before this.
+        unsafe { self.start().add(offset).copy_to_nonoverlapping(NonNull::from(into).cast(), len) };
         Ok(())
     }
 
     fn write(&self, offset: usize, from: &[u8]) -> Result<()> {
         // SAFETY: as above, and every other use.
-        unsafe { self.start.add(offset).copy_from_nonoverlapping(NonNull::from(from).cast(), from.len()) };
+        unsafe { self.start().add(offset).copy_from_nonoverlapping(NonNull::from(from).cast(), from.len()) };
         Ok(())
     }
 
     fn host_pointer(&self) -> Option<NonNull<u8>> {
-        Some(self.start)
+        Some(self.start())
     }
 
     fn as_any(&self) -> &dyn std::any::Any {

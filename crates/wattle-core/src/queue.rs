@@ -315,11 +315,11 @@ impl Queue {
         if elements(&part) != values.len() {
             return Err(copy_shape(site, values.len().to_string(), part.extent_text()));
         }
-        self.write_part(part, TransferEnd::Bytes(to_bytes(values)), User {
-            what: "a copy from the host",
-            parameter: None,
-            site,
-        })
+        self.write_part(
+            part,
+            TransferEnd::Bytes(to_bytes(values)),
+            User { what: "a copy from the host", parameter: None, site },
+        )
     }
 
     /// Sets every element to `value`.

@@ -229,11 +229,8 @@ impl<'l> Thread<'l> {
 
     #[cold]
     pub(crate) fn out_of_bounds(&self, view: &str, index: &[u32], extent: &[u32], site: Site) {
-        let what = FaultKind::OutOfBounds {
-            view: view.to_owned(),
-            index: format_index(index),
-            extent: format_index(extent),
-        };
+        let what =
+            FaultKind::OutOfBounds { view: view.to_owned(), index: format_index(index), extent: format_index(extent) };
         self.launch.keep_fault(self.block, site, what);
     }
 

@@ -111,6 +111,18 @@ pub struct Kernel {
     pub body: Vec<Stmt>,
 }
 
+impl Kernel {
+    /// The name that the user knows a place by; several arrays of the thread's own have numbers.
+    pub fn place_name(&self, place: Place) -> String {
+        let name = match place {
+            Place::Param(id) => self.params.get(id.index()).map(|param| param.name),
+            Place::Shared(id) => self.shared.get(id.index()).map(|array| array.name),
+            Place::Local(_) => None,
+        };
+        name.map_or_else(|| format!("{place:?}"), str::to_owned)
+    }
+}
+
 /// A parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Param {

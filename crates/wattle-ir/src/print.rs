@@ -39,7 +39,9 @@ impl Printer<'_> {
             let kind = if array.atomic { "atomic" } else { "plain" };
             let name = array.name;
             match array.len {
-                SharedLen::Static(len) => writeln!(self.text, "  shared {name}.{number}: {kind} [{}; {len}]", array.element)?,
+                SharedLen::Static(len) => {
+                    writeln!(self.text, "  shared {name}.{number}: {kind} [{}; {len}]", array.element)?
+                }
                 SharedLen::AtLaunch => {
                     writeln!(self.text, "  shared {name}.{number}: {kind} [{}] sized at launch", array.element)?;
                 }

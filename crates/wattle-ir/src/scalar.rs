@@ -19,6 +19,10 @@ mod sealed {
 use sealed::Sealed;
 
 /// A value that a slot can hold: the ten element types and `bool`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number that kernels know",
+    note = "they know u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 and bool"
+)]
 pub trait Scalar: Copy + Debug + Display + Default + PartialEq + PartialOrd + Send + Sync + Sealed + 'static {
     /// The type, as data.
     const TYPE: Type;

@@ -31,18 +31,8 @@ pub enum Type {
 
 impl Type {
     /// The types that memory can hold.
-    pub const ELEMENTS: [Type; 10] = [
-        Type::U8,
-        Type::I8,
-        Type::U16,
-        Type::I16,
-        Type::U32,
-        Type::I32,
-        Type::U64,
-        Type::I64,
-        Type::F32,
-        Type::F64,
-    ];
+    pub const ELEMENTS: [Type; 10] =
+        [Type::U8, Type::I8, Type::U16, Type::I16, Type::U32, Type::I32, Type::U64, Type::I64, Type::F32, Type::F64];
 
     /// The size of one value in memory, in bytes.
     pub fn size(self) -> usize {

@@ -5,9 +5,7 @@ use std::collections::HashSet;
 use thiserror::Error;
 use wattle_memory::Scope;
 
-use crate::{
-    Access, Expr, ExprId, Kernel, Label, MAX_RANK, ParamKind, Place, SharedLen, Site, SlotId, Stmt, Type,
-};
+use crate::{Access, Expr, ExprId, Kernel, Label, MAX_RANK, ParamKind, Place, SharedLen, Site, SlotId, Stmt, Type};
 
 /// What is wrong with a kernel, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -93,7 +91,9 @@ impl Verifier<'_> {
             },
             Expr::Extent(place, dimension) => {
                 let rank = self.place(place)?.rank;
-                ensure((dimension as usize) < rank, || format!("{place:?} has no dimension {dimension}"))?;
+                ensure((dimension as usize) < rank, || {
+                    format!("`{}` has no dimension {dimension}", self.kernel.place_name(place))
+                })?;
                 Type::U32
             }
             Expr::Builtin(_, dimension) => {
@@ -154,12 +154,9 @@ impl Verifier<'_> {
         let missing = || format!("there is no {place:?}");
         match place {
             Place::Param(id) => match self.kernel.params.get(id.index()).map(|param| param.kind) {
-                Some(ParamKind::View { access, element, rank }) => Ok(PlaceType {
-                    element,
-                    rank,
-                    atomic: access == Access::Atomic,
-                    writable: access != Access::Read,
-                }),
+                Some(ParamKind::View { access, element, rank }) => {
+                    Ok(PlaceType { element, rank, atomic: access == Access::Atomic, writable: access != Access::Read })
+                }
                 Some(ParamKind::Scalar(_)) => Err(format!("parameter {id:?} is a value, used as a view")),
                 None => Err(missing()),
             },
@@ -177,17 +174,19 @@ impl Verifier<'_> {
     /// A place that is accessed at `index`, plainly or atomically.
     fn access(&self, place: Place, index: &[ExprId], atomic: bool) -> Checked<PlaceType> {
         let found = self.place(place)?;
-        ensure(index.len() == found.rank, || format!("{} indices for {place:?} of rank {}", index.len(), found.rank))?;
+        ensure(index.len() == found.rank, || {
+            format!("{} indices for `{}` of rank {}", index.len(), self.kernel.place_name(place), found.rank)
+        })?;
         index.iter().try_for_each(|&index| self.expect(index, Type::U32))?;
         ensure(found.atomic == atomic, || {
             let (memory, access) = if atomic { ("plain", "an atomic") } else { ("atomic", "a plain") };
-            format!("{access} access to {place:?}, which is {memory} memory")
+            format!("{access} access to `{}`, which is {memory} memory", self.kernel.place_name(place))
         })?;
         Ok(found)
     }
 
     fn writable(&self, place: Place, found: &PlaceType) -> Checked {
-        ensure(found.writable, || format!("a write to {place:?}, which is read-only"))
+        ensure(found.writable, || format!("a write to `{}`, which is read-only", self.kernel.place_name(place)))
     }
 
     fn result(&self, dst: SlotId, ty: Type) -> Checked {

@@ -1,6 +1,6 @@
 //! The subset of Rust that kernels are written in, as a tree: what the parser makes and the two emitters read.
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream};
 use syn::{Attribute, BinOp, Generics, Lifetime, Path, Type, Visibility};
 
 /// A kernel or a device function.
@@ -14,6 +14,8 @@ pub struct Function {
     pub body: Block,
     /// Whether there is a `return` in the body.
     pub returns: bool,
+    /// The errors, where the body was refused; it is empty then.
+    pub refused: Option<TokenStream>,
 }
 
 pub struct Parameter {
@@ -37,8 +39,11 @@ pub enum Class {
 pub enum View {
     /// `Read<T>`, of one dimension.
     ReadLine,
+    /// `Read<T, D>`.
+    Read,
     PerItem,
-    Other,
+    Shared,
+    Atomic,
 }
 
 /// A variable. Two of one name have different numbers.
@@ -46,6 +51,8 @@ pub enum View {
 pub struct Local {
     pub name: Ident,
     pub mutable: bool,
+    /// Where `mut` stands, or the name.
+    pub mut_span: Span,
     pub number: usize,
 }
 
@@ -53,10 +60,12 @@ pub struct Block {
     pub statements: Vec<Statement>,
     /// The value, where there is one.
     pub value: Option<Box<Expr>>,
+    pub span: Span,
 }
 
+#[allow(clippy::large_enum_variant, reason = "a tree lives for one function")]
 pub enum Statement {
-    Let { pattern: Pattern, ty: Option<Type>, value: Expr },
+    Let { pattern: Pattern, ty: Option<Type>, value: Expr, span: Span },
     Do(Expr),
 }
 
@@ -88,18 +97,48 @@ pub enum ExprKind {
     Assign(Box<Place>, Box<Expr>),
     AssignWith(BinOp, Box<Place>, Box<Expr>),
     Index(Box<Expr>, Box<Expr>),
-    Method { receiver: Box<Expr>, name: Ident, generics: Option<syn::AngleBracketedGenericArguments>, arguments: Vec<Expr> },
+    Method {
+        receiver: Box<Expr>,
+        name: Ident,
+        generics: Option<syn::AngleBracketedGenericArguments>,
+        arguments: Vec<Expr>,
+    },
     /// A mathematical function, written as a method.
-    Math { name: Ident, operands: Vec<Expr> },
+    Math {
+        name: Ident,
+        operands: Vec<Expr>,
+    },
     /// A device function.
-    Call { path: Path, arguments: Vec<Expr> },
+    Call {
+        path: Path,
+        arguments: Vec<Expr>,
+    },
     /// `f32::from_bits(x)`.
-    FromBits { ty: Path, bits: Box<Expr> },
+    FromBits {
+        ty: Path,
+        bits: Box<Expr>,
+    },
     Cast(Box<Expr>, Type),
-    If { condition: Box<Expr>, then: Block, otherwise: Option<Box<Expr>> },
-    While { label: Option<Lifetime>, condition: Box<Expr>, body: Block },
-    Loop { label: Option<Lifetime>, body: Block },
-    For { label: Option<Lifetime>, pattern: Pattern, source: Box<Expr>, body: Block },
+    If {
+        condition: Box<Expr>,
+        then: Block,
+        otherwise: Option<Box<Expr>>,
+    },
+    While {
+        label: Option<Lifetime>,
+        condition: Box<Expr>,
+        body: Block,
+    },
+    Loop {
+        label: Option<Lifetime>,
+        body: Block,
+    },
+    For {
+        label: Option<Lifetime>,
+        pattern: Pattern,
+        source: Box<Expr>,
+        body: Block,
+    },
     Block(Block),
     Break(Option<Lifetime>),
     Continue(Option<Lifetime>),
@@ -108,11 +147,19 @@ pub enum ExprKind {
     Field(Box<Expr>, syn::Index),
     Array(Vec<Expr>),
     Repeat(Box<Expr>, syn::Expr),
-    Range { begin: Box<Expr>, end: Box<Expr>, inclusive: bool },
-    Assert { condition: Box<Expr>, message: String },
+    Range {
+        begin: Box<Expr>,
+        end: Box<Expr>,
+        inclusive: bool,
+    },
+    Assert {
+        condition: Box<Expr>,
+        message: String,
+    },
 }
 
 /// What can be assigned to.
+#[allow(clippy::large_enum_variant, reason = "as above")]
 pub enum Place {
     Local(Local),
     Index(Expr, Expr),

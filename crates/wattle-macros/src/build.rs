@@ -77,7 +77,7 @@ impl Build {
 
     fn statement(&mut self, statement: &Statement) -> TokenStream {
         match statement {
-            Statement::Let { pattern, ty, value } => {
+            Statement::Let { pattern, ty, value, .. } => {
                 let mut tokens = self.full(value);
                 if let Some(ty) = ty
                     && !matches!(ty, syn::Type::Infer(_))
@@ -133,6 +133,19 @@ impl Build {
     fn full(&mut self, x: &Expr) -> TokenStream {
         let outer = std::mem::replace(&mut self.compound, x.has_blocks());
         let tokens = self.expr(x);
+        self.compound = outer;
+        tokens
+    }
+
+    /// The value that is assigned to a place: it is read before what the statements in the place assign.
+    fn before(&mut self, value: &Expr, place: &Place) -> TokenStream {
+        let compound = match place {
+            Place::Local(_) => false,
+            Place::Index(base, index) => base.has_blocks() || index.has_blocks(),
+            Place::Deref(item) => item.has_blocks(),
+        };
+        let outer = std::mem::replace(&mut self.compound, compound || value.has_blocks());
+        let tokens = self.expr(value);
         self.compound = outer;
         tokens
     }
@@ -240,11 +253,20 @@ impl Build {
                 self.binary(op, span, left, right)
             }
             ExprKind::Assign(place, value) => {
-                let value = self.full(value);
-                self.assign(place, span, |_, _| value)
+                let several = matches!(**place, Place::Local(_))
+                    && value.any(&|x| matches!(x.kind, ExprKind::Tuple(_) | ExprKind::Call { .. }));
+                let mut tokens = self.before(value, place);
+                if let (true, Place::Local(local)) = (several, &**place) {
+                    // A tuple may be made of what the variable holds: all is read before a part is written.
+                    let text = local.name.to_string();
+                    tokens = quote!(#builder.bind(#tokens, #text));
+                }
+                let held = self.fresh("value");
+                let assign = self.assign(place, span, |_, _| quote!(#held));
+                quote!({ let #held = #tokens; #assign })
             }
             ExprKind::AssignWith(op, place, value) => {
-                let value = self.full(value);
+                let value = self.before(value, place);
                 let op = *op;
                 let held = self.fresh("value");
                 let assign = self.assign(place, span, |build, old| build.binary(&op, span, old, quote!(#held)));
@@ -252,8 +274,8 @@ impl Build {
             }
             ExprKind::Index(base, index) => {
                 let (base, index) = (self.base(base), self.expr(index));
-                let at = self.fresh("index");
-                quote_spanned!(span=> { let #at = #index; #base.__get(#at) })
+                let (of, at) = (self.fresh("base"), self.fresh("index"));
+                quote_spanned!(span=> { let #of = #base; let #at = #index; #of.__get(#at) })
             }
             ExprKind::Method { receiver, name, generics, arguments } => {
                 let (receiver, arguments) = (self.expr(receiver), self.exprs(arguments));
@@ -266,8 +288,8 @@ impl Build {
             }
             ExprKind::Call { path, arguments } => {
                 let arguments = self.exprs(arguments);
-                let (path, generics) = crate::signature::associated(path, "__build");
-                quote!(#path #generics (#builder, #(#arguments),*))
+                let (path, generics) = crate::signature::callee(path);
+                quote_spanned!(span=> ::wattle::__private::in_builder(#builder, #path).__bodies().__build #generics (#(#arguments),*))
             }
             ExprKind::FromBits { ty, bits } => {
                 let bits = self.expr(bits);
@@ -355,16 +377,22 @@ impl Build {
         let builder = builder();
         let joined = self.fresh("joined");
         let condition = self.full(condition);
-        let then = self.value(then);
-        let otherwise = match otherwise {
-            Some(otherwise) => self.full(otherwise),
-            None => quote!(()),
+        let join = |value: TokenStream| quote!(let #joined = { let value = #value; #builder.join(value) };);
+        // The branch that is left for good has no value, and rustc could infer no type for it.
+        let (then, otherwise) = match otherwise {
+            Some(otherwise) if then.diverges() => (self.effect(then), join(self.full(otherwise))),
+            Some(otherwise) if otherwise.diverges() => (join(self.value(then)), self.effect_of(otherwise)),
+            otherwise => {
+                let then = join(self.value(then));
+                let otherwise = otherwise.map_or_else(|| quote!(()), |otherwise| self.full(otherwise));
+                (then, quote!({ let value = #otherwise; ::wattle::__private::Variable::set(&#joined, value); }))
+            }
         };
         quote_spanned! {span=> {
             { let condition = #condition; #builder.if_begin(condition); }
-            let #joined = { let value = #then; #builder.join(value) };
+            #then
             #builder.if_else();
-            { let value = #otherwise; ::wattle::__private::Variable::set(&#joined, value); }
+            #otherwise
             #builder.if_end();
             ::wattle::__private::Variable::get(&#joined)
         }}
@@ -405,7 +433,7 @@ impl Build {
             }
             None => self.loops.last(),
         };
-        // Outside a loop: the host's function has rustc's own error for it.
+        // The parser has refused what is outside a loop.
         found.map_or_else(|| private("no_loop"), |(_, handle)| handle.clone())
     }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use syn::BinOp;
 
@@ -25,12 +25,24 @@ struct Windows {
     slices: BTreeMap<usize, Ident>,
 }
 
-fn support() -> TokenStream {
-    quote!(::wattle::__private::support)
+fn support(span: Span) -> TokenStream {
+    quote_spanned!(span=> ::wattle::__private::support)
+}
+
+/// A name that the user's code cannot mean; what rustc says about it belongs to `span`.
+fn private_at(name: &str, span: Span) -> Ident {
+    Ident::new(name, Span::mixed_site().located_at(span))
 }
 
 fn private(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
+}
+
+/// `{ … }` in the place of the user's own block.
+fn braces(span: Span, content: TokenStream) -> TokenStream {
+    let mut group = Group::new(Delimiter::Brace, content);
+    group.set_span(span);
+    TokenTree::Group(group).into()
 }
 
 impl Host {
@@ -43,12 +55,12 @@ impl Host {
     pub fn block(&mut self, block: &Block) -> TokenStream {
         let statements: Vec<_> = block.statements.iter().map(|statement| self.statement(statement)).collect();
         let value = block.value.as_ref().map(|value| self.expr(value));
-        quote!({ #(#statements)* #value })
+        braces(block.span, quote!(#(#statements)* #value))
     }
 
     fn statement(&mut self, statement: &Statement) -> TokenStream {
         match statement {
-            Statement::Let { pattern, ty, value } => {
+            Statement::Let { pattern, ty, value, span } => {
                 let mut tokens = self.expr(value);
                 if let (Pattern::Local(local), ExprKind::Method { name, .. }) = (pattern, &value.kind)
                     && name.to_string().starts_with("shared")
@@ -58,18 +70,18 @@ impl Host {
                 }
                 let pattern = self.pattern(pattern);
                 let ty = ty.as_ref().map(|ty| quote!(: #ty));
-                quote!(let #pattern #ty = #tokens;)
+                quote_spanned!(*span=> let #pattern #ty = #tokens;)
             }
             Statement::Do(x) => {
-                let tokens = self.expr(x);
-                quote!(#tokens;)
+                let (tokens, span) = (self.expr(x), x.span);
+                quote_spanned!(span=> #tokens;)
             }
         }
     }
 
     fn pattern(&self, pattern: &Pattern) -> TokenStream {
         match pattern {
-            Pattern::Local(Local { name, mutable: true, .. }) => quote!(mut #name),
+            Pattern::Local(Local { name, mutable: true, mut_span, .. }) => quote_spanned!(*mut_span=> mut #name),
             Pattern::Local(Local { name, .. }) => quote!(#name),
             Pattern::Wild(span) => quote_spanned!(*span=> _),
             Pattern::Tuple(all) => {
@@ -92,14 +104,14 @@ impl Host {
         if self.is_kernel {
             quote!(return;)
         } else {
-            let support = support();
-            quote!(return #support::zero();)
+            let support = support(Span::call_site());
+            quote!(return (#support::zero(), ());)
         }
     }
 
     fn binary(&self, op: &BinOp, span: Span, x: TokenStream, y: TokenStream) -> TokenStream {
-        let support = support();
-        let thread = private("thread");
+        let support = support(span);
+        let thread = private_at("thread", span);
         match op {
             BinOp::Add(_) => quote_spanned!(span=> #support::add(#x, #y)),
             BinOp::Sub(_) => quote_spanned!(span=> #support::sub(#x, #y)),
@@ -108,6 +120,9 @@ impl Host {
             BinOp::Rem(_) => quote_spanned!(span=> #support::rem(#x, #y, #thread)),
             BinOp::Shl(_) => quote_spanned!(span=> #support::shl(#x, #y)),
             BinOp::Shr(_) => quote_spanned!(span=> #support::shr(#x, #y)),
+            BinOp::BitAnd(_) => quote_spanned!(span=> ::wattle::__private::bit_and(#x, #y)),
+            BinOp::BitOr(_) => quote_spanned!(span=> ::wattle::__private::bit_or(#x, #y)),
+            BinOp::BitXor(_) => quote_spanned!(span=> ::wattle::__private::bit_xor(#x, #y)),
             op => quote_spanned!(span=> (#x #op #y)),
         }
     }
@@ -120,23 +135,23 @@ impl Host {
 
     pub fn expr(&mut self, x: &Expr) -> TokenStream {
         let span = x.span;
-        let support = support();
-        let thread = private("thread");
+        let support = support(span);
+        let thread = private_at("thread", span);
         match &x.kind {
             ExprKind::Literal(literal) => quote!(#literal),
-            ExprKind::NegativeLiteral(literal) => quote!((-#literal)),
+            ExprKind::NegativeLiteral(literal) => quote_spanned!(span=> (-#literal)),
             ExprKind::Local(local) => {
                 let name = &local.name;
                 quote!(#name)
             }
-            ExprKind::Constant(path) => quote!(#path),
+            ExprKind::Constant(path) => quote_spanned!(span=> ::wattle::__private::constant(#path)),
             ExprKind::Negate(x) => {
                 let x = self.expr(x);
                 quote_spanned!(span=> #support::neg(#x))
             }
             ExprKind::Not(x) => {
                 let x = self.expr(x);
-                quote_spanned!(span=> (!#x))
+                quote_spanned!(span=> ::wattle::__private::not(#x))
             }
             ExprKind::Deref(x) => {
                 let x = self.expr(x);
@@ -151,6 +166,7 @@ impl Host {
                 self.binary(op, span, left, right)
             }
             ExprKind::Assign(place, value) => {
+                let value_span = value.span;
                 let value = self.expr(value);
                 match &**place {
                     Place::Local(local) => {
@@ -158,8 +174,9 @@ impl Host {
                         quote_spanned!(span=> #name = #value)
                     }
                     Place::Index(base, index) => {
+                        let index_span = index.span;
                         let (base, index) = (self.expr(base), self.expr(index));
-                        let (held, at) = (private("value"), private("index"));
+                        let (held, at) = (private_at("value", value_span), private_at("index", index_span));
                         quote_spanned!(span=> {
                             let #held = #value;
                             let #at = #index;
@@ -173,8 +190,8 @@ impl Host {
                 }
             }
             ExprKind::AssignWith(op, place, value) => {
+                let held = private_at("value", value.span);
                 let value = self.expr(value);
-                let held = private("value");
                 match &**place {
                     Place::Local(local) => {
                         let name = &local.name;
@@ -182,8 +199,9 @@ impl Host {
                         quote_spanned!(span=> { let #held = #value; #name = #result })
                     }
                     Place::Index(base, index) => {
+                        let index_span = index.span;
                         let (base, index) = (self.expr(base), self.expr(index));
-                        let (at, old) = (private("index"), private("old"));
+                        let (at, old) = (private_at("index", index_span), private_at("old", span));
                         let result = self.binary(op, span, quote!(#old), quote!(#held));
                         quote_spanned!(span=> {
                             let #held = #value;
@@ -209,7 +227,7 @@ impl Host {
             }
             ExprKind::Method { receiver, name, generics, arguments } => {
                 let (receiver, arguments) = (self.expr(receiver), self.exprs(arguments));
-                quote!(#receiver.#name #generics (#(#arguments),*))
+                quote_spanned!(span=> #receiver.#name #generics (#(#arguments),*))
             }
             ExprKind::Math { name, operands } => {
                 let operands = self.exprs(operands);
@@ -217,8 +235,8 @@ impl Host {
             }
             ExprKind::Call { path, arguments } => {
                 let arguments = self.exprs(arguments);
-                let (path, generics) = crate::signature::associated(path, "__host");
-                quote!(#path #generics (#thread, #(#arguments),*))
+                let (path, generics) = crate::signature::callee(path);
+                quote_spanned!(span=> ::wattle::__private::on_host(#thread, #path).__bodies().__host #generics (#(#arguments),*).0)
             }
             ExprKind::FromBits { ty, bits } => {
                 let bits = self.expr(bits);
@@ -255,23 +273,27 @@ impl Host {
             ExprKind::Continue(label) => quote_spanned!(span=> continue #label),
             ExprKind::Return(value) => {
                 let value = value.as_ref().map(|value| self.expr(value));
-                quote_spanned!(span=> return #value)
+                match (self.is_kernel, value) {
+                    (true, value) => quote_spanned!(span=> return #value),
+                    (false, Some(value)) => quote_spanned!(span=> return (#value, ())),
+                    (false, None) => quote_spanned!(span=> return ((), ())),
+                }
             }
             ExprKind::Tuple(all) => {
                 let all = self.exprs(all);
-                quote!((#(#all,)*))
+                quote_spanned!(span=> (#(#all,)*))
             }
             ExprKind::Field(base, index) => {
                 let base = self.expr(base);
-                quote!(#base.#index)
+                quote_spanned!(span=> #base.#index)
             }
             ExprKind::Array(all) => {
                 let all = self.exprs(all);
-                quote!([#(#all),*])
+                quote_spanned!(span=> [#(#all),*])
             }
             ExprKind::Repeat(value, count) => {
                 let value = self.expr(value);
-                quote!([#value; #count])
+                quote_spanned!(span=> [#value; #count])
             }
             ExprKind::Range { begin, end, .. } => {
                 let (begin, end) = (self.expr(begin), self.expr(end));

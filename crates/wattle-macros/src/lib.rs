@@ -6,8 +6,10 @@
 
 mod ast;
 mod build;
+mod emit;
 mod host;
 mod parse;
+mod sample;
 mod signature;
 
 use proc_macro::TokenStream;
@@ -32,17 +34,17 @@ use syn::{ItemFn, parse_macro_input};
 /// conversions from float saturate, an integer divided by zero is a fault and gives 0, and nothing is contracted.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    expand(attribute, parse_macro_input!(item as ItemFn), "kernel", signature::kernel)
+    expand(attribute, parse_macro_input!(item as ItemFn), "kernel", emit::kernel)
 }
 
 /// Makes a function callable from kernels: `#[device_fn] fn square(x: f32) -> f32 { x * x }`.
 ///
 /// It is written in the subset of [`kernel`], takes and returns numbers, tuples and arrays of them, and can also take
 /// `acc: &Acc` and the views `Read`, `Shared` and `Atomic`, by value. It is built in place wherever it is called, so it
-/// cannot be recursive. In Rust's eyes it is a type with the function's name; `use` and paths work as for functions.
+/// cannot be recursive. `use` and paths work as for functions; in the documentation it is a type with the function's name.
 #[proc_macro_attribute]
 pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    expand(attribute, parse_macro_input!(item as ItemFn), "device_fn", signature::device_fn)
+    expand(attribute, parse_macro_input!(item as ItemFn), "device_fn", emit::device_fn)
 }
 
 fn expand(

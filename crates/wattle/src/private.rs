@@ -12,34 +12,134 @@ pub fn typed<'b, T: KernelType>(_: &'b build::Builder, value: T::Built<'b>) -> T
 }
 
 /// What a device function is given where a kernel calls it, and nobody else has.
-pub struct OnlyInKernels(());
+#[derive(Clone, Copy)]
+pub struct OnlyInKernels<'a>(Within<'a>);
 
-/// A function that `#[device_fn]` has made: of this signature, and giving the type that has the function's bodies.
-#[diagnostic::on_unimplemented(
-    message = "a kernel can call no function but those that are marked `#[device_fn]`",
-    label = "not marked `#[device_fn]`",
-    note = "write `#[device_fn]` above the function `{Self}`, if it is yours; mathematical functions are methods: `x.sqrt()`"
-)]
-pub trait DeviceFunction {
-    /// The type that has the bodies.
-    type Bodies;
-    /// That.
-    fn bodies(self) -> Self::Bodies;
+#[derive(Clone, Copy)]
+enum Within<'a> {
+    Host(&'a Thread<'a>),
+    Builder(&'a build::Builder),
 }
 
-#[diagnostic::do_not_recommend]
-impl<F: FnOnce(OnlyInKernels) -> B, B> DeviceFunction for F {
-    type Bodies = B;
+impl<'a> OnlyInKernels<'a> {
+    /// The thread that calls; for the host's function.
     #[inline(always)]
-    fn bodies(self) -> B {
-        self(OnlyInKernels(()))
+    pub fn thread(self) -> &'a Thread<'a> {
+        match self.0 {
+            Within::Host(thread) => thread,
+            Within::Builder(_) => unreachable!("a builder calls builders"),
+        }
+    }
+
+    /// The builder of the kernel that calls; for the builder.
+    pub fn builder(self) -> &'a build::Builder {
+        match self.0 {
+            Within::Builder(builder) => builder,
+            Within::Host(_) => unreachable!("the host calls the host's functions"),
+        }
     }
 }
 
-/// The bodies of the device function `function`.
+/// A function that a kernel calls, and where it does.
+pub struct Callee<'a, F> {
+    function: F,
+    call: OnlyInKernels<'a>,
+}
+
+/// `function`, as this thread calls it.
 #[inline(always)]
-pub fn device_function<F: DeviceFunction>(function: F) -> F::Bodies {
-    function.bodies()
+pub fn on_host<'a, F>(thread: &'a Thread<'_>, function: F) -> Callee<'a, F> {
+    Callee { function, call: OnlyInKernels(Within::Host(thread)) }
+}
+
+/// A builder that calls `F`: a trait, so that the result is erroneous where the builder is (see [`Once`]).
+pub trait Calls<'a, F> {
+    /// [`Callee`].
+    type Callee;
+    /// That.
+    fn callee(&'a self, function: F) -> Self::Callee;
+}
+impl<'a, F: 'a> Calls<'a, F> for build::Builder {
+    type Callee = Callee<'a, F>;
+    fn callee(&'a self, function: F) -> Callee<'a, F> {
+        Callee { function, call: OnlyInKernels(Within::Builder(self)) }
+    }
+}
+
+/// `function`, as it is called in the kernel that is being built.
+pub fn in_builder<'a, B: Calls<'a, F>, F>(builder: &'a B, function: F) -> B::Callee {
+    builder.callee(function)
+}
+
+impl<'a, F: FnOnce(OnlyInKernels<'a>) -> B, B> Callee<'a, F> {
+    /// The type that has the bodies of a function that `#[device_fn]` has made.
+    #[inline(always)]
+    pub fn __bodies(self) -> B {
+        (self.function)(self.call)
+    }
+}
+
+/// What `__bodies` is of all other functions: an error in words. Nothing implements it.
+#[diagnostic::on_unimplemented(
+    message = "a kernel can call no function but those that are marked `#[device_fn]`",
+    label = "not marked `#[device_fn]`",
+    note = "write `#[device_fn]` above this function, if it is yours; mathematical functions are methods: `x.sqrt()`"
+)]
+pub trait DeviceFunction {
+    /// No type.
+    type Bodies;
+}
+
+/// See [`DeviceFunction`].
+pub trait NotMarked<F> {
+    /// Nothing can call it.
+    fn __bodies(self) -> F::Bodies
+    where
+        F: DeviceFunction;
+}
+impl<F> NotMarked<F> for Callee<'_, F> {
+    fn __bodies(self) -> F::Bodies
+    where
+        F: DeviceFunction,
+    {
+        unreachable!("nothing is a `DeviceFunction`")
+    }
+}
+
+/// A constant that a kernel names.
+#[inline(always)]
+pub const fn constant<T: build::Lift + Copy>(value: T) -> T {
+    value
+}
+
+/// What `& | ^ !` apply to.
+#[diagnostic::on_unimplemented(message = "`& | ^ !` apply to integers and bool, not to `{Self}`")]
+pub trait Bitwise: wattle_ir::Scalar {}
+macro_rules! bitwise { ($($t:ident)+) => { $(#[diagnostic::do_not_recommend] impl Bitwise for $t {})+ }; }
+bitwise!(bool u8 i8 u16 i16 u32 i32 u64 i64);
+
+/// Bitwise and, of integers and bool.
+#[inline(always)]
+pub fn bit_and<T: Bitwise>(x: T, y: T) -> T {
+    T::from_raw(x.to_raw() & y.to_raw())
+}
+
+/// Bitwise or.
+#[inline(always)]
+pub fn bit_or<T: Bitwise>(x: T, y: T) -> T {
+    T::from_raw(x.to_raw() | y.to_raw())
+}
+
+/// Bitwise exclusive or.
+#[inline(always)]
+pub fn bit_xor<T: Bitwise>(x: T, y: T) -> T {
+    T::from_raw(x.to_raw() ^ y.to_raw())
+}
+
+/// Complement.
+#[inline(always)]
+pub fn not<T: Bitwise>(x: T) -> T {
+    T::from_raw(!x.to_raw())
 }
 
 /// `T`, but erroneous for rustc where `N` is.
@@ -58,8 +158,8 @@ impl<T: ?Sized> AfterHost for Once<T, 0> {
     type Type = T;
 }
 
-/// 0. Working that out needs the result's layout, and with it that the function's body has no error, if the result is
-/// an `impl Sized`.
+/// Zero. Working that out needs the result's layout, and with it that the function's body has no error, if the result
+/// is an `impl Sized`.
 pub const fn after<F: Function<A>, A>(_: &F) -> usize {
     (size_of::<F::Result>() == usize::MAX) as usize
 }

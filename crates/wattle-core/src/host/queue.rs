@@ -152,11 +152,12 @@ impl NonBlocking {
         let executor = Executor { properties, team: None };
         let seen = status.clone();
         // It ends when the queue is dropped and what was enqueued is done.
-        std::thread::Builder::new().name("wattle-queue".into()).spawn(move || serve(&receiver, executor, &seen)).map_err(
-            |error| {
+        std::thread::Builder::new()
+            .name("wattle-queue".into())
+            .spawn(move || serve(&receiver, executor, &seen))
+            .map_err(|error| {
                 Error::from(ErrorKind::System { what: "starting a queue's thread".into(), message: error.to_string() })
-            },
-        )?;
+            })?;
         Ok(NonBlocking { tasks: Mutex::new(tasks), status })
     }
 

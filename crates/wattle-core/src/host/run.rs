@@ -123,8 +123,7 @@ fn run_alone(kernel: &dyn Kernel, state: &LaunchState) -> Result<()> {
             kernel.run(&Thread::new(state, block));
         }
     };
-    catch_unwind(AssertUnwindSafe(run))
-        .map_err(|panic| panicked(&format!("kernel `{}`", kernel.info().name), &*panic))
+    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| panicked(&format!("kernel `{}`", kernel.info().name), &*panic))
 }
 
 /// Takes blocks in index order and runs each to its end, until none is left.

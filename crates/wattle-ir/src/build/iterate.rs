@@ -161,12 +161,7 @@ fn at_least_one<'b>(builder: &'b Builder, step: Val<'b, u32>) -> Val<'b, u32> {
 }
 
 /// `counter + step`, or `end` where that is not below it; `counter < end`.
-fn advance<'b>(
-    builder: &'b Builder,
-    counter: Val<'b, u32>,
-    step: Val<'b, u32>,
-    end: Val<'b, u32>,
-) -> Val<'b, u32> {
+fn advance<'b>(builder: &'b Builder, counter: Val<'b, u32>, step: Val<'b, u32>, end: Val<'b, u32>) -> Val<'b, u32> {
     let left = builder.sub(end, counter);
     Val::select(builder.gt(left, step), builder.add(counter, step), end)
 }
@@ -306,8 +301,7 @@ impl<'b, R: Rank> Indices<'b, R> {
         let place = |dimension: &Dimension<'b>, counter: Val<'b, u32>| {
             builder.add(dimension.begin, builder.mul(counter, dimension.step))
         };
-        let counts: Vec<_> =
-            self.dimensions.iter().map(|d| builder.hold(Self::count(builder, d), None)).collect();
+        let counts: Vec<_> = self.dimensions.iter().map(|d| builder.hold(Self::count(builder, d), None)).collect();
         let mut labels = Vec::new();
         let mut levels = Vec::new();
         let mut index = Vec::new();

@@ -130,6 +130,7 @@ pub trait Lift {
     fn lift(self, builder: &Builder) -> Self::Built<'_>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Scalar> Lift for T {
     type Built<'b> = Val<'b, T>;
     fn lift(self, builder: &Builder) -> Val<'_, T> {

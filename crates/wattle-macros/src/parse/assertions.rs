@@ -11,12 +11,13 @@ impl Parser {
     pub(super) fn macro_call(&mut self, call: &syn::Macro) -> Result<Expr> {
         let span = call.path.span();
         let name = call.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-        let arguments = || {
-            call.parse_body_with(syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated)
-        };
+        let arguments =
+            || call.parse_body_with(syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated);
         let message = |all: &[&syn::Expr], otherwise: String| match all {
             [] => Ok(otherwise),
-            [syn::Expr::Lit(syn::ExprLit { lit: Lit::Str(text), .. })] if !text.value().contains('{') => Ok(text.value()),
+            [syn::Expr::Lit(syn::ExprLit { lit: Lit::Str(text), .. })] if !text.value().contains('{') => {
+                Ok(text.value())
+            }
             [first, ..] => error(
                 first,
                 "the message of an assertion in a kernel is one string without arguments; the report names line and thread",
@@ -60,7 +61,9 @@ impl Parser {
 fn text(x: &syn::Expr) -> String {
     // Tokens are spaced widely; close them up as a person would.
     let mut text = x.to_token_stream().to_string();
-    for (wide, close) in [(" . ", "."), (" (", "("), ("( ", "("), (" )", ")"), (" [", "["), ("[ ", "["), (" ]", "]"), (" ,", ",")] {
+    for (wide, close) in
+        [(" . ", "."), (" (", "("), ("( ", "("), (" )", ")"), (" [", "["), ("[ ", "["), (" ]", "]"), (" ,", ",")]
+    {
         text = text.replace(wide, close);
     }
     text

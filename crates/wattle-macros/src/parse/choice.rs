@@ -14,7 +14,7 @@ impl Parser {
         let span = value.span;
         self.scoped(|parser| {
             let name = Ident::new("matched", Span::mixed_site());
-            let matched = Local { name, mutable: false, number: parser.next };
+            let matched = Local { name, mutable: false, mut_span: span, number: parser.next };
             parser.next += 1;
             let mut chain = None;
             for (number, arm) in choice.arms.iter().enumerate().rev() {
@@ -23,7 +23,8 @@ impl Parser {
                 }
                 let body = |parser: &mut Self| -> Result<Block> {
                     let value = parser.expr(&arm.body)?;
-                    Ok(Block { statements: Vec::new(), value: Some(Box::new(value)) })
+                    let span = value.span;
+                    Ok(Block { statements: Vec::new(), value: Some(Box::new(value)), span })
                 };
                 let last = number + 1 == choice.arms.len();
                 if last {
@@ -34,12 +35,12 @@ impl Parser {
                                 let kind = ExprKind::Local(matched.clone());
                                 let value = Expr { kind, span: name.span() };
                                 let pattern = parser.pattern(&arm.pat)?;
-                                vec![Statement::Let { pattern, ty: None, value }]
+                                vec![Statement::Let { pattern, ty: None, value, span: name.span() }]
                             }
                             other => return error(other, "the last arm of a `match` in a kernel is `_ => …`"),
                         };
-                        let Block { value, .. } = body(parser)?;
-                        let kind = ExprKind::Block(Block { statements, value });
+                        let Block { value, span, .. } = body(parser)?;
+                        let kind = ExprKind::Block(Block { statements, value, span });
                         Ok(Expr { kind, span: arm.span() })
                     })?);
                     continue;
@@ -52,8 +53,9 @@ impl Parser {
             let Some(chain) = chain else {
                 return error(choice, "the last arm of a `match` in a kernel is `_ => …`");
             };
-            let statements = vec![Statement::Let { pattern: Pattern::Local(matched), ty: None, value }];
-            Ok(ExprKind::Block(Block { statements, value: Some(Box::new(Expr { span, ..chain })) }))
+            let statements = vec![Statement::Let { pattern: Pattern::Local(matched), ty: None, value, span }];
+            let value = Some(Box::new(Expr { span, ..chain }));
+            Ok(ExprKind::Block(Block { statements, value, span }))
         })
     }
 

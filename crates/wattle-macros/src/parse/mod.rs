@@ -8,12 +8,12 @@ mod types;
 
 use std::collections::HashMap;
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{BinOp, Error, Lit, Pat, Result, UnOp};
 
-use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Place, Statement};
+use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Place, Statement, View};
 use names::{ELSEWHERE, MATH, METHODS, SHARED};
 use types::check_cast;
 pub use types::{check_type, class};
@@ -28,6 +28,8 @@ pub struct Parser {
     scopes: Vec<HashMap<String, Local>>,
     /// The labels of the loops around.
     labels: Vec<Option<String>>,
+    /// The variables that are views, by number.
+    views: HashMap<usize, View>,
     next: usize,
     pub returns: bool,
     /// Whether shared memory may be declared: at the top of a kernel.
@@ -40,6 +42,7 @@ impl Parser {
         Parser {
             scopes: vec![HashMap::new()],
             labels: Vec::new(),
+            views: HashMap::new(),
             next: 0,
             returns: false,
             shared_allowed: false,
@@ -48,12 +51,24 @@ impl Parser {
     }
 
     pub fn declare(&mut self, name: &Ident, mutable: bool) -> Local {
-        let local = Local { name: name.clone(), mutable, number: self.next };
+        let local = Local { name: name.clone(), mutable, mut_span: name.span(), number: self.next };
         self.next += 1;
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(name.to_string(), local.clone());
         }
         local
+    }
+
+    /// Notes that a variable is a view.
+    pub fn is_view(&mut self, local: &Local, view: View) {
+        self.views.insert(local.number, view);
+    }
+
+    fn view(&self, x: &Expr) -> Option<View> {
+        match &x.kind {
+            ExprKind::Local(local) => self.views.get(&local.number).copied(),
+            _ => None,
+        }
     }
 
     fn find(&self, name: &Ident) -> Option<Local> {
@@ -79,19 +94,19 @@ impl Parser {
 
     /// The body of the function: shared memory may be declared directly in it.
     pub fn body(&mut self, block: &syn::Block) -> Result<Block> {
-        self.statements(&block.stmts, true)
+        self.statements(block, true)
     }
 
     fn block(&mut self, block: &syn::Block) -> Result<Block> {
-        self.scoped(|parser| parser.statements(&block.stmts, false))
+        self.scoped(|parser| parser.statements(block, false))
     }
 
-    fn statements(&mut self, statements: &[syn::Stmt], top: bool) -> Result<Block> {
-        let mut block = Block { statements: Vec::new(), value: None };
+    fn statements(&mut self, source: &syn::Block, top: bool) -> Result<Block> {
+        let mut block = Block { statements: Vec::new(), value: None, span: source.brace_token.span.join() };
         // Every statement with an error gets it told at once.
         let mut refused: Option<Error> = None;
-        for (number, statement) in statements.iter().enumerate() {
-            let last = number + 1 == statements.len();
+        for (number, statement) in source.stmts.iter().enumerate() {
+            let last = number + 1 == source.stmts.len();
             match self.statement(statement, top) {
                 Ok(Statement::Do(x)) if last && matches!(statement, syn::Stmt::Expr(_, None)) => {
                     block.value = Some(Box::new(x));
@@ -134,7 +149,12 @@ impl Parser {
         self.shared_allowed = false;
         let value = value?;
         let pattern = self.pattern(pattern)?;
-        Ok(Statement::Let { pattern, ty, value })
+        if let (Pattern::Local(local), ExprKind::Method { name, .. }) = (&pattern, &value.kind)
+            && (name == "shared_atomic" || name == "shared_atomic_at_launch")
+        {
+            self.is_view(local, View::Atomic);
+        }
+        Ok(Statement::Let { pattern, ty, value, span: local.let_token.span })
     }
 
     fn pattern(&mut self, pattern: &Pat) -> Result<Pattern> {
@@ -143,15 +163,13 @@ impl Parser {
                 if name.by_ref.is_some() || name.subpat.is_some() {
                     return error(name, "patterns in kernels are names, `_`, tuples `(a, b)` and arrays `[y, x]`");
                 }
-                Ok(Pattern::Local(self.declare(&name.ident, name.mutability.is_some())))
+                let local = self.declare(&name.ident, name.mutability.is_some());
+                let mut_span = name.mutability.map_or(local.mut_span, |token| token.span);
+                Ok(Pattern::Local(Local { mut_span, ..local }))
             }
             Pat::Wild(wild) => Ok(Pattern::Wild(wild.span())),
-            Pat::Tuple(tuple) => {
-                tuple.elems.iter().map(|x| self.pattern(x)).collect::<Result<_>>().map(Pattern::Tuple)
-            }
-            Pat::Slice(slice) => {
-                slice.elems.iter().map(|x| self.pattern(x)).collect::<Result<_>>().map(Pattern::Array)
-            }
+            Pat::Tuple(tuple) => tuple.elems.iter().map(|x| self.pattern(x)).collect::<Result<_>>().map(Pattern::Tuple),
+            Pat::Slice(slice) => slice.elems.iter().map(|x| self.pattern(x)).collect::<Result<_>>().map(Pattern::Array),
             Pat::Paren(inner) => self.pattern(&inner.pat),
             other => error(other, "patterns in kernels are names, `_`, tuples `(a, b)` and arrays `[y, x]`"),
         }
@@ -190,7 +208,25 @@ impl Parser {
                 if let syn::Expr::Range(range) = &*index.index {
                     return error(range, "there are no slices in kernels; pass a view of the part you want, or index");
                 }
-                ExprKind::Index(self.boxed(&index.expr)?, self.boxed(&index.index)?)
+                let base = self.boxed(&index.expr)?;
+                match self.view(&base) {
+                    Some(View::PerItem) => {
+                        return error(
+                            x,
+                            "a `PerItem` view has no elements by index, since each belongs to one thread; write \
+                             `for (i, item) in acc.items(&mut out) { *item = … }`",
+                        );
+                    }
+                    Some(View::Atomic) => {
+                        return error(
+                            x,
+                            "`Atomic` memory is touched by atomic operations alone: `x.load(i)`, `x.store(i, value)`, \
+                             `x.fetch_add(i, value)`; for plain accesses take `Shared`",
+                        );
+                    }
+                    _ => {}
+                }
+                ExprKind::Index(base, self.boxed(&index.index)?)
             }
             syn::Expr::MethodCall(call) => self.method(call, shared_allowed)?,
             syn::Expr::Call(call) => self.call(call)?,
@@ -243,11 +279,11 @@ impl Parser {
                 if let Some(value) = &leave.expr {
                     return error(value, "`break` has no value in kernels; assign to a `let mut` before the loop");
                 }
-                self.check_label(&leave.label)?;
+                self.check_label(x, &leave.label)?;
                 ExprKind::Break(leave.label.clone())
             }
             syn::Expr::Continue(next) => {
-                self.check_label(&next.label)?;
+                self.check_label(x, &next.label)?;
                 ExprKind::Continue(next.label.clone())
             }
             syn::Expr::Return(leave) => {
@@ -261,7 +297,10 @@ impl Parser {
             syn::Expr::Field(field) => match &field.member {
                 syn::Member::Unnamed(index) => ExprKind::Field(self.boxed(&field.base)?, index.clone()),
                 syn::Member::Named(name) => {
-                    return error(name, "there are no structs in kernels; use a tuple, or pass the fields by themselves");
+                    return error(
+                        name,
+                        "there are no structs in kernels; use a tuple, or pass the fields by themselves",
+                    );
                 }
             },
             syn::Expr::Array(array) => ExprKind::Array(self.exprs(&array.elems)?),
@@ -311,6 +350,11 @@ impl Parser {
     fn place(&mut self, x: &syn::Expr) -> Result<Place> {
         match self.expr(x)?.kind {
             ExprKind::Local(local) => Ok(Place::Local(local)),
+            ExprKind::Index(base, _) if matches!(self.view(&base), Some(View::Read | View::ReadLine)) => error(
+                x,
+                "nobody writes to a `Read` view; take `PerItem` where each element has its one thread, `Shared` where \
+                 threads write as they like",
+            ),
             ExprKind::Index(base, index) => Ok(Place::Index(*base, *index)),
             ExprKind::Deref(item) => Ok(Place::Deref(*item)),
             ExprKind::Field(..) => error(x, "a tuple is assigned as a whole: `pair = (a, b);`"),
@@ -373,9 +417,9 @@ impl Parser {
         Ok(ExprKind::Call { path: path.clone(), arguments: self.exprs(&call.args)? })
     }
 
-    fn check_label(&self, label: &Option<syn::Lifetime>) -> Result<()> {
+    fn check_label(&self, jump: &syn::Expr, label: &Option<syn::Lifetime>) -> Result<()> {
         let Some(label) = label else {
-            return Ok(());
+            return if self.labels.is_empty() { error(jump, "there is no loop around this") } else { Ok(()) };
         };
         let name = label.ident.to_string();
         if self.labels.iter().any(|known| known.as_ref() == Some(&name)) {
@@ -438,7 +482,9 @@ fn check_source(source: &Expr) -> Result<()> {
 
 fn refuse<T>(x: &syn::Expr) -> Result<T> {
     match x {
-        syn::Expr::Closure(_) => error(x, "there are no closures in kernels; write a function and mark it `#[device_fn]`"),
+        syn::Expr::Closure(_) => {
+            error(x, "there are no closures in kernels; write a function and mark it `#[device_fn]`")
+        }
         syn::Expr::Unsafe(unsafe_block) => {
             error(unsafe_block.unsafe_token, "there is nothing unsafe in kernels: every access is checked")
         }
@@ -446,6 +492,9 @@ fn refuse<T>(x: &syn::Expr) -> Result<T> {
         syn::Expr::Try(_) => error(x, "there is no `?` in kernels; write `assert!(…)`, which the launch reports"),
         syn::Expr::Async(_) | syn::Expr::Await(_) => error(x, "a kernel is not asynchronous; its launch is"),
         syn::Expr::Let(_) => error(x, "there is no `let` in conditions of kernels; compare: `if x == 3`"),
-        _ => error(x, "this is outside the subset of Rust that kernels are written in (see the documentation of `kernel`)"),
+        _ => error(
+            x,
+            "this is outside the subset of Rust that kernels are written in (see the documentation of `kernel`)",
+        ),
     }
 }

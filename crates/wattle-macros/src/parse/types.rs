@@ -26,6 +26,8 @@ pub fn check_type(ty: &syn::Type) -> Result<()> {
         syn::Type::Tuple(tuple) => tuple.elems.iter().try_for_each(check_type),
         syn::Type::Array(array) => check_type(&array.elem),
         syn::Type::Paren(inner) => check_type(&inner.elem),
+        // What a macro was given as `$t:ty`.
+        syn::Type::Group(inner) => check_type(&inner.elem),
         syn::Type::Infer(_) => Ok(()),
         syn::Type::Reference(_) | syn::Type::Ptr(_) | syn::Type::Slice(_) => error(
             ty,
@@ -39,6 +41,7 @@ pub fn check_type(ty: &syn::Type) -> Result<()> {
 pub fn check_cast(ty: &syn::Type) -> Result<()> {
     check_type(ty)?;
     match ty {
+        syn::Type::Group(inner) => check_cast(&inner.elem),
         syn::Type::Path(path) if path.path.is_ident("bool") => error(ty, "write `x != 0`"),
         syn::Type::Path(_) => Ok(()),
         other => error(other, "a kernel converts between numbers"),
@@ -47,6 +50,9 @@ pub fn check_cast(ty: &syn::Type) -> Result<()> {
 
 /// What the type of a parameter says.
 pub fn class(ty: &syn::Type) -> Result<Class> {
+    if let syn::Type::Group(inner) = ty {
+        return class(&inner.elem);
+    }
     if let syn::Type::Reference(reference) = ty {
         if let syn::Type::Path(path) = &*reference.elem
             && let Some(last) = path.path.segments.last()
@@ -55,16 +61,29 @@ pub fn class(ty: &syn::Type) -> Result<Class> {
         {
             let dimensions = match &last.arguments {
                 syn::PathArguments::None => None,
-                syn::PathArguments::AngleBracketed(arguments) => arguments.args.iter().find_map(|argument| match argument {
-                    syn::GenericArgument::Const(x) => Some(x.clone()),
-                    syn::GenericArgument::Type(syn::Type::Path(path)) => {
-                        Some(syn::Expr::Path(syn::ExprPath { attrs: Vec::new(), qself: None, path: path.path.clone() }))
-                    }
-                    _ => None,
-                }),
+                syn::PathArguments::AngleBracketed(arguments) => {
+                    arguments.args.iter().find_map(|argument| match argument {
+                        syn::GenericArgument::Const(x) => Some(x.clone()),
+                        syn::GenericArgument::Type(syn::Type::Path(path)) => Some(syn::Expr::Path(syn::ExprPath {
+                            attrs: Vec::new(),
+                            qself: None,
+                            path: path.path.clone(),
+                        })),
+                        _ => None,
+                    })
+                }
                 syn::PathArguments::Parenthesized(_) => return error(ty, "write `&Acc` or `&Acc<2>`"),
             };
             return Ok(Class::Acc(dimensions));
+        }
+        if let syn::Type::Path(path) = &*reference.elem {
+            match path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default().as_str() {
+                "Buffer" => return class(&reference.elem),
+                "Read" | "PerItem" | "Shared" | "Atomic" => {
+                    return error(ty, "views are taken by value; leave out the `&`");
+                }
+                _ => {}
+            }
         }
         return check_type(ty).map(|()| Class::Value);
     }
@@ -75,18 +94,46 @@ pub fn class(ty: &syn::Type) -> Result<Class> {
             syn::PathArguments::AngleBracketed(arguments) => arguments.args.len(),
             _ => 0,
         };
+        if ["Read", "PerItem", "Shared", "Atomic"].iter().any(|view| last.ident == view) {
+            check_element(&last.arguments, last.ident == "Atomic")?;
+        }
         match last.ident.to_string().as_str() {
             "Read" if arguments == 1 => return Ok(Class::View(View::ReadLine)),
             "PerItem" => return Ok(Class::View(View::PerItem)),
-            "Read" | "Shared" | "Atomic" => return Ok(Class::View(View::Other)),
+            "Read" => return Ok(Class::View(View::Read)),
+            "Shared" => return Ok(Class::View(View::Shared)),
+            "Atomic" => return Ok(Class::View(View::Atomic)),
             "Acc" => return error(ty, "write `&Acc`"),
             "Buffer" => {
-                return error(ty, "a kernel's parameter says how its threads share the buffer: `Read<T>`, `PerItem<T>`, \
-                                  `Shared<T>` or `Atomic<T>`");
+                return error(
+                    ty,
+                    "a kernel's parameter says how its threads share the buffer: `Read<T>`, `PerItem<T>`, \
+                                  `Shared<T>` or `Atomic<T>`",
+                );
             }
             _ => {}
         }
     }
     check_type(ty)?;
     Ok(Class::Value)
+}
+
+/// Refuses the types that views cannot be of; of atomics those that are too narrow.
+fn check_element(arguments: &syn::PathArguments, is_atomic: bool) -> Result<()> {
+    let syn::PathArguments::AngleBracketed(arguments) = arguments else { return Ok(()) };
+    let Some(syn::GenericArgument::Type(element)) = arguments.args.first() else { return Ok(()) };
+    check_type(element)?;
+    let name = match element {
+        syn::Type::Path(path) => path.path.get_ident().map(ToString::to_string).unwrap_or_default(),
+        syn::Type::Group(_) => return Ok(()),
+        _ => return error(element, "a view is of numbers: u8 i8 u16 i16 u32 i32 u64 i64 f32 f64"),
+    };
+    match name.as_str() {
+        "bool" => error(element, "memory holds numbers; take `u8` or `u32`, and write `x[i] != 0`"),
+        "u8" | "i8" | "u16" | "i16" if is_atomic => error(
+            element,
+            "atomics exist for u32 i32 u64 i64 (all operations) and f32 f64 (load, store, exchange, add)",
+        ),
+        _ => Ok(()),
+    }
 }

@@ -1,0 +1,239 @@
+//! What a scenario does on a device, and what that says.
+
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use wattle::{Device, DeviceKind, Error, ErrorKind, Expectation, Scenario, Summary, interrupt};
+
+use crate::panics;
+use crate::shape::Wish;
+
+/// What came of a scenario on a device, in one run or more.
+pub struct Attempt<'s> {
+    /// The scenario.
+    pub scenario: &'s Scenario,
+    /// The device, by the name that was chosen.
+    pub device: Device,
+    /// The size of the work.
+    pub size: Option<usize>,
+    /// How long each run took.
+    pub times: Vec<Duration>,
+    /// What it did, and all outcomes of all runs.
+    pub summary: Summary,
+    /// How many of the runs did not hold.
+    pub refused: u64,
+    /// The first error.
+    pub error: Option<FirstError>,
+    /// What it says.
+    pub status: Status,
+    /// Whether it was stopped before all runs were done.
+    pub interrupted: bool,
+}
+
+/// The first error of several runs.
+pub struct FirstError {
+    /// What it was.
+    pub error: Error,
+    /// Where a panic came from.
+    pub place: Option<String>,
+    /// The run, from 1.
+    pub run: u64,
+    /// The device, with its seed.
+    pub device: String,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Every check of every run held.
+    Held,
+    /// A run did not hold: a check failed, or the device found something.
+    DoesNotHold,
+    /// The device cannot do what the scenario needs.
+    Unsupported,
+    /// It was stopped before a run did not hold.
+    Interrupted,
+    /// It could not be tried: too little memory, an error of the system, a mistake in the scenario.
+    Failed,
+}
+
+/// How often, and how.
+pub struct Plan {
+    /// The size of the work; the scenario's own if there is none.
+    pub size: Option<usize>,
+    /// How many runs.
+    pub repeat: u64,
+    /// Blocks and threads.
+    pub wish: Wish,
+}
+
+impl Plan {
+    /// Once, as the scenario says.
+    pub fn once() -> Plan {
+        Plan { size: None, repeat: 1, wish: Wish::default() }
+    }
+}
+
+impl<'s> Attempt<'s> {
+    /// Runs a scenario. `after_run` is told of each run's end.
+    pub fn new(scenario: &'s Scenario, device: &Device, plan: &Plan, mut after_run: impl FnMut()) -> Attempt<'s> {
+        let mut attempt = Attempt {
+            scenario,
+            device: device.clone(),
+            size: scenario.size_for(device).map(|own| plan.size.unwrap_or(own)),
+            times: Vec::new(),
+            summary: Summary::default(),
+            refused: 0,
+            error: None,
+            status: Status::Held,
+            interrupted: false,
+        };
+        for run in 1..=plan.repeat {
+            if interrupt::requested() {
+                attempt.interrupted = true;
+                break;
+            }
+            let status = attempt.run(run, &plan.wish);
+            after_run();
+            match status {
+                Status::Held => {}
+                Status::DoesNotHold => attempt.status = status,
+                Status::Interrupted => {
+                    attempt.interrupted = true;
+                    break;
+                }
+                Status::Unsupported | Status::Failed => {
+                    attempt.status = status;
+                    break;
+                }
+            }
+        }
+        if attempt.interrupted && attempt.status == Status::Held {
+            attempt.status = Status::Interrupted;
+        }
+        attempt
+    }
+
+    fn run(&mut self, run: u64, wish: &Wish) -> Status {
+        let device = seeded(&self.device, run);
+        let start = Instant::now();
+        let (result, place) = panics::kept(|| self.scenario.run(&wish.on(&device), self.size));
+        let time = start.elapsed();
+        let error = match result {
+            Ok(summary) => {
+                self.times.push(time);
+                self.add(summary);
+                return Status::Held;
+            }
+            Err(error) => error,
+        };
+        let status = Status::of(&error);
+        match status {
+            Status::DoesNotHold => {
+                self.times.push(time);
+                self.refused += 1;
+            }
+            Status::Interrupted if self.error.is_some() => return status,
+            _ => {}
+        }
+        if self.error.is_none() {
+            let place = place.filter(|_| matches!(error.kind(), ErrorKind::Panic { .. }));
+            self.error = Some(FirstError { error, place, run, device: device.name().to_owned() });
+        }
+        status
+    }
+
+    fn add(&mut self, summary: Summary) {
+        if self.summary.did.is_empty() {
+            self.summary.did = summary.did;
+        }
+        for check in summary.checks {
+            if !self.summary.checks.contains(&check) {
+                self.summary.checks.push(check);
+            }
+        }
+        for (outcome, times) in summary.outcomes {
+            *self.summary.outcomes.entry(outcome).or_default() += times;
+        }
+    }
+
+    /// Whether this is what should come of the scenario on such a device. One that is there to be refuted must be
+    /// refuted by a device that looks closely, and may be by others; what a device cannot do, nobody expects of it.
+    pub fn as_expected(&self) -> bool {
+        match (self.status, self.scenario.expectation) {
+            (Status::Unsupported, _) => true,
+            (Status::Held, Expectation::Holds) | (Status::DoesNotHold, Expectation::Refuted) => true,
+            (Status::Held, Expectation::Refuted) => self.device.properties().kind != DeviceKind::Simulated,
+            _ => false,
+        }
+    }
+}
+
+impl Status {
+    /// What an error of a scenario says.
+    fn of(error: &Error) -> Status {
+        match error.kind() {
+            ErrorKind::Interrupted { .. } => Status::Interrupted,
+            ErrorKind::Capability { .. } => Status::Unsupported,
+            ErrorKind::QueueStopped { first } => Status::of(first),
+            ErrorKind::Fault(_)
+            | ErrorKind::TimeLimit { .. }
+            | ErrorKind::Panic { .. }
+            | ErrorKind::Finding(_)
+            | ErrorKind::Check(_) => Status::DoesNotHold,
+            _ => Status::Failed,
+        }
+    }
+}
+
+/// The device for a run: a simulated one shows another interleaving each time.
+fn seeded(device: &Device, run: u64) -> Device {
+    if run == 1 || device.properties().kind != DeviceKind::Simulated {
+        return device.clone();
+    }
+    let (kind, seed) = device.name().split_once(':').unwrap_or((device.name(), "0"));
+    seed.parse()
+        .ok()
+        .and_then(|seed: u64| Device::select(&format!("{kind}:{}", seed.wrapping_add(run - 1))).ok())
+        .unwrap_or_else(|| device.clone())
+}
+
+impl FirstError {
+    /// The error in full, with the place that a panic came from.
+    pub fn text(&self) -> String {
+        match &self.place {
+            Some(place) => format!("{}\n  at {place}", self.error),
+            None => self.error.to_string(),
+        }
+    }
+
+    /// Which kind of error it is: one word, for programs.
+    pub fn kind(&self) -> &'static str {
+        kind(&self.error)
+    }
+}
+
+/// Which kind of error it is: one word, for programs.
+pub fn kind(error: &Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::UnknownDevice { .. } => "unknown_device",
+        ErrorKind::Extent { .. } => "extent",
+        ErrorKind::OutOfMemory { .. } => "out_of_memory",
+        ErrorKind::CopyShape { .. } => "copy_shape",
+        ErrorKind::ViewRange { .. } => "view_range",
+        ErrorKind::Capability { .. } => "capability",
+        ErrorKind::WrongDevice { .. } => "wrong_device",
+        ErrorKind::Conflict { .. } => "conflict",
+        ErrorKind::Fault(_) => "fault",
+        ErrorKind::TimeLimit { .. } => "time_limit",
+        ErrorKind::Interrupted { .. } => "interrupted",
+        ErrorKind::Panic { .. } => "panic",
+        ErrorKind::QueueStopped { .. } => "queue_stopped",
+        ErrorKind::Kernel(_) => "kernel",
+        ErrorKind::Finding(_) => "finding",
+        ErrorKind::Check(_) => "check",
+        ErrorKind::System { .. } => "system",
+        _ => "other",
+    }
+}

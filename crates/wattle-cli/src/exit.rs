@@ -1,0 +1,99 @@
+//! How a command ends.
+
+use std::fmt;
+use std::io;
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+/// What the process says when it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// It holds; for `tour`, all is as expected.
+    Holds = 0,
+    /// It does not hold.
+    DoesNotHold = 1,
+    /// It could not be answered: bad input, a device that cannot, an interruption.
+    Unanswered = 2,
+}
+
+impl Exit {
+    /// The number.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        exit.code().into()
+    }
+}
+
+/// Why a command ends before its end.
+pub enum Stop {
+    /// What it was asked.
+    Input(Input),
+    /// Its output.
+    Output(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Stop {
+        Stop::Output(error)
+    }
+}
+
+impl From<Input> for Stop {
+    fn from(input: Input) -> Stop {
+        Stop::Input(input)
+    }
+}
+
+/// What was asked and cannot be answered.
+#[derive(Debug, Serialize)]
+pub struct Input {
+    /// Which kind of mistake it is: one word, for programs.
+    pub kind: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What could have been meant.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub near: Vec<String>,
+    /// What there is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<String>,
+}
+
+impl Input {
+    /// Only the message.
+    pub fn new(kind: &'static str, message: impl Into<String>) -> Input {
+        Input { kind, message: message.into(), near: Vec::new(), known: Vec::new() }
+    }
+
+    /// A name that is not one of `known`.
+    pub fn unknown(kind: &'static str, what: &str, name: &str, known: Vec<String>) -> Input {
+        Input {
+            kind,
+            message: format!("there is no {what} `{name}`"),
+            near: crate::choice::near(name, known.iter().map(String::as_str)),
+            known,
+        }
+    }
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        let quoted = |names: &[String]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        if !self.near.is_empty() {
+            write!(f, "\n  help: did you mean {}?", quoted(&self.near))?;
+        }
+        if !self.known.is_empty() {
+            for (number, line) in crate::text::wrap(&self.known.join(", "), 92).iter().enumerate() {
+                write!(f, "\n  {:<10}{line}", if number == 0 { "there are" } else { "" })?;
+            }
+        }
+        Ok(())
+    }
+}

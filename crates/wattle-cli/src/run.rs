@@ -1,0 +1,196 @@
+//! `wattle run`.
+
+use serde::Serialize;
+use wattle::{Device, Scenario, Work, interrupt};
+
+use crate::args::RunArgs;
+use crate::attempt::{Attempt, Plan, Status};
+use crate::choice;
+use crate::exit::{Exit, Input, Stop};
+use crate::progress::Progress;
+use crate::report::{AttemptReport, Spread};
+use crate::session::Session;
+use crate::shape::Wish;
+use crate::text::{self, Tone};
+
+const NAME: usize = 12;
+const BAR: usize = 40;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    interrupted: bool,
+    attempts: Vec<AttemptReport<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shape: Option<ShapeReport>,
+}
+
+#[derive(Serialize)]
+struct ShapeReport {
+    blocks: Option<u32>,
+    threads: Option<u32>,
+    used: bool,
+}
+
+/// Runs scenarios by name.
+pub fn run(session: &mut Session, args: &RunArgs) -> Result<Exit, Stop> {
+    let scenarios = choice::scenarios(session.scenarios, &args.names)?;
+    if args.size.is_some() {
+        sized(&scenarios)?;
+    }
+    let devices = choice::devices(&args.device, || vec![Device::host()])?;
+    let wish = Wish::new(args.blocks, args.threads);
+    let plan = Plan { size: args.size, repeat: args.repeat, wish: wish.clone() };
+    let progress = Progress::new(args.repeat.saturating_mul((scenarios.len() * devices.len()) as u64));
+    let mut attempts: Vec<Attempt> = Vec::new();
+    'all: for scenario in scenarios {
+        for device in &devices {
+            if interrupt::requested() {
+                break 'all;
+            }
+            progress.doing(format!("{} on {}", scenario.name, device.name()));
+            let attempt = Attempt::new(scenario, device, &plan, || progress.step());
+            if !session.json {
+                progress.aside(|| text(session, &attempt, attempts.is_empty()))?;
+            }
+            attempts.push(attempt);
+        }
+    }
+    drop(progress);
+    let exit = exit(&attempts);
+    if session.json {
+        let shape = ShapeReport { blocks: args.blocks, threads: args.threads, used: wish.was_used() };
+        let report = Report {
+            interrupted: interrupt::requested(),
+            attempts: attempts.iter().map(AttemptReport::new).collect(),
+            shape: wish.is_some().then_some(shape),
+        };
+        session.report("run", exit, &report)?;
+    } else if wish.is_some() && !wish.was_used() {
+        let note = "note: --blocks and --threads changed nothing: no launch here leaves the choice to the device";
+        session.line("")?;
+        session.line(session.style.paint(Tone::Note, note))?;
+    }
+    Ok(exit)
+}
+
+fn sized(scenarios: &[&Scenario]) -> Result<(), Input> {
+    let fixed: Vec<_> = scenarios
+        .iter()
+        .filter(|scenario| matches!(scenario.work, Work::Fixed(_)))
+        .map(|scenario| format!("`{}`", scenario.name))
+        .collect();
+    if fixed.is_empty() {
+        return Ok(());
+    }
+    let has = if fixed.len() == 1 { "has" } else { "have" };
+    Err(Input::new("size", format!("--size: {} {has} one size only; leave it out", fixed.join(", "))))
+}
+
+fn text(session: &mut Session, attempt: &Attempt, first: bool) -> Result<(), Stop> {
+    if !first {
+        session.line("")?;
+    }
+    let mut heading =
+        format!("{} on {}", session.style.paint(Tone::Strong, attempt.scenario.name), attempt.device.name());
+    if let Some(size) = attempt.size {
+        heading += &format!(", size {}", text::count(size as u64));
+    }
+    session.line(heading)?;
+    let (word, tone) = match attempt.status {
+        Status::Held => ("held", Tone::Good),
+        Status::DoesNotHold => ("does not hold", Tone::Bad),
+        Status::Unsupported => ("not possible on this device", Tone::Note),
+        Status::Interrupted => ("interrupted; nothing wrong so far", Tone::Note),
+        Status::Failed => ("could not be tried", Tone::Bad),
+    };
+    let mut result = session.style.paint(tone, word);
+    if let Some(remark) = remark(attempt) {
+        result += &format!(" ({remark})");
+    }
+    row(session, "result", &result)?;
+    if !attempt.summary.did.is_empty() {
+        row(session, "did", &attempt.summary.did)?;
+    }
+    for (number, check) in attempt.summary.checks.iter().enumerate() {
+        row(session, if number == 0 { "checks" } else { "" }, check)?;
+    }
+    times(session, attempt)?;
+    outcomes(session, attempt)?;
+    if let Some(first) = &attempt.error {
+        let mut lines = text::fill(&first.text(), text::WIDTH - NAME - 2);
+        if attempt.times.len() > 1 {
+            lines.insert(0, format!("in run {}, on {}:", text::count(first.run), first.device));
+        }
+        for (number, line) in lines.iter().enumerate() {
+            row(session, if number == 0 { "error" } else { "" }, line)?;
+        }
+    }
+    Ok(())
+}
+
+fn row(session: &mut Session, name: &str, value: &str) -> Result<(), Stop> {
+    let name = session.style.paint(Tone::Faint, &text::pad(name, NAME));
+    Ok(session.line(format!("  {name}{value}"))?)
+}
+
+fn remark(attempt: &Attempt) -> Option<String> {
+    let runs = attempt.times.len() as u64;
+    let mut remarks = Vec::new();
+    if attempt.refused > 0 && runs > 1 {
+        remarks.push(format!("{} of {}", text::count(attempt.refused), text::plural(runs, "run")));
+    }
+    if attempt.scenario.expectation == wattle::Expectation::Refuted {
+        remarks.push(match attempt.status {
+            Status::DoesNotHold => "as it should be: it is there to be refuted".to_owned(),
+            Status::Held => "but it is wrong, and there to be refuted: try `--device simulated`".to_owned(),
+            _ => return None,
+        });
+    }
+    if attempt.interrupted && runs > 0 {
+        remarks.push(format!("interrupted after {}", text::plural(runs, "run")));
+    }
+    (!remarks.is_empty()).then(|| remarks.join("; "))
+}
+
+fn times(session: &mut Session, attempt: &Attempt) -> Result<(), Stop> {
+    let Some(spread) = Spread::of(&attempt.times) else { return Ok(()) };
+    let total = text::duration(spread.total);
+    if attempt.times.len() == 1 {
+        return row(session, "time", &total);
+    }
+    let [min, median, max] = [spread.min, spread.median, spread.max].map(text::duration);
+    let runs = text::plural(attempt.times.len() as u64, "run");
+    row(session, "time", &format!("{total} for {runs}: {min} to {max}, half of them within {median}"))
+}
+
+fn outcomes(session: &mut Session, attempt: &Attempt) -> Result<(), Stop> {
+    let outcomes = &attempt.summary.outcomes;
+    let all: u64 = outcomes.values().sum();
+    let most = outcomes.values().copied().max().unwrap_or(0);
+    let rows: Vec<Vec<String>> = outcomes
+        .iter()
+        .map(|(outcome, &times)| {
+            let share = format!("{:5.1} %", times as f64 / all as f64 * 100.0);
+            let width = text::columns(&text::count(most));
+            vec![outcome.clone(), format!("{:>width$}", text::count(times)), share, text::bar(times, most, BAR)]
+        })
+        .collect();
+    for (number, line) in text::table(&rows).iter().enumerate() {
+        row(session, if number == 0 { "outcomes" } else { "" }, line)?;
+    }
+    Ok(())
+}
+
+fn exit(attempts: &[Attempt]) -> Exit {
+    if interrupt::requested() {
+        return Exit::Unanswered;
+    }
+    let has = |is: fn(Status) -> bool| attempts.iter().any(|attempt| is(attempt.status));
+    if has(|status| status == Status::DoesNotHold) {
+        Exit::DoesNotHold
+    } else if has(|status| status != Status::Held) {
+        Exit::Unanswered
+    } else {
+        Exit::Holds
+    }
+}

@@ -1,0 +1,115 @@
+#![doc = include_str!("block_fence.md")]
+
+use wattle::prelude::*;
+use wattle::{Expectation, Sizes, Work};
+
+/// `block-fence`.
+pub const BLOCK_FENCE: Scenario = Scenario {
+    name: "block-fence",
+    summary: "two words in block shared memory, ordered by fences of block scope",
+    documentation: include_str!("block_fence.md"),
+    expectation: Expectation::Holds,
+    work: Work::Sized(block_fence, SIZES),
+};
+
+/// `block-fence-textbook`.
+pub const TEXTBOOK: Scenario = Scenario {
+    name: "block-fence-textbook",
+    summary: "as block-fence, with the plain accesses of the textbooks: a data race",
+    documentation: include_str!("block_fence.md"),
+    expectation: Expectation::Refuted,
+    work: Work::Sized(textbook, SIZES),
+};
+
+const SIZES: Sizes = Sizes { full: 10_000, small: 100, proof: 1 };
+
+/// In each round one thread makes `[1, 2]` to `[10, 20]`, with a fence between; all threads read it in the other order.
+#[kernel]
+pub fn write_and_read(acc: &Acc, rounds: u32, firsts: Shared<i32>, seconds: Shared<i32>) {
+    let pair = acc.shared_atomic::<i32, 2>();
+    let readers = acc.frame_extent();
+    for round in 0..rounds {
+        for thread in acc.indices(THREADS_IN_BLOCK, 0..readers) {
+            if thread == 0 {
+                pair.store_with(0, 1, Scope::Block, Order::Relaxed);
+                pair.store_with(1, 2, Scope::Block, Order::Relaxed);
+            }
+        }
+        acc.sync_block();
+        for thread in acc.indices(THREADS_IN_BLOCK, 0..readers) {
+            if thread == 0 {
+                pair.store_with(0, 10, Scope::Block, Order::Relaxed);
+                acc.mem_fence(Scope::Block, Order::Release);
+                pair.store_with(1, 20, Scope::Block, Order::Relaxed);
+            }
+            let second = pair.load_with(1, Scope::Block, Order::Relaxed);
+            acc.mem_fence(Scope::Block, Order::Acquire);
+            let first = pair.load_with(0, Scope::Block, Order::Relaxed);
+            firsts[round * readers + thread] = first;
+            seconds[round * readers + thread] = second;
+        }
+        acc.sync_block();
+    }
+}
+
+/// The same with plain accesses, as it is usually printed. A data race.
+#[kernel]
+pub fn write_and_read_plain(acc: &Acc, rounds: u32, firsts: Shared<i32>, seconds: Shared<i32>) {
+    let pair = acc.shared::<i32, 2>();
+    let readers = acc.frame_extent();
+    for round in 0..rounds {
+        for thread in acc.indices(THREADS_IN_BLOCK, 0..readers) {
+            if thread == 0 {
+                pair[0] = 1;
+                pair[1] = 2;
+            }
+        }
+        acc.sync_block();
+        for thread in acc.indices(THREADS_IN_BLOCK, 0..readers) {
+            if thread == 0 {
+                pair[0] = 10;
+                acc.mem_fence(Scope::Block, Order::Release);
+                pair[1] = 20;
+            }
+            let second = pair[1];
+            acc.mem_fence(Scope::Block, Order::Acquire);
+            let first = pair[0];
+            firsts[round * readers + thread] = first;
+            seconds[round * readers + thread] = second;
+        }
+        acc.sync_block();
+    }
+}
+
+const THREADS: usize = 2;
+
+/// Runs `rounds` rounds; (first, second) is never (1, 20).
+pub fn block_fence(device: &Device, rounds: usize) -> Result<Summary> {
+    let queue = device.queue()?;
+    let firsts = device.alloc(rounds * THREADS)?;
+    let seconds = device.alloc(rounds * THREADS)?;
+    queue.launch(FrameSpec::new(1, THREADS), write_and_read(rounds as u32, &firsts, &seconds))?;
+    let mut summary = Summary::new(format!("{rounds} rounds of {THREADS} threads in a block"));
+    let wrong = observe(&mut summary, &firsts.read(&queue)?, &seconds.read(&queue)?);
+    summary.check(wrong == 0, "no thread reads (1, 20)", || format!("{wrong} did"))?;
+    Ok(summary)
+}
+
+/// Runs `rounds` rounds, and says what was seen.
+pub fn textbook(device: &Device, rounds: usize) -> Result<Summary> {
+    let queue = device.queue()?;
+    let firsts = device.alloc(rounds * THREADS)?;
+    let seconds = device.alloc(rounds * THREADS)?;
+    queue.launch(FrameSpec::new(1, THREADS), write_and_read_plain(rounds as u32, &firsts, &seconds))?;
+    let mut summary = Summary::new(format!("{rounds} rounds; this device does not notice the race"));
+    observe(&mut summary, &firsts.read(&queue)?, &seconds.read(&queue)?);
+    Ok(summary)
+}
+
+/// Counts the pairs; gives how often the second write was seen without the first.
+fn observe(summary: &mut Summary, firsts: &[i32], seconds: &[i32]) -> usize {
+    for (&first, &second) in firsts.iter().zip(seconds) {
+        summary.observe(&[("first", first.into()), ("second", second.into())]);
+    }
+    firsts.iter().zip(seconds).filter(|&pair| pair == (&1, &20)).count()
+}

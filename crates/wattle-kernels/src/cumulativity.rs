@@ -1,0 +1,78 @@
+#![doc = include_str!("cumulativity.md")]
+
+use wattle::prelude::*;
+use wattle::{Expectation, Sizes, Work};
+
+/// `cumulativity`.
+pub const RELEASE_ACQUIRE: Scenario = Scenario {
+    name: "cumulativity",
+    summary: "a write passed on from block to block at device scope, then to the host at system scope",
+    documentation: include_str!("cumulativity.md"),
+    expectation: Expectation::Holds,
+    work: Work::Sized(cumulativity::<false>, SIZES),
+};
+
+/// `cumulativity-seq-cst`.
+pub const SEQ_CST: Scenario = Scenario {
+    name: "cumulativity-seq-cst",
+    summary: "as cumulativity, with SeqCst where release and acquire would do",
+    documentation: include_str!("cumulativity.md"),
+    expectation: Expectation::Holds,
+    work: Work::Sized(cumulativity::<true>, SIZES),
+};
+
+const SIZES: Sizes = Sizes { full: 5_000, small: 100, proof: 1 };
+
+/// Block 0 writes x and sets a, at device scope; block 1 waits for a and sets b, at system scope.
+#[kernel]
+pub fn hand_on<const SEQ_CST: bool>(acc: &Acc, x: Shared<u32>, a: Atomic<u32>, b: Atomic<u32>) {
+    for round in 0..x.len() {
+        if acc.block_in_grid() == 0 {
+            x[round] = 42 + round;
+            if SEQ_CST {
+                a.store_with(round, 1, Scope::Device, Order::SeqCst);
+            } else {
+                a.store_with(round, 1, Scope::Device, Order::Release);
+            }
+        } else if SEQ_CST {
+            while a.load_with(round, Scope::Device, Order::SeqCst) == 0 {}
+            b.store_with(round, 1, Scope::System, Order::SeqCst);
+        } else {
+            while a.load_with(round, Scope::Device, Order::Acquire) == 0 {}
+            b.store_with(round, 1, Scope::System, Order::Release);
+        }
+    }
+}
+
+/// The host part: waits for b, then reads x.
+#[kernel]
+pub fn receive<const SEQ_CST: bool>(acc: &Acc, x: Shared<u32>, b: Atomic<u32>, seen: Shared<u32>) {
+    for round in 0..x.len() {
+        if SEQ_CST {
+            while b.load_with(round, Scope::System, Order::SeqCst) == 0 {}
+        } else {
+            while b.load_with(round, Scope::System, Order::Acquire) == 0 {}
+        }
+        seen[round] = x[round];
+    }
+}
+
+/// Hands on `rounds` values, to the host.
+pub fn cumulativity<const SEQ_CST: bool>(device: &Device, rounds: usize) -> Result<Summary> {
+    let queue = device.queue()?;
+    let x = device.alloc_host_mapped::<u32, 1>(rounds)?;
+    let a = device.alloc_zeroed::<u32>(rounds)?;
+    let b = device.alloc_host_mapped::<u32, 1>(rounds)?;
+    let seen = device.alloc_host_mapped::<u32, 1>(rounds)?;
+    queue.launch_with_host(
+        LaunchOptions::new(),
+        ThreadSpec::new(2, 1),
+        hand_on::<SEQ_CST>(&x, &a, &b),
+        receive::<SEQ_CST>(&x, &b, &seen),
+    )?;
+    let mut summary = Summary::new(format!("{rounds} values from block 0 by block 1 to the host"));
+    let seen = seen.read(&queue)?;
+    let stale = seen.iter().enumerate().filter(|&(i, &value)| value != 42 + i as u32).count();
+    summary.check(stale == 0, "the host sees what block 0 wrote", || format!("{stale} of {rounds} were stale"))?;
+    Ok(summary)
+}

@@ -1,0 +1,51 @@
+//! Input that looks random and is the same each time, and sums that are nearly exact.
+
+/// A number without pattern, for each index (the finalizer of SplitMix64).
+pub fn noise(index: usize) -> u32 {
+    let mut x = (index as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (x >> 32) as u32
+}
+
+/// `len` floats in 0..1 without pattern.
+pub fn floats(len: usize) -> Vec<f32> {
+    (0..len).map(|i| (noise(i) >> 8) as f32 / (1 << 24) as f32).collect()
+}
+
+/// `len` integers without pattern.
+pub fn integers(len: usize) -> Vec<u32> {
+    (0..len).map(noise).collect()
+}
+
+/// A running sum, and what its roundings have lost (Kahan).
+#[derive(Clone, Copy, Default)]
+struct Kahan {
+    sum: f32,
+    lost: f32,
+}
+
+impl Kahan {
+    fn add(&mut self, x: f32) {
+        let x = x - self.lost;
+        let sum = self.sum + x;
+        self.lost = (sum - self.sum) - x;
+        self.sum = sum;
+    }
+}
+
+/// The sum by Kahan's method, in eight running sums that are added by it at the end.
+pub fn kahan_sum(values: &[f32]) -> f32 {
+    let mut sums = [Kahan::default(); 8];
+    for chunk in values.chunks(8) {
+        for (sum, &x) in sums.iter_mut().zip(chunk) {
+            sum.add(x);
+        }
+    }
+    let mut total = Kahan::default();
+    for part in sums {
+        total.add(part.sum);
+        total.add(-part.lost);
+    }
+    total.sum
+}

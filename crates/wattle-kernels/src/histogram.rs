@@ -1,0 +1,66 @@
+#![doc = include_str!("histogram.md")]
+
+use wattle::prelude::*;
+use wattle::{Expectation, Sizes, Work};
+
+use crate::data::noise;
+
+/// `histogram`.
+pub const HISTOGRAM: Scenario = Scenario {
+    name: "histogram",
+    summary: "counts of bytes: atomics in block shared memory, then one addition per block and bin",
+    documentation: include_str!("histogram.md"),
+    expectation: Expectation::Holds,
+    work: Work::Sized(histogram, Sizes { full: 1 << 22, small: 1 << 12, proof: 4 }),
+};
+
+/// How many bins there are: one for each byte.
+pub const BINS: usize = 256;
+
+/// Adds to `counts` how often each byte comes in `values`.
+#[kernel]
+pub fn count_bytes(acc: &Acc, values: Read<u8>, counts: Atomic<u32>) {
+    let bins = acc.shared_atomic::<u32, BINS>();
+    for bin in acc.indices(THREADS_IN_BLOCK, 0..BINS as u32) {
+        bins.store_with(bin, 0, Scope::Block, Order::Relaxed);
+    }
+    acc.sync_block();
+    for i in acc.indices(THREADS_IN_GRID, 0..values.len()) {
+        bins.fetch_add_with(values[i] as u32, 1, Scope::Block, Order::Relaxed);
+    }
+    acc.sync_block();
+    for bin in acc.indices(THREADS_IN_BLOCK, 0..BINS as u32) {
+        let count = bins.load_with(bin, Scope::Block, Order::Relaxed);
+        if count > 0 {
+            counts.fetch_add(bin, count);
+        }
+    }
+}
+
+/// How often each byte comes in `values`.
+pub fn count(device: &Device, values: &[u8]) -> Result<Vec<u32>> {
+    let queue = device.queue()?;
+    let frames = values.len().div_ceil(1 << 10).min(256);
+    let counts = device.alloc_zeroed::<u32>(BINS)?;
+    let values = device.from_slice(values)?;
+    queue.launch(FrameSpec::new(frames, 64), count_bytes(&values, &counts))?;
+    counts.read(&queue)
+}
+
+/// What [`count`] must give.
+pub fn reference(values: &[u8]) -> Vec<u32> {
+    let mut counts = vec![0; BINS];
+    for &value in values {
+        counts[usize::from(value)] += 1;
+    }
+    counts
+}
+
+/// Counts `n` bytes, small ones more often than large ones.
+pub fn histogram(device: &Device, n: usize) -> Result<Summary> {
+    let values: Vec<_> = (0..n).map(|i| (noise(i) & noise(i + n) & 0xff) as u8).collect();
+    let found = count(device, &values)?;
+    let mut summary = Summary::new(format!("{n} bytes in {BINS} bins"));
+    summary.check(found == reference(&values), "each count is right", || "some are not".into())?;
+    Ok(summary)
+}

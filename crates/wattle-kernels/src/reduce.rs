@@ -1,0 +1,121 @@
+//! Sums within a thread and within a block, which several scenarios share.
+
+use wattle::prelude::*;
+
+/// How many running sums a thread keeps: enough independent additions to fill a core's vector units.
+const LANES: u32 = 16;
+
+/// How many elements of each running sum a thread reads under one check.
+const PARTS: u32 = 8; // as many as `tree` adds
+
+/// How many elements a thread reads under one check: `PARTS` for each of its running sums.
+pub const ROW: usize = 128;
+
+const SUMS: usize = LANES as usize;
+const _: () = assert!(ROW == (LANES * PARTS) as usize, "a row is the parts of all sums");
+
+/// The most threads that a block of these kernels can have.
+pub const MAX_THREADS: usize = 1024;
+
+/// For sums of `n` elements: how many frames, of which extent, and how many rows of [`ROW`] elements a thread adds up
+/// before it adds the result to its total. Sums of sums keep the rounding error small.
+pub fn shape(n: usize) -> (usize, usize, u32) {
+    let rows = (n / ROW / 256).clamp(1, 64);
+    let extent = match n {
+        0..=1023 => 2,
+        1024..=65535 => 16,
+        _ => 256,
+    };
+    let frames = (n / ROW / rows).div_ceil(extent).clamp(2, 256);
+    (frames, extent, rows as u32)
+}
+
+/// The sum of `value` over the threads of the block, for each of them. `tile` has an element per thread; between two
+/// calls there must be a barrier.
+#[device_fn]
+pub fn block_sum<T: Float>(acc: &Acc, tile: Shared<T>, value: T) -> T {
+    let thread = acc.thread_in_block();
+    tile[thread] = value;
+    acc.sync_block();
+    let mut count = acc.threads_in_block();
+    while count > 1 {
+        let half = count - count / 2;
+        if thread + half < count {
+            tile[thread] += tile[thread + half];
+        }
+        acc.sync_block();
+        count = half;
+    }
+    tile[0]
+}
+
+/// The sum of eight numbers, in which no addition waits for many others.
+#[device_fn]
+fn tree<T: Float>(x: [T; 8]) -> T {
+    ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]))
+}
+
+/// The sum of this thread's share of `x`, with as many rows at a time as [`shape`] says.
+#[device_fn]
+pub fn thread_sum<T: Float>(acc: &Acc, x: Read<T>, rows: u32) -> T {
+    let chunk = rows * ROW as u32;
+    let chunks = x.len() / chunk;
+    let mut totals = [T::ZERO; SUMS];
+    for number in acc.indices(THREADS_IN_GRID, 0..chunks) {
+        let mut sums = [T::ZERO; SUMS];
+        for row in 0..rows {
+            let values = x.lanes::<ROW>(number * chunk + row * ROW as u32);
+            for k in 0..LANES {
+                let mut parts = [T::ZERO; 8];
+                for part in 0..PARTS {
+                    parts[part] = values[part * LANES + k];
+                }
+                sums[k] += tree(parts);
+            }
+        }
+        for k in 0..LANES {
+            totals[k] += sums[k];
+        }
+    }
+    let mut total = T::ZERO;
+    for k in 0..LANES {
+        total += totals[k];
+    }
+    for i in acc.indices(THREADS_IN_GRID, chunks * chunk..x.len()) {
+        total += x[i];
+    }
+    total
+}
+
+/// The scalar product of this thread's share of `x` and `y`, which have one length; otherwise as [`thread_sum`].
+#[device_fn]
+pub fn thread_dot<T: Float>(acc: &Acc, x: Read<T>, y: Read<T>, rows: u32) -> T {
+    let chunk = rows * ROW as u32;
+    let chunks = x.len() / chunk;
+    let mut totals = [T::ZERO; SUMS];
+    for number in acc.indices(THREADS_IN_GRID, 0..chunks) {
+        let mut sums = [T::ZERO; SUMS];
+        for row in 0..rows {
+            let at = number * chunk + row * ROW as u32;
+            let (left, right) = (x.lanes::<ROW>(at), y.lanes::<ROW>(at));
+            for k in 0..LANES {
+                let mut parts = [T::ZERO; 8];
+                for part in 0..PARTS {
+                    parts[part] = left[part * LANES + k] * right[part * LANES + k];
+                }
+                sums[k] += tree(parts);
+            }
+        }
+        for k in 0..LANES {
+            totals[k] += sums[k];
+        }
+    }
+    let mut total = T::ZERO;
+    for k in 0..LANES {
+        total += totals[k];
+    }
+    for i in acc.indices(THREADS_IN_GRID, chunks * chunk..x.len()) {
+        total += x[i] * y[i];
+    }
+    total
+}

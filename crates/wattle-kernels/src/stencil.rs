@@ -1,0 +1,95 @@
+#![doc = include_str!("stencil.md")]
+
+use wattle::prelude::*;
+use wattle::{Expectation, Sizes, Work};
+
+use crate::data::floats;
+
+/// `stencil-2d`.
+pub const STENCIL_2D: Scenario = Scenario {
+    name: "stencil-2d",
+    summary: "heat that spreads over a plate: tiles in block shared memory, each with a rim of its neighbours",
+    documentation: include_str!("stencil.md"),
+    expectation: Expectation::Holds,
+    work: Work::Sized(stencil_2d, Sizes { full: 512, small: 40, proof: 2 }),
+};
+
+/// The most rows and columns of a tile, without its rim.
+pub const MAX_TILE: usize = 16;
+
+/// Rows and columns of a tile with its rim.
+const PITCH: usize = MAX_TILE + 2;
+
+/// How much of the difference to the four neighbours a point takes over in a step.
+const FLOW: f32 = 0.125;
+
+/// One step from `from` to `to`. Beyond the edge it is as warm as at the edge.
+#[kernel]
+pub fn step(acc: &Acc<2>, from: Read<f32, 2>, to: Shared<f32, 2>) {
+    let tile = acc.shared::<f32, { PITCH * PITCH }>();
+    let [rows, columns] = from.extent();
+    let side = acc.frame_extent();
+    let pitch = PITCH as u32;
+    for [frame_y, frame_x] in acc.indices(BLOCKS_IN_GRID, [0, 0]..acc.frames()) {
+        let (top, left) = (frame_y * side[0], frame_x * side[1]);
+        // The tile and its rim, which begins one row above and one column to the left.
+        for [y, x] in acc.indices(THREADS_IN_BLOCK, [0, 0]..[side[0] + 2, side[1] + 2]) {
+            let row = (top + y).max(1).min(rows) - 1;
+            let column = (left + x).max(1).min(columns) - 1;
+            tile[y * pitch + x] = from[[row, column]];
+        }
+        acc.sync_block();
+        for [y, x] in acc.indices(THREADS_IN_BLOCK, [0, 0]..side) {
+            if top + y < rows && left + x < columns {
+                let at = (y + 1) * pitch + x + 1;
+                let here = tile[at];
+                let around = tile[at - pitch] + tile[at + pitch] + tile[at - 1] + tile[at + 1];
+                to[[top + y, left + x]] = here + FLOW * (around - 4.0 * here);
+            }
+        }
+        acc.sync_block();
+    }
+}
+
+/// `steps` steps from `values`, a plate of this extent, in tiles of `side`, which is [`MAX_TILE`] each at the most.
+pub fn spread(device: &Device, extent: [usize; 2], values: &[f32], side: [usize; 2], steps: usize) -> Result<Vec<f32>> {
+    let queue = device.queue()?;
+    let mut from = device.alloc_nd::<f32, 2>(extent)?;
+    from.write(&queue, values)?;
+    let mut to = device.alloc_like(&from)?;
+    for _ in 0..steps {
+        queue.launch(FrameSpec::cover(extent, side), step(&from, &to))?;
+        std::mem::swap(&mut from, &mut to);
+    }
+    from.read(&queue)
+}
+
+/// What [`spread`] must give.
+pub fn reference([rows, columns]: [usize; 2], values: &[f32], steps: usize) -> Vec<f32> {
+    let mut from = values.to_vec();
+    for _ in 0..steps {
+        let at = |y: usize, x: usize| from[y * columns + x];
+        let next = |i: usize| {
+            let (y, x) = (i / columns, i % columns);
+            let (here, down, right) = (at(y, x), (y + 1).min(rows - 1), (x + 1).min(columns - 1));
+            let around = at(y.saturating_sub(1), x) + at(down, x) + at(y, x.saturating_sub(1)) + at(y, right);
+            here + FLOW * (around - 4.0 * here)
+        };
+        from = (0..rows * columns).map(next).collect();
+    }
+    from
+}
+
+const STEPS: usize = 4;
+
+/// Four steps on a plate of about `n` by `n`.
+pub fn stencil_2d(device: &Device, n: usize) -> Result<Summary> {
+    let extent = [n, n + n / 3];
+    let side = if n < MAX_TILE { [2, 2] } else { [8, MAX_TILE] };
+    let values = floats(extent[0] * extent[1]);
+    let found = spread(device, extent, &values, side, STEPS)?;
+    let mut summary = Summary::new(format!("{STEPS} steps on {} × {} f32", extent[0], extent[1]));
+    let exact = reference(extent, &values, STEPS);
+    summary.check(found == exact, "each point is as plain Rust finds it", || "some are not".into())?;
+    Ok(summary)
+}

@@ -1,0 +1,87 @@
+//! The list of scenarios, and each of them on every device.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use wattle::{Device, DeviceKind, Expectation, Result, Work};
+
+#[test]
+fn names_are_unique_and_documented() {
+    let mut names = HashSet::new();
+    for scenario in wattle_kernels::all() {
+        let name = scenario.name;
+        assert!(names.insert(name), "two scenarios are called {name}");
+        assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'), "{name}");
+        assert!(scenario.documentation.contains(&format!("`{name}`")), "{name} is not named on its page");
+        assert!(scenario.documentation.len() > 500, "the page of {name} says little");
+        assert!(!scenario.summary.is_empty() && !scenario.summary.ends_with('.'), "{name}");
+        assert_eq!(wattle_kernels::find(name).map(|found| found.name), Some(name));
+    }
+    assert!(wattle_kernels::find("no such scenario").is_none());
+}
+
+#[test]
+fn sizes_grow() {
+    for scenario in wattle_kernels::all() {
+        if let Work::Sized(_, sizes) = scenario.work {
+            assert!(0 < sizes.proof && sizes.proof < sizes.small && sizes.small < sizes.full, "{}", scenario.name);
+        }
+    }
+}
+
+/// Runs every scenario in one of its sizes; those that are to be refuted must be where the device looks closely.
+fn run_all(device: &Device, size: impl Fn(wattle::Sizes) -> usize) {
+    for scenario in wattle_kernels::all() {
+        let begin = Instant::now();
+        let size = match scenario.work {
+            Work::Fixed(_) => None,
+            Work::Sized(_, sizes) => Some(size(sizes)),
+        };
+        let ran = scenario.run(device, size);
+        println!("{:>11} {:32} {:>8.1} ms  {ran:?}", device.name(), scenario.name, begin.elapsed().as_secs_f64() * 1e3);
+        let closely = device.properties().kind == DeviceKind::Simulated;
+        match (scenario.expectation, ran) {
+            (Expectation::Refuted, Ok(_)) => assert!(!closely, "{} passes on {}", scenario.name, device.name()),
+            (Expectation::Refuted, Err(error)) => assert!(closely, "{} on {}: {error}", scenario.name, device.name()),
+            (Expectation::Holds, ran) => {
+                let summary = ran.unwrap_or_else(|error| panic!("{} on {}: {error}", scenario.name, device.name()));
+                assert!(!summary.checks.is_empty(), "{} checks nothing", scenario.name);
+                assert!(!summary.did.is_empty(), "{} does not say what it did", scenario.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn small_on_every_device() {
+    for device in Device::all() {
+        run_all(&device, |sizes| sizes.small);
+    }
+}
+
+#[test]
+fn as_proofs_on_every_device() {
+    for device in Device::all() {
+        run_all(&device, |sizes| sizes.proof);
+    }
+}
+
+#[test]
+#[ignore = "full sizes are for release builds: cargo test --release -- --ignored"]
+fn full_on_the_hosts() -> Result<()> {
+    for device in Device::all() {
+        let closely = device.properties().kind == DeviceKind::Simulated;
+        run_all(&device, |sizes| if closely { sizes.small } else { sizes.full });
+    }
+    Ok(())
+}
+
+/// The simulated device with each of these seeds: other interleavings, the same findings.
+#[test]
+fn small_under_many_seeds() {
+    let seeds = if cfg!(debug_assertions) { 4 } else { 20 };
+    for seed in 1..=seeds {
+        let device = Device::select(&format!("simulated:{seed}")).unwrap_or_else(|error| panic!("{error}"));
+        run_all(&device, |sizes| sizes.small);
+    }
+}

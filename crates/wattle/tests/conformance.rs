@@ -1,0 +1,62 @@
+//! What every device owes: one list of cases, run on each device that there is.
+//!
+//! A device that cannot run a case says why, and how many were skipped is printed. `WATTLE_TEST_SMALL=1` makes sizes
+//! and rounds small enough for valgrind:
+//!
+//! ```text
+//! WATTLE_TEST_SMALL=1 valgrind --error-exitcode=1 target/debug/deps/conformance-*
+//! ```
+
+#[path = "conformance/bad_input.rs"]
+mod bad_input;
+#[path = "conformance/clocks.rs"]
+mod clocks;
+#[path = "conformance/copies.rs"]
+mod copies;
+#[path = "conformance/endings.rs"]
+mod endings;
+#[path = "conformance/harness.rs"]
+mod harness;
+#[path = "conformance/kernels.rs"]
+mod kernels;
+#[path = "conformance/queues.rs"]
+mod queues;
+#[path = "conformance/shapes.rs"]
+mod shapes;
+#[path = "conformance/simulated.rs"]
+mod simulated;
+
+#[test]
+fn clocks() {
+    harness::run("clocks", clocks::CASES);
+}
+
+#[test]
+fn queues() {
+    harness::run("queues", queues::CASES);
+}
+
+#[test]
+fn copies() {
+    harness::run("copies", copies::CASES);
+}
+
+#[test]
+fn shapes() {
+    harness::run("shapes", shapes::CASES);
+}
+
+#[test]
+fn bad_input() {
+    harness::run("bad input", bad_input::CASES);
+}
+
+#[test]
+fn endings() {
+    harness::run("endings", endings::CASES);
+}
+
+#[test]
+fn simulated() {
+    harness::run("simulated", simulated::CASES);
+}

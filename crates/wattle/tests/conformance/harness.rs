@@ -1,0 +1,166 @@
+//! Runs cases on devices: each on a thread of its own, with a limit, so that one that hangs is named.
+
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{LazyLock, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use wattle::{Device, DeviceKind, Error};
+
+/// Why a case did not pass.
+pub enum Stop {
+    /// The device cannot run it, and this is why.
+    Skip(String),
+    /// Something is wrong.
+    Failure(String),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        Stop::Failure(error.to_string())
+    }
+}
+
+/// How a case ends.
+pub type Outcome = Result<(), Stop>;
+
+/// A name, and what must hold.
+pub type Case = (&'static str, fn(&Device) -> Outcome);
+
+/// Ends a case that the device cannot run.
+pub fn skip<T>(why: impl Into<String>) -> Result<T, Stop> {
+    Err(Stop::Skip(why.into()))
+}
+
+/// Whether sizes must be small.
+pub fn is_small() -> bool {
+    static SMALL: LazyLock<bool> = LazyLock::new(|| std::env::var_os("WATTLE_TEST_SMALL").is_some_and(|v| v != "0"));
+    *SMALL
+}
+
+/// `full` as a rule, `small` in the small mode and on a device that is slow.
+pub fn size(device: &Device, full: usize, small: usize) -> usize {
+    if is_small() || device.properties().kind == DeviceKind::Simulated { small } else { full }
+}
+
+/// A case that sets what the whole process sees takes this to write, all others to read.
+static PROCESS: RwLock<()> = RwLock::new(());
+
+/// Cases that begin so have the process to themselves.
+const ALONE: &str = "alone: ";
+
+/// Beyond this a case is said to hang.
+fn limit() -> Duration {
+    Duration::from_secs(if is_small() { 300 } else { 60 })
+}
+
+/// Says something that the test harness does not swallow.
+fn say(text: &str) {
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+fn run_case((name, case): Case, device: &Device) -> Outcome {
+    let (done, outcome) = channel();
+    let on = device.clone();
+    let thread = std::thread::Builder::new().name(format!("{name} on {}", device.name()));
+    thread
+        .spawn(move || {
+            let run = || catch_unwind(AssertUnwindSafe(|| case(&on)));
+            let ended = if name.starts_with(ALONE) {
+                let _alone = PROCESS.write().unwrap_or_else(PoisonError::into_inner);
+                run()
+            } else {
+                let _others = PROCESS.read().unwrap_or_else(PoisonError::into_inner);
+                run()
+            };
+            let ended = ended.unwrap_or_else(|panic| {
+                let text = panic.downcast_ref::<String>().cloned();
+                let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+                Err(Stop::Failure(text.unwrap_or_else(|| "a panic".into())))
+            });
+            let _ = done.send(ended);
+        })
+        .expect("a thread for a case");
+    // Waiting for the others counts too, so the limit is for all.
+    match outcome.recv_timeout(limit() * 2) {
+        Ok(outcome) => outcome,
+        Err(RecvTimeoutError::Disconnected) => Err(Stop::Failure("its thread died".into())),
+        Err(RecvTimeoutError::Timeout) => {
+            say(&format!("\nconformance: `{name}` on {} HANGS\n", device.name()));
+            std::process::exit(101);
+        }
+    }
+}
+
+/// Runs all cases on all devices.
+pub fn run(group: &str, cases: &[Case]) {
+    let (mut passed, mut skipped, mut failed) = (0, Vec::new(), Vec::new());
+    let mut slowest = (Duration::ZERO, String::new());
+    for device in Device::all() {
+        for &case in cases {
+            let began = Instant::now();
+            let name = format!("{} on {}", case.0, device.name());
+            match run_case(case, &device) {
+                Ok(()) => passed += 1,
+                Err(Stop::Skip(why)) => skipped.push(format!("  skipped: {name}: {why}\n")),
+                Err(Stop::Failure(why)) => failed.push(format!("  FAILED: {name}: {why}\n")),
+            }
+            slowest = slowest.max((began.elapsed(), name));
+        }
+    }
+    say(&format!(
+        "conformance, {group}: {passed} passed, {} skipped, {} failed; slowest: {} in {:?}\n{}{}",
+        skipped.len(),
+        failed.len(),
+        slowest.1,
+        slowest.0,
+        skipped.concat(),
+        failed.concat()
+    ));
+    assert!(failed.is_empty(), "{group}: {} cases failed\n{}", failed.len(), failed.concat());
+}
+
+/// Each text is in the error's.
+#[track_caller]
+pub fn says(error: &Error, texts: &[&str]) {
+    let found = error.to_string();
+    for text in texts {
+        assert!(found.contains(text), "`{text}` is not in the error:\n{found}");
+    }
+}
+
+/// The error of what must fail.
+#[track_caller]
+pub fn refused<T>(result: wattle::Result<T>) -> Error {
+    match result {
+        Ok(_) => panic!("it was accepted"),
+        Err(error) => error,
+    }
+}
+
+/// The error has this kind.
+macro_rules! kind {
+    ($error:expr, $kind:pat) => {{
+        let error = &$error;
+        assert!(matches!(error.kind(), $kind), "another kind than {}: {error}", stringify!($kind));
+    }};
+}
+pub(crate) use kind;
+
+/// Numbers that look random, and are the same each time.
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    /// A number below `end`.
+    pub fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % end
+    }
+
+    /// A range within `0..end` that is not empty.
+    pub fn range(&mut self, end: usize) -> (usize, usize) {
+        let begin = self.below(end);
+        (begin, begin + 1 + self.below(end - begin))
+    }
+}

@@ -1,0 +1,57 @@
+//! What kernels can say works: each kernel here writes what it computes to a buffer, which is compared with plain Rust
+//! on every device, and its intermediate representation is built and verified.
+#![forbid(unsafe_code)]
+#![deny(missing_docs, warnings, clippy::all)]
+
+#[macro_use]
+mod support {
+    /// Launches the kernel on every device and compares what it leaves in `out` with `$expected`.
+    macro_rules! expect {
+        ($spec:expr, $expected:expr, |$device:ident, $out:ident| $kernel:expr) => {{
+            let expected = $expected;
+            for $device in wattle::Device::all() {
+                let queue = $device.queue().unwrap();
+                #[allow(unused_mut, reason = "some kernels take it exclusively")]
+                let mut $out = $device.from_slice(&vec![Default::default(); expected.len()]).unwrap();
+                let kernel = $kernel;
+                if let Err(error) = wattle::Kernel::build(&kernel) {
+                    panic!("{}: {error}", wattle::Kernel::info(&kernel).name);
+                }
+                queue.launch($spec, kernel).unwrap();
+                assert_eq!($out.read(&queue).unwrap(), expected, "on {}", $device.properties().name);
+            }
+        }};
+    }
+
+    /// Launches the kernel on every device, which must report a fault with each of the texts, and compares.
+    macro_rules! expect_fault {
+        ($expected:expr, [$($text:expr),+], |$out:ident| $kernel:expr) => {{
+            let expected = $expected;
+            for device in wattle::Device::all() {
+                let queue = device.queue().unwrap();
+                let $out = device.from_slice(&vec![Default::default(); expected.len()]).unwrap();
+                let kernel = $kernel;
+                if let Err(error) = wattle::Kernel::build(&kernel) {
+                    panic!("{}: {error}", wattle::Kernel::info(&kernel).name);
+                }
+                let error = queue.launch(wattle::ThreadSpec::new(1, 1), kernel).unwrap_err().to_string();
+                $(assert!(error.contains(&$text), "`{}` is not in `{error}` on {}", $text, device.properties().name);)+
+                let queue = device.queue().unwrap();
+                assert_eq!($out.read(&queue).unwrap(), expected, "on {}", device.properties().name);
+            }
+        }};
+    }
+}
+
+#[path = "language/arithmetic.rs"]
+mod arithmetic;
+#[path = "language/control.rs"]
+mod control;
+#[path = "language/functions.rs"]
+mod functions;
+#[path = "language/maps.rs"]
+mod maps;
+#[path = "language/memory.rs"]
+mod memory;
+#[path = "language/values.rs"]
+mod values;

@@ -1,0 +1,120 @@
+//! Tuples, arrays, variables, assignment.
+use wattle::prelude::*;
+
+fn one() -> ThreadSpec<1> {
+    ThreadSpec::new(1, 1)
+}
+
+#[device_fn]
+fn turned(pair: (u32, u32)) -> (u32, u32) {
+    (pair.1, pair.0)
+}
+
+#[kernel]
+fn variables(acc: &Acc, mut n: u32, out: Shared<u32>) {
+    n += acc.thread_in_grid();
+    let x = n;
+    let x = x + 1;
+    {
+        let x = x * 100;
+        out[0] = x;
+    }
+    out[1] = x;
+    let mut y = x;
+    let z = y;
+    y += 1;
+    y -= 3;
+    y *= 7;
+    y /= 2;
+    y %= 100;
+    y <<= 3;
+    y >>= 1;
+    y |= 64;
+    y &= 0xfe;
+    y ^= 5;
+    out[2] = y;
+    out[3] = z;
+    out[4] = 8;
+    out[4] += 1;
+    out[4] -= 3;
+    out[4] *= 7;
+    out[4] /= 2;
+    out[4] %= 100;
+    out[4] <<= 3;
+    out[4] >>= 1;
+    out[4] |= 64;
+    out[4] &= 0xfe;
+    out[4] ^= 5;
+    let _ = n;
+    let (a, mut b) = (n, n + 1);
+    b += a;
+    let typed: u32 = 5;
+    let (_, (c, [d, e])) = (1, (typed, [b, 9]));
+    out[5] = b * 1000 + c * 100 + d * 10 + e;
+    n = 3;
+    out[6] = n;
+    let mut swap = (1, 2);
+    swap = (swap.1, swap.0);
+    out[7] = swap.0 * 10 + swap.1;
+    swap = turned(swap);
+    out[8] = swap.0 * 10 + swap.1;
+}
+
+#[test]
+fn variables_and_assignment() {
+    let step = |mut y: u32| {
+        y += 1; y -= 3; y *= 7; y /= 2; y %= 100; y <<= 3; y >>= 1; y |= 64; y &= 0xfe; y ^ 5
+    };
+    let b = 9 + 10;
+    let expected = [1000, 10, step(10), 10, step(8), b * 1000 + 500 + b * 10 + 9, 3, 21, 12];
+    expect!(one(), expected, |_device, out| variables(9, &out));
+}
+
+#[kernel]
+fn arrays<const N: usize>(acc: &Acc, at: u32, out: Shared<u32>) {
+    let mut a = [acc.thread_in_grid(); N];
+    for i in 0..N as u32 {
+        a[i] = i * i;
+    }
+    let copy = a;
+    a[at] = 1000;
+    a[at] += 1;
+    out[0] = a[at];
+    out[1] = copy[at];
+    let few = [10, 20, 30];
+    out[2] = few[at % 3] + few[1];
+    let mut b = [1, 2, 3];
+    b = [b[2], b[0], b[1]];
+    out[3] = b[0] * 100 + b[1] * 10 + b[2];
+    let mut c = b;
+    c[0] = 9;
+    out[4] = b[0] * 10 + c[0];
+    let [first, second] = [5, 6];
+    out[5] = first * 10 + second;
+    let chosen = if at > 2 { [1, 2] } else { [3, 4] };
+    out[6] = chosen[0] * 10 + chosen[at - at + 1];
+    let mut pairs = ([1, 2], 7u8);
+    let kept = pairs;
+    pairs = ([3, pairs.0[0]], 8);
+    out[7] = pairs.0[0] * 100 + pairs.0[1] * 10 + kept.0[1] + pairs.1 as u32 - kept.1 as u32;
+}
+
+#[test]
+fn arrays_are_values() {
+    expect!(one(), [1001, 9, 30, 312, 39, 56, 12, 313], |_device, out| arrays::<8>(3, &out));
+}
+
+#[kernel]
+fn beyond_an_array(acc: &Acc, at: u32, out: Shared<f32>) {
+    let mut a = [1.5; 4];
+    out[0] = 2.0;
+    out[1] = a[at] + acc.thread_in_grid() as f32;
+    a[at] = 9.0;
+    out[2] = a[0] + a[1] + a[2] + a[3];
+}
+const BEYOND: u32 = line!() - 4;
+
+#[test]
+fn an_index_beyond_an_array_is_a_fault() {
+    expect_fault!([2.0, 0.0, 6.0], [format!("values.rs:{BEYOND}"), "4"], |out| beyond_an_array(4, &out));
+}

@@ -1,0 +1,8 @@
+use wattle::prelude::*;
+
+#[kernel]
+fn example(acc: Acc, y: Shared<f32>) {
+    y[0] = 1.0;
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use wattle::prelude::*;
+
+#[kernel]
+fn example(acc: &Acc, y: Shared<f32>) {
+    y[0] = 1.0;
+    break;
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use wattle::prelude::*;
+
+#[kernel]
+fn example(acc: &Acc, y: Shared<f32>) {
+    if y[0] {
+        y[0] = 1.0;
+    }
+}
+
+fn main() {}

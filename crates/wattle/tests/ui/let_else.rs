@@ -1,0 +1,11 @@
+use wattle::prelude::*;
+
+#[kernel]
+fn example(acc: &Acc, x: Read<f32>, y: PerItem<f32>) {
+    let 3 = x.len() else { return };
+    for (i, y) in acc.items(&mut y) {
+        *y = 1.0;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use wattle::prelude::*;
+
+#[kernel]
+fn example() {
+    return;
+}
+
+fn main() {}

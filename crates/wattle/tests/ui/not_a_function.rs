@@ -1,0 +1,6 @@
+use wattle::prelude::*;
+
+#[kernel]
+struct Example;
+
+fn main() {}

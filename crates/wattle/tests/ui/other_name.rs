@@ -1,0 +1,11 @@
+use wattle::prelude::*;
+
+#[kernel]
+fn example(acc: &Acc, x: Read<f32>, y: PerItem<f32>) {
+    for (i, y) in acc.items(&mut y) {
+        *y = x[i].powf(2.0);
+        *y = x[i].mul_add(2.0, 1.0);
+    }
+}
+
+fn main() {}

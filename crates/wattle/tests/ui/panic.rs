@@ -1,0 +1,13 @@
+use wattle::prelude::*;
+
+#[kernel]
+fn example(acc: &Acc, x: Read<f32>, y: PerItem<f32>) {
+    for (i, y) in acc.items(&mut y) {
+        if x[i] < 0.0 {
+            panic!("negative");
+        }
+        *y = 1.0;
+    }
+}
+
+fn main() {}

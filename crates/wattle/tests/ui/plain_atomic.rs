@@ -1,0 +1,8 @@
+use wattle::prelude::*;
+
+#[kernel]
+fn example(acc: &Acc, count: Atomic<u32>) {
+    count[0] += 1;
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use wattle::prelude::*;
+
+fn helper(v: f32) -> f32 {
+    v
+}
+
+#[kernel]
+fn example(acc: &Acc, y: Shared<f32>) {
+    y[0] = helper(y[1]);
+}
+
+fn main() {}

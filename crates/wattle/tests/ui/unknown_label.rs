@@ -1,0 +1,10 @@
+use wattle::prelude::*;
+
+#[kernel]
+fn example(acc: &Acc) {
+    loop {
+        break 'outer;
+    }
+}
+
+fn main() {}

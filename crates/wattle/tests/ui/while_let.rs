@@ -1,0 +1,12 @@
+use wattle::prelude::*;
+
+#[kernel]
+fn example(acc: &Acc, x: Read<f32>, y: PerItem<f32>) {
+    for (i, y) in acc.items(&mut y) {
+        while let 3 = i {
+            *y = 1.0;
+        }
+    }
+}
+
+fn main() {}
