@@ -146,7 +146,7 @@ fn system(what: &str, message: impl ToString) -> Error {
 }
 
 impl Memory for SimulatedMemory {
-    fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
+    unsafe fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
         let size = self.element.size();
         let range = offset / size..(offset + into.len()) / size;
         let contents = lock(&self.state.simulator).read(self.id, range).map_err(|error| system("reading", error))?;
@@ -156,7 +156,7 @@ impl Memory for SimulatedMemory {
         Ok(())
     }
 
-    fn write(&self, offset: usize, from: &[u8]) -> Result<()> {
+    unsafe fn write(&self, offset: usize, from: &[u8]) -> Result<()> {
         let size = self.element.size();
         let values: Vec<_> = from.chunks_exact(size).map(u64::from_ne_bytes_of).collect();
         let mut simulator = lock(&self.state.simulator);
@@ -243,7 +243,7 @@ impl SimulatedQueue {
 }
 
 impl BackendQueue for SimulatedQueue {
-    fn launch(&self, request: &Request<'_>) -> Result<()> {
+    unsafe fn launch(&self, request: &Request<'_>) -> Result<()> {
         let (shape, options) = (request.shape, request.options);
         let (kernel, host_part) = (request.kernel.to_arc(), request.host_part.map(Kernel::to_arc));
         self.push(Task::Launch { kernel, host_part, shape, options })

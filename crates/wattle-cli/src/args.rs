@@ -2,8 +2,11 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-const EXIT_CODES: &str = "Exit codes: 0 it holds (tour: all is as expected), 1 it does not hold, 2 it could not be \
-                          answered: bad input, a device that cannot, an interruption.";
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  it holds (tour: all is as expected)
+  1  it does not hold
+  2  it could not be answered: bad input, a device that cannot, an interruption";
 
 /// Kernels written once in Rust, run on every device there is.
 #[derive(Debug, Parser)]

@@ -85,9 +85,10 @@ struct ShapedQueue {
 }
 
 impl BackendQueue for ShapedQueue {
-    fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
+    unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
         let options = self.wish.options(request, &self.device)?;
-        self.inner.launch(&LaunchRequest { options, ..*request })
+        // SAFETY: the caller's promise; the kernel and its arguments are the same.
+        unsafe { self.inner.launch(&LaunchRequest { options, ..*request }) }
     }
 
     fn submit(&self, operation: Operation) -> Result<()> {

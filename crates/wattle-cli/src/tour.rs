@@ -234,8 +234,8 @@ fn verdict(session: &mut Session, devices: &[Device], attempts: &[Attempt], time
     let refuted = |attempt: &Attempt| attempt.scenario.expectation == Expectation::Refuted && attempt.as_expected();
     let counts = [
         (number(&|attempt| attempt.status == Status::Held && !refuted(attempt) && attempt.as_expected()), "held"),
-        (number(&|attempt| attempt.status == Status::DoesNotHold && refuted(attempt)), "refuted, as they should be"),
-        (number(&|attempt| attempt.status == Status::Held && refuted(attempt)), "wrong but hidden"),
+        (number(&|attempt| attempt.status == Status::DoesNotHold && refuted(attempt)), "refuted as intended"),
+        (number(&|attempt| attempt.status == Status::Held && refuted(attempt)), "wrong with nothing seen"),
         (number(&|attempt| attempt.status == Status::Unsupported), "not possible there"),
     ];
     let counts: Vec<_> = counts
@@ -246,7 +246,10 @@ fn verdict(session: &mut Session, devices: &[Device], attempts: &[Attempt], time
     let scenarios = text::plural(session.scenarios.len() as u64, "scenario");
     let on = text::plural(devices.len() as u64, "device");
     session.line("")?;
-    session.line(format!("{scenarios} on {on} in {}: {}.", text::duration(time), counts.join(", ")))?;
+    let total = format!("{scenarios} on {on} in {}: {}.", text::duration(time), counts.join("; "));
+    for line in text::wrap(&total, text::WIDTH) {
+        session.line(line)?;
+    }
     let bad: Vec<_> = attempts
         .iter()
         .filter(|attempt| !attempt.as_expected() && attempt.status != Status::Interrupted)

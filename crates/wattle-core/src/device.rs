@@ -88,9 +88,12 @@ pub trait Backend: Send + Sync + 'static {
 pub trait BackendQueue: Send + Sync {
     /// Launches a kernel; waits for its end if the queue is blocking.
     ///
+    /// # Safety
+    /// The uses of the kernel's arguments have been recorded, and none conflicts with another that is not ordered.
+    ///
     /// # Errors
     /// The device cannot; if the queue is blocking, whatever went wrong in the launch.
-    fn launch(&self, request: &LaunchRequest<'_>) -> Result<()>;
+    unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()>;
     /// Does something else; waits for its end if the queue is blocking.
     ///
     /// # Errors

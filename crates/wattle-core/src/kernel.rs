@@ -26,7 +26,11 @@ pub struct KernelInfo {
 }
 
 /// A kernel with its arguments, of any type: what devices are given.
-pub trait Kernel: Send + Sync + 'static {
+///
+/// # Safety
+/// `arguments` names every part of a buffer that `run` touches, with the access that it has there: the clocks rely on
+/// it. Calling a function with `#[kernel]` gives kernels that do.
+pub unsafe trait Kernel: Send + Sync + 'static {
     /// What is known of the kernel.
     fn info(&self) -> &'static KernelInfo;
     /// The number of dimensions of its launches.
@@ -126,7 +130,8 @@ where
 {
 }
 
-impl<const D: usize, A, H, I> Kernel for Bundle<D, A, H, I>
+// SAFETY: `run` gives the kernel's function views of the arguments and nothing else.
+unsafe impl<const D: usize, A, H, I> Kernel for Bundle<D, A, H, I>
 where
     Dim<D>: Rank,
     A: Arguments,

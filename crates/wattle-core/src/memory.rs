@@ -41,18 +41,24 @@ impl Allocation {
 
 /// An allocation on a device. It is freed when it is dropped.
 ///
-/// Offsets and lengths are in bytes; the caller keeps them within the allocation.
+/// Offsets and lengths are in bytes.
 pub trait Memory: Send + Sync + 'static {
     /// Copies from the device.
     ///
-    /// # Errors
-    /// What the device says.
-    fn read(&self, offset: usize, into: &mut [u8]) -> Result<()>;
-    /// Copies to the device.
+    /// # Safety
+    /// The bytes are within the allocation, and nothing writes them meanwhile.
     ///
     /// # Errors
     /// What the device says.
-    fn write(&self, offset: usize, from: &[u8]) -> Result<()>;
+    unsafe fn read(&self, offset: usize, into: &mut [u8]) -> Result<()>;
+    /// Copies to the device.
+    ///
+    /// # Safety
+    /// The bytes are within the allocation, and nothing else uses them meanwhile.
+    ///
+    /// # Errors
+    /// What the device says.
+    unsafe fn write(&self, offset: usize, from: &[u8]) -> Result<()>;
     /// The start of the memory, where the host can reach it.
     fn host_pointer(&self) -> Option<NonNull<u8>>;
     /// The device's own type.
@@ -121,15 +127,15 @@ impl Drop for HostMemory {
 }
 
 impl Memory for HostMemory {
-    fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
+    unsafe fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
         let len = into.len();
-        // SAFETY: the caller keeps within the allocation, and the clocks have ordered every write before this.
+        // SAFETY: the caller's promise.
         unsafe { self.start().add(offset).copy_to_nonoverlapping(NonNull::from(into).cast(), len) };
         Ok(())
     }
 
-    fn write(&self, offset: usize, from: &[u8]) -> Result<()> {
-        // SAFETY: as above, and every other use.
+    unsafe fn write(&self, offset: usize, from: &[u8]) -> Result<()> {
+        // SAFETY: the caller's promise.
         unsafe { self.start().add(offset).copy_from_nonoverlapping(NonNull::from(from).cast(), from.len()) };
         Ok(())
     }

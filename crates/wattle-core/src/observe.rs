@@ -51,9 +51,10 @@ impl Backend for Observed {
 }
 
 impl BackendQueue for ObservedQueue {
-    fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
+    unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
         [Some(request.kernel), request.host_part].into_iter().flatten().for_each(|kernel| (self.observer)(kernel));
-        self.inner.launch(request)
+        // SAFETY: the caller's promise.
+        unsafe { self.inner.launch(request) }
     }
 
     fn submit(&self, operation: Operation) -> Result<()> {

@@ -89,7 +89,8 @@ impl Transfer {
                 staged = vec![0; from_runs.bytes(from)];
                 let mut at = 0;
                 for (offset, length) in from_runs.of(from) {
-                    from.memory.read(offset, &mut staged[at..at + length])?;
+                    // SAFETY: runs are within their buffer, and the queue has recorded the use.
+                    unsafe { from.memory.read(offset, &mut staged[at..at + length])? };
                     at += length;
                 }
                 &staged
@@ -97,7 +98,8 @@ impl Transfer {
         };
         let mut at = 0;
         for (offset, length) in to_runs.of(&to) {
-            to.memory.write(offset, &source[at..at + length])?;
+            // SAFETY: as above.
+            unsafe { to.memory.write(offset, &source[at..at + length])? };
             at += length;
         }
         Ok(())
@@ -173,7 +175,8 @@ impl Queue {
             self.forget(&stamp, &request);
             return Err(error);
         }
-        let launched = self.backend.launch(&request);
+        // SAFETY: the uses have just been recorded.
+        let launched = unsafe { self.backend.launch(&request) };
         self.done(number);
         launched
     }
@@ -363,7 +366,8 @@ impl Queue {
             let bytes = bytes_mut(to);
             let mut at = 0;
             for (offset, length) in Runs(part.region).of(&part.raw) {
-                part.raw.memory.read(offset, &mut bytes[at..at + length])?;
+                // SAFETY: runs are within their buffer, and the use has been recorded.
+                unsafe { part.raw.memory.read(offset, &mut bytes[at..at + length])? };
                 at += length;
             }
             Ok(())

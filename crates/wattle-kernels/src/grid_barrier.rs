@@ -46,14 +46,15 @@ const BLOCKS: usize = 4;
 /// Shifts through `rounds` generations.
 pub fn grid_barrier(device: &Device, rounds: usize) -> Result<Summary> {
     let queue = device.queue()?;
-    let extent = 8;
-    let n = BLOCKS * extent;
+    let n = BLOCKS * 8;
+    // That there are several blocks is the point, so it says how many.
+    let threads = (device.properties().max_threads_per_block as usize).min(n / BLOCKS);
     let first = integers(n);
     let arrived = device.alloc_zeroed::<u32>(1)?;
     let mut cells = device.alloc_zeroed::<u32>(2 * n)?;
     queue.copy_from_host(cells.slice_mut(0..n)?, &first)?;
     let kernel = shift_and_count(rounds as u32, &arrived, &cells);
-    queue.launch_with(LaunchOptions::new().cooperative(), FrameSpec::new(BLOCKS, extent), kernel)?;
+    queue.launch_with(LaunchOptions::new().cooperative(), ThreadSpec::new(BLOCKS, threads), kernel)?;
 
     let mut summary = Summary::new(format!("{rounds} barriers across the grid"));
     let cells = cells.read(&queue)?;

@@ -65,3 +65,8 @@ pub mod prelude {
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+
+/// The README's example is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

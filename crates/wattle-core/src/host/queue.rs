@@ -95,7 +95,7 @@ impl Blocking {
 }
 
 impl BackendQueue for Blocking {
-    fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
+    unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
         lock(&self.executor).launch(request)
     }
 
@@ -193,7 +193,7 @@ fn serve(tasks: &Receiver<Task>, mut executor: Executor, status: &Status) {
 }
 
 impl BackendQueue for NonBlocking {
-    fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
+    unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
         self.push(Task::Launch(OwnedLaunch {
             kernel: request.kernel.to_arc(),
             host_part: request.host_part.map(Kernel::to_arc),

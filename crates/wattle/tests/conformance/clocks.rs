@@ -86,26 +86,21 @@ impl Use {
     }
 
     #[track_caller]
-    fn enqueue(self, queue: &Queue, x: &ViewMut<u32>, seen: &View<u32>) -> Result<()> {
+    fn enqueue(self, queue: &Queue, x: &mut ViewMut<u32>, seen: &View<u32>) -> Result<()> {
         let spec = FrameSpec::cover(4, 2);
         // Another buffer for each, so that the other end conflicts with nobody.
         match self {
             ReadUse => queue.launch(spec, reads(seen)),
-            PerItemUse => queue.launch(spec, owns(&mut same(x))),
+            PerItemUse => queue.launch(spec, owns(x)),
             Use::Shared => queue.launch(spec, shares(seen)),
             AtomicUse => queue.launch(spec, counts(seen)),
-            Fill => queue.fill(same(x), 7),
-            CopyTo => queue.copy(same(x), &queue.device().alloc_zeroed::<u32>(4)?),
+            Fill => queue.fill(x, 7),
+            CopyTo => queue.copy(x, &queue.device().alloc_zeroed::<u32>(4)?),
             CopyFrom => queue.copy(&mut queue.device().alloc::<u32>(4)?, seen),
-            FromHost => queue.copy_from_host(same(x), &[1, 2, 3, 4]),
+            FromHost => queue.copy_from_host(x, &[1, 2, 3, 4]),
             Use::ToHost => queue.copy_to_host(&mut [0; 4], seen),
         }
     }
-}
-
-/// The same part again: the borrow checker sees no views, only the clocks do.
-fn same(x: &ViewMut<u32>) -> ViewMut<u32> {
-    x.clone()
 }
 
 struct Data {
@@ -132,10 +127,10 @@ fn here(line: u32) -> String {
 fn pairs(device: &Device) -> Outcome {
     let (one, two) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
     for (first, second) in all_pairs() {
-        let Data { exclusive, view } = data(device)?;
+        let Data { mut exclusive, view } = data(device)?;
         let lines = [line!() + 1, line!() + 2];
-        first.enqueue(&one, &exclusive, &view)?;
-        let result = second.enqueue(&two, &exclusive, &view);
+        first.enqueue(&one, &mut exclusive, &view)?;
+        let result = second.enqueue(&two, &mut exclusive, &view);
         // The host has waited for a copy to the host.
         if first.conflicts(second) && first != Use::ToHost {
             let error = match result {
@@ -150,7 +145,7 @@ fn pairs(device: &Device) -> Outcome {
             assert!(named.contains(&here(lines[0])) && also.contains(&here(lines[1])), "the wrong way round: {error}");
             // It can be done once the first is over.
             one.wait()?;
-            second.enqueue(&two, &exclusive, &view)?;
+            second.enqueue(&two, &mut exclusive, &view)?;
         } else if let Err(error) = result {
             panic!("{first:?} then {second:?} was refused: {error}");
         }
@@ -190,10 +185,10 @@ fn ordered(device: &Device, order: Order) -> Outcome {
     let queue = || device.queue_non_blocking();
     let (one, two, three) = (queue()?, queue()?, queue()?);
     for (first, second) in all_pairs() {
-        let Data { exclusive, view } = data(device)?;
-        first.enqueue(&one, &exclusive, &view)?;
+        let Data { mut exclusive, view } = data(device)?;
+        first.enqueue(&one, &mut exclusive, &view)?;
         let next = order(&one, &two, &three)?;
-        if let Err(error) = second.enqueue(next, &exclusive, &view) {
+        if let Err(error) = second.enqueue(next, &mut exclusive, &view) {
             panic!("{first:?} then {second:?} was refused: {error}");
         }
         for queue in [&one, &two, &three] {
@@ -205,22 +200,22 @@ fn ordered(device: &Device, order: Order) -> Outcome {
 
 fn event_is_a_point(device: &Device) -> Outcome {
     let (one, two) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
-    let Data { exclusive, view } = data(device)?;
+    let Data { mut exclusive, view } = data(device)?;
     let before = one.record()?;
-    PerItemUse.enqueue(&one, &exclusive, &view)?;
+    PerItemUse.enqueue(&one, &mut exclusive, &view)?;
     two.wait_for(&before)?;
-    kind!(refused(ReadUse.enqueue(&two, &exclusive, &view)), ErrorKind::Conflict { .. });
+    kind!(refused(ReadUse.enqueue(&two, &mut exclusive, &view)), ErrorKind::Conflict { .. });
     // What one queue learned of another it does not give back.
-    let (other, others) = (data(device)?, data(device)?);
-    PerItemUse.enqueue(&two, &other.exclusive, &other.view)?;
+    let (mut other, mut others) = (data(device)?, data(device)?);
+    PerItemUse.enqueue(&two, &mut other.exclusive, &other.view)?;
     two.wait_for(&one.record()?)?;
-    ReadUse.enqueue(&two, &exclusive, &view)?;
-    kind!(refused(ReadUse.enqueue(&one, &other.exclusive, &other.view)), ErrorKind::Conflict { .. });
+    ReadUse.enqueue(&two, &mut exclusive, &view)?;
+    kind!(refused(ReadUse.enqueue(&one, &mut other.exclusive, &other.view)), ErrorKind::Conflict { .. });
     // Waiting for an event of before is not waiting for the queue.
     let early = one.record()?;
-    PerItemUse.enqueue(&one, &others.exclusive, &others.view)?;
+    PerItemUse.enqueue(&one, &mut others.exclusive, &others.view)?;
     early.wait()?;
-    kind!(refused(ReadUse.enqueue(&two, &others.exclusive, &others.view)), ErrorKind::Conflict { .. });
+    kind!(refused(ReadUse.enqueue(&two, &mut others.exclusive, &others.view)), ErrorKind::Conflict { .. });
     one.wait()?;
     Ok(two.wait()?)
 }
@@ -228,12 +223,12 @@ fn event_is_a_point(device: &Device) -> Outcome {
 fn waiting_is_transitive(device: &Device) -> Outcome {
     let queue = || device.queue_non_blocking();
     let (one, two, three) = (queue()?, queue()?, queue()?);
-    let Data { exclusive, view } = data(device)?;
-    PerItemUse.enqueue(&one, &exclusive, &view)?;
+    let Data { mut exclusive, view } = data(device)?;
+    PerItemUse.enqueue(&one, &mut exclusive, &view)?;
     two.wait_for(&one.record()?)?;
-    kind!(refused(ReadUse.enqueue(&three, &exclusive, &view)), ErrorKind::Conflict { .. });
+    kind!(refused(ReadUse.enqueue(&three, &mut exclusive, &view)), ErrorKind::Conflict { .. });
     two.wait()?;
-    ReadUse.enqueue(&three, &exclusive, &view)?;
+    ReadUse.enqueue(&three, &mut exclusive, &view)?;
     Ok(three.wait()?)
 }
 
@@ -272,9 +267,9 @@ fn within_one_launch(device: &Device) -> Outcome {
     let queue = device.queue()?;
     let spec = FrameSpec::cover(4, 2);
     let mut x = device.alloc_zeroed::<u32>(8)?;
-    let exclusive = x.view_mut();
+    let mut exclusive = x.view_mut();
     let line = line!() + 1;
-    let error = refused(queue.launch(spec, reads_and_owns(&x, &mut exclusive.clone())));
+    let error = refused(queue.launch(spec, reads_and_owns(&x, &mut exclusive)));
     kind!(error, ErrorKind::Conflict { .. });
     says(&error, &["`reads_and_owns`", "`from`: Read", "`to`: PerItem", &here(line), "help: give each parameter"]);
     let error = refused(queue.launch(spec, shares_and_counts(&x, &x)));
@@ -334,12 +329,12 @@ fn guards(device: &Device) -> Outcome {
         return skip(error.to_string());
     }
     let queue = device.queue_non_blocking()?;
-    let (exclusive, view) = (x.view_mut(), x.view());
+    let (mut exclusive, view) = (x.view_mut(), x.view());
     for second in ALL {
         // While the guard is there, and once it is dropped.
         let line = line!() + 1;
         let guard = x.map()?;
-        let result = second.enqueue(&queue, &exclusive, &view);
+        let result = second.enqueue(&queue, &mut exclusive, &view);
         if second.conflicts(ReadUse) {
             let error = refused(result);
             says(&error, &["a host guard (`map`)", &here(line), "help: drop the guard first"]);
@@ -348,7 +343,7 @@ fn guards(device: &Device) -> Outcome {
             result?;
         }
         drop(guard);
-        second.enqueue(&queue, &exclusive, &view)?;
+        second.enqueue(&queue, &mut exclusive, &view)?;
         // While the work is there, and once it has been waited for.
         if second.conflicts(ReadUse) {
             let error = refused(x.map());
@@ -363,11 +358,11 @@ fn guards(device: &Device) -> Outcome {
         queue.wait()?;
         let mut guard = x.map_mut()?;
         guard[3] = 100;
-        let error = refused(second.enqueue(&queue, &exclusive, &view));
+        let error = refused(second.enqueue(&queue, &mut exclusive, &view));
         says(&error, &["a host guard (`map_mut`)", "help: drop the guard first"]);
         says(&error, second.words());
         drop(guard);
-        second.enqueue(&queue, &exclusive, &view)?;
+        second.enqueue(&queue, &mut exclusive, &view)?;
         queue.wait()?;
     }
     let shared = (x.map()?, x.map()?);
@@ -378,17 +373,17 @@ fn guards(device: &Device) -> Outcome {
 fn no_trace(device: &Device) -> Outcome {
     let (one, two) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
     let spec = FrameSpec::cover(4, 2);
-    let (a, mut b, c) = (data(device)?, device.alloc_zeroed::<u32>(4)?, data(device)?);
+    let (mut a, mut b, mut c) = (data(device)?, device.alloc_zeroed::<u32>(4)?, data(device)?);
     // `from` is free and is recorded first, `to` is in use: the launch is refused, and `from` is free as before.
-    PerItemUse.enqueue(&one, &c.exclusive, &c.view)?;
-    kind!(refused(two.launch(spec, reads_and_owns(&a.view, same(&c.exclusive)))), ErrorKind::Conflict { .. });
-    kind!(refused(two.copy(same(&c.exclusive), &a.view)), ErrorKind::Conflict { .. });
-    PerItemUse.enqueue(&one, &a.exclusive, &a.view)?;
+    PerItemUse.enqueue(&one, &mut c.exclusive, &c.view)?;
+    kind!(refused(two.launch(spec, reads_and_owns(&a.view, &mut c.exclusive))), ErrorKind::Conflict { .. });
+    kind!(refused(two.copy(&mut c.exclusive, &a.view)), ErrorKind::Conflict { .. });
+    PerItemUse.enqueue(&one, &mut a.exclusive, &a.view)?;
     // Nor does it keep what it was given alive, or in order: this is accepted, whatever the other queue waits for.
     two.launch(spec, owns(&mut b))?;
     one.wait()?;
     two.wait()?;
-    two.launch(spec, reads_and_owns(&a.view, same(&c.exclusive)))?;
+    two.launch(spec, reads_and_owns(&a.view, &mut c.exclusive))?;
     two.wait()?;
     assert_eq!(b.read(&two)?, [1; 4]);
     Ok(())
@@ -397,17 +392,17 @@ fn no_trace(device: &Device) -> Outcome {
 fn earlier_uses_stay(device: &Device) -> Outcome {
     let (one, two) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
     let spec = FrameSpec::cover(4, 2);
-    let (x, mut sink, busy) = (data(device)?, device.alloc_zeroed::<u32>(4)?, data(device)?);
-    PerItemUse.enqueue(&two, &busy.exclusive, &busy.view)?;
+    let (mut x, mut sink, mut busy) = (data(device)?, device.alloc_zeroed::<u32>(4)?, data(device)?);
+    PerItemUse.enqueue(&two, &mut busy.exclusive, &busy.view)?;
     // The first queue reads `x`. A launch there which reads it too is refused because of another buffer, so is a copy.
     one.launch(spec, reads_and_owns(&x.view, &mut sink))?;
-    kind!(refused(one.launch(spec, reads_and_owns(&x.view, same(&busy.exclusive)))), ErrorKind::Conflict { .. });
-    kind!(refused(one.copy(same(&busy.exclusive), &x.view)), ErrorKind::Conflict { .. });
+    kind!(refused(one.launch(spec, reads_and_owns(&x.view, &mut busy.exclusive))), ErrorKind::Conflict { .. });
+    kind!(refused(one.copy(&mut busy.exclusive, &x.view)), ErrorKind::Conflict { .. });
     // The first still reads.
-    let error = refused(PerItemUse.enqueue(&two, &x.exclusive, &x.view));
+    let error = refused(PerItemUse.enqueue(&two, &mut x.exclusive, &x.view));
     says(&error, &["`reads_and_owns`", "parameter `from`: Read"]);
     one.wait()?;
-    PerItemUse.enqueue(&two, &x.exclusive, &x.view)?;
+    PerItemUse.enqueue(&two, &mut x.exclusive, &x.view)?;
     Ok(two.wait()?)
 }
 
@@ -436,13 +431,13 @@ fn wrong_device(device: &Device) -> Outcome {
 }
 
 fn dropped_queue(device: &Device) -> Outcome {
-    let Data { exclusive, view } = data(device)?;
+    let Data { mut exclusive, view } = data(device)?;
     let gone = device.queue_non_blocking()?;
-    PerItemUse.enqueue(&gone, &exclusive, &view)?;
+    PerItemUse.enqueue(&gone, &mut exclusive, &view)?;
     let event = gone.record()?;
     drop(gone);
     let queue = device.queue()?;
-    kind!(refused(ReadUse.enqueue(&queue, &exclusive, &view)), ErrorKind::Conflict { .. });
+    kind!(refused(ReadUse.enqueue(&queue, &mut exclusive, &view)), ErrorKind::Conflict { .. });
     event.wait()?;
     let mut seen = [0; 4];
     queue.copy_to_host(&mut seen, &view)?;

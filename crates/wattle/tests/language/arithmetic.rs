@@ -83,7 +83,9 @@ every_integer!(u8_works u8 i8_works i8 u16_works u16 i16_works i16 u32_works u32
 #[test]
 fn signs() {
     for x in [5, -5, 0, i32::MIN] {
-        expect!(one(), [x.wrapping_neg(), x.wrapping_abs(), x.wrapping_abs().wrapping_neg()], |_device, out| signed(x, &out));
+        expect!(one(), [x.wrapping_neg(), x.wrapping_abs(), x.wrapping_abs().wrapping_neg()], |_device, out| signed(
+            x, &out
+        ));
     }
     for x in [5.5, -5.5, f64::INFINITY] {
         expect!(one(), [-x, x.abs(), -x.abs()], |_device, out| signed(x, &out));
@@ -125,12 +127,17 @@ fn mathematical_functions() {
     let (x, y) = (2.5f32, 0.75);
     let exact = [x.sqrt(), x.floor(), x.ceil(), x.round(), x.mul_add(y, x), x];
     expect!(one(), exact, |device, out| mathematics(
-        x, y, &out, &device.alloc::<f32>(8).unwrap(), &device.alloc::<u32>(2).unwrap()
+        x,
+        y,
+        &out,
+        &device.alloc::<f32>(8).unwrap(),
+        &device.alloc::<u32>(2).unwrap()
     ));
     let near = [x.exp(), x.ln(), x.sin(), x.cos(), x.tanh(), x.powf(y), 1.0 / x.sqrt()];
     for device in Device::all() {
         let queue = device.queue().unwrap();
-        let (out, rest, facts) = (device.alloc::<f32>(7).unwrap(), device.alloc::<f32>(6).unwrap(), device.alloc(2).unwrap());
+        let (out, rest, facts) =
+            (device.alloc::<f32>(7).unwrap(), device.alloc::<f32>(6).unwrap(), device.alloc(2).unwrap());
         queue.launch(one(), mathematics(x, y, &rest, &out, &facts)).unwrap();
         for (found, expected) in out.read(&queue).unwrap().into_iter().zip(near) {
             assert!((found - expected).abs() <= 4.0 * f32::EPSILON * expected.abs(), "{found} {expected}");
@@ -166,9 +173,23 @@ fn conversions() {
     for f in [0.0f32, 1.9, -1.9, 300.5, -300.5, 1e12, -1e12, 1e30, -1e30, f32::NAN, f32::INFINITY] {
         for i in [0i64, 1, -1, 200, 70_000, i64::MAX, i64::MIN] {
             let expected = [
-                f as u8 as i64, f as i8 as i64, f as u16 as i64, f as i16 as i64, f as u32 as i64, f as i32 as i64,
-                f as u64 as i64, f as i64, i as u8 as i64, i as i8 as i64, i as u16 as i64, i as i16 as i64,
-                i as u32 as i64, i as i32 as i64, i as u64 as f64 as i64, i as f32 as f64 as i64, (i > 0) as i64,
+                f as u8 as i64,
+                f as i8 as i64,
+                f as u16 as i64,
+                f as i16 as i64,
+                f as u32 as i64,
+                f as i32 as i64,
+                f as u64 as i64,
+                f as i64,
+                i as u8 as i64,
+                i as i8 as i64,
+                i as u16 as i64,
+                i as i16 as i64,
+                i as u32 as i64,
+                i as i32 as i64,
+                i as u64 as f64 as i64,
+                i as f32 as f64 as i64,
+                (i > 0) as i64,
                 i as u32 as i64,
             ];
             expect!(one(), expected, |_device, out| casts(f, i, &out));

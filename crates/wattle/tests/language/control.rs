@@ -7,7 +7,13 @@ fn one() -> ThreadSpec<1> {
 
 #[kernel]
 fn branches(acc: &Acc, n: u32, out: Shared<u32>) {
-    let size = if n < 3 { 1 } else if n < 6 { 2 } else { 3 };
+    let size = if n < 3 {
+        1
+    } else if n < 6 {
+        2
+    } else {
+        3
+    };
     out[0] = size + acc.thread_in_grid();
     let mut sum = 0;
     if n % 2 == 0 {
@@ -25,7 +31,11 @@ fn branches(acc: &Acc, n: u32, out: Shared<u32>) {
         n / 2
     };
     out[2] = half;
-    out[3] = { let a = half + 1; let b = a * 2; a + b };
+    out[3] = {
+        let a = half + 1;
+        let b = a * 2;
+        a + b
+    };
     let nested = if n > 1 { if n > 2 { if n > 3 { 4 } else { 3 } } else { 2 } } else { 1 };
     out[4] = nested;
 }
@@ -33,7 +43,13 @@ fn branches(acc: &Acc, n: u32, out: Shared<u32>) {
 #[test]
 fn branches_give_values() {
     for n in 0..9u32 {
-        let size = if n < 3 { 1 } else if n < 6 { 2 } else { 3 };
+        let size = if n < 3 {
+            1
+        } else if n < 6 {
+            2
+        } else {
+            3
+        };
         let sum = if n % 2 == 0 { if n > 4 { 110 } else { 10 } } else { 0 };
         let expected = if n == 7 { [size, sum, 77, 0, 0] } else { [size, sum, n / 2, (n / 2 + 1) * 3, n.clamp(1, 4)] };
         expect!(one(), expected, |_device, out| branches(n, &out));
@@ -60,20 +76,43 @@ fn choices(acc: &Acc, n: i32, out: Shared<i32>) {
         _ => {
             let twice = n.min(1000) * 2;
             out[1] = match twice {
-                4 => match n { 2 => 7, _ => 8 },
+                4 => match n {
+                    2 => 7,
+                    _ => 8,
+                },
                 _ => 9,
             };
         }
     }
-    out[2] = match n > 0 { true => 1, _ => 2 };
-    out[3] = match acc.thread_in_grid() { 0 => n, _ => return };
+    out[2] = match n > 0 {
+        true => 1,
+        _ => 2,
+    };
+    out[3] = match acc.thread_in_grid() {
+        0 => n,
+        _ => return,
+    };
 }
 
 #[test]
 fn choices_give_values() {
     for n in [0, 1, 2, 3, 5, 6, 9, 10, -3, 40, i32::MAX, -7] {
-        let first = match n { 0 => 100, 1 | 2 => 200, 3..=5 => 300, 6..10 => 400, -3 => 450, LIMIT => 500, i32::MAX => 600, x => x + 1 };
-        let second = match n { 0 => 0, 1 => 5, 2 => 7, _ => 9 };
+        let first = match n {
+            0 => 100,
+            1 | 2 => 200,
+            3..=5 => 300,
+            6..10 => 400,
+            -3 => 450,
+            LIMIT => 500,
+            i32::MAX => 600,
+            x => x + 1,
+        };
+        let second = match n {
+            0 => 0,
+            1 => 5,
+            2 => 7,
+            _ => 9,
+        };
         expect!(one(), [first, second, if n > 0 { 1 } else { 2 }, n], |_device, out| choices(n, &out));
     }
 }
@@ -122,7 +161,10 @@ fn loops(acc: &Acc, n: u32, out: Shared<u32>) {
         }
         out[3] += 1000;
     }
-    while out[4] < 5 && { k += 1; k < 100 } {
+    while out[4] < 5 && {
+        k += 1;
+        k < 100
+    } {
         out[4] += 1;
     }
     out[5] = k;
@@ -172,7 +214,10 @@ fn loops_in_rust(n: u32) -> [u32; 6] {
         }
         out[3] += 1000;
     }
-    while out[4] < 5 && { k += 1; k < 100 } {
+    while out[4] < 5 && {
+        k += 1;
+        k < 100
+    } {
         out[4] += 1;
     }
     out[5] = k;
@@ -255,20 +300,51 @@ fn order(acc: &Acc, log: Shared<u32>, counter: Atomic<u32>, out: Shared<u32>) {
     // Left to right, and an operand is what it was when its turn came.
     out[0] = counter.fetch_add(0, 1) * 10 + counter.fetch_add(0, 1);
     let mut x = 1 + acc.thread_in_grid();
-    out[1] = x + { x = 5; x } * 10 + x * 100;
-    let pair = (x, { x += 1; x }, x);
+    out[1] = x
+        + {
+            x = 5;
+            x
+        } * 10
+        + x * 100;
+    let pair = (
+        x,
+        {
+            x += 1;
+            x
+        },
+        x,
+    );
     out[2] = pair.0 * 100 + pair.1 * 10 + pair.2;
-    let array = [x, { x = 2; 3 }, x];
+    let array = [
+        x,
+        {
+            x = 2;
+            3
+        },
+        x,
+    ];
     out[3] = array[0] * 100 + array[1] * 10 + array[2];
     // The value, then the place.
     let mut i = 4;
-    out[{ i += 1; i - 1 }] = i;
+    out[{
+        i += 1;
+        i - 1
+    }] = i;
     let mut j = 5;
-    out[{ j += 1; j - 1 }] += j;
-    x = { x += 1; x } + x;
+    out[{
+        j += 1;
+        j - 1
+    }] += j;
+    x = {
+        x += 1;
+        x
+    } + x;
     out[6] = x;
     let before = x;
-    x += { x = 100; 1 };
+    x += {
+        x = 100;
+        1
+    };
     out[7] = x + before * 1000;
     out[counter.fetch_add(0, 1) - 2 + 12] = counter.fetch_add(0, 1);
     counter.store(0, 2);
@@ -281,7 +357,10 @@ fn order(acc: &Acc, log: Shared<u32>, counter: Atomic<u32>, out: Shared<u32>) {
     let held = x;
     x = 7;
     out[10] = held * 10 + x;
-    if x == 8 || { x = 9; x == 9 } {
+    if x == 8 || {
+        x = 9;
+        x == 9
+    } {
         out[11] = x;
     }
 }
@@ -292,19 +371,50 @@ fn order_in_rust() -> [u32; 14] {
     let fetch_add = |more: u32| count.replace(count.get() + more);
     out[0] = fetch_add(1) * 10 + fetch_add(1);
     let mut x = 1;
-    out[1] = x + { x = 5; x } * 10 + x * 100;
-    let pair = (x, { x += 1; x }, x);
+    out[1] = x
+        + {
+            x = 5;
+            x
+        } * 10
+        + x * 100;
+    let pair = (
+        x,
+        {
+            x += 1;
+            x
+        },
+        x,
+    );
     out[2] = pair.0 * 100 + pair.1 * 10 + pair.2;
-    let array = [x, { x = 2; 3 }, x];
+    let array = [
+        x,
+        {
+            x = 2;
+            3
+        },
+        x,
+    ];
     out[3] = array[0] * 100 + array[1] * 10 + array[2];
     let mut i = 4;
-    out[{ i += 1; i - 1 }] = i as u32;
+    out[{
+        i += 1;
+        i - 1
+    }] = i as u32;
     let mut j = 5;
-    out[{ j += 1; j - 1 }] += j as u32;
-    x = { x += 1; x } + x;
+    out[{
+        j += 1;
+        j - 1
+    }] += j as u32;
+    x = {
+        x += 1;
+        x
+    } + x;
     out[6] = x;
     let before = x;
-    x += { x = 100; 1 };
+    x += {
+        x = 100;
+        1
+    };
     out[7] = x + before * 1000;
     let value = fetch_add(1);
     out[fetch_add(1) as usize - 2 + 12] = value;
@@ -317,7 +427,10 @@ fn order_in_rust() -> [u32; 14] {
     let held = x;
     x = 7;
     out[10] = held * 10 + x;
-    if x == 8 || { x = 9; x == 9 } {
+    if x == 8 || {
+        x = 9;
+        x == 9
+    } {
         out[11] = x;
     }
     out
@@ -326,6 +439,8 @@ fn order_in_rust() -> [u32; 14] {
 #[test]
 fn evaluation_order() {
     expect!(one(), order_in_rust(), |device, out| order(
-        &device.alloc_zeroed::<u32>(1).unwrap(), &device.alloc_zeroed::<u32>(1).unwrap(), &out
+        &device.alloc_zeroed::<u32>(1).unwrap(),
+        &device.alloc_zeroed::<u32>(1).unwrap(),
+        &out
     ));
 }

@@ -194,13 +194,11 @@ const ASSERT_LINE: u32 = line!() - 5;
 fn faults(acc: &Acc, n: u32, x: Read<u32>, out: Shared<u32>) {
     let mut sum = acc.thread_in_grid();
     for i in 0..n {
-        sum += 1
-            + x[
-                i];
+        sum += 1 + x[i];
     }
     out[0] = sum;
 }
-const FAULT_LINE: u32 = line!() - 5;
+const FAULT_LINE: u32 = line!() - 4;
 
 #[kernel]
 fn stores(acc: &Acc, n: u32, out: Shared<u32>) {

@@ -36,7 +36,8 @@ fn shared_memory(acc: &Acc, out: PerItem<u32>, facts: Shared<u32>) {
 
 #[test]
 fn block_shared_memory() {
-    let sums: Vec<u32> = (0..8).map(|i| (0..16).filter(|k| k % 4 == i % 4).map(|k| (15 - k) * 3 + 1).sum::<u32>() + 6).collect();
+    let sums: Vec<u32> =
+        (0..8).map(|i| (0..16).filter(|k| k % 4 == i % 4).map(|k| (15 - k) * 3 + 1).sum::<u32>() + 6).collect();
     for device in Device::all() {
         let queue = device.queue().unwrap();
         let mut out = device.alloc_zeroed::<u32>(8).unwrap();
@@ -135,7 +136,10 @@ fn lanes(acc: &Acc, x: Read<u16>, out: Shared<u32>) {
 
 #[test]
 fn several_elements_at_once() {
-    expect!(one(), [3456, 12, 16, 8], |device, out| lanes(&device.from_slice(&[1u16, 2, 3, 4, 5, 6, 7, 8]).unwrap(), &out));
+    expect!(one(), [3456, 12, 16, 8], |device, out| lanes(
+        &device.from_slice(&[1u16, 2, 3, 4, 5, 6, 7, 8]).unwrap(),
+        &out
+    ));
 }
 
 #[kernel]
@@ -151,6 +155,8 @@ fn narrow(acc: &Acc, bytes: Shared<u8>, words: Shared<i16>, out: Shared<i64>) {
 #[test]
 fn narrow_elements() {
     expect!(one(), [44, 32767], |device, out| narrow(
-        &device.alloc::<u8>(1).unwrap(), &device.alloc::<i16>(1).unwrap(), &out
+        &device.alloc::<u8>(1).unwrap(),
+        &device.alloc::<i16>(1).unwrap(),
+        &out
     ));
 }

@@ -63,7 +63,16 @@ fn variables(acc: &Acc, mut n: u32, out: Shared<u32>) {
 #[test]
 fn variables_and_assignment() {
     let step = |mut y: u32| {
-        y += 1; y -= 3; y *= 7; y /= 2; y %= 100; y <<= 3; y >>= 1; y |= 64; y &= 0xfe; y ^ 5
+        y += 1;
+        y -= 3;
+        y *= 7;
+        y /= 2;
+        y %= 100;
+        y <<= 3;
+        y >>= 1;
+        y |= 64;
+        y &= 0xfe;
+        y ^ 5
     };
     let b = 9 + 10;
     let expected = [1000, 10, step(10), 10, step(8), b * 1000 + 500 + b * 10 + 9, 3, 21, 12];
