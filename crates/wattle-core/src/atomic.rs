@@ -171,7 +171,7 @@ where
     }
 }
 
-impl<T: AtomicInt, const D: usize> Atomic<T, D>
+impl<T: AtomicScalar, const D: usize> Atomic<T, D>
 where
     Dim<D>: Rank,
 {
@@ -179,14 +179,20 @@ where
     /// read.
     #[inline(always)]
     #[track_caller]
-    pub fn compare_exchange(&self, index: Idx<D>, expected: T, desired: T) -> T {
+    pub fn compare_exchange(&self, index: Idx<D>, expected: T, desired: T) -> T
+    where
+        T: AtomicInt,
+    {
         self.compare_exchange_with(index, expected, desired, Scope::Device, marker::Relaxed)
     }
 
     /// Stores `desired` where `expected` is found; gives what was found. One that fails is a read.
     #[inline(always)]
     #[track_caller]
-    pub fn compare_exchange_with<O: ForRmw>(&self, index: Idx<D>, expected: T, desired: T, scope: Scope, _: O) -> T {
+    pub fn compare_exchange_with<O: ForRmw>(&self, index: Idx<D>, expected: T, desired: T, scope: Scope, _: O) -> T
+    where
+        T: AtomicInt,
+    {
         let expansion = O::ORDER.expand();
         fence_first(expansion.fence_first, scope);
         let (success, failure) = (update_ordering(expansion.order), failure_ordering(expansion.order));
@@ -209,7 +215,7 @@ where
 
 macro_rules! updates {
     ($($bound:ident: $($(#[$meta:meta])* $name:ident $with:ident $op:ident),+;)+) => {$(
-        impl<T: $bound, const D: usize> Atomic<T, D>
+        impl<T: AtomicScalar, const D: usize> Atomic<T, D>
         where
             Dim<D>: Rank,
         {$(
@@ -217,7 +223,10 @@ macro_rules! updates {
             /// Gives the old value. Relaxed at device scope.
             #[inline(always)]
             #[track_caller]
-            pub fn $name(&self, index: Idx<D>, operand: T) -> T {
+            pub fn $name(&self, index: Idx<D>, operand: T) -> T
+            where
+                T: $bound,
+            {
                 self.update::<marker::Relaxed>(AtomicOp::$op, index, operand, Scope::Device)
             }
 
@@ -225,7 +234,10 @@ macro_rules! updates {
             /// Gives the old value.
             #[inline(always)]
             #[track_caller]
-            pub fn $with<O: ForRmw>(&self, index: Idx<D>, operand: T, scope: Scope, _: O) -> T {
+            pub fn $with<O: ForRmw>(&self, index: Idx<D>, operand: T, scope: Scope, _: O) -> T
+            where
+                T: $bound,
+            {
                 self.update::<O>(AtomicOp::$op, index, operand, scope)
             }
         )+}

@@ -2,7 +2,7 @@
 
 use wattle_ir::{Element, Float, Int, KernelValue, Scalar, Signed};
 
-use crate::thread::Thread;
+use crate::thread::{BadIndex, Thread};
 
 /// Arrays in a kernel: indexed by `u32`, checked.
 pub trait ArrayAccess<T> {
@@ -19,7 +19,7 @@ impl<T: Element, const N: usize> ArrayAccess<T> for [T; N] {
         match self.get(index as usize) {
             Some(element) => *element,
             None => {
-                thread.out_of_bounds("an array", &[index], &[N as u32], wattle_ir::Site::caller());
+                thread.out_of_bounds(bad_index::<N>(index));
                 T::ZERO
             }
         }
@@ -30,9 +30,16 @@ impl<T: Element, const N: usize> ArrayAccess<T> for [T; N] {
     fn __set(&mut self, index: u32, value: T, thread: &Thread<'_>) {
         match self.get_mut(index as usize) {
             Some(element) => *element = value,
-            None => thread.out_of_bounds("an array", &[index], &[N as u32], wattle_ir::Site::caller()),
+            None => thread.out_of_bounds(bad_index::<N>(index)),
         }
     }
+}
+
+#[inline(always)]
+#[track_caller]
+fn bad_index<const N: usize>(index: u32) -> BadIndex {
+    let at = std::panic::Location::caller();
+    BadIndex { view: "an array", index: [index, 0, 0, 0], extent: [N as u32, 1, 1, 1], rank: 1, at }
 }
 
 macro_rules! functions {

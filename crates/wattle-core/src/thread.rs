@@ -164,10 +164,22 @@ fn ending(
     }
 }
 
+/// An index that was out of bounds, as the access itself writes it down. A call there would make every loop around it
+/// save its registers, so what becomes of it waits until the thread has ended.
+#[derive(Clone, Copy)]
+pub(crate) struct BadIndex {
+    pub(crate) view: &'static str,
+    pub(crate) index: [u32; MAX_RANK],
+    pub(crate) extent: [u32; MAX_RANK],
+    pub(crate) rank: usize,
+    pub(crate) at: &'static std::panic::Location<'static>,
+}
+
 /// One thread of a launch on the host, which is also a whole block.
 pub struct Thread<'l> {
     launch: &'l LaunchState,
     block: [u32; MAX_RANK],
+    bad_index: Cell<Option<BadIndex>>,
     polls: Cell<u32>,
     shared_arrays: Cell<usize>,
     shared_bytes: Cell<u64>,
@@ -183,6 +195,7 @@ impl<'l> Thread<'l> {
         Thread {
             launch,
             block: launch.grid.block_index(block),
+            bad_index: Cell::new(None),
             polls: Cell::new(0),
             shared_arrays: Cell::new(0),
             shared_bytes: Cell::new(0),
@@ -227,11 +240,12 @@ impl<'l> Thread<'l> {
         stop
     }
 
-    #[cold]
-    pub(crate) fn out_of_bounds(&self, view: &str, index: &[u32], extent: &[u32], site: Site) {
-        let what =
-            FaultKind::OutOfBounds { view: view.to_owned(), index: format_index(index), extent: format_index(extent) };
-        self.launch.keep_fault(self.block, site, what);
+    /// Keeps the thread's first bad index.
+    #[inline(always)]
+    pub(crate) fn out_of_bounds(&self, bad_index: BadIndex) {
+        if self.bad_index.get().is_none() {
+            self.bad_index.set(Some(bad_index));
+        }
     }
 
     /// A division by zero.
@@ -274,6 +288,24 @@ impl<'l> Thread<'l> {
             }
             Some(scratch[number].at_least(words))
         })
+    }
+}
+
+impl Drop for Thread<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(bad_index) = self.bad_index.take() {
+            self.keep_bad_index(bad_index);
+        }
+    }
+}
+
+impl Thread<'_> {
+    #[cold]
+    fn keep_bad_index(&self, BadIndex { view, index, extent, rank, at }: BadIndex) {
+        let (index, extent) = (format_index(&index[..rank]), format_index(&extent[..rank]));
+        let what = FaultKind::OutOfBounds { view: view.to_owned(), index, extent };
+        self.launch.keep_fault(self.block, at.into(), what);
     }
 }
 

@@ -16,11 +16,12 @@
 //!   type is a value.
 
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use wattle_ir::{Dim, Element, Idx, MAX_RANK, Rank, Site};
+use wattle_ir::{Dim, Element, Idx, MAX_RANK, Rank};
 
-use crate::thread::Thread;
+use crate::thread::{BadIndex, Thread};
 
 /// Where a view's elements are.
 pub(crate) struct Strided<T> {
@@ -75,28 +76,16 @@ impl<T: Element> Strided<T> {
             // SAFETY: as above.
             return Some(unsafe { self.start.add(offset) });
         }
-        self.fault(index, D, Site::caller());
+        self.fault(index, D);
         None
     }
 
-    /// Keeps a fault. The view itself is not handed on, so that it stays in registers.
     #[inline(always)]
-    fn fault(&self, index: [u32; MAX_RANK], d: usize, site: Site) {
-        out_of_bounds(self.thread(), self.name, index, self.extent, d, site);
+    #[track_caller]
+    fn fault(&self, index: [u32; MAX_RANK], rank: usize) {
+        let at = Location::caller();
+        self.thread().out_of_bounds(BadIndex { view: self.name, index, extent: self.extent, rank, at });
     }
-}
-
-#[cold]
-#[inline(never)]
-fn out_of_bounds(
-    thread: &Thread<'_>,
-    name: &'static str,
-    index: [u32; MAX_RANK],
-    extent: [u32; MAX_RANK],
-    d: usize,
-    site: Site,
-) {
-    thread.out_of_bounds(name, &index[..d], &extent[..d], site);
 }
 
 macro_rules! views {
@@ -223,7 +212,7 @@ impl<T: Element> Read<T, 1> {
             // SAFETY: the elements are in bounds, and nobody writes to them (see the module's documentation).
             return unsafe { self.0.start.add(index as usize).cast::<[T; N]>().read() };
         }
-        self.0.fault([index.saturating_add(N as u32 - (N > 0) as u32), 0, 0, 0], 1, Site::caller());
+        self.0.fault([index.saturating_add(N as u32 - (N > 0) as u32), 0, 0, 0], 1);
         [T::ZERO; N]
     }
 

@@ -96,7 +96,10 @@ fn statements() {
             site: LINE,
         }),
     );
-    refused("2 indices for `shared`", does(Stmt::Load { dst: SlotId(0), place: SHARED, index: vec![U32; 2], site: LINE }));
+    refused(
+        "2 indices for `shared`",
+        does(Stmt::Load { dst: SlotId(0), place: SHARED, index: vec![U32; 2], site: LINE }),
+    );
     refused("u32 was expected", does(Stmt::Load { dst: SlotId(0), place: SHARED, index: vec![F32], site: LINE }));
     refused("slot s1 has type f32", does(Stmt::Load { dst: SlotId(1), place: SHARED, index, site: LINE }));
     refused("bool was expected", does(Stmt::If { condition: U32, then: vec![], otherwise: vec![] }));

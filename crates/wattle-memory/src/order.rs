@@ -199,7 +199,8 @@ macro_rules! order_for {
             /// The order, as data.
             const ORDER: $data;
         }
-        $(impl $name for marker::$order {
+        $(#[diagnostic::do_not_recommend]
+        impl $name for marker::$order {
             const ORDER: $data = $data::$order;
         })+
     };

@@ -112,33 +112,27 @@ pub const fn constant<T: build::Lift + Copy>(value: T) -> T {
     value
 }
 
-/// What `& | ^ !` apply to.
-#[diagnostic::on_unimplemented(message = "`& | ^ !` apply to integers and bool, not to `{Self}`")]
-pub trait Bitwise: wattle_ir::Scalar {}
-macro_rules! bitwise { ($($t:ident)+) => { $(#[diagnostic::do_not_recommend] impl Bitwise for $t {})+ }; }
-bitwise!(bool u8 i8 u16 i16 u32 i32 u64 i64);
-
 /// Bitwise and, of integers and bool.
 #[inline(always)]
-pub fn bit_and<T: Bitwise>(x: T, y: T) -> T {
+pub fn bit_and<T: build::Logic>(x: T, y: T) -> T {
     T::from_raw(x.to_raw() & y.to_raw())
 }
 
 /// Bitwise or.
 #[inline(always)]
-pub fn bit_or<T: Bitwise>(x: T, y: T) -> T {
+pub fn bit_or<T: build::Logic>(x: T, y: T) -> T {
     T::from_raw(x.to_raw() | y.to_raw())
 }
 
 /// Bitwise exclusive or.
 #[inline(always)]
-pub fn bit_xor<T: Bitwise>(x: T, y: T) -> T {
+pub fn bit_xor<T: build::Logic>(x: T, y: T) -> T {
     T::from_raw(x.to_raw() ^ y.to_raw())
 }
 
 /// Complement.
 #[inline(always)]
-pub fn not<T: Bitwise>(x: T) -> T {
+pub fn not<T: build::Logic>(x: T) -> T {
     T::from_raw(!x.to_raw())
 }
 

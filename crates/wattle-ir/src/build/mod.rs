@@ -19,7 +19,7 @@ use wattle_memory::{FenceOrder, Scope};
 pub use acc::Acc;
 pub use array::Array;
 pub use iterate::{Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, RangeOf, Reversed, Stepped};
-pub use value::{IrValue, Lift, Val, Var, Variable};
+pub use value::{IrValue, Lift, Logic, Val, Var, Variable};
 pub use view::{Atomic, ItemRef, PerItem, Read, Shared};
 
 use crate::{

@@ -46,7 +46,7 @@ pub trait Variable<'b>: Copy {
     fn get(&self) -> Self::Value;
     /// What it holds now.
     fn snapshot(&self) -> Self::Value;
-    /// Assigns.
+    /// Assigns. The value does not depend on the variable, or is a snapshot: parts are assigned one after another.
     fn set(&self, value: Self::Value);
 }
 
@@ -232,8 +232,8 @@ operators! {
 /// What `& | ^ !` apply to: the integers and `bool`.
 #[diagnostic::on_unimplemented(message = "`& | ^ !` apply to integers and bool, not to `{Self}`")]
 pub trait Logic: Scalar {}
-macro_rules! logic { ($($t:ident)+) => { $(impl Logic for $t {})+ }; }
-logic!(bool u8 i8 u16 i16 u32 i32 u64 i64);
+impl<T: Int> Logic for T {}
+impl Logic for bool {}
 
 impl Builder {
     /// Division: of floats an expression, of integers a statement, since it can fault.

@@ -231,13 +231,16 @@ where
     }
 }
 
-impl<'b, T: AtomicInt, const D: usize> Atomic<'b, T, D>
+impl<'b, T: AtomicScalar, const D: usize> Atomic<'b, T, D>
 where
     Dim<D>: Rank,
 {
     /// Stores `desired` where `expected` is found; gives what was found. Relaxed at device scope.
     #[track_caller]
-    pub fn compare_exchange(&self, index: At<'b, D>, expected: Val<'b, T>, desired: Val<'b, T>) -> Val<'b, T> {
+    pub fn compare_exchange(&self, index: At<'b, D>, expected: Val<'b, T>, desired: Val<'b, T>) -> Val<'b, T>
+    where
+        T: AtomicInt,
+    {
         self.compare_exchange_with(index, expected, desired, Scope::Device, marker::Relaxed)
     }
 
@@ -250,7 +253,10 @@ where
         desired: Val<'b, T>,
         scope: Scope,
         _: O,
-    ) -> Val<'b, T> {
+    ) -> Val<'b, T>
+    where
+        T: AtomicInt,
+    {
         let expansion = O::ORDER.expand();
         self.fence_first(expansion.fence_first, scope);
         let (dst, place, order) = (self.builder.temporary::<T>(), self.place, expansion.order);
@@ -262,21 +268,27 @@ where
 
 macro_rules! updates {
     ($($bound:ident: $($(#[$meta:meta])* $name:ident $with:ident $op:ident),+;)+) => {$(
-        impl<'b, T: $bound, const D: usize> Atomic<'b, T, D>
+        impl<'b, T: AtomicScalar, const D: usize> Atomic<'b, T, D>
         where
             Dim<D>: Rank,
         {$(
             $(#[$meta])*
             /// Gives the old value. Relaxed at device scope.
             #[track_caller]
-            pub fn $name(&self, index: At<'b, D>, operand: Val<'b, T>) -> Val<'b, T> {
+            pub fn $name(&self, index: At<'b, D>, operand: Val<'b, T>) -> Val<'b, T>
+            where
+                T: $bound,
+            {
                 self.update::<marker::Relaxed>(AtomicOp::$op, index, operand, Scope::Device)
             }
 
             $(#[$meta])*
             /// Gives the old value.
             #[track_caller]
-            pub fn $with<O: ForRmw>(&self, index: At<'b, D>, operand: Val<'b, T>, scope: Scope, _: O) -> Val<'b, T> {
+            pub fn $with<O: ForRmw>(&self, index: At<'b, D>, operand: Val<'b, T>, scope: Scope, _: O) -> Val<'b, T>
+            where
+                T: $bound,
+            {
                 self.update::<O>(AtomicOp::$op, index, operand, scope)
             }
         )+}
