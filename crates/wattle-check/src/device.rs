@@ -10,13 +10,13 @@ use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 use wattle_core::{
     Allocation, Argument as KernelArgument, Backend, BackendQueue, Device, DeviceKind, Error, ErrorKind, EventState,
     FaultKind, Kernel, LaunchOptions, LaunchRequest as Request, Memory, Missing, Operation, Properties, Provider,
-    Result, Shape, ThreadLine, format_index, interrupt,
+    Result, Shape, ShapeKind, ThreadLine, format_index, interrupt,
 };
 use wattle_ir::Type;
 use wattle_machine::{Fault, LaunchShape, Program};
@@ -35,6 +35,9 @@ const MAX_SHARED_MEMORY: u64 = 1 << 20;
 const MAX_COOPERATIVE_BLOCKS: u32 = 1 << 16;
 /// How many bursts pass between two looks at whether somebody asks for an end.
 const BURSTS_PER_LOOK: u64 = 1024;
+
+/// How long somebody waits who cannot move the device on at the moment.
+const PAUSE: Duration = Duration::from_micros(50);
 
 /// Makes simulated devices; [`Device`] has it as a method.
 pub trait Simulated {
@@ -265,6 +268,12 @@ impl BackendQueue for SimulatedQueue {
     fn progress(&self, event: &EventState) {
         self.state.drive(|_| event.is_reached());
     }
+
+    fn nudge(&self) {
+        if let Ok(_driver) = self.state.driver.try_lock() {
+            self.state.advance();
+        }
+    }
 }
 
 impl State {
@@ -279,32 +288,35 @@ impl State {
         }
     }
 
-    /// Moves the device on until the goal is reached.
+    /// Moves the device on until the goal is reached, or waits while somebody else does.
     fn drive(&self, reached: impl Fn(&[Line]) -> bool) {
-        let _driver = lock(&self.driver);
-        loop {
-            let lines = {
-                let queues = lock(&self.queues);
-                if reached(&queues) {
-                    return;
+        while !reached(&lock(&self.queues)) {
+            match self.driver.try_lock() {
+                Ok(_driver) => self.advance(),
+                Err(TryLockError::Poisoned(driver)) => {
+                    let _driver = driver.into_inner();
+                    self.advance();
                 }
-                queues.len()
-            };
-            let mut moved = false;
-            for number in 0..lines {
-                moved |= self.collect(number);
-                while self.begin(number) {
-                    moved = true;
-                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
             }
-            let running = {
-                self.stop.store(interrupt::requested(), Ordering::Relaxed);
-                lock(&self.simulator).step_for(BURSTS_PER_LOOK)
-            };
-            if !moved && !running && !lock(&self.queues).iter().any(|line| !line.running.is_empty()) {
-                // All that is left waits for an event of another device.
-                std::thread::yield_now();
+        }
+    }
+
+    /// One round: ends what is done, begins what can begin, and lets the threads of all launches run for a while.
+    fn advance(&self) {
+        let lines = lock(&self.queues).len();
+        let mut moved = false;
+        for number in 0..lines {
+            moved |= self.collect(number);
+            while self.begin(number) {
+                moved = true;
             }
+        }
+        self.stop.store(interrupt::requested(), Ordering::Relaxed);
+        let running = lock(&self.simulator).step_for(BURSTS_PER_LOOK);
+        if !moved && !running && lock(&self.queues).iter().all(|line| line.running.is_empty()) {
+            // All that is left waits for an event of another device.
+            std::thread::sleep(PAUSE);
         }
     }
 
@@ -337,18 +349,20 @@ impl State {
 
     /// Begins the queue's next task, if there is one and none is running; whether it did.
     fn begin(&self, number: usize) -> bool {
+        let awaited = match lock(&self.queues)[number].tasks.front() {
+            // Also after an error: the clocks count on it.
+            Some(Task::Other(Operation::WaitFor(event))) if !event.is_reached() => Some(event.clone()),
+            _ => None,
+        };
+        if let Some(event) = awaited {
+            // It may be one of another simulated device, which moves only while somebody asks.
+            event.nudge();
+            return false;
+        }
         let (task, stopped) = {
             let mut queues = lock(&self.queues);
             let line = &mut queues[number];
-            if !line.running.is_empty() {
-                return false;
-            }
-            let waits = match line.tasks.front() {
-                None => return false,
-                Some(Task::Other(Operation::WaitFor(event))) => !event.is_reached() && line.error.is_none(),
-                Some(_) => false,
-            };
-            if waits {
+            if !line.running.is_empty() || line.tasks.is_empty() {
                 return false;
             }
             line.busy = true;
@@ -389,10 +403,16 @@ impl State {
         options: LaunchOptions,
     ) -> Result<()> {
         self.free();
-        // Frames are blocks here, and their extents are threads.
-        let (grid_extent, block_extent) = (shape.outer, shape.inner);
-        let launch_shape =
-            LaunchShape { grid_extent, block_extent, frame_count: grid_extent, frame_extent: block_extent };
+        // Frames are blocks here, and their extents are threads, unless fewer were asked for.
+        let (frame_count, frame_extent) = (shape.outer, shape.inner);
+        let (grid_extent, block_extent) = match shape.kind {
+            ShapeKind::Threads => (frame_count, frame_extent),
+            ShapeKind::Frames => (
+                Shape::at_most(frame_count, options.most_blocks()),
+                Shape::at_most(frame_extent, options.most_threads()),
+            ),
+        };
+        let launch_shape = LaunchShape { grid_extent, block_extent, frame_count, frame_extent };
         let mut requests = vec![self.request(&*kernel, launch_shape, Agent::Device, &options)?];
         if let Some(host_part) = &host_part {
             let one = [1; 4];
@@ -493,7 +513,10 @@ fn lines(threads: &[Waiting]) -> Vec<ThreadLine> {
         let Actor { rank, position, .. } = &waiting.actor;
         ThreadLine { block: format_index(&position.block[..*rank]), site: waiting.site }
     };
-    threads.iter().map(line).collect()
+    let mut lines: Vec<_> = threads.iter().map(line).collect();
+    // Threads of a block that are at one line are one entry.
+    lines.dedup();
+    lines
 }
 
 fn fault_of(actor: &Actor, fault: &Fault, place: &str) -> ErrorKind {

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use wattle::{Device, Error, ErrorKind, LaunchOptions, Properties, Result};
+use wattle::{Device, Error, LaunchOptions, Properties, Result};
 use wattle_core::{Allocation, Backend, BackendQueue, EventState, LaunchRequest, Memory, Operation, ShapeKind};
 
 /// The most blocks and threads per block that a user wants of launches by frames, which are right for any choice.
@@ -40,17 +40,14 @@ impl Wish {
         Device::new(Arc::new(Shaped { inner: device.clone(), wish: self.clone() }))
     }
 
-    fn options(&self, request: &LaunchRequest<'_>, device: &Device) -> Result<LaunchOptions> {
+    fn options(&self, request: &LaunchRequest<'_>) -> LaunchOptions {
         if request.shape.kind == ShapeKind::Threads {
-            return Ok(request.options);
+            return request.options;
         }
         self.used.store(true, Ordering::Relaxed);
-        let refused = ErrorKind::Capability {
-            device: device.name().to_owned(),
-            what: "be told how many blocks and threads to take".to_owned(),
-            instead: "leave out --blocks and --threads".to_owned(),
-        };
-        Err(refused.into())
+        let options = request.options;
+        let options = self.blocks.map_or(options, |blocks| options.blocks(blocks));
+        self.threads.map_or(options, |threads| options.threads(threads))
     }
 }
 
@@ -70,7 +67,7 @@ impl Backend for Shaped {
 
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
         let inner = self.inner.backend().queue(blocking)?;
-        Ok(Box::new(ShapedQueue { inner, device: self.inner.clone(), wish: self.wish.clone() }))
+        Ok(Box::new(ShapedQueue { inner, wish: self.wish.clone() }))
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -80,13 +77,12 @@ impl Backend for Shaped {
 
 struct ShapedQueue {
     inner: Box<dyn BackendQueue>,
-    device: Device,
     wish: Wish,
 }
 
 impl BackendQueue for ShapedQueue {
     unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
-        let options = self.wish.options(request, &self.device)?;
+        let options = self.wish.options(request);
         // SAFETY: the caller's promise; the kernel and its arguments are the same.
         unsafe { self.inner.launch(&LaunchRequest { options, ..*request }) }
     }

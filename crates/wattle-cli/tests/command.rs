@@ -124,6 +124,17 @@ fn a_scenario_that_is_refuted() -> Result {
 }
 
 #[test]
+fn launches_by_frames_hold_in_any_shape() -> Result {
+    let scenarios = ["swap", "block-scan", "histogram", "matrix-transpose", "last-block-sum", "grid-barrier"];
+    for shape in [&["--blocks", "1"][..], &["--threads", "1"], &["--blocks", "3", "--threads", "5"]] {
+        let (code, document) = json(&[&["run", "-d", "simulated", "--json"][..], &scenarios, shape].concat())?;
+        assert_eq!(code, Some(0), "{document}");
+        assert_eq!(document["shape"]["used"], true);
+    }
+    Ok(())
+}
+
+#[test]
 fn a_shape_that_no_launch_takes() -> Result {
     let text = say(&["run", "publication", "--blocks", "3"])?;
     assert_eq!(text.code, Some(0));

@@ -147,6 +147,9 @@ struct Use {
     region: Region,
     access: Access,
     user: User,
+    /// The use by an earlier operation of the same queue for which this one stands too: what is left of the two if
+    /// this operation is refused.
+    earlier: Option<(u64, User)>,
 }
 
 /// The uses of one buffer that may still run.
@@ -194,20 +197,29 @@ impl Uses {
         match same {
             // A later use of the same kind by the same queue stands for the earlier one.
             Some(index) => {
-                uses[index].user = user;
-                if let Holder::Queue(_, number) = &mut uses[index].holder {
-                    *number = at.number;
+                let same = &mut uses[index];
+                if let Holder::Queue(_, number) = &mut same.holder {
+                    same.earlier = Some((*number, same.user));
+                    (*number, same.user) = (at.number, user);
                 }
             }
-            None => uses.push(Use { holder: Holder::Queue(at.clock.clone(), at.number), region, access, user }),
+            None => {
+                let holder = Holder::Queue(at.clock.clone(), at.number);
+                uses.push(Use { holder, region, access, user, earlier: None });
+            }
         }
         Ok(())
     }
 
     /// Takes back what the operation has recorded: it was refused.
     pub(crate) fn forget(&self, at: &Stamp<'_>) {
-        lock(&self.0).retain(|other| {
-            !matches!(&other.holder, Holder::Queue(clock, number) if Arc::ptr_eq(clock, at.clock) && *number == at.number)
+        lock(&self.0).retain_mut(|other| match &mut other.holder {
+            Holder::Queue(clock, number) if Arc::ptr_eq(clock, at.clock) && *number == at.number => {
+                let Some(earlier) = other.earlier.take() else { return false };
+                (*number, other.user) = earlier;
+                true
+            }
+            _ => true,
         });
     }
 
@@ -223,7 +235,7 @@ impl Uses {
             return Err(refuse(other, access, user, false));
         }
         let guard = NEXT.fetch_add(1, Ordering::Relaxed);
-        uses.push(Use { holder: Holder::Guard(guard), region, access, user });
+        uses.push(Use { holder: Holder::Guard(guard), region, access, user, earlier: None });
         Ok(guard)
     }
 

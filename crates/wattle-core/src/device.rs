@@ -108,6 +108,8 @@ pub trait BackendQueue: Send + Sync {
     fn pending_error(&self) -> Option<crate::Error>;
     /// Moves on towards `event`, where the work moves only while somebody asks.
     fn progress(&self, _event: &EventState) {}
+    /// Moves on a little and returns, where the work moves only while somebody asks.
+    fn nudge(&self) {}
 }
 
 /// A device that this process knows of.

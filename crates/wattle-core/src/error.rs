@@ -146,7 +146,11 @@ pub enum ErrorKind {
     #[error("{0}")]
     Fault(Box<Fault>),
     /// A launch went past its time limit; where its blocks were.
-    #[error("kernel `{kernel}` did not end within {limit:?}\n{}", threads(.lines))]
+    #[error(
+        "kernel `{kernel}` did not end within {limit:?}\n{}\n  help: a wait needs another thread that ends it; raise the \
+         limit with `LaunchOptions::time_limit`",
+        threads(.lines)
+    )]
     TimeLimit {
         /// The kernel.
         kernel: String,
@@ -217,9 +221,6 @@ fn threads(lines: &[ThreadLine]) -> String {
     if lines.len() > SHOWN {
         text.push(format!("  and {} more", lines.len() - SHOWN));
     }
-    text.push(
-        "  help: a wait needs another thread that ends it; raise the limit with `LaunchOptions::time_limit`".into(),
-    );
     text.join("\n")
 }
 

@@ -48,6 +48,11 @@ impl Event {
         self.state.is_reached()
     }
 
+    /// Moves the work before the event on a little, where it moves only while somebody asks.
+    pub fn nudge(&self) {
+        self.queue.nudge();
+    }
+
     /// Whether all that was enqueued before the event is done.
     pub fn is_complete(&self) -> bool {
         self.queue.progress(&self.state);

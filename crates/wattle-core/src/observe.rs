@@ -72,4 +72,8 @@ impl BackendQueue for ObservedQueue {
     fn progress(&self, event: &EventState) {
         self.inner.progress(event);
     }
+
+    fn nudge(&self) {
+        self.inner.nudge();
+    }
 }

@@ -1,6 +1,7 @@
 //! Queues: what is enqueued on one is done in order.
 
-use std::sync::Arc;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wattle_ir::{Access, Element, Site};
 
@@ -22,6 +23,9 @@ pub struct Queue {
     backend: Arc<dyn BackendQueue>,
     clock: Arc<QueueClock>,
     blocking: bool,
+    /// Held from the moment an operation has its number until it is handed over, so that several threads' operations
+    /// are handed over in the order of their numbers, which the clocks take for the order in which they are done.
+    turns: Mutex<()>,
 }
 
 /// What a queue does besides launches.
@@ -52,6 +56,27 @@ pub enum TransferEnd {
     Bytes(Vec<u8>),
     /// One value, repeated.
     Fill(Vec<u8>),
+    /// Memory of the host's program, which waits until the copy is done.
+    Host(HostBytes),
+}
+
+/// Memory of the host's program, lent to a copy that it waits for.
+pub struct HostBytes {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: who makes one lends the memory to whoever does the copy.
+unsafe impl Send for HostBytes {}
+
+impl HostBytes {
+    /// Lends `bytes`, to be read, or to be written if they were borrowed so.
+    ///
+    /// # Safety
+    /// The bytes outlive the copy, and nothing else uses them until it is done.
+    unsafe fn lend(bytes: *mut [u8]) -> Option<HostBytes> {
+        NonNull::new(bytes.cast()).map(|start| HostBytes { start, len: bytes.len() })
+    }
 }
 
 /// The runs of consecutive elements that make up a part of a buffer.
@@ -77,39 +102,54 @@ impl Transfer {
     /// # Errors
     /// What the devices say.
     pub fn run(self) -> Result<()> {
-        let TransferEnd::Buffer(to, to_runs) = self.to else { return Ok(()) };
-        let mut staged;
-        let source: &[u8] = match &self.from {
-            TransferEnd::Bytes(bytes) => bytes,
-            TransferEnd::Fill(value) => {
-                staged = value.repeat(to_runs.bytes(&to) / value.len().max(1));
-                &staged
+        match (&self.from, &self.to) {
+            (TransferEnd::Buffer(from, runs), TransferEnd::Host(to)) => {
+                // SAFETY: the lender's promise; it has lent the bytes to be written.
+                read_runs(from, runs, unsafe { std::slice::from_raw_parts_mut(to.start.as_ptr(), to.len) })
             }
-            TransferEnd::Buffer(from, from_runs) => {
-                staged = vec![0; from_runs.bytes(from)];
-                let mut at = 0;
-                for (offset, length) in from_runs.of(from) {
-                    // SAFETY: runs are within their buffer, and the queue has recorded the use.
-                    unsafe { from.memory.read(offset, &mut staged[at..at + length])? };
-                    at += length;
-                }
-                &staged
+            (TransferEnd::Host(from), TransferEnd::Buffer(to, runs)) => {
+                // SAFETY: the lender's promise.
+                write_runs(to, runs, unsafe { std::slice::from_raw_parts(from.start.as_ptr(), from.len) })
             }
-        };
-        let mut at = 0;
-        for (offset, length) in to_runs.of(&to) {
-            // SAFETY: as above.
-            unsafe { to.memory.write(offset, &source[at..at + length])? };
-            at += length;
+            (TransferEnd::Bytes(from), TransferEnd::Buffer(to, runs)) => write_runs(to, runs, from),
+            (TransferEnd::Fill(value), TransferEnd::Buffer(to, runs)) => {
+                write_runs(to, runs, &value.repeat(runs.bytes(to) / value.len().max(1)))
+            }
+            (TransferEnd::Buffer(from, from_runs), TransferEnd::Buffer(to, to_runs)) => {
+                let mut staged = vec![0; from_runs.bytes(from)];
+                read_runs(from, from_runs, &mut staged)?;
+                write_runs(to, to_runs, &staged)
+            }
+            // The queue makes no others.
+            _ => Ok(()),
         }
-        Ok(())
     }
+}
+
+fn read_runs(from: &RawBuffer, runs: &Runs, into: &mut [u8]) -> Result<()> {
+    let mut at = 0;
+    for (offset, length) in runs.of(from) {
+        // SAFETY: runs are within their buffer, and the queue has recorded the use.
+        unsafe { from.memory.read(offset, &mut into[at..at + length])? };
+        at += length;
+    }
+    Ok(())
+}
+
+fn write_runs(to: &RawBuffer, runs: &Runs, bytes: &[u8]) -> Result<()> {
+    let mut at = 0;
+    for (offset, length) in runs.of(to) {
+        // SAFETY: as above.
+        unsafe { to.memory.write(offset, &bytes[at..at + length])? };
+        at += length;
+    }
+    Ok(())
 }
 
 impl Queue {
     pub(crate) fn new(device: &Device, blocking: bool) -> Result<Queue> {
         let backend = device.backend().queue(blocking)?.into();
-        Ok(Queue { device: device.clone(), backend, clock: Arc::default(), blocking })
+        Ok(Queue { device: device.clone(), backend, clock: Arc::default(), blocking, turns: Mutex::default() })
     }
 
     /// The device.
@@ -165,7 +205,7 @@ impl Queue {
     fn launch_checked(&self, request: LaunchRequest<'_>) -> Result<()> {
         let site = Site::caller();
         self.usable()?;
-        let number = self.clock.tick();
+        let (_turn, number) = self.turn();
         let stamp = Stamp { clock: &self.clock, number };
         let recorded = self.record_kernel(&stamp, request.kernel, site).and_then(|()| match request.host_part {
             Some(kernel) => self.check_host_part(kernel).and_then(|()| self.record_kernel(&stamp, kernel, site)),
@@ -254,6 +294,13 @@ impl Queue {
         ErrorKind::WrongDevice { what, site: user.site, owner, device }.into()
     }
 
+    /// The next operation's number, and the turn to hand it over.
+    #[inline]
+    fn turn(&self) -> (MutexGuard<'_, ()>, u64) {
+        let turn = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        (turn, self.clock.tick())
+    }
+
     /// Refuses to go on after an error that nobody has taken.
     #[inline]
     fn usable(&self) -> Result<()> {
@@ -295,7 +342,7 @@ impl Queue {
         if from.raw.device != self.device && to.raw.device != self.device {
             return Err(self.wrong_device(&to.raw, User { what: "a copy", parameter: None, site }));
         }
-        let number = self.clock.tick();
+        let (_turn, number) = self.turn();
         let stamp = Stamp { clock: &self.clock, number };
         let user = |what| User { what, parameter: None, site };
         from.raw.uses.record(&stamp, from.region, Access::Read, user("a copy (source)"))?;
@@ -318,11 +365,16 @@ impl Queue {
         if elements(&part) != values.len() {
             return Err(copy_shape(site, values.len().to_string(), part.extent_text()));
         }
-        self.write_part(
-            part,
-            TransferEnd::Bytes(to_bytes(values)),
-            User { what: "a copy from the host", parameter: None, site },
-        )
+        let user = User { what: "a copy from the host", parameter: None, site };
+        if !self.blocking {
+            return self.write_part(part, TransferEnd::Bytes(bytes(values).to_vec()), user);
+        }
+        let bytes = std::ptr::from_ref(bytes(values)).cast_mut();
+        // SAFETY: a blocking queue is done with the copy when this returns, and it only reads.
+        match unsafe { HostBytes::lend(bytes) } {
+            Some(lent) => self.write_part(part, TransferEnd::Host(lent), user),
+            None => Ok(()),
+        }
     }
 
     /// Sets every element to `value`.
@@ -332,12 +384,12 @@ impl Queue {
     #[track_caller]
     pub fn fill<T: Element, const D: usize>(&self, to: impl Target<T, D>, value: T) -> Result<()> {
         let user = User { what: "a fill", parameter: None, site: Site::caller() };
-        self.write_part(to.part(), TransferEnd::Fill(to_bytes(&[value])), user)
+        self.write_part(to.part(), TransferEnd::Fill(bytes(&[value]).to_vec()), user)
     }
 
     fn write_part<T: Element, const D: usize>(&self, part: Part<T, D>, from: TransferEnd, user: User) -> Result<()> {
         self.usable()?;
-        let number = self.clock.tick();
+        let (_turn, number) = self.turn();
         let stamp = Stamp { clock: &self.clock, number };
         self.record_use(&stamp, &part.raw, part.region, Access::PerItem, user)?;
         let to = TransferEnd::Buffer(part.raw, Runs(part.region));
@@ -356,24 +408,19 @@ impl Queue {
             return Err(copy_shape(site, part.extent_text(), to.len().to_string()));
         }
         self.usable()?;
-        let number = self.clock.tick();
+        let (turn, number) = self.turn();
         let stamp = Stamp { clock: &self.clock, number };
         let user = User { what: "a copy to the host", parameter: None, site };
         self.record_use(&stamp, &part.raw, part.region, Access::Read, user)?;
+        // SAFETY: `wait` returns when the queue has done the copy, or will never do it.
+        let Some(lent) = (unsafe { HostBytes::lend(bytes_mut(to)) }) else { return Ok(()) };
+        let from = TransferEnd::Buffer(part.raw, Runs(part.region));
+        // The copy is one of the queue's operations, so that it overlaps with none that another thread enqueues.
+        let submitted = self.backend.submit(Operation::Copy(Transfer { from, to: TransferEnd::Host(lent) }));
+        drop(turn);
         let waited = self.backend.wait();
-        // Done or not, nothing of the copy goes on after this function.
-        let read = waited.and_then(|()| {
-            let bytes = bytes_mut(to);
-            let mut at = 0;
-            for (offset, length) in Runs(part.region).of(&part.raw) {
-                // SAFETY: runs are within their buffer, and the use has been recorded.
-                unsafe { part.raw.memory.read(offset, &mut bytes[at..at + length])? };
-                at += length;
-            }
-            Ok(())
-        });
         self.clock.host_waited(number);
-        read
+        submitted.and(waited)
     }
 
     /// Runs a function of the host's when the queue comes to it. It must not use the queue.
@@ -382,7 +429,7 @@ impl Queue {
     /// On a blocking queue, what the function returns, and its panic.
     pub fn host_task(&self, task: impl FnOnce() -> Result<()> + Send + 'static) -> Result<()> {
         self.usable()?;
-        let number = self.clock.tick();
+        let (_turn, number) = self.turn();
         self.submit(number, Operation::Task(Box::new(task)))
     }
 
@@ -393,7 +440,7 @@ impl Queue {
     pub fn record(&self) -> Result<Event> {
         self.usable()?;
         let state = Arc::new(EventState::default());
-        let number = self.clock.tick();
+        let (_turn, number) = self.turn();
         let moment = self.clock.moment();
         self.submit(number, Operation::Record(state.clone()))?;
         Ok(Event { state, moment, queue: self.backend.clone() })
@@ -405,8 +452,8 @@ impl Queue {
     /// The queue stopped at an earlier error.
     pub fn wait_for(&self, event: &Event) -> Result<()> {
         self.usable()?;
+        let (_turn, number) = self.turn();
         self.clock.after(&event.moment);
-        let number = self.clock.tick();
         self.submit(number, Operation::WaitFor(event.clone()))
     }
 
@@ -415,7 +462,9 @@ impl Queue {
     /// # Errors
     /// The first error of what was enqueued since the last wait; the queue can be used again.
     pub fn wait(&self) -> Result<()> {
-        let number = self.clock.tick();
+        let (turn, number) = self.turn();
+        // All operations with lesser numbers have been handed over.
+        drop(turn);
         let waited = self.backend.wait();
         self.clock.host_waited(number);
         waited
@@ -431,9 +480,9 @@ fn copy_shape(site: Site, source_extent: String, destination_extent: String) -> 
     ErrorKind::CopyShape { site, source_extent, destination_extent }.into()
 }
 
-fn to_bytes<T: Element>(values: &[T]) -> Vec<u8> {
+fn bytes<T: Element>(values: &[T]) -> &[u8] {
     // SAFETY: elements are numbers without padding, so all their bytes are initialized.
-    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }.to_vec()
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
 fn bytes_mut<T: Element>(values: &mut [T]) -> &mut [u8] {

@@ -95,6 +95,18 @@ pub struct Shape {
     pub inner: [u32; MAX_RANK],
 }
 
+impl Shape {
+    /// As large a part of `extent` as has at most `most` elements and at least 1, the slowest dimensions first.
+    pub fn at_most(extent: [u32; MAX_RANK], most: u32) -> [u32; MAX_RANK] {
+        let mut left = most;
+        extent.map(|extent| {
+            let part = extent.min(left).max(1);
+            left /= part;
+            part
+        })
+    }
+}
+
 /// Which of the two a shape is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeKind {
@@ -110,6 +122,8 @@ pub struct LaunchOptions {
     pub(crate) cooperative: bool,
     pub(crate) time_limit: Option<Duration>,
     pub(crate) shared_len: u32,
+    pub(crate) most_blocks: u32,
+    pub(crate) most_threads: u32,
 }
 
 /// How long a launch may wait when nothing else was said.
@@ -117,7 +131,13 @@ const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(60);
 
 impl Default for LaunchOptions {
     fn default() -> Self {
-        LaunchOptions { cooperative: false, time_limit: Some(DEFAULT_TIME_LIMIT), shared_len: 0 }
+        LaunchOptions {
+            cooperative: false,
+            time_limit: Some(DEFAULT_TIME_LIMIT),
+            shared_len: 0,
+            most_blocks: u32::MAX,
+            most_threads: u32::MAX,
+        }
     }
 }
 
@@ -147,6 +167,27 @@ impl LaunchOptions {
     /// The length, in elements, of the kernel's shared array that is sized at launch.
     pub fn shared_len(self, elements: u32) -> Self {
         LaunchOptions { shared_len: elements, ..self }
+    }
+
+    /// At most so many blocks, at least 1, where the launch leaves the choice to the device: with a [`FrameSpec`].
+    pub fn blocks(self, most: u32) -> Self {
+        LaunchOptions { most_blocks: most.max(1), ..self }
+    }
+
+    /// At most so many threads per block, at least 1, where the launch leaves the choice to the device: with a
+    /// [`FrameSpec`].
+    pub fn threads(self, most: u32) -> Self {
+        LaunchOptions { most_threads: most.max(1), ..self }
+    }
+
+    /// The most blocks of a launch by frames.
+    pub fn most_blocks(&self) -> u32 {
+        self.most_blocks
+    }
+
+    /// The most threads per block of a launch by frames.
+    pub fn most_threads(&self) -> u32 {
+        self.most_threads
     }
 
     /// Whether all blocks are wanted at once.

@@ -115,7 +115,8 @@ impl LaunchState {
         true
     }
 
-    /// Ends the threads that wait: not all of them could be started.
+    /// Ends the threads that wait, and starts no more: not all of them could be started, or one that they may wait for
+    /// has panicked.
     pub(crate) fn abandon(&self) {
         self.stop_for(INTERRUPTED);
     }
@@ -137,10 +138,13 @@ impl LaunchState {
     /// How the launch ended.
     #[inline]
     pub(crate) fn outcome(self) -> Result<(), Error> {
-        if self.stop.into_inner() == RUNNING && !self.faulted.into_inner() {
+        let stop = self.stop.into_inner();
+        if stop == RUNNING && !self.faulted.into_inner() {
             return Ok(());
         }
-        Err(ending(self.kernel, self.time_limit, self.fault, self.stopped_at))
+        // What stopped it counts, not whether somebody asks for an interruption now: that comes and goes.
+        let time_limit = self.time_limit.filter(|_| stop == PAST_LIMIT);
+        Err(ending(self.kernel, time_limit, self.fault, self.stopped_at))
     }
 }
 
@@ -159,8 +163,8 @@ fn ending(
     let mut lines = stopped_at.into_inner().unwrap_or_else(PoisonError::into_inner);
     lines.sort_by(|x, y| x.block.len().cmp(&y.block.len()).then_with(|| x.block.cmp(&y.block)));
     match time_limit {
-        Some(limit) if !interrupt::requested() => ErrorKind::TimeLimit { kernel, limit, lines }.into(),
-        _ => ErrorKind::Interrupted { kernel, lines }.into(),
+        Some(limit) => ErrorKind::TimeLimit { kernel, limit, lines }.into(),
+        None => ErrorKind::Interrupted { kernel, lines }.into(),
     }
 }
 
@@ -252,7 +256,7 @@ impl<'l> Thread<'l> {
     #[cold]
     #[track_caller]
     pub fn division_by_zero(&self) {
-        self.launch.keep_fault(self.block, Site::caller(), FaultKind::DivisionByZero);
+        self.fault(Site::caller(), FaultKind::DivisionByZero);
     }
 
     /// An assertion.
@@ -260,7 +264,7 @@ impl<'l> Thread<'l> {
     #[track_caller]
     pub fn assert(&self, condition: bool, message: &str) {
         if !condition {
-            self.launch.keep_fault(self.block, Site::caller(), FaultKind::Assertion(message.to_owned()));
+            self.fault(Site::caller(), FaultKind::Assertion(message.to_owned()));
         }
     }
 
@@ -277,7 +281,7 @@ impl<'l> Thread<'l> {
         self.shared_bytes.set(asked);
         if asked > SHARED_MEMORY {
             let what = FaultKind::SharedMemory { asked, available: SHARED_MEMORY };
-            self.launch.keep_fault(self.block, site, what);
+            self.fault(site, what);
             return None;
         }
         let number = self.shared_arrays.replace(self.shared_arrays.get() + 1);
@@ -301,6 +305,15 @@ impl Drop for Thread<'_> {
 }
 
 impl Thread<'_> {
+    #[cold]
+    fn fault(&self, site: Site, what: FaultKind) {
+        // The bad index that waits came first.
+        if let Some(bad_index) = self.bad_index.take() {
+            self.keep_bad_index(bad_index);
+        }
+        self.launch.keep_fault(self.block, site, what);
+    }
+
     #[cold]
     fn keep_bad_index(&self, BadIndex { view, index, extent, rank, at }: BadIndex) {
         let (index, extent) = (format_index(&index[..rank]), format_index(&extent[..rank]));

@@ -279,12 +279,12 @@ impl Build {
             }
             ExprKind::Method { receiver, name, generics, arguments } => {
                 let (receiver, arguments) = (self.expr(receiver), self.exprs(arguments));
-                quote!(#receiver.#name #generics (#(#arguments),*))
+                quote_spanned!(span=> #receiver.#name #generics (#(#arguments),*))
             }
             ExprKind::Math { name, operands } => {
                 let operands = self.exprs(operands);
                 let (first, others) = (&operands[0], &operands[1..]);
-                quote!(#first.#name(#(#others),*))
+                quote_spanned!(span=> #first.#name(#(#others),*))
             }
             ExprKind::Call { path, arguments } => {
                 let arguments = self.exprs(arguments);

@@ -176,7 +176,8 @@ fn serve(tasks: &Receiver<Task>, mut executor: Executor, status: &Status) {
         let done = match task {
             // After an error nothing is done until somebody has taken it, but nobody waits for ever either.
             Task::Launch(_) if stopped => Ok(()),
-            Task::Other(operation) if stopped && !matches!(operation, Operation::Record(_)) => Ok(()),
+            // What the queue has promised to wait for it waits for all the same: the clocks count on it.
+            Task::Other(Operation::Copy(_) | Operation::Task(_)) if stopped => Ok(()),
             Task::Other(operation) => executor.operate(operation),
             Task::Launch(OwnedLaunch { kernel, host_part, shape, options }) => {
                 let request = LaunchRequest { kernel: &*kernel, host_part: host_part.as_deref(), shape, options };

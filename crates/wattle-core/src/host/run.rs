@@ -20,7 +20,7 @@ const BLOCKS_PER_WORKER: u32 = 4;
 
 /// Blocks and threads for a shape.
 #[inline]
-fn grid(properties: &Properties, shape: &Shape) -> Result<Grid> {
+fn grid(properties: &Properties, shape: &Shape, options: &LaunchOptions) -> Result<Grid> {
     let blocks = match shape.kind {
         ShapeKind::Threads => {
             if shape.inner.iter().any(|&threads| threads != 1) {
@@ -28,6 +28,7 @@ fn grid(properties: &Properties, shape: &Shape) -> Result<Grid> {
             }
             shape.outer
         }
+        ShapeKind::Frames if options.most_blocks != u32::MAX => Shape::at_most(shape.outer, options.most_blocks),
         ShapeKind::Frames if properties.workers == 1 => [1; MAX_RANK],
         ShapeKind::Frames => spread(shape.outer, properties.workers * BLOCKS_PER_WORKER),
     };
@@ -59,7 +60,7 @@ fn spread(frames: [u32; MAX_RANK], wanted: u32) -> [u32; MAX_RANK] {
 /// Runs a launch to its end, with `team` where there is one.
 pub(crate) fn launch(properties: &Properties, team: Option<&Handover>, request: &LaunchRequest<'_>) -> Result<()> {
     let LaunchRequest { kernel, host_part, shape, options } = request;
-    let grid = grid(properties, shape)?;
+    let grid = grid(properties, shape, options)?;
     let Some(host_part) = host_part else {
         return run_grid(properties, team, *kernel, grid, options);
     };
@@ -140,8 +141,7 @@ fn run_blocks(kernel: &dyn Kernel, state: &LaunchState, next: &AtomicU64) -> Res
         }
     };
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
-        // No further block starts.
-        next.store(blocks, Ordering::Relaxed);
+        state.abandon();
         panicked(&format!("kernel `{}`", kernel.info().name), &*panic)
     })
 }

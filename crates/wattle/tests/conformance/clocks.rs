@@ -4,9 +4,7 @@ use wattle::prelude::*;
 use wattle::{ErrorKind, Result, View, ViewMut};
 
 use crate::harness::{Case, Outcome, is_small, kind, refused, says, skip};
-use crate::kernels::{
-    counts, owns, owns_box, owns_two, reads, reads_and_owns, reads_two, shares, shares_and_counts,
-};
+use crate::kernels::{counts, owns, owns_box, owns_two, reads, reads_and_owns, reads_two, shares, shares_and_counts};
 
 pub const CASES: &[Case] = &[
     ("each conflicting pair is refused, each other is accepted", pairs),
@@ -43,17 +41,7 @@ enum Use {
 }
 use Use::{Atomic as AtomicUse, CopyFrom, CopyTo, Fill, FromHost, PerItem as PerItemUse, Read as ReadUse};
 
-const ALL: [Use; 9] = [
-    ReadUse,
-    PerItemUse,
-    Use::Shared,
-    AtomicUse,
-    Fill,
-    CopyTo,
-    CopyFrom,
-    FromHost,
-    Use::ToHost,
-];
+const ALL: [Use; 9] = [ReadUse, PerItemUse, Use::Shared, AtomicUse, Fill, CopyTo, CopyFrom, FromHost, Use::ToHost];
 
 impl Use {
     /// A letter for uses that go together, and whether they do with themselves.

@@ -50,6 +50,32 @@ static PROCESS: RwLock<()> = RwLock::new(());
 /// Cases that begin so have the process to themselves.
 const ALONE: &str = "alone: ";
 
+/// What is known to be wrong: the case, the kind of device, and what it is. Such a case must fail, so that whoever
+/// mends it takes it off this list; but those whose threads are stopped somewhere may pass by chance.
+const KNOWN: &[(&str, DeviceKind, &str)] = &[
+    ("an index out of bounds, in 1 dimension", DeviceKind::Simulated, METHOD_SITES),
+    ("an index out of bounds, in several dimensions", DeviceKind::Simulated, METHOD_SITES),
+    ("lanes out of bounds", DeviceKind::Simulated, METHOD_SITES),
+    ("a barrier that not all threads reach", DeviceKind::Simulated, METHOD_SITES),
+    ("threads at different barriers", DeviceKind::Simulated, METHOD_SITES),
+    ("a spin that never ends meets its time limit", DeviceKind::Simulated, STOPPED_SITES),
+    ("a spin that never ends, on a non-blocking queue", DeviceKind::Simulated, STOPPED_SITES),
+    ("a spin that never ends, within a device function", DeviceKind::Simulated, STOPPED_SITES),
+    ("a cooperative launch that never ends", DeviceKind::Simulated, STOPPED_SITES),
+    (
+        "a spin that never ends, within a device function",
+        DeviceKind::Host,
+        "the functions that called the one that was stopped go on, with zeros",
+    ),
+    (
+        "a cooperative launch beyond the device's limit",
+        DeviceKind::Simulated,
+        "the limit in its properties is not kept",
+    ),
+];
+const METHOD_SITES: &str = "the builder's method calls have the site of `#[kernel]`, not their own";
+const STOPPED_SITES: &str = "so have the places where threads are stopped, if those are method calls";
+
 /// Beyond this a case is said to hang.
 fn limit() -> Duration {
     Duration::from_secs(if is_small() { 300 } else { 60 })
@@ -95,27 +121,34 @@ fn run_case((name, case): Case, device: &Device) -> Outcome {
 
 /// Runs all cases on all devices.
 pub fn run(group: &str, cases: &[Case]) {
-    let (mut passed, mut skipped, mut failed) = (0, Vec::new(), Vec::new());
+    let (mut passed, mut skipped, mut known, mut failed) = (0, Vec::new(), Vec::new(), Vec::new());
     let mut slowest = (Duration::ZERO, String::new());
     for device in Device::all() {
         for &case in cases {
             let began = Instant::now();
             let name = format!("{} on {}", case.0, device.name());
-            match run_case(case, &device) {
-                Ok(()) => passed += 1,
-                Err(Stop::Skip(why)) => skipped.push(format!("  skipped: {name}: {why}\n")),
-                Err(Stop::Failure(why)) => failed.push(format!("  FAILED: {name}: {why}\n")),
+            let of_this = |known: &&(&str, DeviceKind, &str)| known.0 == case.0 && known.1 == device.properties().kind;
+            match (run_case(case, &device), KNOWN.iter().find(of_this)) {
+                (Err(Stop::Failure(_)), Some((_, _, bug))) => known.push(format!("  KNOWN BUG: {name}: {bug}\n")),
+                (Ok(()), Some((_, _, bug))) if *bug != STOPPED_SITES => {
+                    failed.push(format!("  FAILED: {name}: it passes now; take it off `KNOWN`\n"))
+                }
+                (Ok(()), _) => passed += 1,
+                (Err(Stop::Skip(why)), _) => skipped.push(format!("  skipped: {name}: {why}\n")),
+                (Err(Stop::Failure(why)), None) => failed.push(format!("  FAILED: {name}: {why}\n")),
             }
             slowest = slowest.max((began.elapsed(), name));
         }
     }
     say(&format!(
-        "conformance, {group}: {passed} passed, {} skipped, {} failed; slowest: {} in {:?}\n{}{}",
+        "conformance, {group}: {passed} passed, {} skipped, {} known bugs, {} failed; slowest: {} in {:?}\n{}{}{}",
         skipped.len(),
+        known.len(),
         failed.len(),
         slowest.1,
         slowest.0,
         skipped.concat(),
+        known.concat(),
         failed.concat()
     ));
     assert!(failed.is_empty(), "{group}: {} cases failed\n{}", failed.len(), failed.concat());

@@ -1,0 +1,262 @@
+//! Launches that never end by themselves: time limits and interruption.
+
+use std::time::{Duration, Instant};
+
+use wattle::prelude::*;
+use wattle::{DeviceKind, ErrorKind, interrupt};
+
+use crate::harness::{Case, Outcome, kind, refused, says};
+use crate::kernels::{affine, set, wait_until};
+
+pub const CASES: &[Case] = &[
+    ("a spin that never ends meets its time limit", spin),
+    ("a spin that never ends, on a non-blocking queue", spin_non_blocking),
+    ("a spin that never ends, within a device function", spin_in_function),
+    ("a cooperative launch that never ends", spin_cooperative),
+    ("a host part that never ends", spin_in_host_part),
+    ("a launch that is slow but within its limit", within_limit),
+    ("alone: an interruption in the midst of a spin", interrupted),
+    ("alone: an interruption that is taken back at once", interrupted_briefly),
+    ("alone: an interruption beside a time limit", time_limit_then_interrupt),
+];
+
+const LIMIT: Duration = Duration::from_millis(200);
+
+fn limited() -> LaunchOptions {
+    LaunchOptions::new().time_limit(LIMIT)
+}
+
+const SPINS: u32 = line!();
+/// Spins, and never twice with the same state, so that nobody can tell that it will not end.
+#[kernel]
+fn spins(acc: &Acc, turns: Atomic<u32>, flag: Atomic<u32>) {
+    while flag.load(0) == 0 {
+        turns.fetch_add(acc.linear_thread_in_grid(), 1);
+    }
+}
+
+#[device_fn]
+fn wait_for_flag(turns: Atomic<u32>, flag: Atomic<u32>, deep: u32) -> u32 {
+    let mut number = deep;
+    loop {
+        number += turns.fetch_add(0, 1);
+        if flag.load(0) != 0 {
+            break;
+        }
+    }
+    number
+}
+
+#[device_fn]
+fn wait_deeper(turns: Atomic<u32>, flag: Atomic<u32>) -> u32 {
+    let found = wait_for_flag(turns, flag, 3);
+    turns.store(0, 0);
+    found
+}
+
+#[kernel]
+fn spins_deep(acc: &Acc, turns: Atomic<u32>, flag: Atomic<u32>, out: Shared<u32>) {
+    let found = wait_deeper(turns, flag);
+    out[0] = found;
+}
+
+fn still_works(queue: &Queue) -> Outcome {
+    queue.wait()?;
+    for queue in [queue, &queue.device().queue()?] {
+        let mut x = queue.device().from_slice(&[1u32, 2, 3])?;
+        queue.launch(FrameSpec::cover(3, 2), affine(&mut x, 2, 1))?;
+        assert_eq!(x.read(queue)?, [3, 5, 7]);
+    }
+    Ok(())
+}
+
+/// The launch ended at its limit, at this kernel's loop.
+#[track_caller]
+fn at_limit(error: &Error, kernel: &str, blocks: usize, lines: std::ops::RangeInclusive<u32>) {
+    let ErrorKind::TimeLimit { kernel: named, limit, lines: found } = error.kind() else { panic!("{error}") };
+    assert_eq!((named.as_str(), *limit), (kernel, LIMIT));
+    assert_eq!(found.len(), blocks, "{error}");
+    for line in found {
+        assert!(line.site.file.ends_with("endings.rs") && lines.contains(&line.site.line), "{error}");
+    }
+    says(
+        error,
+        &[&format!("kernel `{kernel}` did not end within 200ms"), "block 0 was at", "endings.rs:", "raise the limit"],
+    );
+}
+
+struct Words {
+    turns: Buffer<u32>,
+    flag: Buffer<u32>,
+}
+
+fn words(device: &Device) -> wattle::Result<Words> {
+    Ok(Words { turns: device.alloc_zeroed(64)?, flag: device.alloc_zeroed(1)? })
+}
+
+fn spin(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let Words { turns, flag } = words(device)?;
+    for _ in 0..2 {
+        let began = Instant::now();
+        let error = refused(queue.launch_with(limited(), ThreadSpec::new(1, 1), spins(&turns, &flag)));
+        assert!(began.elapsed() >= LIMIT, "it ended too early");
+        at_limit(&error, "spins", 1, SPINS + 4..=SPINS + 6);
+        // The buffers can be used, and hold what was done.
+        assert!(turns.read(&queue)?[0] > 0);
+        still_works(&queue)?;
+    }
+    // A wait for a later block: on one worker it never starts.
+    let error = refused(queue.launch_with(limited(), ThreadSpec::new(40, 1), spins(&turns, &flag)));
+    kind!(error, ErrorKind::TimeLimit { .. });
+    still_works(&queue)
+}
+
+fn spin_non_blocking(device: &Device) -> Outcome {
+    let (queue, other) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
+    let Words { turns, flag } = words(device)?;
+    let mut x = device.alloc_zeroed::<u32>(4)?;
+    queue.launch_with(limited(), ThreadSpec::new(1, 1), spins(&turns, &flag))?;
+    let event = queue.record()?;
+    other.wait_for(&event)?;
+    other.launch(FrameSpec::cover(4, 2), affine(&mut x, 1, 1))?;
+    at_limit(&refused(event.wait()), "spins", 1, SPINS + 4..=SPINS + 6);
+    at_limit(&refused(queue.wait()), "spins", 1, SPINS + 4..=SPINS + 6);
+    assert_eq!(x.read(&other)?, [1; 4]);
+    still_works(&queue)?;
+    still_works(&other)
+}
+
+fn spin_in_function(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let Words { turns, flag } = words(device)?;
+    let out = device.alloc_zeroed::<u32>(1)?;
+    let error = refused(queue.launch_with(limited(), ThreadSpec::new(1, 1), spins_deep(&turns, &flag, &out)));
+    at_limit(&error, "spins_deep", 1, SPINS + 11..=SPINS + 18);
+    assert_eq!(out.read(&queue)?, [0], "a thread that is stopped does nothing more");
+    assert!(turns.read(&queue)?[0] > 0, "nor does the function that called");
+    still_works(&queue)
+}
+
+fn spin_cooperative(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let Words { turns, flag } = words(device)?;
+    for blocks in [1, 5] {
+        let options = limited().cooperative();
+        let error = refused(queue.launch_with(options, ThreadSpec::new(blocks, 1), spins(&turns, &flag)));
+        at_limit(&error, "spins", blocks, SPINS + 4..=SPINS + 6);
+        still_works(&queue)?;
+    }
+    Ok(())
+}
+
+fn spin_in_host_part(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let [turns, flag, other] = [(); 3].map(|()| device.alloc_host_mapped::<u32, 1>(64));
+    let (turns, flag, other) = (turns?, flag?, other?);
+    let one = ThreadSpec::new(1, 1);
+    let error = refused(queue.launch_with_host(limited(), one, set(&other, 1), spins(&turns, &flag)));
+    kind!(error, ErrorKind::TimeLimit { .. });
+    says(&error, &["`spins`"]);
+    let error = refused(queue.launch_with_host(limited(), one, spins(&turns, &flag), set(&other, 2)));
+    says(&error, &["`spins`"]);
+    assert_eq!(other.read(&queue)?[0], 2);
+    still_works(&queue)
+}
+
+fn within_limit(device: &Device) -> Outcome {
+    if device.properties().kind == DeviceKind::Simulated {
+        return crate::harness::skip("nothing moves there by itself, so nobody can come later");
+    }
+    let flag = device.alloc_zeroed::<u32>(1)?;
+    let (waits, sets) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
+    let options = LaunchOptions::new().time_limit(Duration::from_secs(60));
+    waits.launch_with(options, ThreadSpec::new(2, 1), wait_until(&flag, 1))?;
+    waits.launch_with(options.no_time_limit(), ThreadSpec::new(2, 1), wait_until(&flag, 2))?;
+    let event = waits.record()?;
+    for value in [1, 2] {
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(!event.is_complete());
+        sets.launch(ThreadSpec::new(1, 1), set(&flag, value))?;
+        sets.wait()?;
+        if value == 1 {
+            // The second launch must have begun before its flag is raised over the first's.
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+    Ok(waits.wait()?)
+}
+
+/// Runs `work` while another thread requests an interruption, after a while.
+fn interrupting<T>(work: impl FnOnce() -> T) -> T {
+    interrupt::clear();
+    let result = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            interrupt::request();
+        });
+        work()
+    });
+    interrupt::clear();
+    result
+}
+
+fn interrupted(device: &Device) -> Outcome {
+    let Words { turns, flag } = words(device)?;
+    for queue in [device.queue()?, device.queue_non_blocking()?] {
+        for options in [LaunchOptions::new(), LaunchOptions::new().no_time_limit(), LaunchOptions::new().cooperative()]
+        {
+            let began = Instant::now();
+            let error = interrupting(|| {
+                refused(
+                    queue.launch_with(options, ThreadSpec::new(3, 1), spins(&turns, &flag)).and_then(|()| queue.wait()),
+                )
+            });
+            assert!(began.elapsed() < Duration::from_secs(20), "it took long to end");
+            kind!(error, ErrorKind::Interrupted { .. });
+            says(&error, &["interrupted", "`spins`", "block 0 was at", "endings.rs:"]);
+            assert!(!interrupt::requested());
+            still_works(&queue)?;
+        }
+    }
+    // As long as the request stands, nothing starts.
+    interrupt::request();
+    let queue = device.queue()?;
+    let error = refused(queue.launch(ThreadSpec::new(3, 1), spins(&turns, &flag)));
+    interrupt::clear();
+    kind!(error, ErrorKind::Interrupted { .. });
+    still_works(&queue)
+}
+
+fn interrupted_briefly(device: &Device) -> Outcome {
+    if device.properties().kind == DeviceKind::Simulated {
+        return crate::harness::skip("it looks at the request only now and then");
+    }
+    // The request has been seen, and is taken back before the launch is at its end.
+    let Words { turns, flag } = words(device)?;
+    let (queue, other) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
+    interrupt::clear();
+    queue.launch_with(LaunchOptions::new().no_time_limit(), ThreadSpec::new(1, 1), spins(&turns, &flag))?;
+    other.launch(ThreadSpec::new(1, 1), wait_until(&device.alloc_zeroed::<u32>(1)?, 1))?;
+    std::thread::sleep(Duration::from_millis(20));
+    interrupt::request();
+    let error = refused(queue.wait());
+    interrupt::clear();
+    kind!(error, ErrorKind::Interrupted { .. });
+    kind!(refused(other.wait()), ErrorKind::Interrupted { .. });
+    still_works(&queue)
+}
+
+fn time_limit_then_interrupt(device: &Device) -> Outcome {
+    let Words { turns, flag } = words(device)?;
+    let queue = device.queue()?;
+    interrupt::clear();
+    let error = refused(queue.launch_with(limited(), ThreadSpec::new(1, 1), spins(&turns, &flag)));
+    kind!(error, ErrorKind::TimeLimit { .. });
+    let error = interrupting(|| {
+        let options = LaunchOptions::new().time_limit(Duration::from_secs(50));
+        refused(queue.launch_with(options, ThreadSpec::new(1, 1), spins(&turns, &flag)))
+    });
+    kind!(error, ErrorKind::Interrupted { .. });
+    still_works(&queue)
+}
