@@ -32,7 +32,7 @@ const MAX_THREADS_PER_BLOCK: u32 = 4096;
 /// How much shared memory a block can have, in bytes.
 const MAX_SHARED_MEMORY: u64 = 1 << 20;
 /// How many blocks a cooperative launch can have.
-const MAX_COOPERATIVE_BLOCKS: u32 = 1 << 16;
+const MAX_COOPERATIVE_BLOCKS: u32 = 1 << 14;
 /// How many bursts pass between two looks at whether somebody asks for an end.
 const BURSTS_PER_LOOK: u64 = 1024;
 
@@ -412,6 +412,15 @@ impl State {
                 Shape::at_most(frame_extent, options.most_threads()),
             ),
         };
+        let blocks: u32 = grid_extent.iter().product();
+        if options.is_cooperative() && blocks > MAX_COOPERATIVE_BLOCKS {
+            return Err(ErrorKind::Capability {
+                device: self.properties.name.clone(),
+                what: format!("run {blocks} blocks at once: {MAX_COOPERATIVE_BLOCKS} at the most"),
+                instead: "launch fewer blocks, and give each more work".into(),
+            }
+            .into());
+        }
         let launch_shape = LaunchShape { grid_extent, block_extent, frame_count, frame_extent };
         let mut requests = vec![self.request(&*kernel, launch_shape, Agent::Device, &options)?];
         if let Some(host_part) = &host_part {

@@ -61,7 +61,13 @@ impl Printer<'_> {
         match stmt.site() {
             Some(site) => {
                 let width = SOURCE_COLUMN.saturating_sub(indent);
-                writeln!(self.text, "{:indent$}{text:<width$} // line {}", "", site.line)
+                write!(self.text, "{:indent$}{text:<width$} // line {}", "", site.line)?;
+                // What a device function of another file does stands there.
+                if site.file != self.kernel.site.file {
+                    write!(self.text, " of {}", site.file)?;
+                }
+                self.text.push('\n');
+                Ok(())
             }
             None => writeln!(self.text, "{:indent$}{text}", ""),
         }

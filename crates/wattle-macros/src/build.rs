@@ -101,8 +101,8 @@ impl Build {
             Pattern::Local(Local { name, mutable, .. }) => {
                 let text = name.to_string();
                 match (mutable, hold) {
-                    (true, _) => quote!(let #name = #builder.variable(#value, #text);),
-                    (false, true) => quote!(let #name = #builder.bind(#value, #text);),
+                    (true, _) => quote_spanned!(name.span()=> let #name = #builder.variable(#value, #text);),
+                    (false, true) => quote_spanned!(name.span()=> let #name = #builder.bind(#value, #text);),
                     (false, false) => quote!(let #name = #value;),
                 }
             }

@@ -330,7 +330,6 @@ pub fn device_fn(item: ItemFn) -> Result<TokenStream> {
 
             #[doc(hidden)]
             #quiet
-            #[track_caller]
             #visibility fn __build<#(#generic_parameters),*>(self, #(#build_parameters),*) -> #built_type #where_clause {
                 let #builder: &'kernel #builder_type = self.call.builder();
                 if !#builder.call_begin(#text) {

@@ -44,18 +44,30 @@ impl<'b, T: Element, const N: usize> Array<'b, T, N> {
     /// The element at a constant index below `N`.
     #[track_caller]
     pub(crate) fn element(&self, index: usize) -> Val<'b, T> {
+        self.element_at(index, Site::caller())
+    }
+
+    fn element_at(&self, index: usize, site: Site) -> Val<'b, T> {
         match self.form {
             Form::Values(values) => Val::new(self.builder, values[index]),
-            Form::Local(_) => self.__get(self.builder.lit(index as u32)),
+            Form::Local(local) => self.load(local, self.builder.lit(index as u32), site),
         }
     }
 
     /// All elements as they are now.
     #[track_caller]
     pub fn elements(&self) -> [Val<'b, T>; N] {
-        std::array::from_fn(|index| self.element(index))
+        let site = Site::caller();
+        std::array::from_fn(|index| self.element_at(index, site))
     }
 
+    fn load(&self, local: LocalId, index: Val<'b, u32>, site: Site) -> Val<'b, T> {
+        let (dst, place) = (self.builder.temporary::<T>(), Place::Local(local));
+        self.builder.push(Stmt::Load { dst, place, index: vec![index.id], site });
+        self.builder.read_slot(dst)
+    }
+
+    #[track_caller]
     fn in_memory(&self) -> LocalId {
         match self.form {
             Form::Local(local) => local,
@@ -81,10 +93,7 @@ impl<'b, T: Element, const N: usize> Array<'b, T, N> {
                 _ => {}
             }
         }
-        let dst = builder.temporary::<T>();
-        let place = Place::Local(self.in_memory());
-        builder.push(Stmt::Load { dst, place, index: vec![index.id], site: Site::caller() });
-        builder.read_slot(dst)
+        self.load(self.in_memory(), index, Site::caller())
     }
 
     /// `self[index] = value`.

@@ -225,16 +225,19 @@ impl Builder {
     }
 
     /// `let name = value`.
+    #[track_caller]
     pub fn bind<'b, V: IrValue<'b>>(&'b self, value: V, name: &'static str) -> V {
         value.bind(self, name)
     }
 
     /// `let mut name = value`.
+    #[track_caller]
     pub fn variable<'b, V: IrValue<'b>>(&'b self, value: V, name: &'static str) -> V::Var {
         value.variable(self, Some(name))
     }
 
     /// A variable for what the branches of an `if` give: after it, nobody assigns to it.
+    #[track_caller]
     pub fn join<'b, V: IrValue<'b>>(&'b self, value: V) -> V::Var {
         value.variable(self, None)
     }

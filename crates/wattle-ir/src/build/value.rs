@@ -45,8 +45,10 @@ pub trait Variable<'b>: Copy {
     /// What it holds where this is used.
     fn get(&self) -> Self::Value;
     /// What it holds now.
+    #[track_caller]
     fn snapshot(&self) -> Self::Value;
     /// Assigns. The value does not depend on the variable, or is a snapshot: parts are assigned one after another.
+    #[track_caller]
     fn set(&self, value: Self::Value);
 }
 
@@ -55,8 +57,10 @@ pub trait IrValue<'b>: Sized {
     /// What `let mut` makes of it.
     type Var: Variable<'b, Value = Self>;
     /// The value as it is now, under the user's name.
+    #[track_caller]
     fn bind(self, builder: &'b Builder, name: &'static str) -> Self;
     /// A variable that starts with this value.
+    #[track_caller]
     fn variable(self, builder: &'b Builder, name: Option<&'static str>) -> Self::Var;
     /// Some value, where none is needed.
     fn unreachable(builder: &'b Builder) -> Self;
@@ -98,16 +102,20 @@ macro_rules! tuples {
             #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
             fn get(&self) -> Self::Value { ($(self.$index.get(),)*) }
             #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
+            #[track_caller]
             fn snapshot(&self) -> Self::Value { ($(self.$index.snapshot(),)*) }
+            #[track_caller]
             fn set(&self, _value: Self::Value) { $(self.$index.set(_value.$index);)* }
         }
         impl<'b, $($name: IrValue<'b>),*> IrValue<'b> for ($($name,)*) {
             type Var = ($($name::Var,)*);
             #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
+            #[track_caller]
             fn bind(self, _builder: &'b Builder, _name: &'static str) -> Self {
                 ($(self.$index.bind(_builder, _name),)*)
             }
             #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
+            #[track_caller]
             fn variable(self, _builder: &'b Builder, _name: Option<&'static str>) -> Self::Var {
                 ($(self.$index.variable(_builder, _name),)*)
             }
