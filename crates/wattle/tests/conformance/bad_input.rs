@@ -2,6 +2,8 @@
 
 use std::any::TypeId;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use wattle::prelude::*;
 use wattle::{DeviceKind, ErrorKind, FaultKind, Kernel, Launch};
@@ -24,6 +26,7 @@ pub const CASES: &[Case] = &[
     ("an assertion that fails", assertions),
     ("a division by zero", division),
     ("a kernel that panics", panics),
+    ("a block that panics while others wait for it", panics_while_others_wait),
     ("a device of an unknown name", unknown_device),
     ("too much shared memory", shared_memory),
     ("as much shared memory as there is", all_shared_memory),
@@ -466,6 +469,56 @@ fn panics(device: &Device) -> Outcome {
         says(&error, &["panicked: a kernel written by hand"]);
         assert_eq!(word.read(&queue)?, [1]);
         still_works(&queue)?;
+    }
+    Ok(())
+}
+
+/// The first that comes panics, the others wait for it.
+struct FirstPanics(Arc<AtomicBool>);
+
+// SAFETY: as above.
+unsafe impl Kernel for FirstPanics {
+    fn info(&self) -> &'static KernelInfo {
+        &PANICS
+    }
+    fn rank(&self) -> usize {
+        1
+    }
+    fn arguments(&self, _: &mut dyn FnMut(Argument<'_>) -> wattle::Result<()>) -> wattle::Result<()> {
+        Ok(())
+    }
+    fn run(&self, thread: &Thread<'_>) {
+        assert!(self.0.swap(true, Ordering::Relaxed), "the first");
+        while !thread.must_stop() {}
+    }
+    fn build(&self) -> wattle::Result<wattle::ir::Kernel> {
+        panic!("its builder too");
+    }
+    fn identity(&self) -> TypeId {
+        TypeId::of::<Self>()
+    }
+    fn to_arc(&self) -> Arc<dyn Kernel> {
+        Arc::new(FirstPanics(self.0.clone()))
+    }
+}
+
+impl Launch<1> for FirstPanics {}
+
+fn panics_while_others_wait(device: &Device) -> Outcome {
+    if device.properties().kind != DeviceKind::Host {
+        return skip("it runs no Rust function");
+    }
+    for queue in [device.queue()?, device.queue_non_blocking()?] {
+        for blocks in [2, 5] {
+            let began = Instant::now();
+            let options = LaunchOptions::new().cooperative();
+            let launched = queue.launch_with(options, ThreadSpec::new(blocks, 1), FirstPanics(Arc::default()));
+            let error = refused(launched.and_then(|()| queue.wait()));
+            kind!(error, ErrorKind::Panic { .. });
+            says(&error, &["kernel `by_hand` panicked: the first"]);
+            assert!(began.elapsed() < Duration::from_secs(30), "the others waited for their time limit");
+            still_works(&queue)?;
+        }
     }
     Ok(())
 }

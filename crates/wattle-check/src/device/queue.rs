@@ -1,115 +1,31 @@
-//! The simulated device as a device: its memory, its queues, and who moves it on.
-//!
-//! Nothing here runs by itself. What is enqueued on a non-blocking queue waits until somebody waits: for a queue, for
-//! an event, for a copy to the host. Then the launches at the heads of all queues run together, interleaved as the
-//! seed says, on the thread that waits. So a program that enqueues and waits in one thread gives the same run every
-//! time.
+//! The queues of the simulated device, and how the device moves on.
 
-use std::any::{Any, TypeId};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, TryLockError};
 use std::time::{Duration, Instant};
 
 use wattle_core::{
-    Allocation, Argument as KernelArgument, Backend, BackendQueue, Device, DeviceKind, Error, ErrorKind, EventState,
-    FaultKind, Kernel, LaunchOptions, LaunchRequest as Request, Memory, Missing, Operation, Properties, Provider,
-    Result, Shape, ShapeKind, ThreadLine, format_index, interrupt,
+    Argument as KernelArgument, BackendQueue, Error, ErrorKind, EventState, Kernel, LaunchOptions,
+    LaunchRequest as Request, Operation, Result, Shape, ShapeKind, interrupt,
 };
-use wattle_ir::Type;
-use wattle_machine::{Fault, LaunchShape, Program};
-use wattle_memory::Scope;
+use wattle_machine::{LaunchShape, Program};
 
-use crate::simulate::{
-    Actor, Agent, Argument, Finding, Findings, Init, LaunchId, LaunchRequest, MemoryId, Options, Simulator, StopReason,
-    Waiting,
-};
+use super::memory::SimulatedMemory;
+use super::report::error_of;
+use super::{MAX_COOPERATIVE_BLOCKS, State, lock, system};
+use crate::simulate::{Agent, Argument, LaunchId, LaunchRequest};
 
-/// How many threads a block of the simulated device can have.
-const MAX_THREADS_PER_BLOCK: u32 = 4096;
-/// How much shared memory a block can have, in bytes.
-const MAX_SHARED_MEMORY: u64 = 1 << 20;
-/// How many blocks a cooperative launch can have.
-const MAX_COOPERATIVE_BLOCKS: u32 = 1 << 14;
 /// How many bursts pass between two looks at whether somebody asks for an end.
 const BURSTS_PER_LOOK: u64 = 1024;
 
 /// How long somebody waits who cannot move the device on at the moment.
 const PAUSE: Duration = Duration::from_micros(50);
 
-/// Makes simulated devices; [`Device`] has it as a method.
-pub trait Simulated {
-    /// A device that runs several threads per block, on one core, in a pseudo-random interleaving that `seed` repeats.
-    /// It reports what hardware hides: accesses out of bounds, reads of memory nobody wrote, barriers that not all
-    /// threads reach, data races, and launches that can never end.
-    fn simulated(seed: u64) -> Device;
-}
-
-impl Simulated for Device {
-    fn simulated(seed: u64) -> Device {
-        let name = if seed == 0 { "simulated".to_owned() } else { format!("simulated:{seed}") };
-        let stop = Arc::new(AtomicBool::new(false));
-        let simulator = Simulator::new(Options { stop: Some(stop.clone()), ..Options::seeded(seed) });
-        let properties = Properties {
-            name,
-            description: format!("one interleaving of all threads, which seed {seed} repeats; tells of races"),
-            kind: DeviceKind::Simulated,
-            workers: 1,
-            memory: 0,
-            warp_width: 1,
-            max_threads_per_block: MAX_THREADS_PER_BLOCK,
-            max_shared_memory: MAX_SHARED_MEMORY,
-            max_cooperative_blocks: MAX_COOPERATIVE_BLOCKS,
-            scopes: Scope::ALL.to_vec(),
-        };
-        Device::new(Arc::new(SimulatedBackend(Arc::new(State {
-            properties,
-            simulator: Mutex::new(simulator),
-            queues: Mutex::default(),
-            driver: Mutex::default(),
-            freed: Mutex::default(),
-            programs: Mutex::default(),
-            stop,
-        }))))
-    }
-}
-
-#[linkme::distributed_slice(wattle_core::PROVIDERS)]
-static PROVIDER: Provider = Provider { name: "simulated", find, select };
-
-fn find() -> Result<Vec<Device>, Missing> {
-    Ok(vec![Device::simulated(0)])
-}
-
-fn select(rest: &str) -> Option<Device> {
-    rest.parse().ok().map(Device::simulated)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What these hold is whole at every moment.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-struct SimulatedBackend(Arc<State>);
-
-struct State {
-    properties: Properties,
-    simulator: Mutex<Simulator>,
-    queues: Mutex<Vec<Line>>,
-    /// Held by the one that moves the device on. The other locks are held for moments only, and never while anything
-    /// of the user's runs.
-    driver: Mutex<()>,
-    /// Memory to be freed at the next occasion: buffers are dropped anywhere.
-    freed: Mutex<Vec<MemoryId>>,
-    programs: Mutex<HashMap<TypeId, Arc<Program>>>,
-    stop: Arc<AtomicBool>,
-}
-
 /// What is enqueued on one queue.
 #[derive(Default)]
-struct Line {
+pub(super) struct Line {
     tasks: VecDeque<Task>,
     /// The launch that runs, and its host part.
     running: Vec<LaunchId>,
@@ -119,9 +35,22 @@ struct Line {
     busy: bool,
     options: LaunchOptions,
     error: Option<Error>,
+    /// Whether its queue is gone. What was enqueued is done all the same, when somebody waits.
+    closed: bool,
 }
 
 impl Line {
+    /// The number of a line for a new queue: one whose queue is gone and has nothing left to do, or another one.
+    pub(super) fn open(lines: &mut Vec<Line>) -> usize {
+        let number = lines.iter().position(|line| line.closed && line.is_idle()).unwrap_or(lines.len());
+        if number == lines.len() {
+            lines.push(Line::default());
+        } else {
+            lines[number] = Line::default();
+        }
+        number
+    }
+
     fn is_idle(&self) -> bool {
         self.tasks.is_empty() && self.running.is_empty() && !self.busy
     }
@@ -132,110 +61,16 @@ enum Task {
     Other(Operation),
 }
 
-struct SimulatedMemory {
-    state: Arc<State>,
-    id: MemoryId,
-    element: Type,
+pub(super) struct SimulatedQueue {
+    pub(super) state: Arc<State>,
+    pub(super) number: usize,
+    pub(super) blocking: bool,
 }
 
-impl Drop for SimulatedMemory {
+impl Drop for SimulatedQueue {
     fn drop(&mut self) {
-        lock(&self.state.freed).push(self.id);
+        lock(&self.state.queues)[self.number].closed = true;
     }
-}
-
-fn system(what: &str, message: impl ToString) -> Error {
-    ErrorKind::System { what: what.to_owned(), message: message.to_string() }.into()
-}
-
-impl Memory for SimulatedMemory {
-    unsafe fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
-        let size = self.element.size();
-        let range = offset / size..(offset + into.len()) / size;
-        let contents = lock(&self.state.simulator).read(self.id, range).map_err(|error| system("reading", error))?;
-        for (bytes, value) in into.chunks_exact_mut(size).zip(contents.values) {
-            bytes.copy_from_slice(&value.to_ne_bytes_of(size));
-        }
-        Ok(())
-    }
-
-    unsafe fn write(&self, offset: usize, from: &[u8]) -> Result<()> {
-        let size = self.element.size();
-        let values: Vec<_> = from.chunks_exact(size).map(u64::from_ne_bytes_of).collect();
-        let mut simulator = lock(&self.state.simulator);
-        simulator.write(self.id, offset / size, &values).map_err(|error| system("writing", error))
-    }
-
-    fn host_pointer(&self) -> Option<NonNull<u8>> {
-        None
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-/// Raw words as the bytes of an element, in the host's order.
-trait ElementBytes: Sized {
-    fn to_ne_bytes_of(self, size: usize) -> Vec<u8>;
-    fn from_ne_bytes_of(bytes: &[u8]) -> Self;
-}
-
-impl ElementBytes for u64 {
-    fn to_ne_bytes_of(self, size: usize) -> Vec<u8> {
-        match size {
-            1 => (self as u8).to_ne_bytes().to_vec(),
-            2 => (self as u16).to_ne_bytes().to_vec(),
-            4 => (self as u32).to_ne_bytes().to_vec(),
-            _ => self.to_ne_bytes().to_vec(),
-        }
-    }
-
-    fn from_ne_bytes_of(bytes: &[u8]) -> u64 {
-        match *bytes {
-            [a] => a as u64,
-            [a, b] => u16::from_ne_bytes([a, b]) as u64,
-            [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]) as u64,
-            [a, b, c, d, e, f, g, h] => u64::from_ne_bytes([a, b, c, d, e, f, g, h]),
-            _ => 0,
-        }
-    }
-}
-
-impl Backend for SimulatedBackend {
-    fn properties(&self) -> &Properties {
-        &self.0.properties
-    }
-
-    fn allocate(&self, request: &Allocation) -> Result<Box<dyn Memory>> {
-        let state = &self.0;
-        state.free();
-        let init = if request.zeroed { Init::Zero } else { Init::Unwritten };
-        let id = lock(&state.simulator).allocate(request.element, request.len, init).map_err(|error| {
-            Error::from(ErrorKind::OutOfMemory {
-                device: state.properties.name.clone(),
-                bytes: request.bytes() as u64,
-                why: error.to_string(),
-            })
-        })?;
-        Ok(Box::new(SimulatedMemory { state: state.clone(), id, element: request.element }))
-    }
-
-    fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
-        let mut queues = lock(&self.0.queues);
-        queues.push(Line::default());
-        Ok(Box::new(SimulatedQueue { state: self.0.clone(), number: queues.len() - 1, blocking }))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
-struct SimulatedQueue {
-    state: Arc<State>,
-    number: usize,
-    blocking: bool,
 }
 
 impl SimulatedQueue {
@@ -277,7 +112,7 @@ impl BackendQueue for SimulatedQueue {
 }
 
 impl State {
-    fn free(&self) {
+    pub(super) fn free(&self) {
         let freed = std::mem::take(&mut *lock(&self.freed));
         let mut simulator = lock(&self.simulator);
         for id in freed {
@@ -493,54 +328,4 @@ impl State {
         lock(&self.programs).insert(identity, program.clone());
         Ok(program)
     }
-}
-
-/// The error that stands for what was found: one of the kinds that all devices have, where there is one.
-fn error_of(findings: Vec<Findings>, options: &LaunchOptions) -> Option<Error> {
-    let mut all = findings.into_iter().flat_map(|findings| findings.0);
-    let first = all.next()?;
-    let kind = match &first {
-        Finding::Fault { actor, fault, place, .. } => fault_of(actor, fault, place),
-        Finding::Stopped { launch, reason: StopReason::Deadline, threads, .. } => ErrorKind::TimeLimit {
-            kernel: launch.clone(),
-            limit: options.limit().unwrap_or_default(),
-            lines: lines(threads),
-        },
-        Finding::Stopped { launch, reason: StopReason::Interrupted, threads, .. } => {
-            ErrorKind::Interrupted { kernel: launch.clone(), lines: lines(threads) }
-        }
-        _ => {
-            let others: String = all.map(|finding| format!("\n{finding}")).collect();
-            ErrorKind::Finding(format!("{first}{others}"))
-        }
-    };
-    Some(kind.into())
-}
-
-fn lines(threads: &[Waiting]) -> Vec<ThreadLine> {
-    let line = |waiting: &Waiting| {
-        let Actor { rank, position, .. } = &waiting.actor;
-        ThreadLine { block: format_index(&position.block[..*rank]), site: waiting.site }
-    };
-    let mut lines: Vec<_> = threads.iter().map(line).collect();
-    // Threads of a block that are at one line are one entry.
-    lines.dedup();
-    lines
-}
-
-fn fault_of(actor: &Actor, fault: &Fault, place: &str) -> ErrorKind {
-    let what = match fault {
-        Fault::OutOfBounds { index, extent, .. } => {
-            FaultKind::OutOfBounds { view: place.to_owned(), index: format_index(index), extent: format_index(extent) }
-        }
-        Fault::DivisionByZero { .. } => FaultKind::DivisionByZero,
-        Fault::Assertion { message, .. } => FaultKind::Assertion(message.to_string()),
-    };
-    ErrorKind::Fault(Box::new(wattle_core::Fault {
-        kernel: actor.kernel.clone(),
-        block: format_index(&actor.position.block[..actor.rank]),
-        thread: format_index(&actor.position.thread[..actor.rank]),
-        site: fault.site(),
-        what,
-    }))
 }

@@ -1,0 +1,77 @@
+//! Memory of the simulated device.
+
+use std::any::Any;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use wattle_core::{Memory, Result};
+use wattle_ir::Type;
+
+use super::{State, lock, system};
+use crate::simulate::MemoryId;
+
+pub(super) struct SimulatedMemory {
+    pub(super) state: Arc<State>,
+    pub(super) id: MemoryId,
+    pub(super) element: Type,
+}
+
+impl Drop for SimulatedMemory {
+    fn drop(&mut self) {
+        lock(&self.state.freed).push(self.id);
+    }
+}
+
+impl Memory for SimulatedMemory {
+    unsafe fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
+        let size = self.element.size();
+        let range = offset / size..(offset + into.len()) / size;
+        let contents = lock(&self.state.simulator).read(self.id, range).map_err(|error| system("reading", error))?;
+        for (bytes, value) in into.chunks_exact_mut(size).zip(contents.values) {
+            bytes.copy_from_slice(&value.to_ne_bytes_of(size));
+        }
+        Ok(())
+    }
+
+    unsafe fn write(&self, offset: usize, from: &[u8]) -> Result<()> {
+        let size = self.element.size();
+        let values: Vec<_> = from.chunks_exact(size).map(u64::from_ne_bytes_of).collect();
+        let mut simulator = lock(&self.state.simulator);
+        simulator.write(self.id, offset / size, &values).map_err(|error| system("writing", error))
+    }
+
+    fn host_pointer(&self) -> Option<NonNull<u8>> {
+        None
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Raw words as the bytes of an element, in the host's order.
+trait ElementBytes: Sized {
+    fn to_ne_bytes_of(self, size: usize) -> Vec<u8>;
+    fn from_ne_bytes_of(bytes: &[u8]) -> Self;
+}
+
+impl ElementBytes for u64 {
+    fn to_ne_bytes_of(self, size: usize) -> Vec<u8> {
+        match size {
+            1 => (self as u8).to_ne_bytes().to_vec(),
+            2 => (self as u16).to_ne_bytes().to_vec(),
+            4 => (self as u32).to_ne_bytes().to_vec(),
+            _ => self.to_ne_bytes().to_vec(),
+        }
+    }
+
+    fn from_ne_bytes_of(bytes: &[u8]) -> u64 {
+        match *bytes {
+            [a] => a as u64,
+            [a, b] => u16::from_ne_bytes([a, b]) as u64,
+            [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]) as u64,
+            [a, b, c, d, e, f, g, h] => u64::from_ne_bytes([a, b, c, d, e, f, g, h]),
+            _ => 0,
+        }
+    }
+}

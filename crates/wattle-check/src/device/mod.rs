@@ -1,0 +1,134 @@
+//! The simulated device as a device: its memory, its queues, and who moves it on.
+//!
+//! Nothing here runs by itself. What is enqueued on a non-blocking queue waits until somebody waits: for a queue, for
+//! an event, for a copy to the host. Then the launches at the heads of all queues run together, interleaved as the
+//! seed says, on the thread that waits. So a program that enqueues and waits in one thread gives the same run every
+//! time.
+
+mod memory;
+mod queue;
+mod report;
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use wattle_core::{
+    Allocation, Backend, BackendQueue, Device, DeviceKind, Error, ErrorKind, Memory, Missing, Properties, Provider,
+    Result,
+};
+use wattle_machine::Program;
+use wattle_memory::Scope;
+
+use self::memory::SimulatedMemory;
+use self::queue::{Line, SimulatedQueue};
+use crate::simulate::{Init, MemoryId, Options, Simulator};
+
+/// How many threads a block of the simulated device can have.
+const MAX_THREADS_PER_BLOCK: u32 = 4096;
+/// How much shared memory a block can have, in bytes.
+const MAX_SHARED_MEMORY: u64 = 1 << 20;
+/// How many blocks a cooperative launch can have.
+const MAX_COOPERATIVE_BLOCKS: u32 = 1 << 14;
+
+/// Makes simulated devices; [`Device`] has it as a method.
+pub trait Simulated {
+    /// A device that runs several threads per block, on one core, in a pseudo-random interleaving that `seed` repeats.
+    /// It reports what hardware hides: accesses out of bounds, reads of memory nobody wrote, barriers that not all
+    /// threads reach, data races, and launches that can never end.
+    fn simulated(seed: u64) -> Device;
+}
+
+impl Simulated for Device {
+    fn simulated(seed: u64) -> Device {
+        let name = if seed == 0 { "simulated".to_owned() } else { format!("simulated:{seed}") };
+        let stop = Arc::new(AtomicBool::new(false));
+        let simulator = Simulator::new(Options { stop: Some(stop.clone()), ..Options::seeded(seed) });
+        let properties = Properties {
+            name,
+            description: format!("one interleaving of all threads, which seed {seed} repeats; tells of races"),
+            kind: DeviceKind::Simulated,
+            workers: 1,
+            memory: 0,
+            warp_width: 1,
+            max_threads_per_block: MAX_THREADS_PER_BLOCK,
+            max_shared_memory: MAX_SHARED_MEMORY,
+            max_cooperative_blocks: MAX_COOPERATIVE_BLOCKS,
+            scopes: Scope::ALL.to_vec(),
+        };
+        Device::new(Arc::new(SimulatedBackend(Arc::new(State {
+            properties,
+            simulator: Mutex::new(simulator),
+            queues: Mutex::default(),
+            driver: Mutex::default(),
+            freed: Mutex::default(),
+            programs: Mutex::default(),
+            stop,
+        }))))
+    }
+}
+
+#[linkme::distributed_slice(wattle_core::PROVIDERS)]
+static PROVIDER: Provider = Provider { name: "simulated", find, select };
+
+fn find() -> Result<Vec<Device>, Missing> {
+    Ok(vec![Device::simulated(0)])
+}
+
+fn select(rest: &str) -> Option<Device> {
+    rest.parse().ok().map(Device::simulated)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What these hold is whole at every moment.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct SimulatedBackend(Arc<State>);
+
+struct State {
+    properties: Properties,
+    simulator: Mutex<Simulator>,
+    queues: Mutex<Vec<Line>>,
+    /// Held by the one that moves the device on. The other locks are held for moments only, and never while anything
+    /// of the user's runs.
+    driver: Mutex<()>,
+    /// Memory to be freed at the next occasion: buffers are dropped anywhere.
+    freed: Mutex<Vec<MemoryId>>,
+    programs: Mutex<HashMap<TypeId, Arc<Program>>>,
+    stop: Arc<AtomicBool>,
+}
+
+fn system(what: &str, message: impl ToString) -> Error {
+    ErrorKind::System { what: what.to_owned(), message: message.to_string() }.into()
+}
+
+impl Backend for SimulatedBackend {
+    fn properties(&self) -> &Properties {
+        &self.0.properties
+    }
+
+    fn allocate(&self, request: &Allocation) -> Result<Box<dyn Memory>> {
+        let state = &self.0;
+        state.free();
+        let init = if request.zeroed { Init::Zero } else { Init::Unwritten };
+        let id = lock(&state.simulator).allocate(request.element, request.len, init).map_err(|error| {
+            Error::from(ErrorKind::OutOfMemory {
+                device: state.properties.name.clone(),
+                bytes: request.bytes() as u64,
+                why: error.to_string(),
+            })
+        })?;
+        Ok(Box::new(SimulatedMemory { state: state.clone(), id, element: request.element }))
+    }
+
+    fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
+        let number = Line::open(&mut lock(&self.0.queues));
+        Ok(Box::new(SimulatedQueue { state: self.0.clone(), number, blocking }))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
