@@ -13,7 +13,8 @@ use crate::extent::ToExtent;
 use crate::host;
 use crate::kernel::Kernel;
 use crate::memory::{Allocation, Memory, MemoryKind};
-use crate::queue::{Operation, Queue};
+use crate::operation::Operation;
+use crate::queue::Queue;
 use crate::spec::{LaunchOptions, Shape};
 
 /// What a device is and can do.

@@ -18,6 +18,7 @@ pub mod interrupt;
 mod kernel;
 mod memory;
 mod observe;
+mod operation;
 mod queue;
 mod scenario;
 mod spec;
@@ -39,7 +40,8 @@ pub use kernel::{
 };
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
 pub use observe::Observer;
-pub use queue::{Operation, Queue, Runs, Transfer, TransferEnd, host_part_shape};
+pub use operation::{HostBytes, Operation, Runs, Transfer, TransferEnd};
+pub use queue::{Queue, host_part_shape};
 pub use scenario::{Expectation, Scenario, Sizes, Summary, Work};
 pub use spec::{FrameSpec, LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
 pub use thread::{Grid, Thread};

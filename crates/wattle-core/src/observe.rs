@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::event::EventState;
 use crate::kernel::Kernel;
 use crate::memory::{Allocation, Memory};
-use crate::queue::Operation;
+use crate::operation::Operation;
 
 /// What is called with each kernel.
 pub type Observer = Arc<dyn Fn(&dyn Kernel) + Send + Sync>;

@@ -10,7 +10,7 @@ use super::run::{launch, panicked};
 use crate::device::{BackendQueue, LaunchRequest, Properties};
 use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Kernel;
-use crate::queue::Operation;
+use crate::operation::Operation;
 use crate::spec::{LaunchOptions, Shape};
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

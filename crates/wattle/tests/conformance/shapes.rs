@@ -208,7 +208,7 @@ fn other_ranks(device: &Device) -> Outcome {
         assert_eq!(line.read(&queue)?, [101; 23]);
         let space = device.alloc_zeroed_nd::<u32, 3>([2, 3, 4])?;
         queue.launch(FrameSpec::new(frames[0] * frames[1], inner[0]), space_in_line(&space))?;
-        let expected = |place: usize| if place >= 12 && place % 4 > 0 { 101 } else { 1 };
+        let expected = |place: usize| if place >= 12 && !place.is_multiple_of(4) { 101 } else { 1 };
         assert_eq!(space.read(&queue)?, Vec::from_iter((0..24).map(expected)));
     }
     Ok(())

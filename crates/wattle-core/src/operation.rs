@@ -1,0 +1,127 @@
+//! What a queue does besides launches: copies above all.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use crate::buffer::{RawBuffer, runs};
+use crate::clock::Region;
+use crate::error::Result;
+use crate::event::{Event, EventState};
+
+/// What a queue does besides launches.
+pub enum Operation {
+    /// Copies between parts of buffers.
+    Copy(Transfer),
+    /// A function of the host's.
+    Task(Box<dyn FnOnce() -> Result<()> + Send>),
+    /// A point that others wait for.
+    Record(Arc<EventState>),
+    /// Waits for a point of another queue.
+    WaitFor(Event),
+}
+
+/// A copy: what is read, what is written, and in which runs.
+pub struct Transfer {
+    /// What is read.
+    pub from: TransferEnd,
+    /// What is written.
+    pub to: TransferEnd,
+}
+
+/// One end of a copy.
+pub enum TransferEnd {
+    /// A part of a buffer.
+    Buffer(Arc<RawBuffer>, Runs),
+    /// Bytes of the host, as many as the other end has.
+    Bytes(Vec<u8>),
+    /// One value, repeated.
+    Fill(Vec<u8>),
+    /// Memory of the host's program, which waits until the copy is done.
+    Host(HostBytes),
+}
+
+/// Memory of the host's program, lent to a copy that it waits for.
+pub struct HostBytes {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: who makes one lends the memory to whoever does the copy.
+unsafe impl Send for HostBytes {}
+
+impl HostBytes {
+    /// Lends `bytes`, to be read, or to be written if they were borrowed so.
+    ///
+    /// # Safety
+    /// The bytes outlive the copy, and nothing else uses them until it is done.
+    pub(crate) unsafe fn lend(bytes: *mut [u8]) -> Option<HostBytes> {
+        NonNull::new(bytes.cast()).map(|start| HostBytes { start, len: bytes.len() })
+    }
+}
+
+/// The runs of consecutive elements that make up a part of a buffer.
+#[derive(Clone, Copy)]
+pub struct Runs(pub(crate) Region);
+
+impl Runs {
+    /// Offset and length of each run, in bytes.
+    pub fn of<'r>(&'r self, buffer: &'r RawBuffer) -> impl Iterator<Item = (usize, usize)> + 'r {
+        let size = buffer.element.size();
+        runs(buffer, &self.0).map(move |(offset, length)| (offset * size, length * size))
+    }
+
+    /// How many bytes there are.
+    pub fn bytes(&self, buffer: &RawBuffer) -> usize {
+        self.0.extent().iter().map(|&extent| extent as usize).product::<usize>() * buffer.element.size()
+    }
+}
+
+impl Transfer {
+    /// Does the copy, through the memories' own `read` and `write`.
+    ///
+    /// # Errors
+    /// What the devices say.
+    pub fn run(self) -> Result<()> {
+        match (&self.from, &self.to) {
+            (TransferEnd::Buffer(from, runs), TransferEnd::Host(to)) => {
+                // SAFETY: the lender's promise; it has lent the bytes to be written.
+                read_runs(from, runs, unsafe { std::slice::from_raw_parts_mut(to.start.as_ptr(), to.len) })
+            }
+            (TransferEnd::Host(from), TransferEnd::Buffer(to, runs)) => {
+                // SAFETY: the lender's promise.
+                write_runs(to, runs, unsafe { std::slice::from_raw_parts(from.start.as_ptr(), from.len) })
+            }
+            (TransferEnd::Bytes(from), TransferEnd::Buffer(to, runs)) => write_runs(to, runs, from),
+            (TransferEnd::Fill(value), TransferEnd::Buffer(to, runs)) => {
+                write_runs(to, runs, &value.repeat(runs.bytes(to) / value.len().max(1)))
+            }
+            (TransferEnd::Buffer(from, from_runs), TransferEnd::Buffer(to, to_runs)) => {
+                let mut staged = vec![0; from_runs.bytes(from)];
+                read_runs(from, from_runs, &mut staged)?;
+                write_runs(to, to_runs, &staged)
+            }
+            // The queue makes no others.
+            _ => Ok(()),
+        }
+    }
+}
+
+fn read_runs(from: &RawBuffer, runs: &Runs, into: &mut [u8]) -> Result<()> {
+    let mut at = 0;
+    for (offset, length) in runs.of(from) {
+        // SAFETY: runs are within their buffer, and the queue has recorded the use.
+        unsafe { from.memory.read(offset, &mut into[at..at + length])? };
+        at += length;
+    }
+    Ok(())
+}
+
+fn write_runs(to: &RawBuffer, runs: &Runs, bytes: &[u8]) -> Result<()> {
+    let mut at = 0;
+    for (offset, length) in runs.of(to) {
+        // SAFETY: as above.
+        unsafe { to.memory.write(offset, &bytes[at..at + length])? };
+        at += length;
+    }
+    Ok(())
+}
