@@ -91,7 +91,7 @@ pub struct EmitArgs {
     #[arg(value_name = "NAME")]
     pub name: String,
     /// What to print
-    #[arg(long, short)]
+    #[arg(long, short, default_value = "ir")]
     pub target: Target,
     /// Only the kernels of this name
     #[arg(long, short)]

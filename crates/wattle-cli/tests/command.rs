@@ -179,7 +179,6 @@ fn bad_input_says_what_there_is() -> Result {
         (&["run", "publication", "--size", "3"], &["--size", "publication"]),
         (&["run", "swap", "--repeat", "0"], &["0"]),
         (&["run", "swap", "--blocks", "0"], &["0"]),
-        (&["emit", "swap"], &["--target"]),
         (&["emit", "swap", "--target", "wasm"], &["wasm", "possible values: ir"]),
         (&["emit", "swap", "--target", "ir", "--kernel", "nope"], &["no kernel `nope`", "there are"]),
         (&["emit", "nope", "--target", "ir"], &["no scenario `nope`"]),
