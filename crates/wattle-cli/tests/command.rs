@@ -217,9 +217,10 @@ fn more_than_there_is_could_not_be_tried() -> Result {
 #[test]
 fn a_reader_that_leaves_early() -> Result {
     for args in [&["list"][..], &["tour", "--device", "simulated"], &["devices", "--json"]] {
-        let mut child = wattle(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        drop(child.stdout.take());
-        let done = said(child.wait_with_output()?)?;
+        // The reader is gone before the command starts, so that its first line already meets a closed pipe.
+        let (reader, writer) = std::io::pipe()?;
+        drop(reader);
+        let done = said(wattle(args).stdout(writer).stderr(Stdio::piped()).spawn()?.wait_with_output()?)?;
         assert_eq!(done.code, Some(2), "{args:?}: {}", done.err);
         assert_eq!(done.err, "", "{args:?}");
     }
