@@ -2,6 +2,7 @@
 
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::buffer::{RawBuffer, runs};
 use crate::clock::Region;
@@ -44,18 +45,25 @@ pub enum TransferEnd {
 pub struct HostBytes {
     start: NonNull<u8>,
     len: usize,
+    /// Set when the copy is done; a queue that an error has stopped skips it.
+    done: Arc<AtomicBool>,
 }
 
 // SAFETY: who makes one lends the memory to whoever does the copy.
 unsafe impl Send for HostBytes {}
 
 impl HostBytes {
+    /// What tells whether the copy has been done.
+    pub(crate) fn done(&self) -> Arc<AtomicBool> {
+        self.done.clone()
+    }
+
     /// Lends `bytes`, to be read, or to be written if they were borrowed so.
     ///
     /// # Safety
     /// The bytes outlive the copy, and nothing else uses them until it is done.
     pub(crate) unsafe fn lend(bytes: *mut [u8]) -> Option<HostBytes> {
-        NonNull::new(bytes.cast()).map(|start| HostBytes { start, len: bytes.len() })
+        NonNull::new(bytes.cast()).map(|start| HostBytes { start, len: bytes.len(), done: Arc::default() })
     }
 }
 
@@ -85,7 +93,9 @@ impl Transfer {
         match (&self.from, &self.to) {
             (TransferEnd::Buffer(from, runs), TransferEnd::Host(to)) => {
                 // SAFETY: the lender's promise; it has lent the bytes to be written.
-                read_runs(from, runs, unsafe { std::slice::from_raw_parts_mut(to.start.as_ptr(), to.len) })
+                read_runs(from, runs, unsafe { std::slice::from_raw_parts_mut(to.start.as_ptr(), to.len) })?;
+                to.done.store(true, Ordering::Release);
+                Ok(())
             }
             (TransferEnd::Host(from), TransferEnd::Buffer(to, runs)) => {
                 // SAFETY: the lender's promise.

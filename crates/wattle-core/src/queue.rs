@@ -1,5 +1,6 @@
 //! Queues: what is enqueued on one is done in order.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wattle_ir::{Access, Element, Site};
@@ -296,13 +297,19 @@ impl Queue {
         self.record_use(&stamp, &part.raw, part.region, Access::Read, user)?;
         // SAFETY: `wait` returns when the queue has done the copy, or will never do it.
         let Some(lent) = (unsafe { HostBytes::lend(bytes_mut(to)) }) else { return Ok(()) };
+        let done = lent.done();
         let from = TransferEnd::Buffer(part.raw, Runs(part.region));
         // The copy is one of the queue's operations, so that it overlaps with none that another thread enqueues.
         let submitted = self.backend.submit(Operation::Copy(Transfer { from, to: TransferEnd::Host(lent) }));
         drop(turn);
         let waited = self.backend.wait();
         self.clock.host_waited(number);
-        submitted.and(waited)
+        submitted.and(waited)?;
+        if done.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let message = "an error stopped the queue before it, and another thread has taken that error".to_owned();
+        Err(ErrorKind::System { what: "a copy to the host was not done".to_owned(), message }.into())
     }
 
     /// Runs a function of the host's when the queue comes to it. It must not use the queue.

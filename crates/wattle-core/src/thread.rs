@@ -179,6 +179,9 @@ pub(crate) struct BadIndex {
     pub(crate) at: &'static std::panic::Location<'static>,
 }
 
+/// What unwinds a thread that must end. It is no panic: no hook is called.
+pub(crate) struct Stopped;
+
 /// One thread of a launch on the host, which is also a whole block.
 pub struct Thread<'l> {
     launch: &'l LaunchState,
@@ -240,6 +243,11 @@ impl<'l> Thread<'l> {
         if stop {
             let block = format_index(&self.block[..launch.grid.rank]);
             lock(&launch.stopped_at).push(ThreadLine { block, site });
+            if cfg!(panic = "unwind") {
+                // The functions that called this one end too. Where panics abort, this one returns, and they go on
+                // with a zero until they wait themselves.
+                std::panic::resume_unwind(Box::new(Stopped));
+            }
         }
         stop
     }

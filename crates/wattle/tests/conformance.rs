@@ -4,7 +4,7 @@
 //! and rounds small enough for valgrind:
 //!
 //! ```text
-//! WATTLE_TEST_SMALL=1 valgrind --error-exitcode=1 target/debug/deps/conformance-*
+//! WATTLE_TEST_SMALL=1 valgrind --error-exitcode=1 --fair-sched=yes target/debug/deps/conformance-*
 //! ```
 
 #[path = "conformance/bad_input.rs"]

@@ -40,8 +40,11 @@ fn lines(threads: &[Waiting]) -> Vec<ThreadLine> {
 
 fn fault_of(actor: &Actor, fault: &Fault, place: &str) -> ErrorKind {
     let what = match fault {
-        Fault::OutOfBounds { index, extent, .. } => {
-            FaultKind::OutOfBounds { view: place.to_owned(), index: format_index(index), extent: format_index(extent) }
+        Fault::OutOfBounds { index, lanes, extent, .. } => {
+            // Of several lanes the last one is beyond the end; the first may be within.
+            let index: Vec<_> = index.iter().map(|index| index.saturating_add(lanes.saturating_sub(1))).collect();
+            let (index, extent) = (format_index(&index), format_index(extent));
+            FaultKind::OutOfBounds { view: place.to_owned(), index, extent }
         }
         Fault::DivisionByZero { .. } => FaultKind::DivisionByZero,
         Fault::Assertion { message, .. } => FaultKind::Assertion(message.to_string()),

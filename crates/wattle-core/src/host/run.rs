@@ -12,7 +12,7 @@ use crate::error::{ErrorKind, Result};
 use crate::kernel::Kernel;
 use crate::queue::host_part_shape;
 use crate::spec::{LaunchOptions, Shape, ShapeKind};
-use crate::thread::{Grid, LaunchState, Thread};
+use crate::thread::{Grid, LaunchState, Stopped, Thread};
 
 /// How many blocks each worker is given of a launch whose blocks the device chooses: enough that a worker that is
 /// slower than the others holds nobody up for long.
@@ -124,7 +124,7 @@ fn run_alone(kernel: &dyn Kernel, state: &LaunchState) -> Result<()> {
             kernel.run(&Thread::new(state, block));
         }
     };
-    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| panicked(&format!("kernel `{}`", kernel.info().name), &*panic))
+    caught(kernel, state, catch_unwind(AssertUnwindSafe(run)))
 }
 
 /// Takes blocks in index order and runs each to its end, until none is left.
@@ -140,10 +140,19 @@ fn run_blocks(kernel: &dyn Kernel, state: &LaunchState, next: &AtomicU64) -> Res
             kernel.run(&Thread::new(state, block as u32));
         }
     };
-    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
-        state.abandon();
-        panicked(&format!("kernel `{}`", kernel.info().name), &*panic)
-    })
+    caught(kernel, state, catch_unwind(AssertUnwindSafe(run)))
+}
+
+/// A panic as an error; no further block starts. A thread that was stopped has ended, and the launch's state says why.
+#[inline]
+fn caught(kernel: &dyn Kernel, state: &LaunchState, ended: std::thread::Result<()>) -> Result<()> {
+    match ended {
+        Err(panic) if !panic.is::<Stopped>() => {
+            state.abandon();
+            Err(panicked(&format!("kernel `{}`", kernel.info().name), &*panic))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Runs all blocks at the same time, on threads of their own.
