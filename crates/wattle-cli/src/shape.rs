@@ -80,7 +80,8 @@ struct ShapedQueue {
     wish: Wish,
 }
 
-impl BackendQueue for ShapedQueue {
+// SAFETY: all is handed on, in the order in which it was given.
+unsafe impl BackendQueue for ShapedQueue {
     unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
         let options = self.wish.options(request);
         // SAFETY: the caller's promise; the kernel and its arguments are the same.
@@ -101,5 +102,9 @@ impl BackendQueue for ShapedQueue {
 
     fn progress(&self, event: &EventState) {
         self.inner.progress(event);
+    }
+
+    fn nudge(&self) {
+        self.inner.nudge();
     }
 }

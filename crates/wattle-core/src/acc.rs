@@ -139,7 +139,7 @@ where
 
     /// The indices of `range` that fall to this thread as one of `workers`: for one of
     /// [`THREADS_IN_GRID`](wattle_ir::worker::THREADS_IN_GRID) and its like. The device chooses who gets which;
-    /// `.contiguous()` and `.strided()` on the result choose for it.
+    /// `.contiguous()` and `.strided()` on the result choose for it. A range has fewer than 2³² indices in all.
     #[inline(always)]
     pub fn indices<W, R>(&self, _workers: W, range: R) -> Indices<R::Rank>
     where

@@ -272,8 +272,14 @@ impl<T: Element, const D: usize> Buffer<T, D> {
         let Some(start) = self.raw.host else {
             return Err(ErrorKind::Capability {
                 device: self.device().name().to_owned(),
-                what: "map this buffer: its memory is the device's alone".into(),
-                instead: "allocate it with `alloc_unified` or `alloc_host_mapped`, or copy".into(),
+                what: match self.raw.kind {
+                    MemoryKind::Device => "map this buffer: its memory is the device's alone".into(),
+                    _ => "map buffers: its memory is not the host's".to_owned(),
+                },
+                instead: match self.raw.kind {
+                    MemoryKind::Device => "allocate it with `alloc_unified` or `alloc_host_mapped`, or copy".into(),
+                    _ => "copy".to_owned(),
+                },
             }
             .into());
         };

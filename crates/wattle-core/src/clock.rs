@@ -111,13 +111,18 @@ impl QueueClock {
         self.knows_others.store(!known.is_empty(), Ordering::Release);
     }
 
-    /// The host has waited for the operation `number` of this queue, and for all before it.
+    /// What the operations up to now are ordered after, of other queues. It is taken in the operation's turn: what the
+    /// queue learns while the host waits for that operation, the host has not waited for.
     #[inline]
-    pub(crate) fn host_waited(&self, number: u64) {
+    pub(crate) fn known(&self) -> Moment {
+        if self.knows_others.load(Ordering::Acquire) { lock(&self.known).clone() } else { Moment::new() }
+    }
+
+    /// The host has waited for the operation `number` of this queue, for all before it, and for what was `known` then.
+    #[inline]
+    pub(crate) fn host_waited(&self, number: u64, known: &Moment) {
         self.waited.fetch_max(number, Ordering::Release);
-        if self.knows_others.load(Ordering::Acquire) {
-            host_waited(&lock(&self.known));
-        }
+        host_waited(known);
     }
 
     fn knows(&self, other: &Arc<QueueClock>, number: u64) -> bool {

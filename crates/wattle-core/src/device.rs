@@ -86,7 +86,11 @@ pub trait Backend: Send + Sync + 'static {
 /// A queue of a device: does what it is given in order.
 ///
 /// What is given has been checked: shapes, owners, and conflicts with other uses of the buffers.
-pub trait BackendQueue: Send + Sync {
+///
+/// # Safety
+/// Operations are done in the order in which they were given, also one that waits for an event after an error; `wait`
+/// returns when all are done or will never be. The clocks, and copies to the host's memory, rely on it.
+pub unsafe trait BackendQueue: Send + Sync {
     /// Launches a kernel; waits for its end if the queue is blocking.
     ///
     /// # Safety

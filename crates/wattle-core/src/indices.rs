@@ -268,7 +268,8 @@ impl Odometer {
         const ONE: Share = Share { first: 0, end: 1, stride: 1 };
         let mut shares = [ONE; MAX_RANK];
         if linear {
-            let total = dimensions[..d].iter().map(|dimension| dimension.count).product();
+            // As all arithmetic of kernels this wraps; a range has fewer than 2^32 indices.
+            let total = dimensions[..d].iter().fold(1u32, |total, dimension| total.wrapping_mul(dimension.count));
             shares[0] = Share::new(workers[0], total, layout);
         } else {
             for d in 0..d {

@@ -3,6 +3,7 @@
 use std::any::{Any, TypeId};
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use wattle_ir::build::{self, Builder, IrValue};
 use wattle_ir::{Access, AtomicScalar, Const, Dim, Element, KernelType, MAX_RANK, Rank, Scalar, Site};
@@ -14,7 +15,7 @@ use crate::error::Result;
 use crate::thread::Thread;
 use crate::view::{Atomic, PerItem, Read, Shared, Strided};
 
-/// What is known of a kernel without building it.
+/// What is known of a kernel without building it: a static of the kernel's.
 #[derive(Debug)]
 pub struct KernelInfo {
     /// The function's name.
@@ -23,6 +24,27 @@ pub struct KernelInfo {
     pub site: Site,
     /// The names of its parameters behind the first.
     pub parameters: &'static [&'static str],
+    /// Whether its representation was built once and is sound: recursion, which has no end when it is built, would
+    /// overflow the host's stack.
+    verified: AtomicBool,
+}
+
+impl KernelInfo {
+    /// What is known of a kernel.
+    pub const fn new(name: &'static str, site: Site, parameters: &'static [&'static str]) -> KernelInfo {
+        KernelInfo { name, site, parameters, verified: AtomicBool::new(false) }
+    }
+}
+
+/// Builds a kernel when it is launched for the first time, on any device, and refuses it if that fails.
+#[inline]
+pub(crate) fn verify_once(kernel: &dyn Kernel) -> Result<()> {
+    let verified = &kernel.info().verified;
+    if !verified.load(Ordering::Relaxed) {
+        kernel.build()?;
+        verified.store(true, Ordering::Relaxed);
+    }
+    Ok(())
 }
 
 /// A kernel with its arguments, of any type: what devices are given.

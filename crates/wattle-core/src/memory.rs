@@ -42,7 +42,11 @@ impl Allocation {
 /// An allocation on a device. It is freed when it is dropped.
 ///
 /// Offsets and lengths are in bytes.
-pub trait Memory: Send + Sync + 'static {
+///
+/// # Safety
+/// `host_pointer` points to as many initialized bytes as were asked for, aligned for every element type, until the
+/// memory is dropped; nothing else touches them.
+pub unsafe trait Memory: Send + Sync + 'static {
     /// Copies from the device.
     ///
     /// # Safety
@@ -87,6 +91,9 @@ const COLORED_FROM: usize = 16 << 10;
 const COLOR: usize = 320;
 const COLORS: usize = 12;
 
+/// How many bytes all buffers in the host's memory have together.
+static HELD: AtomicUsize = AtomicUsize::new(0);
+
 fn next_color(bytes: usize) -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     if bytes < COLORED_FROM { 0 } else { NEXT.fetch_add(1, Ordering::Relaxed) % COLORS * COLOR }
@@ -100,8 +107,9 @@ impl HostMemory {
     pub fn new(device: &str, bytes: usize) -> Result<HostMemory> {
         let out_of_memory =
             |why: String| Error::from(ErrorKind::OutOfMemory { device: device.to_owned(), bytes: bytes as u64, why });
-        if let Some(total) = total_memory().filter(|&total| bytes as u64 > total) {
-            return Err(out_of_memory(format!("this machine has {total}")));
+        let held = HELD.load(Ordering::Relaxed);
+        if let Some(total) = total_memory().filter(|&total| held.saturating_add(bytes) as u64 > total) {
+            return Err(out_of_memory(format!("this machine has {total}, and buffers hold {held}")));
         }
         let color = next_color(bytes);
         let layout = Layout::from_size_align(bytes.saturating_add(color).max(1), ALIGNMENT)
@@ -110,6 +118,7 @@ impl HostMemory {
         let allocation = unsafe { std::alloc::alloc_zeroed(layout) };
         let allocation =
             NonNull::new(allocation).ok_or_else(|| out_of_memory("the operating system refused it".into()))?;
+        HELD.fetch_add(layout.size(), Ordering::Relaxed);
         Ok(HostMemory { allocation, layout, color })
     }
 
@@ -121,12 +130,14 @@ impl HostMemory {
 
 impl Drop for HostMemory {
     fn drop(&mut self) {
+        HELD.fetch_sub(self.layout.size(), Ordering::Relaxed);
         // SAFETY: it was allocated with this layout, and is freed once.
         unsafe { std::alloc::dealloc(self.allocation.as_ptr(), self.layout) }
     }
 }
 
-impl Memory for HostMemory {
+// SAFETY: `allocation` has the bytes, aligned to 64, and was zeroed; it is freed when this is dropped.
+unsafe impl Memory for HostMemory {
     unsafe fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
         let len = into.len();
         // SAFETY: the caller's promise.

@@ -50,7 +50,8 @@ impl Backend for Observed {
     }
 }
 
-impl BackendQueue for ObservedQueue {
+// SAFETY: operations are done one after another, in the order in which they were given.
+unsafe impl BackendQueue for ObservedQueue {
     unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
         [Some(request.kernel), request.host_part].into_iter().flatten().for_each(|kernel| (self.observer)(kernel));
         // SAFETY: the caller's promise.

@@ -1,5 +1,6 @@
 //! Queues: what is enqueued on one is done in order.
 
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +11,7 @@ use crate::clock::{QueueClock, Region, Stamp, User};
 use crate::device::{BackendQueue, Device, LaunchRequest};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, EventState};
-use crate::kernel::{Argument, Kernel, Launch};
+use crate::kernel::{Argument, Kernel, Launch, verify_once};
 use crate::memory::MemoryKind;
 use crate::operation::{HostBytes, Operation, Runs, Transfer, TransferEnd};
 use crate::spec::{LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
@@ -88,7 +89,11 @@ impl Queue {
     fn launch_checked(&self, request: LaunchRequest<'_>) -> Result<()> {
         let site = Site::caller();
         self.usable()?;
-        let (_turn, number) = self.turn();
+        verify_once(request.kernel)?;
+        if let Some(host_part) = request.host_part {
+            verify_once(host_part)?;
+        }
+        let (_turn, number) = self.turn()?;
         let stamp = Stamp { clock: &self.clock, number };
         let recorded = self.record_kernel(&stamp, request.kernel, site).and_then(|()| match request.host_part {
             Some(kernel) => self.check_host_part(kernel).and_then(|()| self.record_kernel(&stamp, kernel, site)),
@@ -179,9 +184,12 @@ impl Queue {
 
     /// The next operation's number, and the turn to hand it over.
     #[inline]
-    fn turn(&self) -> (MutexGuard<'_, ()>, u64) {
+    fn turn(&self) -> Result<(MutexGuard<'_, ()>, u64)> {
+        if TASK_OF.get() == Arc::as_ptr(&self.clock).addr() {
+            return Err(used_by_its_task());
+        }
         let turn = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-        (turn, self.clock.tick())
+        Ok((turn, self.clock.tick()))
     }
 
     /// Refuses to go on after an error that nobody has taken.
@@ -200,7 +208,8 @@ impl Queue {
     #[inline]
     fn done(&self, number: u64) {
         if self.blocking {
-            self.clock.host_waited(number);
+            // Still in the operation's turn.
+            self.clock.host_waited(number, &self.clock.known());
         }
     }
 
@@ -225,7 +234,7 @@ impl Queue {
         if from.raw.device != self.device && to.raw.device != self.device {
             return Err(self.wrong_device(&to.raw, User { what: "a copy", parameter: None, site }));
         }
-        let (_turn, number) = self.turn();
+        let (_turn, number) = self.turn()?;
         let stamp = Stamp { clock: &self.clock, number };
         let user = |what| User { what, parameter: None, site };
         from.raw.uses.record(&stamp, from.region, Access::Read, user("a copy (source)"))?;
@@ -272,7 +281,7 @@ impl Queue {
 
     fn write_part<T: Element, const D: usize>(&self, part: Part<T, D>, from: TransferEnd, user: User) -> Result<()> {
         self.usable()?;
-        let (_turn, number) = self.turn();
+        let (_turn, number) = self.turn()?;
         let stamp = Stamp { clock: &self.clock, number };
         self.record_use(&stamp, &part.raw, part.region, Access::PerItem, user)?;
         let to = TransferEnd::Buffer(part.raw, Runs(part.region));
@@ -290,8 +299,7 @@ impl Queue {
         if elements(&part) != to.len() {
             return Err(copy_shape(site, part.extent_text(), to.len().to_string()));
         }
-        self.usable()?;
-        let (turn, number) = self.turn();
+        let (turn, number) = self.turn()?;
         let stamp = Stamp { clock: &self.clock, number };
         let user = User { what: "a copy to the host", parameter: None, site };
         self.record_use(&stamp, &part.raw, part.region, Access::Read, user)?;
@@ -301,9 +309,10 @@ impl Queue {
         let from = TransferEnd::Buffer(part.raw, Runs(part.region));
         // The copy is one of the queue's operations, so that it overlaps with none that another thread enqueues.
         let submitted = self.backend.submit(Operation::Copy(Transfer { from, to: TransferEnd::Host(lent) }));
+        let known = self.clock.known();
         drop(turn);
         let waited = self.backend.wait();
-        self.clock.host_waited(number);
+        self.clock.host_waited(number, &known);
         submitted.and(waited)?;
         if done.load(Ordering::Acquire) {
             return Ok(());
@@ -312,13 +321,20 @@ impl Queue {
         Err(ErrorKind::System { what: "a copy to the host was not done".to_owned(), message }.into())
     }
 
-    /// Runs a function of the host's when the queue comes to it. It must not use the queue.
+    /// Runs a function of the host's when the queue comes to it. It must not use this queue, which waits for it; it can
+    /// use others.
     ///
     /// # Errors
     /// On a blocking queue, what the function returns, and its panic.
     pub fn host_task(&self, task: impl FnOnce() -> Result<()> + Send + 'static) -> Result<()> {
         self.usable()?;
-        let (_turn, number) = self.turn();
+        let (_turn, number) = self.turn()?;
+        // The clock is not the task's own: a number tells which queue it is of.
+        let queue = Arc::as_ptr(&self.clock).addr();
+        let task = move || {
+            let _within = Within::enter(queue);
+            task()
+        };
         self.submit(number, Operation::Task(Box::new(task)))
     }
 
@@ -329,7 +345,7 @@ impl Queue {
     pub fn record(&self) -> Result<Event> {
         self.usable()?;
         let state = Arc::new(EventState::default());
-        let (_turn, number) = self.turn();
+        let (_turn, number) = self.turn()?;
         let moment = self.clock.moment();
         self.submit(number, Operation::Record(state.clone()))?;
         Ok(Event { state, moment, queue: self.backend.clone() })
@@ -341,7 +357,7 @@ impl Queue {
     /// The queue stopped at an earlier error.
     pub fn wait_for(&self, event: &Event) -> Result<()> {
         self.usable()?;
-        let (_turn, number) = self.turn();
+        let (_turn, number) = self.turn()?;
         self.clock.after(&event.moment);
         self.submit(number, Operation::WaitFor(event.clone()))
     }
@@ -351,13 +367,43 @@ impl Queue {
     /// # Errors
     /// The first error of what was enqueued since the last wait; the queue can be used again.
     pub fn wait(&self) -> Result<()> {
-        let (turn, number) = self.turn();
+        let (turn, number) = self.turn()?;
         // All operations with lesser numbers have been handed over.
+        let known = self.clock.known();
         drop(turn);
         let waited = self.backend.wait();
-        self.clock.host_waited(number);
+        self.clock.host_waited(number, &known);
         waited
     }
+}
+
+thread_local! {
+    /// The queue whose host task this thread is in, by the address of its clock; 0 for none.
+    static TASK_OF: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A thread in a host task.
+struct Within {
+    outer: usize,
+}
+
+impl Within {
+    fn enter(queue: usize) -> Within {
+        Within { outer: TASK_OF.replace(queue) }
+    }
+}
+
+impl Drop for Within {
+    fn drop(&mut self) {
+        TASK_OF.set(self.outer);
+    }
+}
+
+#[cold]
+fn used_by_its_task() -> Error {
+    let message =
+        "the queue waits for the task, and would wait for ever; enqueue what follows after the task".to_owned();
+    ErrorKind::System { what: "a host task used its own queue".to_owned(), message }.into()
 }
 
 fn elements<T, const D: usize>(part: &Part<T, D>) -> usize {

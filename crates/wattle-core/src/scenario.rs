@@ -82,7 +82,7 @@ impl Scenario {
             Work::Sized(work, _) => work(device, size.or(self.size_for(device)).unwrap_or(1)),
         };
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))
-            .unwrap_or_else(|panic| Err(crate::host::panicked(&format!("scenario `{}`", self.name), &*panic)))
+            .unwrap_or_else(|panic| Err(crate::host::panicked(&format!("scenario `{}`", self.name), panic)))
     }
 }
 

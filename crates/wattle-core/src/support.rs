@@ -115,6 +115,16 @@ pub fn from_bits<T: Float>(bits: T::Bits) -> T {
     T::from_bits(bits)
 }
 
+/// The most bytes that an array of a kernel can have: it lives on the worker's stack, or in a GPU's registers.
+const MAX_ARRAY: usize = 16 << 10;
+
+/// `[x; N]`.
+#[inline(always)]
+pub fn repeat<T: Element, const N: usize>(x: T) -> [T; N] {
+    const { assert!(N * size_of::<T>() <= MAX_ARRAY, "an array in a kernel has at most 16 KiB; use a buffer for more") };
+    [x; N]
+}
+
 /// What a device function that is stopped returns.
 #[inline(always)]
 pub fn zero<T: KernelValue>() -> T {

@@ -108,6 +108,15 @@ impl LaunchState {
         self.stop.load(Ordering::Relaxed) != RUNNING || (interrupt::requested() && self.stop_for(INTERRUPTED))
     }
 
+    /// Looks at the clock: whether the launch must end.
+    pub(crate) fn look(&self) -> bool {
+        let past_limit = self.time_limit.is_some_and(|limit| {
+            // The clock starts at the launch's first look, so that launches that never wait never read it.
+            self.started.get_or_init(Instant::now).elapsed() > limit
+        });
+        self.stopped() || (past_limit && self.stop_for(PAST_LIMIT))
+    }
+
     #[cold]
     fn stop_for(&self, reason: u8) -> bool {
         // The first reason stands.
@@ -235,11 +244,7 @@ impl<'l> Thread<'l> {
         if polls >= POLLS_BEFORE_YIELD {
             std::thread::yield_now();
         }
-        let past_limit = launch.time_limit.is_some_and(|limit| {
-            // The clock starts at the launch's first look, so that launches that never wait never read it.
-            launch.started.get_or_init(Instant::now).elapsed() > limit
-        });
-        let stop = launch.stopped() || (past_limit && launch.stop_for(PAST_LIMIT));
+        let stop = launch.look();
         if stop {
             let block = format_index(&self.block[..launch.grid.rank]);
             lock(&launch.stopped_at).push(ThreadLine { block, site });

@@ -212,11 +212,11 @@ pub fn kernel(item: ItemFn) -> Result<TokenStream> {
                 #build_bindings
                 #build_body
             }
-            static INFO: ::wattle::__private::KernelInfo = ::wattle::__private::KernelInfo {
-                name: #text,
-                site: ::wattle::__private::Site { file: file!(), line: #line, column: #column },
-                parameters: &[#(#texts),*],
-            };
+            static INFO: ::wattle::__private::KernelInfo = ::wattle::__private::KernelInfo::new(
+                #text,
+                ::wattle::__private::Site { file: file!(), line: #line, column: #column },
+                &[#(#texts),*],
+            );
             ::wattle::__private::Bundle::new(
                 &INFO,
                 (#(#arguments,)*),

@@ -293,7 +293,7 @@ impl Host {
             }
             ExprKind::Repeat(value, count) => {
                 let value = self.expr(value);
-                quote_spanned!(span=> [#value; #count])
+                quote_spanned!(span=> #support::repeat::<_, { #count }>(#value))
             }
             ExprKind::Range { begin, end, .. } => {
                 let (begin, end) = (self.expr(begin), self.expr(end));
@@ -360,8 +360,7 @@ impl Host {
         quote_spanned! {span=> {
             #(let #views = #names;)*
             let mut #map = #source_tokens;
-            let range = #map.__bounds();
-            if let Some((#begin, #end, #(#slices,)*)) = range.and_then(|(#begin, #end)| {
+            if let Some((#begin, #end, #(#slices,)*)) = #map.__bounds().and_then(|(#begin, #end)| {
                 Some((#begin, #end, #(#views.__window(#begin, #end)?,)*))
             }) {
                 #consecutive

@@ -3,6 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::spanned::Spanned;
+use syn::visit::Visit;
 use syn::{FnArg, GenericParam, ItemFn, Pat, Path, PathArguments, Result, ReturnType};
 
 use crate::ast::{Block, Class, Function, Parameter, View};
@@ -22,7 +23,38 @@ pub fn callee(path: &Path) -> (Path, Option<TokenStream>) {
 }
 
 /// The function, checked. Its body alone may be refused: then it is empty, and the errors are beside it.
+/// Attributes within a function. The compiler has not looked at them when it calls this macro, and what is written in
+/// the function's place would be without them.
+#[derive(Default)]
+struct Attributes(Option<syn::Error>);
+
+impl<'ast> Visit<'ast> for Attributes {
+    fn visit_attribute(&mut self, attribute: &'ast syn::Attribute) {
+        if attribute.path().is_ident("doc") {
+            return;
+        }
+        let what = if attribute.path().is_ident("cfg") {
+            "`cfg` does not reach into kernels; put it on the whole function, or choose by a constant: `if FAST { … }`"
+        } else {
+            "attributes within a kernel are not kept; put it on the whole function"
+        };
+        let error = syn::Error::new_spanned(attribute, what);
+        match &mut self.0 {
+            Some(errors) => errors.combine(error),
+            None => self.0 = Some(error),
+        }
+    }
+}
+
+fn refuse_attributes(item: &ItemFn) -> Result<()> {
+    let mut attributes = Attributes::default();
+    item.sig.inputs.iter().for_each(|input| attributes.visit_fn_arg(input));
+    attributes.visit_block(&item.block);
+    attributes.0.map_or(Ok(()), Err)
+}
+
 pub fn parse(item: ItemFn, is_kernel: bool) -> Result<Function> {
+    refuse_attributes(&item)?;
     let signature = &item.sig;
     let what = if is_kernel { "a kernel" } else { "a device function" };
     let unsafe_token = match &signature.safety {

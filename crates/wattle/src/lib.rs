@@ -36,7 +36,8 @@ extern crate self as wattle;
 pub use wattle_core::{Acc, Atomic, Device, FrameSpec, PerItem, Queue, Read, Shared, ThreadSpec};
 pub use wattle_core::{
     Buffer, DeviceKind, Error, ErrorKind, Event, Expectation, Extent, Fault, FaultKind, Kernel, Launch, LaunchOptions,
-    Missing, Properties, Result, Scenario, Sizes, Summary, View, ViewMut, Work, interrupt,
+    MapGuard, MapGuardMut, Missing, Properties, Result, Scenario, Sizes, Source, Spec, Summary, Target, ToExtent, View,
+    ViewMut, Work, interrupt,
 };
 pub use wattle_ir as ir;
 pub use wattle_macros::{device_fn, kernel};

@@ -22,7 +22,8 @@ impl Drop for SimulatedMemory {
     }
 }
 
-impl Memory for SimulatedMemory {
+// SAFETY: there is no host pointer.
+unsafe impl Memory for SimulatedMemory {
     unsafe fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
         let size = self.element.size();
         let range = offset / size..(offset + into.len()) / size;

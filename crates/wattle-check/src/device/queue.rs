@@ -15,7 +15,7 @@ use wattle_machine::{LaunchShape, Program};
 use super::memory::SimulatedMemory;
 use super::report::error_of;
 use super::{MAX_COOPERATIVE_BLOCKS, State, lock, system};
-use crate::simulate::{Agent, Argument, LaunchId, LaunchRequest};
+use crate::simulate::{Agent, Argument, LaunchId, LaunchRequest, Simulator};
 
 /// How many bursts pass between two looks at whether somebody asks for an end.
 const BURSTS_PER_LOOK: u64 = 1024;
@@ -39,7 +39,24 @@ pub(super) struct Line {
     closed: bool,
 }
 
+type HostTask = Box<dyn FnOnce() -> Result<()> + Send>;
+
+/// What became of a queue's next task.
+enum Begun {
+    /// There is none, or it must wait.
+    Nothing,
+    /// It is done, or its launch runs.
+    Done,
+    /// It is the user's.
+    Task(HostTask),
+}
+
 impl Line {
+    /// Whether a launch of this queue has ended and was not yet collected.
+    fn is_done(&self, simulator: &Simulator) -> bool {
+        !self.running.is_empty() && self.running.iter().all(|&id| simulator.is_done(id))
+    }
+
     /// The number of a line for a new queue: one whose queue is gone and has nothing left to do, or another one.
     pub(super) fn open(lines: &mut Vec<Line>) -> usize {
         let number = lines.iter().position(|line| line.closed && line.is_idle()).unwrap_or(lines.len());
@@ -80,7 +97,8 @@ impl SimulatedQueue {
     }
 }
 
-impl BackendQueue for SimulatedQueue {
+// SAFETY: operations are done one after another, in the order in which they were given.
+unsafe impl BackendQueue for SimulatedQueue {
     unsafe fn launch(&self, request: &Request<'_>) -> Result<()> {
         let (shape, options) = (request.shape, request.options);
         let (kernel, host_part) = (request.kernel.to_arc(), request.host_part.map(Kernel::to_arc));
@@ -105,9 +123,7 @@ impl BackendQueue for SimulatedQueue {
     }
 
     fn nudge(&self) {
-        if let Ok(_driver) = self.state.driver.try_lock() {
-            self.state.advance();
-        }
+        self.state.round();
     }
 }
 
@@ -126,32 +142,74 @@ impl State {
     /// Moves the device on until the goal is reached, or waits while somebody else does.
     fn drive(&self, reached: impl Fn(&[Line]) -> bool) {
         while !reached(&lock(&self.queues)) {
-            match self.driver.try_lock() {
-                Ok(_driver) => self.advance(),
-                Err(TryLockError::Poisoned(driver)) => {
-                    let _driver = driver.into_inner();
-                    self.advance();
-                }
-                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            if !self.round() {
+                std::thread::sleep(PAUSE);
             }
         }
     }
 
-    /// One round: ends what is done, begins what can begin, and lets the threads of all launches run for a while.
-    fn advance(&self) {
+    /// One round, unless somebody else moves the device on right now; whether anything moved.
+    fn round(&self) -> bool {
+        let driver = match self.driver.try_lock() {
+            Ok(driver) => driver,
+            Err(TryLockError::Poisoned(driver)) => driver.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        let (moved, task) = self.advance();
+        drop(driver);
+        // A task of the user's runs without any lock: it may use other queues of this device.
+        if let Some((number, task)) = task {
+            self.run(number, task);
+        }
+        moved
+    }
+
+    /// Ends what is done, begins what can begin, and lets the threads of all launches run for a while. Whether anything
+    /// moved; and a host task that is to run now.
+    fn advance(&self) -> (bool, Option<(usize, HostTask)>) {
         let lines = lock(&self.queues).len();
         let mut moved = false;
         for number in 0..lines {
             moved |= self.collect(number);
-            while self.begin(number) {
-                moved = true;
+            loop {
+                match self.begin(number) {
+                    Begun::Nothing => break,
+                    Begun::Done => moved = true,
+                    Begun::Task(task) => return (true, Some((number, task))),
+                }
             }
         }
         self.stop.store(interrupt::requested(), Ordering::Relaxed);
-        let running = lock(&self.simulator).step_for(BURSTS_PER_LOOK);
-        if !moved && !running && lock(&self.queues).iter().all(|line| line.running.is_empty()) {
-            // All that is left waits for an event of another device.
-            std::thread::sleep(PAUSE);
+        let runs = lock(&self.simulator).step_for(BURSTS_PER_LOOK);
+        if !runs && !moved {
+            // A launch that waits can still be helped by what a queue has yet to begin, once the event that it waits for
+            // is reached or its task is done. Else nothing that has been enqueued can end it.
+            let queues = lock(&self.queues);
+            let done = queues.iter().any(|line| line.is_done(&lock(&self.simulator)));
+            let more = queues.iter().any(|line| line.busy || (line.running.is_empty() && !line.tasks.is_empty()));
+            drop(queues);
+            if done {
+                return (true, None);
+            }
+            if !more {
+                lock(&self.simulator).end_stuck();
+            }
+        }
+        (moved || runs, None)
+    }
+
+    fn run(&self, number: usize, task: HostTask) {
+        let done = catch_unwind(AssertUnwindSafe(task)).unwrap_or_else(|panic| {
+            let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let message = message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+            // What was thrown may throw again when it is dropped.
+            std::mem::forget(panic);
+            Err(ErrorKind::Panic { what: "a host task".into(), message }.into())
+        });
+        let mut queues = lock(&self.queues);
+        queues[number].busy = false;
+        if let Err(error) = done {
+            queues[number].error.get_or_insert(error);
         }
     }
 
@@ -182,8 +240,8 @@ impl State {
         true
     }
 
-    /// Begins the queue's next task, if there is one and none is running; whether it did.
-    fn begin(&self, number: usize) -> bool {
+    /// Begins the queue's next task, if there is one and none is running.
+    fn begin(&self, number: usize) -> Begun {
         let awaited = match lock(&self.queues)[number].tasks.front() {
             // Also after an error: the clocks count on it.
             Some(Task::Other(Operation::WaitFor(event))) if !event.is_reached() => Some(event.clone()),
@@ -192,13 +250,13 @@ impl State {
         if let Some(event) = awaited {
             // It may be one of another simulated device, which moves only while somebody asks.
             event.nudge();
-            return false;
+            return Begun::Nothing;
         }
         let (task, stopped) = {
             let mut queues = lock(&self.queues);
             let line = &mut queues[number];
-            if !line.running.is_empty() || line.tasks.is_empty() {
-                return false;
+            if line.busy || !line.running.is_empty() || line.tasks.is_empty() {
+                return Begun::Nothing;
             }
             line.busy = true;
             (line.tasks.pop_front(), line.error.is_some())
@@ -211,11 +269,7 @@ impl State {
             }
             _ if stopped => Ok(()),
             Some(Task::Other(Operation::Copy(transfer))) => transfer.run(),
-            Some(Task::Other(Operation::Task(task))) => catch_unwind(AssertUnwindSafe(task)).unwrap_or_else(|panic| {
-                let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-                let message = message.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-                Err(ErrorKind::Panic { what: "a host task".into(), message }.into())
-            }),
+            Some(Task::Other(Operation::Task(task))) => return Begun::Task(task),
             Some(Task::Other(Operation::WaitFor(_))) | None => Ok(()),
             Some(Task::Launch { kernel, host_part, shape, options }) => {
                 self.start(number, kernel, host_part, &shape, options)
@@ -226,7 +280,7 @@ impl State {
         if let Err(error) = done {
             queues[number].error.get_or_insert(error);
         }
-        true
+        Begun::Done
     }
 
     fn start(

@@ -87,7 +87,7 @@ impl Simulator {
     }
 
     /// Ends what is to be ended.
-    fn look(&mut self) {
+    pub(super) fn look(&mut self) {
         let stopped = self.options.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed));
         let timed = self.launches.iter().any(|launch| launch.deadline.is_some());
         if !stopped && !timed {

@@ -243,15 +243,28 @@ impl Simulator {
         }
     }
 
-    /// Runs for so many bursts, each a few requests of one thread; whether a launch is still in flight.
+    /// Runs for up to so many bursts, each a few requests of one thread; whether a thread can run on. If none can, the
+    /// launches in flight wait: for another launch, or for ever, which [`Simulator::end_stuck`] says.
     pub fn step_for(&mut self, bursts: u64) -> bool {
         for _ in 0..bursts {
             if !self.in_flight() {
                 return false;
             }
+            if self.runnable.is_empty() {
+                // Time passes for those that wait, too.
+                self.look();
+                return false;
+            }
             self.step();
         }
-        self.in_flight()
+        self.in_flight() && !self.runnable.is_empty()
+    }
+
+    /// Ends the launches in flight if none of their threads can run on: nothing else will come that could wake them.
+    pub fn end_stuck(&mut self) {
+        if self.in_flight() && self.runnable.is_empty() {
+            self.step();
+        }
     }
 
     /// A digest of all requests of all threads so far, in their order: equal for equal interleavings.

@@ -68,7 +68,7 @@ impl Executor {
         match operation {
             Operation::Copy(transfer) => transfer.run(),
             Operation::Task(task) => {
-                catch_unwind(AssertUnwindSafe(task)).unwrap_or_else(|panic| Err(panicked("a host task", &*panic)))
+                catch_unwind(AssertUnwindSafe(task)).unwrap_or_else(|panic| Err(panicked("a host task", panic)))
             }
             Operation::Record(event) => {
                 event.reach();
@@ -94,7 +94,8 @@ impl Blocking {
     }
 }
 
-impl BackendQueue for Blocking {
+// SAFETY: operations are done one after another, in the order in which they were given.
+unsafe impl BackendQueue for Blocking {
     unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
         lock(&self.executor).launch(request)
     }
@@ -173,7 +174,7 @@ impl NonBlocking {
 fn serve(tasks: &Receiver<Task>, mut executor: Executor, status: &Status) {
     for task in tasks {
         let stopped = lock(&status.progress).error.is_some();
-        let done = match task {
+        let run = || match task {
             // After an error nothing is done until somebody has taken it, but nobody waits for ever either.
             Task::Launch(_) if stopped => Ok(()),
             // What the queue has promised to wait for it waits for all the same: the clocks count on it.
@@ -184,6 +185,9 @@ fn serve(tasks: &Receiver<Task>, mut executor: Executor, status: &Status) {
                 executor.launch(&request)
             }
         };
+        // What a task owns may panic when it is dropped; the queue lives on.
+        let done =
+            catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| Err(panicked("a queued operation", panic)));
         let mut progress = lock(&status.progress);
         progress.done += 1;
         if let Err(error) = done {
@@ -193,7 +197,8 @@ fn serve(tasks: &Receiver<Task>, mut executor: Executor, status: &Status) {
     }
 }
 
-impl BackendQueue for NonBlocking {
+// SAFETY: operations are done one after another, in the order in which they were given.
+unsafe impl BackendQueue for NonBlocking {
     unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
         self.push(Task::Launch(OwnedLaunch {
             kernel: request.kernel.to_arc(),

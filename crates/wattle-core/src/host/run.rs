@@ -18,6 +18,9 @@ use crate::thread::{Grid, LaunchState, Stopped, Thread};
 /// slower than the others holds nobody up for long.
 const BLOCKS_PER_WORKER: u32 = 4;
 
+/// How many blocks start between two looks at the clock.
+const BLOCKS_PER_LOOK: u32 = 64;
+
 /// Blocks and threads for a shape.
 #[inline]
 fn grid(properties: &Properties, shape: &Shape, options: &LaunchOptions) -> Result<Grid> {
@@ -65,9 +68,15 @@ pub(crate) fn launch(properties: &Properties, team: Option<&Handover>, request: 
         return run_grid(properties, team, *kernel, grid, options);
     };
     std::thread::scope(|scope| {
-        let beside = scope.spawn(|| run_host_part(*host_part, options));
+        let beside = std::thread::Builder::new()
+            .name("wattle-host-part".into())
+            .spawn_scoped(scope, || run_host_part(*host_part, options))
+            .map_err(|error| {
+                let message = error.to_string();
+                crate::Error::from(ErrorKind::System { what: "starting the host part's thread".into(), message })
+            })?;
         let launched = run_grid(properties, team, *kernel, grid, options);
-        let beside = beside.join().unwrap_or_else(|panic| Err(panicked("the host part", &*panic)));
+        let beside = beside.join().unwrap_or_else(|panic| Err(panicked("the host part", panic)));
         launched.and(beside)
     })
 }
@@ -118,7 +127,7 @@ fn run_grid(
 fn run_alone(kernel: &dyn Kernel, state: &LaunchState) -> Result<()> {
     let run = || {
         for block in 0..state.grid().block_count() {
-            if state.stopped() {
+            if state.stopped() || (block % BLOCKS_PER_LOOK == BLOCKS_PER_LOOK - 1 && state.look()) {
                 return;
             }
             kernel.run(&Thread::new(state, block));
@@ -137,6 +146,9 @@ fn run_blocks(kernel: &dyn Kernel, state: &LaunchState, next: &AtomicU64) -> Res
             if block >= blocks || state.stopped() {
                 return;
             }
+            if block % u64::from(BLOCKS_PER_LOOK) == u64::from(BLOCKS_PER_LOOK) - 1 && state.look() {
+                return;
+            }
             kernel.run(&Thread::new(state, block as u32));
         }
     };
@@ -149,7 +161,7 @@ fn caught(kernel: &dyn Kernel, state: &LaunchState, ended: std::thread::Result<(
     match ended {
         Err(panic) if !panic.is::<Stopped>() => {
             state.abandon();
-            Err(panicked(&format!("kernel `{}`", kernel.info().name), &*panic))
+            Err(panicked(&format!("kernel `{}`", kernel.info().name), panic))
         }
         _ => Ok(()),
     }
@@ -185,7 +197,7 @@ fn at_once(properties: &Properties, kernel: &dyn Kernel, state: &LaunchState, bl
             }
         }
         for thread in threads {
-            ran = ran.and(thread.join().unwrap_or_else(|panic| Err(panicked("a block", &*panic))));
+            ran = ran.and(thread.join().unwrap_or_else(|panic| Err(panicked("a block", panic))));
         }
         ran
     })
@@ -193,11 +205,13 @@ fn at_once(properties: &Properties, kernel: &dyn Kernel, state: &LaunchState, bl
 
 /// A panic as an error.
 #[cold]
-pub(crate) fn panicked(what: &str, panic: &(dyn std::any::Any + Send)) -> crate::Error {
+pub(crate) fn panicked(what: &str, panic: Box<dyn std::any::Any + Send>) -> crate::Error {
     let message = panic
         .downcast_ref::<&str>()
         .map(|message| (*message).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "(no message)".to_owned());
+    // What was thrown may throw again when it is dropped.
+    std::mem::forget(panic);
     ErrorKind::Panic { what: what.to_owned(), message }.into()
 }

@@ -359,11 +359,16 @@ impl Builder {
     /// Begins the body of a device function, unless calls are nested too deeply.
     #[track_caller]
     pub fn call_begin(&self, function: &str) -> bool {
+        let at = Site::caller();
         let state = &mut *self.state.borrow_mut();
+        if state.defect.is_some() {
+            // Nothing that is built from here on is used.
+            return false;
+        }
         if state.call_depth == MAX_CALL_DEPTH {
             state.defect.get_or_insert_with(|| VerifyError {
                 kernel: state.kernel.name.clone(),
-                at: Site::caller(),
+                at,
                 what: format!(
                     "device functions are built in place, and `{function}` is {MAX_CALL_DEPTH} calls deep; \
                      write the recursion as a loop"

@@ -34,6 +34,8 @@ pub struct Parser {
     pub returns: bool,
     /// Whether shared memory may be declared: at the top of a kernel.
     shared_allowed: bool,
+    /// Whether a range may be inclusive: as the whole source of a `for`.
+    inclusive_allowed: bool,
     is_kernel: bool,
 }
 
@@ -46,6 +48,7 @@ impl Parser {
             next: 0,
             returns: false,
             shared_allowed: false,
+            inclusive_allowed: false,
             is_kernel,
         }
     }
@@ -259,6 +262,7 @@ impl Parser {
                 ExprKind::Loop { label: label(&repeat.label), body }
             }
             syn::Expr::ForLoop(repeat) => {
+                self.inclusive_allowed = matches!(without_parentheses(&repeat.expr), syn::Expr::Range(_));
                 let source = self.boxed(&repeat.expr)?;
                 check_source(&source)?;
                 let (pattern, body) = self.scoped(|parser| {
@@ -310,6 +314,10 @@ impl Parser {
                     return error(range, "a range in a kernel has a begin and an end: `0..n`");
                 };
                 let inclusive = matches!(range.limits, syn::RangeLimits::Closed(_));
+                if inclusive && !std::mem::replace(&mut self.inclusive_allowed, false) {
+                    return error(range, "an inclusive range stands alone: `for i in 0..=n`; here write `0..n + 1`");
+                }
+                self.inclusive_allowed = false;
                 ExprKind::Range { begin: self.boxed(begin)?, end: self.boxed(end)?, inclusive }
             }
             syn::Expr::Reference(reference) => match (&reference.mutability, &*reference.expr) {
@@ -390,6 +398,12 @@ impl Parser {
             );
             return error(&call.method, &message);
         }
+        if matches!(name.as_str(), "step_by" | "rev")
+            && !matches!(without_parentheses(&call.receiver), syn::Expr::Range(_))
+        {
+            let message = format!("`{name}` is for a range itself, `(0..n).{name}(…)`; work out the rest in the body");
+            return error(&call.method, &message);
+        }
         let receiver = self.boxed(&call.receiver)?;
         let arguments = self.exprs(&call.args)?;
         Ok(ExprKind::Method { receiver, name: call.method.clone(), generics: call.turbofish.clone(), arguments })
@@ -461,6 +475,14 @@ fn plain(op: &BinOp) -> Option<BinOp> {
 }
 
 /// What a `for` goes over: a range, or an index map.
+fn without_parentheses(x: &syn::Expr) -> &syn::Expr {
+    match x {
+        syn::Expr::Paren(inner) => without_parentheses(&inner.expr),
+        syn::Expr::Group(inner) => without_parentheses(&inner.expr),
+        x => x,
+    }
+}
+
 fn check_source(source: &Expr) -> Result<()> {
     match &source.kind {
         ExprKind::Range { .. } => Ok(()),
