@@ -87,31 +87,28 @@ pub fn thread_sum<T: Float>(acc: &Acc, x: Read<T>, rows: u32) -> T {
     total
 }
 
-/// The scalar product of this thread's share of `x` and `y`, which have one length; otherwise as [`thread_sum`].
+/// The scalar product of this thread's share of `x` and `y`, which have one length, in `SUMS` running sums, a divisor of
+/// [`ROW`]; otherwise as [`thread_sum`].
 #[device_fn]
-pub fn thread_dot<T: Float>(acc: &Acc, x: Read<T>, y: Read<T>, rows: u32) -> T {
+pub fn thread_dot<T: Float, const SUMS: usize>(acc: &Acc, x: Read<T>, y: Read<T>, rows: u32) -> T {
     let chunk = rows * ROW as u32;
     let chunks = x.len() / chunk;
     let mut totals = [T::ZERO; SUMS];
     for number in acc.indices(THREADS_IN_GRID, 0..chunks) {
         let mut sums = [T::ZERO; SUMS];
-        for row in 0..rows {
-            let at = number * chunk + row * ROW as u32;
-            let (left, right) = (x.lanes::<ROW>(at), y.lanes::<ROW>(at));
-            for k in 0..LANES {
-                let mut parts = [T::ZERO; 8];
-                for part in 0..PARTS {
-                    parts[part] = left[part * LANES + k] * right[part * LANES + k];
-                }
-                sums[k] += tree(parts);
+        for group in 0..chunk / SUMS as u32 {
+            let at = number * chunk + group * SUMS as u32;
+            let (left, right) = (x.lanes::<SUMS>(at), y.lanes::<SUMS>(at));
+            for k in 0..SUMS as u32 {
+                sums[k] += left[k] * right[k];
             }
         }
-        for k in 0..LANES {
+        for k in 0..SUMS as u32 {
             totals[k] += sums[k];
         }
     }
     let mut total = T::ZERO;
-    for k in 0..LANES {
+    for k in 0..SUMS as u32 {
         total += totals[k];
     }
     for i in acc.indices(THREADS_IN_GRID, chunks * chunk..x.len()) {

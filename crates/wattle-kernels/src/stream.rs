@@ -48,11 +48,11 @@ pub fn triad<T: Float>(acc: &Acc, scalar: T, b: Read<T>, c: Read<T>, a: PerItem<
     }
 }
 
-/// `a · b`, in a part for each block; `rows` is as [`shape`] says.
+/// `a · b`, in a part for each block; `rows` is as [`shape`] says. A thread keeps `SUMS` running sums.
 #[kernel]
-pub fn dot<T: Float>(acc: &Acc, rows: u32, a: Read<T>, b: Read<T>, parts: Shared<T>) {
+pub fn dot<T: Float, const SUMS: usize>(acc: &Acc, rows: u32, a: Read<T>, b: Read<T>, parts: Shared<T>) {
     let tile = acc.shared::<T, MAX_THREADS>();
-    let share = thread_dot(acc, a, b, rows);
+    let share = thread_dot::<T, SUMS>(acc, a, b, rows);
     let part = block_sum(acc, tile, share);
     if acc.thread_in_block() == 0 {
         parts[acc.block_in_grid()] = part;
@@ -152,7 +152,13 @@ impl<T: Float> Stream<T> {
     /// What the device says.
     pub fn dot(&self) -> Result<T> {
         let (frames, extent, rows) = shape(self.a.len());
-        self.queue.launch(FrameSpec::new(frames, extent), dot(rows, &self.a, &self.b, &self.parts))?;
+        let spec = FrameSpec::new(frames, extent);
+        // Two loads and a product for each sum: as many sums as leave room for them in a core's vector registers.
+        if size_of::<T>() == 4 {
+            self.queue.launch(spec, dot::<T, 16>(rows, &self.a, &self.b, &self.parts))?;
+        } else {
+            self.queue.launch(spec, dot::<T, 8>(rows, &self.a, &self.b, &self.parts))?;
+        }
         Ok(self.parts.read(&self.queue)?.into_iter().fold(T::ZERO, T::add))
     }
 }
