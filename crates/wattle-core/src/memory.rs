@@ -63,6 +63,23 @@ pub unsafe trait Memory: Send + Sync + 'static {
     /// # Errors
     /// What the device says.
     unsafe fn write(&self, offset: usize, from: &[u8]) -> Result<()>;
+    /// Copies from memory of the same kind of device, without a detour through the host; none if it cannot.
+    ///
+    /// # Safety
+    /// The bytes are within the allocations, nothing writes those that are read, and nothing else uses those that are
+    /// written.
+    ///
+    /// # Errors
+    /// What the device says.
+    unsafe fn copy_from(
+        &self,
+        _offset: usize,
+        _from: &dyn Memory,
+        _from_offset: usize,
+        _len: usize,
+    ) -> Option<Result<()>> {
+        None
+    }
     /// The start of the memory, where the host can reach it.
     fn host_pointer(&self) -> Option<NonNull<u8>>;
     /// The device's own type.
@@ -149,6 +166,13 @@ unsafe impl Memory for HostMemory {
         // SAFETY: the caller's promise.
         unsafe { self.start().add(offset).copy_from_nonoverlapping(NonNull::from(from).cast(), from.len()) };
         Ok(())
+    }
+
+    unsafe fn copy_from(&self, offset: usize, from: &dyn Memory, from_offset: usize, len: usize) -> Option<Result<()>> {
+        let from = from.as_any().downcast_ref::<HostMemory>()?;
+        // SAFETY: the caller's promise; parts of one buffer may be the two ends, and then do not overlap.
+        unsafe { self.start().add(offset).copy_from(from.start().add(from_offset), len) };
+        Some(Ok(()))
     }
 
     fn host_pointer(&self) -> Option<NonNull<u8>> {

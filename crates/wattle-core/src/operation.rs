@@ -106,14 +106,46 @@ impl Transfer {
                 write_runs(to, runs, &value.repeat(runs.bytes(to) / value.len().max(1)))
             }
             (TransferEnd::Buffer(from, from_runs), TransferEnd::Buffer(to, to_runs)) => {
-                let mut staged = vec![0; from_runs.bytes(from)];
-                read_runs(from, from_runs, &mut staged)?;
-                write_runs(to, to_runs, &staged)
+                paired(from_runs.of(from), to_runs.of(to)).try_for_each(|(from_offset, offset, len)| {
+                    // SAFETY: runs are within their buffers, and the queue has recorded both uses.
+                    let copied = unsafe { to.memory.copy_from(offset, &*from.memory, from_offset, len) };
+                    copied.unwrap_or_else(|| {
+                        let mut staged = vec![0; len];
+                        // SAFETY: as above.
+                        unsafe {
+                            from.memory.read(from_offset, &mut staged)?;
+                            to.memory.write(offset, &staged)
+                        }
+                    })
+                })
             }
             // The queue makes no others.
             _ => Ok(()),
         }
     }
+}
+
+/// The runs of two parts with as many bytes, cut into pieces that are runs of both: both offsets, and the length.
+fn paired(
+    from: impl Iterator<Item = (usize, usize)>,
+    to: impl Iterator<Item = (usize, usize)>,
+) -> impl Iterator<Item = (usize, usize, usize)> {
+    let (mut from, mut to) = (from.peekable(), to.peekable());
+    std::iter::from_fn(move || {
+        let ((from_offset, from_len), (offset, to_len)) = (from.peek_mut()?, to.peek_mut()?);
+        let len = (*from_len).min(*to_len);
+        let piece = (*from_offset, *offset, len);
+        (*from_offset, *from_len) = (*from_offset + len, *from_len - len);
+        (*offset, *to_len) = (*offset + len, *to_len - len);
+        let (from_done, to_done) = (*from_len == 0, *to_len == 0);
+        if from_done {
+            from.next();
+        }
+        if to_done {
+            to.next();
+        }
+        Some(piece)
+    })
 }
 
 fn read_runs(from: &RawBuffer, runs: &Runs, into: &mut [u8]) -> Result<()> {

@@ -196,3 +196,28 @@ fn recursion_is_refused() -> Result<()> {
     }
     Ok(())
 }
+
+/// Adds up what is in `x`.
+#[kernel]
+fn adds_up(acc: &Acc, x: Shared<u32>, sum: Shared<u32>) {
+    for i in 0..x.len() {
+        sum[acc.thread_in_grid()] += x[i];
+    }
+}
+
+/// A copy of what nobody wrote is something that nobody wrote.
+#[test]
+fn copies_do_not_hide_what_nobody_wrote() -> Result<()> {
+    let device = Device::simulated(0);
+    let queue = device.queue()?;
+    let mut source = device.alloc::<u32>(8)?;
+    let mut copy = device.alloc::<u32>(8)?;
+    let sum = device.alloc_zeroed::<u32>(1)?;
+    queue.fill(source.slice_mut(0..6)?, 1)?;
+    queue.copy(&mut copy, &source)?;
+    queue.launch(one(), adds_up(&copy.slice(0..6)?, &sum))?;
+    assert_eq!(sum.read(&queue)?, [6]);
+    let told = queue.launch(one(), adds_up(&copy, &sum)).expect_err("two elements are missing").to_string();
+    assert!(told.contains("nobody wrote it") && told.contains("index 6"), "{told}");
+    Ok(())
+}

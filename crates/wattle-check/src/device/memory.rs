@@ -41,6 +41,17 @@ unsafe impl Memory for SimulatedMemory {
         simulator.write(self.id, offset / size, &values).map_err(|error| system("writing", error))
     }
 
+    unsafe fn copy_from(&self, offset: usize, from: &dyn Memory, from_offset: usize, len: usize) -> Option<Result<()>> {
+        let from = from.as_any().downcast_ref::<SimulatedMemory>()?;
+        if !Arc::ptr_eq(&self.state, &from.state) {
+            return None;
+        }
+        let size = self.element.size();
+        let range = from_offset / size..(from_offset + len) / size;
+        let copied = lock(&self.state.simulator).copy(from.id, range, self.id, offset / size);
+        Some(copied.map_err(|error| system("copying", error)))
+    }
+
     fn host_pointer(&self) -> Option<NonNull<u8>> {
         None
     }

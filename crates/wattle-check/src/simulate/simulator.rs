@@ -159,6 +159,23 @@ impl Simulator {
         Ok(())
     }
 
+    /// Copies elements between allocations of one element type; what nobody wrote stays so.
+    ///
+    /// # Errors
+    /// If the memory or the range is not there.
+    pub fn copy(&mut self, from: MemoryId, range: Range<usize>, to: MemoryId, start: usize) -> Result<(), MemoryError> {
+        let first = range.start;
+        let Contents { values, unwritten } = self.read(from, range)?;
+        self.write(to, start, &values)?;
+        let allocation = self.memories.get_mut(to)?;
+        for element in unwritten {
+            if let Some(written) = allocation.written.get_mut(start + element - first) {
+                *written = false;
+            }
+        }
+        Ok(())
+    }
+
     /// The number of elements of an allocation.
     ///
     /// # Errors
