@@ -39,7 +39,7 @@ pub use kernel::{
     Arg, Argument, Arguments, Bound, Bundle, IntoArg, Kernel, KernelInfo, Launch, Parameter, ViewArgument,
 };
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
-pub use observe::Observer;
+pub use observe::{Observer, OptionsFor};
 pub use operation::{HostBytes, Operation, Runs, Transfer, TransferEnd};
 pub use queue::{Queue, host_part_shape};
 pub use scenario::{Expectation, Scenario, Sizes, Summary, Work};

@@ -1,4 +1,4 @@
-//! A device that shows somebody each kernel it launches.
+//! A device that lets somebody see each launch, and change its options.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -9,25 +9,37 @@ use crate::event::EventState;
 use crate::kernel::Kernel;
 use crate::memory::{Allocation, Memory};
 use crate::operation::Operation;
+use crate::spec::LaunchOptions;
 
 /// What is called with each kernel.
 pub type Observer = Arc<dyn Fn(&dyn Kernel) + Send + Sync>;
 
+/// What is called with each launch, and gives the options that it is to have.
+pub type OptionsFor = Arc<dyn Fn(&LaunchRequest<'_>) -> LaunchOptions + Send + Sync>;
+
 struct Observed {
     inner: Device,
-    observer: Observer,
+    options_for: OptionsFor,
 }
 
 struct ObservedQueue {
     inner: Box<dyn BackendQueue>,
-    observer: Observer,
+    options_for: OptionsFor,
 }
 
 impl Device {
     /// The same device, which calls `observer` with each kernel that it launches, host parts included, before it runs.
     /// Its buffers are its own: those of the device itself are another one's.
     pub fn observed(&self, observer: Observer) -> Device {
-        Device::new(Arc::new(Observed { inner: self.clone(), observer }))
+        self.launching_with(Arc::new(move |request| {
+            [Some(request.kernel), request.host_part].into_iter().flatten().for_each(|kernel| observer(kernel));
+            request.options
+        }))
+    }
+
+    /// The same device, whose launches have the options that `options_for` gives for them. Its buffers are its own.
+    pub fn launching_with(&self, options_for: OptionsFor) -> Device {
+        Device::new(Arc::new(Observed { inner: self.clone(), options_for }))
     }
 }
 
@@ -42,7 +54,7 @@ impl Backend for Observed {
 
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
         let inner = self.inner.backend().queue(blocking)?;
-        Ok(Box::new(ObservedQueue { inner, observer: self.observer.clone() }))
+        Ok(Box::new(ObservedQueue { inner, options_for: self.options_for.clone() }))
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -53,9 +65,9 @@ impl Backend for Observed {
 // SAFETY: operations are done one after another, in the order in which they were given.
 unsafe impl BackendQueue for ObservedQueue {
     unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
-        [Some(request.kernel), request.host_part].into_iter().flatten().for_each(|kernel| (self.observer)(kernel));
-        // SAFETY: the caller's promise.
-        unsafe { self.inner.launch(request) }
+        let options = (self.options_for)(request);
+        // SAFETY: the caller's promise; the kernel and its arguments are the same.
+        unsafe { self.inner.launch(&LaunchRequest { options, ..*request }) }
     }
 
     fn submit(&self, operation: Operation) -> Result<()> {
