@@ -153,8 +153,9 @@ impl LaunchOptions {
         LaunchOptions { cooperative: true, ..self }
     }
 
-    /// How long the launch may take. Loops without a bound look at the clock now and then; a launch that is past its
-    /// limit there ends in an error that names each block's last line.
+    /// How long the launch may take. Loops without a bound look at the clock now and then, and so does who starts the
+    /// blocks; a launch that is past its limit there ends in an error that names each block's last line. On the host a
+    /// bounded loop (`for`) runs to its end.
     pub fn time_limit(self, limit: Duration) -> Self {
         LaunchOptions { time_limit: Some(limit), ..self }
     }
