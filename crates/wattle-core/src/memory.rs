@@ -91,7 +91,7 @@ pub struct HostMemory {
     allocation: NonNull<u8>,
     layout: Layout,
     /// Where the elements start in the allocation, in bytes.
-    color: usize,
+    offset: usize,
 }
 
 // SAFETY: it is plain memory. Who touches it when is decided by the clocks.
@@ -129,19 +129,23 @@ impl HostMemory {
             return Err(out_of_memory(format!("this machine has {total}, and buffers hold {held}")));
         }
         let color = next_color(bytes);
-        let layout = Layout::from_size_align(bytes.saturating_add(color).max(1), ALIGNMENT)
+        // Asked for more than its own alignment, the allocator clears the pages by hand, and so touches them all; what
+        // it aligns by itself it takes zeroed from the operating system, page by page when it is used.
+        let padded = bytes.saturating_add(color).saturating_add(ALIGNMENT);
+        let layout = Layout::from_size_align(padded, size_of::<usize>())
             .map_err(|_| out_of_memory("that is beyond the address space".into()))?;
         // SAFETY: the layout is not empty.
         let allocation = unsafe { std::alloc::alloc_zeroed(layout) };
         let allocation =
             NonNull::new(allocation).ok_or_else(|| out_of_memory("the operating system refused it".into()))?;
         HELD.fetch_add(layout.size(), Ordering::Relaxed);
-        Ok(HostMemory { allocation, layout, color })
+        let offset = allocation.addr().get().next_multiple_of(ALIGNMENT) - allocation.addr().get() + color;
+        Ok(HostMemory { allocation, layout, offset })
     }
 
     fn start(&self) -> NonNull<u8> {
-        // SAFETY: the color is within the allocation, which was made larger by it.
-        unsafe { self.allocation.add(self.color) }
+        // SAFETY: the offset is within the allocation, which was made larger by it.
+        unsafe { self.allocation.add(self.offset) }
     }
 }
 

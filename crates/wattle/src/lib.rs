@@ -71,3 +71,22 @@ pub mod __private;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// An array that would overflow a worker's stack does not compile.
+///
+/// ```compile_fail,E0080
+/// use wattle::prelude::*;
+///
+/// #[kernel]
+/// fn large(acc: &Acc, y: Shared<u32>) {
+///     let mut array = [0u32; 4_000_000];
+///     array[1] = y[0];
+///     y[0] = array[0];
+/// }
+///
+/// let device = Device::host();
+/// let y = device.alloc_zeroed::<u32>(1).unwrap();
+/// device.queue().unwrap().launch(ThreadSpec::new(1, 1), large(&y)).unwrap();
+/// ```
+#[cfg(doctest)]
+struct LargeArray;

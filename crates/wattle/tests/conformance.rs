@@ -19,6 +19,8 @@ mod endings;
 mod harness;
 #[path = "conformance/kernels.rs"]
 mod kernels;
+#[path = "conformance/panics.rs"]
+mod panics;
 #[path = "conformance/queues.rs"]
 mod queues;
 #[path = "conformance/shapes.rs"]
@@ -49,6 +51,11 @@ fn shapes() {
 #[test]
 fn bad_input() {
     harness::run("bad input", bad_input::CASES);
+}
+
+#[test]
+fn panics() {
+    harness::run("panics", panics::CASES);
 }
 
 #[test]

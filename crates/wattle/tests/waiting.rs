@@ -221,3 +221,28 @@ fn copies_do_not_hide_what_nobody_wrote() -> Result<()> {
     assert!(told.contains("nobody wrote it") && told.contains("index 6"), "{told}");
     Ok(())
 }
+
+/// All buffers together are held against the machine's memory, and what is dropped is given back.
+#[test]
+fn buffers_are_counted_together() -> Result<()> {
+    let device = Device::host_serial();
+    let memory = device.properties().memory as usize;
+    if memory == 0 {
+        println!("skipped: this machine does not tell its memory");
+        return Ok(());
+    }
+    // Nothing touches them, so the operating system gives no pages.
+    let len = (memory / 5 / size_of::<u64>()).min(u32::MAX as usize);
+    let mut buffers = Vec::new();
+    let refused = loop {
+        match device.alloc::<u64>(len) {
+            Ok(buffer) => buffers.push(buffer),
+            Err(error) => break error,
+        }
+        assert!(buffers.len() * len * size_of::<u64>() <= memory, "more is granted than there is");
+    };
+    assert!(matches!(refused.kind(), ErrorKind::OutOfMemory { .. }), "{refused}");
+    assert!(buffers.len() > 1);
+    drop(buffers);
+    device.alloc::<u64>(len).map(drop)
+}

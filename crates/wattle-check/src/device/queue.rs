@@ -383,3 +383,20 @@ impl State {
         Ok(program)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_used_again_when_its_queue_is_gone_and_its_work_done() {
+        let mut lines = Vec::new();
+        assert_eq!([Line::open(&mut lines), Line::open(&mut lines)], [0, 1]);
+        lines[0].closed = true;
+        lines[0].tasks.push_back(Task::Other(Operation::Record(Arc::default())));
+        assert_eq!(Line::open(&mut lines), 2);
+        lines[0].tasks.clear();
+        assert_eq!(Line::open(&mut lines), 0);
+        assert!(!lines[0].closed);
+    }
+}

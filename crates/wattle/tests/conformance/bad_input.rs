@@ -1,16 +1,10 @@
 //! What is wrong is told, with its place, and does no harm.
 
-use std::any::TypeId;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
-
 use wattle::prelude::*;
-use wattle::{DeviceKind, ErrorKind, FaultKind, Kernel, Launch};
-use wattle_core::{Argument, KernelInfo, Thread};
+use wattle::{ErrorKind, FaultKind};
 
 use crate::harness::{Case, Outcome, kind, refused, says, skip};
-use crate::kernels::{affine, counts, owns, reads};
+use crate::kernels::{affine, owns, reads};
 
 pub const CASES: &[Case] = &[
     ("an index out of bounds, in 1 dimension", beyond_line),
@@ -25,15 +19,13 @@ pub const CASES: &[Case] = &[
     ("empty slices and slices out of range", ranges),
     ("an assertion that fails", assertions),
     ("a division by zero", division),
-    ("a kernel that panics", panics),
-    ("a block that panics while others wait for it", panics_while_others_wait),
     ("a device of an unknown name", unknown_device),
     ("too much shared memory", shared_memory),
     ("as much shared memory as there is", all_shared_memory),
 ];
 
 /// After an error everything goes on.
-fn still_works(queue: &Queue) -> Outcome {
+pub fn still_works(queue: &Queue) -> Outcome {
     queue.wait()?;
     let device = queue.device();
     let mut x = device.from_slice(&[1u32, 2, 3])?;
@@ -412,117 +404,6 @@ fn division(device: &Device) -> Outcome {
     queue.launch(one, divides(&x, -1))?;
     assert_eq!(x.read(&queue)?, [i64::MIN, 0]);
     still_works(&queue)
-}
-
-/// A kernel that somebody wrote by hand, and that panics.
-#[derive(Clone, Copy)]
-struct Panics;
-
-static PANICS: KernelInfo =
-    KernelInfo::new("by_hand", wattle::ir::Site { file: file!(), line: line!(), column: 1 }, &[]);
-
-// SAFETY: it has no arguments, uses no memory, and its copies are the same.
-unsafe impl Kernel for Panics {
-    fn info(&self) -> &'static KernelInfo {
-        &PANICS
-    }
-    fn rank(&self) -> usize {
-        1
-    }
-    fn arguments(&self, _: &mut dyn FnMut(Argument<'_>) -> wattle::Result<()>) -> wattle::Result<()> {
-        Ok(())
-    }
-    fn run(&self, _: &Thread<'_>) {
-        panic!("a kernel written by hand");
-    }
-    fn build(&self) -> wattle::Result<wattle::ir::Kernel> {
-        // What it is built from does not matter: only the host runs it.
-        Ok(wattle::ir::build::Builder::new("by_hand", PANICS.site, 1).finish()?)
-    }
-    fn identity(&self) -> TypeId {
-        TypeId::of::<Self>()
-    }
-    fn to_arc(&self) -> Arc<dyn Kernel> {
-        Arc::new(*self)
-    }
-}
-
-impl Launch<1> for Panics {}
-
-fn panics(device: &Device) -> Outcome {
-    if device.properties().kind != DeviceKind::Host {
-        return skip("it runs no Rust function");
-    }
-    for queue in [device.queue()?, device.queue_non_blocking()?] {
-        for blocks in [1, 100] {
-            for options in [LaunchOptions::new(), LaunchOptions::new().cooperative()] {
-                let launched = queue.launch_with(options, ThreadSpec::new(blocks, 1), Panics);
-                let error = refused(launched.and_then(|()| queue.wait()));
-                kind!(error, ErrorKind::Panic { .. });
-                says(&error, &["kernel `by_hand` panicked: a kernel written by hand"]);
-                still_works(&queue)?;
-            }
-        }
-        let word = device.alloc_zeroed::<u32>(1)?;
-        let one = ThreadSpec::new(1, 1);
-        let launched = queue.launch_with_host(LaunchOptions::new(), one, counts(&word), Panics);
-        let error = refused(launched.and_then(|()| queue.wait()));
-        says(&error, &["panicked: a kernel written by hand"]);
-        assert_eq!(word.read(&queue)?, [1]);
-        still_works(&queue)?;
-    }
-    Ok(())
-}
-
-/// The first that comes panics, the others wait for it.
-struct FirstPanics(Arc<AtomicBool>);
-
-// SAFETY: as above.
-unsafe impl Kernel for FirstPanics {
-    fn info(&self) -> &'static KernelInfo {
-        &PANICS
-    }
-    fn rank(&self) -> usize {
-        1
-    }
-    fn arguments(&self, _: &mut dyn FnMut(Argument<'_>) -> wattle::Result<()>) -> wattle::Result<()> {
-        Ok(())
-    }
-    fn run(&self, thread: &Thread<'_>) {
-        assert!(self.0.swap(true, Ordering::Relaxed), "the first");
-        while !thread.must_stop() {}
-    }
-    fn build(&self) -> wattle::Result<wattle::ir::Kernel> {
-        // What it is built from does not matter: only the host runs it.
-        Ok(wattle::ir::build::Builder::new("by_hand", PANICS.site, 1).finish()?)
-    }
-    fn identity(&self) -> TypeId {
-        TypeId::of::<Self>()
-    }
-    fn to_arc(&self) -> Arc<dyn Kernel> {
-        Arc::new(FirstPanics(self.0.clone()))
-    }
-}
-
-impl Launch<1> for FirstPanics {}
-
-fn panics_while_others_wait(device: &Device) -> Outcome {
-    if device.properties().kind != DeviceKind::Host {
-        return skip("it runs no Rust function");
-    }
-    for queue in [device.queue()?, device.queue_non_blocking()?] {
-        for blocks in [2, 5] {
-            let began = Instant::now();
-            let options = LaunchOptions::new().cooperative();
-            let launched = queue.launch_with(options, ThreadSpec::new(blocks, 1), FirstPanics(Arc::default()));
-            let error = refused(launched.and_then(|()| queue.wait()));
-            kind!(error, ErrorKind::Panic { .. });
-            says(&error, &["kernel `by_hand` panicked: the first"]);
-            assert!(began.elapsed() < Duration::from_secs(30), "the others waited for their time limit");
-            still_works(&queue)?;
-        }
-    }
-    Ok(())
 }
 
 fn unknown_device(device: &Device) -> Outcome {

@@ -1,0 +1,99 @@
+//! Calls in kernels: of methods, mathematical functions and device functions; and what a `for` goes over.
+
+use syn::{Error, Result};
+
+use super::names::{ELSEWHERE, MATH, METHODS, SHARED};
+use super::{Parser, error};
+use crate::ast::{Expr, ExprKind};
+
+impl Parser {
+    pub(super) fn method(&mut self, call: &syn::ExprMethodCall, shared_allowed: bool) -> Result<ExprKind> {
+        let name = call.method.to_string();
+        if SHARED.contains(&name.as_str()) && !shared_allowed {
+            return error(
+                &call.method,
+                "block shared memory is declared by a `let` at the top of a kernel: `let tile = acc.shared::<f32, 64>();` \
+                 (pass it to device functions by value)",
+            );
+        }
+        if let Some((_, arguments)) = MATH.iter().find(|(known, _)| *known == name) {
+            if call.args.len() != *arguments {
+                let message = format!("`{name}` takes {arguments} arguments here, besides what it is called on");
+                return error(&call.method, &message);
+            }
+            let mut operands = vec![self.expr(&call.receiver)?];
+            operands.extend(self.exprs(&call.args)?);
+            return Ok(ExprKind::Math { name: call.method.clone(), operands });
+        }
+        if let Some((_, instead)) = ELSEWHERE.iter().find(|(known, _)| *known == name) {
+            return error(&call.method, &format!("a kernel cannot call `{name}`; {instead}"));
+        }
+        if !METHODS.contains(&name.as_str()) {
+            let message = format!(
+                "a kernel cannot call `{name}`; it can call the methods of `Acc` and of views, mathematical functions, \
+                 and functions that are marked `#[device_fn]`"
+            );
+            return error(&call.method, &message);
+        }
+        if matches!(name.as_str(), "step_by" | "rev")
+            && !matches!(without_parentheses(&call.receiver), syn::Expr::Range(_))
+        {
+            let message = format!("`{name}` is for a range itself, `(0..n).{name}(…)`; work out the rest in the body");
+            return error(&call.method, &message);
+        }
+        let receiver = self.boxed(&call.receiver)?;
+        let arguments = self.exprs(&call.args)?;
+        Ok(ExprKind::Method { receiver, name: call.method.clone(), generics: call.turbofish.clone(), arguments })
+    }
+
+    pub(super) fn call(&mut self, call: &syn::ExprCall) -> Result<ExprKind> {
+        let syn::Expr::Path(function) = &*call.func else {
+            return error(&call.func, "a kernel can call functions that are marked `#[device_fn]`, by their path");
+        };
+        let path = &function.path;
+        let segments = &path.segments;
+        if let Some(last) = segments.last() {
+            let name = last.ident.to_string();
+            if name == "from_bits" && segments.len() > 1 && call.args.len() == 1 {
+                let mut ty = path.clone();
+                ty.segments.pop();
+                ty.segments.pop_punct();
+                let bits = self.boxed(&call.args[0])?;
+                return Ok(ExprKind::FromBits { ty, bits });
+            }
+            if name.starts_with(char::is_uppercase) {
+                return error(path, "there are no structs and enums in kernels; use numbers, tuples and arrays");
+            }
+        }
+        Ok(ExprKind::Call { path: path.clone(), arguments: self.exprs(&call.args)? })
+    }
+}
+
+/// An expression, whatever parentheses are around it.
+pub(super) fn without_parentheses(x: &syn::Expr) -> &syn::Expr {
+    match x {
+        syn::Expr::Paren(inner) => without_parentheses(&inner.expr),
+        syn::Expr::Group(inner) => without_parentheses(&inner.expr),
+        x => x,
+    }
+}
+
+/// Refuses what a `for` cannot go over: it goes over a range, or an index map.
+pub(super) fn check_source(source: &Expr) -> Result<()> {
+    match &source.kind {
+        ExprKind::Range { .. } => Ok(()),
+        ExprKind::Method { name, .. }
+            if matches!(
+                name.to_string().as_str(),
+                "indices" | "items" | "contiguous" | "strided" | "step_by" | "rev"
+            ) =>
+        {
+            Ok(())
+        }
+        _ => Err(Error::new(
+            source.span,
+            "a `for` in a kernel goes over a range (`0..n`, with `.rev()` or `.step_by(k)`), `acc.indices(…)` or \
+             `acc.items(…)`",
+        )),
+    }
+}
