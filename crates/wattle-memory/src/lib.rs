@@ -7,11 +7,21 @@
 //! Sources: PTX ISA 8.5, section 8 "Memory Consistency Model"; the Vulkan memory model, SPIR-V 1.6 section 3.32
 //! "Memory Semantics"; ISO C++20, [atomics.order].
 
+mod event;
+mod graph;
+mod models;
 mod order;
+mod placement;
+mod relation;
 mod scope;
 
 pub use order::{
     Expansion, FenceOrder, ForFence, ForLoad, ForRmw, ForStore, LoadOrder, Order, ReadOrder, RmwOrder, StoreOrder,
     UpdateOrder, WriteOrder, marker,
 };
+pub use event::{Classes, Event, EventId, Kind, Label, LocationId, ThreadId};
+pub use graph::Graph;
+pub use models::{Analysis, Broken, Model, UnknownModel};
+pub use placement::{Level, Placement};
+pub use relation::{Ones, Relation, Set};
 pub use scope::Scope;

@@ -63,6 +63,8 @@ impl Simulator {
             }
             Request::Fault(fault) => self.fault(thread, fault),
             Request::Barrier { .. } | Request::BackEdge { .. } | Request::OutOfFuel | Request::Done => {}
+            // With words alone there is neither.
+            Request::LoopHead { .. } | Request::NeedsValue => {}
         }
     }
 

@@ -1,0 +1,168 @@
+//! What threads do to memory, as the models see it.
+
+use crate::Level;
+
+/// The number of an event in its graph.
+pub type EventId = usize;
+/// The number of a thread in its graph.
+pub type ThreadId = usize;
+/// The number of a memory location in its graph.
+pub type LocationId = usize;
+
+/// What an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A read; the first half of a read-modify-write too.
+    Read,
+    /// A write; the second half of a read-modify-write too.
+    Write,
+    /// A memory fence.
+    Fence,
+    /// An arrival at a control barrier. One that acquires or releases is also a fence.
+    Barrier,
+    /// Vulkan's availability operation to the device domain, done outside of any kernel.
+    MakeAvailable,
+    /// Vulkan's visibility operation to the device domain, done outside of any kernel.
+    MakeVisible,
+}
+
+/// Storage classes, as bits; storage buffers are the first, block shared memory the second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Classes(pub u8);
+
+impl Classes {
+    /// No class.
+    pub const NONE: Classes = Classes(0);
+    /// Buffers.
+    pub const BUFFER: Classes = Classes(1);
+    /// Block shared memory.
+    pub const BLOCK: Classes = Classes(2);
+    /// Both of those.
+    pub const BOTH: Classes = Classes(3);
+
+    /// Whether every class of `other` is here.
+    pub fn includes(self, other: Classes) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// All that a model may ask about an event, but for its location, value and place in the graph.
+///
+/// What a model does not know it ignores: PTX has no storage classes, C++ no scopes. [`Label::plain_read`] and its
+/// like set everything that they do not name to what means nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Label {
+    /// What it is.
+    pub kind: Kind,
+    /// Whether an access is atomic (PTX: strong).
+    pub atomic: bool,
+    /// Whether it is an acquire operation.
+    pub acquire: bool,
+    /// Whether it is a release operation.
+    pub release: bool,
+    /// Whether a fence is sequentially consistent. Such a fence acquires and releases too.
+    pub sc: bool,
+    /// The scope; of a plain access of Vulkan's the domain of its availability or visibility operation.
+    pub level: Level,
+    /// The class of the memory that an access touches.
+    pub storage: Classes,
+    /// The classes that a fence, or an acquire or release, is about.
+    pub semantics: Classes,
+    /// Whether an access is Vulkan's private one, which takes no part in ordering between threads.
+    pub private: bool,
+    /// Whether an access has an availability (write) or visibility (read) operation of its own.
+    pub coherent: bool,
+    /// Whether a release makes writes available (`MakeAvailable`).
+    pub makes_available: bool,
+    /// Whether an acquire makes writes visible (`MakeVisible`).
+    pub makes_visible: bool,
+}
+
+impl Label {
+    /// A plain read of a buffer.
+    pub const fn plain_read() -> Label {
+        Label {
+            kind: Kind::Read,
+            atomic: false,
+            acquire: false,
+            release: false,
+            sc: false,
+            level: Level::Thread,
+            storage: Classes::BUFFER,
+            semantics: Classes::NONE,
+            private: false,
+            coherent: false,
+            makes_available: false,
+            makes_visible: false,
+        }
+    }
+
+    /// A plain write of a buffer.
+    pub const fn plain_write() -> Label {
+        Label { kind: Kind::Write, ..Label::plain_read() }
+    }
+
+    /// A relaxed atomic read.
+    pub const fn atomic_read(level: Level) -> Label {
+        Label { atomic: true, level, ..Label::plain_read() }
+    }
+
+    /// A relaxed atomic write.
+    pub const fn atomic_write(level: Level) -> Label {
+        Label { atomic: true, level, ..Label::plain_write() }
+    }
+
+    /// A fence that orders nothing yet.
+    pub const fn fence(level: Level) -> Label {
+        Label { kind: Kind::Fence, level, storage: Classes::NONE, ..Label::plain_read() }
+    }
+
+    /// The block's barrier, ordering all memory among the threads of the block.
+    pub const fn barrier(level: Level) -> Label {
+        Label { kind: Kind::Barrier, ..Label::fence(level).acquiring().releasing() }
+    }
+
+    /// The same, acquiring all classes and making them visible.
+    pub const fn acquiring(self) -> Label {
+        Label { acquire: true, semantics: Classes::BOTH, makes_visible: true, ..self }
+    }
+
+    /// The same, releasing all classes and making them available.
+    pub const fn releasing(self) -> Label {
+        Label { release: true, semantics: Classes::BOTH, makes_available: true, ..self }
+    }
+
+    /// The same, sequentially consistent.
+    pub const fn sequentially_consistent(self) -> Label {
+        Label { sc: true, ..self.acquiring().releasing() }
+    }
+
+    /// The same, of that class of memory.
+    pub const fn of(self, storage: Classes) -> Label {
+        Label { storage, ..self }
+    }
+
+    /// Whether it reads or writes.
+    pub fn is_access(&self) -> bool {
+        matches!(self.kind, Kind::Read | Kind::Write)
+    }
+}
+
+/// One event of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// What it is.
+    pub label: Label,
+    /// Whose it is; nobody's for the value that a location has before.
+    pub thread: Option<ThreadId>,
+    /// What an access touches; none while its address waits for a read.
+    pub location: Option<LocationId>,
+    /// Through which variable: Vulkan's "reference". Accesses of one location by different names have different ones.
+    pub reference: u32,
+    /// What is read or written; none while that is not known.
+    pub value: Option<u64>,
+    /// Whether an initial value is one that nobody has written.
+    pub unwritten: bool,
+    /// The statement that it comes from, by a number that means something to whoever made the graph.
+    pub source: u32,
+}

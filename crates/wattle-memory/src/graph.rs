@@ -1,0 +1,285 @@
+//! Execution graphs: events, and what is decided about them.
+//!
+//! A graph may be unfinished: a read whose source is not chosen has none, an access whose address is not known has no
+//! location. What the models derive from an unfinished graph holds of every graph that it can grow into.
+
+use crate::event::{Event, EventId, Kind, Label, LocationId, ThreadId};
+use crate::{Level, Placement, Relation, Set};
+
+/// An execution, finished or not.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    threads: Vec<Placement>,
+    events: Vec<Event>,
+    /// For each read where its value comes from.
+    reads_from: Vec<Option<EventId>>,
+    /// For each half of a read-modify-write the other one.
+    other_half: Vec<Option<EventId>>,
+    /// For each location the value that it has before.
+    initial: Vec<EventId>,
+    coherence: Vec<(EventId, EventId)>,
+    barriers: Vec<(EventId, EventId)>,
+    fences: Vec<(EventId, EventId)>,
+    system: Vec<(EventId, EventId)>,
+}
+
+impl Graph {
+    /// A graph of threads that have not done anything.
+    pub fn new(threads: Vec<Placement>) -> Graph {
+        Graph { threads, ..Graph::default() }
+    }
+
+    /// How many events there are.
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Whether there is no event.
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// Where the threads are.
+    pub fn threads(&self) -> &[Placement] {
+        &self.threads
+    }
+
+    /// All events. Those of one thread stand in program order.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// One event.
+    pub fn event(&self, id: EventId) -> &Event {
+        &self.events[id]
+    }
+
+    /// How many locations there are.
+    pub fn locations(&self) -> usize {
+        self.initial.len()
+    }
+
+    /// The value that a location has before all threads.
+    pub fn initial(&self, location: LocationId) -> EventId {
+        self.initial[location]
+    }
+
+    /// Adds a location and its initial value.
+    pub fn add_location(&mut self, value: u64, unwritten: bool) -> LocationId {
+        let location = self.initial.len();
+        let event = Event {
+            label: Label::plain_write(),
+            thread: None,
+            location: Some(location),
+            reference: location as u32,
+            value: Some(value),
+            unwritten,
+            source: u32::MAX,
+        };
+        let id = self.push(event);
+        self.initial.push(id);
+        location
+    }
+
+    /// Adds an event at the end of a thread.
+    pub fn add(&mut self, thread: ThreadId, label: Label, source: u32) -> EventId {
+        let event =
+            Event { label, thread: Some(thread), location: None, reference: 0, value: None, unwritten: false, source };
+        self.push(event)
+    }
+
+    fn push(&mut self, event: Event) -> EventId {
+        self.events.push(event);
+        self.reads_from.push(None);
+        self.other_half.push(None);
+        self.events.len() - 1
+    }
+
+    /// Says what an access touches.
+    pub fn set_location(&mut self, event: EventId, location: LocationId, reference: u32) {
+        self.events[event].location = Some(location);
+        self.events[event].reference = reference;
+    }
+
+    /// Says what is read or written.
+    pub fn set_value(&mut self, event: EventId, value: u64) {
+        self.events[event].value = Some(value);
+    }
+
+    /// Makes a read and a write the halves of one read-modify-write.
+    pub fn join_halves(&mut self, read: EventId, write: EventId) {
+        self.other_half[read] = Some(write);
+        self.other_half[write] = Some(read);
+    }
+
+    /// The other half of a read-modify-write.
+    pub fn other_half(&self, event: EventId) -> Option<EventId> {
+        self.other_half[event]
+    }
+
+    /// Says where a read's value comes from.
+    pub fn set_source(&mut self, read: EventId, write: EventId) {
+        self.reads_from[read] = Some(write);
+    }
+
+    /// Where a read's value comes from.
+    pub fn source(&self, read: EventId) -> Option<EventId> {
+        self.reads_from[read]
+    }
+
+    /// Orders two writes of one location.
+    pub fn order_writes(&mut self, first: EventId, second: EventId) {
+        self.coherence.push((first, second));
+    }
+
+    /// Orders two sequentially consistent fences.
+    pub fn order_fences(&mut self, first: EventId, second: EventId) {
+        self.fences.push((first, second));
+    }
+
+    /// Takes back the last order of two fences.
+    pub fn forget_fence_order(&mut self) {
+        self.fences.pop();
+    }
+
+    /// Says that a thread that arrives at `arrival` comes to it before another passes `passage`.
+    pub fn synchronize_barrier(&mut self, arrival: EventId, passage: EventId) {
+        self.barriers.push((arrival, passage));
+    }
+
+    /// Says that everything up to `first` is complete before `second` begins: the end of a launch and the start of
+    /// another, or Vulkan's system-synchronizes-with.
+    pub fn synchronize_system(&mut self, first: EventId, second: EventId) {
+        self.system.push((first, second));
+    }
+
+    // What follows are the relations that the models are written in.
+
+    /// The events for which `holds`.
+    pub fn set(&self, holds: impl Fn(&Event) -> bool) -> Set {
+        Set::of(self.len(), |id| holds(&self.events[id]))
+    }
+
+    /// Reads.
+    pub fn reads(&self) -> Set {
+        self.set(|event| event.label.kind == Kind::Read)
+    }
+
+    /// Writes, initial values included.
+    pub fn writes(&self) -> Set {
+        self.set(|event| event.label.kind == Kind::Write)
+    }
+
+    /// Initial values.
+    pub fn initials(&self) -> Set {
+        let mut set = Set::new(self.len());
+        self.initial.iter().for_each(|&id| set.insert(id));
+        set
+    }
+
+    /// Program order.
+    pub fn po(&self) -> Relation {
+        let mut later = vec![Set::new(self.len()); self.threads.len()];
+        let mut po = Relation::new(self.len());
+        for (id, event) in self.events.iter().enumerate().rev() {
+            let Some(thread) = event.thread else { continue };
+            po.insert_all(id, &later[thread]);
+            later[thread].insert(id);
+        }
+        po
+    }
+
+    /// Accesses of the same location, an access with itself included.
+    pub fn same_location(&self) -> Relation {
+        let mut at = vec![Set::new(self.len()); self.initial.len()];
+        for (id, event) in self.events.iter().enumerate() {
+            if let Some(location) = event.location {
+                at[location].insert(id);
+            }
+        }
+        let mut same = Relation::new(self.len());
+        for (id, event) in self.events.iter().enumerate() {
+            if let Some(location) = event.location {
+                same.insert_all(id, &at[location]);
+            }
+        }
+        same
+    }
+
+    /// Reads-from.
+    pub fn rf(&self) -> Relation {
+        let mut rf = Relation::new(self.len());
+        for (read, source) in self.reads_from.iter().enumerate() {
+            source.iter().for_each(|&write| rf.insert(write, read));
+        }
+        rf
+    }
+
+    /// From the read to the write of each read-modify-write.
+    pub fn rmw(&self) -> Relation {
+        let mut rmw = Relation::new(self.len());
+        for (id, other) in self.other_half.iter().enumerate() {
+            if let Some(write) = other.filter(|_| self.events[id].label.kind == Kind::Read) {
+                rmw.insert(id, write);
+            }
+        }
+        rmw
+    }
+
+    /// The orders of writes that were chosen, and each initial value before all other writes of its location.
+    pub fn chosen_coherence(&self) -> Relation {
+        let mut co = Relation::new(self.len());
+        for (id, event) in self.events.iter().enumerate() {
+            if let (Kind::Write, Some(_), Some(location)) = (event.label.kind, event.thread, event.location) {
+                co.insert(self.initial[location], id);
+            }
+        }
+        self.coherence.iter().for_each(|&(first, second)| co.insert(first, second));
+        co
+    }
+
+    /// The orders of sequentially consistent fences that were chosen.
+    pub fn fence_order(&self) -> Relation {
+        self.relation(&self.fences)
+    }
+
+    /// Arrivals at a barrier before passages of it.
+    pub fn barrier_order(&self) -> Relation {
+        self.relation(&self.barriers)
+    }
+
+    /// What the system orders, outside of kernels.
+    pub fn system_order(&self) -> Relation {
+        self.relation(&self.system)
+    }
+
+    fn relation(&self, pairs: &[(EventId, EventId)]) -> Relation {
+        let mut relation = Relation::new(self.len());
+        pairs.iter().for_each(|&(a, b)| relation.insert(a, b));
+        relation
+    }
+
+    /// Whether two events are one thread's.
+    pub fn same_thread(&self, a: EventId, b: EventId) -> bool {
+        self.events[a].thread.is_some() && self.events[a].thread == self.events[b].thread
+    }
+
+    /// Whether two events' threads are in one group of that level. An initial value's thread is in none.
+    pub fn share(&self, a: EventId, b: EventId, level: Level) -> bool {
+        match (self.events[a].thread, self.events[b].thread) {
+            (Some(a), Some(b)) => a == b || self.threads[a].shares(&self.threads[b], level),
+            _ => false,
+        }
+    }
+
+    /// Whether each event's scope includes the other one's thread.
+    pub fn in_scope(&self, a: EventId, b: EventId) -> bool {
+        let level = |event: EventId| self.events[event].label.level;
+        self.share(a, b, level(a).min(level(b)))
+    }
+
+    /// Pairs of events whose threads are in one group of that level.
+    pub fn sharing(&self, level: Level) -> Relation {
+        Relation::of(self.len(), |a, b| self.share(a, b, level))
+    }
+}

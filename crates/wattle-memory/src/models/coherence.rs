@@ -1,0 +1,82 @@
+//! What the sources of reads already say about the order of writes.
+
+use crate::event::EventId;
+use crate::{Graph, Kind, Relation};
+
+/// The pairs of `co` that follow, with those of `first`, from: nobody reads what a write that comes before the read
+/// has overwritten; and nothing that `together` relates to both halves of a read-modify-write comes between them.
+///
+/// `causality` is what reads may not contradict, `ordered` says which writes some order must relate.
+pub(super) fn saturate(
+    graph: &Graph,
+    first: Relation,
+    causality: &Relation,
+    ordered: impl Fn(EventId, EventId) -> bool,
+    together: impl Fn(EventId, EventId) -> bool,
+) -> Relation {
+    let mut writes = vec![Vec::new(); graph.locations()];
+    let mut reads = Vec::new();
+    for (id, event) in graph.events().iter().enumerate() {
+        match (event.label.kind, event.location) {
+            (Kind::Write, Some(location)) => writes[location].push(id),
+            (Kind::Read, Some(location)) => {
+                if let Some(source) = graph.source(id) {
+                    reads.push((id, source, location));
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut co = first;
+    for &(read, source, location) in &reads {
+        for &other in &writes[location] {
+            if other != source && causality.has(other, read) && ordered(other, source) {
+                co.insert(other, source);
+            }
+        }
+    }
+    let mut co = co.plus();
+    loop {
+        let mut new = Vec::new();
+        for &(read, source, location) in &reads {
+            let Some(update) = graph.other_half(read) else { continue };
+            // The second half may not have been written: a compare-exchange that fails, or is not decided.
+            if graph.event(update).location.is_none() {
+                continue;
+            }
+            if !co.has(source, update) && ordered(source, update) {
+                new.push((source, update));
+            }
+            for &other in &writes[location] {
+                if other == source || other == update || !together(read, other) || !ordered(other, update) {
+                    continue;
+                }
+                if co.has(source, other) && !co.has(update, other) {
+                    new.push((update, other));
+                }
+                if co.has(other, update) && !co.has(other, source) && ordered(other, source) {
+                    new.push((other, source));
+                }
+            }
+        }
+        if new.is_empty() {
+            return co;
+        }
+        new.into_iter().for_each(|(a, b)| co.insert(a, b));
+        co = co.plus();
+        if !co.is_irreflexive() {
+            return co;
+        }
+    }
+}
+
+/// From-reads: from a read to the writes that coherence puts after its source.
+pub(super) fn from_reads(graph: &Graph, co: &Relation) -> Relation {
+    let mut fr = Relation::new(graph.len());
+    for read in 0..graph.len() {
+        if let Some(source) = graph.source(read) {
+            fr.insert_all(read, &co.after_set(source));
+        }
+    }
+    fr
+}

@@ -1,0 +1,188 @@
+//! The memory models: which executions there can be.
+//!
+//! Each model is one file of relations and axioms that reads like its specification. What they have in common is this
+//! module's: a model is asked about a [`Graph`] that may still grow, and answers with what already follows
+//! ([`Analysis`]) or with the axiom that no way of growing can mend ([`Broken`]). All relations are monotone: an
+//! event, a source, an order more never takes a pair away.
+//!
+//! No model here allows values out of thin air: (rf ∪ dependency) is acyclic in whatever the search builds, since it
+//! adds a write only when everything that the write depends on is known. So no file states that axiom.
+
+mod coherence;
+mod portable;
+mod ptx;
+mod rust;
+mod sc;
+mod unordered;
+mod vulkan;
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::event::EventId;
+use crate::{Graph, Relation};
+
+/// A memory model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Model {
+    /// What Wattle promises on every device: the default.
+    Portable,
+    /// PTX ISA 8.5, section 8.
+    Ptx,
+    /// The Vulkan memory model, with availability and visibility chains.
+    Vulkan,
+    /// C++20's model as Rust takes it.
+    Rust,
+    /// Sequential consistency: all interleavings.
+    Sc,
+    /// Accesses of a thread to different places in any order but across fences: the textbook's counting model.
+    Unordered,
+}
+
+impl Model {
+    /// All models.
+    pub const ALL: [Model; 6] =
+        [Model::Portable, Model::Ptx, Model::Vulkan, Model::Rust, Model::Sc, Model::Unordered];
+
+    /// The name, as the command takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Model::Portable => "portable",
+            Model::Ptx => "ptx",
+            Model::Vulkan => "vulkan",
+            Model::Rust => "rust",
+            Model::Sc => "sc",
+            Model::Unordered => "unordered",
+        }
+    }
+
+    /// What follows from the graph.
+    ///
+    /// # Errors
+    /// The axiom that the graph breaks, and that every graph it can grow into breaks too.
+    pub fn analyse(self, graph: &Graph) -> Result<Analysis, Broken> {
+        match self {
+            Model::Portable => portable::analyse(graph),
+            Model::Ptx => ptx::analyse(graph),
+            Model::Vulkan => vulkan::analyse(graph),
+            Model::Rust => rust::analyse(graph),
+            Model::Sc => sc::analyse(graph),
+            Model::Unordered => unordered::analyse(graph),
+        }
+    }
+
+    /// Whether coherence orders every two such writes of one location. Others it orders only where something forces
+    /// it to.
+    pub fn orders_writes(self, graph: &Graph, a: EventId, b: EventId) -> bool {
+        match self {
+            Model::Portable | Model::Ptx => ptx::morally_strong(graph, a, b),
+            Model::Vulkan => vulkan::mutually_ordered(graph, a, b),
+            Model::Rust => graph.event(a).label.atomic && graph.event(b).label.atomic,
+            Model::Sc | Model::Unordered => true,
+        }
+    }
+
+    /// Whether an execution has an order of its sequentially consistent fences that is to be found. Where it has
+    /// none, the other relations say all that there is to say about fences.
+    pub fn orders_fences(self) -> bool {
+        matches!(self, Model::Portable | Model::Ptx)
+    }
+
+    /// Whether two fences take part in one order.
+    pub fn fences_meet(self, graph: &Graph, a: EventId, b: EventId) -> bool {
+        self.orders_fences()
+            && graph.event(a).label.sc
+            && graph.event(b).label.sc
+            && graph.in_scope(a, b)
+    }
+
+    /// The data races of a finished graph: conflicting accesses that nothing orders and that are not atomic enough
+    /// to be left unordered. Each pair once, in the order of the events' numbers.
+    pub fn races(self, graph: &Graph, analysis: &Analysis) -> Vec<(EventId, EventId)> {
+        let excused: fn(&Graph, EventId, EventId) -> bool = match self {
+            Model::Portable | Model::Ptx => ptx::morally_strong,
+            Model::Vulkan => vulkan::mutually_ordered,
+            Model::Rust => |graph, a, b| graph.event(a).label.atomic && graph.event(b).label.atomic,
+            Model::Sc | Model::Unordered => return Vec::new(),
+        };
+        let mut races = Vec::new();
+        for (a, first) in graph.events().iter().enumerate() {
+            if first.thread.is_none() || !first.label.is_access() || first.location.is_none() {
+                continue;
+            }
+            for (b, second) in graph.events().iter().enumerate().skip(a + 1) {
+                let conflict = second.location == first.location
+                    && second.thread.is_some()
+                    && second.label.is_access()
+                    && (first.label.kind == crate::Kind::Write || second.label.kind == crate::Kind::Write);
+                let ordered = analysis.ordered.has(a, b) || analysis.ordered.has(b, a);
+                if conflict && graph.other_half(a) != Some(b) && !ordered && !excused(graph, a, b) {
+                    races.push((a, b));
+                }
+            }
+        }
+        races
+    }
+
+    /// Whether a data race is an error in itself; elsewhere it only means that weak accesses saw what they saw.
+    pub fn forbids_races(self) -> bool {
+        matches!(self, Model::Portable | Model::Vulkan | Model::Rust)
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Model {
+    type Err = UnknownModel;
+
+    fn from_str(name: &str) -> Result<Model, UnknownModel> {
+        Model::ALL.into_iter().find(|model| model.name() == name).ok_or_else(|| UnknownModel(name.to_owned()))
+    }
+}
+
+/// A name that is no model's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no memory model `{0}`: write portable, ptx, vulkan, rust, sc or unordered")]
+pub struct UnknownModel(pub String);
+
+/// What follows from a graph.
+#[derive(Clone, Debug)]
+pub struct Analysis {
+    /// What keeps two accesses from racing.
+    pub ordered: Relation,
+    /// What reads-from and from-reads may not contradict: a read reads from no write that comes after it, nor from
+    /// one that coherence puts before a write that comes before the read.
+    pub causality: Relation,
+    /// The writes of each location, as far as they are ordered.
+    pub coherence: Relation,
+}
+
+/// An axiom that a graph breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// The specification's name for the axiom.
+    pub axiom: &'static str,
+    /// Where it stands.
+    pub section: &'static str,
+}
+
+/// `Err` with that axiom where the condition does not hold.
+fn require(holds: bool, axiom: &'static str, section: &'static str) -> Result<(), Broken> {
+    if holds { Ok(()) } else { Err(Broken { axiom, section }) }
+}
+
+/// What a barrier orders: what precedes an arrival before what follows a passage.
+fn barrier_hops(graph: &Graph, po: &Relation) -> Relation {
+    let order = graph.barrier_order();
+    if order.is_empty() { order } else { po.then(&order).then(po) }
+}
+
+/// What the system orders: what is not after `first` in its thread before what is not before `second` in its own.
+fn system_hops(graph: &Graph, po: &Relation) -> Relation {
+    let order = graph.system_order();
+    if order.is_empty() { order } else { po.maybe().then(&order).then(&po.maybe()) }
+}

@@ -1,0 +1,135 @@
+//! PTX ISA 8.5, section 8 "Memory Consistency Model"; without proxies.
+//!
+//! Where the published formal models (Lustig, Sahasrabuddhe, Giroux, "A Formal Analysis of the NVIDIA PTX Memory
+//! Consistency Model", ASPLOS 2019; NVIDIA's mixed-proxy models) and the text differ, the text holds. A `fence.sc` is
+//! a release and an acquire fence too. The read of an `atom.release` and the write of an `atom.acquire` are relaxed.
+//! A failed compare-exchange writes the old value back.
+//!
+//! Weak accesses may race: what they then read is whatever the axioms allow.
+
+use super::coherence::{from_reads, saturate};
+use super::{Analysis, Broken, barrier_hops, require, system_hops};
+use crate::event::EventId;
+use crate::{Graph, Kind, Relation};
+
+pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
+    axioms(graph, &synchronizes(graph, PatternEnd::AnyLaterWrite))
+}
+
+/// 8.7.1 "Morally strong operations". The two are different.
+pub(super) fn morally_strong(graph: &Graph, a: EventId, b: EventId) -> bool {
+    let (first, second) = (graph.event(a), graph.event(b));
+    let accesses = first.label.is_access() && second.label.is_access();
+    if a == b || (accesses && first.location != second.location) {
+        return false;
+    }
+    graph.same_thread(a, b) || (is_strong(graph, a) && is_strong(graph, b) && graph.in_scope(a, b))
+}
+
+/// 8.4 "Operation types": fences are strong, and accesses with an order.
+fn is_strong(graph: &Graph, event: EventId) -> bool {
+    let label = &graph.event(event).label;
+    label.atomic || label.kind == Kind::Fence
+}
+
+/// 8.9.2 "Observation order": reads-from of morally strong operations, through any number of read-modify-writes.
+fn observation(graph: &Graph) -> Relation {
+    let mut observed = Relation::new(graph.len());
+    for read in 0..graph.len() {
+        let Some(mut source) = graph.source(read).filter(|&source| morally_strong(graph, source, read)) else {
+            continue;
+        };
+        // Each write has one half to go on to, so the chain ends; it cannot be longer than there are events.
+        for _ in 0..graph.len() {
+            observed.insert(source, read);
+            let Some(earlier) = graph.other_half(source) else { break };
+            match graph.source(earlier).filter(|&next| morally_strong(graph, next, earlier)) {
+                Some(next) => source = next,
+                None => break,
+            }
+        }
+    }
+    observed
+}
+
+/// Which writes a release pattern that begins with a release write can end in.
+pub(super) enum PatternEnd {
+    /// The release write alone.
+    ReleaseAlone,
+    /// That, or any strong write of the location that follows it.
+    AnyLaterWrite,
+}
+
+/// What the relations of causality are made of.
+pub(super) struct Synchronization {
+    pub po: Relation,
+    pub observation: Relation,
+    /// 8.9.4 "Synchronizes-with": of patterns, barriers, and what the system orders.
+    pub synchronizes: Relation,
+}
+
+/// 8.8 "Release and acquire patterns" and 8.9.4.
+pub(super) fn synchronizes(graph: &Graph, end: PatternEnd) -> Synchronization {
+    let (po, observation) = (graph.po(), observation(graph));
+    let strong_write = graph.set(|event| event.label.kind == Kind::Write && event.label.atomic);
+    let strong_read = graph.set(|event| event.label.kind == Kind::Read && event.label.atomic);
+    let release = graph.set(|event| event.label.kind == Kind::Write && event.label.release);
+    let acquire = graph.set(|event| event.label.kind == Kind::Read && event.label.acquire);
+    let release_fence = graph.set(|event| event.label.kind == Kind::Fence && event.label.release);
+    let acquire_fence = graph.set(|event| event.label.kind == Kind::Fence && event.label.acquire);
+
+    let n = graph.len();
+    let mut release_pattern = Relation::identity(n, &release) | po.from(&release_fence).to(&strong_write);
+    let mut acquire_pattern = Relation::identity(n, &acquire) | po.from(&strong_read).to(&acquire_fence);
+    if let PatternEnd::AnyLaterWrite = end {
+        let at = |a: EventId, b: EventId| graph.event(a).location == graph.event(b).location;
+        release_pattern |= &po.from(&release).to(&strong_write).filter(at);
+        acquire_pattern |= &po.from(&strong_read).to(&acquire).filter(at);
+    }
+    let patterns = release_pattern.then(&observation).then(&acquire_pattern);
+    let synchronizes = patterns.filter(|first, last| ends_meet(graph, first, last))
+        | barrier_hops(graph, &po)
+        | system_hops(graph, &po);
+    Synchronization { po, observation, synchronizes }
+}
+
+/// Whether the first operation of a release pattern and the last of an acquire pattern are morally strong. They may
+/// be accesses of one location, or fences, which have none.
+fn ends_meet(graph: &Graph, first: EventId, last: EventId) -> bool {
+    graph.same_thread(first, last) || graph.in_scope(first, last)
+}
+
+/// 8.9.5 "Causality order", and the axioms of 8.10. `portable` differs only in what synchronizes.
+pub(super) fn axioms(graph: &Graph, with: &Synchronization) -> Result<Analysis, Broken> {
+    let Synchronization { po, observation, synchronizes } = with;
+    let base = (po | synchronizes | &graph.fence_order()).plus();
+    let causality = &base | &observation.then(&base);
+
+    // 8.10.1: writes of one location that causality orders are ordered so by coherence.
+    let same_location = graph.same_location();
+    let writes = graph.writes();
+    let caused = (&causality & &same_location).from(&writes).to(&writes);
+    let strong = |a: EventId, b: EventId| morally_strong(graph, a, b);
+    let co = saturate(graph, graph.chosen_coherence() | caused, &causality, strong, strong);
+    require(co.is_irreflexive(), "Coherence", "PTX ISA 8.10.1")?;
+
+    // 8.10.2: the order of sequentially consistent fences agrees with causality.
+    let fences = graph.set(|event| event.label.sc && event.label.kind == Kind::Fence);
+    require(fences.iter().all(|fence| !causality.has(fence, fence)), "Fence-SC", "PTX ISA 8.10.2")?;
+
+    // 8.10.3: no write that is morally strong with both comes between the halves of a read-modify-write.
+    let (rf, fr, rmw) = (graph.rf(), from_reads(graph, &co), graph.rmw());
+    let atomic = rmw.pairs().all(|(read, write)| {
+        fr.after(read).all(|between| !(co.has(between, write) && strong(read, between) && strong(between, write)))
+    });
+    require(atomic, "Atomicity", "PTX ISA 8.10.3")?;
+
+    // 8.10.5: sequential consistency per location, for operations that are morally strong with one another.
+    let communication = (&(&rf | &co) | &fr).filter(strong);
+    require((communication | (po & &same_location)).is_acyclic(), "SC-per-Location", "PTX ISA 8.10.5")?;
+
+    // 8.10.6: communication does not contradict causality.
+    let causal = (&rf | &fr).pairs().all(|(a, b)| !causality.has(b, a));
+    require(causal, "Causality", "PTX ISA 8.10.6")?;
+    Ok(Analysis { ordered: base, causality, coherence: co })
+}

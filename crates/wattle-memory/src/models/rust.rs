@@ -1,0 +1,55 @@
+//! C++20's memory model ([intro.races], [atomics.order]), as Rust takes it: what the host runs.
+//!
+//! Scopes mean nothing here. Load buffering of relaxed accesses is allowed, values out of thin air are not (see the
+//! module above). The formal shape is that of Lahav, Vafeiadis, Kang, Hur, Dreyer, "Repairing Sequential Consistency
+//! in C/C++11", PLDI 2017, which C++20 adopted for its fences; sequentially consistent accesses do not occur, Wattle
+//! has made each a fence and a weaker access.
+
+use super::coherence::{from_reads, saturate};
+use super::{Analysis, Broken, barrier_hops, require, system_hops};
+use crate::{Graph, Kind, Relation};
+
+pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
+    let po = graph.po();
+    let happens_before = (&po | &(synchronizes(graph, &po) | barrier_hops(graph, &po) | system_hops(graph, &po))).plus();
+    require(happens_before.is_irreflexive(), "happens-before", "[intro.races]/10")?;
+
+    // [intro.races]/13 to 16: the modification order agrees with happens-before, also through what is read.
+    let rf = graph.rf();
+    let (writes, same_location) = (graph.writes(), graph.same_location());
+    let seen = &happens_before | &rf.then(&happens_before);
+    let caused = (&seen & &same_location).from(&writes).to(&writes);
+    let atomic = |a: usize, b: usize| a != b && graph.event(a).label.atomic && graph.event(b).label.atomic;
+    let mo = saturate(graph, graph.chosen_coherence() | caused, &seen, atomic, |_, _| true);
+    require(mo.is_irreflexive(), "modification order", "[intro.races]/13")?;
+    let fr = from_reads(graph, &mo);
+    let eco = (&(&rf | &mo) | &fr).plus();
+    let coherent = eco.pairs().all(|(a, b)| a != b && !happens_before.has(b, a));
+    require(coherent, "coherence", "[intro.races]/16 to 18")?;
+
+    // [atomics.order]/10: a read-modify-write reads the last value before its own.
+    let undivided = graph.rmw().pairs().all(|(read, write)| fr.after(read).all(|between| !mo.has(between, write)));
+    require(undivided, "atomicity", "[atomics.order]/10")?;
+
+    // [atomics.order]/4: the order of sequentially consistent fences agrees with coherence-ordered before.
+    let fences = graph.set(|event| event.label.kind == Kind::Fence && event.label.sc);
+    let between = &happens_before | &happens_before.then(&eco).then(&happens_before);
+    require(between.from(&fences).to(&fences).is_acyclic(), "single total order", "[atomics.order]/4")?;
+    Ok(Analysis { ordered: happens_before, causality: seen, coherence: mo })
+}
+
+/// [atomics.order]/2 and [atomics.fences]/2 to 4; a release sequence goes on through read-modify-writes alone.
+fn synchronizes(graph: &Graph, po: &Relation) -> Relation {
+    let write = graph.set(|event| event.label.kind == Kind::Write && event.label.atomic);
+    let read = graph.set(|event| event.label.kind == Kind::Read && event.label.atomic);
+    let release = graph.set(|event| event.label.release && (event.label.kind == Kind::Write));
+    let acquire = graph.set(|event| event.label.acquire && (event.label.kind == Kind::Read));
+    let release_fence = graph.set(|event| event.label.release && event.label.kind == Kind::Fence);
+    let acquire_fence = graph.set(|event| event.label.acquire && event.label.kind == Kind::Fence);
+    let n = graph.len();
+    let rf = graph.rf().from(&write).to(&read);
+    let sequence = rf.then(&graph.rmw()).plus().maybe();
+    let released = Relation::identity(n, &release) | po.from(&release_fence).to(&write);
+    let acquired = Relation::identity(n, &acquire) | po.from(&read).to(&acquire_fence);
+    released.then(&sequence).then(&rf).then(&acquired)
+}

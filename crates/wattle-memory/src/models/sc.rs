@@ -1,0 +1,36 @@
+//! Sequential consistency (Lamport 1979): all interleavings that keep program order.
+
+use super::coherence::{from_reads, saturate};
+use super::{Analysis, Broken, barrier_hops, require, system_hops};
+use crate::{Graph, Relation};
+
+pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
+    let po = graph.po();
+    let order = &po | &(barrier_hops(graph, &po) | system_hops(graph, &po));
+    interleaving(graph, &order)
+}
+
+/// One order of all accesses that keeps `order` explains every read: acyclic(order ∪ rf ∪ co ∪ fr).
+pub(super) fn interleaving(graph: &Graph, order: &Relation) -> Result<Analysis, Broken> {
+    let rf = graph.rf();
+    let mut before = (order | &rf).plus();
+    let mut co = graph.chosen_coherence();
+    let (same_location, writes) = (graph.same_location(), graph.writes());
+    loop {
+        let size = before.pairs().count();
+        let written = (&before & &same_location).from(&writes).to(&writes);
+        co = saturate(graph, co | written, &before, |a, b| a != b, |_, _| true);
+        let fr = from_reads(graph, &co);
+        require(co.is_irreflexive(), "interleaving", "acyclic(po | rf | co | fr)")?;
+        before = (&(&before | &co) | &fr).plus();
+        require(before.is_irreflexive(), "interleaving", "acyclic(po | rf | co | fr)")?;
+        if before.pairs().count() == size {
+            break;
+        }
+    }
+    let rmw = graph.rmw();
+    let fr = from_reads(graph, &co);
+    let atomic = rmw.pairs().all(|(read, write)| fr.after(read).all(|between| !co.has(between, write)));
+    require(atomic, "atomicity", "rmw & (fr ; co) is empty")?;
+    Ok(Analysis { ordered: before.clone(), causality: before, coherence: co })
+}

@@ -1,0 +1,38 @@
+//! The textbook's counting model: a thread's accesses to different places happen in any order, unless a fence that
+//! orders them or a barrier stands between.
+//!
+//! A release fence, or a release write, keeps what precedes it before the writes that follow (the write itself); an
+//! acquire fence, or an acquire read, keeps the reads that precede it (the read itself) before what follows; a
+//! sequentially consistent fence keeps everything. Scopes are not looked at: the textbook knows none.
+
+use super::sc::interleaving;
+use super::{Analysis, Broken, barrier_hops, system_hops};
+use crate::{Graph, Kind, Relation};
+
+pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
+    interleaving(graph, &kept(graph))
+}
+
+/// The part of program order that is kept.
+fn kept(graph: &Graph) -> Relation {
+    let po = graph.po();
+    let accesses = graph.set(|event| event.label.is_access());
+    let (reads, writes) = (graph.reads(), graph.writes());
+    let fence = |acquire: bool, release: bool| {
+        graph.set(|event| {
+            let label = &event.label;
+            label.kind == Kind::Fence && (!acquire || label.acquire) && (!release || label.release)
+        })
+    };
+    let across = |fences: &crate::Set| po.from(&accesses).to(fences).then(&po.to(&accesses));
+    let sc = graph.set(|event| event.label.kind == Kind::Fence && event.label.sc);
+    let acquire_read = graph.set(|event| event.label.kind == Kind::Read && event.label.acquire);
+    let release_write = graph.set(|event| event.label.kind == Kind::Write && event.label.release);
+    let fenced = across(&fence(true, false)).from(&reads)
+        | across(&fence(false, true)).to(&writes)
+        | across(&sc)
+        | po.from(&acquire_read).to(&accesses)
+        | po.from(&accesses).to(&release_write);
+    let outside = barrier_hops(graph, &po) | system_hops(graph, &po);
+    (&po & &graph.same_location()) | fenced | graph.rmw() | outside
+}

@@ -1,0 +1,223 @@
+//! The Vulkan memory model (Vulkan 1.3, appendix "Memory Model"; Khronos' formal model in Alloy), with availability
+//! and visibility chains. Unlike the published model it forbids values out of thin air.
+//!
+//! The letters of the formal model are kept where they are short: `hb` happens-before, `sw` synchronizes-with, `ssw`
+//! system-synchronizes-with, `asmo` a location's scoped modification order.
+
+use super::coherence::saturate;
+use super::{Analysis, Broken, require};
+use crate::event::EventId;
+use crate::{Classes, Graph, Kind, Level, Relation, Set};
+
+pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
+    let base = Base::new(graph);
+    let hb = base.happens_before();
+    let locord = base.location_ordered(&hb);
+
+    // "Scoped modification order": total among atomic writes that are mutually ordered.
+    let (writes, initials) = (graph.writes(), graph.initials());
+    let chosen = graph.chosen_coherence();
+    let mutual = |a: EventId, b: EventId| mutually_ordered(graph, a, b);
+    let seen = &locord | &base.rf.then(&locord);
+    let first = (&chosen | &seen.from(&writes).to(&writes)).filter(|a, b| initials.contains(a) || mutual(a, b));
+    let asmo = saturate(graph, first, &seen, mutual, mutual);
+    require(asmo.is_irreflexive(), "scoped modification order", "Memory Model, Scoped Modification Order")?;
+
+    // "Reads-from" and its inverse: a read comes before the writes that overwrite what it reads.
+    let overwritten = &asmo | &locord.from(&writes).to(&writes);
+    let mut fr = base.rf.inverse().then(&overwritten);
+    for (read, event) in graph.events().iter().enumerate() {
+        let from_initial = graph.source(read).is_some_and(|source| initials.contains(source));
+        if let (true, Some(location)) = (from_initial, event.location) {
+            let others = graph.set(|other| {
+                other.thread.is_some() && other.location == Some(location) && other.label.kind == Kind::Write
+            });
+            fr.insert_all(read, &others);
+            // A read-modify-write does not come before its own write but by program order, which is there already.
+            graph.other_half(read).iter().for_each(|&half| fr.insert(read, half));
+        }
+    }
+    let together = &(&(&locord | &base.rf) | &fr) | &asmo;
+    require(together.is_acyclic(), "consistency", "Memory Model, Valid Executions: location-ordered, rf, fr, asmo")?;
+
+    // A read-modify-write is one operation on its location.
+    let undivided = graph.rmw().pairs().all(|(read, write)| {
+        fr.after(read).all(|between| between == write || !asmo.has(between, write))
+    });
+    require(undivided, "atomicity", "Memory Model, Atomic Operation")?;
+
+    // A non-atomic read does not read what another write has hidden.
+    let hidden = locord.from(&writes);
+    let hidden = hidden.then(&hidden.plus());
+    let visible = base.rf.pairs().all(|(write, read)| graph.event(read).label.atomic || !hidden.has(write, read));
+    require(visible, "visible-to", "Memory Model, Visible-To")?;
+    Ok(Analysis { ordered: locord.clone(), causality: together.plus(), coherence: overwritten.plus() | chosen })
+}
+
+/// "Mutually-ordered": atomic, of one location by one reference, each in the other's scope instance.
+pub(super) fn mutually_ordered(graph: &Graph, a: EventId, b: EventId) -> bool {
+    let (first, second) = (graph.event(a), graph.event(b));
+    let place = first.location == second.location && first.reference == second.reference;
+    a != b && place && first.label.atomic && second.label.atomic && graph.in_scope(a, b)
+}
+
+/// The relations that need no more than the graph.
+struct Base<'g> {
+    graph: &'g Graph,
+    po: Relation,
+    rf: Relation,
+    ssw: Relation,
+    acquires: Set,
+    releases: Set,
+}
+
+impl<'g> Base<'g> {
+    fn new(graph: &'g Graph) -> Self {
+        let acquires = graph.set(|event| event.label.acquire);
+        let releases = graph.set(|event| event.label.release);
+        let po = graph.po();
+        // The system's operations stand in threads of their own or nobody's; what precedes one in its thread takes part.
+        let ssw = system(graph, &po);
+        Base { graph, po, rf: graph.rf(), ssw, acquires, releases }
+    }
+
+    /// "Happens-before": program order, and for each set of storage classes what synchronization about exactly
+    /// those classes orders ("inter-thread-happens-before").
+    fn happens_before(&self) -> Relation {
+        let graph = self.graph;
+        let sw = self.synchronizes_with();
+        let mut used = 0;
+        graph.events().iter().for_each(|event| used |= event.label.semantics.0 | event.label.storage.0);
+        let mut hb = self.po.clone();
+        for mask in (1..=used).filter(|mask| mask & !used == 0) {
+            let about = graph.set(|event| event.label.semantics.includes(Classes(mask)));
+            let touches = graph.set(|event| event.label.is_access() && event.label.storage.0 & mask != 0);
+            let either = &about | &touches;
+            let step = &self.ssw
+                | &(sw.from(&about).to(&about)
+                    | self.po.from(&either).to(&(&self.releases & &about))
+                    | self.po.from(&(&self.acquires & &about)).to(&either));
+            hb |= &step.plus();
+        }
+        hb
+    }
+
+    /// "Synchronizes-with": release and acquire, of atomics and fences, and barriers between fences.
+    fn synchronizes_with(&self) -> Relation {
+        let (graph, n) = (self.graph, self.graph.len());
+        let atomic = graph.set(|event| event.label.atomic && event.location.is_some());
+        let (reads, writes) = (graph.reads(), graph.writes());
+        let fences = graph.set(|event| matches!(event.label.kind, Kind::Fence | Kind::Barrier));
+        let (atomic_reads, atomic_writes) = (&atomic & &reads, &atomic & &writes);
+        let (release, acquire) = (&atomic_writes & &self.releases, &atomic_reads & &self.acquires);
+        let (release_fence, acquire_fence) = (&fences & &self.releases, &fences & &self.acquires);
+        let label = |event: EventId| graph.event(event).label;
+        let from_fence =
+            self.po.from(&release_fence).to(&atomic_writes).filter(|f, w| label(f).semantics.includes(label(w).storage));
+        let to_fence =
+            self.po.from(&atomic_reads).to(&acquire_fence).filter(|r, f| label(f).semantics.includes(label(r).storage));
+        let rf = self.rf.filter(|write, read| mutually_ordered(graph, write, read));
+        // The release sequence: through read-modify-writes that read from one another.
+        let sequence = rf.then(&graph.rmw()).plus().maybe();
+        let released = Relation::identity(n, &release) | from_fence;
+        let acquired = Relation::identity(n, &acquire) | to_fence;
+        let by_atomics = released.then(&sequence).then(&rf).then(&acquired);
+        let barriers = graph.barrier_order().filter(|a, b| a != b && graph.in_scope(a, b));
+        let near = self.po.maybe();
+        let by_barriers = near.from(&release_fence).then(&barriers).then(&near.to(&acquire_fence));
+        (by_atomics | by_barriers).filter(|a, b| graph.in_scope(a, b))
+    }
+
+    /// "Availability" and "visibility" chains, and "location-ordered".
+    fn location_ordered(&self, hb: &Relation) -> Relation {
+        let (graph, n) = (self.graph, self.graph.len());
+        let label = |event: EventId| graph.event(event).label;
+        let available = |least: Level| {
+            graph.set(|event| {
+                let label = &event.label;
+                let own = label.kind == Kind::Write && label.coherent;
+                (own || (label.release && label.makes_available)) && label.level >= least
+            })
+        };
+        let visible = |least: Level| {
+            graph.set(|event| {
+                let label = &event.label;
+                let own = label.kind == Kind::Read && label.coherent;
+                (own || (label.acquire && label.makes_visible)) && label.level >= least
+            })
+        };
+        // Which accesses an availability or visibility operation is about: those of its classes, or its own.
+        let includes = |a: EventId, b: EventId| about(graph, a, b) || about(graph, b, a);
+        let step = |level: Level| hb.filter(|a, b| graph.share(a, b, level) && includes(a, b));
+        let (by_subgroup, by_block, by_family) =
+            (step(Level::Subgroup), step(Level::Block), step(Level::QueueFamily));
+
+        let avsg = Relation::identity(n, &available(Level::Subgroup));
+        let from_subgroup = avsg.then(&by_subgroup).maybe();
+        let avwg = from_subgroup.to(&available(Level::Block));
+        let from_block = from_subgroup.then(&avwg.then(&by_block).maybe());
+        let avqf = from_block.to(&available(Level::QueueFamily));
+        let from_family = from_block.then(&avqf.then(&by_family).maybe());
+        let avsh = from_family.to(&available(Level::Device));
+
+        let vissg = Relation::identity(n, &visible(Level::Subgroup));
+        let to_subgroup = by_subgroup.then(&vissg).maybe();
+        let viswg = to_subgroup.from(&visible(Level::Block));
+        let to_block = by_block.then(&viswg).maybe().then(&to_subgroup);
+        let visqf = to_block.from(&visible(Level::QueueFamily));
+        let to_family = by_family.then(&visqf).maybe().then(&to_block);
+        let vissh = to_family.from(&visible(Level::Device));
+
+        let shared = graph.set(|event| event.label.is_access() && event.thread.is_some() && !event.label.private);
+        let (reads, writes) = (graph.reads(), graph.writes());
+        let (shared_reads, shared_writes) = (&shared & &reads, &shared & &writes);
+        let begin = self.po.maybe().from(&shared_writes).filter(includes);
+        let end = self.po.maybe().to(&shared_reads).filter(includes);
+        let mut via_chains = Relation::new(n);
+        for (level, av, vis) in [
+            (Level::Subgroup, &avsg, &vissg),
+            (Level::Block, &avwg, &viswg),
+            (Level::QueueFamily, &avqf, &visqf),
+            (Level::System, &avsh, &vissh),
+        ] {
+            let across = begin.then(av).then(&hb.filter(|a, b| graph.share(a, b, level)));
+            via_chains |= &across.to(&shared_writes);
+            via_chains |= &across.then(vis).then(&end);
+        }
+        let same_reference = |a: EventId, b: EventId| graph.event(a).reference == graph.event(b).reference;
+        let own = hb.filter(|a, b| graph.same_thread(a, b));
+        let by_reference = (own | via_chains).filter(same_reference);
+
+        let accesses = graph.set(|event| event.label.is_access() && event.thread.is_some());
+        let device_available = graph.set(|event| event.label.kind == Kind::MakeAvailable);
+        let device_visible = graph.set(|event| event.label.kind == Kind::MakeVisible);
+        let made_available = hb.from(&(&accesses & &writes)).to(&device_available).then(hb);
+        let by_device = made_available.to(&(&accesses & &writes))
+            | made_available.to(&device_visible).then(&hb.to(&(&accesses & &reads)));
+        let after_reads = hb.from(&shared_reads).to(&shared);
+        let by_system = self.ssw.plus().from(&(&accesses & &reads)).to(&accesses);
+        let all = by_reference | by_device | after_reads | by_system;
+        all.filter(|a, b| {
+            label(a).is_access() && label(b).is_access() && a != b && graph.event(a).location == graph.event(b).location
+                && graph.event(a).location.is_some()
+        })
+    }
+}
+
+/// Whether the availability or visibility operation `op` is about the access `access`.
+fn about(graph: &Graph, access: EventId, op: EventId) -> bool {
+    let (a, b) = (graph.event(access), graph.event(op));
+    if !a.label.is_access() {
+        return false;
+    }
+    let semantic = access != op
+        && ((b.label.release && b.label.makes_available) || (b.label.acquire && b.label.makes_visible))
+        && b.label.semantics.0 & a.label.storage.0 != 0;
+    let own = b.label.is_access() && b.label.coherent && a.location == b.location && a.reference == b.reference;
+    semantic || own
+}
+
+/// System-synchronizes-with: the whole of what precedes one side, and the whole of what follows the other.
+fn system(graph: &Graph, po: &Relation) -> Relation {
+    super::system_hops(graph, po)
+}

@@ -1,0 +1,394 @@
+//! Sets of events and relations between them, as bits.
+//!
+//! A [`Relation`] over `n` events is a matrix of `n` rows; a row is the [`Set`] of events that an event is related
+//! to. The names follow the notation of memory models: `a.then(&b)` is `a ; b`, `r.from(&s)` is `[s] ; r`, `r.to(&s)`
+//! is `r ; [s]`, `r.inverse()` is `r^-1`, `r.plus()` is `r+`, `r.maybe()` is `r?`.
+
+use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
+
+const BITS: usize = u64::BITS as usize;
+
+/// A set of events.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Set {
+    words: Vec<u64>,
+}
+
+impl Set {
+    /// The empty set, of events below `n`.
+    pub fn new(n: usize) -> Set {
+        Set { words: vec![0; n.div_ceil(BITS)] }
+    }
+
+    /// The events below `n` for which `holds`.
+    pub fn of(n: usize, holds: impl Fn(usize) -> bool) -> Set {
+        let mut set = Set::new(n);
+        (0..n).filter(|&event| holds(event)).for_each(|event| set.insert(event));
+        set
+    }
+
+    /// Adds an event; the set grows where it must.
+    pub fn insert(&mut self, event: usize) {
+        if event / BITS >= self.words.len() {
+            self.words.resize(event / BITS + 1, 0);
+        }
+        self.words[event / BITS] |= 1 << (event % BITS);
+    }
+
+    /// Takes an event away.
+    pub fn remove(&mut self, event: usize) {
+        if let Some(word) = self.words.get_mut(event / BITS) {
+            *word &= !(1 << (event % BITS));
+        }
+    }
+
+    /// Whether the event is in the set.
+    #[inline]
+    pub fn contains(&self, event: usize) -> bool {
+        self.words.get(event / BITS).is_some_and(|word| word >> (event % BITS) & 1 != 0)
+    }
+
+    /// Whether there is no event in the set.
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+
+    /// How many events there are.
+    pub fn len(&self) -> usize {
+        self.words.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// The events, in ascending order.
+    pub fn iter(&self) -> Ones<'_> {
+        Ones::new(&self.words)
+    }
+
+    /// Whether every event of this set is in the other.
+    pub fn is_subset(&self, other: &Set) -> bool {
+        self.words.iter().enumerate().all(|(at, &word)| word & !other.word(at) == 0)
+    }
+
+    #[inline]
+    fn word(&self, at: usize) -> u64 {
+        self.words.get(at).copied().unwrap_or(0)
+    }
+}
+
+/// The set bits of some words, in ascending order.
+pub struct Ones<'a> {
+    words: &'a [u64],
+    at: usize,
+    left: u64,
+}
+
+impl<'a> Ones<'a> {
+    #[inline]
+    fn new(words: &'a [u64]) -> Self {
+        Ones { words, at: 0, left: words.first().copied().unwrap_or(0) }
+    }
+}
+
+impl Iterator for Ones<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        while self.left == 0 {
+            self.at += 1;
+            self.left = *self.words.get(self.at)?;
+        }
+        let bit = self.left.trailing_zeros() as usize;
+        self.left &= self.left - 1;
+        Some(self.at * BITS + bit)
+    }
+}
+
+macro_rules! pointwise {
+    ($type:ident, $words:ident, $like:expr; $($trait:ident $method:ident $op:expr),+) => {$(
+        impl $trait<&$type> for &$type {
+            type Output = $type;
+
+            fn $method(self, other: &$type) -> $type {
+                let mut result = $like(self, other);
+                let op: fn(u64, u64) -> u64 = $op;
+                for (at, word) in result.$words.iter_mut().enumerate() {
+                    let at = |words: &[u64]| words.get(at).copied().unwrap_or(0);
+                    *word = op(at(&self.$words), at(&other.$words));
+                }
+                result
+            }
+        }
+
+        impl $trait<$type> for $type {
+            type Output = $type;
+
+            fn $method(self, other: $type) -> $type {
+                $trait::$method(&self, &other)
+            }
+        }
+
+        impl $trait<&$type> for $type {
+            type Output = $type;
+
+            fn $method(self, other: &$type) -> $type {
+                $trait::$method(&self, other)
+            }
+        }
+    )+};
+}
+
+pointwise!(Set, words, |a: &Set, b: &Set| Set { words: vec![0; a.words.len().max(b.words.len())] };
+    BitOr bitor |a, b| a | b, BitAnd bitand |a, b| a & b, Sub sub |a, b| a & !b);
+
+/// A relation over events.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Relation {
+    events: usize,
+    /// Words of a row.
+    width: usize,
+    bits: Vec<u64>,
+}
+
+// Relations over the same events alone are combined; a graph's are.
+pointwise!(Relation, bits, |a: &Relation, _: &Relation| Relation::new(a.events);
+    BitOr bitor |a, b| a | b, BitAnd bitand |a, b| a & b, Sub sub |a, b| a & !b);
+
+impl BitOrAssign<&Relation> for Relation {
+    fn bitor_assign(&mut self, other: &Relation) {
+        self.bits.iter_mut().zip(&other.bits).for_each(|(a, b)| *a |= b);
+    }
+}
+
+impl Relation {
+    /// The empty relation over `n` events.
+    pub fn new(n: usize) -> Relation {
+        let width = n.div_ceil(BITS);
+        Relation { events: n, width, bits: vec![0; n * width] }
+    }
+
+    /// The pairs of events below `n` for which `holds`.
+    pub fn of(n: usize, holds: impl Fn(usize, usize) -> bool) -> Relation {
+        let mut relation = Relation::new(n);
+        for a in 0..n {
+            (0..n).filter(|&b| holds(a, b)).for_each(|b| relation.insert(a, b));
+        }
+        relation
+    }
+
+    /// All pairs of an event of `a` with an event of `b`.
+    pub fn product(n: usize, a: &Set, b: &Set) -> Relation {
+        let mut relation = Relation::new(n);
+        for from in a.iter() {
+            relation.insert_all(from, b);
+        }
+        relation
+    }
+
+    /// Every event of the set with itself.
+    pub fn identity(n: usize, set: &Set) -> Relation {
+        let mut relation = Relation::new(n);
+        set.iter().for_each(|event| relation.insert(event, event));
+        relation
+    }
+
+    /// How many events the relation is over.
+    pub fn events(&self) -> usize {
+        self.events
+    }
+
+    #[inline]
+    fn row(&self, event: usize) -> &[u64] {
+        self.bits.get(event * self.width..(event + 1) * self.width).unwrap_or(&[])
+    }
+
+    #[inline]
+    fn row_mut(&mut self, event: usize) -> &mut [u64] {
+        self.bits.get_mut(event * self.width..(event + 1) * self.width).unwrap_or(&mut [])
+    }
+
+    /// Whether `a` is related to `b`.
+    #[inline]
+    pub fn has(&self, a: usize, b: usize) -> bool {
+        self.row(a).get(b / BITS).is_some_and(|word| word >> (b % BITS) & 1 != 0)
+    }
+
+    /// Relates `a` to `b`.
+    #[inline]
+    pub fn insert(&mut self, a: usize, b: usize) {
+        if let Some(word) = self.row_mut(a).get_mut(b / BITS) {
+            *word |= 1 << (b % BITS);
+        }
+    }
+
+    /// Relates `a` to every event of `set`.
+    pub fn insert_all(&mut self, a: usize, set: &Set) {
+        self.row_mut(a).iter_mut().enumerate().for_each(|(at, word)| *word |= set.word(at));
+    }
+
+    /// The events that `a` is related to.
+    pub fn after(&self, a: usize) -> Ones<'_> {
+        Ones::new(self.row(a))
+    }
+
+    /// The events that `a` is related to, as a set.
+    pub fn after_set(&self, a: usize) -> Set {
+        Set { words: self.row(a).to_vec() }
+    }
+
+    /// All pairs.
+    pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        (0..self.events).flat_map(|a| self.after(a).map(move |b| (a, b)))
+    }
+
+    /// Whether no pair is related.
+    pub fn is_empty(&self) -> bool {
+        self.bits.iter().all(|&word| word == 0)
+    }
+
+    /// The pairs that begin in `set`: `[set] ; self`.
+    pub fn from(&self, set: &Set) -> Relation {
+        let mut relation = Relation::new(self.events);
+        for event in set.iter().take_while(|&event| event < self.events) {
+            relation.row_mut(event).copy_from_slice(self.row(event));
+        }
+        relation
+    }
+
+    /// The pairs that end in `set`: `self ; [set]`.
+    pub fn to(&self, set: &Set) -> Relation {
+        let mut relation = self.clone();
+        for row in relation.bits.chunks_mut(self.width.max(1)) {
+            row.iter_mut().enumerate().for_each(|(at, word)| *word &= set.word(at));
+        }
+        relation
+    }
+
+    /// The pairs for which `holds`.
+    pub fn filter(&self, holds: impl Fn(usize, usize) -> bool) -> Relation {
+        let mut relation = Relation::new(self.events);
+        self.pairs().filter(|&(a, b)| holds(a, b)).for_each(|(a, b)| relation.insert(a, b));
+        relation
+    }
+
+    /// `self ; next`.
+    pub fn then(&self, next: &Relation) -> Relation {
+        let mut relation = Relation::new(self.events);
+        for a in 0..self.events {
+            for b in self.after(a) {
+                let row = relation.row_mut(a);
+                row.iter_mut().zip(next.row(b)).for_each(|(to, from)| *to |= from);
+            }
+        }
+        relation
+    }
+
+    /// `self^-1`.
+    pub fn inverse(&self) -> Relation {
+        let mut relation = Relation::new(self.events);
+        self.pairs().for_each(|(a, b)| relation.insert(b, a));
+        relation
+    }
+
+    /// `self?`: with every event related to itself.
+    pub fn maybe(&self) -> Relation {
+        let mut relation = self.clone();
+        (0..self.events).for_each(|event| relation.insert(event, event));
+        relation
+    }
+
+    /// `self+`: the transitive closure.
+    pub fn plus(&self) -> Relation {
+        let mut relation = self.clone();
+        let mut row = vec![0; self.width];
+        for middle in 0..self.events {
+            row.copy_from_slice(relation.row(middle));
+            if row.iter().all(|&word| word == 0) {
+                continue;
+            }
+            let (word, bit) = (middle / BITS, middle % BITS);
+            for from in relation.bits.chunks_exact_mut(self.width) {
+                if from[word] >> bit & 1 != 0 {
+                    from.iter_mut().zip(&row).for_each(|(to, from)| *to |= from);
+                }
+            }
+        }
+        relation
+    }
+
+    /// Whether no event is related to itself.
+    pub fn is_irreflexive(&self) -> bool {
+        (0..self.events).all(|event| !self.has(event, event))
+    }
+
+    /// Whether the relation has no cycle.
+    pub fn is_acyclic(&self) -> bool {
+        // Events whose successors are all gone go too; what is left then lies on or before a cycle.
+        let mut left = Set::of(self.events, |_| true);
+        loop {
+            let before = left.len();
+            for event in 0..self.events {
+                if left.contains(event) && self.row(event).iter().enumerate().all(|(at, word)| word & left.word(at) == 0)
+                {
+                    left.remove(event);
+                }
+            }
+            match left.len() {
+                0 => return true,
+                len if len == before => return false,
+                _ => {}
+            }
+        }
+    }
+
+    /// The same relation over more events.
+    pub fn grown(&self, n: usize) -> Relation {
+        if n.div_ceil(BITS) == self.width {
+            let mut bits = self.bits.clone();
+            bits.resize(n * self.width, 0);
+            return Relation { events: n, width: self.width, bits };
+        }
+        let mut relation = Relation::new(n);
+        self.pairs().for_each(|(a, b)| relation.insert(a, b));
+        relation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn relation(n: usize, pairs: &[(usize, usize)]) -> Relation {
+        let mut relation = Relation::new(n);
+        pairs.iter().for_each(|&(a, b)| relation.insert(a % n, b % n));
+        relation
+    }
+
+    proptest! {
+        #[test]
+        fn operators_mean_what_their_names_say(
+            n in 1usize..80,
+            a in prop::collection::vec((0usize..80, 0usize..80), 0..60),
+            b in prop::collection::vec((0usize..80, 0usize..80), 0..60),
+            s in prop::collection::vec(0usize..80, 0..20),
+        ) {
+            let (a, b) = (relation(n, &a), relation(n, &b));
+            let set = Set::of(n, |event| s.contains(&event));
+            prop_assert_eq!(&a | &b, Relation::of(n, |x, y| a.has(x, y) || b.has(x, y)));
+            prop_assert_eq!(&a - &b, Relation::of(n, |x, y| a.has(x, y) && !b.has(x, y)));
+            prop_assert_eq!(a.then(&b), Relation::of(n, |x, z| (0..n).any(|y| a.has(x, y) && b.has(y, z))));
+            prop_assert_eq!(a.inverse(), Relation::of(n, |x, y| a.has(y, x)));
+            prop_assert_eq!(a.from(&set), Relation::of(n, |x, y| set.contains(x) && a.has(x, y)));
+            prop_assert_eq!(a.to(&set), Relation::of(n, |x, y| set.contains(y) && a.has(x, y)));
+            let mut closure = a.clone();
+            loop {
+                let next = &closure | &closure.then(&closure);
+                if next == closure { break }
+                closure = next;
+            }
+            prop_assert_eq!(a.plus(), closure.clone());
+            prop_assert_eq!(a.is_acyclic(), closure.is_irreflexive());
+            prop_assert_eq!(a.grown(n + 70).pairs().collect::<Vec<_>>(), a.pairs().collect::<Vec<_>>());
+        }
+    }
+}
