@@ -5,16 +5,23 @@
 //! gives a [`Request`]; the owner answers a load with [`Thread::answer`] and calls `run` again. An [`Environment`]
 //! holds what a launch gives all its threads.
 //!
+//! What a thread computes with is up to its [`Value`]: words, or, for a model checker, [`Deferred`] words. Then a load
+//! can be answered before its value is chosen, and the thread runs on until control needs it.
+//!
 //! The machine does the arithmetic (by the rules of [`wattle_ir::eval`]), checks every index, and keeps the private
 //! arrays. What it never knows: memories, schedules, devices. Dimension 0 varies slowest everywhere.
 
+mod access;
 mod environment;
+mod live;
 mod lower;
 mod program;
 mod request;
 mod thread;
+mod value;
 
 pub use environment::{Argument, Environment, EnvironmentError, LaunchShape, Position};
 pub use program::{MAX_LOCAL_ELEMENTS, Program};
 pub use request::{Fault, Location, Request};
 pub use thread::Thread;
+pub use value::{Deferred, Value};

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use wattle_ir::{Expr, ExprId, Kernel, Label, MAX_RANK, ParamKind, Place, SharedLen, Site, SlotId, Stmt, Type};
 
-use crate::Program;
 use crate::program::{Access, AccessKind, Calc, CalcOp, Instr, Local, Op, Operand};
+use crate::{Program, live};
 
 /// A jump target that is not known yet.
 const UNKNOWN: u32 = u32::MAX;
@@ -23,6 +23,8 @@ pub(crate) struct Lowering<'k> {
     accesses: Vec<Access>,
     messages: Vec<Arc<str>>,
     locals: Vec<Local>,
+    /// Where the bodies of the loops without a bound begin.
+    heads: Vec<u32>,
     temps: u32,
     at: Site,
     /// Where the current statement's steps begin.
@@ -52,6 +54,7 @@ impl<'k> Lowering<'k> {
             accesses: Vec::new(),
             messages: Vec::new(),
             locals: Vec::new(),
+            heads: Vec::new(),
             temps: 0,
             at: kernel.site,
             first_calc: 0,
@@ -73,7 +76,7 @@ impl<'k> Lowering<'k> {
         }
         self.block(&self.kernel.body);
         self.emit(Op::Return);
-        Program {
+        let mut program = Program {
             kernel,
             code: self.code,
             sites: self.sites,
@@ -81,9 +84,12 @@ impl<'k> Lowering<'k> {
             accesses: self.accesses,
             messages: self.messages,
             locals: self.locals,
+            dead: Vec::new(),
             temps: self.temps as usize,
             words,
-        }
+        };
+        program.dead = live::dead_before(&program, &self.heads);
+        program
     }
 
     fn type_of(&self, expr: &Expr) -> Type {
@@ -290,6 +296,11 @@ impl<'k> Lowering<'k> {
             }
             Stmt::If { condition, then, otherwise } => self.choice(*condition, then, otherwise),
             Stmt::Loop { label, body, continuing, bounded, site } => {
+                let number = self.heads.len() as u32;
+                if !bounded {
+                    self.emit(Op::LoopHead { label: *label, number });
+                    self.heads.push(self.here());
+                }
                 let start = self.here();
                 self.labels.push(Open { label: *label, breaks: Vec::new(), continues: Vec::new() });
                 self.block(body);
@@ -297,8 +308,11 @@ impl<'k> Lowering<'k> {
                 let next = self.here();
                 self.block(continuing);
                 self.at = *site;
-                let op = if *bounded { Op::Jump(start) } else { Op::BackEdge { label: *label, target: start } };
-                self.emit(op);
+                self.emit(if *bounded {
+                    Op::Jump(start)
+                } else {
+                    Op::BackEdge { label: *label, target: start, number }
+                });
                 self.close(open, next);
             }
             Stmt::Block { label, body } => {

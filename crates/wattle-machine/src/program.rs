@@ -1,5 +1,6 @@
 //! A kernel as flat code.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use wattle_ir::{
@@ -26,6 +27,8 @@ pub struct Program {
     pub(crate) messages: Vec<Arc<str>>,
     /// Where each private array lies among a thread's words.
     pub(crate) locals: Vec<Local>,
+    /// For each loop without a bound, the words that are dead at its head.
+    pub(crate) dead: Vec<Vec<Range<usize>>>,
     /// How many temporaries the largest statement needs.
     pub(crate) temps: usize,
     /// How many words a thread holds: its slots, then its private arrays.
@@ -77,15 +80,43 @@ pub(crate) enum CalcOp {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Op {
-    Assign { slot: u32, value: Operand },
-    Divide { dst: u32, op: DivOp, ty: Type, left: Operand, right: Operand },
+    Assign {
+        slot: u32,
+        value: Operand,
+    },
+    Divide {
+        dst: u32,
+        op: DivOp,
+        ty: Type,
+        left: Operand,
+        right: Operand,
+    },
     Access(u32),
-    Fence { order: FenceOrder, scope: Scope },
+    Fence {
+        order: FenceOrder,
+        scope: Scope,
+    },
     Barrier,
     Jump(u32),
-    JumpUnless { condition: Operand, target: u32 },
-    BackEdge { label: Label, target: u32 },
-    Assert { condition: Operand, message: u32 },
+    JumpUnless {
+        condition: Operand,
+        target: u32,
+    },
+    /// Before the body of a loop without a bound; `number` counts such loops.
+    LoopHead {
+        label: Label,
+        number: u32,
+    },
+    /// Goes to the body of such a loop, which follows its head.
+    BackEdge {
+        label: Label,
+        target: u32,
+        number: u32,
+    },
+    Assert {
+        condition: Operand,
+        message: u32,
+    },
     Return,
 }
 

@@ -3,20 +3,23 @@
 use std::fmt;
 use std::sync::Arc;
 
-use wattle_ir::{AtomicOp, Kernel, Label, MAX_RANK, Place, Site, Type};
+use wattle_ir::{AtomicOp, Kernel, Label, Place, Site, Type};
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
-/// An element of a view or of an array in shared memory, in bounds.
+use crate::Value;
+
+/// An element of a view or of an array in shared memory; in bounds, where its index is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Location {
+pub struct Location<V: Value = u64> {
     /// A view or a shared array; never an array of the thread's own.
     pub place: Place,
     /// The type of its elements.
     pub element: Type,
     /// The number of dimensions of the index.
     pub rank: usize,
-    /// The index, dimension 0 first; 0 beyond the rank.
-    pub index: [u32; MAX_RANK],
+    /// The index, dimension 0 first; 0 beyond the rank. With deferred values ([`Deferred`](crate::Deferred)) it is
+    /// none while any dimension is not known.
+    pub index: V::Index,
     /// The source line of the access.
     pub site: Site,
 }
@@ -26,27 +29,27 @@ pub struct Location {
 /// Those that name an answer want [`Thread::answer`](crate::Thread::answer) (or `answer_lanes`) before the next
 /// [`run`](crate::Thread::run); after all others the owner simply calls `run` again.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Request {
+pub enum Request<V: Value = u64> {
     /// A plain load. Answer: the value.
-    Load(Location),
+    Load(Location<V>),
     /// A plain load of consecutive elements along the only dimension. Answer: all the values.
     LoadLanes {
         /// The first element.
-        location: Location,
+        location: Location<V>,
         /// How many.
         lanes: u32,
     },
     /// A plain store.
     Store {
         /// The element.
-        location: Location,
+        location: Location<V>,
         /// What to store.
-        value: u64,
+        value: V,
     },
     /// An atomic load. Answer: the value.
     AtomicLoad {
         /// The element.
-        location: Location,
+        location: Location<V>,
         /// Its order.
         order: ReadOrder,
         /// Its scope.
@@ -55,9 +58,9 @@ pub enum Request {
     /// An atomic store.
     AtomicStore {
         /// The element.
-        location: Location,
+        location: Location<V>,
         /// What to store.
-        value: u64,
+        value: V,
         /// Its order.
         order: WriteOrder,
         /// Its scope.
@@ -66,11 +69,11 @@ pub enum Request {
     /// An atomic read-modify-write ([`wattle_ir::eval::atomic`]). Answer: the old value.
     AtomicUpdate {
         /// The element.
-        location: Location,
+        location: Location<V>,
         /// What it does.
         op: AtomicOp,
         /// The operand.
-        operand: u64,
+        operand: V,
         /// Its order.
         order: UpdateOrder,
         /// Its scope.
@@ -79,11 +82,11 @@ pub enum Request {
     /// A compare-exchange. Answer: the old value.
     CompareExchange {
         /// The element.
-        location: Location,
+        location: Location<V>,
         /// The value that lets it succeed.
-        expected: u64,
+        expected: V,
         /// What it then stores.
-        desired: u64,
+        desired: V,
         /// Its order.
         order: UpdateOrder,
         /// Its scope.
@@ -103,7 +106,15 @@ pub enum Request {
         /// Its source line.
         site: Site,
     },
-    /// The back edge of a loop without a bound.
+    /// A loop without a bound is entered; only where values can be deferred. The thread now stands before the body, as
+    /// it does at the loop's back edges.
+    LoopHead {
+        /// The loop.
+        label: Label,
+        /// Its source line.
+        site: Site,
+    },
+    /// The back edge of a loop without a bound. The thread stands before the body again.
     BackEdge {
         /// The loop.
         label: Label,
@@ -112,6 +123,10 @@ pub enum Request {
     },
     /// Something that must not happen did; it is skipped (a load or a division gives 0) and the thread can go on.
     Fault(Fault),
+    /// Control needs a value that is not known: a condition, a divisor, or the index of an array of the thread's own.
+    /// Only where values can be deferred. The thread stays where it is, and says the same when it is run again; one
+    /// that was kept at the load, and is now given the value, goes on.
+    NeedsValue,
     /// The fuel is used up.
     OutOfFuel,
     /// The thread has ended.

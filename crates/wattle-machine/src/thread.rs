@@ -1,10 +1,10 @@
 //! The state of one thread, and how it runs.
 
-use wattle_ir::{LocalId, MAX_RANK, Place, Site, eval};
+use wattle_ir::{LocalId, Site, eval};
 
-use crate::program::{Access, AccessKind, Calc, CalcOp, Op, Operand};
-use crate::request::{Fault, Location, Request};
-use crate::{Environment, Position, Program};
+use crate::program::{Calc, CalcOp, Op, Operand};
+use crate::request::{Fault, Request};
+use crate::{Environment, Position, Program, Value};
 
 /// As many temporaries as nearly every statement needs; they live on the stack.
 const FEW: usize = 16;
@@ -13,30 +13,41 @@ const FEW: usize = 16;
 ///
 /// Two threads are equal when they will do the same, given the same answers. A thread must be run with the program
 /// that it was made for, and with one environment.
+///
+/// `V` is what it computes with ([`Value`]). Where values can be deferred, the words that no path reads any more are
+/// set to 0 at [`Request::LoopHead`] and [`Request::BackEdge`], so that a thread there equals itself some iterations
+/// ago unless something differs that it may still read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Thread {
+pub struct Thread<V: Value = u64> {
     position: Position,
     /// The next instruction.
     pc: u32,
-    /// The instruction of the last request.
+    /// The instruction of the last request; for a back edge that of the loop's head.
     at: u32,
-    answer: Answer,
+    pub(crate) answer: Answer,
     /// The slots, then the private arrays.
-    words: Vec<u64>,
+    pub(crate) words: Vec<V>,
 }
 
 /// Where the answer to the last request goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Answer {
+pub(crate) enum Answer {
     None,
     Slot(u32),
     Lanes { first: usize, len: u32 },
 }
 
 impl Thread {
-    /// A thread that stands before its first statement, its slots and arrays all zero.
+    /// A thread in the domain of words, before its first statement.
     pub fn new(program: &Program, position: Position) -> Thread {
-        Thread { position, pc: 0, at: 0, answer: Answer::None, words: vec![0; program.words] }
+        Thread::start(program, position)
+    }
+}
+
+impl<V: Value> Thread<V> {
+    /// A thread in any domain that stands before its first statement, its slots and arrays all zero.
+    pub fn start(program: &Program, position: Position) -> Thread<V> {
+        Thread { position, pc: 0, at: 0, answer: Answer::None, words: vec![V::default(); program.words] }
     }
 
     /// Where the thread is in its launch.
@@ -44,13 +55,13 @@ impl Thread {
         self.position
     }
 
-    /// The values of the slots, as raw words.
-    pub fn slots<'a>(&'a self, program: &Program) -> &'a [u64] {
+    /// The values of the slots.
+    pub fn slots<'a>(&'a self, program: &Program) -> &'a [V] {
         self.words.get(..program.kernel.slots.len()).unwrap_or(&[])
     }
 
-    /// The elements of an array of the thread's own, as raw words.
-    pub fn local<'a>(&'a self, program: &Program, id: LocalId) -> &'a [u64] {
+    /// The elements of an array of the thread's own.
+    pub fn local<'a>(&'a self, program: &Program, id: LocalId) -> &'a [V] {
         let Some(local) = program.locals.get(id.index()) else { return &[] };
         self.words.get(local.first..local.first + local.len as usize).unwrap_or(&[])
     }
@@ -60,39 +71,48 @@ impl Thread {
         program.sites.get(self.at as usize).copied().unwrap_or(program.kernel.site)
     }
 
-    /// The number of the instruction of the last request: tells two statements of one source line apart.
+    /// Whether any word is not known. Right after [`Request::LoopHead`] and [`Request::BackEdge`] the words that no
+    /// path reads any more do not count. Threads with a pending word can be equal and yet go on differently, once the
+    /// loads that they wait for are given different values.
+    pub fn any_pending(&self) -> bool {
+        V::DEFERS && self.words.iter().any(|word| word.known().is_none())
+    }
+
+    /// The number of the instruction of the last request: tells two statements of one source line apart. A loop's
+    /// back edge has that of its head.
     pub fn at(&self) -> u32 {
         self.at
     }
 
-    /// Answers the last request with one value. Without an answer a load leaves its slot as it was.
-    pub fn answer(&mut self, raw: u64) {
-        self.answer_lanes(&[raw]);
+    /// Answers the last request with one value. Without an answer a load leaves its slot as it was; where values can
+    /// be deferred each load is to be answered, since the slot may have been forgotten.
+    pub fn answer(&mut self, value: V) {
+        self.answer_lanes(&[value]);
     }
 
     /// Answers the last request with several values, for [`Request::LoadLanes`]; lanes beyond them keep their value.
-    pub fn answer_lanes(&mut self, raw: &[u64]) {
+    pub fn answer_lanes(&mut self, values: &[V]) {
         let (first, len) = match self.answer {
             Answer::None => return,
             Answer::Slot(slot) => (slot as usize, 1),
             Answer::Lanes { first, len } => (first, len as usize),
         };
         if let Some(words) = self.words.get_mut(first..first + len) {
-            words.iter_mut().zip(raw).for_each(|(word, &raw)| *word = raw);
+            words.iter_mut().zip(values).for_each(|(word, &value)| *word = value);
         }
         self.answer = Answer::None;
     }
 
     /// Runs until the thread needs something, has something to say, or has done `fuel` steps, each about one
     /// statement; `fuel` is left with what remains. A thread that has ended says [`Request::Done`] again.
-    pub fn run(&mut self, program: &Program, environment: &Environment, fuel: &mut u64) -> Request {
+    pub fn run(&mut self, program: &Program, environment: &Environment, fuel: &mut u64) -> Request<V> {
         self.answer = Answer::None;
-        let mut few = [0; FEW];
+        let mut few = [V::default(); FEW];
         let mut many = Vec::new();
         let temps = if program.temps <= FEW {
             &mut few[..]
         } else {
-            many.resize(program.temps, 0);
+            many.resize(program.temps, V::default());
             &mut many[..]
         };
         loop {
@@ -117,7 +137,10 @@ impl Thread {
                 }
                 Op::Jump(target) => self.pc = target,
                 Op::JumpUnless { condition, target } => {
-                    if self.operand(condition, environment, temps) & 1 == 0 {
+                    let Some(condition) = self.operand(condition, environment, temps).known() else {
+                        return self.needs_value();
+                    };
+                    if condition & 1 == 0 {
                         self.pc = target;
                     }
                 }
@@ -130,20 +153,41 @@ impl Thread {
                 Op::Divide { dst, op, ty, left, right } => {
                     let (left, right) =
                         (self.operand(left, environment, temps), self.operand(right, environment, temps));
-                    let quotient = eval::divide(op, ty, left, right);
-                    self.set(dst as usize, quotient.unwrap_or(0));
+                    let Some(right) = right.known() else { return self.needs_value() };
+                    let quotient = match left.known() {
+                        Some(left) => eval::divide(op, ty, left, right).map(V::from_raw),
+                        // Whether a division is a fault is a matter of the divisor alone.
+                        None => eval::divide(op, ty, 0, right).map(|_| left),
+                    };
+                    self.set(dst as usize, quotient.unwrap_or_default());
                     if quotient.is_none() {
                         return Request::Fault(Fault::DivisionByZero { site: self.site(program) });
                     }
                 }
                 Op::Fence { order, scope } => return Request::Fence { order, scope, site: self.site(program) },
                 Op::Barrier => return Request::Barrier { site: self.site(program) },
-                Op::BackEdge { label, target } => {
+                Op::LoopHead { label, number } => {
+                    // No statement is done here, so it takes no step.
+                    *fuel += 1;
+                    if V::DEFERS {
+                        self.forget(program, number);
+                        return Request::LoopHead { label, site: self.site(program) };
+                    }
+                }
+                Op::BackEdge { label, target, number } => {
                     self.pc = target;
+                    // The head's own instruction lies before the body: entered or repeated, a loop is the same.
+                    self.at = target - 1;
+                    if V::DEFERS {
+                        self.forget(program, number);
+                    }
                     return Request::BackEdge { label, site: self.site(program) };
                 }
                 Op::Assert { condition, message } => {
-                    if self.operand(condition, environment, temps) & 1 == 0 {
+                    let Some(condition) = self.operand(condition, environment, temps).known() else {
+                        return self.needs_value();
+                    };
+                    if condition & 1 == 0 {
                         let message = program.messages.get(message as usize).cloned().unwrap_or_else(|| "".into());
                         return Request::Fault(Fault::Assertion { message, site: self.site(program) });
                     }
@@ -156,150 +200,51 @@ impl Thread {
         }
     }
 
-    #[inline(always)]
-    fn set(&mut self, word: usize, raw: u64) {
-        if let Some(word) = self.words.get_mut(word) {
-            *word = raw;
+    /// Stays at the instruction, which control cannot pass without a value that is not known.
+    pub(crate) fn needs_value(&mut self) -> Request<V> {
+        self.pc = self.at;
+        Request::NeedsValue
+    }
+
+    /// Sets the words that are dead at the head of this loop to 0.
+    fn forget(&mut self, program: &Program, number: u32) {
+        for words in program.dead.get(number as usize).into_iter().flatten() {
+            self.words.get_mut(words.clone()).unwrap_or(&mut []).fill(V::default());
         }
     }
 
     #[inline(always)]
-    fn operand(&self, operand: Operand, environment: &Environment, temps: &[u64]) -> u64 {
-        match operand {
+    pub(crate) fn set(&mut self, word: usize, value: V) {
+        if let Some(word) = self.words.get_mut(word) {
+            *word = value;
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn operand(&self, operand: Operand, environment: &Environment, temps: &[V]) -> V {
+        let raw = match operand {
+            Operand::Slot(slot) => return self.words.get(slot as usize).copied().unwrap_or_default(),
+            Operand::Temp(temp) => return temps.get(temp as usize).copied().unwrap_or_default(),
             Operand::Const(raw) => raw,
-            Operand::Slot(slot) => self.words.get(slot as usize).copied().unwrap_or(0),
-            Operand::Temp(temp) => temps.get(temp as usize).copied().unwrap_or(0),
             Operand::Param(param) => environment.scalar(param),
             Operand::Extent(param, dimension) => {
                 environment.extent(param).get(dimension as usize).copied().unwrap_or(0) as u64
             }
             Operand::SharedLen => environment.shared_len as u64,
             Operand::Builtin(builtin, dimension) => environment.builtin(&self.position, builtin, dimension),
-        }
+        };
+        V::from_raw(raw)
     }
 
     #[inline(always)]
-    fn calc(&self, calc: &Calc, environment: &Environment, temps: &[u64]) -> u64 {
+    fn calc(&self, calc: &Calc, environment: &Environment, temps: &[V]) -> V {
         let get = |operand| self.operand(operand, environment, temps);
         match calc.op {
-            CalcOp::Unary(op, ty, x) => eval::unary(op, ty, get(x)),
-            CalcOp::Binary(op, ty, x, y) => eval::binary(op, ty, get(x), get(y)),
-            CalcOp::Fma(ty, x, y, z) => eval::fma(ty, get(x), get(y), get(z)),
-            CalcOp::Select(condition, x, y) => get(if get(condition) & 1 != 0 { x } else { y }),
-            CalcOp::Cast(from, to, x) => eval::cast(from, to, get(x)),
+            CalcOp::Unary(op, ty, x) => get(x).unary(|x| eval::unary(op, ty, x)),
+            CalcOp::Binary(op, ty, x, y) => get(x).binary(get(y), |x, y| eval::binary(op, ty, x, y)),
+            CalcOp::Fma(ty, x, y, z) => get(x).ternary(get(y), get(z), |x, y, z| eval::fma(ty, x, y, z)),
+            CalcOp::Select(condition, x, y) => get(condition).select(|| get(x), || get(y)),
+            CalcOp::Cast(from, to, x) => get(x).unary(|x| eval::cast(from, to, x)),
         }
-    }
-
-    /// Checks the index and asks for the access; one to a private array is done here.
-    fn access(
-        &mut self,
-        program: &Program,
-        access: &Access,
-        environment: &Environment,
-        temps: &[u64],
-    ) -> Option<Request> {
-        let extent = match access.place {
-            Place::Param(id) => environment.extent(id.0),
-            Place::Shared(id) => [program.shared_len(id.index(), environment.shared_len), 1, 1, 1],
-            Place::Local(id) => [program.locals.get(id.index()).map_or(0, |local| local.len), 1, 1, 1],
-        };
-        let mut index = [0u32; MAX_RANK];
-        let mut inside = true;
-        for dimension in 0..access.rank.min(MAX_RANK) {
-            index[dimension] = self.operand(access.index[dimension], environment, temps) as u32;
-            inside &= index[dimension] < extent[dimension];
-        }
-        if let AccessKind::LoadLanes { lanes, .. } = access.kind {
-            inside = index[0] as u64 + lanes as u64 <= extent[0] as u64;
-        }
-        if !inside {
-            return Some(self.out_of_bounds(program, access, index, extent));
-        }
-        if let Place::Local(id) = access.place {
-            let first = program.locals.get(id.index()).map_or(0, |local| local.first) + index[0] as usize;
-            self.own_access(program, access, first, environment, temps);
-            return None;
-        }
-        let (place, element, rank) = (access.place, access.element, access.rank);
-        let location = Location { place, element, rank, index, site: self.site(program) };
-        let get = |operand| self.operand(operand, environment, temps);
-        let (answer, request) = match access.kind {
-            AccessKind::Load { dst } => (Answer::Slot(dst), Request::Load(location)),
-            AccessKind::LoadLanes { dst, lanes } => {
-                let first = program.locals.get(dst.index()).map_or(0, |local| local.first);
-                (Answer::Lanes { first, len: lanes }, Request::LoadLanes { location, lanes })
-            }
-            AccessKind::Store { value } => (Answer::None, Request::Store { location, value: get(value) }),
-            AccessKind::AtomicLoad { dst, order, scope } => {
-                (Answer::Slot(dst), Request::AtomicLoad { location, order, scope })
-            }
-            AccessKind::AtomicStore { value, order, scope } => {
-                (Answer::None, Request::AtomicStore { location, value: get(value), order, scope })
-            }
-            AccessKind::AtomicUpdate { dst, op, operand, order, scope } => {
-                let operand = get(operand);
-                (Answer::Slot(dst), Request::AtomicUpdate { location, op, operand, order, scope })
-            }
-            AccessKind::CompareExchange { dst, expected, desired, order, scope } => {
-                let (expected, desired) = (get(expected), get(desired));
-                (Answer::Slot(dst), Request::CompareExchange { location, expected, desired, order, scope })
-            }
-        };
-        self.answer = answer;
-        Some(request)
-    }
-
-    /// An access to a private array; the verifier lets only plain ones through.
-    fn own_access(
-        &mut self,
-        program: &Program,
-        access: &Access,
-        first: usize,
-        environment: &Environment,
-        temps: &[u64],
-    ) {
-        match access.kind {
-            AccessKind::Load { dst } => {
-                let value = self.words.get(first).copied().unwrap_or(0);
-                self.set(dst as usize, value);
-            }
-            AccessKind::LoadLanes { dst, lanes } => {
-                let to = program.locals.get(dst.index()).map_or(0, |local| local.first);
-                self.words.copy_within(first..first + lanes as usize, to);
-            }
-            AccessKind::Store { value } => {
-                let value = self.operand(value, environment, temps);
-                self.set(first, value);
-            }
-            _ => {}
-        }
-    }
-
-    /// Skips the access; what it would have loaded is 0.
-    fn out_of_bounds(
-        &mut self,
-        program: &Program,
-        access: &Access,
-        index: [u32; MAX_RANK],
-        extent: [u32; MAX_RANK],
-    ) -> Request {
-        let mut lanes = 1;
-        match access.kind {
-            AccessKind::Load { dst }
-            | AccessKind::AtomicLoad { dst, .. }
-            | AccessKind::AtomicUpdate { dst, .. }
-            | AccessKind::CompareExchange { dst, .. } => self.set(dst as usize, 0),
-            AccessKind::LoadLanes { dst, lanes: count } => {
-                lanes = count;
-                if let Some(local) = program.locals.get(dst.index()) {
-                    let words = self.words.get_mut(local.first..local.first + local.len as usize);
-                    words.unwrap_or(&mut []).fill(0);
-                }
-            }
-            AccessKind::Store { .. } | AccessKind::AtomicStore { .. } => {}
-        }
-        let rank = access.rank.min(MAX_RANK);
-        let (index, extent) = (index[..rank].to_vec(), extent[..rank].to_vec());
-        Request::Fault(Fault::OutOfBounds { place: access.place, index, lanes, extent, site: self.site(program) })
     }
 }

@@ -1,5 +1,150 @@
 //! Every execution that a memory model permits, each once.
+//!
+//! The search builds execution graphs, not interleavings (Kokologiannakis, Vafeiadis, "HMC: Model Checking for
+//! Hardware Memory Models", ASPLOS 2020, is the nearest relative). A thread runs on past a read whose source is not
+//! chosen until control needs the value ([`Action::NeedsValue`]). When no thread can go on, one pending read is taken
+//! and the search branches: it reads from each consistent write that is there, or from one still to come. The branches
+//! are disjoint, so nothing is built twice and nothing is revisited. A write can be read from only when its address
+//! and its value are known, which is exactly that (rf ∪ dependency) is acyclic: load buffering is found, values out of
+//! thin air are not.
+//!
+//! An execution's identity is its events, its reads-from, and the order of those writes that the model wants ordered
+//! ([`Model::orders_writes`]). The order of sequentially consistent fences is found, and never counted.
+//!
+//! **Waiting.** An iteration of a loop without a bound that brings its thread back to the same state, and has only
+//! read (or written back what it read), is left out: whatever follows could have followed without it. So a loop that
+//! waits is one read with a condition. A thread is *stuck* where all that is left to it are such iterations, on values
+//! that nobody will overwrite, or a barrier that will never open.
 
+mod choose;
+mod leaf;
+mod limit;
 mod process;
+mod run;
+mod state;
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use wattle_memory::{Analysis, EventId, Graph, Model, Placement, ThreadId};
+
+pub use leaf::last_values;
+pub use limit::{Limits, Stopped};
 pub use process::{Action, Address, Barrier, Change, Initial, Members, Process, Target, Written};
+pub use state::Fault;
+
+/// A thread of a program.
+#[derive(Clone, Debug)]
+pub struct Spawn<P> {
+    /// Where it is.
+    pub placement: Placement,
+    /// What it does.
+    pub process: P,
+    /// The threads that must have ended before it begins.
+    pub after: Arc<[ThreadId]>,
+}
+
+/// What to search.
+pub struct Setup<'a, P: Process> {
+    /// What all threads share.
+    pub world: &'a P::World,
+    /// The threads.
+    pub threads: Vec<Spawn<P>>,
+    /// The model.
+    pub model: Model,
+    /// How often a loop that may go on for ever, and that changes something each time, is gone through.
+    pub loop_bound: u32,
+    /// Threads that do the same and cannot be told apart, in classes; of executions that differ only in which of
+    /// them is which, one is built.
+    pub symmetric: Vec<Vec<ThreadId>>,
+    /// When to give up.
+    pub limits: Limits,
+}
+
+/// Something about the program that the search does not do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// Accesses of different sizes to one cell.
+    MixedSizes {
+        /// The cell.
+        address: Address,
+        /// The bytes of the two accesses.
+        bytes: [u8; 2],
+        /// The second one's statement.
+        source: u32,
+    },
+}
+
+/// A finished execution, or one whose threads can go no further.
+pub struct Execution<'a, P> {
+    /// The graph.
+    pub graph: &'a Graph,
+    /// What the model says of it; where several orders of its fences are possible, under one of them.
+    pub analysis: &'a Analysis,
+    /// The threads as they ended.
+    pub threads: Vec<&'a P>,
+    /// What went wrong within threads.
+    pub faults: Vec<Fault>,
+    /// The threads that are stuck; none in a finished execution.
+    pub stuck: Vec<Stuck>,
+    /// The cells that were touched, and their locations.
+    pub cells: Vec<(Address, wattle_memory::LocationId)>,
+}
+
+/// A thread that can be stuck for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Why.
+    pub why: Why,
+}
+
+/// Why a thread is stuck.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It waits for a value that nobody will write: the reads that go on, and what they read from.
+    Spins(Vec<(EventId, EventId)>),
+    /// It waits at a barrier that some thread of its block will never reach.
+    Barrier(EventId),
+}
+
+/// What the search tells as it goes. Breaking off ends it.
+pub trait Visitor<P> {
+    /// A finished execution: each that there is, once.
+    fn complete(&mut self, execution: &Execution<'_, P>) -> ControlFlow<()>;
+
+    /// An execution with stuck threads. The same one may come more than once.
+    fn stuck(&mut self, execution: &Execution<'_, P>) -> ControlFlow<()>;
+}
+
+/// How much was searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Finished executions.
+    pub complete: u64,
+    /// Executions that turned out not to exist after something had been chosen.
+    pub abandoned: u64,
+    /// Ends with stuck threads.
+    pub stuck: u64,
+    /// Ends at the loop bound: the search is not exhaustive if there is one.
+    pub bounded: u64,
+}
+
+/// How a search ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It has seen everything, up to the loop bound ([`Statistics::bounded`]).
+    Exhausted,
+    /// The visitor broke it off.
+    BrokenOff,
+    /// A limit was reached.
+    Stopped(Stopped),
+    /// The program does something that the search does not do.
+    Problem(Problem),
+}
+
+/// Searches all executions.
+pub fn search<P: Process>(setup: &Setup<'_, P>, visitor: &mut impl Visitor<P>) -> (End, Statistics) {
+    choose::search(setup, visitor)
+}

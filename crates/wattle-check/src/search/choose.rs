@@ -1,0 +1,321 @@
+//! The branching: which read gets its source next, and from where.
+
+use std::ops::ControlFlow;
+
+use wattle_memory::{Analysis, EventId, Kind, Set, ThreadId};
+
+use super::leaf::leaf;
+use super::limit::Watch;
+use super::process::{Members, Process};
+use super::run::{settle, would_spin};
+use super::state::{Runner, State, Status};
+use super::{End, Problem, Setup, Statistics, Stopped, Visitor};
+
+/// Why the search does not go on.
+pub(super) enum Halt {
+    BrokenOff,
+    Stopped(Stopped),
+    Problem(Problem),
+}
+
+impl From<Problem> for Halt {
+    fn from(problem: Problem) -> Halt {
+        Halt::Problem(problem)
+    }
+}
+
+/// What goes along with every step.
+pub(super) struct Search<'s, 'a, P: Process, V> {
+    pub setup: &'s Setup<'a, P>,
+    pub visitor: &'s mut V,
+    pub statistics: Statistics,
+    watch: Watch<'s>,
+}
+
+pub(super) fn search<P: Process>(setup: &Setup<'_, P>, visitor: &mut impl Visitor<P>) -> (End, Statistics) {
+    let watch = Watch::new(&setup.limits);
+    let mut search = Search { setup, visitor, statistics: Statistics::default(), watch };
+    let end = match search.explore(State::new(setup)) {
+        Ok(()) => End::Exhausted,
+        Err(Halt::BrokenOff) => End::BrokenOff,
+        Err(Halt::Stopped(limit)) => End::Stopped(limit),
+        Err(Halt::Problem(problem)) => End::Problem(problem),
+    };
+    (end, search.statistics)
+}
+
+/// A pending read, and where its value can come from.
+struct Choice {
+    thread: ThreadId,
+    read: EventId,
+    sources: Vec<EventId>,
+    /// Sources with which the thread would only go back to the head of its loop.
+    spinning: Vec<EventId>,
+    /// Whether it is the first pending read of its thread.
+    first: bool,
+}
+
+impl Choice {
+    /// Whether its thread can get any further by it.
+    fn goes_on(&self) -> bool {
+        !self.sources.is_empty()
+    }
+}
+
+/// The read to branch on. One that holds its thread up goes first: the more threads have come to their ends, the
+/// fewer writes are still to come. Of those a read-modify-write, whose place in the order of writes decides most.
+fn best<'c, P: Process>(state: &State<P>, choices: &'c [Choice]) -> Option<&'c Choice> {
+    choices.iter().min_by_key(|choice| {
+        let ended = state.runners[choice.thread].status == Status::Done;
+        let update = state.graph.other_half(choice.read).is_some();
+        (!choice.goes_on(), ended, !update, !choice.first, choice.sources.len())
+    })
+}
+
+impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
+    /// Searches everything that the state can become.
+    fn explore(&mut self, mut state: State<P>) -> Result<(), Halt> {
+        let mut analysis = None;
+        // A step that takes no choice goes on in place; only a branch calls itself.
+        loop {
+            if let Some(limit) = self.watch.check() {
+                return Err(Halt::Stopped(limit));
+            }
+            settle(self.setup, &mut state)?;
+            if state.runners.iter().any(|runner| runner.status == Status::Bounded) {
+                self.statistics.bounded += 1;
+                return Ok(());
+            }
+            // What has been added since does not make anything possible that was not, so what was known then will do
+            // for a step that leaves no choice; it cannot be wrong for long.
+            if let Some(known) = &analysis
+                && let Some((thread, read, source)) = self.forced(&state, known)
+            {
+                state.choose(read, source);
+                state.runners[thread].status = Status::Ready;
+                continue;
+            }
+            let Ok(now) = self.setup.model.analyse(&state.graph) else {
+                self.statistics.abandoned += 1;
+                return Ok(());
+            };
+            let now = analysis.insert(now);
+            let choices = self.choices(&state, now);
+            let gate = self.open_gate(&state);
+            let Some(choice) = best(&state, &choices) else {
+                return match gate {
+                    Some((gate, quorum)) => self.open_gates(state, gate, quorum),
+                    None => flow(leaf(self, &state, now)),
+                };
+            };
+            // Someone else may still write only if someone else can still go on.
+            let others = gate.is_some() || choices.iter().any(|other| other.read != choice.read && other.goes_on());
+            let later = others && self.may_be_written(&state, now, choice);
+            let Choice { thread, read, sources, spinning, .. } = choice;
+            let (thread, read) = (*thread, *read);
+            let alike = self.alike(&state, thread, read);
+            let mut seen = Set::new(state.graph.len());
+            spinning.iter().for_each(|&source| seen.insert(source));
+            let mut spun = !spinning.is_empty();
+            for &source in sources {
+                let mut next = state.clone();
+                next.choose(read, source);
+                next.runners[thread].status = Status::Ready;
+                alike.iter().for_each(|&other| next.exclude(other, &seen));
+                spun |= self.branch(next, thread)?;
+                seen.insert(source);
+            }
+            state.exclude(read, &seen);
+            if later {
+                alike.iter().for_each(|&other| state.exclude(other, &seen));
+                continue;
+            }
+            if spun {
+                // The read has no source but such as keep its thread in its loop: is that for ever?
+                return flow(leaf(self, &state, now));
+            }
+            return Ok(());
+        }
+    }
+
+    /// Goes on with a read chosen; whether that only makes its thread go through its loop again.
+    fn branch(&mut self, mut state: State<P>, thread: ThreadId) -> Result<bool, Halt> {
+        settle(self.setup, &mut state)?;
+        if state.runners[thread].status == Status::Spins {
+            return Ok(true);
+        }
+        self.explore(state)?;
+        Ok(false)
+    }
+
+    /// For each thread its first pending read that some write is there for.
+    fn choices(&self, state: &State<P>, analysis: &Analysis) -> Vec<Choice> {
+        let mut choices = Vec::new();
+        for thread in 0..state.runners.len() {
+            for (number, read) in state.pending(thread).enumerate() {
+                let (sources, spinning) = self.sources(state, analysis, read, thread);
+                if !sources.is_empty() || !spinning.is_empty() {
+                    choices.push(Choice { thread, read, sources, spinning, first: number == 0 });
+                    break;
+                }
+            }
+        }
+        choices
+    }
+
+    /// A read that has one source and no other to hope for.
+    fn forced(&self, state: &State<P>, analysis: &Analysis) -> Option<(ThreadId, EventId, EventId)> {
+        let choices = self.choices(state, analysis);
+        let choice = best(state, &choices)?;
+        let [source] = choice.sources[..] else { return None };
+        let others = choices.iter().any(|other| other.read != choice.read && other.goes_on());
+        if !choice.spinning.is_empty() && !others || self.open_gate(state).is_some() {
+            return None;
+        }
+        let hopes = others && self.may_be_written(state, analysis, choice);
+        (!hopes).then_some((choice.thread, choice.read, source))
+    }
+
+    /// Whether a write that the read can read from may still come: from a thread that has not ended, or where an
+    /// address or a value is not known yet.
+    fn may_be_written(&self, state: &State<P>, analysis: &Analysis, choice: &Choice) -> bool {
+        let graph = &state.graph;
+        let location = graph.event(choice.read).location;
+        let runs = |(thread, runner): (ThreadId, &Runner<P>)| {
+            thread != choice.thread && !matches!(runner.status, Status::Done | Status::Spins)
+        };
+        let open = |id: EventId| {
+            let event = graph.event(id);
+            let here = event.location.is_none() || event.location == location;
+            let write = event.label.kind == Kind::Write && event.value.is_none();
+            write && here && !analysis.causality.has(choice.read, id) && graph.other_half(choice.read) != Some(id)
+        };
+        state.runners.iter().enumerate().any(runs) || (0..graph.len()).any(open)
+    }
+
+    /// The writes that a read can read from, as far as what is known tells; and those of them that would only send
+    /// the thread back to the head of its loop.
+    fn sources(
+        &self,
+        state: &State<P>,
+        analysis: &Analysis,
+        read: EventId,
+        thread: ThreadId,
+    ) -> (Vec<EventId>, Vec<EventId>) {
+        let graph = &state.graph;
+        let Some(location) = graph.event(read).location else { return (Vec::new(), Vec::new()) };
+        let excluded = state.excluded(read);
+        let possible = |&write: &EventId| {
+            if excluded.is_some_and(|excluded| excluded.contains(write)) || analysis.causality.has(read, write) {
+                return false;
+            }
+            // The own write of a read-modify-write, and what the thread has run on to since.
+            if write > read && graph.same_thread(read, write) {
+                return false;
+            }
+            let hidden = |other: EventId| {
+                analysis.causality.has(other, read) && graph.event(other).label.kind == Kind::Write
+            };
+            !analysis.coherence.after(write).any(hidden) && !self.taken(state, read, write)
+        };
+        let spins = |&write: &EventId| {
+            let value = graph.event(write).value.unwrap_or(0);
+            would_spin(self.setup, state, thread, read, value)
+        };
+        let possible = state.writes[location].iter().copied().filter(possible);
+        let (spinning, sources) = possible.partition(spins);
+        (sources, spinning)
+    }
+
+    /// Whether another read-modify-write has read from the write already, and both cannot.
+    fn taken(&self, state: &State<P>, read: EventId, write: EventId) -> bool {
+        let graph = &state.graph;
+        let Some(own) = graph.other_half(read) else { return false };
+        let location = graph.event(read).location;
+        // A compare-exchange whose outcome is open may leave everything as it is.
+        if graph.event(own).location.is_none() {
+            return false;
+        }
+        let taker = |&other: &EventId| {
+            other != own
+                && graph.other_half(other).is_some_and(|half| graph.source(half) == Some(write))
+                && self.setup.model.orders_writes(graph, own, other)
+                && graph.event(other).location == location
+        };
+        location.is_some_and(|location| state.writes[location].iter().any(taker))
+    }
+
+    /// The reads of threads that stand exactly where this one does and cannot be told from it.
+    fn alike(&self, state: &State<P>, thread: ThreadId, read: EventId) -> Vec<EventId> {
+        let Some(class) = self.setup.symmetric.iter().find(|class| class.contains(&thread)) else {
+            return Vec::new();
+        };
+        let runner = &state.runners[thread];
+        if runner.waiting != Some(read) {
+            return Vec::new();
+        }
+        let same = |&&other: &&ThreadId| {
+            let candidate = &state.runners[other];
+            other != thread
+                && candidate.status == runner.status
+                && candidate.process == runner.process
+                && untouched(state, other)
+                && candidate.waiting.is_some_and(|at| state.graph.event(at).location == state.graph.event(read).location)
+        };
+        if !untouched(state, thread) {
+            return Vec::new();
+        }
+        class.iter().filter(same).filter_map(|&other| state.runners[other].waiting).collect()
+    }
+
+    /// A barrier that some, but not all, of the threads that came can pass.
+    fn open_gate(&self, state: &State<P>) -> Option<(usize, usize)> {
+        state.gates.iter().enumerate().find_map(|(number, gate)| match gate.barrier.members {
+            Members::Quorum(quorum) if !gate.open && gate.arrivals.len() >= quorum as usize => {
+                Some((number, quorum as usize))
+            }
+            _ => None,
+        })
+    }
+
+    /// Branches over who is first through a barrier.
+    fn open_gates(&mut self, state: State<P>, gate: usize, quorum: usize) -> Result<(), Halt> {
+        let arrivals = state.gates[gate].arrivals.len();
+        for first in subsets(arrivals, quorum) {
+            let mut next = state.clone();
+            next.open(gate, &first);
+            self.explore(next)?;
+        }
+        Ok(())
+    }
+}
+
+fn flow(flow: ControlFlow<()>) -> Result<(), Halt> {
+    if flow.is_break() { Err(Halt::BrokenOff) } else { Ok(()) }
+}
+
+/// Whether nothing has been decided about a thread yet: nothing that it reads is chosen, nobody reads from it.
+fn untouched<P: Process>(state: &State<P>, thread: ThreadId) -> bool {
+    let graph = &state.graph;
+    (0..graph.len()).all(|event| {
+        let own = graph.event(event).thread == Some(thread);
+        let from = graph.source(event).and_then(|source| graph.event(source).thread);
+        !(own && graph.source(event).is_some()) && from != Some(thread)
+    })
+}
+
+/// All subsets of `size` of the numbers below `of`.
+fn subsets(of: usize, size: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for number in 0..of {
+        let with = all.iter().filter(|set: &&Vec<usize>| set.len() < size).map(|set| {
+            let mut set = set.clone();
+            set.push(number);
+            set
+        });
+        let with: Vec<Vec<usize>> = with.collect();
+        all.extend(with);
+    }
+    all.retain(|set| set.len() == size);
+    all
+}

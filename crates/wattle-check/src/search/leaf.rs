@@ -1,0 +1,211 @@
+//! The ends of the search: finished executions, and those whose threads can go no further.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use wattle_memory::{Analysis, EventId, Graph, Kind, ThreadId};
+
+use super::choose::Search;
+use super::process::Process;
+use super::run::settle;
+use super::state::{State, Status};
+use super::{Execution, Stuck, Visitor, Why};
+
+/// Nobody can go on.
+pub(super) fn leaf<P: Process, V: Visitor<P>>(
+    search: &mut Search<'_, '_, P, V>,
+    state: &State<P>,
+    analysis: &Analysis,
+) -> ControlFlow<()> {
+    let ended = state.runners.iter().all(|runner| runner.status == Status::Done);
+    let pending = (0..state.runners.len()).any(|thread| state.pending(thread).next().is_some());
+    if ended && !pending {
+        let mut graph = state.graph.clone();
+        let before = search.statistics.complete;
+        order_writes(search, state, &mut graph, analysis.clone())?;
+        search.statistics.abandoned += u64::from(search.statistics.complete == before);
+        return ControlFlow::Continue(());
+    }
+    match stuck(search, state, analysis) {
+        Some(stuck) => {
+            search.statistics.stuck += 1;
+            let execution = execution(state, &state.graph, analysis, stuck);
+            search.visitor.stuck(&execution)
+        }
+        None => {
+            search.statistics.abandoned += 1;
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+/// Orders the writes that the model wants ordered and that nothing has ordered yet, in every way.
+fn order_writes<P: Process, V: Visitor<P>>(
+    search: &mut Search<'_, '_, P, V>,
+    state: &State<P>,
+    graph: &mut Graph,
+    analysis: Analysis,
+) -> ControlFlow<()> {
+    let model = search.setup.model;
+    let open = state.writes.iter().find_map(|writes| {
+        writes.iter().enumerate().find_map(|(at, &first)| {
+            writes[at + 1..].iter().find_map(|&second| {
+                let ordered = analysis.coherence.has(first, second) || analysis.coherence.has(second, first);
+                (!ordered && model.orders_writes(graph, first, second)).then_some((first, second))
+            })
+        })
+    });
+    let Some((a, b)) = open else {
+        if let Some((graph, analysis)) = order_fences(search, graph.clone(), analysis) {
+            search.statistics.complete += 1;
+            let execution = execution(state, &graph, &analysis, Vec::new());
+            return search.visitor.complete(&execution);
+        }
+        return ControlFlow::Continue(());
+    };
+    for (first, second) in [(a, b), (b, a)] {
+        let mut graph = graph.clone();
+        graph.order_writes(first, second);
+        if let Ok(analysis) = model.analyse(&graph) {
+            order_writes(search, state, &mut graph, analysis)?;
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+/// An order of the sequentially consistent fences under which everything holds, if there is one.
+fn order_fences<P: Process, V: Visitor<P>>(
+    search: &Search<'_, '_, P, V>,
+    graph: Graph,
+    analysis: Analysis,
+) -> Option<(Graph, Analysis)> {
+    let model = search.setup.model;
+    if !model.orders_fences() {
+        return Some((graph, analysis));
+    }
+    let fences: Vec<EventId> =
+        (0..graph.len()).filter(|&event| graph.event(event).label.sc && graph.event(event).label.kind == Kind::Fence).collect();
+    let open = fences.iter().enumerate().find_map(|(at, &first)| {
+        fences[at + 1..].iter().find_map(|&second| {
+            let ordered = analysis.causality.has(first, second) || analysis.causality.has(second, first);
+            (!ordered && model.fences_meet(&graph, first, second)).then_some((first, second))
+        })
+    });
+    let Some((a, b)) = open else { return Some((graph, analysis)) };
+    [(a, b), (b, a)].into_iter().find_map(|(first, second)| {
+        let mut graph = graph.clone();
+        graph.order_fences(first, second);
+        let analysis = model.analyse(&graph).ok()?;
+        order_fences(search, graph, analysis)
+    })
+}
+
+/// Which threads wait for ever, if all that have not ended do; nothing where some thread is only an execution that
+/// does not exist, because its read has no source.
+fn stuck<P: Process, V: Visitor<P>>(
+    search: &Search<'_, '_, P, V>,
+    state: &State<P>,
+    analysis: &Analysis,
+) -> Option<Vec<Stuck>> {
+    let mut stuck = Vec::new();
+    for (thread, runner) in state.runners.iter().enumerate() {
+        let why = match runner.status {
+            Status::Done if state.pending(thread).next().is_none() => continue,
+            Status::NotStarted => continue,
+            Status::AtBarrier(gate) if state.pending(thread).next().is_none() => {
+                let arrival = state.gates[gate].arrivals.iter().find(|arrival| arrival.thread == thread)?;
+                Why::Barrier(arrival.event)
+            }
+            _ => Why::Spins(spins(search, state, analysis, thread)?),
+        };
+        stuck.push(Stuck { thread, why });
+    }
+    (!stuck.is_empty()).then_some(stuck)
+}
+
+/// The sources that keep a thread in its loop although nobody will overwrite them: a thread that looks again and
+/// again sees the last write in the end.
+fn spins<P: Process, V: Visitor<P>>(
+    search: &Search<'_, '_, P, V>,
+    state: &State<P>,
+    analysis: &Analysis,
+    thread: ThreadId,
+) -> Option<Vec<(EventId, EventId)>> {
+    let mut open = vec![(state.clone(), 0)];
+    while let Some((mut state, chosen)) = open.pop() {
+        if settle(search.setup, &mut state).is_err() {
+            continue;
+        }
+        if state.runners[thread].status == Status::Spins {
+            let looks = looks(&state, thread);
+            if looks.iter().all(|&(_, write)| is_last(&state, analysis, write)) {
+                return Some(looks);
+            }
+            continue;
+        }
+        let Some(read) = state.pending(thread).next() else { continue };
+        let Some(location) = state.graph.event(read).location else { continue };
+        // A loop that looks at so many places is not one that waits.
+        if chosen > 64 {
+            continue;
+        }
+        let own = |write: EventId| write > read && state.graph.same_thread(read, write);
+        let last = |&&write: &&EventId| !own(write) && is_last(&state, analysis, write);
+        for &write in state.writes[location].iter().filter(last) {
+            let mut next = state.clone();
+            next.choose(read, write);
+            next.runners[thread].status = Status::Ready;
+            open.push((next, chosen + 1));
+        }
+    }
+    None
+}
+
+/// What a thread that spins looks at again and again, and what it sees there.
+fn looks<P: Process>(state: &State<P>, thread: ThreadId) -> Vec<(EventId, EventId)> {
+    let Some(first) = state.runners[thread].spins_since else { return Vec::new() };
+    let own = |&event: &EventId| state.graph.event(event).thread == Some(thread);
+    (first..state.graph.len()).filter(own).filter_map(|read| Some((read, state.graph.source(read)?))).collect()
+}
+
+/// Whether no other write comes after this one.
+fn is_last<P: Process>(state: &State<P>, analysis: &Analysis, write: EventId) -> bool {
+    let known = |event: EventId| event < analysis.coherence.events();
+    let Some(location) = state.graph.event(write).location else { return false };
+    !state.writes[location].iter().any(|&other| known(write) && known(other) && analysis.coherence.has(write, other))
+}
+
+fn execution<'a, P: Process>(
+    state: &'a State<P>,
+    graph: &'a Graph,
+    analysis: &'a Analysis,
+    stuck: Vec<Stuck>,
+) -> Execution<'a, P> {
+    let faults = state.runners.iter().flat_map(|runner| runner.certain_faults.iter().chain(&runner.faults).copied());
+    let mut cells: Vec<_> = state.cells.iter().map(|(&address, cell)| (address, cell.location)).collect();
+    cells.sort_unstable();
+    Execution {
+        graph,
+        analysis,
+        threads: state.runners.iter().map(|runner| &runner.process).collect(),
+        faults: faults.collect::<HashSet<_>>().into_iter().collect(),
+        stuck,
+        cells,
+    }
+}
+
+/// The values that a location can be left with: those of its last writes. More than one where nothing orders them.
+pub fn last_values(execution_graph: &Graph, analysis: &Analysis, location: usize) -> Vec<u64> {
+    let writes: Vec<EventId> = (0..execution_graph.len())
+        .filter(|&event| {
+            let event = execution_graph.event(event);
+            event.label.kind == Kind::Write && event.location == Some(location)
+        })
+        .collect();
+    let last = |write: &&EventId| !writes.iter().any(|&other| analysis.coherence.has(**write, other));
+    let mut values: Vec<u64> = writes.iter().filter(last).filter_map(|&write| execution_graph.event(write).value).collect();
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+

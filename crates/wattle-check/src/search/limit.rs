@@ -1,0 +1,68 @@
+//! When a search gives up.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use thiserror::Error;
+
+/// When to give up.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// The latest time.
+    pub deadline: Option<Instant>,
+    /// The most memory that the process may use, in bytes.
+    pub memory: Option<u64>,
+    /// Set by someone who does not want to wait any longer.
+    pub cancelled: Option<Arc<AtomicBool>>,
+}
+
+/// The limit that was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Stopped {
+    /// The time is up.
+    #[error("the time limit was reached")]
+    Time,
+    /// The memory is used up.
+    #[error("the memory limit was reached")]
+    Memory,
+    /// Someone asked to stop.
+    #[error("it was interrupted")]
+    Cancelled,
+}
+
+/// Looks at limits now and then.
+pub(super) struct Watch<'a> {
+    limits: &'a Limits,
+    ticks: u32,
+}
+
+impl<'a> Watch<'a> {
+    pub fn new(limits: &'a Limits) -> Self {
+        Watch { limits, ticks: 0 }
+    }
+
+    /// Whether a limit has been reached; cheap enough to be called for every step of the search.
+    pub fn check(&mut self) -> Option<Stopped> {
+        self.ticks = self.ticks.wrapping_add(1);
+        if !self.ticks.is_multiple_of(64) {
+            return None;
+        }
+        if self.limits.cancelled.as_ref().is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)) {
+            return Some(Stopped::Cancelled);
+        }
+        if self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Some(Stopped::Time);
+        }
+        let used = || if self.ticks.is_multiple_of(4096) { resident_bytes() } else { None };
+        self.limits.memory.filter(|&limit| used().is_some_and(|used| used > limit)).map(|_| Stopped::Memory)
+    }
+}
+
+/// The memory that this process holds, where the system tells.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}

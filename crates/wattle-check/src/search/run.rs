@@ -1,0 +1,310 @@
+//! Running threads as far as they go without a choice.
+
+use wattle_memory::{EventId, Kind, Label, Level, LocationId, ThreadId};
+
+use super::process::{Action, Change, Members, Process, Target, Written};
+use super::state::{Fault, Head, State, Status};
+use super::{Problem, Setup};
+
+/// Runs all threads until each has ended or waits for something that takes a choice.
+pub(super) fn settle<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>) -> Result<(), Problem> {
+    loop {
+        let mut moved = false;
+        for thread in 0..state.runners.len() {
+            if state.runners[thread].status == Status::Ready {
+                run(setup, state, thread)?;
+                moved = true;
+            }
+        }
+        moved |= open_full_gates(state);
+        moved |= start_threads(setup, state);
+        if !moved {
+            return Ok(());
+        }
+    }
+}
+
+/// Opens the barriers that all their members have come to. That takes no choice, and no order of arrivals matters.
+fn open_full_gates<P: Process>(state: &mut State<P>) -> bool {
+    let mut opened = false;
+    for number in 0..state.gates.len() {
+        let gate = &state.gates[number];
+        if gate.open {
+            continue;
+        }
+        let full = match &gate.barrier.members {
+            Members::Threads(members) => {
+                members.iter().all(|member| gate.arrivals.iter().any(|arrival| arrival.thread == *member))
+            }
+            // Who is first through a barrier that wants fewer than come is a choice; see `choose`.
+            Members::Quorum(_) => false,
+        };
+        if full {
+            let everyone: Vec<usize> = (0..gate.arrivals.len()).collect();
+            state.open(number, &everyone);
+            opened = true;
+        }
+    }
+    opened
+}
+
+/// Starts the threads whose predecessors have all ended.
+fn start_threads<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>) -> bool {
+    let mut begin: Vec<(&[ThreadId], Vec<ThreadId>)> = Vec::new();
+    for (thread, spawn) in setup.threads.iter().enumerate() {
+        if state.runners[thread].status == Status::NotStarted
+            && spawn.after.iter().all(|&earlier| state.runners[earlier].status == Status::Done)
+        {
+            match begin.iter_mut().find(|(after, _)| *after == &*spawn.after) {
+                Some((_, together)) => together.push(thread),
+                None => begin.push((&spawn.after, vec![thread])),
+            }
+        }
+    }
+    begin.iter().for_each(|(ended, begins)| state.begin_after(ended, begins));
+    !begin.is_empty()
+}
+
+/// What a run has behind it that may still change: past the first read whose value is not known, everything.
+struct Run<P> {
+    process: P,
+    heads: Vec<Head<P>>,
+    /// Which of the trail's events comes next.
+    at: usize,
+    speculative: bool,
+}
+
+/// Runs one thread.
+fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId) -> Result<(), Problem> {
+    let runner = &mut state.runners[thread];
+    let mut run = Run {
+        process: runner.process.clone(),
+        heads: std::mem::take(&mut runner.heads),
+        at: 0,
+        speculative: false,
+    };
+    runner.faults.clear();
+    if let Some(read) = runner.waiting {
+        match state.graph.event(read).value {
+            Some(value) => {
+                state.runners[thread].waiting = None;
+                if let (Some((write, change)), Some(location)) =
+                    (state.runners[thread].update.take(), state.graph.event(read).location)
+                {
+                    write_half(state, read, write, change, location);
+                }
+                run.process.answer(setup.world, Some(value));
+                changed(&mut run, state, read);
+            }
+            None => {
+                state.runners[thread].heads = run.heads.clone();
+                run.speculative = true;
+                run.process.answer(setup.world, None);
+                changed(&mut run, state, read);
+            }
+        }
+    }
+    let status = loop {
+        match run.process.next(setup.world) {
+            Action::Read { target, label, source } => {
+                let (event, _) = event(state, thread, &mut run, label, source);
+                locate(setup, state, event, target, source)?;
+                answer(setup, state, thread, &mut run, event);
+                run.heads.iter_mut().for_each(|head| head.looked |= label.atomic);
+            }
+            Action::Write { target, value, label, source } => {
+                let (event, _) = event(state, thread, &mut run, label, source);
+                locate(setup, state, event, target, source)?;
+                provide(state, event, value);
+                run.heads.iter_mut().for_each(|head| head.effect = true);
+            }
+            Action::Update { target, change, read, write, source } => {
+                let (first, _) = event(state, thread, &mut run, read, source);
+                let (second, new) = event(state, thread, &mut run, write, source);
+                if new {
+                    // The halves of an update whose write is cancelled are not joined again.
+                    state.graph.join_halves(first, second);
+                }
+                locate(setup, state, first, target, source)?;
+                if let Some(location) = state.graph.event(first).location {
+                    write_half(state, first, second, change, location);
+                }
+                let waits = run.speculative;
+                answer(setup, state, thread, &mut run, first);
+                if run.speculative && !waits {
+                    state.runners[thread].update = Some((second, change));
+                }
+            }
+            Action::Fence { label, source } => {
+                event(state, thread, &mut run, label, source);
+            }
+            Action::Barrier { barrier, label, source } => {
+                let (event, new) = event(state, thread, &mut run, label, source);
+                run.heads.iter_mut().for_each(|head| head.effect = true);
+                let gate = if new { Some(state.arrive(thread, event, &barrier)) } else { state.gate_of(event) };
+                if let Some(gate) = gate.filter(|&gate| barrier.waits && !state.passed(gate, event)) {
+                    // The thread stands at the barrier: an event that is done, but for passing.
+                    break Status::AtBarrier(gate);
+                }
+            }
+            Action::LoopHead { label } => {
+                if let Some(at) = run.heads.iter().position(|head| head.label == label) {
+                    run.heads.truncate(at);
+                }
+                let process = run.process.clone();
+                run.heads.push(Head { label, process, iterations: 0, first: None, effect: false, looked: false });
+            }
+            Action::BackEdge { label, .. } => {
+                let Some(at) = run.heads.iter().position(|head| head.label == label) else { continue };
+                run.heads.truncate(at + 1);
+                let head = &mut run.heads[at];
+                if !head.effect && !run.process.any_pending() && head.process == run.process {
+                    break Status::Spins;
+                }
+                head.iterations += u32::from(head.looked || head.effect);
+                if head.iterations > setup.loop_bound {
+                    break Status::Bounded;
+                }
+                let process = run.process.clone();
+                let iterations = head.iterations;
+                *head = Head { label, process, iterations, first: None, effect: false, looked: false };
+            }
+            Action::NeedsValue => break Status::Needs,
+            Action::Fault { fault, source } => {
+                let fault = Fault { thread, fault, source };
+                let runner = &mut state.runners[thread];
+                if run.speculative { runner.faults.push(fault) } else { runner.certain_faults.push(fault) }
+            }
+            Action::Done => break Status::Done,
+        }
+    };
+    let runner = &mut state.runners[thread];
+    runner.status = status;
+    // Where the thread spins, what it looks at again and again.
+    runner.spins_since = run.heads.last().filter(|_| status == Status::Spins).and_then(|head| head.first);
+    if !run.speculative {
+        runner.trail.clear();
+        runner.process = run.process;
+        runner.heads = run.heads;
+    }
+    Ok(())
+}
+
+/// The next event of the thread: the one that an earlier run has added, or a new one.
+fn event<P: Process>(
+    state: &mut State<P>,
+    thread: ThreadId,
+    run: &mut Run<P>,
+    label: Label,
+    source: u32,
+) -> (EventId, bool) {
+    let known = state.runners[thread].trail.get(run.at).copied();
+    let event = known.unwrap_or_else(|| {
+        let event = state.graph.add(thread, label, source);
+        state.runners[thread].trail.push(event);
+        event
+    });
+    run.at += 1;
+    run.heads.iter_mut().for_each(|head| head.first = head.first.or(Some(event)));
+    (event, known.is_none())
+}
+
+fn locate<P: Process>(
+    setup: &Setup<'_, P>,
+    state: &mut State<P>,
+    event: EventId,
+    target: Option<Target>,
+    source: u32,
+) -> Result<(), Problem> {
+    if let (Some(target), None) = (target, state.graph.event(event).location) {
+        let location = state.locate(setup.world, target, source)?;
+        state.graph.set_location(event, location, target.reference);
+    }
+    Ok(())
+}
+
+/// What an update does to its write half, as far as that is known. A compare-exchange that may yet fail writes
+/// nothing: the half has no location until it does.
+fn write_half<P: Process>(state: &mut State<P>, read: EventId, write: EventId, change: Change, location: LocationId) {
+    let written = change.written(state.graph.event(read).value);
+    let fails = matches!(change, Change::CompareExchange { writes_back: false, .. });
+    match written {
+        Written::Nothing => state.graph.cancel(write),
+        Written::Unknown if fails => {}
+        written => {
+            if state.graph.event(write).location.is_none() {
+                state.graph.set_location(write, location, state.graph.event(read).reference);
+            }
+            provide(state, write, if let Written::Value(value) = written { Some(value) } else { None });
+        }
+    }
+}
+
+/// Gives a write its value; with its location known too, it can be read from.
+fn provide<P: Process>(state: &mut State<P>, event: EventId, value: Option<u64>) {
+    let Some(value) = value else { return };
+    let known = state.graph.event(event);
+    let Some(location) = known.location else {
+        return;
+    };
+    if known.value.is_none() {
+        state.graph.set_value(event, value);
+        state.writes[location].push(event);
+    }
+}
+
+/// Answers a read; the first one without a value is where the thread will be run from again.
+fn answer<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId, run: &mut Run<P>, read: EventId) {
+    let value = state.graph.event(read).value;
+    if value.is_none() && !run.speculative {
+        run.speculative = true;
+        let runner = &mut state.runners[thread];
+        runner.process = run.process.clone();
+        runner.heads = run.heads.clone();
+        runner.waiting = Some(read);
+        // What was run before is decided. The write of an update that waits comes again with its read.
+        runner.trail.drain(..run.at);
+        run.at = 0;
+    }
+    run.process.answer(setup.world, value);
+    changed(run, state, read);
+}
+
+/// Notes what an update does to the loops that are open: one that leaves what it found does nothing.
+fn changed<P: Process>(run: &mut Run<P>, state: &State<P>, read: EventId) {
+    let Some(write) = state.graph.other_half(read) else { return };
+    let idle = match (state.graph.event(read).value, state.graph.event(write).value) {
+        (Some(old), Some(new)) => old == new && state.graph.event(write).label.atomic,
+        _ => false,
+    };
+    for head in &mut run.heads {
+        head.effect |= !idle;
+        head.looked = true;
+    }
+}
+
+/// Whether a thread, given that value for the read that it waits for, only goes back to the head of its loop.
+pub(super) fn would_spin<P: Process>(setup: &Setup<'_, P>, state: &State<P>, thread: ThreadId, read: EventId, value: u64) -> bool {
+    let runner = &state.runners[thread];
+    let simple = runner.waiting == Some(read)
+        && runner.trail.iter().all(|&event| {
+            let label = &state.graph.event(event).label;
+            label.kind == Kind::Fence && label.level == Level::Thread
+        });
+    let idle = match (runner.update, state.graph.other_half(read)) {
+        (Some((_, change)), Some(_)) => match change.written(Some(value)) {
+            Written::Nothing => true,
+            Written::Value(new) => new == value,
+            Written::Unknown => false,
+        },
+        (None, None) => true,
+        _ => false,
+    };
+    let Some(head) = runner.heads.last().filter(|head| simple && idle && !head.effect) else { return false };
+    let mut process = runner.process.clone();
+    process.answer(setup.world, Some(value));
+    match process.next(setup.world) {
+        Action::BackEdge { label, .. } => label == head.label && !process.any_pending() && process == head.process,
+        _ => false,
+    }
+}

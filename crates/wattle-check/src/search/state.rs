@@ -1,0 +1,264 @@
+//! An execution that is being built: its graph, and how far each thread has come.
+
+use std::collections::HashMap;
+
+use wattle_memory::{EventId, Graph, Kind, Label, Level, LocationId, Placement, Set, ThreadId};
+
+use super::process::{Address, Barrier, Change, Process, Target};
+use super::{Problem, Setup};
+
+/// How far a thread has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Status {
+    /// It can run.
+    Ready,
+    /// It has not begun, and waits for other threads to end.
+    NotStarted,
+    /// It needs the value of a read whose source is not chosen.
+    Needs,
+    /// It waits at the barrier of that number in [`State::gates`].
+    AtBarrier(usize),
+    /// It has come back to the head of a loop and nothing has changed.
+    Spins,
+    /// It has gone through a loop more often than the bound allows.
+    Bounded,
+    /// It has ended.
+    Done,
+}
+
+/// A loop that is open: the thread as it was when the current iteration began.
+#[derive(Clone)]
+pub(super) struct Head<P> {
+    pub label: u32,
+    pub process: P,
+    pub iterations: u32,
+    /// The first event of the current iteration.
+    pub first: Option<EventId>,
+    /// Whether the current iteration has done something that others can see.
+    pub effect: bool,
+    /// Whether it has looked at memory that threads race on.
+    pub looked: bool,
+}
+
+/// A thread. Everything before `waiting` is decided; `trail` are the events that it has run on to since.
+#[derive(Clone)]
+pub(super) struct Runner<P> {
+    /// The machine; where there is a `waiting` read, as it was before the answer.
+    pub process: P,
+    pub heads: Vec<Head<P>>,
+    /// The first read whose value is not known.
+    pub waiting: Option<EventId>,
+    pub trail: Vec<EventId>,
+    /// Where `waiting` is a read-modify-write's: the write, and what it does.
+    pub update: Option<(EventId, Change)>,
+    pub status: Status,
+    /// Where it spins, the first event of the iteration that changed nothing.
+    pub spins_since: Option<EventId>,
+    /// The faults since `waiting`; told again when the thread is run again.
+    pub faults: Vec<Fault>,
+    pub certain_faults: Vec<Fault>,
+}
+
+/// Something that must not happen did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fault {
+    /// The thread.
+    pub thread: ThreadId,
+    /// What, by the number that the thread's owner gave it.
+    pub fault: u32,
+    /// The statement.
+    pub source: u32,
+}
+
+/// The arrivals at one barrier of one block.
+#[derive(Clone)]
+pub(super) struct Gate {
+    pub block: Placement,
+    pub barrier: Barrier,
+    pub arrivals: Vec<Arrival>,
+    pub open: bool,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Arrival {
+    pub thread: ThreadId,
+    pub event: EventId,
+    pub resource: u64,
+    pub waits: bool,
+    pub passed: bool,
+}
+
+#[derive(Clone)]
+pub(super) struct State<P> {
+    pub graph: Graph,
+    pub runners: Vec<Runner<P>>,
+    pub cells: HashMap<Address, Cell, rustc_hash::FxBuildHasher>,
+    pub writes: Vec<Vec<EventId>>,
+    pub gates: Vec<Gate>,
+    /// For a read that is to read from a write still to come, the writes that it has seen.
+    pub excluded: Vec<(EventId, Set)>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Cell {
+    pub location: LocationId,
+    pub bytes: u8,
+}
+
+impl<P: Process> State<P> {
+    pub fn new(setup: &Setup<'_, P>) -> State<P> {
+        let mut placements: Vec<Placement> = setup.threads.iter().map(|thread| thread.placement).collect();
+        // The system's own operations, between launches, are a thread of their own.
+        placements.push(Placement { device: Placement::HOST - 1, ..Placement::new(0, 0) });
+        let runners = setup.threads.iter().map(|thread| Runner {
+            process: thread.process.clone(),
+            heads: Vec::new(),
+            waiting: None,
+            trail: Vec::new(),
+            update: None,
+            status: if thread.after.is_empty() { Status::Ready } else { Status::NotStarted },
+            spins_since: None,
+            faults: Vec::new(),
+            certain_faults: Vec::new(),
+        });
+        State {
+            runners: runners.collect(),
+            graph: Graph::new(placements),
+            cells: HashMap::default(),
+            writes: Vec::new(),
+            gates: Vec::new(),
+            excluded: Vec::new(),
+        }
+    }
+
+    /// The location of a target; the first access to a cell adds it.
+    pub fn locate(&mut self, world: &P::World, target: Target, source: u32) -> Result<LocationId, Problem> {
+        if let Some(cell) = self.cells.get(&target.address) {
+            if cell.bytes != target.bytes {
+                let bytes = [cell.bytes, target.bytes];
+                return Err(Problem::MixedSizes { address: target.address, bytes, source });
+            }
+            return Ok(cell.location);
+        }
+        let initial = P::initial(world, target.address);
+        let location = self.graph.add_location(initial.value, initial.unwritten);
+        self.cells.insert(target.address, Cell { location, bytes: target.bytes });
+        self.writes.push(vec![self.graph.initial(location)]);
+        Ok(location)
+    }
+
+    /// The reads whose source is not chosen, of a thread, that have a location: in program order.
+    pub fn pending(&self, thread: ThreadId) -> impl Iterator<Item = EventId> + '_ {
+        let runner = &self.runners[thread];
+        runner.waiting.into_iter().chain(runner.trail.iter().copied()).filter(|&event| self.is_pending(event))
+    }
+
+    /// Whether an event is a read whose value is not known.
+    pub fn is_pending(&self, event: EventId) -> bool {
+        let event = self.graph.event(event);
+        event.label.kind == Kind::Read && event.value.is_none()
+    }
+
+    /// The writes that a read is not to read from any more.
+    pub fn excluded(&self, read: EventId) -> Option<&Set> {
+        self.excluded.iter().find(|(of, _)| *of == read).map(|(_, set)| set)
+    }
+
+    /// Keeps a read from reading from any of those writes.
+    pub fn exclude(&mut self, read: EventId, writes: &Set) {
+        match self.excluded.iter_mut().find(|(of, _)| *of == read) {
+            Some((_, set)) => *set = &*set | writes,
+            None => self.excluded.push((read, writes.clone())),
+        }
+    }
+
+    /// Chooses the source of a read.
+    pub fn choose(&mut self, read: EventId, write: EventId) {
+        self.graph.set_source(read, write);
+        if let Some(value) = self.graph.event(write).value {
+            self.graph.set_value(read, value);
+        }
+        self.excluded.retain(|(of, _)| *of != read);
+    }
+
+    /// Notes an arrival; the number of its gate.
+    pub fn arrive(&mut self, thread: ThreadId, event: EventId, barrier: &Barrier) -> usize {
+        let block = self.graph.threads()[thread];
+        let found = self.gates.iter().position(|gate| {
+            gate.barrier.instance == barrier.instance
+                && gate.barrier.members == barrier.members
+                && gate.block.shares(&block, Level::Block)
+        });
+        let number = found.unwrap_or_else(|| {
+            self.gates.push(Gate { block, barrier: barrier.clone(), arrivals: Vec::new(), open: false });
+            self.gates.len() - 1
+        });
+        let arrival = Arrival { thread, event, resource: barrier.resource, waits: barrier.waits, passed: false };
+        let gate = &mut self.gates[number];
+        // Those that come to an open gate have everyone who came before them behind it.
+        if gate.open {
+            let earlier = gate.arrivals.clone();
+            for before in earlier.iter().filter(|before| before.resource == arrival.resource && before.passed) {
+                self.graph.synchronize_barrier(before.event, event);
+            }
+        }
+        let gate = &mut self.gates[number];
+        gate.arrivals.push(Arrival { passed: gate.open, ..arrival });
+        number
+    }
+
+    /// Whether a thread has passed the gate.
+    pub fn passed(&self, gate: usize, event: EventId) -> bool {
+        self.gates[gate].arrivals.iter().any(|arrival| arrival.event == event && arrival.passed)
+    }
+
+    /// The gate at which that event is an arrival.
+    pub fn gate_of(&self, event: EventId) -> Option<usize> {
+        self.gates.iter().position(|gate| gate.arrivals.iter().any(|arrival| arrival.event == event))
+    }
+
+    /// Lets those arrivals pass, each after all of them.
+    pub fn open(&mut self, gate: usize, who: &[usize]) {
+        let arrivals = self.gates[gate].arrivals.clone();
+        for &before in who {
+            for &after in who {
+                let (before, after) = (arrivals[before], arrivals[after]);
+                if before.event != after.event && before.resource == after.resource && after.waits {
+                    self.graph.synchronize_barrier(before.event, after.event);
+                }
+            }
+        }
+        // The others pass too: the gate stays open, and the first ones are behind it.
+        for (_, late) in arrivals.iter().enumerate().filter(|(number, _)| !who.contains(number)) {
+            for &before in who {
+                if arrivals[before].resource == late.resource {
+                    self.graph.synchronize_barrier(arrivals[before].event, late.event);
+                }
+            }
+        }
+        let gate = &mut self.gates[gate];
+        gate.open = true;
+        for arrival in &mut gate.arrivals {
+            arrival.passed = true;
+            if self.runners[arrival.thread].status != Status::Done {
+                self.runners[arrival.thread].status = Status::Ready;
+            }
+        }
+    }
+
+    /// Adds the operations of the system between the threads that have ended and those that begin after them.
+    pub fn begin_after(&mut self, ended: &[ThreadId], begins: &[ThreadId]) {
+        let system = self.graph.threads().len() - 1;
+        let available = self.graph.add(system, Label { kind: Kind::MakeAvailable, ..Label::fence(Level::System) }, u32::MAX);
+        let visible = self.graph.add(system, Label { kind: Kind::MakeVisible, ..Label::fence(Level::System) }, u32::MAX);
+        for &thread in ended {
+            let last = self.graph.events().iter().rposition(|event| event.thread == Some(thread));
+            last.into_iter().for_each(|last| self.graph.synchronize_system(last, available));
+        }
+        for &thread in begins {
+            let first = self.graph.add(thread, Label::fence(Level::Thread), u32::MAX);
+            self.graph.synchronize_system(visible, first);
+            self.runners[thread].status = Status::Ready;
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! A tiny thread for tests of the search: a straight line of accesses and fences, with loops that wait.
+
+#![allow(dead_code, reason = "each test uses its part")]
+
+use std::ops::ControlFlow;
+
+use wattle_check::search::{
+    Action, Address, Barrier, Change, End, Execution, Initial, Limits, Members, Process, Setup, Spawn, Statistics,
+    Target, Visitor, search,
+};
+use wattle_ir::{AtomicOp, Type};
+use wattle_memory::{Label, Model, Placement};
+
+/// A value: a constant plus the values of some registers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Value {
+    pub constant: u64,
+    pub registers: Vec<usize>,
+}
+
+pub fn constant(constant: u64) -> Value {
+    Value { constant, registers: Vec::new() }
+}
+
+pub fn register(register: usize) -> Value {
+    Value { constant: 0, registers: vec![register] }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    Load { to: usize, cell: u64, label: Label },
+    Store { cell: u64, value: Value, label: Label },
+    Add { to: usize, cell: u64, value: Value, read: Label, write: Label },
+    Exchange { to: usize, cell: u64, value: Value, read: Label, write: Label },
+    CompareExchange { to: usize, cell: u64, expected: u64, desired: u64, read: Label, write: Label },
+    Fence { label: Label },
+    Barrier { members: u32 },
+    /// Loads until the value is the given one.
+    Await { cell: u64, value: Value, label: Label },
+    /// Exchanges 1 until the old value is 0.
+    Lock { cell: u64, read: Label, write: Label },
+    /// Ends the thread where the register is not the value.
+    Require { register: usize, value: u64 },
+}
+
+pub type Program = Vec<Vec<Op>>;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Script {
+    pub thread: usize,
+    pc: usize,
+    /// Where in an op that takes several steps.
+    step: u8,
+    pub registers: Vec<Option<u64>>,
+    fresh: Option<u64>,
+}
+
+impl Script {
+    pub fn new(thread: usize) -> Script {
+        Script { thread, pc: 0, step: 0, registers: vec![Some(0); 8], fresh: Some(0) }
+    }
+
+    fn value(&self, value: &Value) -> Option<u64> {
+        value.registers.iter().try_fold(value.constant, |sum, &register| Some(sum + self.registers[register]?))
+    }
+}
+
+fn target(cell: u64) -> Option<Target> {
+    Some(Target { address: Address { memory: 0, element: cell }, bytes: 4, reference: cell as u32 })
+}
+
+impl Process for Script {
+    type World = Program;
+
+    fn next(&mut self, world: &Program) -> Action {
+        let source = self.pc as u32;
+        let Some(op) = world[self.thread].get(self.pc) else { return Action::Done };
+        match op {
+            Op::Load { cell, label, .. } => {
+                self.pc += 1;
+                Action::Read { target: target(*cell), label: *label, source }
+            }
+            Op::Store { cell, value, label } => {
+                self.pc += 1;
+                Action::Write { target: target(*cell), value: self.value(value), label: *label, source }
+            }
+            Op::Add { cell, value, read, write, .. } | Op::Exchange { cell, value, read, write, .. } => {
+                self.pc += 1;
+                let kind = if matches!(op, Op::Add { .. }) { AtomicOp::Add } else { AtomicOp::Exchange };
+                let change = Change::Apply { op: kind, ty: Type::U32, operand: self.value(value) };
+                Action::Update { target: target(*cell), change, read: *read, write: *write, source }
+            }
+            Op::CompareExchange { cell, expected, desired, read, write, .. } => {
+                self.pc += 1;
+                let change = Change::CompareExchange {
+                    expected: Some(*expected),
+                    desired: Some(*desired),
+                    writes_back: false,
+                };
+                Action::Update { target: target(*cell), change, read: *read, write: *write, source }
+            }
+            Op::Fence { label } => {
+                self.pc += 1;
+                Action::Fence { label: *label, source }
+            }
+            Op::Barrier { members } => {
+                self.pc += 1;
+                let members = Members::Threads((0..*members as usize).collect());
+                let barrier = Barrier { instance: source as u64, resource: 0, members, waits: true };
+                Action::Barrier { barrier, label: Label::barrier(wattle_memory::Level::Block), source }
+            }
+            Op::Await { cell, value, label } => match self.step {
+                0 => {
+                    self.step = 1;
+                    self.fresh = Some(0);
+                    Action::LoopHead { label: source }
+                }
+                1 => {
+                    self.step = 2;
+                    Action::Read { target: target(*cell), label: *label, source }
+                }
+                _ => {
+                    let (Some(seen), Some(wanted)) = (self.fresh, self.value(value)) else { return Action::NeedsValue };
+                    self.fresh = Some(0);
+                    if seen == wanted {
+                        self.step = 0;
+                        self.pc += 1;
+                        return self.next(world);
+                    }
+                    self.step = 1;
+                    Action::BackEdge { label: source, source }
+                }
+            },
+            Op::Lock { cell, read, write } => match self.step {
+                0 => {
+                    self.step = 1;
+                    self.fresh = Some(0);
+                    Action::LoopHead { label: source }
+                }
+                1 => {
+                    self.step = 2;
+                    let change = Change::Apply { op: AtomicOp::Exchange, ty: Type::U32, operand: Some(1) };
+                    Action::Update { target: target(*cell), change, read: *read, write: *write, source }
+                }
+                _ => {
+                    let Some(seen) = self.fresh else { return Action::NeedsValue };
+                    self.fresh = Some(0);
+                    if seen == 0 {
+                        self.step = 0;
+                        self.pc += 1;
+                        return self.next(world);
+                    }
+                    self.step = 1;
+                    Action::BackEdge { label: source, source }
+                }
+            },
+            Op::Require { register, value } => {
+                let Some(known) = self.registers[*register] else { return Action::NeedsValue };
+                self.pc = if known == *value { self.pc + 1 } else { world[self.thread].len() };
+                self.next(world)
+            }
+        }
+    }
+
+    fn answer(&mut self, world: &Program, value: Option<u64>) {
+        let at = if self.step > 0 { self.pc } else { self.pc - 1 };
+        match &world[self.thread][at] {
+            Op::Load { to, .. } | Op::Add { to, .. } | Op::Exchange { to, .. } | Op::CompareExchange { to, .. } => {
+                self.registers[*to] = value;
+            }
+            _ => self.fresh = value,
+        }
+    }
+
+    fn any_pending(&self) -> bool {
+        self.fresh.is_none() || self.registers.contains(&None)
+    }
+
+    fn initial(_: &Program, _: Address) -> Initial {
+        Initial { value: 0, unwritten: false }
+    }
+}
+
+/// What a search found: for each finished execution the registers of all threads.
+#[derive(Default)]
+pub struct Found {
+    pub outcomes: Vec<Vec<Vec<u64>>>,
+    pub stuck: Vec<Vec<usize>>,
+    pub races: usize,
+    pub model: Option<Model>,
+}
+
+impl Visitor<Script> for Found {
+    fn complete(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
+        let registers = |script: &&Script| script.registers.iter().map(|value| value.unwrap_or(u64::MAX)).collect();
+        self.outcomes.push(execution.threads.iter().map(registers).collect());
+        if let Some(model) = self.model {
+            self.races += usize::from(!model.races(execution.graph, execution.analysis).is_empty());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn stuck(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
+        if std::env::var("SHOW").is_ok() {
+            println!("{}", show(execution));
+        }
+        self.stuck.push(execution.stuck.iter().map(|stuck| stuck.thread).collect());
+        ControlFlow::Continue(())
+    }
+}
+
+pub fn setup(program: &Program, placements: Vec<Placement>, model: Model) -> Setup<'_, Script> {
+    let threads = placements.into_iter().enumerate();
+    Setup {
+        world: program,
+        threads: threads
+            .map(|(thread, placement)| Spawn { placement, process: Script::new(thread), after: [].into() })
+            .collect(),
+        model,
+        loop_bound: 4,
+        symmetric: Vec::new(),
+        limits: Limits::default(),
+    }
+}
+
+/// Searches a program whose threads are each alone in a block.
+pub fn run(program: &Program, model: Model) -> (Found, Statistics) {
+    let placements = (0..program.len() as u32).map(|block| Placement::new(block, 0)).collect();
+    run_placed(program, placements, model)
+}
+
+pub fn run_placed(program: &Program, placements: Vec<Placement>, model: Model) -> (Found, Statistics) {
+    let mut found = Found { model: Some(model), ..Found::default() };
+    let (end, statistics) = search(&setup(program, placements, model), &mut found);
+    assert_eq!(end, End::Exhausted);
+    (found, statistics)
+}
+
+/// A graph in a few lines, for a look at what went wrong.
+pub fn show(execution: &Execution<'_, Script>) -> String {
+    let graph = execution.graph;
+    let mut text = String::new();
+    for (id, event) in graph.events().iter().enumerate() {
+        let (from, half) = (graph.source(id), graph.other_half(id));
+        text += &format!(
+            "{id}: {:?} {:?} loc {:?} = {:?} from {from:?} half {half:?}\n",
+            event.thread, event.label.kind, event.location, event.value
+        );
+    }
+    text + &format!("co {:?} stuck {:?}\n", execution.analysis.coherence.pairs().collect::<Vec<_>>(), execution.stuck)
+}

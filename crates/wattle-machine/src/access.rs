@@ -1,0 +1,126 @@
+//! Accesses to memory: the index is checked, then the owner is asked. Those to private arrays are done at once.
+
+use wattle_ir::{MAX_RANK, Place};
+
+use crate::program::{Access, AccessKind};
+use crate::request::{Fault, Location, Request};
+use crate::thread::Answer;
+use crate::{Environment, Program, Thread, Value};
+
+impl<V: Value> Thread<V> {
+    /// Checks the index and asks for the access; one to a private array is done here.
+    pub(crate) fn access(
+        &mut self,
+        program: &Program,
+        access: &Access,
+        environment: &Environment,
+        temps: &[V],
+    ) -> Option<Request<V>> {
+        let extent = match access.place {
+            Place::Param(id) => environment.extent(id.0),
+            Place::Shared(id) => [program.shared_len(id.index(), environment.shared_len), 1, 1, 1],
+            Place::Local(id) => [program.locals.get(id.index()).map_or(0, |local| local.len), 1, 1, 1],
+        };
+        let mut index = [0u32; MAX_RANK];
+        let (mut inside, mut known) = (true, true);
+        for dimension in 0..access.rank.min(MAX_RANK) {
+            match self.operand(access.index[dimension], environment, temps).known() {
+                Some(raw) => {
+                    index[dimension] = raw as u32;
+                    inside &= index[dimension] < extent[dimension];
+                }
+                None => known = false,
+            }
+        }
+        if let AccessKind::LoadLanes { lanes, .. } = access.kind {
+            inside = index[0] as u64 + lanes as u64 <= extent[0] as u64;
+        }
+        // Whether an index that is not known is out of bounds, only a thread that knows it can tell.
+        if known && !inside {
+            return Some(self.out_of_bounds(program, access, index, extent));
+        }
+        if let Place::Local(id) = access.place {
+            if !known {
+                return Some(self.needs_value());
+            }
+            let first = program.locals.get(id.index()).map_or(0, |local| local.first) + index[0] as usize;
+            self.own_access(program, access, first, environment, temps);
+            return None;
+        }
+        let (place, element, rank) = (access.place, access.element, access.rank);
+        let index = V::index(known.then_some(index));
+        let location = Location { place, element, rank, index, site: self.site(program) };
+        let get = |operand| self.operand(operand, environment, temps);
+        let (answer, request) = match access.kind {
+            AccessKind::Load { dst } => (Answer::Slot(dst), Request::Load(location)),
+            AccessKind::LoadLanes { dst, lanes } => {
+                let first = program.locals.get(dst.index()).map_or(0, |local| local.first);
+                (Answer::Lanes { first, len: lanes }, Request::LoadLanes { location, lanes })
+            }
+            AccessKind::Store { value } => (Answer::None, Request::Store { location, value: get(value) }),
+            AccessKind::AtomicLoad { dst, order, scope } => {
+                (Answer::Slot(dst), Request::AtomicLoad { location, order, scope })
+            }
+            AccessKind::AtomicStore { value, order, scope } => {
+                (Answer::None, Request::AtomicStore { location, value: get(value), order, scope })
+            }
+            AccessKind::AtomicUpdate { dst, op, operand, order, scope } => {
+                let operand = get(operand);
+                (Answer::Slot(dst), Request::AtomicUpdate { location, op, operand, order, scope })
+            }
+            AccessKind::CompareExchange { dst, expected, desired, order, scope } => {
+                let (expected, desired) = (get(expected), get(desired));
+                (Answer::Slot(dst), Request::CompareExchange { location, expected, desired, order, scope })
+            }
+        };
+        self.answer = answer;
+        Some(request)
+    }
+
+    /// An access to a private array; the verifier lets only plain ones through.
+    fn own_access(&mut self, program: &Program, access: &Access, first: usize, environment: &Environment, temps: &[V]) {
+        match access.kind {
+            AccessKind::Load { dst } => {
+                let value = self.words.get(first).copied().unwrap_or_default();
+                self.set(dst as usize, value);
+            }
+            AccessKind::LoadLanes { dst, lanes } => {
+                let to = program.locals.get(dst.index()).map_or(0, |local| local.first);
+                self.words.copy_within(first..first + lanes as usize, to);
+            }
+            AccessKind::Store { value } => {
+                let value = self.operand(value, environment, temps);
+                self.set(first, value);
+            }
+            _ => {}
+        }
+    }
+
+    /// Skips the access; what it would have loaded is 0.
+    fn out_of_bounds(
+        &mut self,
+        program: &Program,
+        access: &Access,
+        index: [u32; MAX_RANK],
+        extent: [u32; MAX_RANK],
+    ) -> Request<V> {
+        let mut lanes = 1;
+        match access.kind {
+            AccessKind::Load { dst }
+            | AccessKind::AtomicLoad { dst, .. }
+            | AccessKind::AtomicUpdate { dst, .. }
+            | AccessKind::CompareExchange { dst, .. } => self.set(dst as usize, V::default()),
+            AccessKind::LoadLanes { dst, lanes: count } => {
+                lanes = count;
+                if let Some(local) = program.locals.get(dst.index()) {
+                    let words = self.words.get_mut(local.first..local.first + local.len as usize);
+                    words.unwrap_or(&mut []).fill(V::default());
+                }
+            }
+            AccessKind::Store { .. } | AccessKind::AtomicStore { .. } => {}
+        }
+        let rank = access.rank.min(MAX_RANK);
+        let (index, extent) = (index[..rank].to_vec(), extent[..rank].to_vec());
+        Request::Fault(Fault::OutOfBounds { place: access.place, index, lanes, extent, site: self.site(program) })
+    }
+}

@@ -1,0 +1,179 @@
+//! Which of a thread's words still matter at the head of a loop.
+//!
+//! A word is live where some path from there reads it before anything sets it. A model checker takes two threads for
+//! the same when they stand at the head of a loop with equal live words, so what an iteration leaves behind in
+//! temporaries must not tell them apart. A private array counts as one: it is live if any later access may read it,
+//! and only a load of lanes sets the whole of it.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use wattle_ir::Place;
+
+use crate::Program;
+use crate::program::{AccessKind, CalcOp, Instr, Op, Operand};
+
+/// The words that are dead before each of these instructions, as ranges in order.
+pub(crate) fn dead_before(program: &Program, instrs: &[u32]) -> Vec<Vec<Range<usize>>> {
+    if instrs.is_empty() {
+        return Vec::new();
+    }
+    let live = live_at_targets(program);
+    instrs.iter().map(|instr| live.get(instr).map_or_else(Vec::new, |live| dead(program, live))).collect()
+}
+
+/// The words of all slots and arrays that are not among the live ones.
+fn dead(program: &Program, live: &Set) -> Vec<Range<usize>> {
+    let slots = program.kernel.slots.len();
+    let arrays = program.locals.iter().map(|local| local.first..local.first + local.len as usize);
+    let words = (0..slots).map(|slot| slot..slot + 1).chain(arrays);
+    let mut dead: Vec<Range<usize>> = Vec::new();
+    for (unit, words) in words.enumerate() {
+        match dead.last_mut() {
+            _ if live.contains(unit) || words.is_empty() => {}
+            Some(last) if last.end == words.start => last.end = words.end,
+            _ => dead.push(words),
+        }
+    }
+    dead
+}
+
+/// The slots and arrays that are live before each instruction that a jump goes to.
+///
+/// Each pass goes through the code once, backwards, so that only a jump backwards has to wait for another: there are
+/// about as many passes as loops are nested.
+fn live_at_targets(program: &Program) -> HashMap<u32, Set> {
+    let units = program.kernel.slots.len() + program.locals.len();
+    let targets = program.code.iter().filter_map(|instr| match instr.op {
+        Op::Jump(target) | Op::JumpUnless { target, .. } | Op::BackEdge { target, .. } => Some(target),
+        _ => None,
+    });
+    let mut at: HashMap<u32, Set> = targets.map(|target| (target, Set::new(units))).collect();
+    loop {
+        let (mut changed, mut live) = (false, Set::new(units));
+        for (number, instr) in program.code.iter().enumerate().rev() {
+            match instr.op {
+                Op::Jump(target) | Op::BackEdge { target, .. } => {
+                    live.clear();
+                    live.extend(at.get(&target));
+                }
+                Op::JumpUnless { target, .. } => live.extend(at.get(&target)),
+                Op::Return => live.clear(),
+                _ => {}
+            }
+            if let Some(unit) = set_by(program, instr) {
+                live.remove(unit);
+            }
+            read_by(program, instr, &mut live);
+            if let Some(before) = at.get_mut(&(number as u32))
+                && *before != live
+            {
+                before.clone_from(&live);
+                changed = true;
+            }
+        }
+        if !changed {
+            return at;
+        }
+    }
+}
+
+fn array(program: &Program, place: Place) -> Option<usize> {
+    match place {
+        Place::Local(id) => Some(program.kernel.slots.len() + id.index()),
+        Place::Param(_) | Place::Shared(_) => None,
+    }
+}
+
+/// The slot or array that is wholly set by an instruction, whatever happens: what an access out of bounds or a
+/// division by zero would have given is 0.
+fn set_by(program: &Program, instr: &Instr) -> Option<usize> {
+    match instr.op {
+        Op::Assign { slot: dst, .. } | Op::Divide { dst, .. } => Some(dst as usize),
+        Op::Access(number) => match program.accesses.get(number as usize)?.kind {
+            AccessKind::Load { dst }
+            | AccessKind::AtomicLoad { dst, .. }
+            | AccessKind::AtomicUpdate { dst, .. }
+            | AccessKind::CompareExchange { dst, .. } => Some(dst as usize),
+            AccessKind::LoadLanes { dst, .. } => array(program, Place::Local(dst)),
+            AccessKind::Store { .. } | AccessKind::AtomicStore { .. } => None,
+        },
+        _ => None,
+    }
+}
+
+/// Adds the slots and arrays that an instruction reads.
+fn read_by(program: &Program, instr: &Instr, live: &mut Set) {
+    let mut read = |operands: &[Operand]| {
+        for operand in operands {
+            if let Operand::Slot(slot) = operand {
+                live.insert(*slot as usize);
+            }
+        }
+    };
+    let calcs = program.calcs.get(instr.first_calc as usize..instr.last_calc as usize).unwrap_or(&[]);
+    for calc in calcs {
+        match calc.op {
+            CalcOp::Unary(_, _, x) | CalcOp::Cast(_, _, x) => read(&[x]),
+            CalcOp::Binary(_, _, x, y) => read(&[x, y]),
+            CalcOp::Fma(_, x, y, z) | CalcOp::Select(x, y, z) => read(&[x, y, z]),
+        }
+    }
+    match instr.op {
+        Op::Assign { value, .. } => read(&[value]),
+        Op::Divide { left, right, .. } => read(&[left, right]),
+        Op::JumpUnless { condition, .. } | Op::Assert { condition, .. } => read(&[condition]),
+        Op::Access(number) => {
+            let Some(access) = program.accesses.get(number as usize) else { return };
+            read(access.index.get(..access.rank).unwrap_or(&access.index));
+            match access.kind {
+                AccessKind::Store { value } | AccessKind::AtomicStore { value, .. } => read(&[value]),
+                AccessKind::AtomicUpdate { operand, .. } => read(&[operand]),
+                AccessKind::CompareExchange { expected, desired, .. } => read(&[expected, desired]),
+                AccessKind::Load { .. } | AccessKind::LoadLanes { .. } => {
+                    if let Some(array) = array(program, access.place) {
+                        live.insert(array);
+                    }
+                }
+                AccessKind::AtomicLoad { .. } => {}
+            }
+        }
+        Op::Fence { .. } | Op::Barrier | Op::Jump(_) | Op::LoopHead { .. } | Op::BackEdge { .. } | Op::Return => {}
+    }
+}
+
+/// A set of small numbers below a bound; others are never in it.
+#[derive(Clone, Debug, PartialEq)]
+struct Set(Vec<u64>);
+
+impl Set {
+    fn new(bound: usize) -> Set {
+        Set(vec![0; bound.div_ceil(64)])
+    }
+
+    fn contains(&self, number: usize) -> bool {
+        self.0.get(number / 64).is_some_and(|bits| bits >> (number % 64) & 1 != 0)
+    }
+
+    fn insert(&mut self, number: usize) {
+        if let Some(bits) = self.0.get_mut(number / 64) {
+            *bits |= 1 << (number % 64);
+        }
+    }
+
+    fn remove(&mut self, number: usize) {
+        if let Some(bits) = self.0.get_mut(number / 64) {
+            *bits &= !(1 << (number % 64));
+        }
+    }
+
+    fn clear(&mut self) {
+        self.0.fill(0);
+    }
+
+    fn extend(&mut self, other: Option<&Set>) {
+        if let Some(other) = other {
+            self.0.iter_mut().zip(&other.0).for_each(|(bits, other)| *bits |= other);
+        }
+    }
+}
