@@ -4,11 +4,12 @@ use std::ops::ControlFlow;
 
 use wattle_memory::{Analysis, EventId, Kind, Set, ThreadId};
 
+use super::hope;
 use super::leaf::leaf;
 use super::limit::Watch;
 use super::process::{Members, Process};
 use super::run::{settle, would_spin};
-use super::state::{Runner, State, Status};
+use super::state::{State, Status};
 use super::{End, Problem, Setup, Statistics, Stopped, Visitor};
 
 /// Why the search does not go on.
@@ -45,10 +46,10 @@ pub(super) fn search<P: Process>(setup: &Setup<'_, P>, visitor: &mut impl Visito
 }
 
 /// A pending read, and where its value can come from.
-struct Choice {
-    thread: ThreadId,
-    read: EventId,
-    sources: Vec<EventId>,
+pub(super) struct Choice {
+    pub thread: ThreadId,
+    pub read: EventId,
+    pub sources: Vec<EventId>,
     /// Sources with which the thread would only go back to the head of its loop.
     spinning: Vec<EventId>,
     /// Whether it is the first pending read of its thread.
@@ -57,7 +58,7 @@ struct Choice {
 
 impl Choice {
     /// Whether its thread can get any further by it.
-    fn goes_on(&self) -> bool {
+    pub fn goes_on(&self) -> bool {
         !self.sources.is_empty()
     }
 }
@@ -91,6 +92,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             if let Some(known) = &analysis
                 && let Some((thread, read, source)) = self.forced(&state, known)
             {
+                if std::env::var("TRACE").is_ok() { eprintln!("forced {read} of {thread}: {source:?}"); }
                 state.choose(read, source);
                 state.runners[thread].status = Status::Ready;
                 continue;
@@ -110,9 +112,10 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             };
             // Someone else may still write only if someone else can still go on.
             let others = gate.is_some() || choices.iter().any(|other| other.read != choice.read && other.goes_on());
-            let later = others && self.may_be_written(&state, now, choice);
+            let later = others && hope::later(self.setup, &state, now, &choices, choice.read, gate.is_some());
             let Choice { thread, read, sources, spinning, .. } = choice;
             let (thread, read) = (*thread, *read);
+            if std::env::var("TRACE").is_ok() { eprintln!("read {read} of {thread}: {sources:?} spin {spinning:?} later {later} ({} choices)", choices.len()); }
             let alike = self.alike(&state, thread, read);
             let mut seen = Set::new(state.graph.len());
             spinning.iter().for_each(|&source| seen.insert(source));
@@ -172,25 +175,8 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         if !choice.spinning.is_empty() && !others || self.open_gate(state).is_some() {
             return None;
         }
-        let hopes = others && self.may_be_written(state, analysis, choice);
+        let hopes = others && hope::later(self.setup, state, analysis, &choices, choice.read, false);
         (!hopes).then_some((choice.thread, choice.read, source))
-    }
-
-    /// Whether a write that the read can read from may still come: from a thread that has not ended, or where an
-    /// address or a value is not known yet.
-    fn may_be_written(&self, state: &State<P>, analysis: &Analysis, choice: &Choice) -> bool {
-        let graph = &state.graph;
-        let location = graph.event(choice.read).location;
-        let runs = |(thread, runner): (ThreadId, &Runner<P>)| {
-            thread != choice.thread && !matches!(runner.status, Status::Done | Status::Spins)
-        };
-        let open = |id: EventId| {
-            let event = graph.event(id);
-            let here = event.location.is_none() || event.location == location;
-            let write = event.label.kind == Kind::Write && event.value.is_none();
-            write && here && !analysis.causality.has(choice.read, id) && graph.other_half(choice.read) != Some(id)
-        };
-        state.runners.iter().enumerate().any(runs) || (0..graph.len()).any(open)
     }
 
     /// The writes that a read can read from, as far as what is known tells; and those of them that would only send

@@ -17,6 +17,7 @@
 //! that nobody will overwrite, or a barrier that will never open.
 
 mod choose;
+mod hope;
 mod leaf;
 mod limit;
 mod process;

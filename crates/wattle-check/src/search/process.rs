@@ -151,6 +151,10 @@ pub trait Process: Clone + Eq + Hash + Send {
     /// Whether it holds a value that is not known.
     fn any_pending(&self) -> bool;
 
+    /// Whether the thread may write to the cell from here on; where that is not known, it may. The more often the
+    /// answer is no, the fewer ways the search tries in vain.
+    fn may_write(&self, world: &Self::World, address: Address) -> bool;
+
     /// What a cell holds before all threads.
     fn initial(world: &Self::World, address: Address) -> Initial;
 }

@@ -126,7 +126,9 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
                     state.graph.join_halves(first, second);
                 }
                 locate(setup, state, first, target, source)?;
-                if let Some(location) = state.graph.event(first).location {
+                // In a loop that may only wait, whether the update happens at all depends on what it reads.
+                let certain = run.heads.is_empty() || state.graph.event(first).value.is_some();
+                if let (Some(location), true) = (state.graph.event(first).location, certain) {
                     write_half(state, first, second, change, location);
                 }
                 let waits = run.speculative;
@@ -184,9 +186,10 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
     runner.spins_since = run.heads.last().filter(|_| status == Status::Spins).and_then(|head| head.first);
     if !run.speculative {
         runner.trail.clear();
-        runner.process = run.process;
+        runner.process = run.process.clone();
         runner.heads = run.heads;
     }
+    runner.ahead = run.process;
     Ok(())
 }
 

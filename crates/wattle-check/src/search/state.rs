@@ -46,6 +46,8 @@ pub(super) struct Runner<P> {
     /// The machine; where there is a `waiting` read, as it was before the answer.
     pub process: P,
     pub heads: Vec<Head<P>>,
+    /// The machine where it stands now, with what it does not know yet.
+    pub ahead: P,
     /// The first read whose value is not known.
     pub waiting: Option<EventId>,
     pub trail: Vec<EventId>,
@@ -93,6 +95,9 @@ pub(super) struct State<P> {
     pub graph: Graph,
     pub runners: Vec<Runner<P>>,
     pub cells: HashMap<Address, Cell, rustc_hash::FxBuildHasher>,
+    /// The cell of each location.
+    pub addresses: Vec<Address>,
+    /// The writes of each location that can be read from.
     pub writes: Vec<Vec<EventId>>,
     pub gates: Vec<Gate>,
     /// For a read that is to read from a write still to come, the writes that it has seen.
@@ -113,6 +118,7 @@ impl<P: Process> State<P> {
         let runners = setup.threads.iter().map(|thread| Runner {
             process: thread.process.clone(),
             heads: Vec::new(),
+            ahead: thread.process.clone(),
             waiting: None,
             trail: Vec::new(),
             update: None,
@@ -125,6 +131,7 @@ impl<P: Process> State<P> {
             runners: runners.collect(),
             graph: Graph::new(placements),
             cells: HashMap::default(),
+            addresses: Vec::new(),
             writes: Vec::new(),
             gates: Vec::new(),
             excluded: Vec::new(),
@@ -143,6 +150,7 @@ impl<P: Process> State<P> {
         let initial = P::initial(world, target.address);
         let location = self.graph.add_location(initial.value, initial.unwritten);
         self.cells.insert(target.address, Cell { location, bytes: target.bytes });
+        self.addresses.push(target.address);
         self.writes.push(vec![self.graph.initial(location)]);
         Ok(location)
     }

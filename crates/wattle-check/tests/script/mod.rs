@@ -176,6 +176,17 @@ impl Process for Script {
         self.fresh.is_none() || self.registers.contains(&None)
     }
 
+    fn may_write(&self, world: &Program, address: Address) -> bool {
+        world[self.thread].iter().skip(self.pc).any(|op| match op {
+            Op::Store { cell, .. }
+            | Op::Add { cell, .. }
+            | Op::Exchange { cell, .. }
+            | Op::CompareExchange { cell, .. }
+            | Op::Lock { cell, .. } => *cell == address.element,
+            _ => false,
+        })
+    }
+
     fn initial(_: &Program, _: Address) -> Initial {
         Initial { value: 0, unwritten: false }
     }

@@ -1,0 +1,100 @@
+//! Whether a write that a read waits for can still come.
+
+use wattle_memory::{Analysis, EventId, Kind, LocationId, ThreadId};
+
+use super::Setup;
+use super::choose::Choice;
+use super::process::Process;
+use super::state::{State, Status};
+
+/// Whether a write may still come that `read` could read from, if it is not given one of those that are there.
+///
+/// What can still happen begins with the other reads that have sources: a thread with such a read may go on, and may
+/// write whatever its code says; a write whose value waits for such a read may get it; and so may reads that wait
+/// for those writes. What nothing of this reaches will not happen.
+pub(super) fn later<P: Process>(
+    setup: &Setup<'_, P>,
+    state: &State<P>,
+    analysis: &Analysis,
+    choices: &[Choice],
+    read: EventId,
+    gate: bool,
+) -> bool {
+    let Some(location) = state.graph.event(read).location else { return true };
+    let mut hope = Hope::new(setup, state, analysis);
+    for choice in choices.iter().filter(|choice| choice.read != read && choice.goes_on()) {
+        hope.add(choice.thread, choice.read);
+    }
+    for (thread, runner) in state.runners.iter().enumerate() {
+        let waits = matches!(runner.status, Status::NotStarted | Status::AtBarrier(_));
+        hope.moving[thread] |= waits && (gate || hope.moving.contains(&true));
+    }
+    // The other pending reads of a thread, and those without a source: each may come to have one.
+    let pending: Vec<(ThreadId, EventId)> =
+        (0..state.runners.len()).flat_map(|thread| state.pending(thread).map(move |read| (thread, read))).collect();
+    loop {
+        if hope.may_come(location, read) {
+            return true;
+        }
+        let next = pending.iter().find(|&&(_, other)| {
+            other != read
+                && !hope.reads.contains(&other)
+                && state.graph.event(other).location.is_none_or(|location| hope.may_come(location, other))
+        });
+        let Some(&(thread, other)) = next else { return false };
+        hope.add(thread, other);
+        for (thread, runner) in state.runners.iter().enumerate() {
+            hope.moving[thread] |= matches!(runner.status, Status::NotStarted | Status::AtBarrier(_));
+        }
+    }
+}
+
+/// What can still happen.
+struct Hope<'s, 'a, P: Process> {
+    setup: &'s Setup<'a, P>,
+    state: &'s State<P>,
+    analysis: &'s Analysis,
+    /// The reads that may still get a source.
+    reads: Vec<EventId>,
+    /// The threads that may still go on.
+    moving: Vec<bool>,
+}
+
+impl<'s, 'a, P: Process> Hope<'s, 'a, P> {
+    fn new(setup: &'s Setup<'a, P>, state: &'s State<P>, analysis: &'s Analysis) -> Self {
+        Hope { setup, state, analysis, reads: Vec::new(), moving: vec![false; state.runners.len()] }
+    }
+
+    fn add(&mut self, thread: ThreadId, read: EventId) {
+        self.reads.push(read);
+        self.moving[thread] |= self.state.runners[thread].status != Status::Done;
+    }
+
+    /// Whether a write of the location may come that `read` can read from.
+    fn may_come(&self, location: LocationId, read: EventId) -> bool {
+        let (graph, own) = (&self.state.graph, self.state.graph.event(read).thread);
+        let Some(&address) = self.state.addresses.get(location) else { return true };
+        let by_code = |(thread, &moving): (ThreadId, &bool)| {
+            moving && Some(thread) != own && self.state.runners[thread].ahead.may_write(self.setup.world, address)
+        };
+        self.moving.iter().enumerate().any(by_code) || (0..graph.len()).any(|write| self.opens(write, location, read))
+    }
+
+    /// Whether an event is a write of the location whose address or value may yet be known.
+    fn opens(&self, write: EventId, location: LocationId, read: EventId) -> bool {
+        let graph = &self.state.graph;
+        let event = graph.event(write);
+        let open = event.label.kind == Kind::Write && event.value.is_none();
+        let here = event.location.is_none_or(|known| known == location);
+        if !open || !here || self.analysis.causality.has(read, write) {
+            return false;
+        }
+        match graph.other_half(write) {
+            Some(half) if self.state.is_pending(half) => {
+                let elsewhere = graph.event(half).location.is_some_and(|known| known != location);
+                half != read && !elsewhere && self.reads.contains(&half)
+            }
+            _ => self.reads.iter().any(|&known| known != read && graph.same_thread(known, write)),
+        }
+    }
+}
