@@ -112,6 +112,14 @@ impl Graph {
         self.other_half[write] = Some(read);
     }
 
+    /// Makes an event one that does nothing: the write of a compare-exchange that fails.
+    pub fn cancel(&mut self, event: EventId) {
+        if let Some(read) = self.other_half[event].take() {
+            self.other_half[read] = None;
+        }
+        self.events[event].label = Label::fence(Level::Thread);
+    }
+
     /// The other half of a read-modify-write.
     pub fn other_half(&self, event: EventId) -> Option<EventId> {
         self.other_half[event]

@@ -9,6 +9,7 @@
 
 mod event;
 mod graph;
+mod lowering;
 mod models;
 mod order;
 mod placement;
@@ -21,6 +22,7 @@ pub use order::{
 };
 pub use event::{Classes, Event, EventId, Kind, Label, LocationId, ThreadId};
 pub use graph::Graph;
+pub use lowering::{Lowered, Lowering, NoScope, Target, UnknownTarget, ptx_fence_name, ptx_scope_name};
 pub use models::{Analysis, Broken, Model, UnknownModel};
 pub use placement::{Level, Placement};
 pub use relation::{Ones, Relation, Set};

@@ -1,0 +1,341 @@
+//! The lowering table: what each scope and order becomes on each target.
+//!
+//! The code generators emit from it and the checker judges by it, so that what is emitted is what was proved. Each
+//! entry is an instruction as the target's own model sees it ([`Label`]) with the name that its assembly gives it.
+//!
+//! | | PTX, sm_90 and PTX 8.6 on | PTX before | SPIR-V, Vulkan memory model | host |
+//! |---|---|---|---|---|
+//! | acquire | `fence.acquire` | `fence.acq_rel` | `OpMemoryBarrier` Acquire, MakeVisible | `fence(Acquire)` |
+//! | release | `fence.release` | `fence.acq_rel` | `OpMemoryBarrier` Release, MakeAvailable | `fence(Release)` |
+//! | acq_rel | `fence.acq_rel` | the same | AcquireRelease, MakeAvailable, MakeVisible | `fence(AcqRel)` |
+//! | seq_cst | `fence.sc` | the same | barrier, read-modify-write of one hidden word, barrier | `fence(SeqCst)` |
+//! | `Block` | `.cta` | `.cta` | Workgroup; Device in a kernel that uses wider scopes too | nothing: a block is one thread |
+//! | `Device` | `.gpu` | `.gpu` | Device | a fence of the processor |
+//! | `System` | `.sys` | `.sys` | none | a fence of the processor |
+//!
+//! `fence.acquire` and `fence.release` are defined from sm_90 and PTX 8.6 on (PTX ISA 8.6, 9.7.13.4 "membar/fence").
+//! SPIR-V for Vulkan has no sequentially consistent semantics (Vulkan environment for SPIR-V, VUID 04641); see
+//! [`Lowered::HiddenUpdate`] for what stands in their place.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::{Classes, FenceOrder, Kind, Label, Level, Model, ReadOrder, Scope, UpdateOrder, WriteOrder};
+
+/// What a program is lowered to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// Nothing: the program as it is written, under the portable model.
+    Portable,
+    /// PTX for a compute capability of that number, in tenths: 90 for sm_90.
+    Ptx {
+        /// The compute capability.
+        sm: u32,
+    },
+    /// SPIR-V with the Vulkan memory model.
+    Vulkan,
+    /// The processor that the program is compiled for, as Rust sees it.
+    Host,
+}
+
+impl Target {
+    /// The targets that the command shows side by side.
+    pub const ALL: [Target; 4] = [Target::Portable, Target::Ptx { sm: 90 }, Target::Vulkan, Target::Host];
+
+    /// The model that says what the lowered program can do.
+    pub fn model(self) -> Model {
+        match self {
+            Target::Portable => Model::Portable,
+            Target::Ptx { .. } => Model::Ptx,
+            Target::Vulkan => Model::Vulkan,
+            Target::Host => Model::Rust,
+        }
+    }
+
+    /// The target's name, without what it is for.
+    pub fn family(self) -> &'static str {
+        match self {
+            Target::Portable => "portable",
+            Target::Ptx { .. } => "ptx",
+            Target::Vulkan => "vulkan",
+            Target::Host => "host",
+        }
+    }
+
+    /// Whether it has instructions that acquire or release alone. Before, a fence does both.
+    fn has_one_sided_fences(self) -> bool {
+        !matches!(self, Target::Ptx { sm } if sm < 90)
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Target::Ptx { sm } => write!(f, "ptx:sm_{sm}"),
+            other => f.write_str(other.family()),
+        }
+    }
+}
+
+impl FromStr for Target {
+    type Err = UnknownTarget;
+
+    fn from_str(name: &str) -> Result<Target, UnknownTarget> {
+        match name {
+            "portable" => Ok(Target::Portable),
+            "ptx" => Ok(Target::Ptx { sm: 90 }),
+            "vulkan" => Ok(Target::Vulkan),
+            "host" => Ok(Target::Host),
+            _ => name
+                .strip_prefix("ptx:sm_")
+                .and_then(|sm| sm.parse().ok())
+                .filter(|sm| (70..=130).contains(sm))
+                .map(|sm| Target::Ptx { sm })
+                .ok_or_else(|| UnknownTarget(name.to_owned())),
+        }
+    }
+}
+
+/// A name that is no target's.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no target `{0}`: write portable, ptx:sm_90 (or another from sm_70 on), vulkan or host")]
+pub struct UnknownTarget(pub String);
+
+/// A target cannot do it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{target} has no {scope} scope{}", help(.target))]
+pub struct NoScope {
+    /// The target.
+    pub target: Target,
+    /// The scope.
+    pub scope: Scope,
+}
+
+fn help(target: &Target) -> &'static str {
+    match target {
+        Target::Vulkan => ": the Vulkan memory model orders nothing between devices; use Scope::Device, or a CUDA device",
+        _ => "",
+    }
+}
+
+/// What a fence becomes, one after another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lowered {
+    /// One instruction.
+    Fence(Label),
+    /// A read-modify-write that acquires and releases, on one hidden word per device that nothing else touches.
+    ///
+    /// The updates of one word stand in one order, and each synchronizes with all that follow it there. So of two
+    /// sequentially consistent fences one comes first, and what precedes it happens before what follows the other:
+    /// store buffering is gone. The barriers on both sides carry that to the accesses around: a read-modify-write
+    /// alone is no fence, and a publication through it would be racy.
+    HiddenUpdate {
+        /// Its read.
+        read: Label,
+        /// Its write.
+        write: Label,
+    },
+}
+
+/// How memory operations of one kernel are lowered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lowering {
+    target: Target,
+    /// The widest scope that the kernel uses.
+    widest: Scope,
+}
+
+impl Lowering {
+    /// The lowering of a kernel whose widest scope is `widest`.
+    pub fn new(target: Target, widest: Scope) -> Lowering {
+        Lowering { target, widest }
+    }
+
+    /// The target.
+    pub fn target(&self) -> Target {
+        self.target
+    }
+
+    /// How far an operation of that scope reaches.
+    ///
+    /// # Errors
+    /// The target has no such scope.
+    pub fn level(&self, scope: Scope) -> Result<Level, NoScope> {
+        match (self.target, scope) {
+            (Target::Vulkan, Scope::System) => Err(NoScope { target: self.target, scope }),
+            // Under the Vulkan model fences of different scopes do not compose; fences of device scope do.
+            (Target::Vulkan, Scope::Block) if self.widest > Scope::Block => Ok(Level::Device),
+            // The host's orders know no scopes.
+            (Target::Host, _) => Ok(Level::System),
+            _ => Ok(scope.into()),
+        }
+    }
+
+    /// What a fence becomes.
+    ///
+    /// # Errors
+    /// The target has no such scope.
+    pub fn fence(&self, order: FenceOrder, scope: Scope) -> Result<Vec<Lowered>, NoScope> {
+        // A block of the host is one thread, and a thread sees its own accesses in order.
+        if self.target == Target::Host && scope == Scope::Block {
+            return Ok(Vec::new());
+        }
+        let plain = Label::fence(self.level(scope)?);
+        let both = plain.acquiring().releasing();
+        Ok(match order {
+            FenceOrder::Acquire if self.target.has_one_sided_fences() => vec![Lowered::Fence(plain.acquiring())],
+            FenceOrder::Release if self.target.has_one_sided_fences() => vec![Lowered::Fence(plain.releasing())],
+            FenceOrder::Acquire | FenceOrder::Release | FenceOrder::AcqRel => vec![Lowered::Fence(both)],
+            FenceOrder::SeqCst if self.target == Target::Vulkan => {
+                let (read, write) = (Label::atomic_read(Level::Device), Label::atomic_write(Level::Device));
+                let (read, write) = (coherent(read).acquiring(), coherent(write).releasing());
+                vec![Lowered::Fence(both), Lowered::HiddenUpdate { read, write }, Lowered::Fence(both)]
+            }
+            FenceOrder::SeqCst => vec![Lowered::Fence(plain.sequentially_consistent())],
+        })
+    }
+
+    /// What a plain read becomes. `shared`: of memory that other threads may touch meanwhile.
+    pub fn read(&self, storage: Classes, shared: bool) -> Label {
+        self.plain(Label::plain_read().of(storage), shared)
+    }
+
+    /// What a plain write becomes.
+    pub fn write(&self, storage: Classes, shared: bool) -> Label {
+        self.plain(Label::plain_write().of(storage), shared)
+    }
+
+    fn plain(&self, label: Label, shared: bool) -> Label {
+        match self.target {
+            // `Shared` memory is relaxed atomics on the host, so that a racy kernel is wrong, not undefined.
+            Target::Host if shared => Label { atomic: true, level: Level::System, ..label },
+            // Every access to memory that others may touch is NonPrivatePointer.
+            Target::Vulkan => Label { private: false, ..label },
+            _ => label,
+        }
+    }
+
+    /// What an atomic read becomes.
+    ///
+    /// # Errors
+    /// The target has no such scope.
+    pub fn atomic_read(&self, order: ReadOrder, scope: Scope, storage: Classes) -> Result<Label, NoScope> {
+        let label = self.atomic(Label::atomic_read(self.level(scope)?).of(storage));
+        Ok(if order == ReadOrder::Acquire { label.acquiring() } else { label })
+    }
+
+    /// What an atomic write becomes.
+    ///
+    /// # Errors
+    /// The target has no such scope.
+    pub fn atomic_write(&self, order: WriteOrder, scope: Scope, storage: Classes) -> Result<Label, NoScope> {
+        let label = self.atomic(Label::atomic_write(self.level(scope)?).of(storage));
+        Ok(if order == WriteOrder::Release { label.releasing() } else { label })
+    }
+
+    /// What the halves of a read-modify-write become: one that acquires does so with its read, one that releases
+    /// with its write.
+    ///
+    /// # Errors
+    /// The target has no such scope.
+    pub fn update(&self, order: UpdateOrder, scope: Scope, storage: Classes) -> Result<(Label, Label), NoScope> {
+        let read = if order.acquires() { ReadOrder::Acquire } else { ReadOrder::Relaxed };
+        let write = if order.releases() { WriteOrder::Release } else { WriteOrder::Relaxed };
+        Ok((self.atomic_read(read, scope, storage)?, self.atomic_write(write, scope, storage)?))
+    }
+
+    fn atomic(&self, label: Label) -> Label {
+        if self.target == Target::Vulkan { coherent(label) } else { label }
+    }
+
+    /// What the block's barrier becomes: it orders all memory among the threads of the block.
+    pub fn barrier(&self) -> Label {
+        Label::barrier(Level::Block)
+    }
+
+    /// Whether a compare-exchange that fails writes the old value back.
+    pub fn failed_exchange_writes(&self) -> bool {
+        matches!(self.target, Target::Ptx { .. })
+    }
+}
+
+/// Vulkan's atomics are available and visible within their scope by themselves.
+fn coherent(label: Label) -> Label {
+    Label { coherent: true, ..label }
+}
+
+/// The name of an instruction in PTX assembly, of a fence; none for what is no fence.
+pub fn ptx_fence_name(label: &Label) -> Option<String> {
+    if label.kind != Kind::Fence {
+        return None;
+    }
+    let order = match (label.sc, label.acquire, label.release) {
+        (true, ..) => "sc",
+        (_, true, true) => "acq_rel",
+        (_, true, false) => "acquire",
+        (_, false, true) => "release",
+        (_, false, false) => return None,
+    };
+    Some(format!("fence.{order}.{}", ptx_scope_name(label.level)))
+}
+
+/// The name of a scope in PTX assembly.
+pub fn ptx_scope_name(level: Level) -> &'static str {
+    match level {
+        Level::Thread | Level::Subgroup | Level::Block => "cta",
+        Level::QueueFamily | Level::Device => "gpu",
+        Level::System => "sys",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(sm: u32) -> Vec<String> {
+        let lowering = Lowering::new(Target::Ptx { sm }, Scope::System);
+        let mut names = Vec::new();
+        for order in [FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::SeqCst] {
+            for scope in Scope::ALL {
+                for step in lowering.fence(order, scope).into_iter().flatten() {
+                    let Lowered::Fence(label) = step else { continue };
+                    names.extend(ptx_fence_name(&label));
+                }
+            }
+        }
+        names
+    }
+
+    #[test]
+    fn ptx_fences_are_one_instruction_each() {
+        let expected = |orders: [&str; 4]| -> Vec<String> {
+            orders.iter().flat_map(|order| ["cta", "gpu", "sys"].map(|scope| format!("fence.{order}.{scope}"))).collect()
+        };
+        assert_eq!(names(90), expected(["acquire", "release", "acq_rel", "sc"]));
+        assert_eq!(names(80), expected(["acq_rel", "acq_rel", "acq_rel", "sc"]));
+    }
+
+    #[test]
+    fn vulkan_has_no_system_scope_and_widens_blocks_in_kernels_that_use_wider_ones() {
+        let system = Lowering::new(Target::Vulkan, Scope::System);
+        assert!(system.fence(FenceOrder::Release, Scope::System).is_err());
+        assert_eq!(system.level(Scope::Block), Ok(Level::Device));
+        assert_eq!(Lowering::new(Target::Vulkan, Scope::Block).level(Scope::Block), Ok(Level::Block));
+        let sc = Lowering::new(Target::Vulkan, Scope::Block).fence(FenceOrder::SeqCst, Scope::Block);
+        let levels = sc.into_iter().flatten().map(|step| match step {
+            Lowered::Fence(label) => label.level,
+            Lowered::HiddenUpdate { read, .. } => read.level,
+        });
+        assert_eq!(levels.collect::<Vec<_>>(), [Level::Block, Level::Device, Level::Block]);
+    }
+
+    #[test]
+    fn names_of_targets_are_read_back() {
+        for target in [Target::Portable, Target::Ptx { sm: 80 }, Target::Ptx { sm: 90 }, Target::Vulkan, Target::Host] {
+            assert_eq!(target.to_string().parse(), Ok(target));
+        }
+        assert!("ptx:sm_60".parse::<Target>().is_err());
+    }
+}
