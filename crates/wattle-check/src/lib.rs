@@ -5,6 +5,7 @@
 //! every execution will live here too. What never will: drivers, code generation, and the host's own threads.
 
 mod device;
+pub mod program;
 pub mod search;
 pub mod simulate;
 

@@ -12,6 +12,7 @@
 //! arrays. What it never knows: memories, schedules, devices. Dimension 0 varies slowest everywhere.
 
 mod access;
+mod ahead;
 mod environment;
 mod live;
 mod lower;

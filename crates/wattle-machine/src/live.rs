@@ -11,7 +11,7 @@ use std::ops::Range;
 use wattle_ir::Place;
 
 use crate::Program;
-use crate::program::{AccessKind, CalcOp, Instr, Op, Operand};
+use crate::program::{AccessKind, Instr, Op, Operand};
 
 /// The words that are dead before each of these instructions, as ranges in order.
 pub(crate) fn dead_before(program: &Program, instrs: &[u32]) -> Vec<Vec<Range<usize>>> {
@@ -113,32 +113,21 @@ fn read_by(program: &Program, instr: &Instr, live: &mut Set) {
     };
     let calcs = program.calcs.get(instr.first_calc as usize..instr.last_calc as usize).unwrap_or(&[]);
     for calc in calcs {
-        match calc.op {
-            CalcOp::Unary(_, _, x) | CalcOp::Cast(_, _, x) => read(&[x]),
-            CalcOp::Binary(_, _, x, y) => read(&[x, y]),
-            CalcOp::Fma(_, x, y, z) | CalcOp::Select(x, y, z) => read(&[x, y, z]),
-        }
+        read(&calc.op.operands());
     }
+    read(&instr.op.operands());
     match instr.op {
-        Op::Assign { value, .. } => read(&[value]),
-        Op::Divide { left, right, .. } => read(&[left, right]),
-        Op::JumpUnless { condition, .. } | Op::Assert { condition, .. } => read(&[condition]),
         Op::Access(number) => {
             let Some(access) = program.accesses.get(number as usize) else { return };
             read(access.index.get(..access.rank).unwrap_or(&access.index));
-            match access.kind {
-                AccessKind::Store { value } | AccessKind::AtomicStore { value, .. } => read(&[value]),
-                AccessKind::AtomicUpdate { operand, .. } => read(&[operand]),
-                AccessKind::CompareExchange { expected, desired, .. } => read(&[expected, desired]),
-                AccessKind::Load { .. } | AccessKind::LoadLanes { .. } => {
-                    if let Some(array) = array(program, access.place) {
-                        live.insert(array);
-                    }
-                }
-                AccessKind::AtomicLoad { .. } => {}
+            read(&access.kind.operands());
+            if let (AccessKind::Load { .. } | AccessKind::LoadLanes { .. }, Some(array)) =
+                (access.kind, array(program, access.place))
+            {
+                live.insert(array);
             }
         }
-        Op::Fence { .. } | Op::Barrier | Op::Jump(_) | Op::LoopHead { .. } | Op::BackEdge { .. } | Op::Return => {}
+        _ => {}
     }
 }
 

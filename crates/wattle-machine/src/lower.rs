@@ -9,7 +9,7 @@ use std::sync::Arc;
 use wattle_ir::{Expr, ExprId, Kernel, Label, MAX_RANK, ParamKind, Place, SharedLen, Site, SlotId, Stmt, Type};
 
 use crate::program::{Access, AccessKind, Calc, CalcOp, Instr, Local, Op, Operand};
-use crate::{Program, live};
+use crate::{Program, ahead, live};
 
 /// A jump target that is not known yet.
 const UNKNOWN: u32 = u32::MAX;
@@ -85,10 +85,12 @@ impl<'k> Lowering<'k> {
             messages: self.messages,
             locals: self.locals,
             dead: Vec::new(),
+            ahead: Vec::new(),
             temps: self.temps as usize,
             words,
         };
         program.dead = live::dead_before(&program, &self.heads);
+        program.ahead = ahead::writes_ahead(&program);
         program
     }
 

@@ -29,6 +29,8 @@ pub struct Program {
     pub(crate) locals: Vec<Local>,
     /// For each loop without a bound, the words that are dead at its head.
     pub(crate) dead: Vec<Vec<Range<usize>>>,
+    /// For each instruction the places that may be written from there on; see [`crate::ahead`].
+    pub(crate) ahead: Vec<u64>,
     /// How many temporaries the largest statement needs.
     pub(crate) temps: usize,
     /// How many words a thread holds: its slots, then its private arrays.
@@ -141,7 +143,61 @@ pub(crate) enum AccessKind {
     CompareExchange { dst: u32, expected: Operand, desired: Operand, order: UpdateOrder, scope: Scope },
 }
 
+impl CalcOp {
+    pub(crate) fn operands(&self) -> Vec<Operand> {
+        match *self {
+            CalcOp::Unary(_, _, x) | CalcOp::Cast(_, _, x) => vec![x],
+            CalcOp::Binary(_, _, x, y) => vec![x, y],
+            CalcOp::Fma(_, x, y, z) | CalcOp::Select(x, y, z) => vec![x, y, z],
+        }
+    }
+}
+
+impl Op {
+    /// What it needs itself; those of an access are the access's.
+    pub(crate) fn operands(&self) -> Vec<Operand> {
+        match *self {
+            Op::Assign { value, .. } => vec![value],
+            Op::Divide { left, right, .. } => vec![left, right],
+            Op::JumpUnless { condition, .. } | Op::Assert { condition, .. } => vec![condition],
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl AccessKind {
+    pub(crate) fn operands(&self) -> Vec<Operand> {
+        match *self {
+            AccessKind::Store { value } | AccessKind::AtomicStore { value, .. } => vec![value],
+            AccessKind::AtomicUpdate { operand, .. } => vec![operand],
+            AccessKind::CompareExchange { expected, desired, .. } => vec![expected, desired],
+            AccessKind::Load { .. } | AccessKind::LoadLanes { .. } | AccessKind::AtomicLoad { .. } => Vec::new(),
+        }
+    }
+}
+
 impl Program {
+    /// The source line of an instruction, by its number ([`Thread::at`](crate::Thread::at)).
+    pub fn site_at(&self, at: u32) -> Site {
+        self.sites.get(at as usize).copied().unwrap_or(self.kernel.site)
+    }
+
+    /// The widest scope that the kernel's fences and atomics use; block scope where it has none.
+    pub fn widest_scope(&self) -> Scope {
+        let by_code = self.code.iter().filter_map(|instr| match instr.op {
+            Op::Fence { scope, .. } => Some(scope),
+            _ => None,
+        });
+        let by_accesses = self.accesses.iter().filter_map(|access| match access.kind {
+            AccessKind::AtomicLoad { scope, .. }
+            | AccessKind::AtomicStore { scope, .. }
+            | AccessKind::AtomicUpdate { scope, .. }
+            | AccessKind::CompareExchange { scope, .. } => Some(scope),
+            _ => None,
+        });
+        by_code.chain(by_accesses).max().unwrap_or(Scope::Block)
+    }
+
     /// Verifies and flattens a kernel.
     ///
     /// # Errors

@@ -84,6 +84,11 @@ impl<V: Value> Thread<V> {
         self.at
     }
 
+    /// The number of the next instruction.
+    pub(crate) fn pc(&self) -> u32 {
+        self.pc
+    }
+
     /// Answers the last request with one value. Without an answer a load leaves its slot as it was; where values can
     /// be deferred each load is to be answered, since the slot may have been forgotten.
     pub fn answer(&mut self, value: V) {

@@ -1,0 +1,356 @@
+//! A thread of a kernel as the search drives it.
+
+use std::sync::Arc;
+
+use wattle_ir::{Place, Type};
+use wattle_machine::{Deferred, Location, Position, Request, Thread, Value};
+use wattle_memory::{Classes, FenceOrder, Label, Lowered, NoScope, ReadOrder, Scope, ThreadId, UpdateOrder, WriteOrder};
+
+use super::world::{HIDDEN, LaunchWorld, World};
+use super::{Edit, Strength};
+use crate::search::{Action, Address, Barrier, Change, Initial, Members, Process, Target};
+
+/// A thread of a launch.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct KernelThread {
+    thread: Thread<Deferred>,
+    launch: u32,
+    block: u32,
+    members: Arc<[ThreadId]>,
+    /// What the last request still stands for, last first.
+    rest: Vec<Rest>,
+    /// The lanes of a load that have been answered.
+    lanes: Vec<Deferred>,
+    awaited: Awaited,
+    barriers: u32,
+}
+
+/// What a request stands for besides its first action.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Rest {
+    Fence(Label, u32),
+    Hidden { read: Label, write: Label, source: u32 },
+    Lane { address: Option<Address>, bytes: u8, label: Label, source: u32 },
+    /// The action that the request itself is.
+    Action(Box<Held>),
+}
+
+/// An action that is kept for later.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Held {
+    Read { target: Option<Target>, label: Label, source: u32 },
+    Write { target: Option<Target>, value: Option<u64>, label: Label, source: u32 },
+    Barrier { label: Label, source: u32 },
+}
+
+/// What the next answer is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Awaited {
+    Nothing,
+    Value,
+    Lane { of: u32 },
+}
+
+impl KernelThread {
+    pub(super) fn new(
+        number: u32,
+        launch: &LaunchWorld,
+        position: Position,
+        block: u32,
+        members: Arc<[ThreadId]>,
+    ) -> KernelThread {
+        KernelThread {
+            thread: Thread::start(&launch.program, position),
+            launch: number,
+            block,
+            members,
+            rest: Vec::new(),
+            lanes: Vec::new(),
+            awaited: Awaited::Nothing,
+            barriers: 0,
+        }
+    }
+
+    /// Where the thread is in its launch.
+    pub fn position(&self) -> Position {
+        self.thread.position()
+    }
+
+    /// The statement that it stands at.
+    pub fn source(&self) -> u32 {
+        World::source(self.launch, self.thread.at())
+    }
+
+    fn launch<'w>(&self, world: &'w World) -> &'w LaunchWorld {
+        &world.launches[self.launch as usize]
+    }
+
+    /// Puts what a fence becomes before whatever is kept already.
+    fn push_fence(&mut self, launch: &LaunchWorld, order: FenceOrder, scope: Scope, source: u32) -> Result<(), NoScope> {
+        for step in launch.lowering.fence(order, scope)?.into_iter().rev() {
+            self.rest.push(match step {
+                Lowered::Fence(label) => Rest::Fence(label, source),
+                Lowered::HiddenUpdate { read, write } => Rest::Hidden { read, write, source },
+            });
+        }
+        Ok(())
+    }
+
+    fn target(&self, launch: &LaunchWorld, location: &Location<Deferred>) -> Option<Target> {
+        let index = location.index?;
+        let bytes = location.element.size() as u8;
+        let address = match location.place {
+            Place::Param(_) => {
+                let (mapping, _) = launch.view(location.place)?;
+                let distance = index.iter().zip(mapping.strides).map(|(&index, stride)| index as u64 * stride as u64);
+                Address { memory: mapping.memory, element: mapping.offset + distance.sum::<u64>() }
+            }
+            Place::Shared(id) => {
+                Address { memory: World::shared_memory(launch, self.block, id.0), element: index[0] as u64 }
+            }
+            Place::Local(_) => return None,
+        };
+        Some(Target { address, bytes, reference: address.memory })
+    }
+
+    fn storage(place: Place) -> Classes {
+        if matches!(place, Place::Shared(_)) { Classes::BLOCK } else { Classes::BUFFER }
+    }
+
+    /// The action of a request, or none where there is nothing to tell.
+    fn act(&mut self, world: &World, request: Request<Deferred>) -> Result<Option<Action>, NoScope> {
+        let launch = self.launch(world);
+        let (number, at) = (launch.number, self.thread.at());
+        let source = World::source(self.launch, at);
+        let edit = world.edits.of(number, at).cloned().unwrap_or_default();
+        let held = |action: Held| Rest::Action(Box::new(action));
+        if let Some((order, scope)) = edit.fence_after {
+            self.push_fence(launch, order, scope, source)?;
+        }
+        let first = self.rest.len();
+        let plain = |place: Place, write: bool| {
+            let (storage, shared) = (KernelThread::storage(place), launch.is_shared_by_threads(place));
+            let atomic = match edit.strength {
+                Some(Strength::Plain(scope)) => scope,
+                _ if world.plain_as_relaxed && shared => Some(Scope::Device),
+                _ => None,
+            };
+            match (atomic, write) {
+                (Some(scope), false) => launch.lowering.atomic_read(ReadOrder::Relaxed, scope, storage),
+                (Some(scope), true) => launch.lowering.atomic_write(WriteOrder::Relaxed, scope, storage),
+                (None, false) => Ok(launch.lowering.read(storage, shared)),
+                (None, true) => Ok(launch.lowering.write(storage, shared)),
+            }
+        };
+        let action = match request {
+            Request::Load(location) => {
+                self.awaited = Awaited::Value;
+                let (target, label) = (self.target(launch, &location), plain(location.place, false)?);
+                Action::Read { target, label, source }
+            }
+            Request::LoadLanes { location, lanes } => {
+                self.lanes.clear();
+                let (label, bytes) = (plain(location.place, false)?, location.element.size() as u8);
+                let first = self.target(launch, &location);
+                let stride = launch.view(location.place).map_or(1, |(mapping, _)| mapping.strides[0]) as u64;
+                for lane in (0..lanes as u64).rev() {
+                    let address = first.map(|first| Address {
+                        element: first.address.element + lane * stride,
+                        ..first.address
+                    });
+                    self.rest.push(Rest::Lane { address, bytes, label, source });
+                }
+                self.awaited = Awaited::Lane { of: lanes };
+                return Ok(self.resume());
+            }
+            Request::Store { location, value } => {
+                let (target, label) = (self.target(launch, &location), plain(location.place, true)?);
+                Action::Write { target, value: value.known(), label, source }
+            }
+            Request::AtomicLoad { location, order, scope } => {
+                self.awaited = Awaited::Value;
+                let (order, scope) = match edit.strength {
+                    Some(Strength::Load(order, scope)) => (order, scope),
+                    _ => (order, scope),
+                };
+                let label = launch.lowering.atomic_read(order, scope, KernelThread::storage(location.place))?;
+                Action::Read { target: self.target(launch, &location), label, source }
+            }
+            Request::AtomicStore { location, value, order, scope } => {
+                let (order, scope) = match edit.strength {
+                    Some(Strength::Store(order, scope)) => (order, scope),
+                    _ => (order, scope),
+                };
+                let label = launch.lowering.atomic_write(order, scope, KernelThread::storage(location.place))?;
+                Action::Write { target: self.target(launch, &location), value: value.known(), label, source }
+            }
+            Request::AtomicUpdate { location, op, operand, order, scope } => {
+                let change = Change::Apply { op, ty: location.element, operand: operand.known() };
+                self.update(launch, &edit, location, change, (order, scope), source)?
+            }
+            Request::CompareExchange { location, expected, desired, order, scope } => {
+                let change = Change::CompareExchange {
+                    expected: expected.known(),
+                    desired: desired.known(),
+                    writes_back: launch.lowering.failed_exchange_writes(),
+                };
+                self.update(launch, &edit, location, change, (order, scope), source)?
+            }
+            Request::Fence { order, scope, .. } => {
+                let fence = match edit.strength {
+                    Some(Strength::Fence(fence)) => fence,
+                    _ => Some((order, scope)),
+                };
+                if let Some((order, scope)) = fence {
+                    self.push_fence(launch, order, scope, source)?;
+                }
+                return Ok(self.resume());
+            }
+            Request::Barrier { .. } => {
+                if edit.strength == Some(Strength::Barrier(false)) {
+                    return Ok(self.resume());
+                }
+                self.barrier(launch.lowering.barrier(), source)
+            }
+            Request::LoopHead { label, .. } => return Ok(Some(Action::LoopHead { label: label.0 })),
+            Request::BackEdge { label, .. } => return Ok(Some(Action::BackEdge { label: label.0, source })),
+            Request::NeedsValue | Request::OutOfFuel => return Ok(Some(Action::NeedsValue)),
+            Request::Fault(fault) => return Ok(Some(Action::Fault { fault: world.fault_number(fault), source })),
+            Request::Done => return Ok(Some(Action::Done)),
+        };
+        let Some((order, scope)) = edit.fence_before else { return Ok(Some(action)) };
+        // The action waits behind the fence.
+        match action {
+            Action::Read { target, label, source } => self.rest.insert(first, held(Held::Read { target, label, source })),
+            Action::Write { target, value, label, source } => {
+                self.rest.insert(first, held(Held::Write { target, value, label, source }));
+            }
+            Action::Barrier { label, source, .. } => {
+                self.barriers -= 1;
+                self.rest.insert(first, held(Held::Barrier { label, source }));
+            }
+            // A fence before an update is not advised: the update's own order says the same.
+            other => return Ok(Some(other)),
+        }
+        self.push_fence(launch, order, scope, source)?;
+        Ok(self.resume())
+    }
+
+    fn barrier(&mut self, label: Label, source: u32) -> Action {
+        self.barriers += 1;
+        let members = Members::Threads(self.members.clone());
+        let barrier = Barrier { instance: self.barriers as u64, resource: 0, members, waits: true };
+        Action::Barrier { barrier, label, source }
+    }
+
+    fn update(
+        &mut self,
+        launch: &LaunchWorld,
+        edit: &Edit,
+        location: Location<Deferred>,
+        change: Change,
+        (order, scope): (UpdateOrder, Scope),
+        source: u32,
+    ) -> Result<Action, NoScope> {
+        self.awaited = Awaited::Value;
+        let (order, scope) = match edit.strength {
+            Some(Strength::Update(order, scope)) => (order, scope),
+            _ => (order, scope),
+        };
+        let (read, write) = launch.lowering.update(order, scope, KernelThread::storage(location.place))?;
+        Ok(Action::Update { target: self.target(launch, &location), change, read, write, source })
+    }
+
+    /// The next of what the last request stands for.
+    fn resume(&mut self) -> Option<Action> {
+        Some(match self.rest.pop()? {
+            Rest::Fence(label, source) => Action::Fence { label, source },
+            Rest::Hidden { read, write, source } => {
+                self.awaited = Awaited::Nothing;
+                let target = Target { address: Address { memory: HIDDEN, element: 0 }, bytes: 4, reference: HIDDEN };
+                let op = wattle_ir::AtomicOp::Add;
+                let change = Change::Apply { op, ty: Type::U32, operand: Some(0) };
+                Action::Update { target: Some(target), change, read, write, source }
+            }
+            Rest::Lane { address, bytes, label, source } => {
+                let target = address.map(|address| Target { address, bytes, reference: address.memory });
+                Action::Read { target, label, source }
+            }
+            Rest::Action(held) => match *held {
+                Held::Read { target, label, source } => {
+                    self.awaited = Awaited::Value;
+                    Action::Read { target, label, source }
+                }
+                Held::Write { target, value, label, source } => Action::Write { target, value, label, source },
+                Held::Barrier { label, source } => self.barrier(label, source),
+            },
+        })
+    }
+}
+
+impl Process for KernelThread {
+    type World = World;
+
+    fn next(&mut self, world: &World) -> Action {
+        loop {
+            if let Some(action) = self.resume() {
+                return action;
+            }
+            let launch = self.launch(world);
+            let mut fuel = u64::MAX;
+            let request = self.thread.run(&launch.program, &launch.environment, &mut fuel);
+            match self.act(world, request) {
+                Ok(Some(action)) => return action,
+                Ok(None) => {}
+                // Scopes are looked at before the search begins.
+                Err(_) => return Action::Done,
+            }
+        }
+    }
+
+    fn answer(&mut self, _: &World, value: Option<u64>) {
+        let value = value.map_or(Deferred::Pending, Deferred::Known);
+        match self.awaited {
+            Awaited::Nothing => {}
+            Awaited::Value => self.thread.answer(value),
+            Awaited::Lane { of } => {
+                self.lanes.push(value);
+                if self.lanes.len() == of as usize {
+                    let lanes = std::mem::take(&mut self.lanes);
+                    self.thread.answer_lanes(&lanes);
+                    self.awaited = Awaited::Nothing;
+                }
+            }
+        }
+    }
+
+    fn any_pending(&self) -> bool {
+        self.thread.any_pending()
+    }
+
+    fn may_write(&self, world: &World, address: Address) -> bool {
+        let launch = self.launch(world);
+        if address.memory == HIDDEN {
+            return true;
+        }
+        // What is kept comes before what the code goes on with.
+        if self.rest.iter().any(|rest| matches!(rest, Rest::Action(_))) {
+            return true;
+        }
+        let by_view = (0..launch.views.len() as u32).map(wattle_ir::ParamId).any(|id| {
+            launch.view(Place::Param(id)).is_some_and(|(mapping, _)| mapping.memory == address.memory)
+                && launch.program.may_write(&self.thread, Place::Param(id))
+        });
+        let arrays = launch.program.kernel().shared.len() as u32;
+        by_view
+            || (World::is_shared(address.memory)
+                && (0..arrays).map(wattle_ir::SharedId).any(|id| {
+                    World::shared_memory(launch, self.block, id.0) == address.memory
+                        && launch.program.may_write(&self.thread, Place::Shared(id))
+                }))
+    }
+
+    fn initial(world: &World, address: Address) -> Initial {
+        world.initial(address)
+    }
+}

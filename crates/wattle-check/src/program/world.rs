@@ -1,0 +1,212 @@
+//! What the threads of the launches share.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use wattle_ir::{Access, ParamKind, Place, Site};
+use wattle_machine::{Environment, Fault, Program};
+use wattle_memory::{Lowering, NoScope, Placement, Scope, ThreadId};
+
+use super::{Edits, KernelThread};
+use crate::search::{Address, Initial, Spawn};
+
+/// What a view of a parameter is of: the element at index `i` is number `offset + Σ i[d] * strides[d]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    /// The memory, by its number in [`World::memories`].
+    pub memory: u32,
+    /// The first element of the view.
+    pub offset: u64,
+    /// The distance between neighbours in each dimension, in elements.
+    pub strides: [u32; 4],
+}
+
+/// How the threads of a launch share what a parameter is a view of.
+pub type ViewOf = Option<(Mapping, Access)>;
+
+/// A memory before the launches: the value of each element, none for one that nobody has written.
+pub type Image = Arc<Vec<Option<u64>>>;
+
+/// A launch.
+#[derive(Clone, Debug)]
+pub struct LaunchWorld {
+    /// The kernel.
+    pub program: Arc<Program>,
+    /// The kernel's number: launches of one kernel have the same.
+    pub number: u32,
+    /// Its shape and scalar arguments.
+    pub environment: Environment,
+    /// For each parameter what it is a view of.
+    pub views: Vec<ViewOf>,
+    /// How its memory operations are lowered.
+    pub lowering: Lowering,
+    /// Whether it runs on the host: one thread.
+    pub host: bool,
+    /// The first of its threads, among all.
+    pub first: ThreadId,
+    /// The number of its first block among those of its device.
+    pub first_block: u32,
+    /// The launches that must have ended before it begins, by their numbers in the world.
+    pub after: Vec<usize>,
+}
+
+/// Memories from this number on are block shared arrays; see [`World::shared_memory`].
+const SHARED: u32 = 1 << 24;
+/// The memory of the hidden word that stands for sequentially consistent fences in Vulkan.
+pub(super) const HIDDEN: u32 = u32::MAX;
+
+/// All that the threads of some launches share.
+pub struct World {
+    /// The launches.
+    pub launches: Vec<LaunchWorld>,
+    /// The memories before them.
+    pub memories: Vec<Image>,
+    /// Whether plain accesses of shared memory count as relaxed atomics: the textbook's own question.
+    pub plain_as_relaxed: bool,
+    /// What is changed about the programs.
+    pub edits: Edits,
+    faults: Mutex<Vec<Fault>>,
+}
+
+impl World {
+    /// A world of launches, over memories.
+    pub fn new(launches: Vec<LaunchWorld>, memories: Vec<Image>) -> World {
+        World { launches, memories, plain_as_relaxed: false, edits: Edits::default(), faults: Mutex::default() }
+    }
+
+    /// The threads of all launches. `started` says for each launch how many of its blocks ever begin, where not all do.
+    ///
+    /// # Errors
+    /// The target has no such scope as some launch uses.
+    pub fn threads(&self) -> Result<Vec<Spawn<KernelThread>>, NoScope> {
+        let mut threads = Vec::new();
+        for (number, launch) in self.launches.iter().enumerate() {
+            launch.lowering.level(launch.widest())?;
+            let shape = launch.environment.shape;
+            let per_block = shape.threads_per_block();
+            let after: Arc<[ThreadId]> = launch.after.iter().flat_map(|&earlier| self.threads_of(earlier)).collect();
+            for block in 0..shape.blocks() {
+                let members: Arc<[ThreadId]> = (0..per_block).map(|thread| launch.first + (block * per_block + thread) as usize).collect();
+                for thread in 0..per_block {
+                    let placement = Placement {
+                        device: if launch.host { Placement::HOST } else { 0 },
+                        ..Placement::new(launch.first_block + block as u32, thread as u32)
+                    };
+                    let position = shape.position(block, thread);
+                    let process = KernelThread::new(number as u32, launch, position, block as u32, members.clone());
+                    threads.push(Spawn { placement, process, after: after.clone() });
+                }
+            }
+        }
+        Ok(threads)
+    }
+
+    /// The threads of one launch.
+    pub fn threads_of(&self, launch: usize) -> std::ops::Range<ThreadId> {
+        let launch = &self.launches[launch];
+        let shape = launch.environment.shape;
+        launch.first..launch.first + (shape.blocks() * shape.threads_per_block()) as usize
+    }
+
+    /// The launch of a thread.
+    pub fn launch_of(&self, thread: ThreadId) -> usize {
+        (0..self.launches.len()).find(|&launch| self.threads_of(launch).contains(&thread)).unwrap_or(0)
+    }
+
+    /// The number of a statement: its launch, and the instruction.
+    pub fn source(launch: u32, at: u32) -> u32 {
+        launch << 20 | at
+    }
+
+    /// The launch and the instruction of a statement.
+    pub fn statement(source: u32) -> (usize, u32) {
+        ((source >> 20) as usize, source & ((1 << 20) - 1))
+    }
+
+    /// The source line of a statement; none for what is nobody's.
+    pub fn site(&self, source: u32) -> Option<Site> {
+        let (launch, at) = World::statement(source);
+        Some(self.launches.get(launch)?.program.site_at(at))
+    }
+
+    /// The number of a fault; the same one for the same fault.
+    pub(super) fn fault_number(&self, fault: Fault) -> u32 {
+        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = faults.iter().position(|known| *known == fault);
+        known.unwrap_or_else(|| {
+            faults.push(fault);
+            faults.len() - 1
+        }) as u32
+    }
+
+    /// The fault of that number.
+    pub fn fault(&self, number: u32) -> Option<Fault> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner).get(number as usize).cloned()
+    }
+
+    /// The memory of a block's shared array.
+    pub(super) fn shared_memory(launch: &LaunchWorld, block: u32, array: u32) -> u32 {
+        let arrays = launch.program.kernel().shared.len() as u32;
+        SHARED + (launch.first_block + block) * arrays.max(1) + array + if launch.host { 1 << 23 } else { 0 }
+    }
+
+    /// Whether a memory is a block's shared array.
+    pub fn is_shared(memory: u32) -> bool {
+        (SHARED..HIDDEN).contains(&memory)
+    }
+
+    pub(super) fn initial(&self, address: Address) -> Initial {
+        if address.memory == HIDDEN {
+            return Initial { value: 0, unwritten: false };
+        }
+        let value = self.memories.get(address.memory as usize);
+        let value = value.and_then(|image| image.get(address.element as usize).copied().flatten());
+        Initial { value: value.unwrap_or(0), unwritten: value.is_none() }
+    }
+
+    /// The name of an address, as the user knows it, seen from a launch: `payload[0]`.
+    pub fn address_name(&self, launch: usize, address: Address) -> String {
+        let Some(launch) = self.launches.get(launch) else { return format!("{address:?}") };
+        for (param, view) in launch.program.kernel().params.iter().zip(&launch.views) {
+            if let Some((mapping, _)) = view
+                && mapping.memory == address.memory
+            {
+                return format!("{}[{}]", param.name, address.element.saturating_sub(mapping.offset));
+            }
+        }
+        if World::is_shared(address.memory) {
+            let arrays = &launch.program.kernel().shared;
+            let array = (address.memory & ((1 << 23) - 1)) as usize % arrays.len().max(1);
+            if let Some(array) = arrays.get(array) {
+                return format!("{}[{}]", array.name, address.element);
+            }
+        }
+        format!("memory {}[{}]", address.memory, address.element)
+    }
+}
+
+impl LaunchWorld {
+    /// The widest scope that the kernel uses.
+    pub fn widest(&self) -> Scope {
+        self.program.widest_scope()
+    }
+
+    /// The access and memory of a place.
+    pub(super) fn view(&self, place: Place) -> ViewOf {
+        match place {
+            Place::Param(id) => self.views.get(id.index()).copied().flatten(),
+            _ => None,
+        }
+    }
+
+    /// Whether other threads may touch the place while a thread uses it by plain accesses.
+    pub(super) fn is_shared_by_threads(&self, place: Place) -> bool {
+        match place {
+            Place::Param(id) => matches!(
+                self.program.kernel().params.get(id.index()).map(|param| param.kind),
+                Some(ParamKind::View { access: Access::Shared | Access::Atomic, .. })
+            ),
+            Place::Shared(_) => true,
+            Place::Local(_) => false,
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What code may still do from a place on, whatever it reads.
+
+use wattle_ir::{Builtin, Place};
+
+use crate::program::{AccessKind, Op, Operand};
+use crate::{Program, Thread, Value};
+
+impl Program {
+    /// Whether a thread that stands where this one does may yet write to the place, by any path.
+    pub fn may_write<V: Value>(&self, thread: &Thread<V>, place: Place) -> bool {
+        let Some(bit) = self.place_bit(place) else { return true };
+        self.ahead.get(thread.pc() as usize).is_some_and(|places| places >> bit & 1 != 0)
+    }
+
+    /// Whether what a thread does depends on which one it is, but for the accesses that it makes to views that it has
+    /// to itself.
+    pub fn uses_position(&self) -> bool {
+        let is_position = |operand: &Operand| {
+            matches!(operand, Operand::Builtin(Builtin::ThreadInBlock | Builtin::BlockInGrid, _))
+        };
+        let by_calcs = self.calcs.iter().any(|calc| calc.op.operands().iter().any(is_position));
+        let by_ops = self.code.iter().any(|instr| instr.op.operands().iter().any(is_position));
+        let by_accesses = self.accesses.iter().any(|access| {
+            access.index.iter().any(is_position) || access.kind.operands().iter().any(is_position)
+        });
+        by_calcs || by_ops || by_accesses
+    }
+
+    /// Which bit of [`Program::ahead`] stands for a place; none beyond the first 64.
+    fn place_bit(&self, place: Place) -> Option<usize> {
+        let bit = match place {
+            Place::Param(id) => id.index(),
+            Place::Shared(id) => self.kernel.params.len() + id.index(),
+            Place::Local(_) => return None,
+        };
+        (bit < 64).then_some(bit)
+    }
+}
+
+/// For each instruction the places that it, or any that can come after it, may write: a bit each.
+pub(crate) fn writes_ahead(program: &Program) -> Vec<u64> {
+    let mut ahead = vec![0u64; program.code.len() + 1];
+    loop {
+        let mut changed = false;
+        for (number, instr) in program.code.iter().enumerate().rev() {
+            let at = |number: u32| ahead.get(number as usize).copied().unwrap_or(0);
+            let next = number as u32 + 1;
+            let mut places = match instr.op {
+                Op::Jump(target) | Op::BackEdge { target, .. } => at(target),
+                Op::JumpUnless { target, .. } => at(target) | at(next),
+                Op::Return => 0,
+                _ => at(next),
+            };
+            if let Op::Access(number) = instr.op
+                && let Some(access) = program.accesses.get(number as usize)
+                && !matches!(
+                    access.kind,
+                    AccessKind::Load { .. } | AccessKind::LoadLanes { .. } | AccessKind::AtomicLoad { .. }
+                )
+                && let Some(bit) = program.place_bit(access.place)
+            {
+                places |= 1 << bit;
+            }
+            if let Some(known) = ahead.get_mut(number)
+                && *known != places
+            {
+                *known = places;
+                changed = true;
+            }
+        }
+        if !changed {
+            return ahead;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use wattle_ir::{
+        Access, Const, Expr, ExprId, Kernel, Label, Param, ParamId, ParamKind, Site, Slot, SlotId, Stmt, Type,
+    };
+    use wattle_memory::{ReadOrder, Scope, WriteOrder};
+
+    use super::*;
+    use crate::{Deferred, Environment, LaunchShape, Position};
+
+    #[test]
+    fn what_lies_behind_is_not_ahead() {
+        let site = Site::caller();
+        let view = |name| Param { name, kind: ParamKind::View { access: Access::Atomic, element: Type::U32, rank: 1 } };
+        let (order, scope) = (WriteOrder::Relaxed, Scope::Device);
+        let store = |param| Stmt::AtomicStore {
+            place: Place::Param(ParamId(param)),
+            index: vec![ExprId(0)],
+            value: ExprId(0),
+            order,
+            scope,
+            site,
+        };
+        let load = Stmt::AtomicLoad {
+            dst: SlotId(0),
+            place: Place::Param(ParamId(0)),
+            index: vec![ExprId(0)],
+            order: ReadOrder::Relaxed,
+            scope,
+            site,
+        };
+        let kernel = Kernel {
+            name: "ahead".into(),
+            site,
+            rank: 1,
+            params: vec![view("a"), view("b")],
+            shared: vec![],
+            locals: vec![],
+            slots: vec![Slot { ty: Type::U32, name: None }],
+            exprs: vec![Expr::Const(Const::of(0u32))],
+            body: vec![
+                store(0),
+                Stmt::Loop {
+                    label: Label(0),
+                    body: vec![store(1), load, Stmt::Break(Label(0))],
+                    continuing: vec![],
+                    bounded: false,
+                    site,
+                },
+            ],
+        };
+        let program = Program::compile(Arc::new(kernel)).unwrap();
+        let environment = Environment {
+            shape: LaunchShape::linear(1, 1),
+            arguments: vec![crate::Argument::View([1, 1, 1, 1]); 2],
+            shared_len: 0,
+        };
+        let mut thread = Thread::<Deferred>::start(&program, Position { block: [0; 4], thread: [0; 4] });
+        let may = |thread: &Thread<Deferred>| [0, 1].map(|param| program.may_write(thread, Place::Param(ParamId(param))));
+        assert_eq!(may(&thread), [true, true]);
+        let mut fuel = u64::MAX;
+        thread.run(&program, &environment, &mut fuel);
+        assert_eq!(may(&thread), [false, true], "past the first store");
+        thread.run(&program, &environment, &mut fuel);
+        thread.run(&program, &environment, &mut fuel);
+        thread.run(&program, &environment, &mut fuel);
+        assert_eq!(may(&thread), [false, false], "past the loop's store, and nothing goes back to it");
+        assert!(!program.uses_position());
+    }
+}
