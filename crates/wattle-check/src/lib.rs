@@ -4,6 +4,7 @@
 //! seed repeats, which tells of races, of reads that nobody wrote and of threads that wait for ever. The checker of
 //! every execution will live here too. What never will: drivers, code generation, and the host's own threads.
 
+pub mod checker;
 mod device;
 pub mod program;
 pub mod search;

@@ -68,6 +68,7 @@ impl<'a> DeviceReport<'a> {
             name: device.name(),
             description: &properties.description,
             kind: match properties.kind {
+                DeviceKind::Checker => "checker",
                 DeviceKind::Host => "host",
                 DeviceKind::Simulated => "simulated",
                 DeviceKind::Gpu => "gpu",

@@ -49,6 +49,8 @@ pub enum DeviceKind {
     Host,
     /// One core and one interleaving, which tells of races.
     Simulated,
+    /// Every execution that a memory model permits.
+    Checker,
     /// A GPU.
     Gpu,
 }

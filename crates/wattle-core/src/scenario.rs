@@ -66,6 +66,7 @@ impl Scenario {
         match self.work {
             Work::Fixed(_) => None,
             Work::Sized(_, sizes) => Some(match device.properties().kind {
+                DeviceKind::Checker => sizes.proof,
                 DeviceKind::Simulated => sizes.small,
                 DeviceKind::Host | DeviceKind::Gpu => sizes.full,
             }),

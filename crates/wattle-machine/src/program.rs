@@ -182,6 +182,11 @@ impl Program {
         self.sites.get(at as usize).copied().unwrap_or(self.kernel.site)
     }
 
+    /// Whether a thread may wait for others: in a loop without a bound, or at a barrier.
+    pub fn waits(&self) -> bool {
+        self.code.iter().any(|instr| matches!(instr.op, Op::BackEdge { .. } | Op::Barrier))
+    }
+
     /// The widest scope that the kernel's fences and atomics use; block scope where it has none.
     pub fn widest_scope(&self) -> Scope {
         let by_code = self.code.iter().filter_map(|instr| match instr.op {

@@ -21,6 +21,7 @@ pub struct Graph {
     barriers: Vec<(EventId, EventId)>,
     fences: Vec<(EventId, EventId)>,
     system: Vec<(EventId, EventId)>,
+    system_threads: Vec<(ThreadId, ThreadId)>,
 }
 
 impl Graph {
@@ -161,6 +162,11 @@ impl Graph {
         self.system.push((first, second));
     }
 
+    /// Says that all that one thread does is complete, for the system, before anything that another does.
+    pub fn synchronize_threads(&mut self, first: ThreadId, second: ThreadId) {
+        self.system_threads.push((first, second));
+    }
+
     // What follows are the relations that the models are written in.
 
     /// The events for which `holds`.
@@ -258,7 +264,12 @@ impl Graph {
 
     /// What the system orders, outside of kernels.
     pub fn system_order(&self) -> Relation {
-        self.relation(&self.system)
+        let mut order = self.relation(&self.system);
+        for &(first, second) in &self.system_threads {
+            let of = |thread| self.set(|event| event.thread == Some(thread));
+            order |= &Relation::product(self.len(), &of(first), &of(second));
+        }
+        order
     }
 
     fn relation(&self, pairs: &[(EventId, EventId)]) -> Relation {

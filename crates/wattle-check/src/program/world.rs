@@ -67,6 +67,12 @@ pub struct World {
     faults: Mutex<Vec<Fault>>,
 }
 
+impl std::fmt::Debug for World {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.launches.iter().map(|launch| &launch.program.kernel().name)).finish()
+    }
+}
+
 impl World {
     /// A world of launches, over memories.
     pub fn new(launches: Vec<LaunchWorld>, memories: Vec<Image>) -> World {

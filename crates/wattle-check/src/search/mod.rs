@@ -58,6 +58,9 @@ pub struct Setup<'a, P: Process> {
     /// Threads that do the same and cannot be told apart, in classes; of executions that differ only in which of
     /// them is which, one is built.
     pub symmetric: Vec<Vec<ThreadId>>,
+    /// Pairs of threads of which the system, outside of kernels, orders the first before the second; it does not keep
+    /// them from running at the same time.
+    pub system: Vec<(ThreadId, ThreadId)>,
     /// When to give up.
     pub limits: Limits,
 }
@@ -130,6 +133,16 @@ pub struct Statistics {
     pub stuck: u64,
     /// Ends at the loop bound: the search is not exhaustive if there is one.
     pub bounded: u64,
+}
+
+impl Statistics {
+    /// Adds those of another search.
+    pub fn add(&mut self, other: &Statistics) {
+        self.complete += other.complete;
+        self.abandoned += other.abandoned;
+        self.stuck += other.stuck;
+        self.bounded += other.bounded;
+    }
 }
 
 /// How a search ended.

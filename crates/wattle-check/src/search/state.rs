@@ -127,9 +127,11 @@ impl<P: Process> State<P> {
             faults: Vec::new(),
             certain_faults: Vec::new(),
         });
+        let mut graph = Graph::new(placements);
+        setup.system.iter().for_each(|&(first, second)| graph.synchronize_threads(first, second));
         State {
             runners: runners.collect(),
-            graph: Graph::new(placements),
+            graph,
             cells: HashMap::default(),
             addresses: Vec::new(),
             writes: Vec::new(),

@@ -230,6 +230,7 @@ pub fn setup(program: &Program, placements: Vec<Placement>, model: Model) -> Set
         model,
         loop_bound: 4,
         symmetric: Vec::new(),
+        system: Vec::new(),
         limits: Limits::default(),
     }
 }

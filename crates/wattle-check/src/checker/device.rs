@@ -1,0 +1,155 @@
+//! The checker's device: nothing happens on it until somebody waits.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use wattle_core::{
+    Allocation, Backend, BackendQueue, Device, DeviceKind, Error, ErrorKind, Memory, Properties, Result, Shape,
+    ShapeKind,
+};
+use wattle_machine::Program;
+use wattle_memory::{Scope, Target};
+
+use super::Checker;
+use super::batch::Phase;
+use super::memory::CheckedMemory;
+use super::queue::{CheckedQueue, Line};
+
+/// The greatest number of elements of all buffers together: what is proved is small.
+const MAX_ELEMENTS: usize = 1 << 22;
+
+/// How a launch by frames becomes blocks and threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Frames {
+    /// A frame is a block, its extent are threads.
+    AsBlocks,
+    /// Each block has one thread.
+    OneThreadEach,
+}
+
+impl Frames {
+    /// Blocks and threads per block.
+    pub fn resolve(self, shape: &Shape) -> ([u32; 4], [u32; 4]) {
+        match (shape.kind, self) {
+            (ShapeKind::Frames, Frames::OneThreadEach) => (shape.outer, [1; 4]),
+            _ => (shape.outer, shape.inner),
+        }
+    }
+}
+
+/// One run of a scenario's function.
+pub(super) struct Run {
+    pub checker: Checker,
+    pub frames: Frames,
+    pub properties: Properties,
+    pub memories: Mutex<Vec<Vec<Option<u64>>>>,
+    pub lines: Mutex<Vec<Line>>,
+    /// Held by the one that moves the run on.
+    pub driver: Mutex<()>,
+    /// What every run of this check shares.
+    pub shared: Arc<Shared>,
+    pub path: Mutex<Path>,
+}
+
+/// What the runs of one check share.
+#[derive(Default)]
+pub(super) struct Shared {
+    pub programs: Mutex<HashMap<TypeId, (Arc<Program>, u32)>>,
+    pub deadline: Option<std::time::Instant>,
+}
+
+/// Which outcomes this run goes on with, and what has come of it.
+#[derive(Default)]
+pub(super) struct Path {
+    /// The searches so far, of this run and, from where it goes on, of the ones before.
+    pub phases: Vec<Arc<Phase>>,
+    /// Which outcome of each is gone on with.
+    pub chosen: Vec<usize>,
+    /// How many phases this run has come to.
+    pub at: usize,
+    /// The run did something else than an earlier one up to the same point.
+    pub strayed: Option<String>,
+    /// Something that the checker cannot do.
+    pub refused: Option<Error>,
+    /// Launches whose overlap with others was not looked at in full.
+    pub overlaps: bool,
+    /// Whether some launch was by frames of more than one thread.
+    pub framed: bool,
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What these hold is whole at every moment.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Run {
+    pub fn new(checker: &Checker, frames: Frames, shared: Arc<Shared>, path: Path) -> Run {
+        let scopes = match checker.target {
+            Target::Vulkan => vec![Scope::Block, Scope::Device],
+            _ => Scope::ALL.to_vec(),
+        };
+        let properties = Properties {
+            name: "checker".into(),
+            description: "every execution that a memory model permits".into(),
+            kind: DeviceKind::Checker,
+            workers: 1,
+            memory: 0,
+            warp_width: 1,
+            max_threads_per_block: if checker.target == Target::Host { 1 } else { 1024 },
+            max_shared_memory: 1 << 20,
+            max_cooperative_blocks: 1 << 14,
+            scopes,
+        };
+        Run {
+            checker: checker.clone(),
+            frames,
+            properties,
+            memories: Mutex::default(),
+            lines: Mutex::default(),
+            driver: Mutex::default(),
+            shared,
+            path: Mutex::new(path),
+        }
+    }
+}
+
+pub(super) struct CheckedBackend(pub Arc<Run>);
+
+impl CheckedBackend {
+    pub fn device(run: &Arc<Run>) -> Device {
+        Device::new(Arc::new(CheckedBackend(run.clone())))
+    }
+}
+
+impl Backend for CheckedBackend {
+    fn properties(&self) -> &Properties {
+        &self.0.properties
+    }
+
+    fn allocate(&self, request: &Allocation) -> Result<Box<dyn Memory>> {
+        let mut memories = lock(&self.0.memories);
+        let held: usize = memories.iter().map(Vec::len).sum();
+        if held + request.len > MAX_ELEMENTS {
+            return Err(ErrorKind::OutOfMemory {
+                device: "checker".into(),
+                bytes: request.bytes() as u64,
+                why: format!("it holds {MAX_ELEMENTS} elements in all; what is proved is small"),
+            }
+            .into());
+        }
+        memories.push(vec![request.zeroed.then_some(0); request.len]);
+        let id = memories.len() as u32 - 1;
+        Ok(Box::new(CheckedMemory { run: self.0.clone(), id, element: request.element }))
+    }
+
+    fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
+        let mut lines = lock(&self.0.lines);
+        lines.push(Line::default());
+        Ok(Box::new(CheckedQueue { run: self.0.clone(), number: lines.len() - 1, blocking }))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,168 @@
+//! Runs of a scenario's function, one for each distinct outcome of its launches.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use wattle_core::{Device, ErrorKind, Result, Summary};
+
+use super::device::{CheckedBackend, Frames, Path, Run, Shared, lock};
+use super::queue::system;
+use super::report::{Report, Unknown, Verdict, Violation};
+use super::{Checker, Witness};
+use crate::search::Statistics;
+
+/// Checks a scenario's function.
+pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summary>) -> Result<Report> {
+    let began = Instant::now();
+    let shared = Arc::new(Shared { deadline: checker.deadline(), ..Shared::default() });
+    let mut report = Report {
+        verdict: Verdict::Holds,
+        target: checker.target,
+        model: checker.model,
+        progress: checker.progress,
+        shapes: Vec::new(),
+        loop_bound: checker.loop_bound,
+        violations: Vec::new(),
+        unknown: Vec::new(),
+        outcomes: Default::default(),
+        witnesses: Default::default(),
+        checks: Vec::new(),
+        statistics: Statistics::default(),
+        symmetric: false,
+        runs: 0,
+        elapsed: Default::default(),
+        launches: Vec::new(),
+    };
+    // A launch by frames must be right for any choice of blocks and threads; two are tried.
+    let framed = explore(checker, Frames::AsBlocks, &shared, scenario, &mut report);
+    let framed = match framed {
+        // The host runs one thread per block, so the other choice is all that there is to try.
+        Err(_) if checker.target == wattle_memory::Target::Host => true,
+        other => other?,
+    };
+    if framed && report.violations.is_empty() {
+        explore(checker, Frames::OneThreadEach, &shared, scenario, &mut report)?;
+    }
+    report.verdict = match (report.violations.is_empty(), report.unknown.is_empty()) {
+        (false, _) => Verdict::Violated,
+        (true, false) => Verdict::Unknown,
+        (true, true) => Verdict::Holds,
+    };
+    report.elapsed = began.elapsed();
+    Ok(report)
+}
+
+/// All runs with one choice of shapes; whether some launch was by frames of more than one thread.
+fn explore(
+    checker: &Checker,
+    frames: Frames,
+    shared: &Arc<Shared>,
+    scenario: &dyn Fn(&Device) -> Result<Summary>,
+    report: &mut Report,
+) -> Result<bool> {
+    let mut path = Path::default();
+    let mut framed = false;
+    loop {
+        let known = path.phases.len();
+        let (summary, after) = run(checker, frames, shared, scenario, path);
+        path = after;
+        framed |= path.framed;
+        report.runs += 1;
+        if let Some(text) = path.strayed.take() {
+            return Err(ErrorKind::Capability {
+                device: "checker".into(),
+                what: format!("check this scenario: it is not deterministic apart from its launches; {text}"),
+                instead: "let nothing but the launches' results decide what it does: no time, no random numbers, no \
+                          state that outlives a run"
+                    .into(),
+            }
+            .into());
+        }
+        if let Some(error) = path.refused.take() {
+            return Err(error);
+        }
+        if path.overlaps {
+            note(&mut report.unknown, Unknown::Overlap);
+        }
+        for phase in path.phases.iter().skip(known.min(path.phases.len())) {
+            report.statistics.add(&phase.statistics);
+            report.symmetric |= phase.symmetric;
+            phase.shapes.iter().for_each(|shape| note(&mut report.shapes, shape.clone()));
+            phase.unknown.iter().for_each(|unknown| note(&mut report.unknown, unknown.clone()));
+            report.violations.extend(phase.violations.iter().cloned());
+            report.launches.push(phase.world.clone());
+        }
+        // A run that found what is wrong with its launches says nothing more; nor does one that was stopped.
+        let last = path.phases.get(path.at.wrapping_sub(1)).filter(|_| path.at > 0);
+        let witness: Option<Box<Witness>> = last.and_then(|phase| {
+            let chosen = path.chosen.get(path.at - 1).copied().unwrap_or(0);
+            phase.outcomes.get(chosen).map(|outcome| outcome.witness.clone())
+        });
+        let broken = last.is_some_and(|phase| phase.outcomes.is_empty() || !phase.violations.is_empty());
+        if broken {
+            return Ok(framed);
+        }
+        match summary {
+            Ok(summary) => {
+                for (outcome, count) in &summary.outcomes {
+                    *report.outcomes.entry(outcome.clone()).or_default() += count;
+                    if let Some(witness) = &witness {
+                        report.witnesses.entry(outcome.clone()).or_insert_with(|| witness.clone());
+                    }
+                }
+                summary.checks.into_iter().for_each(|check| note(&mut report.checks, check));
+            }
+            Err(error) => report.violations.push(Violation::Assertion { witness, error }),
+        }
+        if !report.violations.is_empty() {
+            return Ok(framed);
+        }
+        if let Some(deadline) = shared.deadline
+            && Instant::now() >= deadline
+        {
+            note(&mut report.unknown, Unknown::Stopped("the time limit was reached".into()));
+            return Ok(framed);
+        }
+        // The next path: another outcome of the last search that has one.
+        path.phases.truncate(path.at);
+        path.chosen.truncate(path.at);
+        while let (Some(phase), Some(chosen)) = (path.phases.last(), path.chosen.last_mut()) {
+            if *chosen + 1 < phase.outcomes.len() {
+                *chosen += 1;
+                break;
+            }
+            path.phases.pop();
+            path.chosen.pop();
+        }
+        if path.phases.is_empty() {
+            return Ok(framed);
+        }
+        path.at = 0;
+    }
+}
+
+/// One run of the scenario's function along a path.
+fn run(
+    checker: &Checker,
+    frames: Frames,
+    shared: &Arc<Shared>,
+    scenario: &dyn Fn(&Device) -> Result<Summary>,
+    path: Path,
+) -> (Result<Summary>, Path) {
+    let run = Arc::new(Run::new(checker, frames, shared.clone(), path));
+    let device = CheckedBackend::device(&run);
+    let summary = catch_unwind(AssertUnwindSafe(|| scenario(&device))).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        Err(system("the scenario", format!("it panicked: {text}")))
+    });
+    let path = std::mem::take(&mut *lock(&run.path));
+    (summary, path)
+}
+
+fn note<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}

@@ -1,0 +1,70 @@
+//! Memory of the checker's device.
+
+use std::any::Any;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use wattle_core::{Memory, Result};
+use wattle_ir::Type;
+
+use super::device::{Run, lock};
+
+pub(super) struct CheckedMemory {
+    pub run: Arc<Run>,
+    pub id: u32,
+    pub element: Type,
+}
+
+// SAFETY: there is no host pointer.
+unsafe impl Memory for CheckedMemory {
+    unsafe fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
+        let size = self.element.size();
+        let memories = lock(&self.run.memories);
+        let Some(memory) = memories.get(self.id as usize) else { return Ok(()) };
+        for (bytes, value) in into.chunks_exact_mut(size).zip(memory.iter().skip(offset / size)) {
+            bytes.copy_from_slice(value.unwrap_or(0).to_ne_bytes().get(low_end(size)).unwrap_or(&[]));
+        }
+        Ok(())
+    }
+
+    unsafe fn write(&self, offset: usize, from: &[u8]) -> Result<()> {
+        let size = self.element.size();
+        let mut memories = lock(&self.run.memories);
+        let Some(memory) = memories.get_mut(self.id as usize) else { return Ok(()) };
+        for (value, bytes) in memory.iter_mut().skip(offset / size).zip(from.chunks_exact(size)) {
+            let mut word = [0; 8];
+            if let Some(low) = word.get_mut(low_end(size)) {
+                low.copy_from_slice(bytes);
+            }
+            *value = Some(u64::from_ne_bytes(word));
+        }
+        Ok(())
+    }
+
+    unsafe fn copy_from(&self, offset: usize, from: &dyn Memory, from_offset: usize, len: usize) -> Option<Result<()>> {
+        let from = from.as_any().downcast_ref::<CheckedMemory>()?;
+        if !Arc::ptr_eq(&self.run, &from.run) {
+            return None;
+        }
+        let size = self.element.size();
+        let mut memories = lock(&self.run.memories);
+        let values: Vec<Option<u64>> =
+            memories.get(from.id as usize)?.iter().skip(from_offset / size).take(len / size).copied().collect();
+        let to = memories.get_mut(self.id as usize)?;
+        to.iter_mut().skip(offset / size).zip(values).for_each(|(to, from)| *to = from);
+        Some(Ok(()))
+    }
+
+    fn host_pointer(&self) -> Option<NonNull<u8>> {
+        None
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Which bytes of a word in the host's order are its low end.
+fn low_end(size: usize) -> std::ops::Range<usize> {
+    if cfg!(target_endian = "little") { 0..size.min(8) } else { 8 - size.min(8)..8 }
+}

@@ -1,0 +1,164 @@
+//! The checker: a scenario through every execution that a memory model permits.
+//!
+//! ```
+//! use wattle_check::checker::{Checker, Verdict};
+//! use wattle_memory::Model;
+//!
+//! let report = Checker::new(Model::Portable).check(|_device| Ok(()))?;
+//! assert_eq!(report.verdict, Verdict::Holds);
+//! # Ok::<(), wattle_core::Error>(())
+//! ```
+//!
+//! The scenario's function is run once for each distinct outcome of its launches, as `loom::model` runs a closure: on
+//! a device that does nothing until somebody waits, then searches all executions of the launches that were enqueued,
+//! and goes on with one of the memories that they can leave. So the function that is proved here is the very one that
+//! runs on devices. It must be deterministic apart from its launches; one that is not is told so.
+
+mod batch;
+mod device;
+mod explore;
+mod memory;
+mod progress;
+mod queue;
+mod report;
+mod witness;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use wattle_core::{Device, Result, Scenario, Summary};
+use wattle_memory::{Model, Target};
+
+pub use progress::Progress;
+pub use report::{Report, Unknown, Verdict, Violation};
+pub use witness::Witness;
+
+use crate::program::Edits;
+
+/// How often a loop that may go on for ever, and that changes something each time, is gone through.
+const LOOP_BOUND: u32 = 4;
+
+/// What is to be checked, and how thoroughly.
+#[derive(Clone, Debug)]
+pub struct Checker {
+    pub(crate) target: Target,
+    pub(crate) model: Model,
+    pub(crate) progress: Progress,
+    pub(crate) loop_bound: u32,
+    pub(crate) time: Option<Duration>,
+    pub(crate) memory: Option<u64>,
+    pub(crate) cancelled: Option<Arc<AtomicBool>>,
+    pub(crate) plain_as_relaxed: bool,
+    pub(crate) symmetry: bool,
+    pub(crate) edits: Edits,
+}
+
+impl Checker {
+    /// A checker under a model. The models of targets judge what is emitted for them: `Model::Ptx` for sm_90.
+    pub fn new(model: Model) -> Checker {
+        let target = match model {
+            Model::Portable | Model::Sc | Model::Unordered => Target::Portable,
+            Model::Ptx => Target::Ptx { sm: 90 },
+            Model::Vulkan => Target::Vulkan,
+            Model::Rust => Target::Host,
+        };
+        Checker {
+            target,
+            model,
+            progress: Progress::default(),
+            loop_bound: LOOP_BOUND,
+            time: None,
+            memory: None,
+            cancelled: None,
+            plain_as_relaxed: false,
+            symmetry: true,
+            edits: Edits::default(),
+        }
+    }
+
+    /// A checker of what is emitted for a target, under the target's own model.
+    pub fn for_target(target: Target) -> Checker {
+        Checker { target, model: target.model(), ..Checker::new(Model::Portable) }
+    }
+
+    /// Which threads are promised to run: by default what Wattle's devices promise.
+    pub fn progress(self, progress: Progress) -> Checker {
+        Checker { progress, ..self }
+    }
+
+    /// How often a loop without a bound, whose iterations change something, is gone through: 4 by default. A check
+    /// that reaches the bound does not say that the scenario holds.
+    pub fn loop_bound(self, loop_bound: u32) -> Checker {
+        Checker { loop_bound, ..self }
+    }
+
+    /// How long it may take.
+    pub fn time(self, time: Duration) -> Checker {
+        Checker { time: Some(time), ..self }
+    }
+
+    /// How much memory the process may use, in bytes.
+    pub fn memory(self, bytes: u64) -> Checker {
+        Checker { memory: Some(bytes), ..self }
+    }
+
+    /// Ends the check, with what was found so far, once the flag is set.
+    pub fn cancelled_by(self, flag: Arc<AtomicBool>) -> Checker {
+        Checker { cancelled: Some(flag), ..self }
+    }
+
+    /// Takes plain accesses of `Shared` memory for relaxed atomics of device scope: what the textbooks ask.
+    pub fn plain_as_relaxed(self) -> Checker {
+        Checker { plain_as_relaxed: true, ..self }
+    }
+
+    /// Whether executions that differ only in which of several like threads does what are built once: yes by default.
+    pub fn symmetry(self, symmetry: bool) -> Checker {
+        Checker { symmetry, ..self }
+    }
+
+    /// Checks the programs with these changes.
+    pub fn edits(self, edits: Edits) -> Checker {
+        Checker { edits, ..self }
+    }
+
+    /// Checks a scenario's function: what it asserts, and everything that is wrong in itself.
+    ///
+    /// # Errors
+    /// The scenario cannot be checked: it is not deterministic, or does something that the checker cannot do. What is
+    /// wrong with a scenario that can be checked is in the report.
+    pub fn check<R: Ending>(&self, scenario: impl Fn(&Device) -> Result<R>) -> Result<Report> {
+        explore::check(self, &|device| scenario(device).map(Ending::summary))
+    }
+
+    /// Checks a registered scenario, at its size for proofs unless another is given.
+    ///
+    /// # Errors
+    /// As [`Checker::check`].
+    pub fn check_scenario(&self, scenario: &Scenario, size: Option<usize>) -> Result<Report> {
+        explore::check(self, &|device| scenario.run(device, size))
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        self.time.and_then(|time| Instant::now().checked_add(time))
+    }
+}
+
+/// What a scenario's function can end with.
+pub trait Ending {
+    /// What it observed and checked.
+    fn summary(self) -> Summary;
+}
+
+impl Ending for () {
+    fn summary(self) -> Summary {
+        Summary::default()
+    }
+}
+
+impl Ending for Summary {
+    fn summary(self) -> Summary {
+        self
+    }
+}

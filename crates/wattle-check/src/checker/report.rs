@@ -1,0 +1,164 @@
+//! What a check found.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use wattle_core::Error;
+use wattle_memory::{EventId, Model, Target};
+
+use super::{Progress, Witness};
+use crate::search::{Statistics, Stuck};
+
+/// What a check says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// In every execution, of the size that was checked.
+    Holds,
+    /// Not in some.
+    Violated,
+    /// Nothing wrong was found, but not everything was looked at: see [`Report::unknown`].
+    Unknown,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Verdict::Holds => "holds",
+            Verdict::Violated => "violated",
+            Verdict::Unknown => "unknown",
+        })
+    }
+}
+
+/// Why a check has not looked at everything.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unknown {
+    /// Executions that go through a loop more often than the bound.
+    LoopBound(u32),
+    /// A limit was reached, or somebody asked to stop.
+    Stopped(String),
+    /// Launches on several queues overlap across copies or events between them.
+    Overlap,
+    /// The program was sampled.
+    Sampled(u64),
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unknown::LoopBound(bound) => {
+                write!(f, "some loop goes on after {bound} iterations; --loop-bound looks further")
+            }
+            Unknown::Stopped(why) => f.write_str(why),
+            Unknown::Overlap => f.write_str(
+                "launches on several queues overlap across a copy, a task or an event, and not every such overlap was \
+                 looked at",
+            ),
+            Unknown::Sampled(executions) => write!(f, "{executions} executions were sampled, not all looked at"),
+        }
+    }
+}
+
+/// Something that is wrong.
+#[derive(Clone, Debug)]
+pub enum Violation {
+    /// Two accesses conflict, and nothing orders them.
+    Race {
+        /// The execution.
+        witness: Box<Witness>,
+        /// The accesses.
+        accesses: (EventId, EventId),
+    },
+    /// A thread did something that must not happen: an index out of bounds, a failed assertion.
+    Fault {
+        /// The execution.
+        witness: Box<Witness>,
+        /// What happened, with the line.
+        what: String,
+    },
+    /// A thread reads memory that nobody has written.
+    Unwritten {
+        /// The execution.
+        witness: Box<Witness>,
+        /// The read.
+        read: EventId,
+    },
+    /// Threads can be stuck for ever.
+    Stuck {
+        /// The execution.
+        witness: Box<Witness>,
+        /// Which, and why.
+        stuck: Vec<Stuck>,
+        /// How many blocks of each launch have begun, where not all have.
+        begun: Option<Vec<u64>>,
+    },
+    /// The scenario's own check does not hold.
+    Assertion {
+        /// The last launches' execution, if there was any.
+        witness: Option<Box<Witness>>,
+        /// What the scenario said.
+        error: Error,
+    },
+}
+
+impl Violation {
+    /// The execution that shows it.
+    pub fn witness(&self) -> Option<&Witness> {
+        match self {
+            Violation::Race { witness, .. }
+            | Violation::Fault { witness, .. }
+            | Violation::Unwritten { witness, .. }
+            | Violation::Stuck { witness, .. } => Some(witness),
+            Violation::Assertion { witness, .. } => witness.as_deref(),
+        }
+    }
+
+    /// What kind of thing is wrong, in a word or two.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Violation::Race { .. } => "data race",
+            Violation::Fault { .. } => "fault",
+            Violation::Unwritten { .. } => "unwritten memory",
+            Violation::Stuck { .. } => "can be stuck for ever",
+            Violation::Assertion { .. } => "assertion",
+        }
+    }
+}
+
+/// What a check found.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What it says.
+    pub verdict: Verdict,
+    /// What was judged.
+    pub target: Target,
+    /// By which model.
+    pub model: Model,
+    /// Under which promise of progress.
+    pub progress: Progress,
+    /// The shapes of the launches: `3 blocks × 1 thread`.
+    pub shapes: Vec<String>,
+    /// How often loops were gone through at the most.
+    pub loop_bound: u32,
+    /// What is wrong; empty unless the verdict is `Violated`.
+    pub violations: Vec<Violation>,
+    /// Why not everything was looked at; empty where it was.
+    pub unknown: Vec<Unknown>,
+    /// How often each combination of the scenario's observations came, over all distinct outcomes of its launches.
+    pub outcomes: BTreeMap<String, u64>,
+    /// An execution for each outcome, of the last launches before it.
+    pub witnesses: BTreeMap<String, Box<Witness>>,
+    /// The checks of the scenario that held in every run.
+    pub checks: Vec<String>,
+    /// How much was searched.
+    pub statistics: Statistics,
+    /// Whether like threads were taken for one another.
+    pub symmetric: bool,
+    /// How often the scenario's function was run.
+    pub runs: u64,
+    /// How long it took.
+    pub elapsed: Duration,
+    /// The programs of the launches: what advice can change.
+    pub launches: Vec<std::sync::Arc<crate::program::World>>,
+}

@@ -1,0 +1,166 @@
+//! Every candidate execution of a program: each way through its threads, each source of each read.
+
+use wattle_memory::Label;
+
+use crate::script::{Op, Program, Value};
+
+/// An operation; a read-modify-write is one, not two.
+#[derive(Clone, Debug)]
+pub struct Event {
+    pub thread: usize,
+    pub cell: Option<u64>,
+    pub read: Option<Label>,
+    pub write: Option<Label>,
+    pub fence: Option<Label>,
+    /// What is written.
+    written: Option<Formula>,
+    /// The reads that decided that this happens at all.
+    control: Vec<usize>,
+}
+
+/// A constant, and the values of earlier reads.
+#[derive(Clone, Debug)]
+struct Formula {
+    constant: u64,
+    reads: Vec<usize>,
+}
+
+/// Something that must be so for a thread to have gone this way: whether a read's value is that one.
+#[derive(Clone, Debug)]
+struct Condition {
+    read: usize,
+    value: u64,
+    equal: bool,
+}
+
+/// The threads' events, each thread's in program order, and where each read reads from: none is the initial value.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    pub events: Vec<Event>,
+    pub source: Vec<Option<usize>>,
+    pub registers: Vec<Vec<u64>>,
+}
+
+/// A way through some threads.
+#[derive(Clone, Default)]
+struct Way {
+    events: Vec<Event>,
+    conditions: Vec<Condition>,
+    /// For each thread the read that each register comes from.
+    registers: Vec<Vec<Option<usize>>>,
+}
+
+pub fn candidates(program: &Program) -> Vec<Candidate> {
+    let mut ways = vec![Way::default()];
+    for (thread, ops) in program.iter().enumerate() {
+        ways.iter_mut().for_each(|way| way.registers.push(vec![None; 8]));
+        ways = ways.into_iter().flat_map(|way| through(way, thread, ops, Vec::new())).collect();
+    }
+    ways.iter().flat_map(sources).collect()
+}
+
+fn through(mut way: Way, thread: usize, ops: &[Op], mut control: Vec<usize>) -> Vec<Way> {
+    let Some((op, rest)) = ops.split_first() else { return vec![way] };
+    let id = way.events.len();
+    let blank =
+        Event { thread, cell: None, read: None, write: None, fence: None, written: None, control: control.clone() };
+    let formula = |way: &Way, value: &Value, old: bool| Formula {
+        constant: value.constant,
+        reads: value.registers.iter().filter_map(|&r| way.registers[thread][r]).chain(old.then_some(id)).collect(),
+    };
+    match op {
+        Op::Load { to, cell, label } => {
+            way.events.push(Event { cell: Some(*cell), read: Some(*label), ..blank });
+            way.registers[thread][*to] = Some(id);
+        }
+        Op::Store { cell, value, label } => {
+            let written = Some(formula(&way, value, false));
+            way.events.push(Event { cell: Some(*cell), write: Some(*label), written, ..blank });
+        }
+        Op::Add { to, cell, value, read, write } | Op::Exchange { to, cell, value, read, write } => {
+            let written = Some(formula(&way, value, matches!(op, Op::Add { .. })));
+            way.events.push(Event { cell: Some(*cell), read: Some(*read), write: Some(*write), written, ..blank });
+            way.registers[thread][*to] = Some(id);
+        }
+        Op::CompareExchange { to, cell, expected, desired, read, write } => {
+            way.registers[thread][*to] = Some(id);
+            let both = [true, false].map(|equal| {
+                let mut way = way.clone();
+                let written = equal.then(|| Formula { constant: *desired, reads: Vec::new() });
+                let mut event = Event { cell: Some(*cell), read: Some(*read), written, ..blank.clone() };
+                if equal {
+                    event.write = Some(*write);
+                    event.control.push(id);
+                }
+                way.events.push(event);
+                way.conditions.push(Condition { read: id, value: *expected, equal });
+                through(way, thread, rest, control.clone())
+            });
+            return both.concat();
+        }
+        Op::Fence { label } => way.events.push(Event { fence: Some(*label), ..blank }),
+        Op::Require { register, value } => {
+            let Some(read) = way.registers[thread][*register] else {
+                return if *value == 0 { through(way, thread, rest, control) } else { vec![way] };
+            };
+            let mut ends = way.clone();
+            ends.conditions.push(Condition { read, value: *value, equal: false });
+            way.conditions.push(Condition { read, value: *value, equal: true });
+            control.push(read);
+            let mut both = through(way, thread, rest, control);
+            both.push(ends);
+            return both;
+        }
+        other => unimplemented!("{other:?}"),
+    }
+    through(way, thread, rest, control)
+}
+
+/// All sources of all reads of one way.
+fn sources(way: &Way) -> Vec<Candidate> {
+    let mut all = vec![Vec::new()];
+    for (id, event) in way.events.iter().enumerate() {
+        let mut choices = vec![None];
+        if event.read.is_some() {
+            let writes = (0..way.events.len()).filter(|&other| {
+                other != id && way.events[other].write.is_some() && way.events[other].cell == event.cell
+            });
+            choices.extend(writes.map(Some));
+        }
+        all = all
+            .into_iter()
+            .flat_map(|chosen: Vec<Option<usize>>| {
+                choices.iter().map(move |&choice| [&chosen[..], &[choice]].concat()).collect::<Vec<_>>()
+            })
+            .collect();
+    }
+    all.into_iter().filter_map(|source| candidate(way, source)).collect()
+}
+
+/// The candidate with those sources, if its values do not come out of thin air and its threads go this way.
+fn candidate(way: &Way, source: Vec<Option<usize>>) -> Option<Candidate> {
+    let n = way.events.len();
+    let (mut read, mut written) = (vec![None; n], vec![None; n]);
+    for _ in 0..=2 * n {
+        for (id, event) in way.events.iter().enumerate() {
+            if event.read.is_some() {
+                read[id] = source[id].map_or(Some(0), |write| written[write]);
+            }
+            if let Some(formula) = &event.written
+                && event.control.iter().all(|&read_first| read[read_first].is_some())
+            {
+                written[id] = formula.reads.iter().try_fold(formula.constant, |sum, &from| Some(sum + read[from]?));
+            }
+        }
+    }
+    let known = way.events.iter().enumerate().all(|(id, event)| {
+        (event.read.is_none() || read[id].is_some()) && (event.written.is_none() || written[id].is_some())
+    });
+    let goes = |condition: &Condition| (read[condition.read] == Some(condition.value)) == condition.equal;
+    if !known || !way.conditions.iter().all(goes) {
+        return None;
+    }
+    let value = |from: &Option<usize>| from.and_then(|from| read[from]).unwrap_or(0);
+    let registers = way.registers.iter().map(|thread| thread.iter().map(value).collect()).collect();
+    Some(Candidate { events: way.events.clone(), source, registers })
+}

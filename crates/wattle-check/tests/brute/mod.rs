@@ -1,0 +1,130 @@
+//! Small programs judged the plainest way: all candidate executions, and the axioms written down a second time.
+//!
+//! Nothing here comes from the search or from the models' files; only programs, labels and placements are shared.
+
+#![allow(dead_code, reason = "each test uses its part")]
+
+mod candidate;
+mod facts;
+mod matrix;
+mod order;
+mod ptx;
+mod rust;
+mod vulkan;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use wattle_memory::{Model, Placement};
+
+use crate::script::Program;
+use candidate::{Candidate, candidates};
+use facts::Facts;
+use matrix::{Matrix, acyclic};
+
+/// What there is to say about a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// For each outcome (the registers of all threads), the executions that have it.
+    pub outcomes: BTreeMap<Vec<Vec<u64>>, usize>,
+    /// Whether some execution has a data race.
+    pub racy: bool,
+}
+
+impl Verdict {
+    pub fn count(&self) -> usize {
+        self.outcomes.values().sum()
+    }
+
+    pub fn set(&self) -> BTreeSet<Vec<Vec<u64>>> {
+        self.outcomes.keys().cloned().collect()
+    }
+}
+
+/// What a candidate execution is made of besides its events and sources.
+struct Choice {
+    /// Orders of writes.
+    co: Matrix,
+    /// Orders of sequentially consistent fences.
+    fences: Matrix,
+}
+
+/// A model by axioms.
+trait Axioms {
+    /// Whether coherence orders two writes of one cell, whatever else there is.
+    fn writes_are_ordered(&self, facts: &Facts, a: usize, b: usize) -> bool;
+    /// Whether two fences have an order.
+    fn fences_are_ordered(&self, facts: &Facts, a: usize, b: usize) -> bool;
+    /// Nothing where an axiom does not hold; whether there is a race where all do.
+    fn judge(&self, facts: &Facts, choice: &Choice) -> Option<bool>;
+}
+
+/// Whether a plain read under `vulkan` may read from a write that nothing orders before it. Khronos' formal model
+/// has no such executions; see the report of `agreement.rs`.
+fn racy_reads() -> bool {
+    true
+}
+
+pub fn judge(program: &Program, places: &[Placement], model: Model) -> Verdict {
+    let mut verdict = Verdict::default();
+    for candidate in candidates(program) {
+        let facts = Facts::new(&candidate, places);
+        let (count, racy) = match model {
+            Model::Portable => by_axioms(&ptx::Ptx { extended: false }, &facts),
+            Model::Ptx => by_axioms(&ptx::Ptx { extended: true }, &facts),
+            Model::Rust => by_axioms(&rust::Rust, &facts),
+            Model::Vulkan => by_axioms(&vulkan::Vulkan, &facts),
+            Model::Sc => (order::orders(&facts, &order::sequential(&facts)).len(), false),
+            Model::Unordered => (order::orders(&facts, &order::textbook(&facts)).len(), false),
+        };
+        if count > 0 {
+            *verdict.outcomes.entry(candidate.registers.clone()).or_default() += count;
+            verdict.racy |= racy;
+        }
+    }
+    verdict
+}
+
+/// How many executions a candidate is, and whether one has a race.
+fn by_axioms(axioms: &impl Axioms, facts: &Facts) -> (usize, bool) {
+    let n = facts.n;
+    let blank = vec![vec![false; n]; n];
+    let below = || (0..n).flat_map(|b| (0..b).map(move |a| (a, b)));
+    let writes: Vec<_> = below()
+        .filter(|&(a, b)| facts.writes(a) && facts.writes(b) && facts.same_cell[a][b])
+        .filter(|&(a, b)| axioms.writes_are_ordered(facts, a, b))
+        .collect();
+    let fences: Vec<_> = below()
+        .filter(|&(a, b)| facts.is_fence(a) && facts.is_fence(b) && axioms.fences_are_ordered(facts, a, b))
+        .collect();
+    let fences = orientations(&fences, &blank);
+    let (mut count, mut racy) = (0, false);
+    for co in orientations(&writes, &blank) {
+        let mut choice = Choice { co, fences: blank.clone() };
+        let verdicts: Vec<bool> = fences
+            .iter()
+            .filter_map(|fences| {
+                choice.fences.clone_from(fences);
+                axioms.judge(facts, &choice)
+            })
+            .collect();
+        count += usize::from(!verdicts.is_empty());
+        racy |= verdicts.contains(&true);
+    }
+    (count, racy)
+}
+
+/// All ways to give each pair a direction without a cycle.
+fn orientations(pairs: &[(usize, usize)], blank: &Matrix) -> Vec<Matrix> {
+    let mut all = vec![blank.clone()];
+    for &(a, b) in pairs {
+        let both = all.iter().flat_map(|order| {
+            [(a, b), (b, a)].map(|(first, second)| {
+                let mut order = order.clone();
+                order[first][second] = true;
+                order
+            })
+        });
+        all = both.filter(acyclic).collect();
+    }
+    all
+}

@@ -1,0 +1,168 @@
+//! What is asked about the end of a run.
+
+use wattle_memory::{LocationId, ThreadId};
+
+use crate::program::RegisterId;
+
+/// Something that has a value when all threads have ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Observed {
+    /// A thread's register.
+    Register {
+        /// The thread.
+        thread: ThreadId,
+        /// The register.
+        register: RegisterId,
+    },
+    /// A memory location.
+    Memory(LocationId),
+}
+
+/// One side of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Term {
+    /// A value.
+    Constant(u64),
+    /// What something holds at the end.
+    Final(Observed),
+}
+
+/// How two values are compared. Values are signed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Comparison {
+    /// `==`.
+    Equal,
+    /// `!=`.
+    NotEqual,
+    /// `<`.
+    Less,
+    /// `<=`.
+    LessOrEqual,
+    /// `>`.
+    Greater,
+    /// `>=`.
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    /// Whether it holds.
+    pub fn holds(self, left: u64, right: u64) -> bool {
+        let (left, right) = (left as i64, right as i64);
+        match self {
+            Comparison::Equal => left == right,
+            Comparison::NotEqual => left != right,
+            Comparison::Less => left < right,
+            Comparison::LessOrEqual => left <= right,
+            Comparison::Greater => left > right,
+            Comparison::GreaterOrEqual => left >= right,
+        }
+    }
+}
+
+/// A statement about the end of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Condition {
+    /// A comparison.
+    Compare(Term, Comparison, Term),
+    /// The opposite.
+    Not(Box<Condition>),
+    /// Both.
+    And(Box<Condition>, Box<Condition>),
+    /// One or both.
+    Or(Box<Condition>, Box<Condition>),
+}
+
+impl Condition {
+    /// Whether it holds, as far as the values are known.
+    pub fn holds(&self, value: &dyn Fn(Observed) -> Option<u64>) -> Option<bool> {
+        let of = |term: &Term| match *term {
+            Term::Constant(constant) => Some(constant),
+            Term::Final(observed) => value(observed),
+        };
+        match self {
+            Condition::Compare(left, comparison, right) => Some(comparison.holds(of(left)?, of(right)?)),
+            Condition::Not(inner) => inner.holds(value).map(|holds| !holds),
+            Condition::And(left, right) => match (left.holds(value), right.holds(value)) {
+                (Some(false), _) | (_, Some(false)) => Some(false),
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            },
+            Condition::Or(left, right) => match (left.holds(value), right.holds(value)) {
+                (Some(true), _) | (_, Some(true)) => Some(true),
+                (Some(false), Some(false)) => Some(false),
+                _ => None,
+            },
+        }
+    }
+
+    /// Tells of everything that the condition looks at.
+    pub fn visit(&self, see: &mut dyn FnMut(Observed)) {
+        match self {
+            Condition::Compare(left, _, right) => {
+                for term in [left, right] {
+                    if let Term::Final(observed) = term {
+                        see(*observed);
+                    }
+                }
+            }
+            Condition::Not(inner) => inner.visit(see),
+            Condition::And(left, right) | Condition::Or(left, right) => {
+                left.visit(see);
+                right.visit(see);
+            }
+        }
+    }
+}
+
+/// Of how many ends of runs a condition is claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quantifier {
+    /// Some end satisfies it.
+    Exists,
+    /// No end does.
+    NotExists,
+    /// Every end does.
+    Forall,
+}
+
+/// What a file claims about its program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Claim {
+    /// Of how many ends.
+    pub quantifier: Quantifier,
+    /// What.
+    pub condition: Condition,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compare(location: LocationId, value: u64) -> Condition {
+        Condition::Compare(Term::Final(Observed::Memory(location)), Comparison::Equal, Term::Constant(value))
+    }
+
+    #[test]
+    fn what_is_not_known_matters_only_where_it_decides() {
+        let value = |observed| match observed {
+            Observed::Memory(0) => Some(1),
+            _ => None,
+        };
+        let and = |a, b| Condition::And(Box::new(a), Box::new(b));
+        let or = |a, b| Condition::Or(Box::new(a), Box::new(b));
+        assert_eq!(and(compare(0, 1), compare(1, 1)).holds(&value), None);
+        assert_eq!(and(compare(1, 1), compare(0, 2)).holds(&value), Some(false));
+        assert_eq!(or(compare(1, 1), compare(0, 1)).holds(&value), Some(true));
+        assert_eq!(or(compare(1, 1), compare(0, 2)).holds(&value), None);
+        assert_eq!(Condition::Not(Box::new(compare(0, 2))).holds(&value), Some(true));
+    }
+
+    #[test]
+    fn comparisons_are_signed() {
+        assert!(Comparison::Less.holds(-1i64 as u64, 0));
+        assert!(Comparison::GreaterOrEqual.holds(3, 3));
+        assert!(Comparison::Greater.holds(1, i64::MIN as u64));
+        assert!(!Comparison::LessOrEqual.holds(4, 3));
+        assert!(Comparison::NotEqual.holds(4, 3));
+    }
+}

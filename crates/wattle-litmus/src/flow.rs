@@ -1,0 +1,130 @@
+//! Where a thread's loops begin, which registers still matter there and at the end, and what it may still write to.
+
+use wattle_memory::LocationId;
+
+use crate::program::{Instruction, Operand, Program, RegisterId, Thread, Update};
+
+/// What is known of a thread's code before it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Flow {
+    /// For each instruction, and for the end, the registers that are dead before it; nothing but where a loop begins
+    /// and at the end.
+    dead: Vec<Option<Vec<RegisterId>>>,
+    /// For each instruction, and for the end, whether a write to each location may come from there on.
+    writes: Vec<Vec<bool>>,
+}
+
+impl Flow {
+    /// `observed` are the registers that are looked at when the thread has ended.
+    pub(crate) fn of(program: &Program, thread: &Thread, observed: &[RegisterId]) -> Flow {
+        let end = thread.code.len();
+        let mut keep = vec![false; end + 1];
+        keep[end] = true;
+        for (at, instruction) in thread.code.iter().enumerate() {
+            if let Some(target) = target(thread, instruction).filter(|&target| target <= at) {
+                keep[target] = true;
+            }
+        }
+        let live = live(thread, observed);
+        let dead = |at: usize| (0..thread.registers.len()).filter(|&register| !live[at][register]).collect();
+        Flow { dead: (0..=end).map(|at| keep[at].then(|| dead(at))).collect(), writes: writes(program, thread) }
+    }
+
+    /// Whether a write to a location may come from that instruction on.
+    pub(crate) fn may_write(&self, at: usize, location: LocationId) -> bool {
+        self.writes.get(at).and_then(|writes| writes.get(location)).copied().unwrap_or(false)
+    }
+
+    /// The registers that are dead where a loop begins or the code ends; none elsewhere.
+    pub(crate) fn dead(&self, at: usize) -> Option<&[RegisterId]> {
+        self.dead.get(at)?.as_deref()
+    }
+
+    /// Whether a loop begins there.
+    pub(crate) fn loop_begins(&self, at: usize) -> bool {
+        at + 1 < self.dead.len() && self.dead(at).is_some()
+    }
+}
+
+/// Where an instruction may jump.
+fn target(thread: &Thread, instruction: &Instruction) -> Option<usize> {
+    match instruction {
+        Instruction::Branch { to, .. } | Instruction::Goto(to) => Some(thread.target(*to)),
+        _ => None,
+    }
+}
+
+/// For each instruction, and for the end, whether each register is live before it.
+fn live(thread: &Thread, observed: &[RegisterId]) -> Vec<Vec<bool>> {
+    let mut end = vec![false; thread.registers.len()];
+    observed.iter().for_each(|&register| end[register] = true);
+    backwards(thread, end, |instruction, live| {
+        if let Some(written) = written(instruction) {
+            live[written] = false;
+        }
+        for_operands(instruction, |operand| {
+            if let Operand::Register(register) = operand {
+                live[register] = true;
+            }
+        });
+    })
+}
+
+/// For each instruction, and for the end, whether a write to each location may come from there on.
+fn writes(program: &Program, thread: &Thread) -> Vec<Vec<bool>> {
+    backwards(thread, vec![false; program.locations.len()], |instruction, writes| {
+        if let Instruction::Store { to, .. } | Instruction::Update { at: to, .. } = instruction {
+            writes[program.references[*to].location] = true;
+        }
+    })
+}
+
+/// For each instruction, and for the end, a set: what holds at the end, or what `before` makes of the union of the
+/// sets of all instructions that may come next.
+fn backwards(thread: &Thread, end: Vec<bool>, before: impl Fn(&Instruction, &mut [bool])) -> Vec<Vec<bool>> {
+    let none = vec![false; end.len()];
+    let mut sets = vec![none.clone(); thread.code.len()];
+    sets.push(end);
+    // From the last instruction to the first, so that only jumps backwards have to wait for another round.
+    loop {
+        let mut changed = false;
+        for (at, instruction) in thread.code.iter().enumerate().rev() {
+            let falls = !matches!(instruction, Instruction::Goto(_));
+            let mut set = if falls { sets[at + 1].clone() } else { none.clone() };
+            if let Some(target) = target(thread, instruction) {
+                set.iter_mut().zip(&sets[target]).for_each(|(here, there)| *here |= there);
+            }
+            before(instruction, &mut set);
+            changed |= set != sets[at];
+            sets[at] = set;
+        }
+        if !changed {
+            return sets;
+        }
+    }
+}
+
+fn written(instruction: &Instruction) -> Option<RegisterId> {
+    match *instruction {
+        Instruction::Load { to, .. } | Instruction::Move { to, .. } | Instruction::Compute { to, .. } => Some(to),
+        Instruction::Update { result, .. } => result,
+        _ => None,
+    }
+}
+
+fn for_operands(instruction: &Instruction, mut see: impl FnMut(Operand)) {
+    match *instruction {
+        Instruction::Store { value, .. } | Instruction::Move { value, .. } => see(value),
+        Instruction::Update { update: Update::Apply(_, operand), .. } => see(operand),
+        Instruction::Update { update: Update::CompareExchange { expected, desired }, .. } => {
+            see(expected);
+            see(desired);
+        }
+        Instruction::Barrier { resource, quorum, .. } => resource.into_iter().chain(quorum).for_each(see),
+        Instruction::Compute { left, right, .. } | Instruction::Branch { left, right, .. } => {
+            see(left);
+            see(right);
+        }
+        Instruction::Load { .. } | Instruction::Fence(_) | Instruction::Goto(_) => {}
+    }
+}

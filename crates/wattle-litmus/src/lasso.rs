@@ -1,0 +1,400 @@
+//! Whether a thread can be stuck for ever, by looking for a run that goes round for ever.
+//!
+//! All interleavings of the threads' memory steps are explored, each step one access, one read-modify-write or one
+//! arrival at a barrier, with memory that every thread sees alike. That is exact for programs that use one location,
+//! where every model here agrees with it on what can go on for ever; programs that use several may have weaker
+//! executions that it does not see.
+//!
+//! A run that never ends comes to a strongly connected component of the graph of states and stays there. In one, the
+//! set of threads that have started and the set of those that have ended do not change, and a thread that takes no
+//! step stays as it is. So a component is a way to be stuck when the threads that take steps in it are at least those
+//! that the progress model promises steps to. Staying in the whole component is the most that a run can do for the
+//! promises: a thread that steps in a smaller round steps in the whole one too, and who else can run is the same.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use wattle_check::search::{Action, Address, Barrier, Members, Process, Written};
+use wattle_memory::{Level, Placement, ThreadId};
+
+use crate::progress::Progress;
+
+/// How a thread can be stuck for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stuck {
+    /// Nothing can run: these threads wait at barriers that do not open.
+    AtBarriers(Vec<ThreadId>),
+    /// These threads go round for ever while `waiting` wait at barriers or are not scheduled.
+    Round {
+        /// The threads that take steps.
+        running: Vec<ThreadId>,
+        /// The threads that have not ended and take none.
+        waiting: Vec<ThreadId>,
+    },
+}
+
+/// Whether every run ends, as far as that was found out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Liveness {
+    /// Every run ends.
+    Ends {
+        /// How many states there are.
+        states: usize,
+    },
+    /// Some run does not.
+    Stuck(Stuck),
+    /// There are more states than the limit, and none of those seen tells.
+    Unknown {
+        /// The limit.
+        states: usize,
+    },
+}
+
+/// Why the question cannot be answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LassoError {
+    /// There are more threads than the sets of threads here can hold.
+    #[error("{0} threads are too many for exploring interleavings (at most 64)")]
+    TooManyThreads(usize),
+    /// A thread did not say what it does although it was told every value.
+    #[error("thread {0} asks for a value that it was told already")]
+    Unanswered(ThreadId),
+}
+
+/// Whether every run of the threads ends if the scheduler keeps to a progress model and to nothing more.
+///
+/// # Errors
+/// If there are too many threads, or one does not follow the contract of [`Process`].
+pub fn liveness<P: Process>(
+    world: &P::World,
+    threads: &[P],
+    placements: &[Placement],
+    progress: Progress,
+    most_states: usize,
+) -> Result<Liveness, LassoError> {
+    if threads.len() > Set::BITS as usize {
+        return Err(LassoError::TooManyThreads(threads.len()));
+    }
+    let graph = Graph::explore(world, threads, placements, most_states)?;
+    let promises = Promises { placements, progress };
+    for component in graph.components() {
+        if let Some(stuck) = graph.stuck(&component, &promises) {
+            return Ok(Liveness::Stuck(stuck));
+        }
+    }
+    let states = graph.states.len();
+    Ok(if graph.complete { Liveness::Ends { states } } else { Liveness::Unknown { states: most_states } })
+}
+
+/// A set of threads.
+type Set = u64;
+
+fn members(set: Set) -> Vec<ThreadId> {
+    (0..Set::BITS as usize).filter(|thread| set >> thread & 1 == 1).collect()
+}
+
+/// A barrier of one block.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Gate {
+    /// A thread of the block; the first one.
+    block: ThreadId,
+    instance: u64,
+    /// The resource, where it decides who meets: of barriers with a quorum.
+    resource: Option<u64>,
+    members: Members,
+}
+
+/// Who is at a barrier.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Crowd {
+    gate: Gate,
+    /// Who has arrived since it opened last; all that ever have, where there is a quorum.
+    arrived: Set,
+    /// Who of them waits there.
+    waiting: Set,
+}
+
+/// Between two steps. Threads stand before their next step.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct State<P> {
+    threads: Vec<P>,
+    memory: Vec<(Address, u64)>,
+    started: Set,
+    ended: Set,
+    /// The barriers that somebody has arrived at.
+    crowds: Vec<Crowd>,
+}
+
+impl<P: Process> State<P> {
+    fn can_run(&self) -> Set {
+        let all = Set::MAX.checked_shr(Set::BITS - self.threads.len() as u32).unwrap_or(0);
+        self.crowds.iter().fold(all & !self.ended, |set, crowd| set & !crowd.waiting)
+    }
+
+    /// Runs what a thread does on its own, up to its next step.
+    fn settle(&mut self, world: &P::World, thread: ThreadId) -> Result<(), LassoError> {
+        loop {
+            let mut next = self.threads[thread].clone();
+            match next.next(world) {
+                Action::Fence { .. } | Action::LoopHead { .. } | Action::Fault { .. } => self.threads[thread] = next,
+                Action::Done => {
+                    self.threads[thread] = next;
+                    self.ended |= 1 << thread;
+                    return Ok(());
+                }
+                Action::NeedsValue => return Err(LassoError::Unanswered(thread)),
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn load(&self, world: &P::World, address: Address) -> u64 {
+        match self.memory.binary_search_by_key(&address, |cell| cell.0) {
+            Ok(at) => self.memory[at].1,
+            Err(_) => P::initial(world, address).value,
+        }
+    }
+
+    fn store(&mut self, address: Address, value: u64) {
+        match self.memory.binary_search_by_key(&address, |cell| cell.0) {
+            Ok(at) => self.memory[at].1 = value,
+            Err(at) => self.memory.insert(at, (address, value)),
+        }
+    }
+
+    /// One step of one thread.
+    fn step(&self, world: &P::World, placements: &[Placement], thread: ThreadId) -> Result<State<P>, LassoError> {
+        let unanswered = LassoError::Unanswered(thread);
+        let mut after = self.clone();
+        after.started |= 1 << thread;
+        match after.threads[thread].next(world) {
+            Action::Read { target, .. } => {
+                let old = after.load(world, target.ok_or(unanswered)?.address);
+                after.threads[thread].answer(world, Some(old));
+            }
+            Action::Write { target, value, .. } => {
+                after.store(target.ok_or(unanswered)?.address, value.ok_or(unanswered)?);
+            }
+            Action::Update { target, change, .. } => {
+                let address = target.ok_or(unanswered)?.address;
+                let old = after.load(world, address);
+                match change.written(Some(old)) {
+                    Written::Value(new) => after.store(address, new),
+                    Written::Nothing => {}
+                    Written::Unknown => return Err(unanswered),
+                }
+                after.threads[thread].answer(world, Some(old));
+            }
+            Action::Barrier { barrier, .. } => {
+                let released = after.arrive(placements, thread, barrier);
+                members(released).into_iter().try_for_each(|released| after.settle(world, released))?;
+                return Ok(after);
+            }
+            // Going round without touching memory is a step too, or such a loop would not be one for ever.
+            Action::BackEdge { .. } => {}
+            _ => return Err(unanswered),
+        }
+        after.settle(world, thread)?;
+        Ok(after)
+    }
+
+    /// Takes a thread to a barrier, and says who goes on.
+    fn arrive(&mut self, placements: &[Placement], thread: ThreadId, barrier: Barrier) -> Set {
+        let here = &placements[thread];
+        let block = placements.iter().position(|other| other.shares(here, Level::Block)).unwrap_or(thread);
+        let resource = matches!(barrier.members, Members::Quorum(_)).then_some(barrier.resource);
+        let gate = Gate { block, instance: barrier.instance, resource, members: barrier.members };
+        // In the order of their numbers, so that the order of arrivals makes no other state.
+        let key = |gate: &Gate| (gate.block, gate.instance, gate.resource);
+        let index = self.crowds.iter().position(|crowd| crowd.gate == gate).unwrap_or_else(|| {
+            let index = self.crowds.partition_point(|crowd| key(&crowd.gate) <= key(&gate));
+            self.crowds.insert(index, Crowd { gate, arrived: 0, waiting: 0 });
+            index
+        });
+        let crowd = &mut self.crowds[index];
+        crowd.arrived |= 1 << thread;
+        let opens = match &crowd.gate.members {
+            Members::Threads(members) => members.iter().all(|member| crowd.arrived >> member & 1 == 1),
+            Members::Quorum(quorum) => crowd.arrived.count_ones() >= *quorum,
+        };
+        if !opens && barrier.waits {
+            crowd.waiting |= 1 << thread;
+            return 0;
+        }
+        if !opens {
+            return 1 << thread;
+        }
+        let released = std::mem::take(&mut crowd.waiting) | 1 << thread;
+        if matches!(crowd.gate.members, Members::Threads(_)) {
+            self.crowds.remove(index);
+        }
+        released
+    }
+}
+
+/// All states that can be reached, and which thread's step leads from one to another.
+struct Graph<P> {
+    states: Vec<State<P>>,
+    steps: Vec<Vec<(ThreadId, usize)>>,
+    complete: bool,
+}
+
+impl<P: Process> Graph<P> {
+    fn explore(
+        world: &P::World,
+        threads: &[P],
+        placements: &[Placement],
+        most_states: usize,
+    ) -> Result<Graph<P>, LassoError> {
+        let mut first =
+            State { threads: threads.to_vec(), memory: Vec::new(), started: 0, ended: 0, crowds: Vec::new() };
+        for thread in 0..threads.len() {
+            first.settle(world, thread)?;
+        }
+        let mut graph = Graph { states: vec![first.clone()], steps: Vec::new(), complete: true };
+        let mut known = HashMap::from([(first, 0)]);
+        while let Some(state) = graph.states.get(graph.steps.len()).cloned() {
+            let mut steps = Vec::new();
+            for thread in members(state.can_run()) {
+                let after = state.step(world, placements, thread)?;
+                if let Some(&number) = known.get(&after) {
+                    steps.push((thread, number));
+                } else if graph.states.len() < most_states {
+                    steps.push((thread, graph.states.len()));
+                    known.insert(after.clone(), graph.states.len());
+                    graph.states.push(after);
+                } else {
+                    graph.complete = false;
+                }
+            }
+            graph.steps.push(steps);
+        }
+        Ok(graph)
+    }
+
+    /// The strongly connected components (Tarjan's algorithm, without recursion).
+    fn components(&self) -> Vec<Vec<usize>> {
+        const UNSEEN: usize = usize::MAX;
+        let n = self.states.len();
+        let (mut index, mut low, mut on_stack) = (vec![UNSEEN; n], vec![0; n], vec![false; n]);
+        let (mut stack, mut components, mut count) = (Vec::new(), Vec::new(), 0);
+        for root in 0..n {
+            if index[root] != UNSEEN {
+                continue;
+            }
+            // Each entry is a state and how many of its steps have been followed.
+            let mut path = vec![(root, 0)];
+            while let Some((state, followed)) = path.last_mut() {
+                let state = *state;
+                if *followed == 0 && index[state] == UNSEEN {
+                    (index[state], low[state]) = (count, count);
+                    count += 1;
+                    stack.push(state);
+                    on_stack[state] = true;
+                }
+                if let Some(&(_, next)) = self.steps[state].get(*followed) {
+                    *followed += 1;
+                    if index[next] == UNSEEN {
+                        path.push((next, 0));
+                    } else if on_stack[next] {
+                        low[state] = low[state].min(index[next]);
+                    }
+                    continue;
+                }
+                path.pop();
+                if let Some(&(above, _)) = path.last() {
+                    low[above] = low[above].min(low[state]);
+                }
+                if low[state] == index[state] {
+                    let start = stack.iter().rposition(|&member| member == state).unwrap_or(0);
+                    let component = stack.split_off(start);
+                    component.iter().for_each(|&member| on_stack[member] = false);
+                    components.push(component);
+                }
+            }
+        }
+        components
+    }
+
+    /// How staying in a component is being stuck, if the promises allow to stay there.
+    fn stuck(&self, component: &[usize], promises: &Promises<'_>) -> Option<Stuck> {
+        let mut inside: Vec<usize> = component.to_vec();
+        inside.sort_unstable();
+        let state = &self.states[*component.first()?];
+        let all = Set::MAX.checked_shr(Set::BITS - state.threads.len() as u32).unwrap_or(0);
+        if state.can_run() == 0 {
+            let waiting = all & !state.ended;
+            return (waiting != 0).then(|| Stuck::AtBarriers(members(waiting)));
+        }
+        let mut running: Set = 0;
+        for &from in component {
+            for &(thread, to) in &self.steps[from] {
+                if inside.binary_search(&to).is_ok() {
+                    running |= 1 << thread;
+                }
+            }
+        }
+        let can_run = running | state.can_run();
+        let kept = running != 0 && promises.kept(running, can_run, state.started);
+        kept.then(|| Stuck::Round { running: members(running), waiting: members(all & !state.ended & !running) })
+    }
+}
+
+/// What the scheduler promises, at each level of the hierarchy of groups.
+struct Promises<'p> {
+    placements: &'p [Placement],
+    progress: Progress,
+}
+
+impl Promises<'_> {
+    /// The levels, each group of which has members at the next one.
+    const LEVELS: [Level; 6] =
+        [Level::System, Level::Device, Level::QueueFamily, Level::Block, Level::Subgroup, Level::Thread];
+
+    /// Whether a run in which exactly these threads take steps for ever keeps the promises.
+    fn kept(&self, running: Set, can_run: Set, started: Set) -> bool {
+        let everyone = (0..self.placements.len()).fold(0, |set, thread| set | 1 << thread);
+        self.group(everyone, 0, running, can_run, started)
+    }
+
+    /// Whether they are kept in a group that has progress, which is of the level with that number.
+    fn group(&self, group: Set, level: usize, running: Set, can_run: Set, started: Set) -> bool {
+        if group & can_run == 0 {
+            return true;
+        }
+        let Some(&below) = Self::LEVELS.get(level + 1) else {
+            return group & running != 0;
+        };
+        let members = self.split(group, below);
+        let kept = |member: Set| self.group(member, level + 1, running, can_run, started);
+        let last_started = members.iter().rposition(|member| member & started != 0);
+        let first_able = members.iter().position(|member| member & can_run != 0);
+        let able = members.iter().enumerate().filter(|(_, member)| *member & can_run != 0);
+        let promised: Vec<Set> = able
+            .clone()
+            .filter(|&(number, member)| {
+                let below_started = last_started.is_some_and(|last| number < last);
+                self.progress.promises(first_able == Some(number), member & started != 0, below_started)
+            })
+            .map(|(_, &member)| member)
+            .collect();
+        if promised.is_empty() { able.map(|(_, &member)| member).any(kept) } else { promised.into_iter().all(kept) }
+    }
+
+    /// The members of a group, by their number.
+    fn split(&self, group: Set, level: Level) -> Vec<Set> {
+        let mut threads = members(group);
+        // Placements are ordered by their groups first; a group's number is its own within the group around it.
+        threads.sort_by_key(|&thread| self.placements[thread]);
+        let mut split: Vec<(ThreadId, Set)> = Vec::new();
+        for thread in threads {
+            match split.last_mut() {
+                Some((first, set)) if self.placements[*first].shares(&self.placements[thread], level) => {
+                    *set |= 1 << thread;
+                }
+                _ => split.push((thread, 1 << thread)),
+            }
+        }
+        split.into_iter().map(|(_, set)| set).collect()
+    }
+}

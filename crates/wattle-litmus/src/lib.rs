@@ -1,0 +1,30 @@
+//! Litmus files in, programs out, and back.
+//!
+//! A litmus file is a small parallel program with a question about it. [`parse`] reads the herd-style dialects of PTX
+//! and Vulkan, [`print()`] writes a program back in the same dialect, [`LitmusThread`] is its thread as the checker
+//! drives it ([`wattle_check::search::Process`]), and [`lasso`] says whether a thread can be stuck for ever under a
+//! progress model. What does not belong here: the memory models, and the search for executions.
+
+mod ask;
+mod condition;
+mod error;
+mod flow;
+pub mod lasso;
+mod lex;
+mod parse;
+mod print;
+mod process;
+mod program;
+mod progress;
+
+pub use ask::{Case, Expected, ExpectedError, Question, UnknownQuestion};
+pub use condition::{Claim, Comparison, Condition, Observed, Quantifier, Term};
+pub use error::{ParseError, Place, Problem};
+pub use parse::parse;
+pub use print::print;
+pub use process::{DIVISION_BY_ZERO, LitmusThread, World};
+pub use program::{
+    Dialect, Instruction, JumpTarget, LabelId, Operand, Operator, Origin, Program, Reference, ReferenceId, Register,
+    RegisterId, Thread, Update,
+};
+pub use progress::{Progress, UnknownProgress};

@@ -1,0 +1,272 @@
+//! A litmus thread as the checker drives it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use wattle_check::search::{Action, Address, Barrier, Change, Initial, Members, Process, Target};
+use wattle_ir::{AtomicOp, Type};
+use wattle_memory::{Level, Placement, ThreadId};
+
+use crate::condition::Observed;
+use crate::flow::Flow;
+use crate::program::{Dialect, Instruction, Operand, Program, ReferenceId, RegisterId, Update};
+
+/// The fault of dividing by zero. The result is 0.
+pub const DIVISION_BY_ZERO: u32 = 0;
+
+/// All values are of 64 bits.
+const BYTES: u8 = 8;
+
+/// A program, and what its threads want to know of it while they run.
+#[derive(Clone, Debug)]
+pub struct World {
+    program: Program,
+    flows: Vec<Flow>,
+    first_source: Vec<u32>,
+    /// For each thread the members of each of its barriers that say no quorum, by instruction.
+    members: Vec<HashMap<usize, Arc<[ThreadId]>>>,
+}
+
+impl World {
+    /// Prepares a program.
+    pub fn new(program: Program) -> World {
+        let mut observed = vec![Vec::new(); program.threads.len()];
+        let conditions = program.filter.iter().chain(program.claim.iter().map(|claim| &claim.condition));
+        conditions.for_each(|condition| {
+            condition.visit(&mut |seen| {
+                if let Observed::Register { thread, register } = seen {
+                    observed[thread].push(register);
+                }
+            });
+        });
+        let flows = program
+            .threads
+            .iter()
+            .zip(&observed)
+            .map(|(thread, observed)| Flow::of(&program, thread, observed))
+            .collect();
+        let first_source = (0..program.threads.len()).map(|thread| program.source(thread, 0)).collect();
+        let members = (0..program.threads.len()).map(|thread| members(&program, thread)).collect();
+        World { program, flows, first_source, members }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The threads before their first instruction.
+    pub fn threads(&self) -> Vec<LitmusThread> {
+        (0..self.program.threads.len()).map(|thread| LitmusThread::new(self, thread)).collect()
+    }
+}
+
+/// For each barrier of a thread that says no quorum the threads that have to come: those of the same block (of the
+/// same subgroup if that is as far as it reaches) that have an instruction for the same instance.
+fn members(program: &Program, thread: ThreadId) -> HashMap<usize, Arc<[ThreadId]>> {
+    let here = &program.threads[thread];
+    let mut members = HashMap::new();
+    for (at, instruction) in here.code.iter().enumerate() {
+        let &Instruction::Barrier { instance: wanted, quorum: None, label, .. } = instruction else { continue };
+        let level = if label.level == Level::Subgroup { Level::Subgroup } else { Level::Block };
+        let comes = |other: &Placement, code: &[Instruction]| {
+            let has = |instruction: &Instruction| matches!(instruction, Instruction::Barrier { instance, .. } if *instance == wanted);
+            other.shares(&here.placement, level) && code.iter().any(has)
+        };
+        let all = program.threads.iter().enumerate();
+        let those = all.filter(|(_, other)| comes(&other.placement, &other.code)).map(|(number, _)| number);
+        members.insert(at, those.collect());
+    }
+    members
+}
+
+/// A thread of a litmus program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LitmusThread {
+    thread: u32,
+    /// The next instruction.
+    at: u32,
+    /// Whether the loop that begins there has been told of.
+    announced: bool,
+    /// What the registers hold, as far as that is known.
+    registers: Vec<Option<u64>>,
+}
+
+impl LitmusThread {
+    fn new(world: &World, thread: ThreadId) -> LitmusThread {
+        let registers = world.program.threads[thread].registers.iter().map(|register| Some(register.initial)).collect();
+        LitmusThread { thread: thread as u32, at: 0, announced: false, registers }
+    }
+
+    /// What a register holds; nothing while that is not known. At the end only registers that the program's
+    /// conditions name still hold what they held.
+    pub fn register(&self, register: RegisterId) -> Option<u64> {
+        self.registers.get(register).copied().flatten()
+    }
+
+    fn value(&self, operand: Operand) -> Option<u64> {
+        match operand {
+            Operand::Constant(constant) => Some(constant),
+            Operand::Register(register) => self.register(register),
+        }
+    }
+
+    fn set(&mut self, register: RegisterId, value: Option<u64>) {
+        if let Some(slot) = self.registers.get_mut(register) {
+            *slot = value;
+        }
+    }
+
+    fn go_to(&mut self, at: usize) {
+        self.at = at as u32;
+        self.announced = false;
+    }
+
+    /// Forgets what will not be used again, so that equal futures look equal.
+    fn forget(&mut self, dead: &[RegisterId]) {
+        dead.iter().for_each(|&register| self.set(register, Some(0)));
+    }
+
+    /// Jumps; tells of it where that is backwards.
+    fn jump(&mut self, world: &World, target: usize, source: u32) -> Option<Action> {
+        let from = self.at as usize;
+        self.go_to(target);
+        if target > from {
+            return None;
+        }
+        self.forget(world.flows[self.thread as usize].dead(target).unwrap_or_default());
+        self.announced = true;
+        Some(Action::BackEdge { label: target as u32, source })
+    }
+}
+
+impl Process for LitmusThread {
+    type World = World;
+
+    fn next(&mut self, world: &World) -> Action {
+        let thread = self.thread as usize;
+        let (code, flow) = (&world.program.threads[thread], &world.flows[thread]);
+        loop {
+            let at = self.at as usize;
+            let Some(instruction) = code.code.get(at) else {
+                self.forget(flow.dead(at).unwrap_or_default());
+                return Action::Done;
+            };
+            if flow.loop_begins(at) && !self.announced {
+                self.forget(flow.dead(at).unwrap_or_default());
+                self.announced = true;
+                return Action::LoopHead { label: self.at };
+            }
+            let source = world.first_source[thread] + self.at;
+            match *instruction {
+                Instruction::Load { from, label, .. } => {
+                    return Action::Read { target: Some(target(&world.program, from)), label, source };
+                }
+                Instruction::Store { to, value, label } => {
+                    self.go_to(at + 1);
+                    let target = Some(target(&world.program, to));
+                    return Action::Write { target, value: self.value(value), label, source };
+                }
+                Instruction::Update { at: reference, update, read, write, .. } => {
+                    let change = match update {
+                        Update::Apply(op, operand) => {
+                            Change::Apply { op, ty: operand_type(op), operand: self.value(operand) }
+                        }
+                        Update::CompareExchange { expected, desired } => Change::CompareExchange {
+                            expected: self.value(expected),
+                            desired: self.value(desired),
+                            // PTX's writes the old value back where it fails.
+                            writes_back: world.program.dialect == Dialect::Ptx,
+                        },
+                    };
+                    let target = Some(target(&world.program, reference));
+                    return Action::Update { target, change, read, write, source };
+                }
+                Instruction::Fence(label) => {
+                    self.go_to(at + 1);
+                    return Action::Fence { label, source };
+                }
+                Instruction::Barrier { instance, resource, quorum, waits, label } => {
+                    let Some(resource) = self.value(resource.unwrap_or(Operand::Constant(instance))) else {
+                        return Action::NeedsValue;
+                    };
+                    let members = match quorum.map(|quorum| self.value(quorum)) {
+                        Some(None) => return Action::NeedsValue,
+                        Some(Some(quorum)) => Members::Quorum(u32::try_from(quorum).unwrap_or(u32::MAX)),
+                        None => Members::Threads(world.members[thread].get(&at).cloned().unwrap_or_default()),
+                    };
+                    self.go_to(at + 1);
+                    return Action::Barrier { barrier: Barrier { instance, resource, members, waits }, label, source };
+                }
+                Instruction::Move { to, value } => {
+                    self.set(to, self.value(value));
+                    self.go_to(at + 1);
+                }
+                Instruction::Compute { operator, to, left, right } => {
+                    self.go_to(at + 1);
+                    let (Some(left), Some(right)) = (self.value(left), self.value(right)) else {
+                        self.set(to, None);
+                        continue;
+                    };
+                    let result = operator.apply(left, right);
+                    self.set(to, Some(result.unwrap_or(0)));
+                    if result.is_none() {
+                        return Action::Fault { fault: DIVISION_BY_ZERO, source };
+                    }
+                }
+                Instruction::Branch { comparison, left, right, to } => {
+                    let (Some(left), Some(right)) = (self.value(left), self.value(right)) else {
+                        return Action::NeedsValue;
+                    };
+                    if !comparison.holds(left, right) {
+                        self.go_to(at + 1);
+                    } else if let Some(action) = self.jump(world, code.target(to), source) {
+                        return action;
+                    }
+                }
+                Instruction::Goto(to) => {
+                    if let Some(action) = self.jump(world, code.target(to), source) {
+                        return action;
+                    }
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, world: &World, value: Option<u64>) {
+        let at = self.at as usize;
+        match world.program.threads[self.thread as usize].code.get(at) {
+            Some(&Instruction::Load { to, .. }) => self.set(to, value),
+            Some(&Instruction::Update { result: Some(to), .. }) => self.set(to, value),
+            Some(Instruction::Update { .. }) => {}
+            _ => return,
+        }
+        self.go_to(at + 1);
+    }
+
+    fn any_pending(&self) -> bool {
+        self.registers.iter().any(Option::is_none)
+    }
+
+    fn may_write(&self, world: &World, address: Address) -> bool {
+        world.flows[self.thread as usize].may_write(self.at as usize, address.memory as usize)
+    }
+
+    fn initial(world: &World, address: Address) -> Initial {
+        let value = world.program.locations.get(address.memory as usize).copied();
+        Initial { value: value.unwrap_or(0), unwritten: value.is_none() }
+    }
+}
+
+fn target(program: &Program, reference: ReferenceId) -> Target {
+    let memory = program.references.get(reference).map_or(0, |name| name.location) as u32;
+    Target { address: Address { memory, element: 0 }, bytes: BYTES, reference: reference as u32 }
+}
+
+/// Values are signed where that matters; PTX's wrapping increment and decrement are of unsigned ones.
+fn operand_type(op: AtomicOp) -> Type {
+    match op {
+        AtomicOp::Min | AtomicOp::Max => Type::I64,
+        _ => Type::U64,
+    }
+}
