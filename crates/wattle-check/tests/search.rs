@@ -83,9 +83,7 @@ fn load_buffering_has_four_and_three_with_dependencies() {
     counts(vec![vec![load(0, 0), store(1, register(0))], vec![load(0, 1), store(0, register(0))]], &WEAK, 3);
     let plus = |from| Value { constant: 1, registers: vec![from] };
     counts(vec![vec![load(0, 0), store(1, plus(0))], vec![load(0, 1), store(0, plus(0))]], &WEAK, 3);
-    let control = |cell, other| {
-        vec![load(0, cell), Op::Require { register: 0, value: 1 }, store(other, constant(1))]
-    };
+    let control = |cell, other| vec![load(0, cell), Op::Require { register: 0, value: 1 }, store(other, constant(1))];
     counts(vec![control(0, 1), control(1, 0)], &WEAK, 1);
 }
 

@@ -32,6 +32,12 @@ pub enum Command {
     /// Runs scenarios by name
     #[command(after_help = EXIT_CODES)]
     Run(RunArgs),
+    /// Proves scenarios: runs each through every execution that the memory models permit
+    #[command(after_help = EXIT_CODES)]
+    Check(CheckArgs),
+    /// Judges litmus files: one, or a directory's against a list of expected answers
+    #[command(after_help = EXIT_CODES)]
+    Litmus(crate::litmus::LitmusArgs),
     /// Prints the code that is made of a scenario's kernels
     Emit(EmitArgs),
 }
@@ -44,6 +50,8 @@ impl Command {
             Command::Devices => "devices",
             Command::List(_) => "list",
             Command::Run(_) => "run",
+            Command::Check(_) => "check",
+            Command::Litmus(_) => "litmus",
             Command::Emit(_) => "emit",
         }
     }
@@ -86,6 +94,47 @@ pub struct RunArgs {
 }
 
 #[derive(Args, Debug)]
+pub struct CheckArgs {
+    /// The scenarios, by name (`wattle list` has them), or litmus files
+    #[arg(value_name = "NAME|FILE.litmus", required = true)]
+    pub names: Vec<String>,
+    /// Under this model alone: portable, ptx, vulkan, rust, sc or unordered [default: portable, and what is emitted for
+    /// each target under its own]
+    #[arg(long, short, value_name = "MODEL")]
+    pub model: Option<wattle::memory::Model>,
+    /// What is emitted for this target alone, under the target's own model: portable, ptx:sm_90, ptx:sm_80, vulkan, host
+    #[arg(long, short, value_name = "TARGET", conflicts_with = "model")]
+    pub target: Option<wattle::memory::Target>,
+    /// Which threads are promised to run: fair, lobe, obe, hsa or hsa-obe [default: lobe, as Wattle's devices promise]
+    #[arg(long, value_name = "PROGRESS")]
+    pub progress: Option<wattle::checker::Progress>,
+    /// How often a loop without a bound, whose iterations change something, is gone through
+    #[arg(long, value_name = "N", default_value = "4")]
+    pub loop_bound: u32,
+    /// The size of the work [default: the scenario's own for proofs]
+    #[arg(long, short = 'n', value_parser = size)]
+    pub size: Option<usize>,
+    /// Takes plain accesses of `Shared` memory for relaxed atomics: the textbooks' own question
+    #[arg(long)]
+    pub plain_as_relaxed: bool,
+    /// Tells executions apart that differ only in which of several like threads does what
+    #[arg(long)]
+    pub no_symmetry: bool,
+    /// Gives no advice
+    #[arg(long)]
+    pub no_advice: bool,
+    /// Draws the execution that shows what is wrong, or one that is right
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<std::path::PathBuf>,
+    /// Stops after so many seconds, with what was found
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub time: Option<std::time::Duration>,
+    /// Stops when so much memory is used: 512M, 1G
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub memory: Option<u64>,
+}
+
+#[derive(Args, Debug)]
 pub struct EmitArgs {
     /// The scenario
     #[arg(value_name = "NAME")]
@@ -103,6 +152,19 @@ pub struct EmitArgs {
 pub enum Target {
     /// The intermediate representation, with source lines
     Ir,
+}
+
+fn seconds(text: &str) -> Result<std::time::Duration, String> {
+    let seconds: f64 = text.trim_end_matches('s').parse().map_err(|_| "it is not a number of seconds".to_owned())?;
+    std::time::Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    let units = [('K', 1u64 << 10), ('M', 1 << 20), ('G', 1 << 30)];
+    let unit = units.iter().find_map(|&(letter, factor)| Some((text.strip_suffix(letter)?, factor)));
+    let (number, factor) = unit.unwrap_or((text, 1));
+    let number: u64 = number.parse().map_err(|_| "write bytes, or a number with K, M or G".to_owned())?;
+    number.checked_mul(factor).ok_or_else(|| "it is not a number of this machine".to_owned())
 }
 
 fn size(text: &str) -> Result<usize, String> {

@@ -15,11 +15,13 @@
 
 mod args;
 mod attempt;
+mod check;
 mod choice;
 mod devices;
 mod emit;
 mod exit;
 mod list;
+mod litmus;
 mod panics;
 mod progress;
 mod report;
@@ -102,6 +104,8 @@ fn execute_styled(
         Command::Devices => devices::devices(&mut session),
         Command::List(args) => list::list(&mut session, &args),
         Command::Run(args) => run::run(&mut session, &args),
+        Command::Check(args) => check::check(&mut session, &args),
+        Command::Litmus(args) => litmus::litmus(&mut session, &args),
         Command::Emit(args) => emit::emit(&mut session, &args),
     };
     match done.and_then(|exit| session.out.flush().map(|()| exit).map_err(Stop::from)) {

@@ -3,13 +3,15 @@
 use wattle::prelude::*;
 use wattle::{Expectation, Sizes, Work};
 
+use crate::weak::unseen;
+
 /// `block-fence`.
 pub const BLOCK_FENCE: Scenario = Scenario {
     name: "block-fence",
     summary: "two words in block shared memory, ordered by fences of block scope",
     documentation: include_str!("block_fence.md"),
     expectation: Expectation::Holds,
-    work: Work::Sized(block_fence, SIZES),
+    work: Work::Sized(block_fence::<true, true>, SIZES),
 };
 
 /// `block-fence-textbook`.
@@ -21,11 +23,34 @@ pub const TEXTBOOK: Scenario = Scenario {
     work: Work::Sized(textbook, SIZES),
 };
 
+/// `block-fence-broken-no-release`.
+pub const BROKEN_NO_RELEASE: Scenario = Scenario {
+    name: "block-fence-broken-no-release",
+    summary: "as block-fence, without the writer's fence",
+    documentation: include_str!("block_fence.md"),
+    expectation: Expectation::Refuted,
+    work: Work::Sized(block_fence::<false, true>, SIZES),
+};
+
+/// `block-fence-broken-no-acquire`.
+pub const BROKEN_NO_ACQUIRE: Scenario = Scenario {
+    name: "block-fence-broken-no-acquire",
+    summary: "as block-fence, without the readers' fence",
+    documentation: include_str!("block_fence.md"),
+    expectation: Expectation::Refuted,
+    work: Work::Sized(block_fence::<true, false>, SIZES),
+};
+
 const SIZES: Sizes = Sizes { full: 10_000, small: 100, proof: 1 };
 
 /// In each round one thread makes `[1, 2]` to `[10, 20]`, with a fence between; all threads read it in the other order.
 #[kernel]
-pub fn write_and_read(acc: &Acc, rounds: u32, firsts: Shared<i32>, seconds: Shared<i32>) {
+pub fn write_and_read<const RELEASE: bool, const ACQUIRE: bool>(
+    acc: &Acc,
+    rounds: u32,
+    firsts: Shared<i32>,
+    seconds: Shared<i32>,
+) {
     let pair = acc.shared_atomic::<i32, 2>();
     let readers = acc.frame_extent();
     for round in 0..rounds {
@@ -39,11 +64,15 @@ pub fn write_and_read(acc: &Acc, rounds: u32, firsts: Shared<i32>, seconds: Shar
         for thread in acc.indices(THREADS_IN_BLOCK, 0..readers) {
             if thread == 0 {
                 pair.store_with(0, 10, Scope::Block, Order::Relaxed);
-                acc.mem_fence(Scope::Block, Order::Release);
+                if RELEASE {
+                    acc.mem_fence(Scope::Block, Order::Release);
+                }
                 pair.store_with(1, 20, Scope::Block, Order::Relaxed);
             }
             let second = pair.load_with(1, Scope::Block, Order::Relaxed);
-            acc.mem_fence(Scope::Block, Order::Acquire);
+            if ACQUIRE {
+                acc.mem_fence(Scope::Block, Order::Acquire);
+            }
             let first = pair.load_with(0, Scope::Block, Order::Relaxed);
             firsts[round * readers + thread] = first;
             seconds[round * readers + thread] = second;
@@ -83,16 +112,17 @@ pub fn write_and_read_plain(acc: &Acc, rounds: u32, firsts: Shared<i32>, seconds
 
 const THREADS: usize = 2;
 
-/// Runs `rounds` rounds; (first, second) is never (1, 20).
-pub fn block_fence(device: &Device, rounds: usize) -> Result<Summary> {
+/// Runs `rounds` rounds; with both fences (first, second) is never (1, 20).
+pub fn block_fence<const RELEASE: bool, const ACQUIRE: bool>(device: &Device, rounds: usize) -> Result<Summary> {
     let queue = device.queue()?;
     let firsts = device.alloc(rounds * THREADS)?;
     let seconds = device.alloc(rounds * THREADS)?;
-    queue.launch(FrameSpec::new(1, THREADS), write_and_read(rounds as u32, &firsts, &seconds))?;
+    let kernel = write_and_read::<RELEASE, ACQUIRE>(rounds as u32, &firsts, &seconds);
+    queue.launch(FrameSpec::new(1, THREADS), kernel)?;
     let mut summary = Summary::new(format!("{rounds} rounds of {THREADS} threads in a block"));
     let wrong = observe(&mut summary, &firsts.read(&queue)?, &seconds.read(&queue)?);
     summary.check(wrong == 0, "no thread reads (1, 20)", || format!("{wrong} did"))?;
-    Ok(summary)
+    if RELEASE && ACQUIRE { Ok(summary) } else { unseen(device, summary) }
 }
 
 /// Runs `rounds` rounds, and says what was seen.

@@ -78,7 +78,7 @@ pub fn reference(values: &[u32], extent: usize) -> Vec<u32> {
 /// Scans `n` integers.
 pub fn block_scan(device: &Device, n: usize) -> Result<Summary> {
     let extent = match n {
-        0..=4 => 4,
+        0..=4 => 2,
         5..=4096 => 64,
         _ => MAX_EXTENT,
     };

@@ -13,8 +13,52 @@ pub const CHAINED_SCAN: Scenario = Scenario {
     summary: "running sums of everything in one pass: each block looks back at those before it",
     documentation: include_str!("chained_scan.md"),
     expectation: Expectation::Holds,
-    work: Work::Sized(chained_scan, Sizes { full: 1 << 21, small: 1 << 12, proof: 4 }),
+    work: Work::Sized(chained_scan, Sizes { full: 1 << 21, small: 1 << 12, proof: 3 }),
 };
+
+/// `chained`.
+pub const CHAINED: Scenario = Scenario {
+    name: "chained",
+    summary: "each block waits for the block before it, adds its number to the sum, and hands it on",
+    documentation: include_str!("chained_scan.md"),
+    expectation: Expectation::Holds,
+    work: Work::Sized(chained, CHAIN),
+};
+
+const fn broken(name: &'static str, summary: &'static str, work: fn(&Device, usize) -> Result<Summary>) -> Scenario {
+    let documentation = include_str!("chained_scan.md");
+    Scenario { name, summary, documentation, expectation: Expectation::Refuted, work: Work::Sized(work, CHAIN) }
+}
+
+/// `chained-broken-no-acquire`.
+pub const BROKEN_NO_ACQUIRE: Scenario = broken(
+    "chained-broken-no-acquire",
+    "as chained, with a relaxed load of what the block before told",
+    |device, n| {
+        observed(device, n, |queue, spec, status, prefixes| queue.launch(spec, hand_on_no_acquire(status, prefixes)))
+    },
+);
+
+/// `chained-broken-no-release`.
+pub const BROKEN_NO_RELEASE: Scenario =
+    broken("chained-broken-no-release", "as chained, with a relaxed store of what the block tells", |device, n| {
+        observed(device, n, |queue, spec, status, prefixes| queue.launch(spec, hand_on_no_release(status, prefixes)))
+    });
+
+/// `chained-broken-block-scope`.
+pub const BROKEN_BLOCK_SCOPE: Scenario =
+    broken("chained-broken-block-scope", "as chained, with status words of block scope between blocks", |device, n| {
+        observed(device, n, |queue, spec, status, prefixes| queue.launch(spec, hand_on_block_scope(status, prefixes)))
+    });
+
+/// `chained-broken-plain-status`.
+pub const BROKEN_PLAIN_STATUS: Scenario =
+    broken("chained-broken-plain-status", "as chained, with status words that are not atomic", |device, n| {
+        observed(device, n, |queue, spec, status, prefixes| queue.launch(spec, hand_on_plain_status(status, prefixes)))
+    });
+
+/// How many blocks a chain has.
+const CHAIN: Sizes = Sizes { full: 1000, small: 100, proof: 3 };
 
 /// What a block has told, which is nothing before: the sum of its own tile.
 const AGGREGATE: u32 = 1;
@@ -93,6 +137,73 @@ pub fn scan_tiles<const TILE: usize>(
     }
 }
 
+/// Each block adds its number, which is one more than its index, to the sum of the blocks before, and tells it.
+#[kernel]
+pub fn hand_on(acc: &Acc, status: Atomic<u32>, prefixes: Shared<u32>) {
+    let block = acc.block_in_grid();
+    let mut before = 0;
+    if block > 0 {
+        while status.load_with(block - 1, Scope::Device, Order::Acquire) == 0 {}
+        before = prefixes[block - 1];
+    }
+    prefixes[block] = before + block + 1;
+    status.store_with(block, PREFIX, Scope::Device, Order::Release);
+}
+
+/// The same with a load that acquires nothing.
+#[kernel]
+pub fn hand_on_no_acquire(acc: &Acc, status: Atomic<u32>, prefixes: Shared<u32>) {
+    let block = acc.block_in_grid();
+    let mut before = 0;
+    if block > 0 {
+        while status.load_with(block - 1, Scope::Device, Order::Relaxed) == 0 {}
+        before = prefixes[block - 1];
+    }
+    prefixes[block] = before + block + 1;
+    status.store_with(block, PREFIX, Scope::Device, Order::Release);
+}
+
+/// The same with a store that releases nothing.
+#[kernel]
+pub fn hand_on_no_release(acc: &Acc, status: Atomic<u32>, prefixes: Shared<u32>) {
+    let block = acc.block_in_grid();
+    let mut before = 0;
+    if block > 0 {
+        while status.load_with(block - 1, Scope::Device, Order::Acquire) == 0 {}
+        before = prefixes[block - 1];
+    }
+    prefixes[block] = before + block + 1;
+    status.store_with(block, PREFIX, Scope::Device, Order::Relaxed);
+}
+
+/// The same with accesses that do not reach the other blocks.
+#[kernel]
+pub fn hand_on_block_scope(acc: &Acc, status: Atomic<u32>, prefixes: Shared<u32>) {
+    let block = acc.block_in_grid();
+    let mut before = 0;
+    if block > 0 {
+        while status.load_with(block - 1, Scope::Block, Order::Acquire) == 0 {}
+        before = prefixes[block - 1];
+    }
+    prefixes[block] = before + block + 1;
+    status.store_with(block, PREFIX, Scope::Block, Order::Release);
+}
+
+/// The same with fences, and a status that is not atomic.
+#[kernel]
+pub fn hand_on_plain_status(acc: &Acc, status: Shared<u32>, prefixes: Shared<u32>) {
+    let block = acc.block_in_grid();
+    let mut before = 0;
+    if block > 0 {
+        while status[block - 1] == 0 {}
+        acc.mem_fence(Scope::Device, Order::Acquire);
+        before = prefixes[block - 1];
+    }
+    prefixes[block] = before + block + 1;
+    acc.mem_fence(Scope::Device, Order::Release);
+    status[block] = PREFIX;
+}
+
 /// The running sums of `values`, in tiles of `TILE`.
 pub fn scan<const TILE: usize>(device: &Device, values: &[u32]) -> Result<Vec<u32>> {
     let queue = device.queue()?;
@@ -113,11 +224,45 @@ pub fn scan<const TILE: usize>(device: &Device, values: &[u32]) -> Result<Vec<u3
 pub fn chained_scan(device: &Device, n: usize) -> Result<Summary> {
     let values = integers(n);
     let found = match n {
-        0..=16 => scan::<2>(device, &values)?,
+        0..=16 => scan::<1>(device, &values)?,
         17..=65536 => scan::<128>(device, &values)?,
         _ => scan::<2048>(device, &values)?,
     };
     let mut summary = Summary::new(format!("{n} u32 in one pass"));
     summary.check(found == reference(&values, n), "each is the sum of all up to there", || "some are not".into())?;
+    Ok(summary)
+}
+
+/// Hands a sum on through `n` blocks.
+pub fn chained(device: &Device, n: usize) -> Result<Summary> {
+    let wrong = wrong(device, n, |queue, spec, status, prefixes| queue.launch(spec, hand_on(status, prefixes)))?;
+    let mut summary = Summary::new(format!("a sum handed on through {n} blocks"));
+    summary.check(wrong == 0, "each is the sum of all up to there", || format!("{wrong} of {n} are not"))?;
+    Ok(summary)
+}
+
+/// `launch` is given a shape, the blocks' status words and their sums; this gives how many of those are wrong.
+fn wrong(
+    device: &Device,
+    n: usize,
+    launch: impl FnOnce(&Queue, ThreadSpec<1>, &Buffer<u32>, &Buffer<u32>) -> Result<()>,
+) -> Result<usize> {
+    let queue = device.queue()?;
+    let status = device.alloc_zeroed::<u32>(n)?;
+    let prefixes = device.alloc_zeroed::<u32>(n)?;
+    launch(&queue, ThreadSpec::new(n, 1), &status, &prefixes)?;
+    let prefixes = prefixes.read(&queue)?;
+    Ok(prefixes.iter().enumerate().filter(|&(i, &sum)| sum as usize != (i + 1) * (i + 2) / 2).count())
+}
+
+/// A chain that is wrong; says what was seen.
+fn observed(
+    device: &Device,
+    n: usize,
+    launch: impl FnOnce(&Queue, ThreadSpec<1>, &Buffer<u32>, &Buffer<u32>) -> Result<()>,
+) -> Result<Summary> {
+    let wrong = wrong(device, n, launch)?;
+    let mut summary = Summary::new(format!("a sum through {n} blocks; this device does not notice the race"));
+    summary.observe(&[("wrong", wrong as i64)]);
     Ok(summary)
 }

@@ -21,6 +21,50 @@ pub const SEQ_CST: Scenario = Scenario {
     work: Work::Sized(cumulativity::<true>, SIZES),
 };
 
+/// `cumulativity-broken-device-scope`.
+pub const BROKEN_DEVICE_SCOPE: Scenario = Scenario {
+    name: "cumulativity-broken-device-scope",
+    summary: "as cumulativity, with b at device scope, which the host is not in",
+    documentation: include_str!("cumulativity.md"),
+    expectation: Expectation::Refuted,
+    work: Work::Sized(
+        |device, rounds| {
+            observed(device, rounds, |queue, [x, a, b, seen]| {
+                let kernel = hand_on_device_scope(x, a, b);
+                queue.launch_with_host(
+                    LaunchOptions::new(),
+                    ThreadSpec::new(2, 1),
+                    kernel,
+                    receive::<false>(x, b, seen),
+                )
+            })
+        },
+        SIZES,
+    ),
+};
+
+/// `cumulativity-broken-relaxed`.
+pub const BROKEN_RELAXED: Scenario = Scenario {
+    name: "cumulativity-broken-relaxed",
+    summary: "as cumulativity, with relaxed accesses by block 1: the chain breaks in the middle",
+    documentation: include_str!("cumulativity.md"),
+    expectation: Expectation::Refuted,
+    work: Work::Sized(
+        |device, rounds| {
+            observed(device, rounds, |queue, [x, a, b, seen]| {
+                let kernel = hand_on_relaxed(x, a, b);
+                queue.launch_with_host(
+                    LaunchOptions::new(),
+                    ThreadSpec::new(2, 1),
+                    kernel,
+                    receive::<false>(x, b, seen),
+                )
+            })
+        },
+        SIZES,
+    ),
+};
+
 const SIZES: Sizes = Sizes { full: 5_000, small: 100, proof: 1 };
 
 /// Block 0 writes x and sets a, at device scope; block 1 waits for a and sets b, at system scope.
@@ -44,6 +88,34 @@ pub fn hand_on<const SEQ_CST: bool>(acc: &Acc, x: Shared<u32>, a: Atomic<u32>, b
     }
 }
 
+/// The same with b at a scope that ends before the host.
+#[kernel]
+pub fn hand_on_device_scope(acc: &Acc, x: Shared<u32>, a: Atomic<u32>, b: Atomic<u32>) {
+    for round in 0..x.len() {
+        if acc.block_in_grid() == 0 {
+            x[round] = 42 + round;
+            a.store_with(round, 1, Scope::Device, Order::Release);
+        } else {
+            while a.load_with(round, Scope::Device, Order::Acquire) == 0 {}
+            b.store_with(round, 1, Scope::Device, Order::Release);
+        }
+    }
+}
+
+/// The same with block 1's accesses relaxed.
+#[kernel]
+pub fn hand_on_relaxed(acc: &Acc, x: Shared<u32>, a: Atomic<u32>, b: Atomic<u32>) {
+    for round in 0..x.len() {
+        if acc.block_in_grid() == 0 {
+            x[round] = 42 + round;
+            a.store_with(round, 1, Scope::Device, Order::Release);
+        } else {
+            while a.load_with(round, Scope::Device, Order::Relaxed) == 0 {}
+            b.store_with(round, 1, Scope::System, Order::Relaxed);
+        }
+    }
+}
+
 /// The host part: waits for b, then reads x.
 #[kernel]
 pub fn receive<const SEQ_CST: bool>(acc: &Acc, x: Shared<u32>, b: Atomic<u32>, seen: Shared<u32>) {
@@ -59,20 +131,39 @@ pub fn receive<const SEQ_CST: bool>(acc: &Acc, x: Shared<u32>, b: Atomic<u32>, s
 
 /// Hands on `rounds` values, to the host.
 pub fn cumulativity<const SEQ_CST: bool>(device: &Device, rounds: usize) -> Result<Summary> {
+    let (mut summary, stale) = run(device, rounds, |queue, [x, a, b, seen]| {
+        let (kernel, host) = (hand_on::<SEQ_CST>(x, a, b), receive::<SEQ_CST>(x, b, seen));
+        queue.launch_with_host(LaunchOptions::new(), ThreadSpec::new(2, 1), kernel, host)
+    })?;
+    summary.check(stale == 0, "the host sees what block 0 wrote", || format!("{stale} of {rounds} were stale"))?;
+    Ok(summary)
+}
+
+/// Something that is wrong; says what was seen.
+fn observed(
+    device: &Device,
+    rounds: usize,
+    launch: impl FnOnce(&Queue, [&Buffer<u32>; 4]) -> Result<()>,
+) -> Result<Summary> {
+    let (mut summary, stale) = run(device, rounds, launch)?;
+    summary.did.push_str("; this device does not notice the race");
+    summary.observe(&[("stale", stale as i64)]);
+    Ok(summary)
+}
+
+/// `launch` is given x, a, b and what the host has seen; this gives how many of those values were stale.
+fn run(
+    device: &Device,
+    rounds: usize,
+    launch: impl FnOnce(&Queue, [&Buffer<u32>; 4]) -> Result<()>,
+) -> Result<(Summary, usize)> {
     let queue = device.queue()?;
     let x = device.alloc_host_mapped::<u32, 1>(rounds)?;
     let a = device.alloc_zeroed::<u32>(rounds)?;
     let b = device.alloc_host_mapped::<u32, 1>(rounds)?;
     let seen = device.alloc_host_mapped::<u32, 1>(rounds)?;
-    queue.launch_with_host(
-        LaunchOptions::new(),
-        ThreadSpec::new(2, 1),
-        hand_on::<SEQ_CST>(&x, &a, &b),
-        receive::<SEQ_CST>(&x, &b, &seen),
-    )?;
-    let mut summary = Summary::new(format!("{rounds} values from block 0 by block 1 to the host"));
+    launch(&queue, [&x, &a, &b, &seen])?;
     let seen = seen.read(&queue)?;
     let stale = seen.iter().enumerate().filter(|&(i, &value)| value != 42 + i as u32).count();
-    summary.check(stale == 0, "the host sees what block 0 wrote", || format!("{stale} of {rounds} were stale"))?;
-    Ok(summary)
+    Ok((Summary::new(format!("{rounds} values from block 0 by block 1 to the host")), stale))
 }

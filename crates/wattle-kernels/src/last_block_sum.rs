@@ -24,7 +24,45 @@ pub const TEXTBOOK: Scenario = Scenario {
     work: Work::Sized(textbook, SIZES),
 };
 
-const SIZES: Sizes = Sizes { full: 1 << 24, small: 1 << 14, proof: 64 };
+const fn broken(name: &'static str, summary: &'static str, work: fn(&Device) -> Result<Summary>) -> Scenario {
+    let documentation = include_str!("last_block_sum.md");
+    Scenario { name, summary, documentation, expectation: Expectation::Refuted, work: Work::Fixed(work) }
+}
+
+/// `last-block-sum-broken-no-release`.
+pub const BROKEN_NO_RELEASE: Scenario = broken(
+    "last-block-sum-broken-no-release",
+    "a number left by each block as in last-block-sum, without the fence before the counter",
+    |device| {
+        observed(device, |queue, partials, counter, stale| {
+            queue.launch(ThreadSpec::new(BLOCKS, 1), collect_no_release(partials, counter, stale))
+        })
+    },
+);
+
+/// `last-block-sum-broken-block-scope`.
+pub const BROKEN_BLOCK_SCOPE: Scenario = broken(
+    "last-block-sum-broken-block-scope",
+    "a number left by each block as in last-block-sum, with fences of block scope between blocks",
+    |device| {
+        observed(device, |queue, partials, counter, stale| {
+            queue.launch(ThreadSpec::new(BLOCKS, 1), collect_block_scope(partials, counter, stale))
+        })
+    },
+);
+
+/// `last-block-sum-broken-no-barrier`.
+pub const BROKEN_NO_BARRIER: Scenario = broken(
+    "last-block-sum-broken-no-barrier",
+    "a number left by each block as in last-block-sum, with a fence where the block's barrier belongs",
+    |device| {
+        observed(device, |queue, partials, counter, stale| {
+            queue.launch(FrameSpec::new(BLOCKS, 2), collect_no_barrier(partials, counter, stale))
+        })
+    },
+);
+
+const SIZES: Sizes = Sizes { full: 1 << 24, small: 1 << 14, proof: 8 };
 
 /// `totals[launch]` becomes the sum of `values`. `partials` has an element per frame; `counter` is 0 before and after.
 #[kernel]
@@ -67,6 +105,55 @@ pub fn sum<const ACQUIRE: bool>(
     }
 }
 
+/// Each block leaves a number; the last one counts those that it does not see. Without the release fence.
+#[kernel]
+pub fn collect_no_release(acc: &Acc, partials: Shared<u32>, counter: Atomic<u32>, stale: Atomic<u32>) {
+    let (block, blocks) = (acc.block_in_grid(), acc.blocks_in_grid());
+    partials[block] = 1;
+    let before = counter.fetch_inc(0, blocks);
+    acc.mem_fence(Scope::Device, Order::Acquire);
+    if before + 1 == blocks {
+        for other in 0..blocks {
+            stale.fetch_add(0, (partials[other] != 1) as u32);
+        }
+    }
+}
+
+/// The same with fences that do not reach the other blocks.
+#[kernel]
+pub fn collect_block_scope(acc: &Acc, partials: Shared<u32>, counter: Atomic<u32>, stale: Atomic<u32>) {
+    let (block, blocks) = (acc.block_in_grid(), acc.blocks_in_grid());
+    partials[block] = 1;
+    acc.mem_fence(Scope::Block, Order::Release);
+    let before = counter.fetch_inc(0, blocks);
+    acc.mem_fence(Scope::Block, Order::Acquire);
+    if before + 1 == blocks {
+        for other in 0..blocks {
+            stale.fetch_add(0, (partials[other] != 1) as u32);
+        }
+    }
+}
+
+/// The same in blocks of several threads, with a mere fence between the thread that counts and the others.
+#[kernel]
+pub fn collect_no_barrier(acc: &Acc, partials: Shared<u32>, counter: Atomic<u32>, stale: Atomic<u32>) {
+    let is_last = acc.shared::<u32, 1>();
+    let (block, blocks) = (acc.block_in_grid(), acc.blocks_in_grid());
+    if acc.thread_in_block() == 0 {
+        partials[block] = 1;
+        acc.mem_fence(Scope::Device, Order::Release);
+        let before = counter.fetch_inc(0, blocks);
+        acc.mem_fence(Scope::Device, Order::Acquire);
+        is_last[0] = (before + 1 == blocks) as u32;
+    }
+    acc.mem_fence(Scope::Block, Order::AcqRel); // where a barrier belongs
+    if is_last[0] == 1 {
+        for other in acc.indices(THREADS_IN_BLOCK, 0..blocks) {
+            stale.fetch_add(0, (partials[other] != 1) as u32);
+        }
+    }
+}
+
 /// The sums of `values` that `launches` launches in a row find.
 pub fn sums<const ACQUIRE: bool>(device: &Device, values: &[f32], launches: usize) -> Result<Vec<f32>> {
     let (frames, extent, rows) = shape(values.len());
@@ -82,14 +169,17 @@ pub fn sums<const ACQUIRE: bool>(device: &Device, values: &[f32], launches: usiz
     totals.read(&queue)
 }
 
-const LAUNCHES: usize = 3;
+/// How many launches in a row. A proof has enough to do with the orders in which the blocks of one can come.
+fn launches(n: usize) -> usize {
+    if n < 64 { 1 } else { 3 }
+}
 
 /// Adds up `n` floats, three times in a row.
 pub fn last_block_sum(device: &Device, n: usize) -> Result<Summary> {
     let values = floats(n);
-    let found = sums::<true>(device, &values, LAUNCHES)?;
+    let found = sums::<true>(device, &values, launches(n))?;
     let exact = kahan_sum(&values);
-    let mut summary = Summary::new(format!("{LAUNCHES} sums of {n} f32 in a row"));
+    let mut summary = Summary::new(format!("{} sums of {n} f32 in a row", found.len()));
     let near = found.iter().all(|sum| (sum - exact).abs() <= 1e-5 * exact.abs());
     summary.check(near, "each is Kahan's sum to 1e-5", || format!("{found:?} and not {exact}"))?;
     summary.check(found.iter().all(|sum| *sum == found[0]), "all launches give one sum", || format!("{found:?}"))?;
@@ -99,11 +189,29 @@ pub fn last_block_sum(device: &Device, n: usize) -> Result<Summary> {
 /// Adds up `n` floats, three times in a row, without the acquire fence; says what was seen.
 pub fn textbook(device: &Device, n: usize) -> Result<Summary> {
     let values = floats(n);
-    let found = sums::<false>(device, &values, LAUNCHES)?;
+    let found = sums::<false>(device, &values, launches(n))?;
     let exact = kahan_sum(&values);
-    let mut summary = Summary::new(format!("{LAUNCHES} sums of {n} f32; this device does not notice the race"));
+    let mut summary = Summary::new(format!("{} sums of {n} f32; this device does not notice the race", found.len()));
     for sum in found {
         summary.observe(&[("wrong", ((sum - exact).abs() > 1e-5 * exact.abs()).into())]);
     }
+    Ok(summary)
+}
+
+/// How many blocks those kernels have that are wrong.
+const BLOCKS: usize = 4;
+
+/// A number from each block, and something that is wrong; says what was seen.
+fn observed(
+    device: &Device,
+    launch: impl FnOnce(&Queue, &Buffer<u32>, &Buffer<u32>, &Buffer<u32>) -> Result<()>,
+) -> Result<Summary> {
+    let queue = device.queue()?;
+    let partials = device.alloc_zeroed::<u32>(BLOCKS)?;
+    let counter = device.alloc_zeroed::<u32>(1)?;
+    let stale = device.alloc_zeroed::<u32>(1)?;
+    launch(&queue, &partials, &counter, &stale)?;
+    let mut summary = Summary::new("a number from each block to the last; this device does not notice the race");
+    summary.observe(&[("stale", stale.read(&queue)?[0].into())]);
     Ok(summary)
 }

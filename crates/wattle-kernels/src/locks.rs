@@ -21,6 +21,93 @@ pub const TICKET: Scenario = Scenario {
     work: Work::Sized(ticket, SIZES),
 };
 
+const fn broken(name: &'static str, summary: &'static str, work: fn(&Device, usize) -> Result<Summary>) -> Scenario {
+    let documentation = include_str!("locks.md");
+    Scenario { name, summary, documentation, expectation: Expectation::Refuted, work: Work::Sized(work, SIZES) }
+}
+
+/// `lock-test-and-set-broken-no-acquire`.
+pub const TEST_AND_SET_NO_ACQUIRE: Scenario = broken(
+    "lock-test-and-set-broken-no-acquire",
+    "as lock-test-and-set, without the fence after the lock was had",
+    |device, rounds| {
+        observed(device, rounds, |queue, spec, rounds, lock, counter| {
+            queue.launch(spec, count_test_and_set_one_fence::<false, true>(rounds, lock, counter))
+        })
+    },
+);
+
+/// `lock-test-and-set-broken-no-release`.
+pub const TEST_AND_SET_NO_RELEASE: Scenario = broken(
+    "lock-test-and-set-broken-no-release",
+    "as lock-test-and-set, without the fence before the lock is left",
+    |device, rounds| {
+        observed(device, rounds, |queue, spec, rounds, lock, counter| {
+            queue.launch(spec, count_test_and_set_one_fence::<true, false>(rounds, lock, counter))
+        })
+    },
+);
+
+/// `lock-test-and-set-broken-block-scope`.
+pub const TEST_AND_SET_BLOCK_SCOPE: Scenario = broken(
+    "lock-test-and-set-broken-block-scope",
+    "as lock-test-and-set, with fences of block scope between blocks",
+    |device, rounds| {
+        observed(device, rounds, |queue, spec, rounds, lock, counter| {
+            queue.launch(spec, count_test_and_set_block_scope(rounds, lock, counter))
+        })
+    },
+);
+
+/// `lock-test-and-set-broken-plain`.
+pub const TEST_AND_SET_PLAIN: Scenario = broken(
+    "lock-test-and-set-broken-plain",
+    "as lock-test-and-set, with a word that is not atomic: two may have it",
+    |device, rounds| {
+        observed(device, rounds, |queue, spec, rounds, lock, counter| {
+            queue.launch(spec, count_test_and_set_plain(rounds, lock, counter))
+        })
+    },
+);
+
+/// `lock-ticket-broken-no-acquire`.
+pub const TICKET_NO_ACQUIRE: Scenario = broken(
+    "lock-ticket-broken-no-acquire",
+    "as lock-ticket, with a relaxed load of who is served",
+    |device, rounds| {
+        observed(device, rounds, |queue, spec, rounds, lock, counter| {
+            queue.launch(spec, count_ticket_relaxed::<false, true>(rounds, lock, counter))
+        })
+    },
+);
+
+/// `lock-ticket-broken-no-release`.
+pub const TICKET_NO_RELEASE: Scenario =
+    broken("lock-ticket-broken-no-release", "as lock-ticket, with a relaxed store of who is next", |device, rounds| {
+        observed(device, rounds, |queue, spec, rounds, lock, counter| {
+            queue.launch(spec, count_ticket_relaxed::<true, false>(rounds, lock, counter))
+        })
+    });
+
+/// `lock-ticket-broken-relaxed`.
+pub const TICKET_RELAXED: Scenario =
+    broken("lock-ticket-broken-relaxed", "as lock-ticket, with nothing but relaxed accesses", |device, rounds| {
+        observed(device, rounds, |queue, spec, rounds, lock, counter| {
+            queue.launch(spec, count_ticket_relaxed::<false, false>(rounds, lock, counter))
+        })
+    });
+
+/// `lock-ticket-broken-block-scope`.
+pub const TICKET_BLOCK_SCOPE: Scenario = broken(
+    "lock-ticket-broken-block-scope",
+    "as lock-ticket, with a lock of block scope between blocks",
+    |device, rounds| {
+        observed(device, rounds, |queue, spec, rounds, lock, counter| {
+            queue.launch(spec, count_ticket_block_scope(rounds, lock, counter))
+        })
+    },
+);
+
 const SIZES: Sizes = Sizes { full: 5_000, small: 50, proof: 1 };
 
 /// Each block counts `rounds` times, each time under the lock: 1 while somebody has it.
@@ -47,29 +134,138 @@ pub fn count_ticket(acc: &Acc, rounds: u32, lock: Atomic<u32>, counter: Shared<u
     }
 }
 
-const BLOCKS: usize = 4;
+/// The lock of one word with a fence missing.
+#[kernel]
+pub fn count_test_and_set_one_fence<const ACQUIRE: bool, const RELEASE: bool>(
+    acc: &Acc,
+    rounds: u32,
+    lock: Atomic<u32>,
+    counter: Shared<u32>,
+) {
+    for _ in 0..rounds {
+        while lock.exchange(0, 1) == 1 {}
+        if ACQUIRE {
+            acc.mem_fence(Scope::Device, Order::Acquire);
+        }
+        counter[0] += 1;
+        if RELEASE {
+            acc.mem_fence(Scope::Device, Order::Release);
+        }
+        lock.store(0, 0);
+    }
+}
 
-fn summary(device: &Device, rounds: usize, counter: &Buffer<u32>) -> Result<Summary> {
-    let mut summary = Summary::new(format!("{BLOCKS} blocks count to {}", BLOCKS * rounds));
-    let counted = counter.read(&device.queue()?)?[0] as usize;
-    summary.check(counted == BLOCKS * rounds, "no count is lost", || format!("counted {counted}"))?;
-    Ok(summary)
+/// The lock of one word with fences that do not reach the other blocks.
+#[kernel]
+pub fn count_test_and_set_block_scope(acc: &Acc, rounds: u32, lock: Atomic<u32>, counter: Shared<u32>) {
+    for _ in 0..rounds {
+        while lock.exchange(0, 1) == 1 {}
+        acc.mem_fence(Scope::Block, Order::Acquire);
+        counter[0] += 1;
+        acc.mem_fence(Scope::Block, Order::Release);
+        lock.store(0, 0);
+    }
+}
+
+/// The lock of one word that is not atomic: between looking and setting, somebody else may look.
+#[kernel]
+pub fn count_test_and_set_plain(acc: &Acc, rounds: u32, lock: Shared<u32>, counter: Shared<u32>) {
+    for _ in 0..rounds {
+        while lock[0] == 1 {}
+        lock[0] = 1;
+        acc.mem_fence(Scope::Device, Order::Acquire);
+        counter[0] += 1;
+        acc.mem_fence(Scope::Device, Order::Release);
+        lock[0] = 0;
+    }
+}
+
+/// The lock with tickets, relaxed on one side or on both.
+#[kernel]
+pub fn count_ticket_relaxed<const ACQUIRE: bool, const RELEASE: bool>(
+    acc: &Acc,
+    rounds: u32,
+    lock: Atomic<u32>,
+    counter: Shared<u32>,
+) {
+    for _ in 0..rounds {
+        let ticket = lock.fetch_add(0, 1);
+        if ACQUIRE {
+            while lock.load_with(1, Scope::Device, Order::Acquire) != ticket {}
+        } else {
+            while lock.load_with(1, Scope::Device, Order::Relaxed) != ticket {}
+        }
+        counter[0] += 1;
+        if RELEASE {
+            lock.store_with(1, ticket + 1, Scope::Device, Order::Release);
+        } else {
+            lock.store_with(1, ticket + 1, Scope::Device, Order::Relaxed);
+        }
+    }
+}
+
+/// The lock with tickets, called so that the other blocks need not hear.
+#[kernel]
+pub fn count_ticket_block_scope(acc: &Acc, rounds: u32, lock: Atomic<u32>, counter: Shared<u32>) {
+    for _ in 0..rounds {
+        let ticket = lock.fetch_add(0, 1);
+        while lock.load_with(1, Scope::Block, Order::Acquire) != ticket {}
+        counter[0] += 1;
+        lock.store_with(1, ticket + 1, Scope::Block, Order::Release);
+    }
 }
 
 /// The lock of one word.
 pub fn test_and_set(device: &Device, rounds: usize) -> Result<Summary> {
-    let queue = device.queue()?;
-    let lock = device.alloc_zeroed::<u32>(1)?;
-    let counter = device.alloc_zeroed::<u32>(1)?;
-    queue.launch(ThreadSpec::new(BLOCKS, 1), count_test_and_set(rounds as u32, &lock, &counter))?;
-    summary(device, rounds, &counter)
+    held(device, rounds, |queue, spec, rounds, lock, counter| {
+        queue.launch(spec, count_test_and_set(rounds, lock, counter))
+    })
 }
 
 /// The lock with tickets.
 pub fn ticket(device: &Device, rounds: usize) -> Result<Summary> {
+    held(device, rounds, |queue, spec, rounds, lock, counter| queue.launch(spec, count_ticket(rounds, lock, counter)))
+}
+
+/// How many blocks count. For every execution of a single round, three are enough, and four are many.
+fn blocks(rounds: usize) -> usize {
+    if rounds == 1 { 3 } else { 4 }
+}
+
+/// What a launch of the rounds, the lock and the counter has counted.
+fn count(
+    device: &Device,
+    rounds: usize,
+    launch: impl FnOnce(&Queue, ThreadSpec<1>, u32, &Buffer<u32>, &Buffer<u32>) -> Result<()>,
+) -> Result<usize> {
     let queue = device.queue()?;
     let lock = device.alloc_zeroed::<u32>(2)?;
     let counter = device.alloc_zeroed::<u32>(1)?;
-    queue.launch(ThreadSpec::new(BLOCKS, 1), count_ticket(rounds as u32, &lock, &counter))?;
-    summary(device, rounds, &counter)
+    launch(&queue, ThreadSpec::new(blocks(rounds), 1), rounds as u32, &lock, &counter)?;
+    Ok(counter.read(&queue)?[0] as usize)
+}
+
+/// A lock that is right.
+fn held(
+    device: &Device,
+    rounds: usize,
+    launch: impl FnOnce(&Queue, ThreadSpec<1>, u32, &Buffer<u32>, &Buffer<u32>) -> Result<()>,
+) -> Result<Summary> {
+    let (counted, blocks) = (count(device, rounds, launch)?, blocks(rounds));
+    let mut summary = Summary::new(format!("{blocks} blocks count to {}", blocks * rounds));
+    summary.check(counted == blocks * rounds, "no count is lost", || format!("counted {counted}"))?;
+    Ok(summary)
+}
+
+/// A lock that is wrong; says what was seen.
+fn observed(
+    device: &Device,
+    rounds: usize,
+    launch: impl FnOnce(&Queue, ThreadSpec<1>, u32, &Buffer<u32>, &Buffer<u32>) -> Result<()>,
+) -> Result<Summary> {
+    let (counted, blocks) = (count(device, rounds, launch)?, blocks(rounds));
+    let what = format!("{blocks} blocks count to {}; this device does not notice the race", blocks * rounds);
+    let mut summary = Summary::new(what);
+    summary.observe(&[("lost", (blocks * rounds) as i64 - counted as i64)]);
+    Ok(summary)
 }

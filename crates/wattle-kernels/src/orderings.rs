@@ -3,6 +3,8 @@
 use wattle::prelude::*;
 use wattle::{Expectation, Sizes, Work};
 
+use crate::weak::unseen;
+
 const SIZES: Sizes = Sizes { full: 50_000, small: 300, proof: 1 };
 
 const fn variant(name: &'static str, summary: &'static str, work: fn(&Device, usize) -> Result<Summary>) -> Scenario {
@@ -37,6 +39,50 @@ pub const READER_FENCE: Scenario = variant(
     orderings::<false, true>,
 );
 
+const fn broken(name: &'static str, summary: &'static str, work: fn(&Device, usize) -> Result<Summary>) -> Scenario {
+    Scenario { expectation: Expectation::Refuted, ..variant(name, summary, work) }
+}
+
+/// `orderings-broken-no-release`.
+pub const BROKEN_NO_RELEASE: Scenario = broken(
+    "orderings-broken-no-release",
+    "as orderings-reader-fence, and wrong to expect that A=1 B=20 never comes",
+    |device, rounds| {
+        let summary = never(orderings::<false, true>(device, rounds)?)?;
+        unseen(device, summary)
+    },
+);
+
+/// `orderings-broken-no-acquire`.
+pub const BROKEN_NO_ACQUIRE: Scenario = broken(
+    "orderings-broken-no-acquire",
+    "as orderings-writer-fence, and wrong to expect that A=1 B=20 never comes",
+    |device, rounds| {
+        let summary = never(orderings::<true, false>(device, rounds)?)?;
+        unseen(device, summary)
+    },
+);
+
+/// `orderings-broken-block-scope`.
+pub const BROKEN_BLOCK_SCOPE: Scenario = broken(
+    "orderings-broken-block-scope",
+    "as orderings, with fences of block scope between two blocks",
+    |device, rounds| {
+        let summary = run(device, rounds, |queue, _, [x, y, a, b]| {
+            queue.launch(ThreadSpec::new(2, 1), write_and_read_block_scope(x, y, a, b))
+        })?;
+        unseen(device, never(summary)?)
+    },
+);
+
+/// `orderings-broken-plain`.
+pub const BROKEN_PLAIN: Scenario =
+    broken("orderings-broken-plain", "as orderings, with words that are not atomic: a data race", |device, rounds| {
+        run(device, rounds, |queue, _, [x, y, a, b]| {
+            queue.launch(ThreadSpec::new(2, 1), write_and_read_plain(x, y, a, b))
+        })
+    });
+
 /// Waits until the other block is in this round too, for `patience` looks at the most; gives the patience for the
 /// next round, which grows when the blocks meet. Where the two run one after the other, little is lost so.
 ///
@@ -53,8 +99,8 @@ pub fn meet(at: Atomic<u32>, block: u32, round: u32, patience: u32) -> u32 {
 }
 
 /// How far the blocks' words are apart, so that they are in different cache lines.
-const APART: u32 = 32;
-const MOST_PATIENCE: u32 = 1 << 16;
+pub(crate) const APART: u32 = 32;
+pub(crate) const MOST_PATIENCE: u32 = 1 << 16;
 const LEAST_PATIENCE: u32 = 1 << 8;
 
 /// Block 0 writes X and Y, block 1 reads Y and X, in as many rounds as there are elements. Without patience they do
@@ -91,10 +137,63 @@ pub fn write_and_read<const WRITER_FENCE: bool, const READER_FENCE: bool>(
     }
 }
 
+/// The same with fences that do not reach the other block.
+#[kernel]
+pub fn write_and_read_block_scope(acc: &Acc, x: Atomic<i32>, y: Atomic<i32>, a: Shared<i32>, b: Shared<i32>) {
+    for round in 0..x.len() {
+        if acc.block_in_grid() == 0 {
+            x.store(round, 10);
+            acc.mem_fence(Scope::Block, Order::Release);
+            y.store(round, 20);
+        } else {
+            b[round] = y.load(round);
+            acc.mem_fence(Scope::Block, Order::Acquire);
+            a[round] = x.load(round);
+        }
+    }
+}
+
+/// The same with plain accesses. A data race.
+#[kernel]
+pub fn write_and_read_plain(acc: &Acc, x: Shared<i32>, y: Shared<i32>, a: Shared<i32>, b: Shared<i32>) {
+    for round in 0..x.len() {
+        if acc.block_in_grid() == 0 {
+            x[round] = 10;
+            acc.mem_fence(Scope::Device, Order::Release);
+            y[round] = 20;
+        } else {
+            b[round] = y[round];
+            acc.mem_fence(Scope::Device, Order::Acquire);
+            a[round] = x[round];
+        }
+    }
+}
+
 /// Runs `rounds` rounds from X = 1, Y = 2, and counts what the reader saw: A of X, B of Y.
 pub fn orderings<const WRITER_FENCE: bool, const READER_FENCE: bool>(
     device: &Device,
     rounds: usize,
+) -> Result<Summary> {
+    let summary = run(device, rounds, |queue, at, [x, y, a, b]| {
+        let patience = if rounds > 1 { MOST_PATIENCE } else { 0 };
+        let kernel = write_and_read::<WRITER_FENCE, READER_FENCE>(patience, at, x, y, a, b);
+        queue.launch(ThreadSpec::new(2, 1), kernel)
+    })?;
+    if WRITER_FENCE && READER_FENCE { never(summary) } else { Ok(summary) }
+}
+
+/// Checks that the later write was never seen without the earlier one.
+fn never(mut summary: Summary) -> Result<Summary> {
+    let wrong = summary.outcomes.get("A=1 B=20").copied().unwrap_or_default();
+    summary.check(wrong == 0, "A=1 B=20 never comes", || format!("it came {wrong} times"))?;
+    Ok(summary)
+}
+
+/// `launch` is given the words by which the blocks meet, and X, Y, A and B.
+fn run(
+    device: &Device,
+    rounds: usize,
+    launch: impl FnOnce(&Queue, &Buffer<u32>, [&Buffer<i32>; 4]) -> Result<()>,
 ) -> Result<Summary> {
     let queue = device.queue()?;
     let at = device.alloc_zeroed::<u32>(2 * APART as usize)?;
@@ -104,18 +203,12 @@ pub fn orderings<const WRITER_FENCE: bool, const READER_FENCE: bool>(
     queue.fill(&mut y, 2)?;
     let a = device.alloc::<i32>(rounds)?;
     let b = device.alloc::<i32>(rounds)?;
-    let patience = if rounds > 1 { MOST_PATIENCE } else { 0 };
-    let kernel = write_and_read::<WRITER_FENCE, READER_FENCE>(patience, &at, &x, &y, &a, &b);
-    queue.launch(ThreadSpec::new(2, 1), kernel)?;
+    launch(&queue, &at, [&x, &y, &a, &b])?;
 
     let mut summary = Summary::new(format!("{rounds} rounds between two blocks"));
     let (a, b) = (a.read(&queue)?, b.read(&queue)?);
     for (&a, &b) in a.iter().zip(&b) {
         summary.observe(&[("A", a.into()), ("B", b.into())]);
-    }
-    if WRITER_FENCE && READER_FENCE {
-        let wrong = a.iter().zip(&b).filter(|&pair| pair == (&1, &20)).count();
-        summary.check(wrong == 0, "A=1 B=20 never comes", || format!("it came {wrong} times in {rounds}"))?;
     }
     let known = a.iter().all(|a| [1, 10].contains(a)) && b.iter().all(|b| [2, 20].contains(b));
     summary.check(known, "A and B are values that were written", || "others were read".into())?;

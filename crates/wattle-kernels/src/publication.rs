@@ -21,14 +21,65 @@ pub const ROUNDS: Scenario = Scenario {
     work: Work::Sized(rounds, Sizes { full: 10_000, small: 200, proof: 1 }),
 };
 
-/// `publication-broken-block-scope`.
-pub const BROKEN_BLOCK_SCOPE: Scenario = Scenario {
-    name: "publication-broken-block-scope",
-    summary: "as publication, with fences of block scope between two blocks: too narrow",
+/// `publication-sc-writer`.
+pub const SC_WRITER: Scenario = Scenario {
+    name: "publication-sc-writer",
+    summary: "as publication, with a SeqCst fence by the writer, which is a release fence too",
     documentation: include_str!("publication.md"),
-    expectation: Expectation::Refuted,
-    work: Work::Fixed(broken_block_scope),
+    expectation: Expectation::Holds,
+    work: Work::Fixed(sc_writer),
 };
+
+const fn broken(name: &'static str, summary: &'static str, work: fn(&Device) -> Result<Summary>) -> Scenario {
+    let documentation = include_str!("publication.md");
+    Scenario { name, summary, documentation, expectation: Expectation::Refuted, work: Work::Fixed(work) }
+}
+
+/// `publication-broken-no-release`.
+pub const BROKEN_NO_RELEASE: Scenario =
+    broken("publication-broken-no-release", "as publication, without the writer's fence", |device| {
+        observed(device, |queue, payload, ready, stale| {
+            queue.launch(spec(), producer_consumer_one_fence::<false, true>(payload, ready, stale))
+        })
+    });
+
+/// `publication-broken-no-acquire`.
+pub const BROKEN_NO_ACQUIRE: Scenario =
+    broken("publication-broken-no-acquire", "as publication, without the reader's fence", |device| {
+        observed(device, |queue, payload, ready, stale| {
+            queue.launch(spec(), producer_consumer_one_fence::<true, false>(payload, ready, stale))
+        })
+    });
+
+/// `publication-broken-block-scope`.
+pub const BROKEN_BLOCK_SCOPE: Scenario = broken(
+    "publication-broken-block-scope",
+    "as publication, with fences of block scope between two blocks: too narrow",
+    |device| {
+        observed(device, |queue, payload, ready, stale| {
+            queue.launch(spec(), producer_consumer_block_scope(payload, ready, stale))
+        })
+    },
+);
+
+/// `publication-broken-block-flag`.
+pub const BROKEN_BLOCK_FLAG: Scenario = broken(
+    "publication-broken-block-flag",
+    "as publication, with a flag of block scope between two blocks: its own accesses race",
+    |device| {
+        observed(device, |queue, payload, ready, stale| {
+            queue.launch(spec(), producer_consumer_block_flag(payload, ready, stale))
+        })
+    },
+);
+
+/// `publication-broken-plain-flag`.
+pub const BROKEN_PLAIN_FLAG: Scenario =
+    broken("publication-broken-plain-flag", "as publication, with a flag that is not atomic", |device| {
+        observed(device, |queue, payload, ready, stale| {
+            queue.launch(spec(), producer_consumer_plain_flag(payload, ready, stale))
+        })
+    });
 
 /// Block 0 publishes each payload; block 2 waits for each flag, then reads what it stands for.
 #[kernel]
@@ -51,6 +102,49 @@ pub fn producer_consumer(acc: &Acc, payload: Shared<u32>, ready: Atomic<u32>, mi
     }
 }
 
+/// One payload, with a fence of the writer that is more than a release fence.
+#[kernel]
+pub fn producer_consumer_sc_writer(acc: &Acc, payload: Shared<u32>, ready: Atomic<u32>, mismatches: Atomic<u32>) {
+    let thread = acc.thread_in_grid();
+    if thread == 0 {
+        payload[0] = 42;
+        acc.mem_fence(Scope::Device, Order::SeqCst);
+        ready.exchange(0, 1);
+    } else if thread == 2 {
+        while ready.compare_exchange(0, 0, 0) == 0 {}
+        acc.mem_fence(Scope::Device, Order::Acquire);
+        if payload[0] != 42 {
+            mismatches.fetch_add(0, 1);
+        }
+    }
+}
+
+/// The same with one fence missing.
+#[kernel]
+pub fn producer_consumer_one_fence<const RELEASE: bool, const ACQUIRE: bool>(
+    acc: &Acc,
+    payload: Shared<u32>,
+    ready: Atomic<u32>,
+    mismatches: Atomic<u32>,
+) {
+    let thread = acc.thread_in_grid();
+    if thread == 0 {
+        payload[0] = 42;
+        if RELEASE {
+            acc.mem_fence(Scope::Device, Order::Release);
+        }
+        ready.exchange(0, 1);
+    } else if thread == 2 {
+        while ready.compare_exchange(0, 0, 0) == 0 {}
+        if ACQUIRE {
+            acc.mem_fence(Scope::Device, Order::Acquire);
+        }
+        if payload[0] != 42 {
+            mismatches.fetch_add(0, 1);
+        }
+    }
+}
+
 /// The same with fences that do not reach the other block.
 #[kernel]
 pub fn producer_consumer_block_scope(acc: &Acc, payload: Shared<u32>, ready: Atomic<u32>, mismatches: Atomic<u32>) {
@@ -68,7 +162,43 @@ pub fn producer_consumer_block_scope(acc: &Acc, payload: Shared<u32>, ready: Ato
     }
 }
 
-const SHAPE: (usize, usize) = (3, 1);
+/// The same with a flag that is atomic within a block alone.
+#[kernel]
+pub fn producer_consumer_block_flag(acc: &Acc, payload: Shared<u32>, ready: Atomic<u32>, mismatches: Atomic<u32>) {
+    let thread = acc.thread_in_grid();
+    if thread == 0 {
+        payload[0] = 42;
+        acc.mem_fence(Scope::Device, Order::Release);
+        ready.store_with(0, 1, Scope::Block, Order::Relaxed);
+    } else if thread == 2 {
+        while ready.load_with(0, Scope::Block, Order::Relaxed) == 0 {}
+        acc.mem_fence(Scope::Device, Order::Acquire);
+        if payload[0] != 42 {
+            mismatches.fetch_add(0, 1);
+        }
+    }
+}
+
+/// The same with a flag that is not atomic.
+#[kernel]
+pub fn producer_consumer_plain_flag(acc: &Acc, payload: Shared<u32>, ready: Shared<u32>, mismatches: Atomic<u32>) {
+    let thread = acc.thread_in_grid();
+    if thread == 0 {
+        payload[0] = 42;
+        acc.mem_fence(Scope::Device, Order::Release);
+        ready[0] = 1;
+    } else if thread == 2 {
+        while ready[0] == 0 {}
+        acc.mem_fence(Scope::Device, Order::Acquire);
+        if payload[0] != 42 {
+            mismatches.fetch_add(0, 1);
+        }
+    }
+}
+
+fn spec() -> ThreadSpec<1> {
+    ThreadSpec::new(3, 1)
+}
 
 /// One payload.
 pub fn publication(device: &Device) -> Result<Summary> {
@@ -77,29 +207,48 @@ pub fn publication(device: &Device) -> Result<Summary> {
 
 /// `rounds` payloads, each with its flag.
 pub fn rounds(device: &Device, rounds: usize) -> Result<Summary> {
-    let queue = device.queue()?;
-    let payload = device.alloc_zeroed::<u32>(rounds)?;
-    let ready = device.alloc_zeroed::<u32>(rounds)?;
-    let mismatches = device.alloc_zeroed::<u32>(1)?;
-    queue.launch(ThreadSpec::new(SHAPE.0, SHAPE.1), producer_consumer(&payload, &ready, &mismatches))?;
+    let stale = stale(device, rounds, |queue, payload, ready, stale| {
+        queue.launch(spec(), producer_consumer(payload, ready, stale))
+    })?;
     let mut summary = Summary::new(match rounds {
         1 => "a payload from block 0 to block 2".into(),
         _ => format!("{rounds} payloads from block 0 to block 2"),
     });
-    let stale = mismatches.read(&queue)?[0];
     summary.check(stale == 0, "the flag brings the payload", || format!("{stale} of {rounds} were stale"))?;
     Ok(summary)
 }
 
-/// One payload, and fences that are too narrow; says what was seen.
-pub fn broken_block_scope(device: &Device) -> Result<Summary> {
+/// One payload, and a `SeqCst` fence.
+pub fn sc_writer(device: &Device) -> Result<Summary> {
+    let stale = stale(device, 1, |queue, payload, ready, stale| {
+        queue.launch(spec(), producer_consumer_sc_writer(payload, ready, stale))
+    })?;
+    let mut summary = Summary::new("a payload from block 0 to block 2, behind a SeqCst fence");
+    summary.check(stale == 0, "the flag brings the payload", || "it was stale".into())?;
+    Ok(summary)
+}
+
+/// How many of `rounds` payloads were stale in a launch of the payloads, the flags and the mismatches.
+fn stale(
+    device: &Device,
+    rounds: usize,
+    launch: impl FnOnce(&Queue, &Buffer<u32>, &Buffer<u32>, &Buffer<u32>) -> Result<()>,
+) -> Result<u32> {
     let queue = device.queue()?;
-    let payload = device.alloc_zeroed::<u32>(1)?;
-    let ready = device.alloc_zeroed::<u32>(1)?;
+    let payload = device.alloc_zeroed::<u32>(rounds)?;
+    let ready = device.alloc_zeroed::<u32>(rounds)?;
     let mismatches = device.alloc_zeroed::<u32>(1)?;
-    let kernel = producer_consumer_block_scope(&payload, &ready, &mismatches);
-    queue.launch(ThreadSpec::new(SHAPE.0, SHAPE.1), kernel)?;
+    launch(&queue, &payload, &ready, &mismatches)?;
+    Ok(mismatches.read(&queue)?[0])
+}
+
+/// One payload, and something that is wrong; says what was seen.
+fn observed(
+    device: &Device,
+    launch: impl FnOnce(&Queue, &Buffer<u32>, &Buffer<u32>, &Buffer<u32>) -> Result<()>,
+) -> Result<Summary> {
+    let stale = stale(device, 1, launch)?;
     let mut summary = Summary::new("a payload from block 0 to block 2; this device does not notice the race");
-    summary.observe(&[("stale", mismatches.read(&queue)?[0].into())]);
+    summary.observe(&[("stale", stale.into())]);
     Ok(summary)
 }

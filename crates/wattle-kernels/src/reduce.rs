@@ -26,7 +26,9 @@ pub fn shape(n: usize) -> (usize, usize, u32) {
         1024..=65535 => 16,
         _ => 256,
     };
-    let frames = (n / ROW / rows).div_ceil(extent).clamp(2, 256);
+    // Few elements are still for a few blocks, since these sums are about blocks that meet.
+    let least = n.div_ceil(extent).clamp(1, 4);
+    let frames = (n / ROW / rows).div_ceil(extent).clamp(least, 256);
     (frames, extent, rows as u32)
 }
 

@@ -3,14 +3,68 @@
 use wattle::prelude::*;
 use wattle::{Expectation, Sizes, Work};
 
+use crate::weak::unseen;
+
 /// `two-queues`.
 pub const TWO_QUEUES: Scenario = Scenario {
     name: "two-queues",
     summary: "a writer and a reader, two launches that run at the same time on two queues",
     documentation: include_str!("two_queues.md"),
     expectation: Expectation::Holds,
-    work: Work::Sized(two_queues, Sizes { full: 10_000, small: 200, proof: 1 }),
+    work: Work::Sized(two_queues, SIZES),
 };
+
+const fn broken(name: &'static str, summary: &'static str, work: fn(&Device, usize) -> Result<Summary>) -> Scenario {
+    let documentation = include_str!("two_queues.md");
+    Scenario { name, summary, documentation, expectation: Expectation::Refuted, work: Work::Sized(work, SIZES) }
+}
+
+/// `two-queues-broken-no-release`.
+pub const BROKEN_NO_RELEASE: Scenario =
+    broken("two-queues-broken-no-release", "as two-queues, without the writer's fence", |device, rounds| {
+        let summary = run(device, rounds, |reading, writing, data, flag, seen| {
+            reading.launch(ThreadSpec::new(1, 1), reader(data, flag, seen))?;
+            writing.launch(ThreadSpec::new(1, 1), writer_no_fence(data, flag))
+        })?;
+        unseen(device, summary)
+    });
+
+/// `two-queues-broken-no-acquire`.
+pub const BROKEN_NO_ACQUIRE: Scenario =
+    broken("two-queues-broken-no-acquire", "as two-queues, without the reader's fence", |device, rounds| {
+        let summary = run(device, rounds, |reading, writing, data, flag, seen| {
+            reading.launch(ThreadSpec::new(1, 1), reader_no_fence(data, flag, seen))?;
+            writing.launch(ThreadSpec::new(1, 1), writer(data, flag))
+        })?;
+        unseen(device, summary)
+    });
+
+/// `two-queues-broken-block-scope`.
+pub const BROKEN_BLOCK_SCOPE: Scenario = broken(
+    "two-queues-broken-block-scope",
+    "as two-queues, with fences of block scope: two launches share no block",
+    |device, rounds| {
+        let summary = run(device, rounds, |reading, writing, data, flag, seen| {
+            reading.launch(ThreadSpec::new(1, 1), reader_block_scope(data, flag, seen))?;
+            writing.launch(ThreadSpec::new(1, 1), writer_block_scope(data, flag))
+        })?;
+        unseen(device, summary)
+    },
+);
+
+/// `two-queues-broken-plain-flag`.
+pub const BROKEN_PLAIN_FLAG: Scenario =
+    broken("two-queues-broken-plain-flag", "as two-queues, with a flag that is not atomic", |device, rounds| {
+        let stale = stale(device, rounds, |reading, writing, data, flag, seen| {
+            reading.launch(ThreadSpec::new(1, 1), reader_plain_flag(data, flag, seen))?;
+            writing.launch(ThreadSpec::new(1, 1), writer_plain_flag(data, flag))
+        })?;
+        let mut summary = Summary::new(format!("{rounds} rounds; this device does not notice the race"));
+        summary.observe(&[("stale", stale as i64)]);
+        Ok(summary)
+    });
+
+const SIZES: Sizes = Sizes { full: 10_000, small: 200, proof: 1 };
 
 /// In each round: data 10, fence, flag 20.
 #[kernel]
@@ -32,18 +86,97 @@ pub fn reader(acc: &Acc, data: Atomic<u32>, flag: Atomic<u32>, seen: Shared<u32>
     }
 }
 
+/// The writer without its fence.
+#[kernel]
+pub fn writer_no_fence(acc: &Acc, data: Atomic<u32>, flag: Atomic<u32>) {
+    for round in 0..data.len() {
+        data.store(round, 10);
+        flag.store(round, 20);
+    }
+}
+
+/// The reader without its fence.
+#[kernel]
+pub fn reader_no_fence(acc: &Acc, data: Atomic<u32>, flag: Atomic<u32>, seen: Shared<u32>) {
+    for round in 0..data.len() {
+        while flag.load(round) != 20 {}
+        seen[round] = data.load(round);
+    }
+}
+
+/// The writer with a fence that does not reach the other launch.
+#[kernel]
+pub fn writer_block_scope(acc: &Acc, data: Atomic<u32>, flag: Atomic<u32>) {
+    for round in 0..data.len() {
+        data.store(round, 10);
+        acc.mem_fence(Scope::Block, Order::Release);
+        flag.store(round, 20);
+    }
+}
+
+/// The reader with a fence that does not reach the other launch.
+#[kernel]
+pub fn reader_block_scope(acc: &Acc, data: Atomic<u32>, flag: Atomic<u32>, seen: Shared<u32>) {
+    for round in 0..data.len() {
+        while flag.load(round) != 20 {}
+        acc.mem_fence(Scope::Block, Order::Acquire);
+        seen[round] = data.load(round);
+    }
+}
+
+/// The writer with a flag that is not atomic.
+#[kernel]
+pub fn writer_plain_flag(acc: &Acc, data: Atomic<u32>, flag: Shared<u32>) {
+    for round in 0..data.len() {
+        data.store(round, 10);
+        acc.mem_fence(Scope::Device, Order::Release);
+        flag[round] = 20;
+    }
+}
+
+/// The reader with a flag that is not atomic.
+#[kernel]
+pub fn reader_plain_flag(acc: &Acc, data: Atomic<u32>, flag: Shared<u32>, seen: Shared<u32>) {
+    for round in 0..data.len() {
+        while flag[round] != 20 {}
+        acc.mem_fence(Scope::Device, Order::Acquire);
+        seen[round] = data.load(round);
+    }
+}
+
 /// Launches the reader, which waits, and then the writer, on another queue.
 pub fn two_queues(device: &Device, rounds: usize) -> Result<Summary> {
+    run(device, rounds, |reading, writing, data, flag, seen| {
+        reading.launch(ThreadSpec::new(1, 1), reader(data, flag, seen))?;
+        writing.launch(ThreadSpec::new(1, 1), writer(data, flag))
+    })
+}
+
+/// Runs `rounds` rounds, and checks that all data were seen.
+fn run(
+    device: &Device,
+    rounds: usize,
+    launch: impl FnOnce(&Queue, &Queue, &Buffer<u32>, &Buffer<u32>, &Buffer<u32>) -> Result<()>,
+) -> Result<Summary> {
+    let stale = stale(device, rounds, launch)?;
+    let mut summary = Summary::new(format!("{rounds} rounds between two launches"));
+    summary.check(stale == 0, "who sees the flag sees the data", || format!("{stale} of {rounds} were stale"))?;
+    Ok(summary)
+}
+
+/// `launch` is given the reader's queue and the writer's, the data, the flags, and what the reader sees; this gives in
+/// how many rounds it was not the data.
+fn stale(
+    device: &Device,
+    rounds: usize,
+    launch: impl FnOnce(&Queue, &Queue, &Buffer<u32>, &Buffer<u32>, &Buffer<u32>) -> Result<()>,
+) -> Result<usize> {
     let data = device.alloc_zeroed::<u32>(rounds)?;
     let flag = device.alloc_zeroed::<u32>(rounds)?;
     let seen = device.alloc::<u32>(rounds)?;
     let (reading, writing) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
-    reading.launch(ThreadSpec::new(1, 1), reader(&data, &flag, &seen))?;
-    writing.launch(ThreadSpec::new(1, 1), writer(&data, &flag))?;
+    launch(&reading, &writing, &data, &flag, &seen)?;
     writing.wait()?;
     reading.wait()?;
-    let mut summary = Summary::new(format!("{rounds} rounds between two launches"));
-    let stale = seen.read(&reading)?.iter().filter(|&&value| value != 10).count();
-    summary.check(stale == 0, "who sees the flag sees the data", || format!("{stale} of {rounds} were stale"))?;
-    Ok(summary)
+    Ok(seen.read(&reading)?.iter().filter(|&&value| value != 10).count())
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::progress::Progress;
+use wattle_check::checker::Progress;
 
 /// A question about a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

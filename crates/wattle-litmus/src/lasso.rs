@@ -14,10 +14,11 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+use wattle_check::checker::Progress;
 use wattle_check::search::{Action, Address, Barrier, Members, Process, Written};
 use wattle_memory::{Level, Placement, ThreadId};
 
-use crate::progress::Progress;
+use crate::progress::promises;
 
 /// How a thread can be stuck for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -374,7 +375,7 @@ impl Promises<'_> {
             .clone()
             .filter(|&(number, member)| {
                 let below_started = last_started.is_some_and(|last| number < last);
-                self.progress.promises(first_able == Some(number), member & started != 0, below_started)
+                promises(self.progress, first_able == Some(number), member & started != 0, below_started)
             })
             .map(|(_, &member)| member)
             .collect();

@@ -2,13 +2,16 @@
 //!
 //! A litmus file is a small parallel program with a question about it. [`parse`] reads the herd-style dialects of PTX
 //! and Vulkan, [`print()`] writes a program back in the same dialect, [`LitmusThread`] is its thread as the checker
-//! drives it ([`wattle_check::search::Process`]), and [`lasso`] says whether a thread can be stuck for ever under a
-//! progress model. What does not belong here: the memory models, and the search for executions.
+//! drives it ([`wattle_check::search::Process`]), [`lasso`] says whether a thread can be stuck for ever under a progress
+//! model, [`judge()`] answers a question about one program and [`run_folder`] about many files with expected answers.
+//! What does not belong here: the memory models, and the search for executions.
 
 mod ask;
 mod condition;
 mod error;
 mod flow;
+mod folder;
+mod judge;
 pub mod lasso;
 mod lex;
 mod parse;
@@ -20,6 +23,8 @@ mod progress;
 pub use ask::{Case, Expected, ExpectedError, Question, UnknownQuestion};
 pub use condition::{Claim, Comparison, Condition, Observed, Quantifier, Term};
 pub use error::{ParseError, Place, Problem};
+pub use folder::{CaseError, Judged, Summary, judge_file, read, run_folder};
+pub use judge::{Answer, Evidence, JudgeError, Options, Reason, Verdict, judge};
 pub use parse::parse;
 pub use print::print;
 pub use process::{DIVISION_BY_ZERO, LitmusThread, World};
@@ -27,4 +32,4 @@ pub use program::{
     Dialect, Instruction, JumpTarget, LabelId, Operand, Operator, Origin, Program, Reference, ReferenceId, Register,
     RegisterId, Thread, Update,
 };
-pub use progress::{Progress, UnknownProgress};
+pub use wattle_check::checker::Progress;

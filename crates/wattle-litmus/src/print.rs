@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use wattle_memory::{Kind, Label, Level};
 
-use crate::condition::{Comparison, Condition, Observed, Quantifier, Term};
+use crate::condition::{Claim, Comparison, Condition, Observed, Quantifier, Term};
 use crate::parse::{ATOMICS, BRANCHES};
 use crate::program::{Dialect, Instruction, Operand, Operator, Program, Thread, Update};
 
@@ -27,14 +27,38 @@ pub fn print(program: &Program) -> String {
         push(&mut text, format_args!("filter\n({})\n", condition(program, filter)));
     }
     if let Some(claim) = &program.claim {
-        let quantifier = match claim.quantifier {
-            Quantifier::Exists => "exists",
-            Quantifier::NotExists => "~exists",
-            Quantifier::Forall => "forall",
-        };
-        push(&mut text, format_args!("{quantifier}\n({})\n", condition(program, &claim.condition)));
+        push(&mut text, format_args!("{}\n({})\n", quantifier(claim), condition(program, &claim.condition)));
     }
     text
+}
+
+fn quantifier(claim: &Claim) -> &'static str {
+    match claim.quantifier {
+        Quantifier::Exists => "exists",
+        Quantifier::NotExists => "~exists",
+        Quantifier::Forall => "forall",
+    }
+}
+
+impl Program {
+    /// What is claimed, in one line, as its file says it.
+    pub fn claim_text(&self) -> Option<String> {
+        let claim = self.claim.as_ref()?;
+        Some(format!("{} ({})", quantifier(claim), condition(self, &claim.condition)))
+    }
+
+    /// What conditions call something that has a value at the end: `P0:r1` or `x`.
+    pub fn observed_text(&self, observed: Observed) -> String {
+        term(self, &Term::Final(observed))
+    }
+
+    /// The instruction of that number ([`Program::instruction`]), with its thread: `P0: st.weak x, 1`.
+    pub fn instruction_text(&self, source: u32) -> Option<String> {
+        let (thread, at) = self.instruction(source)?;
+        let thread = &self.threads[thread];
+        let instruction = Printer { program: self, thread }.instruction(&thread.code[at]);
+        Some(format!("P{}: {instruction}", thread.placement.thread))
+    }
 }
 
 /// Writing to a string does not fail.

@@ -2,42 +2,41 @@
 
 use wattle_ir::{Builtin, Place};
 
-use crate::program::{AccessKind, Op, Operand};
+use crate::program::{Op, Operand};
 use crate::{Program, Thread, Value};
 
 impl Program {
-    /// Whether a thread that stands where this one does may yet write to the place, by any path.
-    pub fn may_write<V: Value>(&self, thread: &Thread<V>, place: Place) -> bool {
-        let Some(bit) = self.place_bit(place) else { return true };
-        self.ahead.get(thread.pc() as usize).is_some_and(|places| places >> bit & 1 != 0)
+    /// Whether a thread that stands where this one does may yet write to the element of the place, by any path. In a
+    /// place of several dimensions any element will do.
+    pub fn may_write<V: Value>(&self, thread: &Thread<V>, place: Place, element: u64) -> bool {
+        let Some(&ahead) = self.ahead.get(thread.pc() as usize) else { return false };
+        let hits = |access: &crate::program::Access| {
+            let known = match access.index.first() {
+                Some(Operand::Const(index)) if access.rank == 1 => Some(*index),
+                _ => None,
+            };
+            access.place == place && access.kind.writes() && known.is_none_or(|index| index == element)
+        };
+        self.accesses.iter().enumerate().any(|(number, access)| ahead >> number.min(63) & 1 != 0 && hits(access))
     }
 
     /// Whether what a thread does depends on which one it is, but for the accesses that it makes to views that it has
     /// to itself.
     pub fn uses_position(&self) -> bool {
-        let is_position = |operand: &Operand| {
-            matches!(operand, Operand::Builtin(Builtin::ThreadInBlock | Builtin::BlockInGrid, _))
-        };
+        let is_position =
+            |operand: &Operand| matches!(operand, Operand::Builtin(Builtin::ThreadInBlock | Builtin::BlockInGrid, _));
         let by_calcs = self.calcs.iter().any(|calc| calc.op.operands().iter().any(is_position));
         let by_ops = self.code.iter().any(|instr| instr.op.operands().iter().any(is_position));
-        let by_accesses = self.accesses.iter().any(|access| {
-            access.index.iter().any(is_position) || access.kind.operands().iter().any(is_position)
-        });
+        let by_accesses = self
+            .accesses
+            .iter()
+            .any(|access| access.index.iter().any(is_position) || access.kind.operands().iter().any(is_position));
         by_calcs || by_ops || by_accesses
-    }
-
-    /// Which bit of [`Program::ahead`] stands for a place; none beyond the first 64.
-    fn place_bit(&self, place: Place) -> Option<usize> {
-        let bit = match place {
-            Place::Param(id) => id.index(),
-            Place::Shared(id) => self.kernel.params.len() + id.index(),
-            Place::Local(_) => return None,
-        };
-        (bit < 64).then_some(bit)
     }
 }
 
-/// For each instruction the places that it, or any that can come after it, may write: a bit each.
+/// For each instruction the accesses that it, or any that can come after it, may make: a bit each, the last one for
+/// all beyond the first 63.
 pub(crate) fn writes_ahead(program: &Program) -> Vec<u64> {
     let mut ahead = vec![0u64; program.code.len() + 1];
     loop {
@@ -45,26 +44,19 @@ pub(crate) fn writes_ahead(program: &Program) -> Vec<u64> {
         for (number, instr) in program.code.iter().enumerate().rev() {
             let at = |number: u32| ahead.get(number as usize).copied().unwrap_or(0);
             let next = number as u32 + 1;
-            let mut places = match instr.op {
+            let mut accesses = match instr.op {
                 Op::Jump(target) | Op::BackEdge { target, .. } => at(target),
                 Op::JumpUnless { target, .. } => at(target) | at(next),
                 Op::Return => 0,
                 _ => at(next),
             };
-            if let Op::Access(number) = instr.op
-                && let Some(access) = program.accesses.get(number as usize)
-                && !matches!(
-                    access.kind,
-                    AccessKind::Load { .. } | AccessKind::LoadLanes { .. } | AccessKind::AtomicLoad { .. }
-                )
-                && let Some(bit) = program.place_bit(access.place)
-            {
-                places |= 1 << bit;
+            if let Op::Access(access) = instr.op {
+                accesses |= 1 << access.min(63);
             }
             if let Some(known) = ahead.get_mut(number)
-                && *known != places
+                && *known != accesses
             {
-                *known = places;
+                *known = accesses;
                 changed = true;
             }
         }
@@ -134,7 +126,8 @@ mod tests {
             shared_len: 0,
         };
         let mut thread = Thread::<Deferred>::start(&program, Position { block: [0; 4], thread: [0; 4] });
-        let may = |thread: &Thread<Deferred>| [0, 1].map(|param| program.may_write(thread, Place::Param(ParamId(param))));
+        let may =
+            |thread: &Thread<Deferred>| [0, 1].map(|param| program.may_write(thread, Place::Param(ParamId(param)), 0));
         assert_eq!(may(&thread), [true, true]);
         let mut fuel = u64::MAX;
         thread.run(&program, &environment, &mut fuel);

@@ -29,7 +29,7 @@ pub struct Program {
     pub(crate) locals: Vec<Local>,
     /// For each loop without a bound, the words that are dead at its head.
     pub(crate) dead: Vec<Vec<Range<usize>>>,
-    /// For each instruction the places that may be written from there on; see [`crate::ahead`].
+    /// For each instruction the accesses that may come from there on; see [`crate::ahead`].
     pub(crate) ahead: Vec<u64>,
     /// How many temporaries the largest statement needs.
     pub(crate) temps: usize,
@@ -166,6 +166,10 @@ impl Op {
 }
 
 impl AccessKind {
+    pub(crate) fn writes(&self) -> bool {
+        !matches!(self, AccessKind::Load { .. } | AccessKind::LoadLanes { .. } | AccessKind::AtomicLoad { .. })
+    }
+
     pub(crate) fn operands(&self) -> Vec<Operand> {
         match *self {
             AccessKind::Store { value } | AccessKind::AtomicStore { value, .. } => vec![value],

@@ -84,6 +84,11 @@ impl<V: Value> Thread<V> {
         self.at
     }
 
+    /// Whether two threads of one program will do the same, given the same answers, until they ask where they are.
+    pub fn is_alike(&self, other: &Thread<V>) -> bool {
+        self.pc == other.pc && self.answer == other.answer && self.words == other.words
+    }
+
     /// The number of the next instruction.
     pub(crate) fn pc(&self) -> u32 {
         self.pc

@@ -16,14 +16,14 @@ mod placement;
 mod relation;
 mod scope;
 
-pub use order::{
-    Expansion, FenceOrder, ForFence, ForLoad, ForRmw, ForStore, LoadOrder, Order, ReadOrder, RmwOrder, StoreOrder,
-    UpdateOrder, WriteOrder, marker,
-};
 pub use event::{Classes, Event, EventId, Kind, Label, LocationId, ThreadId};
 pub use graph::Graph;
 pub use lowering::{Lowered, Lowering, NoScope, Target, UnknownTarget, ptx_fence_name, ptx_scope_name};
 pub use models::{Analysis, Broken, Model, UnknownModel};
+pub use order::{
+    Expansion, FenceOrder, ForFence, ForLoad, ForRmw, ForStore, LoadOrder, Order, ReadOrder, RmwOrder, StoreOrder,
+    UpdateOrder, WriteOrder, marker,
+};
 pub use placement::{Level, Placement};
 pub use relation::{Ones, Relation, Set};
 pub use scope::Scope;

@@ -115,7 +115,9 @@ pub struct NoScope {
 
 fn help(target: &Target) -> &'static str {
     match target {
-        Target::Vulkan => ": the Vulkan memory model orders nothing between devices; use Scope::Device, or a CUDA device",
+        Target::Vulkan => {
+            ": the Vulkan memory model orders nothing between devices; use Scope::Device, or a CUDA device"
+        }
         _ => "",
     }
 }
@@ -251,8 +253,13 @@ impl Lowering {
     }
 
     /// What the block's barrier becomes: it orders all memory among the threads of the block.
+    ///
+    /// Vulkan's has an execution scope, which is always the workgroup, and a memory scope. In a kernel that uses wider
+    /// scopes that is the device: chains of availability and visibility lead through accesses, not from fence to
+    /// fence, so what a device-scope fence made visible to one thread a workgroup-scope barrier would not hand on.
     pub fn barrier(&self) -> Label {
-        Label::barrier(Level::Block)
+        let wide = self.target == Target::Vulkan && self.widest > Scope::Block;
+        Label::barrier(if wide { Level::Device } else { Level::Block })
     }
 
     /// Whether a compare-exchange that fails writes the old value back.
@@ -311,7 +318,10 @@ mod tests {
     #[test]
     fn ptx_fences_are_one_instruction_each() {
         let expected = |orders: [&str; 4]| -> Vec<String> {
-            orders.iter().flat_map(|order| ["cta", "gpu", "sys"].map(|scope| format!("fence.{order}.{scope}"))).collect()
+            orders
+                .iter()
+                .flat_map(|order| ["cta", "gpu", "sys"].map(|scope| format!("fence.{order}.{scope}")))
+                .collect()
         };
         assert_eq!(names(90), expected(["acquire", "release", "acq_rel", "sc"]));
         assert_eq!(names(80), expected(["acq_rel", "acq_rel", "acq_rel", "sc"]));

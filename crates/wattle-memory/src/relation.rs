@@ -327,7 +327,8 @@ impl Relation {
         loop {
             let before = left.len();
             for event in 0..self.events {
-                if left.contains(event) && self.row(event).iter().enumerate().all(|(at, word)| word & left.word(at) == 0)
+                if left.contains(event)
+                    && self.row(event).iter().enumerate().all(|(at, word)| word & left.word(at) == 0)
                 {
                     left.remove(event);
                 }

@@ -44,16 +44,22 @@ pub use wattle_macros::{device_fn, kernel};
 pub use wattle_memory as memory;
 
 #[cfg(feature = "check")]
-pub use wattle_check::Simulated;
+pub use wattle_check::{
+    Simulated,
+    checker::{self, Checker},
+};
+pub use wattle_memory::Model;
 
 /// What a file with kernels and scenarios imports.
 pub mod prelude {
     #[cfg(feature = "check")]
-    pub use wattle_check::Simulated as _;
+    pub use wattle_check::{Simulated as _, checker::Checker};
     pub use wattle_core::{
         Acc, Atomic, Buffer, Device, Error, Event, FrameSpec, LaunchOptions, PerItem, Queue, Read, Result, Scenario,
         Shared, Summary, ThreadSpec,
     };
+    pub use wattle_memory::Model;
+
     pub use wattle_ir::worker::{
         ALL_THREADS, BLOCKS_IN_GRID, LINEAR_BLOCKS_IN_GRID, LINEAR_THREADS_IN_BLOCK, LINEAR_THREADS_IN_GRID,
         THREADS_IN_BLOCK, THREADS_IN_GRID,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use wattle_core::{Argument, Error, ErrorKind, Kernel, LaunchOptions, Result, Shape};
 use wattle_ir::Access;
 use wattle_machine::{Argument as Given, Environment, LaunchShape, Program};
-use wattle_memory::{Kind, Lowering, ThreadId};
+use wattle_memory::{Kind, Lowering, Model, Target, ThreadId};
 
 use super::device::{Run, lock};
 use super::memory::CheckedMemory;
@@ -17,7 +17,7 @@ use super::report::{Unknown, Violation};
 use super::{Progress, Witness};
 use crate::program::{KernelThread, LaunchWorld, Mapping, World};
 use crate::search::{
-    Address, End, Execution, Limits, Problem, Setup, Spawn, Statistics, Visitor, last_values, search,
+    Address, End, Execution, Limits, Problem, Setup, Spawn, Statistics, Stuck, Visitor, Why, last_values, search,
 };
 
 /// A launch that is enqueued.
@@ -89,7 +89,8 @@ pub(super) fn run(run: &Run, groups: &[Vec<Enqueued>]) -> Result<()> {
     };
     let mut memories = lock(&run.memories);
     for &(address, value) in &outcome.values {
-        let element = memories.get_mut(address.memory as usize).and_then(|memory| memory.get_mut(address.element as usize));
+        let element =
+            memories.get_mut(address.memory as usize).and_then(|memory| memory.get_mut(address.element as usize));
         if let Some(element) = element {
             *element = Some(value);
         }
@@ -121,13 +122,21 @@ fn world(run: &Run, groups: &[Vec<Enqueued>]) -> Result<World> {
                 }
                 .into());
             }
-            let one = LaunchShape { grid_extent: [1; 4], block_extent: [1; 4], frame_count: [1; 4], frame_extent: [1; 4] };
-            let parts = [Some((&enqueued.kernel, shape, false)), enqueued.host_part.as_ref().map(|host| (host, one, true))];
+            let one =
+                LaunchShape { grid_extent: [1; 4], block_extent: [1; 4], frame_count: [1; 4], frame_extent: [1; 4] };
+            let parts =
+                [Some((&enqueued.kernel, shape, false)), enqueued.host_part.as_ref().map(|host| (host, one, true))];
             let mut these = Vec::new();
             for (kernel, shape, host) in parts.into_iter().flatten() {
                 let launch = launch(run, &**kernel, shape, enqueued.options.shared_elements())?;
                 these.push(launches.len());
-                launches.push(LaunchWorld { host, first: threads, first_block: blocks, after: earlier.clone(), ..launch });
+                launches.push(LaunchWorld {
+                    host,
+                    first: threads,
+                    first_block: blocks,
+                    after: earlier.clone(),
+                    ..launch
+                });
                 threads += (shape.blocks() * shape.threads_per_block()) as usize;
                 blocks += shape.blocks() as u32;
             }
@@ -228,18 +237,14 @@ fn shape_text(launch: &LaunchWorld) -> String {
 
 /// Searches the launches.
 fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> Result<Phase> {
+    let checker = &run.checker;
+    let forbids_races = checker.model.forbids_races() && checker.target != Target::Host;
+    // Plain accesses of the host are relaxed atomics; where nothing races, that makes no difference, and there is far
+    // less to search.
+    let mut world = world;
+    world.host_is_plain = checker.target == Target::Host;
     let world = Arc::new(world);
-    let spawns = world.threads().map_err(|error| system("launching", error))?;
-    let symmetric = if run.checker.symmetry { symmetric(&world) } else { Vec::new() };
-    let mut judge = Judge {
-        run,
-        world: world.clone(),
-        outcomes: BTreeMap::new(),
-        violations: Vec::new(),
-        begun: None,
-        liveness: false,
-        too_many: false,
-    };
+    let symmetric = if checker.symmetry { symmetric(&world) } else { Vec::new() };
     let mut phase = Phase {
         fingerprint,
         what,
@@ -251,31 +256,21 @@ fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> Result<Phas
         symmetric: symmetric.iter().any(|class| class.len() > 1),
         world: world.clone(),
     };
-    judge.search(spawns.clone(), symmetric, &mut phase)?;
-    if judge.violations.is_empty() && phase.unknown.is_empty() {
-        for begun in promised(run.checker.progress, &world)? {
-            judge.begun = Some(begun.clone());
-            judge.liveness = true;
-            let mut some = spawns.clone();
-            for (launch, &blocks) in begun.iter().enumerate() {
-                let threads = world.threads_of(launch);
-                let per_block = world.launches[launch].environment.shape.threads_per_block() as usize;
-                for thread in threads.clone().skip(blocks as usize * per_block) {
-                    // Waits for itself: it never begins.
-                    some[thread].after = [thread].into();
-                }
-            }
-            judge.search(some, Vec::new(), &mut phase)?;
-            if !judge.violations.is_empty() {
-                break;
-            }
-        }
+    let has_races = !matches!(checker.model, Model::Sc | Model::Unordered);
+    let mut judge = Judge::new(run, world, has_races, forbids_races);
+    judge.search_all(&symmetric, &mut phase)?;
+    if judge.raced {
+        let mut world = (*judge.world).clone();
+        world.host_is_plain = false;
+        phase.world = Arc::new(world);
+        (phase.statistics, phase.unknown) = (Statistics::default(), Vec::new());
+        judge = Judge::new(run, phase.world.clone(), false, forbids_races);
+        judge.search_all(&symmetric, &mut phase)?;
     }
     if judge.too_many {
         phase.unknown.push(Unknown::Stopped(format!("more than {MAX_OUTCOMES} distinct outcomes")));
     }
-    phase.outcomes =
-        judge.outcomes.into_iter().map(|(values, witness)| Outcome { values, witness }).collect();
+    phase.outcomes = judge.outcomes.into_iter().map(|(values, witness)| Outcome { values, witness }).collect();
     phase.violations = judge.violations;
     Ok(phase)
 }
@@ -323,8 +318,7 @@ fn symmetric(world: &World) -> Vec<Vec<ThreadId>> {
         if launch.program.uses_position() || launch.host {
             continue;
         }
-        let (threads, per_block) =
-            (world.threads_of(number), launch.environment.shape.threads_per_block() as usize);
+        let (threads, per_block) = (world.threads_of(number), launch.environment.shape.threads_per_block() as usize);
         if per_block == 1 {
             classes.push(threads.collect());
         } else {
@@ -345,10 +339,62 @@ struct Judge<'r> {
     /// Whether only stuck threads are of interest.
     liveness: bool,
     too_many: bool,
+    /// Whether the search may take the program to have no races, which ends when one is found.
+    assume_race_free: bool,
+    /// Whether a race is an error; elsewhere one only means that the program has to be searched in full.
+    forbids_races: bool,
+    raced: bool,
 }
 
-impl Judge<'_> {
-    fn search(&mut self, threads: Vec<Spawn<KernelThread>>, symmetric: Vec<Vec<ThreadId>>, phase: &mut Phase) -> Result<()> {
+impl<'r> Judge<'r> {
+    fn new(run: &'r Run, world: Arc<World>, assume_race_free: bool, forbids_races: bool) -> Self {
+        Judge {
+            run,
+            world,
+            outcomes: BTreeMap::new(),
+            violations: Vec::new(),
+            begun: None,
+            liveness: false,
+            too_many: false,
+            assume_race_free,
+            forbids_races,
+            raced: false,
+        }
+    }
+
+    /// Searches all executions, and then those in which not all blocks begin.
+    fn search_all(&mut self, symmetric: &[Vec<ThreadId>], phase: &mut Phase) -> Result<()> {
+        let world = self.world.clone();
+        let spawns = world.threads().map_err(|error| system("launching", error))?;
+        self.search(spawns.clone(), symmetric.to_vec(), phase)?;
+        if !self.violations.is_empty() || self.raced || !phase.unknown.is_empty() {
+            return Ok(());
+        }
+        for begun in promised(self.run.checker.progress, &world)? {
+            self.begun = Some(begun.clone());
+            self.liveness = true;
+            let mut some = spawns.clone();
+            for (launch, &blocks) in begun.iter().enumerate() {
+                let per_block = world.launches[launch].environment.shape.threads_per_block() as usize;
+                for thread in world.threads_of(launch).skip(blocks as usize * per_block) {
+                    // Waits for itself: it never begins.
+                    some[thread].after = [thread].into();
+                }
+            }
+            self.search(some, Vec::new(), phase)?;
+            if !self.violations.is_empty() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn search(
+        &mut self,
+        threads: Vec<Spawn<KernelThread>>,
+        symmetric: Vec<Vec<ThreadId>>,
+        phase: &mut Phase,
+    ) -> Result<()> {
         let checker = &self.run.checker;
         let world = self.world.clone();
         let setup = Setup {
@@ -357,6 +403,7 @@ impl Judge<'_> {
             model: checker.model,
             loop_bound: checker.loop_bound,
             symmetric,
+            assume_race_free: self.assume_race_free,
             system: Vec::new(),
             limits: Limits {
                 deadline: self.run.shared.deadline,
@@ -365,7 +412,9 @@ impl Judge<'_> {
             },
         };
         let (end, statistics) = search(&setup, self);
-        phase.statistics.add(&statistics);
+        if !self.liveness {
+            phase.statistics.add(&statistics);
+        }
         if statistics.bounded > 0 {
             phase.unknown.push(Unknown::LoopBound(checker.loop_bound));
         }
@@ -386,6 +435,13 @@ impl Judge<'_> {
                 Err(ErrorKind::Capability { device: "checker".into(), what, instead }.into())
             }
         }
+    }
+
+    /// Whether there is a race, under a model that does not mind: then what was built is not all that there is.
+    fn must_search_in_full(&mut self, execution: &Execution<'_, KernelThread>) -> bool {
+        let races = || Model::Portable.races(execution.graph, execution.analysis);
+        self.raced |= self.assume_race_free && !self.forbids_races && !races().is_empty();
+        self.raced
     }
 
     fn witness(&self, execution: &Execution<'_, KernelThread>) -> Box<Witness> {
@@ -411,7 +467,7 @@ impl Judge<'_> {
             let initial = graph.source(read).is_some_and(|source| graph.event(source).unwritten);
             event.label.kind == Kind::Read && initial
         };
-        if self.run.checker.model.forbids_races() {
+        if self.forbids_races {
             let races = self.run.checker.model.races(graph, execution.analysis);
             // A race between lines that are far apart in the source says less than one between neighbours.
             if let Some(&accesses) = races.first() {
@@ -435,6 +491,9 @@ impl Visitor<KernelThread> for Judge<'_> {
         if self.liveness {
             return ControlFlow::Continue(());
         }
+        if self.must_search_in_full(execution) {
+            return ControlFlow::Break(());
+        }
         if let Some(violation) = self.wrong(execution) {
             self.violations.push(violation);
             return ControlFlow::Break(());
@@ -453,11 +512,26 @@ impl Visitor<KernelThread> for Judge<'_> {
     }
 
     fn stuck(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+        if self.must_search_in_full(execution) {
+            return ControlFlow::Break(());
+        }
         let (stuck, begun) = (execution.stuck.clone(), self.begun.clone());
+        // A launch whose blocks have all ended begins another one: it is promised to some member that can run.
+        let idles = |(launch, &blocks): (usize, &u64)| {
+            let all = self.world.launches[launch].environment.shape.blocks();
+            let spins =
+                |stuck: &Stuck| matches!(stuck.why, Why::Spins(_)) && self.world.launch_of(stuck.thread) == launch;
+            blocks < all && !stuck.iter().any(spins)
+        };
+        if begun.iter().flatten().enumerate().any(idles) {
+            return ControlFlow::Continue(());
+        }
         // What is wrong before threads are stuck explains more than that they are.
-        let violation = self
-            .wrong(execution)
-            .unwrap_or_else(|| Violation::Stuck { witness: self.witness(execution), stuck, begun });
+        let violation = self.wrong(execution).unwrap_or_else(|| Violation::Stuck {
+            witness: self.witness(execution),
+            stuck,
+            begun,
+        });
         self.violations.push(violation);
         ControlFlow::Break(())
     }
@@ -492,7 +566,9 @@ fn last_memories(execution: &Execution<'_, KernelThread>) -> Vec<Vec<(Address, u
 }
 
 fn is_written(execution: &Execution<'_, KernelThread>, location: usize) -> bool {
-    execution.graph.events().iter().any(|event| {
-        event.thread.is_some() && event.label.kind == Kind::Write && event.location == Some(location)
-    })
+    execution
+        .graph
+        .events()
+        .iter()
+        .any(|event| event.thread.is_some() && event.label.kind == Kind::Write && event.location == Some(location))
 }

@@ -51,7 +51,10 @@ impl FromStr for Progress {
     type Err = UnknownProgress;
 
     fn from_str(name: &str) -> Result<Progress, UnknownProgress> {
-        Progress::ALL.into_iter().find(|progress| progress.name() == name).ok_or_else(|| UnknownProgress(name.to_owned()))
+        Progress::ALL
+            .into_iter()
+            .find(|progress| progress.name() == name)
+            .ok_or_else(|| UnknownProgress(name.to_owned()))
     }
 }
 

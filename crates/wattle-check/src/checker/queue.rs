@@ -92,7 +92,8 @@ impl Run {
             Err(TryLockError::WouldBlock) => return false,
         };
         let mut moved = false;
-        for number in 0..lock(&self.lines).len() {
+        let lines = lock(&self.lines).len();
+        for number in 0..lines {
             while let Some(operation) = self.next_operation(number) {
                 moved = true;
                 let done = match operation {
@@ -201,7 +202,12 @@ pub(super) fn system(what: &str, message: impl ToString) -> Error {
 }
 
 /// What a launch's options leave of its shape.
-pub(super) fn limited(shape: &Shape, options: &LaunchOptions, blocks: [u32; 4], threads: [u32; 4]) -> ([u32; 4], [u32; 4]) {
+pub(super) fn limited(
+    shape: &Shape,
+    options: &LaunchOptions,
+    blocks: [u32; 4],
+    threads: [u32; 4],
+) -> ([u32; 4], [u32; 4]) {
     match shape.kind {
         wattle_core::ShapeKind::Threads => (blocks, threads),
         wattle_core::ShapeKind::Frames => {

@@ -35,9 +35,9 @@ impl Witness {
     pub fn place(&self, event: EventId) -> String {
         let event = self.graph.event(event);
         let launch = event.thread.map_or(0, |thread| self.world.launch_of(thread));
-        let address = event.location.and_then(|location| {
-            self.cells.iter().find(|(_, known)| *known == location).map(|(address, _)| *address)
-        });
+        let address = event
+            .location
+            .and_then(|location| self.cells.iter().find(|(_, known)| *known == location).map(|(address, _)| *address));
         address.map_or_else(|| "memory".into(), |address| self.world.address_name(launch, address))
     }
 

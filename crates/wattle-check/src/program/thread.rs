@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use wattle_ir::{Place, Type};
 use wattle_machine::{Deferred, Location, Position, Request, Thread, Value};
-use wattle_memory::{Classes, FenceOrder, Label, Lowered, NoScope, ReadOrder, Scope, ThreadId, UpdateOrder, WriteOrder};
+use wattle_memory::{
+    Classes, FenceOrder, Label, Lowered, NoScope, ReadOrder, Scope, ThreadId, UpdateOrder, WriteOrder,
+};
 
 use super::world::{HIDDEN, LaunchWorld, World};
 use super::{Edit, Strength};
@@ -29,8 +31,17 @@ pub struct KernelThread {
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Rest {
     Fence(Label, u32),
-    Hidden { read: Label, write: Label, source: u32 },
-    Lane { address: Option<Address>, bytes: u8, label: Label, source: u32 },
+    Hidden {
+        read: Label,
+        write: Label,
+        source: u32,
+    },
+    Lane {
+        address: Option<Address>,
+        bytes: u8,
+        label: Label,
+        source: u32,
+    },
     /// The action that the request itself is.
     Action(Box<Held>),
 }
@@ -86,7 +97,13 @@ impl KernelThread {
     }
 
     /// Puts what a fence becomes before whatever is kept already.
-    fn push_fence(&mut self, launch: &LaunchWorld, order: FenceOrder, scope: Scope, source: u32) -> Result<(), NoScope> {
+    fn push_fence(
+        &mut self,
+        launch: &LaunchWorld,
+        order: FenceOrder,
+        scope: Scope,
+        source: u32,
+    ) -> Result<(), NoScope> {
         for step in launch.lowering.fence(order, scope)?.into_iter().rev() {
             self.rest.push(match step {
                 Lowered::Fence(label) => Rest::Fence(label, source),
@@ -129,10 +146,11 @@ impl KernelThread {
         }
         let first = self.rest.len();
         let plain = |place: Place, write: bool| {
-            let (storage, shared) = (KernelThread::storage(place), launch.is_shared_by_threads(place));
+            let (storage, shared) =
+                (KernelThread::storage(place), launch.is_shared_by_threads(place) && !world.host_is_plain);
             let atomic = match edit.strength {
                 Some(Strength::Plain(scope)) => scope,
-                _ if world.plain_as_relaxed && shared => Some(Scope::Device),
+                _ if world.plain_as_relaxed && launch.is_shared_by_threads(place) => Some(Scope::Device),
                 _ => None,
             };
             match (atomic, write) {
@@ -154,10 +172,8 @@ impl KernelThread {
                 let first = self.target(launch, &location);
                 let stride = launch.view(location.place).map_or(1, |(mapping, _)| mapping.strides[0]) as u64;
                 for lane in (0..lanes as u64).rev() {
-                    let address = first.map(|first| Address {
-                        element: first.address.element + lane * stride,
-                        ..first.address
-                    });
+                    let address =
+                        first.map(|first| Address { element: first.address.element + lane * stride, ..first.address });
                     self.rest.push(Rest::Lane { address, bytes, label, source });
                 }
                 self.awaited = Awaited::Lane { of: lanes };
@@ -221,7 +237,9 @@ impl KernelThread {
         let Some((order, scope)) = edit.fence_before else { return Ok(Some(action)) };
         // The action waits behind the fence.
         match action {
-            Action::Read { target, label, source } => self.rest.insert(first, held(Held::Read { target, label, source })),
+            Action::Read { target, label, source } => {
+                self.rest.insert(first, held(Held::Read { target, label, source }))
+            }
             Action::Write { target, value, label, source } => {
                 self.rest.insert(first, held(Held::Write { target, value, label, source }));
             }
@@ -324,6 +342,15 @@ impl Process for KernelThread {
         }
     }
 
+    fn is_alike(&self, other: &KernelThread) -> bool {
+        self.launch == other.launch
+            && self.thread.is_alike(&other.thread)
+            && self.rest == other.rest
+            && self.lanes == other.lanes
+            && self.awaited == other.awaited
+            && self.barriers == other.barriers
+    }
+
     fn any_pending(&self) -> bool {
         self.thread.any_pending()
     }
@@ -338,15 +365,17 @@ impl Process for KernelThread {
             return true;
         }
         let by_view = (0..launch.views.len() as u32).map(wattle_ir::ParamId).any(|id| {
-            launch.view(Place::Param(id)).is_some_and(|(mapping, _)| mapping.memory == address.memory)
-                && launch.program.may_write(&self.thread, Place::Param(id))
+            launch.view(Place::Param(id)).is_some_and(|(mapping, _)| {
+                let element = address.element.wrapping_sub(mapping.offset);
+                mapping.memory == address.memory && launch.program.may_write(&self.thread, Place::Param(id), element)
+            })
         });
         let arrays = launch.program.kernel().shared.len() as u32;
         by_view
             || (World::is_shared(address.memory)
                 && (0..arrays).map(wattle_ir::SharedId).any(|id| {
                     World::shared_memory(launch, self.block, id.0) == address.memory
-                        && launch.program.may_write(&self.thread, Place::Shared(id))
+                        && launch.program.may_write(&self.thread, Place::Shared(id), address.element)
                 }))
     }
 

@@ -55,6 +55,7 @@ const SHARED: u32 = 1 << 24;
 pub(super) const HIDDEN: u32 = u32::MAX;
 
 /// All that the threads of some launches share.
+#[derive(Clone)]
 pub struct World {
     /// The launches.
     pub launches: Vec<LaunchWorld>,
@@ -62,9 +63,11 @@ pub struct World {
     pub memories: Vec<Image>,
     /// Whether plain accesses of shared memory count as relaxed atomics: the textbook's own question.
     pub plain_as_relaxed: bool,
+    /// Whether plain accesses of the host stay plain, though it makes relaxed atomics of them.
+    pub host_is_plain: bool,
     /// What is changed about the programs.
     pub edits: Edits,
-    faults: Mutex<Vec<Fault>>,
+    faults: Arc<Mutex<Vec<Fault>>>,
 }
 
 impl std::fmt::Debug for World {
@@ -76,7 +79,14 @@ impl std::fmt::Debug for World {
 impl World {
     /// A world of launches, over memories.
     pub fn new(launches: Vec<LaunchWorld>, memories: Vec<Image>) -> World {
-        World { launches, memories, plain_as_relaxed: false, edits: Edits::default(), faults: Mutex::default() }
+        World {
+            launches,
+            memories,
+            plain_as_relaxed: false,
+            host_is_plain: false,
+            edits: Edits::default(),
+            faults: Arc::default(),
+        }
     }
 
     /// The threads of all launches. `started` says for each launch how many of its blocks ever begin, where not all do.
@@ -91,7 +101,8 @@ impl World {
             let per_block = shape.threads_per_block();
             let after: Arc<[ThreadId]> = launch.after.iter().flat_map(|&earlier| self.threads_of(earlier)).collect();
             for block in 0..shape.blocks() {
-                let members: Arc<[ThreadId]> = (0..per_block).map(|thread| launch.first + (block * per_block + thread) as usize).collect();
+                let members: Arc<[ThreadId]> =
+                    (0..per_block).map(|thread| launch.first + (block * per_block + thread) as usize).collect();
                 for thread in 0..per_block {
                     let placement = Placement {
                         device: if launch.host { Placement::HOST } else { 0 },

@@ -92,7 +92,6 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             if let Some(known) = &analysis
                 && let Some((thread, read, source)) = self.forced(&state, known)
             {
-                if std::env::var("TRACE").is_ok() { eprintln!("forced {read} of {thread}: {source:?}"); }
                 state.choose(read, source);
                 state.runners[thread].status = Status::Ready;
                 continue;
@@ -102,6 +101,9 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
                 return Ok(());
             };
             let now = analysis.insert(now);
+            if self.setup.assume_race_free && self.read_what_happened_before(&mut state, now) {
+                continue;
+            }
             let choices = self.choices(&state, now);
             let gate = self.open_gate(&state);
             let Some(choice) = best(&state, &choices) else {
@@ -115,7 +117,6 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             let later = others && hope::later(self.setup, &state, now, &choices, choice.read, gate.is_some());
             let Choice { thread, read, sources, spinning, .. } = choice;
             let (thread, read) = (*thread, *read);
-            if std::env::var("TRACE").is_ok() { eprintln!("read {read} of {thread}: {sources:?} spin {spinning:?} later {later} ({} choices)", choices.len()); }
             let alike = self.alike(&state, thread, read);
             let mut seen = Set::new(state.graph.len());
             spinning.iter().for_each(|&source| seen.insert(source));
@@ -141,6 +142,36 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         }
     }
 
+    /// Gives all plain reads that nothing new can come to happen before the one source that they can have without a
+    /// race. Whether there was any.
+    fn read_what_happened_before(&self, state: &mut State<P>, analysis: &Analysis) -> bool {
+        let mut chosen = Vec::new();
+        for thread in 0..state.runners.len() {
+            for read in state.pending(thread) {
+                let plain = !state.graph.event(read).label.atomic;
+                let past = |&event: &EventId| analysis.happens_before.has(event, read);
+                let closed = || !(0..state.graph.len()).filter(past).any(|event| state.is_pending(event));
+                if !plain || !closed() {
+                    // What follows a pending read in its thread has it in its past.
+                    break;
+                }
+                let (sources, spinning) = self.sources(state, analysis, read, thread);
+                let before =
+                    |&write: &EventId| analysis.ordered.has(write, read) || state.graph.event(write).thread.is_none();
+                let before: Vec<EventId> = sources.into_iter().chain(spinning).filter(before).collect();
+                if let [source] = before[..] {
+                    chosen.push((thread, read, source));
+                }
+                break;
+            }
+        }
+        for &(thread, read, source) in &chosen {
+            state.choose(read, source);
+            state.runners[thread].status = Status::Ready;
+        }
+        !chosen.is_empty()
+    }
+
     /// Goes on with a read chosen; whether that only makes its thread go through its loop again.
     fn branch(&mut self, mut state: State<P>, thread: ThreadId) -> Result<bool, Halt> {
         settle(self.setup, &mut state)?;
@@ -151,7 +182,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         Ok(false)
     }
 
-    /// For each thread its first pending read that some write is there for.
+    /// The pending reads that some write is there for.
     fn choices(&self, state: &State<P>, analysis: &Analysis) -> Vec<Choice> {
         let mut choices = Vec::new();
         for thread in 0..state.runners.len() {
@@ -159,7 +190,6 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
                 let (sources, spinning) = self.sources(state, analysis, read, thread);
                 if !sources.is_empty() || !spinning.is_empty() {
                     choices.push(Choice { thread, read, sources, spinning, first: number == 0 });
-                    break;
                 }
             }
         }
@@ -199,9 +229,8 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             if write > read && graph.same_thread(read, write) {
                 return false;
             }
-            let hidden = |other: EventId| {
-                analysis.causality.has(other, read) && graph.event(other).label.kind == Kind::Write
-            };
+            let hidden =
+                |other: EventId| analysis.causality.has(other, read) && graph.event(other).label.kind == Kind::Write;
             !analysis.coherence.after(write).any(hidden) && !self.taken(state, read, write)
         };
         let spins = |&write: &EventId| {
@@ -222,10 +251,14 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         if graph.event(own).location.is_none() {
             return false;
         }
+        // Each has its own write right behind the one that it reads, where an order relates all three.
+        let orders = |a, b| self.setup.model.orders_writes(graph, a, b);
+        let initial = graph.event(write).thread.is_none();
         let taker = |&other: &EventId| {
             other != own
+                && (initial || (orders(write, own) && orders(write, other)))
                 && graph.other_half(other).is_some_and(|half| graph.source(half) == Some(write))
-                && self.setup.model.orders_writes(graph, own, other)
+                && orders(own, other)
                 && graph.event(other).location == location
         };
         location.is_some_and(|location| state.writes[location].iter().any(taker))
@@ -244,9 +277,11 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             let candidate = &state.runners[other];
             other != thread
                 && candidate.status == runner.status
-                && candidate.process == runner.process
+                && candidate.process.is_alike(&runner.process)
                 && untouched(state, other)
-                && candidate.waiting.is_some_and(|at| state.graph.event(at).location == state.graph.event(read).location)
+                && candidate
+                    .waiting
+                    .is_some_and(|at| state.graph.event(at).location == state.graph.event(read).location)
         };
         if !untouched(state, thread) {
             return Vec::new();

@@ -92,7 +92,9 @@ impl<'s, 'a, P: Process> Hope<'s, 'a, P> {
         match graph.other_half(write) {
             Some(half) if self.state.is_pending(half) => {
                 let elsewhere = graph.event(half).location.is_some_and(|known| known != location);
-                half != read && !elsewhere && self.reads.contains(&half)
+                // What it writes depends on what it reads, or on an operand that comes from an earlier read.
+                let earlier = |&known: &EventId| known != read && known <= half && graph.same_thread(known, half);
+                !elsewhere && self.reads.iter().any(earlier)
             }
             _ => self.reads.iter().any(|&known| known != read && graph.same_thread(known, write)),
         }

@@ -73,7 +73,8 @@ fn order_writes<P: Process, V: Visitor<P>>(
     ControlFlow::Continue(())
 }
 
-/// An order of the sequentially consistent fences under which everything holds, if there is one.
+/// An order of the sequentially consistent fences under which everything holds, if there is one: one with a data race
+/// if some order has it, since whether accesses race depends on the order.
 fn order_fences<P: Process, V: Visitor<P>>(
     search: &Search<'_, '_, P, V>,
     graph: Graph,
@@ -83,8 +84,9 @@ fn order_fences<P: Process, V: Visitor<P>>(
     if !model.orders_fences() {
         return Some((graph, analysis));
     }
-    let fences: Vec<EventId> =
-        (0..graph.len()).filter(|&event| graph.event(event).label.sc && graph.event(event).label.kind == Kind::Fence).collect();
+    let fences: Vec<EventId> = (0..graph.len())
+        .filter(|&event| graph.event(event).label.sc && graph.event(event).label.kind == Kind::Fence)
+        .collect();
     let open = fences.iter().enumerate().find_map(|(at, &first)| {
         fences[at + 1..].iter().find_map(|&second| {
             let ordered = analysis.causality.has(first, second) || analysis.causality.has(second, first);
@@ -92,12 +94,13 @@ fn order_fences<P: Process, V: Visitor<P>>(
         })
     });
     let Some((a, b)) = open else { return Some((graph, analysis)) };
-    [(a, b), (b, a)].into_iter().find_map(|(first, second)| {
+    let both = [(a, b), (b, a)].into_iter().filter_map(|(first, second)| {
         let mut graph = graph.clone();
         graph.order_fences(first, second);
         let analysis = model.analyse(&graph).ok()?;
         order_fences(search, graph, analysis)
-    })
+    });
+    both.max_by_key(|(graph, analysis)| !model.races(graph, analysis).is_empty())
 }
 
 /// Which threads wait for ever, if all that have not ended do; nothing where some thread is only an execution that
@@ -203,9 +206,9 @@ pub fn last_values(execution_graph: &Graph, analysis: &Analysis, location: usize
         })
         .collect();
     let last = |write: &&EventId| !writes.iter().any(|&other| analysis.coherence.has(**write, other));
-    let mut values: Vec<u64> = writes.iter().filter(last).filter_map(|&write| execution_graph.event(write).value).collect();
+    let mut values: Vec<u64> =
+        writes.iter().filter(last).filter_map(|&write| execution_graph.event(write).value).collect();
     values.sort_unstable();
     values.dedup();
     values
 }
-

@@ -58,6 +58,11 @@ pub struct Setup<'a, P: Process> {
     /// Threads that do the same and cannot be told apart, in classes; of executions that differ only in which of
     /// them is which, one is built.
     pub symmetric: Vec<Vec<ThreadId>>,
+    /// Whether a data race makes the rest uninteresting. Then a plain read reads what happens before it, once nothing
+    /// more can come to: whatever else it could read would race with it, and that race shows in the execution that is
+    /// built. (A write that races with the read does not depend on it, so it is there whatever the read gives.) The
+    /// executions of a program without races are all built; of others not all, but one with a race is.
+    pub assume_race_free: bool,
     /// Pairs of threads of which the system, outside of kernels, orders the first before the second; it does not keep
     /// them from running at the same time.
     pub system: Vec<(ThreadId, ThreadId)>,

@@ -148,6 +148,11 @@ pub trait Process: Clone + Eq + Hash + Send {
     /// Answers the last read or update; with nothing where the value is not known yet.
     fn answer(&mut self, world: &Self::World, value: Option<u64>);
 
+    /// Whether it will do the same as another thread, which may have another place, as long as neither asks where it is.
+    fn is_alike(&self, other: &Self) -> bool {
+        self == other
+    }
+
     /// Whether it holds a value that is not known.
     fn any_pending(&self) -> bool;
 

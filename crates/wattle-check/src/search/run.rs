@@ -77,12 +77,8 @@ struct Run<P> {
 /// Runs one thread.
 fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId) -> Result<(), Problem> {
     let runner = &mut state.runners[thread];
-    let mut run = Run {
-        process: runner.process.clone(),
-        heads: std::mem::take(&mut runner.heads),
-        at: 0,
-        speculative: false,
-    };
+    let mut run =
+        Run { process: runner.process.clone(), heads: std::mem::take(&mut runner.heads), at: 0, speculative: false };
     runner.faults.clear();
     if let Some(read) = runner.waiting {
         match state.graph.event(read).value {
@@ -287,7 +283,13 @@ fn changed<P: Process>(run: &mut Run<P>, state: &State<P>, read: EventId) {
 }
 
 /// Whether a thread, given that value for the read that it waits for, only goes back to the head of its loop.
-pub(super) fn would_spin<P: Process>(setup: &Setup<'_, P>, state: &State<P>, thread: ThreadId, read: EventId, value: u64) -> bool {
+pub(super) fn would_spin<P: Process>(
+    setup: &Setup<'_, P>,
+    state: &State<P>,
+    thread: ThreadId,
+    read: EventId,
+    value: u64,
+) -> bool {
     let runner = &state.runners[thread];
     let simple = runner.waiting == Some(read)
         && runner.trail.iter().all(|&event| {

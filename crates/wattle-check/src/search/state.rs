@@ -259,8 +259,10 @@ impl<P: Process> State<P> {
     /// Adds the operations of the system between the threads that have ended and those that begin after them.
     pub fn begin_after(&mut self, ended: &[ThreadId], begins: &[ThreadId]) {
         let system = self.graph.threads().len() - 1;
-        let available = self.graph.add(system, Label { kind: Kind::MakeAvailable, ..Label::fence(Level::System) }, u32::MAX);
-        let visible = self.graph.add(system, Label { kind: Kind::MakeVisible, ..Label::fence(Level::System) }, u32::MAX);
+        let available =
+            self.graph.add(system, Label { kind: Kind::MakeAvailable, ..Label::fence(Level::System) }, u32::MAX);
+        let visible =
+            self.graph.add(system, Label { kind: Kind::MakeVisible, ..Label::fence(Level::System) }, u32::MAX);
         for &thread in ended {
             let last = self.graph.events().iter().rposition(|event| event.thread == Some(thread));
             last.into_iter().for_each(|last| self.graph.synchronize_system(last, available));

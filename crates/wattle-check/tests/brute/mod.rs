@@ -9,6 +9,7 @@ mod facts;
 mod matrix;
 mod order;
 mod ptx;
+pub mod random;
 mod rust;
 mod vulkan;
 
@@ -17,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wattle_memory::{Model, Placement};
 
 use crate::script::Program;
-use candidate::{Candidate, candidates};
+use candidate::candidates;
 use facts::Facts;
 use matrix::{Matrix, acyclic};
 
@@ -56,12 +57,6 @@ trait Axioms {
     fn fences_are_ordered(&self, facts: &Facts, a: usize, b: usize) -> bool;
     /// Nothing where an axiom does not hold; whether there is a race where all do.
     fn judge(&self, facts: &Facts, choice: &Choice) -> Option<bool>;
-}
-
-/// Whether a plain read under `vulkan` may read from a write that nothing orders before it. Khronos' formal model
-/// has no such executions; see the report of `agreement.rs`.
-fn racy_reads() -> bool {
-    true
 }
 
 pub fn judge(program: &Program, places: &[Placement], model: Model) -> Verdict {

@@ -20,10 +20,7 @@ pub fn textbook(facts: &Facts) -> Matrix {
                     || facts.releases(fence) && facts.writes(b))
         });
         let own = facts.reads(a) && facts.acquires(a) || facts.writes(b) && facts.releases(b);
-        facts.po[a][b]
-            && facts.is_access(a)
-            && facts.is_access(b)
-            && (facts.same_cell[a][b] || fenced || own)
+        facts.po[a][b] && facts.is_access(a) && facts.is_access(b) && (facts.same_cell[a][b] || fenced || own)
     })
 }
 

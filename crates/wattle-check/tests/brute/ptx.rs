@@ -84,10 +84,11 @@ impl Axioms for Ptx {
         if !acyclic(&pairs(n, |a, b| communication[a][b] && ms[a][b] || facts.po[a][b] && facts.same_cell[a][b])) {
             return None;
         }
-        // 8.10.6
+        // 8.10.6. What is observed of a read-modify-write is its write, so its read precedes only what base causality
+        // says; a plain read is not observed at all.
         for read in (0..n).filter(|&read| facts.reads(read)) {
             for write in (0..n).filter(|&write| facts.writes(write) && facts.same_cell[read][write]) {
-                let from_later = causality[read][write] && facts.source[read] == Some(write);
+                let from_later = base[read][write] && facts.source[read] == Some(write);
                 let hidden = facts.source[read].is_none_or(|source| co[source][write]);
                 if from_later || read != write && causality[write][read] && hidden {
                     return None;

@@ -39,7 +39,9 @@ impl Axioms for Rust {
         // [intro.races]/13 and /15: what happens-before says of the modification order.
         let writes = |a: usize, b: usize| a != b && facts.writes(a) && facts.writes(b) && facts.same_cell[a][b];
         let read_before = then(&[&facts.rf, &hb]);
-        let mo = plus(&pairs(n, |a, b| choice.co[a][b] || writes(a, b) && (hb[a][b] || read_before[a][b])));
+        // A read-modify-write comes after what it reads ([atomics.order]/10).
+        let orders = |a: usize, b: usize| hb[a][b] || read_before[a][b] || facts.rf[a][b];
+        let mo = plus(&pairs(n, |a, b| choice.co[a][b] || writes(a, b) && orders(a, b)));
         let fr = facts.from_reads(&mo);
         let eco = plus(&any(&[&facts.rf, &mo, &fr]));
         if !irreflexive(&hb) || !irreflexive(&eco) || !irreflexive(&then(&[&hb, &eco])) {

@@ -28,19 +28,61 @@ pub fn register(register: usize) -> Value {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
-    Load { to: usize, cell: u64, label: Label },
-    Store { cell: u64, value: Value, label: Label },
-    Add { to: usize, cell: u64, value: Value, read: Label, write: Label },
-    Exchange { to: usize, cell: u64, value: Value, read: Label, write: Label },
-    CompareExchange { to: usize, cell: u64, expected: u64, desired: u64, read: Label, write: Label },
-    Fence { label: Label },
-    Barrier { members: u32 },
+    Load {
+        to: usize,
+        cell: u64,
+        label: Label,
+    },
+    Store {
+        cell: u64,
+        value: Value,
+        label: Label,
+    },
+    Add {
+        to: usize,
+        cell: u64,
+        value: Value,
+        read: Label,
+        write: Label,
+    },
+    Exchange {
+        to: usize,
+        cell: u64,
+        value: Value,
+        read: Label,
+        write: Label,
+    },
+    CompareExchange {
+        to: usize,
+        cell: u64,
+        expected: u64,
+        desired: u64,
+        read: Label,
+        write: Label,
+    },
+    Fence {
+        label: Label,
+    },
+    Barrier {
+        members: u32,
+    },
     /// Loads until the value is the given one.
-    Await { cell: u64, value: Value, label: Label },
+    Await {
+        cell: u64,
+        value: Value,
+        label: Label,
+    },
     /// Exchanges 1 until the old value is 0.
-    Lock { cell: u64, read: Label, write: Label },
+    Lock {
+        cell: u64,
+        read: Label,
+        write: Label,
+    },
     /// Ends the thread where the register is not the value.
-    Require { register: usize, value: u64 },
+    Require {
+        register: usize,
+        value: u64,
+    },
 }
 
 pub type Program = Vec<Vec<Op>>;
@@ -92,11 +134,8 @@ impl Process for Script {
             }
             Op::CompareExchange { cell, expected, desired, read, write, .. } => {
                 self.pc += 1;
-                let change = Change::CompareExchange {
-                    expected: Some(*expected),
-                    desired: Some(*desired),
-                    writes_back: false,
-                };
+                let change =
+                    Change::CompareExchange { expected: Some(*expected), desired: Some(*desired), writes_back: false };
                 Action::Update { target: target(*cell), change, read: *read, write: *write, source }
             }
             Op::Fence { label } => {
@@ -230,6 +269,7 @@ pub fn setup(program: &Program, placements: Vec<Placement>, model: Model) -> Set
         model,
         loop_bound: 4,
         symmetric: Vec::new(),
+        assume_race_free: false,
         system: Vec::new(),
         limits: Limits::default(),
     }

@@ -41,8 +41,7 @@ pub enum Model {
 
 impl Model {
     /// All models.
-    pub const ALL: [Model; 6] =
-        [Model::Portable, Model::Ptx, Model::Vulkan, Model::Rust, Model::Sc, Model::Unordered];
+    pub const ALL: [Model; 6] = [Model::Portable, Model::Ptx, Model::Vulkan, Model::Rust, Model::Sc, Model::Unordered];
 
     /// The name, as the command takes it.
     pub fn name(self) -> &'static str {
@@ -90,10 +89,7 @@ impl Model {
 
     /// Whether two fences take part in one order.
     pub fn fences_meet(self, graph: &Graph, a: EventId, b: EventId) -> bool {
-        self.orders_fences()
-            && graph.event(a).label.sc
-            && graph.event(b).label.sc
-            && graph.in_scope(a, b)
+        self.orders_fences() && graph.event(a).label.sc && graph.event(b).label.sc && graph.in_scope(a, b)
     }
 
     /// The data races of a finished graph: conflicting accesses that nothing orders and that are not atomic enough
@@ -154,6 +150,9 @@ pub struct UnknownModel(pub String);
 pub struct Analysis {
     /// What keeps two accesses from racing.
     pub ordered: Relation,
+    /// What everything that orders a race away is made of: an access that nothing new can come to happen before has
+    /// all its possible sources.
+    pub happens_before: Relation,
     /// What reads-from and from-reads may not contradict: a read reads from no write that comes after it, nor from
     /// one that coherence puts before a write that comes before the read.
     pub causality: Relation,

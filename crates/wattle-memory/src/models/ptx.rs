@@ -131,5 +131,5 @@ pub(super) fn axioms(graph: &Graph, with: &Synchronization) -> Result<Analysis, 
     // 8.10.6: communication does not contradict causality.
     let causal = (&rf | &fr).pairs().all(|(a, b)| !causality.has(b, a));
     require(causal, "Causality", "PTX ISA 8.10.6")?;
-    Ok(Analysis { ordered: base, causality, coherence: co })
+    Ok(Analysis { ordered: base.clone(), happens_before: base, causality, coherence: co })
 }

@@ -11,7 +11,8 @@ use crate::{Graph, Kind, Relation};
 
 pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let po = graph.po();
-    let happens_before = (&po | &(synchronizes(graph, &po) | barrier_hops(graph, &po) | system_hops(graph, &po))).plus();
+    let happens_before =
+        (&po | &(synchronizes(graph, &po) | barrier_hops(graph, &po) | system_hops(graph, &po))).plus();
     require(happens_before.is_irreflexive(), "happens-before", "[intro.races]/10")?;
 
     // [intro.races]/13 to 16: the modification order agrees with happens-before, also through what is read.
@@ -35,7 +36,7 @@ pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let fences = graph.set(|event| event.label.kind == Kind::Fence && event.label.sc);
     let between = &happens_before | &happens_before.then(&eco).then(&happens_before);
     require(between.from(&fences).to(&fences).is_acyclic(), "single total order", "[atomics.order]/4")?;
-    Ok(Analysis { ordered: happens_before, causality: seen, coherence: mo })
+    Ok(Analysis { ordered: happens_before.clone(), happens_before, causality: seen, coherence: mo })
 }
 
 /// [atomics.order]/2 and [atomics.fences]/2 to 4; a release sequence goes on through read-modify-writes alone.

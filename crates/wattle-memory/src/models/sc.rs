@@ -32,5 +32,5 @@ pub(super) fn interleaving(graph: &Graph, order: &Relation) -> Result<Analysis, 
     let fr = from_reads(graph, &co);
     let atomic = rmw.pairs().all(|(read, write)| fr.after(read).all(|between| !co.has(between, write)));
     require(atomic, "atomicity", "rmw & (fr ; co) is empty")?;
-    Ok(Analysis { ordered: before.clone(), causality: before, coherence: co })
+    Ok(Analysis { ordered: before.clone(), happens_before: before.clone(), causality: before, coherence: co })
 }

@@ -34,5 +34,10 @@ fn kept(graph: &Graph) -> Relation {
         | po.from(&acquire_read).to(&accesses)
         | po.from(&accesses).to(&release_write);
     let outside = barrier_hops(graph, &po) | system_hops(graph, &po);
-    (&po & &graph.same_location()) | fenced | graph.rmw() | outside
+    let rmw = graph.rmw();
+    let kept = (&po & &graph.same_location()) | fenced | &rmw | outside;
+    // A read-modify-write is one step: what comes before either half comes before both.
+    let halves = &rmw | &rmw.inverse();
+    let together = halves.maybe().then(&kept).then(&halves.maybe());
+    &kept | &together.filter(|a, b| a != b && graph.other_half(a) != Some(b))
 }

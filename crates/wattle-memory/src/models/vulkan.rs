@@ -1,6 +1,11 @@
 //! The Vulkan memory model (Vulkan 1.3, appendix "Memory Model"; Khronos' formal model in Alloy), with availability
 //! and visibility chains. Unlike the published model it forbids values out of thin air.
 //!
+//! Differences from Khronos' formal model, each where that says nothing or too little: a read comes before every write
+//! that location-order, and not the modification order alone, puts after its source; a plain read of a racy program
+//! may read from a write that nothing orders with it (such a program is refused anyhow); the release sequence goes
+//! through read-modify-writes that read from one another.
+//!
 //! The letters of the formal model are kept where they are short: `hb` happens-before, `sw` synchronizes-with, `ssw`
 //! system-synchronizes-with, `asmo` a location's scoped modification order.
 
@@ -41,9 +46,10 @@ pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     require(together.is_acyclic(), "consistency", "Memory Model, Valid Executions: location-ordered, rf, fr, asmo")?;
 
     // A read-modify-write is one operation on its location.
-    let undivided = graph.rmw().pairs().all(|(read, write)| {
-        fr.after(read).all(|between| between == write || !asmo.has(between, write))
-    });
+    let undivided = graph
+        .rmw()
+        .pairs()
+        .all(|(read, write)| fr.after(read).all(|between| between == write || !asmo.has(between, write)));
     require(undivided, "atomicity", "Memory Model, Atomic Operation")?;
 
     // A non-atomic read does not read what another write has hidden.
@@ -51,7 +57,12 @@ pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let hidden = hidden.then(&hidden.plus());
     let visible = base.rf.pairs().all(|(write, read)| graph.event(read).label.atomic || !hidden.has(write, read));
     require(visible, "visible-to", "Memory Model, Visible-To")?;
-    Ok(Analysis { ordered: locord.clone(), causality: together.plus(), coherence: overwritten.plus() | chosen })
+    Ok(Analysis {
+        ordered: locord,
+        happens_before: hb,
+        causality: together.plus(),
+        coherence: overwritten.plus() | chosen,
+    })
 }
 
 /// "Mutually-ordered": atomic, of one location by one reference, each in the other's scope instance.
@@ -112,8 +123,11 @@ impl<'g> Base<'g> {
         let (release, acquire) = (&atomic_writes & &self.releases, &atomic_reads & &self.acquires);
         let (release_fence, acquire_fence) = (&fences & &self.releases, &fences & &self.acquires);
         let label = |event: EventId| graph.event(event).label;
-        let from_fence =
-            self.po.from(&release_fence).to(&atomic_writes).filter(|f, w| label(f).semantics.includes(label(w).storage));
+        let from_fence = self
+            .po
+            .from(&release_fence)
+            .to(&atomic_writes)
+            .filter(|f, w| label(f).semantics.includes(label(w).storage));
         let to_fence =
             self.po.from(&atomic_reads).to(&acquire_fence).filter(|r, f| label(f).semantics.includes(label(r).storage));
         let rf = self.rf.filter(|write, read| mutually_ordered(graph, write, read));
@@ -149,8 +163,7 @@ impl<'g> Base<'g> {
         // Which accesses an availability or visibility operation is about: those of its classes, or its own.
         let includes = |a: EventId, b: EventId| about(graph, a, b) || about(graph, b, a);
         let step = |level: Level| hb.filter(|a, b| graph.share(a, b, level) && includes(a, b));
-        let (by_subgroup, by_block, by_family) =
-            (step(Level::Subgroup), step(Level::Block), step(Level::QueueFamily));
+        let (by_subgroup, by_block, by_family) = (step(Level::Subgroup), step(Level::Block), step(Level::QueueFamily));
 
         let avsg = Relation::identity(n, &available(Level::Subgroup));
         let from_subgroup = avsg.then(&by_subgroup).maybe();
@@ -198,7 +211,10 @@ impl<'g> Base<'g> {
         let by_system = self.ssw.plus().from(&(&accesses & &reads)).to(&accesses);
         let all = by_reference | by_device | after_reads | by_system;
         all.filter(|a, b| {
-            label(a).is_access() && label(b).is_access() && a != b && graph.event(a).location == graph.event(b).location
+            label(a).is_access()
+                && label(b).is_access()
+                && a != b
+                && graph.event(a).location == graph.event(b).location
                 && graph.event(a).location.is_some()
         })
     }

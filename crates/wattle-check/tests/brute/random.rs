@@ -1,0 +1,264 @@
+//! Random small programs, the same ones for the same seed; and smaller ones that still have a property.
+
+use wattle_memory::{Label, Level, Placement};
+
+use crate::script::{Op, Program, Value, constant};
+
+/// SplitMix64: enough of a generator for tests.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len() as u64) as usize]
+    }
+}
+
+/// A program, and where its threads are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    pub program: Program,
+    pub places: Vec<Placement>,
+}
+
+/// A program of up to `accesses` accesses, and some fences.
+pub fn case(random: &mut Random, accesses: u64) -> Case {
+    let threads = 2 + random.below(2) as usize;
+    let elsewhere = random.one_in(8);
+    let blocks = 1 + random.below(2) as u32;
+    let subgroups = random.one_in(2);
+    let places = (0..threads).map(|thread| {
+        let block = random.below(u64::from(blocks)) as u32;
+        let device = if elsewhere && random.one_in(2) { Placement::HOST } else { 0 };
+        let subgroup = if subgroups { thread as u32 } else { 0 };
+        Placement { device, subgroup, ..Placement::new(block, thread as u32) }
+    });
+    let places = places.collect();
+    // Most cells are either plain or atomic, as kernels have them.
+    let mixed = random.one_in(4);
+    let plain: Vec<bool> = (0..3).map(|_| random.one_in(3)).collect();
+    let mut program: Program = vec![Vec::new(); threads];
+    let total = 2 + random.below(accesses - 1);
+    for number in 0..total {
+        let thread = random.below(threads as u64) as usize;
+        let cell = if random.one_in(6) { 2 } else { random.below(2) };
+        let is_plain = if mixed { random.one_in(2) } else { plain[cell as usize] };
+        if random.one_in(3) {
+            let fence = Op::Fence { label: fence(random) };
+            program[thread].push(fence);
+        }
+        let op = access(random, cell, is_plain, number, program[thread].len());
+        let register = read_register(&op);
+        program[thread].push(op);
+        if let Some(register) = register.filter(|_| random.one_in(8)) {
+            program[thread].push(Op::Require { register, value: random.below(3) });
+        }
+    }
+    Case { program, places }
+}
+
+pub fn read_register(op: &Op) -> Option<usize> {
+    match op {
+        Op::Load { to, .. } | Op::Add { to, .. } | Op::Exchange { to, .. } | Op::CompareExchange { to, .. } => {
+            Some(*to)
+        }
+        _ => None,
+    }
+}
+
+fn level(random: &mut Random) -> Level {
+    random.pick(&[Level::Block, Level::Block, Level::Device, Level::Device, Level::System])
+}
+
+fn fence(random: &mut Random) -> Label {
+    let label = Label::fence(level(random));
+    match random.below(5) {
+        0 => label.acquiring(),
+        1 => label.releasing(),
+        2 => label.acquiring().releasing(),
+        _ => label.sequentially_consistent(),
+    }
+}
+
+fn access(random: &mut Random, cell: u64, plain: bool, number: u64, at: usize) -> Op {
+    let to = at % 8;
+    let value = match random.below(6) {
+        0 if at > 0 => Value { constant: random.below(2), registers: vec![random.below(at as u64) as usize % 8] },
+        1 => constant(1 + random.below(2)),
+        _ => constant(1 + number),
+    };
+    if plain {
+        return match random.below(2) {
+            0 => Op::Load { to, cell, label: Label::plain_read() },
+            _ => Op::Store { cell, value, label: Label::plain_write() },
+        };
+    }
+    let level = level(random);
+    let (mut read, mut write) = (Label::atomic_read(level), Label::atomic_write(level));
+    if random.one_in(3) {
+        read = read.acquiring();
+    }
+    if random.one_in(3) {
+        write = write.releasing();
+    }
+    match random.below(9) {
+        0..=2 => Op::Load { to, cell, label: read },
+        3..=5 => Op::Store { cell, value, label: write },
+        6 => Op::Add { to, cell, value, read, write },
+        7 => Op::Exchange { to, cell, value, read, write },
+        _ => Op::CompareExchange { to, cell, expected: random.below(3), desired: 1 + number, read, write },
+    }
+}
+
+/// The same case for Vulkan: one device, no system scope, atomics available and visible by themselves.
+pub fn for_vulkan(case: &Case) -> Case {
+    let mut case = case.clone();
+    case.places.iter_mut().for_each(|place| place.device = 0);
+    for label in case.program.iter_mut().flatten().flat_map(labels) {
+        label.level = label.level.min(Level::Device);
+        label.coherent = label.atomic;
+    }
+    case
+}
+
+pub fn labels(op: &mut Op) -> Vec<&mut Label> {
+    match op {
+        Op::Load { label, .. } | Op::Store { label, .. } | Op::Fence { label } => vec![label],
+        Op::Add { read, write, .. } | Op::Exchange { read, write, .. } | Op::CompareExchange { read, write, .. } => {
+            vec![read, write]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A case with fewer operations, and less in them, that still has the property.
+pub fn shrink(case: &Case, holds: impl Fn(&Case) -> bool) -> Case {
+    let mut least = case.clone();
+    loop {
+        let smaller = simpler(&least).into_iter().find(|candidate| holds(candidate));
+        match smaller {
+            Some(smaller) => least = smaller,
+            None => return least,
+        }
+    }
+}
+
+fn simpler(case: &Case) -> Vec<Case> {
+    let mut all = Vec::new();
+    if let Some(empty) = case.program.iter().position(Vec::is_empty) {
+        let mut next = case.clone();
+        next.program.remove(empty);
+        next.places.remove(empty);
+        all.push(next);
+    }
+    for (thread, ops) in case.program.iter().enumerate() {
+        for (at, op) in ops.iter().enumerate() {
+            let mut next = case.clone();
+            next.program[thread].remove(at);
+            all.push(next);
+            for change in weaker(op) {
+                let mut next = case.clone();
+                next.program[thread][at] = change;
+                all.push(next);
+            }
+        }
+    }
+    all
+}
+
+fn weaker(op: &Op) -> Vec<Op> {
+    let mut all = Vec::new();
+    if let Op::Add { to, cell, value, read, write } = op {
+        all.push(Op::Load { to: *to, cell: *cell, label: *read });
+        all.push(Op::Store { cell: *cell, value: value.clone(), label: *write });
+        all.push(Op::Exchange { to: *to, cell: *cell, value: value.clone(), read: *read, write: *write });
+    }
+    if let Op::Exchange { to, cell, value, read, write } = op {
+        all.push(Op::Load { to: *to, cell: *cell, label: *read });
+        all.push(Op::Store { cell: *cell, value: value.clone(), label: *write });
+    }
+    if let Op::Store { cell, value, label } = op
+        && !value.registers.is_empty()
+    {
+        all.push(Op::Store { cell: *cell, value: constant(value.constant.max(1)), label: *label });
+    }
+    if let Op::Fence { label } = op
+        && label.sc
+    {
+        all.push(Op::Fence { label: Label { sc: false, ..*label } });
+    }
+    for (acquire, release) in [(false, true), (true, false)] {
+        let mut next = op.clone();
+        for label in labels(&mut next) {
+            let old = *label;
+            *label = Label { acquire: old.acquire && acquire, release: old.release && release, ..old };
+            label.sc &= label.acquire && label.release;
+            label.makes_visible = label.acquire;
+            label.makes_available = label.release;
+        }
+        if next != *op {
+            all.push(next);
+        }
+    }
+    all
+}
+
+/// A case in a few lines.
+pub fn show(case: &Case) -> String {
+    let word = |label: &Label| {
+        let order = match (label.atomic, label.sc, label.acquire, label.release) {
+            (_, true, ..) => "sc",
+            (_, _, true, true) => "acq_rel",
+            (_, _, true, _) => "acquire",
+            (_, _, _, true) => "release",
+            (true, ..) => "relaxed",
+            _ => return "plain".to_owned(),
+        };
+        format!("{order} {:?}", label.level).to_lowercase()
+    };
+    let value = |value: &Value| {
+        let registers: String = value.registers.iter().map(|r| format!("+r{r}")).collect();
+        format!("{}{registers}", value.constant)
+    };
+    let mut text = String::new();
+    for (thread, (ops, place)) in case.program.iter().zip(&case.places).enumerate() {
+        let (device, block, subgroup) = (place.device as i32, place.block, place.subgroup);
+        text += &format!("  thread {thread} (device {device}, block {block}, subgroup {subgroup}):\n");
+        for op in ops {
+            text += "    ";
+            text += &match op {
+                Op::Load { to, cell, label } => format!("r{to} = load c{cell} {}", word(label)),
+                Op::Store { cell, value: v, label } => format!("store c{cell} {} {}", value(v), word(label)),
+                Op::Add { to, cell, value: v, read, write } => {
+                    format!("r{to} = add c{cell} {} {}/{}", value(v), word(read), word(write))
+                }
+                Op::Exchange { to, cell, value: v, read, write } => {
+                    format!("r{to} = exchange c{cell} {} {}/{}", value(v), word(read), word(write))
+                }
+                Op::CompareExchange { to, cell, expected, desired, read, write } => {
+                    format!("r{to} = cas c{cell} {expected}->{desired} {}/{}", word(read), word(write))
+                }
+                Op::Fence { label } => format!("fence {}", word(label)),
+                Op::Require { register, value } => format!("require r{register} == {value}"),
+                other => format!("{other:?}"),
+            };
+            text.push('\n');
+        }
+    }
+    text
+}

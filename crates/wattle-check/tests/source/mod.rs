@@ -1,0 +1,151 @@
+//! Programs in Wattle's own terms, and what they become on each target.
+
+#![allow(dead_code, reason = "each test uses its part")]
+
+use wattle_memory::{
+    Classes, FenceOrder, Label, LoadOrder, Lowered, Lowering, Placement, RmwOrder, Scope, StoreOrder, Target,
+};
+
+use crate::script::{Op, Program, constant};
+
+/// A statement. Cells are `Shared` (plain accesses) or `Atomic`, never both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Statement {
+    PlainLoad {
+        cell: u64,
+    },
+    PlainStore {
+        cell: u64,
+        value: u64,
+    },
+    Load {
+        cell: u64,
+        order: LoadOrder,
+        scope: Scope,
+    },
+    Store {
+        cell: u64,
+        value: u64,
+        order: StoreOrder,
+        scope: Scope,
+    },
+    FetchAdd {
+        cell: u64,
+        value: u64,
+        order: RmwOrder,
+        scope: Scope,
+    },
+    Exchange {
+        cell: u64,
+        value: u64,
+        order: RmwOrder,
+        scope: Scope,
+    },
+    /// From the expected value to the desired one.
+    CompareExchange {
+        cell: u64,
+        expected: u64,
+        desired: u64,
+        order: RmwOrder,
+        scope: Scope,
+    },
+    Fence {
+        order: FenceOrder,
+        scope: Scope,
+    },
+}
+
+/// The word that Vulkan's sequentially consistent fences update; one per device.
+const HIDDEN: u64 = 1000;
+
+impl Statement {
+    pub fn scope(&self) -> Option<Scope> {
+        match *self {
+            Statement::PlainLoad { .. } | Statement::PlainStore { .. } => None,
+            Statement::Load { scope, .. }
+            | Statement::Store { scope, .. }
+            | Statement::FetchAdd { scope, .. }
+            | Statement::Exchange { scope, .. }
+            | Statement::CompareExchange { scope, .. }
+            | Statement::Fence { scope, .. } => Some(scope),
+        }
+    }
+}
+
+/// The threads as a target runs them; nothing where the target has no such scope. The read of statement `i` goes to
+/// register `i`.
+pub fn lower(threads: &[Vec<Statement>], target: Target) -> Option<Program> {
+    let scopes = threads.iter().flatten().filter_map(Statement::scope);
+    let lowering = Lowering::new(target, scopes.max().unwrap_or(Scope::Block));
+    threads.iter().map(|statements| thread(&lowering, statements)).collect()
+}
+
+fn thread(lowering: &Lowering, statements: &[Statement]) -> Option<Vec<Op>> {
+    let mut ops = Vec::new();
+    for (to, statement) in statements.iter().enumerate() {
+        let fence_first = match *statement {
+            Statement::Load { order, .. } => order.expand().fence_first,
+            Statement::Store { order, .. } => order.expand().fence_first,
+            Statement::FetchAdd { order, .. }
+            | Statement::Exchange { order, .. }
+            | Statement::CompareExchange { order, .. } => order.expand().fence_first,
+            _ => false,
+        };
+        if fence_first {
+            ops.extend(fence(lowering, FenceOrder::SeqCst, statement.scope()?)?);
+        }
+        let update = |order: RmwOrder, scope| lowering.update(order.expand().order, scope, Classes::BUFFER).ok();
+        match *statement {
+            Statement::PlainLoad { cell } => {
+                ops.push(Op::Load { to, cell, label: lowering.read(Classes::BUFFER, true) });
+            }
+            Statement::PlainStore { cell, value } => {
+                let label = lowering.write(Classes::BUFFER, true);
+                ops.push(Op::Store { cell, value: constant(value), label });
+            }
+            Statement::Load { cell, order, scope } => {
+                let label = lowering.atomic_read(order.expand().order, scope, Classes::BUFFER).ok()?;
+                ops.push(Op::Load { to, cell, label });
+            }
+            Statement::Store { cell, value, order, scope } => {
+                let label = lowering.atomic_write(order.expand().order, scope, Classes::BUFFER).ok()?;
+                ops.push(Op::Store { cell, value: constant(value), label });
+            }
+            Statement::FetchAdd { cell, value, order, scope } => {
+                let (read, write) = update(order, scope)?;
+                ops.push(Op::Add { to, cell, value: constant(value), read, write });
+            }
+            Statement::Exchange { cell, value, order, scope } => {
+                let (read, write) = update(order, scope)?;
+                ops.push(Op::Exchange { to, cell, value: constant(value), read, write });
+            }
+            Statement::CompareExchange { cell, expected, desired, order, scope } => {
+                let (read, write) = update(order, scope)?;
+                ops.push(Op::CompareExchange { to, cell, expected, desired, read, write });
+            }
+            Statement::Fence { order, scope } => ops.extend(fence(lowering, order, scope)?),
+        }
+    }
+    Some(ops)
+}
+
+fn fence(lowering: &Lowering, order: FenceOrder, scope: Scope) -> Option<Vec<Op>> {
+    let steps = lowering.fence(order, scope).ok()?;
+    let step = |step| match step {
+        Lowered::Fence(label) => Op::Fence { label },
+        Lowered::HiddenUpdate { read, write } => hidden(read, write),
+    };
+    Some(steps.into_iter().map(step).collect())
+}
+
+/// Register 7 takes what nobody looks at.
+fn hidden(read: Label, write: Label) -> Op {
+    Op::Add { to: 7, cell: HIDDEN, value: constant(1), read, write }
+}
+
+/// Where two threads can be, for a target: the host runs each thread in a block of its own.
+pub fn placements(target: Target) -> Vec<Vec<Placement>> {
+    let apart = vec![Placement::new(0, 0), Placement::new(1, 0)];
+    let together = vec![Placement::new(0, 0), Placement { subgroup: 1, ..Placement::new(0, 1) }];
+    if target == Target::Host { vec![apart] } else { vec![apart, together] }
+}

@@ -1,0 +1,248 @@
+//! `wattle litmus`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use serde::Serialize;
+use wattle::{Model, checker, interrupt};
+use wattle_litmus::{
+    Answer, Expected, Judged, Observed, Options, Question, Summary, Verdict, World, judge, read, run_folder,
+};
+
+use crate::exit::{Exit, Input, Stop};
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::text::{self, Tone};
+
+#[derive(Args, Debug)]
+pub struct LitmusArgs {
+    /// A litmus file; with --expected, the directory that the paths of the list start at
+    #[arg(value_name = "FILE|ROOT")]
+    pub path: PathBuf,
+    /// Under this model: portable, ptx, vulkan, rust, sc or unordered
+    #[arg(long, short, value_name = "MODEL")]
+    pub model: Model,
+    /// What the file claims, whether there is a data race, or whether every run ends
+    #[arg(long, value_parser = ["outcome", "race", "liveness"], default_value = "outcome")]
+    pub ask: String,
+    /// Which threads are promised to run: fair, lobe, obe, hsa or hsa-obe; only asked of liveness
+    #[arg(long, value_name = "PROGRESS", default_value = "fair")]
+    pub progress: checker::Progress,
+    /// Judges the files of this list (`path,expected`), and says which answers are not the expected ones
+    #[arg(long, value_name = "FILE.csv")]
+    pub expected: Option<PathBuf>,
+    /// How often a loop that changes something each time is gone through
+    #[arg(long, value_name = "N", default_value = "8")]
+    pub loop_bound: u32,
+}
+
+#[derive(Serialize)]
+struct FileReport<'a> {
+    file: String,
+    name: &'a str,
+    model: &'static str,
+    question: String,
+    claim: Option<String>,
+    answer: &'static str,
+    reason: Option<String>,
+    executions: u64,
+    values: Vec<(String, i64)>,
+    evidence: &'a [String],
+}
+
+#[derive(Serialize)]
+struct FolderReport {
+    root: String,
+    model: &'static str,
+    question: String,
+    passed: usize,
+    failed: usize,
+    interrupted: bool,
+    cases: Vec<CaseReport>,
+}
+
+#[derive(Serialize)]
+struct CaseReport {
+    path: String,
+    expected: bool,
+    passed: bool,
+    answer: Option<&'static str>,
+    executions: Option<u64>,
+    seconds: f64,
+    wrong: Option<String>,
+}
+
+/// Judges a litmus file, or many with expected answers.
+pub fn litmus(session: &mut Session, args: &LitmusArgs) -> Result<Exit, Stop> {
+    let question =
+        Question::named(&args.ask, args.progress).map_err(|error| Input::new("unknown_question", error.to_string()))?;
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let mut options = Options { loop_bound: args.loop_bound, ..Options::default() };
+    options.limits.cancelled = Some(cancelled.clone());
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                cancelled.store(interrupt::requested(), Ordering::Relaxed);
+                thread::park_timeout(Duration::from_millis(50));
+            }
+        });
+        let exit = match &args.expected {
+            Some(expected) => folder(session, args, question, expected, &options),
+            None => file(session, args, question, Options { count_all: true, ..options }),
+        };
+        done.store(true, Ordering::Relaxed);
+        watcher.thread().unpark();
+        exit
+    })
+}
+
+fn file(session: &mut Session, args: &LitmusArgs, question: Question, options: Options) -> Result<Exit, Stop> {
+    if args.path.is_dir() {
+        let message = format!("{} is a directory: give --expected FILE.csv with it", args.path.display());
+        return Err(Input::new("no_list", message).into());
+    }
+    let world = read(&args.path, &args.path).map_err(|error| Input::new("litmus_file", error.to_string()))?;
+    let verdict = judge(&world, args.model, question, &options)
+        .map_err(|error| Input::new("litmus_file", format!("{}: {error}", args.path.display())))?;
+    let exit = match verdict.answer {
+        Answer::Yes => Exit::Holds,
+        Answer::No => Exit::DoesNotHold,
+        Answer::Unknown(_) => Exit::Unanswered,
+    };
+    let program = world.program();
+    let evidence = verdict.evidence.as_ref().map(|evidence| evidence.lines(program)).unwrap_or_default();
+    if session.json {
+        let report = FileReport {
+            file: args.path.display().to_string(),
+            name: &program.name,
+            model: args.model.name(),
+            question: question.to_string(),
+            claim: program.claim_text(),
+            answer: answer(verdict.answer),
+            reason: reason(verdict.answer),
+            executions: verdict.statistics.complete,
+            values: values(&world, &verdict),
+            evidence: &evidence,
+        };
+        session.report("litmus", exit, &report)?;
+        return Ok(exit);
+    }
+    text(session, args, question, &world, &verdict, &evidence)?;
+    Ok(exit)
+}
+
+fn text(
+    session: &mut Session,
+    args: &LitmusArgs,
+    question: Question,
+    world: &World,
+    verdict: &Verdict,
+    evidence: &[String],
+) -> Result<(), Stop> {
+    let program = world.program();
+    let asked = match question {
+        Question::Outcome => program.claim_text().unwrap_or_default(),
+        Question::Race => "no data race".to_owned(),
+        Question::Liveness(progress) => format!("every run ends ({progress})"),
+    };
+    let (tone, said) = match verdict.answer {
+        Answer::Yes => (Tone::Good, "holds".to_owned()),
+        Answer::No => (Tone::Bad, "does not hold".to_owned()),
+        Answer::Unknown(reason) => (Tone::Note, format!("unknown: {reason}")),
+    };
+    session.line(session.style.paint(Tone::Strong, &program.name))?;
+    session.line(&asked)?;
+    let said = session.style.paint(tone, &said);
+    let count = match verdict.statistics.complete {
+        0 => String::new(),
+        count => format!(", {} {}", text::count(count), if count == 1 { "execution" } else { "executions" }),
+    };
+    session.line(format!("{said} under {}{count}", args.model))?;
+    for line in evidence {
+        session.line(format!("  {line}"))?;
+    }
+    Ok(())
+}
+
+fn folder(
+    session: &mut Session,
+    args: &LitmusArgs,
+    question: Question,
+    expected: &Path,
+    options: &Options,
+) -> Result<Exit, Stop> {
+    if !args.path.is_dir() {
+        let message = format!("{} is not a directory: with --expected, paths start at one", args.path.display());
+        return Err(Input::new("no_directory", message).into());
+    }
+    let expected = Expected::read(expected).map_err(|error| Input::new("expected_file", error.to_string()))?;
+    let progress = Progress::new(expected.cases.len() as u64);
+    let mut said = Ok(());
+    let summary = run_folder(&args.path, args.model, question, &expected, options, &mut |judged| {
+        progress.step();
+        if !judged.passed() && !session.json && said.is_ok() {
+            said = progress.aside(|| session.line(session.style.paint(Tone::Bad, &judged.to_string())));
+        }
+    });
+    drop(progress);
+    said?;
+    let exit = match (&summary, interrupt::requested()) {
+        (_, true) => Exit::Unanswered,
+        (summary, _) if summary.failed() == 0 => Exit::Holds,
+        _ => Exit::DoesNotHold,
+    };
+    if session.json {
+        session.report("litmus", exit, &report(args, question, &summary))?;
+    } else {
+        session.line(summary.to_string())?;
+    }
+    Ok(exit)
+}
+
+fn report(args: &LitmusArgs, question: Question, summary: &Summary) -> FolderReport {
+    let case = |judged: &Judged| CaseReport {
+        path: judged.case.path.display().to_string(),
+        expected: judged.case.expected,
+        passed: judged.passed(),
+        answer: judged.verdict.as_ref().ok().map(|verdict| answer(verdict.answer)),
+        executions: judged.verdict.as_ref().ok().map(|verdict| verdict.statistics.complete),
+        seconds: judged.time.as_secs_f64(),
+        wrong: (!judged.passed()).then(|| judged.to_string()),
+    };
+    FolderReport {
+        root: args.path.display().to_string(),
+        model: args.model.name(),
+        question: question.to_string(),
+        passed: summary.passed(),
+        failed: summary.failed(),
+        interrupted: interrupt::requested(),
+        cases: summary.cases.iter().map(case).collect(),
+    }
+}
+
+fn answer(answer: Answer) -> &'static str {
+    match answer {
+        Answer::Yes => "yes",
+        Answer::No => "no",
+        Answer::Unknown(_) => "unknown",
+    }
+}
+
+fn reason(answer: Answer) -> Option<String> {
+    match answer {
+        Answer::Unknown(reason) => Some(reason.to_string()),
+        Answer::Yes | Answer::No => None,
+    }
+}
+
+/// What a witness leaves.
+fn values(world: &World, verdict: &Verdict) -> Vec<(String, i64)> {
+    let Some(wattle_litmus::Evidence::End(values)) = &verdict.evidence else { return Vec::new() };
+    let value = |&(observed, value): &(Observed, u64)| (world.program().observed_text(observed), value as i64);
+    values.iter().map(value).collect()
+}

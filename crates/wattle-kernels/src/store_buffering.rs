@@ -1,0 +1,223 @@
+#![doc = include_str!("store_buffering.md")]
+
+use wattle::prelude::*;
+use wattle::{Expectation, Sizes, Work};
+
+use crate::orderings::{APART, MOST_PATIENCE, meet};
+use crate::weak::unseen;
+
+/// `store-buffering`.
+pub const STORE_BUFFERING: Scenario = Scenario {
+    name: "store-buffering",
+    summary: "two blocks, each sets its word and reads the other's: with SeqCst fences, one sees the other",
+    documentation: include_str!("store_buffering.md"),
+    expectation: Expectation::Holds,
+    work: Work::Sized(
+        |device, rounds| {
+            run(device, rounds, |queue, at, [x, y, a, b]| {
+                let kernel = store_and_load::<true, true>(patience(rounds), at, x, y, a, b);
+                queue.launch(ThreadSpec::new(2, 1), kernel)
+            })
+        },
+        SIZES,
+    ),
+};
+
+/// `store-buffering-block`.
+pub const BLOCK: Scenario = Scenario {
+    name: "store-buffering-block",
+    summary: "as store-buffering, between two threads of a block, with SeqCst fences of block scope",
+    documentation: include_str!("store_buffering.md"),
+    expectation: Expectation::Holds,
+    work: Work::Sized(
+        |device, rounds| {
+            run(device, rounds, |queue, _, [x, y, a, b]| {
+                queue.launch(FrameSpec::new(1, 2), store_and_load_in_block(x, y, a, b))
+            })
+        },
+        SIZES,
+    ),
+};
+
+const fn broken(name: &'static str, summary: &'static str, work: fn(&Device, usize) -> Result<Summary>) -> Scenario {
+    let documentation = include_str!("store_buffering.md");
+    Scenario { name, summary, documentation, expectation: Expectation::Refuted, work: Work::Sized(work, SIZES) }
+}
+
+/// `store-buffering-broken-one-fence`.
+pub const BROKEN_ONE_FENCE: Scenario = broken(
+    "store-buffering-broken-one-fence",
+    "as store-buffering, with a fence in one block alone",
+    |device, rounds| {
+        let summary = run(device, rounds, |queue, at, [x, y, a, b]| {
+            let kernel = store_and_load::<true, false>(patience(rounds), at, x, y, a, b);
+            queue.launch(ThreadSpec::new(2, 1), kernel)
+        })?;
+        unseen(device, summary)
+    },
+);
+
+/// `store-buffering-broken-acq-rel`.
+pub const BROKEN_ACQ_REL: Scenario = broken(
+    "store-buffering-broken-acq-rel",
+    "as store-buffering, with fences that release and acquire: they do not order a store before a load",
+    |device, rounds| {
+        let summary = run(device, rounds, |queue, at, [x, y, a, b]| {
+            let kernel = store_and_load_acq_rel(patience(rounds), at, x, y, a, b);
+            queue.launch(ThreadSpec::new(2, 1), kernel)
+        })?;
+        unseen(device, summary)
+    },
+);
+
+/// `store-buffering-broken-block-scope`.
+pub const BROKEN_BLOCK_SCOPE: Scenario = broken(
+    "store-buffering-broken-block-scope",
+    "as store-buffering, with fences of block scope between two blocks",
+    |device, rounds| {
+        let summary = run(device, rounds, |queue, at, [x, y, a, b]| {
+            let kernel = store_and_load_block_scope(patience(rounds), at, x, y, a, b);
+            queue.launch(ThreadSpec::new(2, 1), kernel)
+        })?;
+        unseen(device, summary)
+    },
+);
+
+const SIZES: Sizes = Sizes { full: 20_000, small: 200, proof: 1 };
+
+/// A single round has nobody to wait for.
+fn patience(rounds: usize) -> u32 {
+    if rounds > 1 { MOST_PATIENCE } else { 0 }
+}
+
+/// In each round block 0 sets X and reads Y, block 1 sets Y and reads X. Without patience they do not wait for each
+/// other.
+#[kernel]
+pub fn store_and_load<const FENCE_0: bool, const FENCE_1: bool>(
+    acc: &Acc,
+    mut patience: u32,
+    at: Atomic<u32>,
+    x: Atomic<u32>,
+    y: Atomic<u32>,
+    a: Shared<u32>,
+    b: Shared<u32>,
+) {
+    let block = acc.block_in_grid();
+    for round in 0..x.len() {
+        if patience > 0 {
+            patience = meet(at, block, round, patience);
+        }
+        if block == 0 {
+            x.store(round, 1);
+            if FENCE_0 {
+                acc.mem_fence(Scope::Device, Order::SeqCst);
+            }
+            b[round] = y.load(round);
+        } else {
+            y.store(round, 1);
+            if FENCE_1 {
+                acc.mem_fence(Scope::Device, Order::SeqCst);
+            }
+            a[round] = x.load(round);
+        }
+    }
+}
+
+/// The same between two threads of a block, where block scope is enough.
+#[kernel]
+pub fn store_and_load_in_block(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, a: Shared<u32>, b: Shared<u32>) {
+    for round in 0..x.len() {
+        for thread in acc.indices(THREADS_IN_BLOCK, 0..2) {
+            if thread == 0 {
+                x.store_with(round, 1, Scope::Block, Order::Relaxed);
+                acc.mem_fence(Scope::Block, Order::SeqCst);
+                b[round] = y.load_with(round, Scope::Block, Order::Relaxed);
+            } else {
+                y.store_with(round, 1, Scope::Block, Order::Relaxed);
+                acc.mem_fence(Scope::Block, Order::SeqCst);
+                a[round] = x.load_with(round, Scope::Block, Order::Relaxed);
+            }
+        }
+    }
+}
+
+/// As [`store_and_load`], with fences that are too weak.
+#[kernel]
+pub fn store_and_load_acq_rel(
+    acc: &Acc,
+    mut patience: u32,
+    at: Atomic<u32>,
+    x: Atomic<u32>,
+    y: Atomic<u32>,
+    a: Shared<u32>,
+    b: Shared<u32>,
+) {
+    let block = acc.block_in_grid();
+    for round in 0..x.len() {
+        if patience > 0 {
+            patience = meet(at, block, round, patience);
+        }
+        if block == 0 {
+            x.store(round, 1);
+            acc.mem_fence(Scope::Device, Order::AcqRel);
+            b[round] = y.load(round);
+        } else {
+            y.store(round, 1);
+            acc.mem_fence(Scope::Device, Order::AcqRel);
+            a[round] = x.load(round);
+        }
+    }
+}
+
+/// As [`store_and_load`], with fences that do not reach the other block.
+#[kernel]
+pub fn store_and_load_block_scope(
+    acc: &Acc,
+    mut patience: u32,
+    at: Atomic<u32>,
+    x: Atomic<u32>,
+    y: Atomic<u32>,
+    a: Shared<u32>,
+    b: Shared<u32>,
+) {
+    let block = acc.block_in_grid();
+    for round in 0..x.len() {
+        if patience > 0 {
+            patience = meet(at, block, round, patience);
+        }
+        if block == 0 {
+            x.store(round, 1);
+            acc.mem_fence(Scope::Block, Order::SeqCst);
+            b[round] = y.load(round);
+        } else {
+            y.store(round, 1);
+            acc.mem_fence(Scope::Block, Order::SeqCst);
+            a[round] = x.load(round);
+        }
+    }
+}
+
+/// `launch` is given the words by which the blocks meet, X and Y, which are 0, and A of X and B of Y, which must not
+/// both stay so.
+fn run(
+    device: &Device,
+    rounds: usize,
+    launch: impl FnOnce(&Queue, &Buffer<u32>, [&Buffer<u32>; 4]) -> Result<()>,
+) -> Result<Summary> {
+    let queue = device.queue()?;
+    let at = device.alloc_zeroed::<u32>(2 * APART as usize)?;
+    let x = device.alloc_zeroed::<u32>(rounds)?;
+    let y = device.alloc_zeroed::<u32>(rounds)?;
+    let a = device.alloc::<u32>(rounds)?;
+    let b = device.alloc::<u32>(rounds)?;
+    launch(&queue, &at, [&x, &y, &a, &b])?;
+
+    let mut summary = Summary::new(format!("{rounds} rounds of two threads"));
+    let (a, b) = (a.read(&queue)?, b.read(&queue)?);
+    for (&a, &b) in a.iter().zip(&b) {
+        summary.observe(&[("A", a.into()), ("B", b.into())]);
+    }
+    let wrong = a.iter().zip(&b).filter(|&pair| pair == (&0, &0)).count();
+    summary.check(wrong == 0, "one sees the other", || format!("neither did, {wrong} times in {rounds}"))?;
+    Ok(summary)
+}

@@ -1,0 +1,185 @@
+//! Many files with expected answers, judged on all cores.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use wattle_check::search::Limits;
+
+use wattle_memory::Model;
+
+use crate::ask::{Case, Expected, Question};
+use crate::error::ParseError;
+use crate::judge::{Answer, JudgeError, Options, Verdict, judge};
+use crate::parse::parse;
+use crate::process::World;
+
+/// Why a file got no verdict.
+#[derive(Debug, thiserror::Error)]
+pub enum CaseError {
+    /// It cannot be read at all.
+    #[error("{file}: {source}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is not a litmus file.
+    #[error(transparent)]
+    Parse(#[from] ParseError),
+    /// The question cannot be asked about it.
+    #[error("{file}: {source}")]
+    Judge {
+        /// The file.
+        file: String,
+        /// Why.
+        source: JudgeError,
+    },
+}
+
+/// What came of a file.
+#[derive(Debug)]
+pub struct Judged {
+    /// The file, and the answer that is expected for it.
+    pub case: Case,
+    /// The verdict.
+    pub verdict: Result<Verdict, CaseError>,
+    /// How long it took.
+    pub time: Duration,
+}
+
+impl Judged {
+    /// Whether the answer is the one that is expected.
+    pub fn passed(&self) -> bool {
+        let expected = if self.case.expected { Answer::Yes } else { Answer::No };
+        self.verdict.as_ref().is_ok_and(|verdict| verdict.answer == expected)
+    }
+}
+
+/// In one line: the file, what came of it and what should have.
+impl fmt::Display for Judged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let expected = u8::from(self.case.expected);
+        match &self.verdict {
+            Err(error) => write!(f, "{error}"),
+            Ok(Verdict { answer, .. }) => {
+                write!(f, "{}: ", self.case.path.display())?;
+                match answer {
+                    Answer::Yes => write!(f, "1, expected {expected}"),
+                    Answer::No => write!(f, "0, expected {expected}"),
+                    Answer::Unknown(reason) => write!(f, "unknown ({reason}), expected {expected}"),
+                }
+            }
+        }
+    }
+}
+
+/// What came of many files.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Each, in the order of the list.
+    pub cases: Vec<Judged>,
+    /// How many were not judged because someone asked to stop.
+    pub left: usize,
+}
+
+impl Summary {
+    /// How many answers are the expected ones.
+    pub fn passed(&self) -> usize {
+        self.cases.iter().filter(|case| case.passed()).count()
+    }
+
+    /// How many are not, or are none.
+    pub fn failed(&self) -> usize {
+        self.cases.len() + self.left - self.passed()
+    }
+
+    /// Those whose answers are not the expected ones.
+    pub fn wrong(&self) -> impl Iterator<Item = &Judged> {
+        self.cases.iter().filter(|case| !case.passed())
+    }
+}
+
+/// `3 passed, 1 failed`.
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} passed, {} failed", self.passed(), self.failed())
+    }
+}
+
+/// Judges all files of a list, whose paths start at `root`, on all cores. `on_progress` is told of each as it is done,
+/// in no order.
+pub fn run_folder(
+    root: &Path,
+    model: Model,
+    question: Question,
+    expected: &Expected,
+    options: &Options,
+    on_progress: &mut dyn FnMut(&Judged),
+) -> Summary {
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(expected.cases.len());
+    let next = AtomicUsize::new(0);
+    let mut done: Vec<Option<Judged>> = expected.cases.iter().map(|_| None).collect();
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        for _ in 0..workers {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                while let Some((number, case)) = take(next, expected, &options.limits) {
+                    let start = Instant::now();
+                    let verdict = judge_file(&root.join(&case.path), &case.path, model, question, options);
+                    let judged = Judged { case: case.clone(), verdict, time: start.elapsed() };
+                    // Nobody listens any more only when the whole run is over.
+                    let _ = sender.send((number, judged));
+                }
+            });
+        }
+        drop(sender);
+        for (number, judged) in receiver {
+            on_progress(&judged);
+            done[number] = Some(judged);
+        }
+    });
+    let cases: Vec<_> = done.into_iter().flatten().collect();
+    Summary { left: expected.cases.len() - cases.len(), cases }
+}
+
+fn take<'e>(next: &AtomicUsize, expected: &'e Expected, limits: &Limits) -> Option<(usize, &'e Case)> {
+    if limits.cancelled.as_ref().is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)) {
+        return None;
+    }
+    let number = next.fetch_add(1, Ordering::Relaxed);
+    Some((number, expected.cases.get(number)?))
+}
+
+/// Judges one file, which errors call `name`.
+///
+/// # Errors
+/// If it cannot be read, or the question cannot be asked about it.
+pub fn judge_file(
+    path: &Path,
+    name: &Path,
+    model: Model,
+    question: Question,
+    options: &Options,
+) -> Result<Verdict, CaseError> {
+    let world = read(path, name)?;
+    let file = || name.display().to_string();
+    judge(&world, model, question, options).map_err(|source| CaseError::Judge { file: file(), source })
+}
+
+/// Reads a file, which errors call `name`.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn read(path: &Path, name: &Path) -> Result<World, CaseError> {
+    let file = name.display().to_string();
+    let text = fs::read_to_string(path).map_err(|source| CaseError::Unreadable { file: file.clone(), source })?;
+    Ok(World::new(parse(&file, &text)?))
+}

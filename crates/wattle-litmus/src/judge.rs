@@ -1,0 +1,415 @@
+//! Answers to the questions about one program.
+//!
+//! **Outcome** and **race** are decided over all executions that the model has ([`mod@wattle_check::search`]): exactly,
+//! unless a loop that changes something each time was gone through as often as [`Options::loop_bound`] allows. An
+//! answer that such executions could change is [`Answer::Unknown`]. Of executions that are stuck there is no end, so
+//! no claim is about them; a race in one whose threads wait at barriers is a race.
+//!
+//! **Liveness** is decided twice. [`lasso`] goes through all interleavings under the progress model, exactly for
+//! programs with one location. For others the search looks for executions of the model, weak ones included, whose
+//! threads wait for ever although all of them are scheduled; such an execution keeps every progress model's promises.
+//! What neither sees is an unfair schedule that is stuck only because a read saw an old value.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use wattle_check::search::{
+    End, Execution, Limits, Setup, Spawn, Statistics, Stopped, Visitor, Why, last_values, search,
+};
+use wattle_memory::{LocationId, Model, ThreadId};
+
+use crate::ask::Question;
+use crate::condition::{Condition, Observed, Quantifier};
+use crate::lasso::{self, LassoError, Liveness};
+use crate::process::{LitmusThread, World};
+use crate::program::Program;
+
+/// How far to go for an answer.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How often a loop that changes something each time is gone through.
+    pub loop_bound: u32,
+    /// The most states of interleavings that liveness looks at.
+    pub most_states: usize,
+    /// When to give up.
+    pub limits: Limits,
+    /// Whether to go on when the answer is known, so that all executions are counted.
+    pub count_all: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { loop_bound: 8, most_states: 1 << 20, limits: Limits::default(), count_all: false }
+    }
+}
+
+/// An answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The claim holds, there is no race, every run ends.
+    Yes,
+    /// The opposite.
+    No,
+    /// It was not found out.
+    Unknown(Reason),
+}
+
+/// Why an answer was not found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// Some loop goes on beyond the bound.
+    #[error("a loop was gone through {0} times, and goes on")]
+    LoopBound(u32),
+    /// There are more states than were looked at.
+    #[error("there are more than {0} states")]
+    States(usize),
+    /// A limit was reached.
+    #[error(transparent)]
+    Stopped(Stopped),
+    /// Something that the condition looks at has no value at the end.
+    #[error("the condition looks at something that has no value at the end")]
+    NoValue,
+}
+
+/// What shows that an answer is right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// The end of an execution: all that the conditions look at.
+    End(Vec<(Observed, u64)>),
+    /// Two accesses that race, by the number of their instructions ([`Program::instruction`]).
+    Race(u32, u32),
+    /// A run of interleavings that does not end.
+    Stuck(lasso::Stuck),
+    /// Threads of an execution that wait for ever.
+    Waits(Vec<ThreadId>),
+}
+
+impl Evidence {
+    /// In words, one line or more.
+    pub fn lines(&self, program: &Program) -> Vec<String> {
+        let names = |threads: &[ThreadId]| {
+            let name = |&thread: &ThreadId| format!("P{}", program.threads[thread].placement.thread);
+            threads.iter().map(name).collect::<Vec<_>>().join(", ")
+        };
+        match self {
+            Evidence::End(values) => {
+                let value = |&(observed, value): &(Observed, u64)| {
+                    format!("{} = {}", program.observed_text(observed), value as i64)
+                };
+                vec![values.iter().map(value).collect::<Vec<_>>().join(", ")]
+            }
+            Evidence::Race(first, second) => [first, second]
+                .into_iter()
+                .map(|&source| {
+                    let line = program.place(source).map_or(0, |place| place.line);
+                    format!("line {line}, {}", program.instruction_text(source).unwrap_or_default())
+                })
+                .collect(),
+            Evidence::Stuck(lasso::Stuck::AtBarriers(threads)) => {
+                vec![format!("{} wait at barriers that never open", names(threads))]
+            }
+            Evidence::Stuck(lasso::Stuck::Round { running, waiting }) => {
+                let mut lines = vec![format!("{} go round for ever", names(running))];
+                if !waiting.is_empty() {
+                    lines.push(format!("{} wait or are not scheduled", names(waiting)));
+                }
+                lines
+            }
+            Evidence::Waits(threads) => vec![format!("{} wait for ever", names(threads))],
+        }
+    }
+}
+
+/// An answer, and what led to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The answer.
+    pub answer: Answer,
+    /// What shows that it is right, where one execution can.
+    pub evidence: Option<Evidence>,
+    /// How much was searched.
+    pub statistics: Statistics,
+}
+
+/// Why a question cannot be answered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JudgeError {
+    /// The program claims nothing.
+    #[error("the file claims nothing: expected exists, ~exists or forall")]
+    NoClaim,
+    /// The search does not do something that the program does.
+    #[error("accesses of different sizes to one location")]
+    MixedSizes,
+    /// Interleavings cannot be gone through.
+    #[error(transparent)]
+    Lasso(#[from] LassoError),
+}
+
+/// Answers a question about a program under a model.
+///
+/// # Errors
+/// If the program is not one that the question can be asked about.
+pub fn judge(world: &World, model: Model, question: Question, options: &Options) -> Result<Verdict, JudgeError> {
+    match question {
+        Question::Outcome => outcome(world, model, options),
+        Question::Race => race(world, model, options),
+        Question::Liveness(progress) => {
+            let program = world.program();
+            let found = lasso::liveness(world, &world.threads(), &program.placements(), progress, options.most_states)?;
+            match found {
+                Liveness::Stuck(stuck) => Ok(Verdict {
+                    answer: Answer::No,
+                    evidence: Some(Evidence::Stuck(stuck)),
+                    statistics: Statistics::default(),
+                }),
+                _ if program.locations.len() > 1 => waits(world, model, options, &found),
+                found => Ok(Verdict { answer: ends(&found), evidence: None, statistics: Statistics::default() }),
+            }
+        }
+    }
+}
+
+fn ends(found: &Liveness) -> Answer {
+    match *found {
+        Liveness::Ends { .. } => Answer::Yes,
+        Liveness::Stuck(_) => Answer::No,
+        Liveness::Unknown { states } => Answer::Unknown(Reason::States(states)),
+    }
+}
+
+/// Searches all executions; what kept it from seeing them all.
+fn explore(
+    world: &World,
+    model: Model,
+    options: &Options,
+    visitor: &mut impl Visitor<LitmusThread>,
+) -> Result<(Option<Reason>, Statistics), JudgeError> {
+    let threads = world.threads().into_iter().zip(world.program().placements());
+    let setup = Setup {
+        world,
+        threads: threads.map(|(process, placement)| Spawn { placement, process, after: [].into() }).collect(),
+        model,
+        loop_bound: options.loop_bound,
+        symmetric: Vec::new(),
+        system: world.program().system.clone(),
+        assume_race_free: false,
+        limits: options.limits.clone(),
+    };
+    let (end, statistics) = search(&setup, visitor);
+    let missed = match end {
+        End::Stopped(stopped) => Some(Reason::Stopped(stopped)),
+        End::Problem(_) => return Err(JudgeError::MixedSizes),
+        End::Exhausted | End::BrokenOff if statistics.bounded > 0 => Some(Reason::LoopBound(options.loop_bound)),
+        End::Exhausted | End::BrokenOff => None,
+    };
+    Ok((missed, statistics))
+}
+
+/// `found` decides, if it is there; if not, `otherwise` does, unless something was missed.
+fn verdict(
+    found: Option<Evidence>,
+    with: Answer,
+    otherwise: Answer,
+    (missed, statistics): (Option<Reason>, Statistics),
+) -> Verdict {
+    let answer = match (&found, missed) {
+        (Some(_), _) => with,
+        (None, Some(reason)) => Answer::Unknown(reason),
+        (None, None) => otherwise,
+    };
+    Verdict { answer, evidence: found, statistics }
+}
+
+fn outcome(world: &World, model: Model, options: &Options) -> Result<Verdict, JudgeError> {
+    let claim = world.program().claim.as_ref().ok_or(JudgeError::NoClaim)?;
+    let wanted = claim.quantifier != Quantifier::Forall;
+    let mut ends = Ends {
+        finals: Finals::of(world.program()),
+        condition: &claim.condition,
+        wanted,
+        found: None,
+        open: false,
+        all: options.count_all,
+    };
+    let (mut missed, statistics) = explore(world, model, options, &mut ends)?;
+    if ends.open {
+        missed = missed.or(Some(Reason::NoValue));
+    }
+    let (with, without) = match claim.quantifier {
+        Quantifier::Exists => (Answer::Yes, Answer::No),
+        Quantifier::NotExists | Quantifier::Forall => (Answer::No, Answer::Yes),
+    };
+    Ok(verdict(ends.found.map(Evidence::End), with, without, (missed, statistics)))
+}
+
+fn race(world: &World, model: Model, options: &Options) -> Result<Verdict, JudgeError> {
+    let mut races = Races { finals: Finals::of(world.program()), model, found: None, all: options.count_all };
+    let searched = explore(world, model, options, &mut races)?;
+    Ok(verdict(races.found, Answer::No, Answer::Yes, searched))
+}
+
+fn waits(world: &World, model: Model, options: &Options, lasso: &Liveness) -> Result<Verdict, JudgeError> {
+    let mut waits = Waits { found: None, all: options.count_all };
+    let searched = explore(world, model, options, &mut waits)?;
+    Ok(verdict(waits.found, Answer::No, ends(lasso), searched))
+}
+
+/// What the conditions look at, and the ends that count.
+struct Finals<'w> {
+    program: &'w Program,
+    /// Everything that a condition looks at.
+    observed: Vec<Observed>,
+    /// The locations among that.
+    locations: Vec<LocationId>,
+}
+
+impl<'w> Finals<'w> {
+    fn of(program: &'w Program) -> Finals<'w> {
+        let mut observed = BTreeSet::new();
+        let conditions = program.filter.iter().chain(program.claim.iter().map(|claim| &claim.condition));
+        conditions.for_each(|condition| {
+            condition.visit(&mut |seen| {
+                observed.insert(seen);
+            });
+        });
+        let location = |seen: &Observed| match *seen {
+            Observed::Memory(location) => Some(location),
+            Observed::Register { .. } => None,
+        };
+        let locations = observed.iter().filter_map(location).collect();
+        Finals { program, observed: observed.into_iter().collect(), locations }
+    }
+
+    /// Looks at each end that an execution can be left with and that the filter lets through, until `see` is content.
+    /// There are several where nothing orders the last writes of a location.
+    fn each(
+        &self,
+        execution: &Execution<'_, LitmusThread>,
+        mut see: impl FnMut(&dyn Fn(Observed) -> Option<u64>) -> bool,
+    ) -> bool {
+        let values: Vec<Vec<u64>> = self
+            .locations
+            .iter()
+            .map(|&location| {
+                let touched = execution.cells.iter().find(|(address, _)| address.memory as usize == location);
+                match touched {
+                    Some(&(_, number)) => last_values(execution.graph, execution.analysis, number),
+                    None => vec![self.program.locations[location]],
+                }
+            })
+            .collect();
+        // Counts through all combinations, the first location fastest.
+        let mut chosen = vec![0; values.len()];
+        loop {
+            let value = |observed: Observed| match observed {
+                Observed::Register { thread, register } => execution.threads.get(thread)?.register(register),
+                Observed::Memory(location) => {
+                    let at = self.locations.iter().position(|&known| known == location)?;
+                    values[at].get(chosen[at]).copied()
+                }
+            };
+            let counts = self.program.filter.as_ref().is_none_or(|filter| filter.holds(&value) == Some(true));
+            if counts && see(&value) {
+                return true;
+            }
+            let next = (0..values.len()).find(|&at| {
+                chosen[at] = if chosen[at] + 1 < values[at].len() { chosen[at] + 1 } else { 0 };
+                chosen[at] > 0
+            });
+            if next.is_none() {
+                return false;
+            }
+        }
+    }
+}
+
+/// Looks for an end at which the condition holds, or does not.
+struct Ends<'w> {
+    finals: Finals<'w>,
+    condition: &'w Condition,
+    wanted: bool,
+    found: Option<Vec<(Observed, u64)>>,
+    /// Whether there was an end at which it could not be told.
+    open: bool,
+    all: bool,
+}
+
+impl Visitor<LitmusThread> for Ends<'_> {
+    fn complete(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+        if self.found.is_some() {
+            return ControlFlow::Continue(());
+        }
+        let (found, open) = (&mut self.found, &mut self.open);
+        self.finals.each(execution, |value| {
+            let holds = self.condition.holds(value);
+            *open |= holds.is_none();
+            if holds == Some(self.wanted) {
+                let observed = self.finals.observed.iter();
+                *found = Some(observed.filter_map(|&observed| Some((observed, value(observed)?))).collect());
+            }
+            found.is_some()
+        });
+        enough(self.found.is_some(), self.all)
+    }
+
+    fn stuck(&mut self, _: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+fn enough(found: bool, all: bool) -> ControlFlow<()> {
+    if found && !all { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+/// Looks for a data race.
+struct Races<'w> {
+    finals: Finals<'w>,
+    model: Model,
+    found: Option<Evidence>,
+    all: bool,
+}
+
+impl Races<'_> {
+    fn look(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+        let races = self.model.races(execution.graph, execution.analysis);
+        if let (None, Some(&(first, second))) = (&self.found, races.first()) {
+            let source = |event: usize| execution.graph.event(event).source;
+            self.found = Some(Evidence::Race(source(first), source(second)));
+        }
+        enough(self.found.is_some(), self.all)
+    }
+}
+
+impl Visitor<LitmusThread> for Races<'_> {
+    fn complete(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+        if self.finals.each(execution, |_| true) { self.look(execution) } else { ControlFlow::Continue(()) }
+    }
+
+    fn stuck(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+        // What threads that go round see is not in the graph, and a filter is about ends.
+        let at_barriers = execution.stuck.iter().all(|stuck| matches!(stuck.why, Why::Barrier(_)));
+        if at_barriers && self.finals.program.filter.is_none() {
+            self.look(execution)
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+/// Looks for threads that wait for ever.
+struct Waits {
+    found: Option<Evidence>,
+    all: bool,
+}
+
+impl Visitor<LitmusThread> for Waits {
+    fn complete(&mut self, _: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
+    fn stuck(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+        let threads = || execution.stuck.iter().map(|stuck| stuck.thread).collect();
+        self.found.get_or_insert_with(|| Evidence::Waits(threads()));
+        enough(true, self.all)
+    }
+}
