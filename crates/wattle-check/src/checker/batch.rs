@@ -17,7 +17,7 @@ use super::report::{Unknown, Violation};
 use super::{Progress, Witness};
 use crate::program::{KernelThread, LaunchWorld, Mapping, World};
 use crate::search::{
-    Address, End, Execution, Limits, Problem, Setup, Spawn, Statistics, Stuck, Visitor, Why, last_values, search,
+    Address, End, Execution, Fault, Limits, Problem, Setup, Spawn, Statistics, Stuck, Visitor, Why, last_values, search,
 };
 
 /// A launch that is enqueued.
@@ -130,8 +130,10 @@ fn world(run: &Run, groups: &[Vec<Enqueued>]) -> Result<World> {
             for (kernel, shape, host) in parts.into_iter().flatten() {
                 let launch = launch(run, &**kernel, shape, enqueued.options.shared_elements())?;
                 these.push(launches.len());
+                let cooperative = enqueued.options.is_cooperative();
                 launches.push(LaunchWorld {
                     host,
+                    cooperative,
                     first: threads,
                     first_block: blocks,
                     after: earlier.clone(),
@@ -181,6 +183,7 @@ fn launch(run: &Run, kernel: &dyn Kernel, shape: LaunchShape, shared_len: u32) -
         views,
         lowering,
         host: false,
+        cooperative: false,
         first: 0,
         first_block: 0,
         after: Vec::new(),
@@ -267,6 +270,9 @@ fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> Result<Phas
         judge = Judge::new(run, phase.world.clone(), false, forbids_races);
         judge.search_all(&symmetric, &mut phase)?;
     }
+    if judge.violations.is_empty() && judge.outcomes.is_empty() && phase.unknown.is_empty() {
+        phase.unknown.push(Unknown::Nothing);
+    }
     if judge.too_many {
         phase.unknown.push(Unknown::Stopped(format!("more than {MAX_OUTCOMES} distinct outcomes")));
     }
@@ -286,7 +292,8 @@ fn promised(progress: Progress, world: &World) -> Result<Vec<Vec<u64>>> {
             // Queues are served fairly, so of each launch some first blocks, at least one, begin.
             let mut all: Vec<Vec<u64>> = vec![Vec::new()];
             for (number, &blocks) in blocks.iter().enumerate() {
-                let least = if world.launches[number].host { blocks } else { 1 };
+                let together = world.launches[number].host || world.launches[number].cooperative;
+                let least = if together { blocks } else { 1 };
                 all = all
                     .into_iter()
                     .flat_map(|begun| {
@@ -459,7 +466,7 @@ impl<'r> Judge<'r> {
     fn wrong(&self, execution: &Execution<'_, KernelThread>) -> Option<Violation> {
         let graph = execution.graph;
         if let Some(fault) = execution.faults.first() {
-            let what = self.describe(fault.fault);
+            let what = self.describe(fault);
             return Some(Violation::Fault { witness: self.witness(execution), what });
         }
         let unwritten = |&read: &usize| {
@@ -478,11 +485,12 @@ impl<'r> Judge<'r> {
         Some(Violation::Unwritten { witness: self.witness(execution), read })
     }
 
-    fn describe(&self, number: u32) -> String {
-        let Some(fault) = self.world.fault(number) else { return "a fault".into() };
-        let kernel = self.world.launches.first().map(|launch| launch.program.clone());
-        let words = kernel.map(|program| fault.describe(program.kernel()).to_string()).unwrap_or_default();
-        format!("{words}, at {}", fault.site())
+    fn describe(&self, fault: &Fault) -> String {
+        let (launch, _) = World::statement(fault.source);
+        match (self.world.fault(fault.fault), self.world.launches.get(launch)) {
+            (Some(fault), Some(launch)) => format!("{}, at {}", fault.describe(launch.program.kernel()), fault.site()),
+            _ => "a fault".into(),
+        }
     }
 }
 
@@ -506,6 +514,20 @@ impl Visitor<KernelThread> for Judge<'_> {
             if !self.outcomes.contains_key(&values) {
                 let witness = self.witness(execution);
                 self.outcomes.insert(values, witness);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn waits_in_vain(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+        if self.must_search_in_full(execution) {
+            return ControlFlow::Break(());
+        }
+        if self.forbids_races && !self.liveness {
+            let races = self.run.checker.model.races(execution.graph, execution.analysis);
+            if let Some(&accesses) = races.first() {
+                self.violations.push(Violation::Race { witness: self.witness(execution), accesses });
+                return ControlFlow::Break(());
             }
         }
         ControlFlow::Continue(())

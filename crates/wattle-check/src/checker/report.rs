@@ -40,6 +40,8 @@ pub enum Unknown {
     Stopped(String),
     /// Launches on several queues overlap across copies or events between them.
     Overlap,
+    /// No execution came to its end, and nothing is known to keep it from that.
+    Nothing,
     /// The program was sampled.
     Sampled(u64),
 }
@@ -55,6 +57,7 @@ impl fmt::Display for Unknown {
                 "launches on several queues overlap across a copy, a task or an event, and not every such overlap was \
                  looked at",
             ),
+            Unknown::Nothing => f.write_str("no execution came to its end, though none is known to be stuck"),
             Unknown::Sampled(executions) => write!(f, "{executions} executions were sampled, not all looked at"),
         }
     }

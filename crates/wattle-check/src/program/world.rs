@@ -41,6 +41,8 @@ pub struct LaunchWorld {
     pub lowering: Lowering,
     /// Whether it runs on the host: one thread.
     pub host: bool,
+    /// Whether all its blocks run at once.
+    pub cooperative: bool,
     /// The first of its threads, among all.
     pub first: ThreadId,
     /// The number of its first block among those of its device.

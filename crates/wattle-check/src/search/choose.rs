@@ -92,6 +92,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             if let Some(known) = &analysis
                 && let Some((thread, read, source)) = self.forced(&state, known)
             {
+                if std::env::var("TRACE").is_ok() { eprintln!("forced {read} of {thread}: {source:?}"); }
                 state.choose(read, source);
                 state.runners[thread].status = Status::Ready;
                 continue;
@@ -112,11 +113,16 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
                     None => flow(leaf(self, &state, now)),
                 };
             };
+            if self.is_hopeless(&state, now, &choices, gate.is_some()) {
+                self.statistics.abandoned += 1;
+                return Ok(());
+            }
             // Someone else may still write only if someone else can still go on.
             let others = gate.is_some() || choices.iter().any(|other| other.read != choice.read && other.goes_on());
             let later = others && hope::later(self.setup, &state, now, &choices, choice.read, gate.is_some());
             let Choice { thread, read, sources, spinning, .. } = choice;
             let (thread, read) = (*thread, *read);
+            if std::env::var("TRACE").is_ok() { eprintln!("read {read} of {thread}: {sources:?} spin {spinning:?} later {later} ({} choices)", choices.len()); }
             let alike = self.alike(&state, thread, read);
             let mut seen = Set::new(state.graph.len());
             spinning.iter().for_each(|&source| seen.insert(source));
@@ -130,13 +136,22 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
                 seen.insert(source);
             }
             state.exclude(read, &seen);
+            if spun {
+                state.spun.push(read);
+            }
             if later {
                 alike.iter().for_each(|&other| state.exclude(other, &seen));
                 continue;
             }
             if spun {
-                // The read has no source but such as keep its thread in its loop: is that for ever?
-                return flow(leaf(self, &state, now));
+                // What keeps its thread in its loop is all that is left to the read: is that for ever?
+                let before = self.statistics.abandoned;
+                let flow = flow(leaf(self, &state, now));
+                // Where other sources were tried, nothing more has been built here.
+                if seen.len() > spinning.len() {
+                    self.statistics.abandoned = before;
+                }
+                return flow;
             }
             return Ok(());
         }
@@ -180,6 +195,17 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         }
         self.explore(state)?;
         Ok(false)
+    }
+
+    /// Whether some read has no source and can never have one.
+    fn is_hopeless(&self, state: &State<P>, analysis: &Analysis, choices: &[Choice], gate: bool) -> bool {
+        (0..state.runners.len()).any(|thread| {
+            state.pending(thread).any(|read| {
+                let chooses = choices.iter().any(|choice| choice.read == read);
+                let waits = state.spun.contains(&read);
+                !chooses && !waits && !hope::later(self.setup, state, analysis, choices, read, gate)
+            })
+        })
     }
 
     /// The pending reads that some write is there for.

@@ -34,6 +34,10 @@ pub(super) fn leaf<P: Process, V: Visitor<P>>(
         }
         None => {
             search.statistics.abandoned += 1;
+            let spins = state.runners.iter().any(|runner| runner.status == Status::Spins);
+            if search.setup.assume_race_free && spins {
+                return search.visitor.waits_in_vain(&execution(state, &state.graph, analysis, Vec::new()));
+            }
             ControlFlow::Continue(())
         }
     }

@@ -125,6 +125,12 @@ pub trait Visitor<P> {
 
     /// An execution with stuck threads. The same one may come more than once.
     fn stuck(&mut self, execution: &Execution<'_, P>) -> ControlFlow<()>;
+
+    /// Under [`Setup::assume_race_free`]: no execution, but a graph that shows a race if there is one. A thread waits
+    /// here for a write that is there, and that it could only see by a race.
+    fn waits_in_vain(&mut self, _graph: &Execution<'_, P>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 /// How much was searched.

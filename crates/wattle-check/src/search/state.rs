@@ -102,6 +102,9 @@ pub(super) struct State<P> {
     pub gates: Vec<Gate>,
     /// For a read that is to read from a write still to come, the writes that it has seen.
     pub excluded: Vec<(EventId, Set)>,
+    /// The reads that would keep their threads in their loops with some write: those may never get another one, and
+    /// their threads be stuck.
+    pub spun: Vec<EventId>,
 }
 
 #[derive(Clone, Copy)]
@@ -137,6 +140,7 @@ impl<P: Process> State<P> {
             writes: Vec::new(),
             gates: Vec::new(),
             excluded: Vec::new(),
+            spun: Vec::new(),
         }
     }
 
