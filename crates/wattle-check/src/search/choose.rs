@@ -1,6 +1,7 @@
 //! The branching: which read gets its source next, and from where.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use wattle_memory::{Analysis, EventId, Kind, Set, ThreadId};
 
@@ -10,7 +11,7 @@ use super::limit::Watch;
 use super::process::{Members, Process};
 use super::run::{settle, would_spin};
 use super::state::{State, Status};
-use super::{End, Problem, Setup, Statistics, Stopped, Visitor};
+use super::{Problem, Setup, Statistics, Stopped, Visitor};
 
 /// Why the search does not go on.
 pub(super) enum Halt {
@@ -30,19 +31,20 @@ pub(super) struct Search<'s, 'a, P: Process, V> {
     pub setup: &'s Setup<'a, P>,
     pub visitor: &'s mut V,
     pub statistics: Statistics,
-    watch: Watch<'s>,
+    pub watch: Watch<'s>,
 }
 
-pub(super) fn search<P: Process>(setup: &Setup<'_, P>, visitor: &mut impl Visitor<P>) -> (End, Statistics) {
-    let watch = Watch::new(&setup.limits);
-    let mut search = Search { setup, visitor, statistics: Statistics::default(), watch };
-    let end = match search.explore(State::new(setup)) {
-        Ok(()) => End::Exhausted,
-        Err(Halt::BrokenOff) => End::BrokenOff,
-        Err(Halt::Stopped(limit)) => End::Stopped(limit),
-        Err(Halt::Problem(problem)) => End::Problem(problem),
-    };
-    (end, search.statistics)
+/// A state that is still to be searched, and what the model said of it, or of one that it has grown from.
+pub(super) struct Open<P> {
+    pub state: State<P>,
+    known: Option<Arc<Analysis>>,
+}
+
+impl<P: Process> Open<P> {
+    /// The state from which everything begins.
+    pub fn root(setup: &Setup<'_, P>) -> Self {
+        Open { state: State::new(setup), known: None }
+    }
 }
 
 /// A pending read, and where its value can come from.
@@ -74,10 +76,9 @@ fn best<'c, P: Process>(state: &State<P>, choices: &'c [Choice]) -> Option<&'c C
 }
 
 impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
-    /// Searches everything that the state can become.
-    fn explore(&mut self, mut state: State<P>) -> Result<(), Halt> {
-        let mut analysis = None;
-        // A step that takes no choice goes on in place; only a branch calls itself.
+    /// Goes on with a state until it branches; the branches, first one last, go on the stack.
+    pub fn step(&mut self, open: Open<P>, stack: &mut Vec<Open<P>>) -> Result<(), Halt> {
+        let Open { mut state, mut known } = open;
         loop {
             if let Some(limit) = self.watch.check() {
                 return Err(Halt::Stopped(limit));
@@ -89,10 +90,9 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             }
             // What has been added since does not make anything possible that was not, so what was known then will do
             // for a step that leaves no choice; it cannot be wrong for long.
-            if let Some(known) = &analysis
-                && let Some((thread, read, source)) = self.forced(&state, known)
+            if let Some(earlier) = &known
+                && let Some((thread, read, source)) = self.forced(&state, earlier)
             {
-                if std::env::var("TRACE").is_ok() { eprintln!("forced {read} of {thread}: {source:?}"); }
                 state.choose(read, source);
                 state.runners[thread].status = Status::Ready;
                 continue;
@@ -101,60 +101,84 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
                 self.statistics.abandoned += 1;
                 return Ok(());
             };
-            let now = analysis.insert(now);
-            if self.setup.assume_race_free && self.read_what_happened_before(&mut state, now) {
+            let now = known.insert(Arc::new(now)).clone();
+            if self.setup.assume_race_free && self.read_what_happened_before(&mut state, &now) {
                 continue;
             }
-            let choices = self.choices(&state, now);
+            let choices = self.choices(&state, &now);
             let gate = self.open_gate(&state);
             let Some(choice) = best(&state, &choices) else {
-                return match gate {
-                    Some((gate, quorum)) => self.open_gates(state, gate, quorum),
-                    None => flow(leaf(self, &state, now)),
-                };
+                match gate {
+                    Some((gate, quorum)) => open_gates(&state, gate, quorum, stack),
+                    None => flow(leaf(self, &state, &now))?,
+                }
+                return Ok(());
             };
-            if self.is_hopeless(&state, now, &choices, gate.is_some()) {
+            if self.is_hopeless(&state, &now, &choices, gate.is_some()) {
                 self.statistics.abandoned += 1;
                 return Ok(());
             }
             // Someone else may still write only if someone else can still go on.
             let others = gate.is_some() || choices.iter().any(|other| other.read != choice.read && other.goes_on());
-            let later = others && hope::later(self.setup, &state, now, &choices, choice.read, gate.is_some());
+            let later = others && hope::later(self.setup, &state, &now, &choices, choice.read, gate.is_some());
             let Choice { thread, read, sources, spinning, .. } = choice;
             let (thread, read) = (*thread, *read);
-            if std::env::var("TRACE").is_ok() { eprintln!("read {read} of {thread}: {sources:?} spin {spinning:?} later {later} ({} choices)", choices.len()); }
-            let alike = self.alike(&state, thread, read);
-            let mut seen = Set::new(state.graph.len());
-            spinning.iter().for_each(|&source| seen.insert(source));
-            let mut spun = !spinning.is_empty();
-            for &source in sources {
-                let mut next = state.clone();
-                next.choose(read, source);
-                next.runners[thread].status = Status::Ready;
-                alike.iter().for_each(|&other| next.exclude(other, &seen));
-                spun |= self.branch(next, thread)?;
-                seen.insert(source);
-            }
-            state.exclude(read, &seen);
-            if spun {
-                state.spun.push(read);
-            }
-            if later {
-                alike.iter().for_each(|&other| state.exclude(other, &seen));
+            let may_spin = !state.runners[thread].heads.is_empty();
+            if let ([source], [], false, false) = (&sources[..], &spinning[..], later, may_spin) {
+                state.choose(read, *source);
+                state.runners[thread].status = Status::Ready;
                 continue;
             }
-            if spun {
-                // What keeps its thread in its loop is all that is left to the read: is that for ever?
-                let before = self.statistics.abandoned;
-                let flow = flow(leaf(self, &state, now));
-                // Where other sources were tried, nothing more has been built here.
-                if seen.len() > spinning.len() {
-                    self.statistics.abandoned = before;
-                }
-                return flow;
-            }
-            return Ok(());
+            return self.branch(state, &now, (thread, read), (sources, spinning), later, stack);
         }
+    }
+
+    /// Branches over the sources of a read, and over that it has none of those.
+    fn branch(
+        &mut self,
+        mut state: State<P>,
+        now: &Arc<Analysis>,
+        (thread, read): (ThreadId, EventId),
+        (sources, spinning): (&[EventId], &[EventId]),
+        later: bool,
+        stack: &mut Vec<Open<P>>,
+    ) -> Result<(), Halt> {
+        let alike = self.alike(&state, thread, read);
+        let mut seen = Set::new(state.graph.len());
+        spinning.iter().for_each(|&source| seen.insert(source));
+        let mut spun = !spinning.is_empty();
+        let mut branches = Vec::new();
+        for &source in sources {
+            let mut next = state.clone();
+            next.choose(read, source);
+            next.runners[thread].status = Status::Ready;
+            alike.iter().for_each(|&other| next.exclude(other, &seen));
+            settle(self.setup, &mut next)?;
+            if next.runners[thread].status == Status::Spins {
+                spun = true;
+            } else {
+                branches.push(Open { state: next, known: Some(now.clone()) });
+            }
+            seen.insert(source);
+        }
+        state.exclude(read, &seen);
+        if spun {
+            state.spun.push(read);
+        }
+        if later {
+            alike.iter().for_each(|&other| state.exclude(other, &seen));
+            branches.push(Open { state, known: None });
+        } else if spun {
+            // What keeps its thread in its loop is all that is left to the read: is that for ever?
+            let before = self.statistics.abandoned;
+            flow(leaf(self, &state, now))?;
+            // Where other sources are tried, nothing more has been built here.
+            if !branches.is_empty() {
+                self.statistics.abandoned = before;
+            }
+        }
+        stack.extend(branches.into_iter().rev());
+        Ok(())
     }
 
     /// Gives all plain reads that nothing new can come to happen before the one source that they can have without a
@@ -185,16 +209,6 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             state.runners[thread].status = Status::Ready;
         }
         !chosen.is_empty()
-    }
-
-    /// Goes on with a read chosen; whether that only makes its thread go through its loop again.
-    fn branch(&mut self, mut state: State<P>, thread: ThreadId) -> Result<bool, Halt> {
-        settle(self.setup, &mut state)?;
-        if state.runners[thread].status == Status::Spins {
-            return Ok(true);
-        }
-        self.explore(state)?;
-        Ok(false)
     }
 
     /// Whether some read has no source and can never have one.
@@ -324,16 +338,14 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             _ => None,
         })
     }
+}
 
-    /// Branches over who is first through a barrier.
-    fn open_gates(&mut self, state: State<P>, gate: usize, quorum: usize) -> Result<(), Halt> {
-        let arrivals = state.gates[gate].arrivals.len();
-        for first in subsets(arrivals, quorum) {
-            let mut next = state.clone();
-            next.open(gate, &first);
-            self.explore(next)?;
-        }
-        Ok(())
+/// Branches over who is first through a barrier.
+fn open_gates<P: Process>(state: &State<P>, gate: usize, quorum: usize, stack: &mut Vec<Open<P>>) {
+    for first in subsets(state.gates[gate].arrivals.len(), quorum) {
+        let mut next = state.clone();
+        next.open(gate, &first);
+        stack.push(Open { state: next, known: None });
     }
 }
 

@@ -23,6 +23,7 @@ mod limit;
 mod process;
 mod run;
 mod state;
+mod workers;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -170,6 +171,6 @@ pub enum End {
 }
 
 /// Searches all executions.
-pub fn search<P: Process>(setup: &Setup<'_, P>, visitor: &mut impl Visitor<P>) -> (End, Statistics) {
-    choose::search(setup, visitor)
+pub fn search<P: Process>(setup: &Setup<'_, P>, visitor: &mut (impl Visitor<P> + Send)) -> (End, Statistics) {
+    workers::search(setup, visitor)
 }

@@ -138,7 +138,7 @@ pub enum Action {
 }
 
 /// A thread. Two are equal when they will do the same, given the same answers.
-pub trait Process: Clone + Eq + Hash + Send {
+pub trait Process: Clone + Eq + Hash + Send + Sync {
     /// What all threads share: programs, arguments, initial memory.
     type World: Sync + ?Sized;
 

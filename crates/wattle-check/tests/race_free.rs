@@ -1,0 +1,182 @@
+//! The search that takes programs to be free of data races, against the one that does not.
+
+#[path = "brute/random.rs"]
+mod random;
+mod script;
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use random::{Case, Random, case, for_vulkan, show, shrink};
+use script::{Op, Script, constant, setup};
+use wattle_check::search::{End, Execution, Visitor, search};
+use wattle_memory::{Label, Level, Model, Placement};
+
+/// The outcomes with their counts, and whether any graph has a race.
+#[derive(Default, PartialEq, Debug)]
+struct Seen {
+    outcomes: BTreeMap<Vec<Vec<u64>>, usize>,
+    stuck: std::collections::BTreeSet<Vec<usize>>,
+    races: Option<Model>,
+    racy: bool,
+}
+
+impl Seen {
+    fn look(&mut self, execution: &Execution<'_, Script>) {
+        let model = self.races.expect("it is set");
+        self.racy |= !model.races(execution.graph, execution.analysis).is_empty();
+    }
+}
+
+impl Visitor<Script> for Seen {
+    fn complete(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
+        self.look(execution);
+        let outcome = execution.threads.iter().map(|thread| thread.registers.iter().map(|value| value.unwrap_or(99)).collect()).collect();
+        *self.outcomes.entry(outcome).or_default() += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn stuck(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
+        self.look(execution);
+        self.stuck.insert(execution.stuck.iter().map(|stuck| stuck.thread).collect());
+        ControlFlow::Continue(())
+    }
+
+    fn waits_in_vain(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
+        self.look(execution);
+        ControlFlow::Continue(())
+    }
+}
+
+fn seen(case: &Case, model: Model, assume_race_free: bool) -> Seen {
+    let mut setup = setup(&case.program, case.places.clone(), model);
+    setup.assume_race_free = assume_race_free;
+    let races = if model == Model::Ptx { Model::Portable } else { model };
+    let mut seen = Seen { races: Some(races), ..Seen::default() };
+    assert_eq!(search(&setup, &mut seen).0, End::Exhausted);
+    seen
+}
+
+/// Whether the program is free of races; an error where the two searches do not fit.
+fn agree(case: &Case, model: Model) -> Result<bool, String> {
+    let (all, pruned) = (seen(case, model, false), seen(case, model, true));
+    let fits = if all.racy { pruned.racy } else { all == pruned };
+    let told = || format!("{model}:\n{}full {all:?}\npruned {pruned:?}", show(case));
+    if fits { Ok(!all.racy) } else { Err(told()) }
+}
+
+/// Some loads wait for a value instead; loops are what the pruning is for.
+fn waiting(case: &Case, random: &mut Random) -> Case {
+    let mut case = case.clone();
+    for op in case.program.iter_mut().flatten() {
+        if let Op::Load { cell, label, .. } = op
+            && label.atomic
+            && random.one_in(6)
+        {
+            *op = Op::Await { cell: *cell, value: constant(1 + random.below(3)), label: *label };
+        }
+    }
+    case
+}
+
+/// A program whose plain cells are guarded by what its threads read: those are the ones that can be free of races.
+fn guarded(random: &mut Random, accesses: u64) -> Case {
+    let mut case = case(random, accesses);
+    for ops in &mut case.program {
+        let mut guarded = Vec::new();
+        for op in ops.drain(..) {
+            let plain = match &op {
+                Op::Load { label, .. } | Op::Store { label, .. } => !label.atomic,
+                _ => false,
+            };
+            let last = guarded.iter().rev().find_map(random::read_register);
+            if let Some(register) = last.filter(|_| plain && !random.one_in(4)) {
+                guarded.push(Op::Require { register, value: random.below(4) });
+            }
+            guarded.push(op);
+        }
+        *ops = guarded;
+    }
+    case
+}
+
+const MODELS: [Model; 4] = [Model::Portable, Model::Rust, Model::Ptx, Model::Vulkan];
+
+fn compare(seed: u64, programs: u64, accesses: u64) {
+    let mut random = Random(seed);
+    let (mut free, mut errors) = (0, Vec::new());
+    for number in 0..programs {
+        let case = guarded(&mut random, accesses);
+        let case = if random.one_in(2) { waiting(&case, &mut random) } else { case };
+        for model in MODELS {
+            let case = if model == Model::Vulkan { for_vulkan(&case) } else { case.clone() };
+            match agree(&case, model) {
+                Ok(is_free) => free += usize::from(is_free),
+                Err(_) => {
+                    let least = shrink(&case, |case| agree(case, model).is_err());
+                    errors.push(format!("program {number}, {}", agree(&least, model).unwrap_err()));
+                }
+            }
+        }
+        if errors.len() > 4 {
+            break;
+        }
+    }
+    println!("{programs} programs of up to {accesses} accesses under four models, {free} of them free of races");
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
+}
+
+/// How many programs: `WATTLE_TEST_MANY` says it, where it is set.
+fn many(usual: u64) -> u64 {
+    std::env::var("WATTLE_TEST_MANY").ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
+}
+
+#[test]
+fn taking_programs_to_be_free_of_races_loses_nothing() {
+    compare(3, many(4_000), 8);
+}
+
+const D: Level = Level::Device;
+
+fn load(to: usize, cell: u64) -> Op {
+    Op::Load { to, cell, label: Label::atomic_read(D) }
+}
+
+fn store(cell: u64) -> Op {
+    Op::Store { cell, value: constant(1), label: Label::atomic_write(D) }
+}
+
+fn both(program: script::Program, models: &[Model]) {
+    let places = (0..program.len() as u32).map(|block| Placement::new(block, 0)).collect();
+    let case = Case { program, places };
+    for &model in models {
+        let case = if model == Model::Vulkan { for_vulkan(&case) } else { case.clone() };
+        assert_eq!(agree(&case, model), Ok(true));
+    }
+}
+
+#[test]
+fn an_order_of_fences_that_is_forced_later_orders_a_plain_read() {
+    let fence = || Op::Fence { label: Label::fence(D).sequentially_consistent() };
+    let plain_store = Op::Store { cell: 0, value: constant(1), label: Label::plain_write() };
+    let plain_load = Op::Load { to: 1, cell: 0, label: Label::plain_read() };
+    let first = vec![plain_store, fence(), load(0, 1), Op::Require { register: 0, value: 0 }, store(2)];
+    let second = vec![store(1), fence(), load(0, 2), Op::Require { register: 0, value: 1 }, plain_load];
+    both(vec![first, second], &[Model::Portable, Model::Ptx]);
+}
+
+#[test]
+fn an_exchange_whose_read_is_open_hands_a_release_on() {
+    let plain_store = Op::Store { cell: 0, value: constant(1), label: Label::plain_write() };
+    let release = Op::Store { cell: 1, value: constant(1), label: Label::atomic_write(D).releasing() };
+    let (read, write) = (Label::atomic_read(D), Label::atomic_write(D));
+    let exchange = Op::Exchange { to: 1, cell: 1, value: constant(2), read, write };
+    let acquire = Op::Load { to: 0, cell: 1, label: Label::atomic_read(D).acquiring() };
+    let plain_load = Op::Load { to: 1, cell: 0, label: Label::plain_read() };
+    let program = vec![
+        vec![plain_store, release],
+        vec![load(0, 1), Op::Require { register: 0, value: 1 }, exchange],
+        vec![acquire, Op::Require { register: 0, value: 2 }, plain_load],
+    ];
+    both(program, &MODELS);
+}
