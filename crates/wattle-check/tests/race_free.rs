@@ -165,6 +165,42 @@ fn an_order_of_fences_that_is_forced_later_orders_a_plain_read() {
     both(vec![first, second], &[Model::Portable, Model::Ptx]);
 }
 
+/// What keeps store buffering from both reading nothing is not seen before the fences are ordered.
+#[test]
+fn a_race_is_found_where_fences_forbid_to_read_nothing() {
+    let fence = || Op::Fence { label: Label::fence(D).sequentially_consistent() };
+    let thread = |own, other| {
+        let store = Op::Store { cell: own, value: constant(1), label: Label::plain_write() };
+        vec![store, fence(), Op::Load { to: 0, cell: other, label: Label::plain_read() }]
+    };
+    let places = (0..2).map(|block| Placement::new(block, 0)).collect();
+    let case = Case { program: vec![thread(0, 1), thread(1, 0)], places };
+    for model in [Model::Portable, Model::Ptx, Model::Rust] {
+        assert_eq!(agree(&case, model), Ok(false));
+    }
+}
+
+/// Two exchanges hand a release on, in whichever order.
+#[test]
+fn two_exchanges_hand_a_release_on() {
+    let plain_store = Op::Store { cell: 0, value: constant(1), label: Label::plain_write() };
+    let release = Op::Store { cell: 1, value: constant(1), label: Label::atomic_write(D).releasing() };
+    let (read, write) = (Label::atomic_read(D), Label::atomic_write(D));
+    let exchange = |value| Op::Exchange { to: 1, cell: 1, value: constant(value), read, write };
+    let hand = |value| vec![load(0, 1), Op::Require { register: 0, value: 1 }, exchange(value)];
+    let acquire = Op::Load { to: 0, cell: 1, label: Label::atomic_read(D).acquiring() };
+    let plain_load = Op::Load { to: 1, cell: 0, label: Label::plain_read() };
+    let mut program = vec![
+        vec![acquire, Op::Require { register: 0, value: 2 }, plain_load],
+        hand(2),
+        hand(3),
+        vec![plain_store, release],
+    ];
+    both(program.clone(), &MODELS);
+    program.reverse();
+    both(program, &MODELS);
+}
+
 #[test]
 fn an_exchange_whose_read_is_open_hands_a_release_on() {
     let plain_store = Op::Store { cell: 0, value: constant(1), label: Label::plain_write() };

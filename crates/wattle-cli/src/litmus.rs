@@ -150,19 +150,20 @@ fn text(
         Question::Race => "no data race".to_owned(),
         Question::Liveness(progress) => format!("every run ends ({progress})"),
     };
-    let (tone, said) = match verdict.answer {
-        Answer::Yes => (Tone::Good, "holds".to_owned()),
-        Answer::No => (Tone::Bad, "does not hold".to_owned()),
-        Answer::Unknown(reason) => (Tone::Note, format!("unknown: {reason}")),
+    let (tone, said, why) = match verdict.answer {
+        Answer::Yes => (Tone::Good, "holds", String::new()),
+        Answer::No => (Tone::Bad, "does not hold", String::new()),
+        Answer::Unknown(reason) => (Tone::Note, "unknown", format!(": {reason}")),
     };
     session.line(session.style.paint(Tone::Strong, &program.name))?;
     session.line(&asked)?;
-    let said = session.style.paint(tone, &said);
+    let said = session.style.paint(tone, said);
     let count = match verdict.statistics.complete {
         0 => String::new(),
-        count => format!(", {} {}", text::count(count), if count == 1 { "execution" } else { "executions" }),
+        1 => ", 1 execution".to_owned(),
+        count => format!(", {} executions", text::count(count)),
     };
-    session.line(format!("{said} under {}{count}", args.model))?;
+    session.line(format!("{said} under {}{why}{count}", args.model))?;
     for line in evidence {
         session.line(format!("  {line}"))?;
     }

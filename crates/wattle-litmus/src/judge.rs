@@ -16,10 +16,11 @@ use std::ops::ControlFlow;
 use wattle_check::search::{
     End, Execution, Limits, Setup, Spawn, Statistics, Stopped, Visitor, Why, last_values, search,
 };
-use wattle_memory::{LocationId, Model, ThreadId};
+use wattle_memory::{LocationId, Model};
 
 use crate::ask::Question;
 use crate::condition::{Condition, Observed, Quantifier};
+use crate::evidence::Evidence;
 use crate::lasso::{self, LassoError, Liveness};
 use crate::process::{LitmusThread, World};
 use crate::program::Program;
@@ -69,55 +70,6 @@ pub enum Reason {
     /// Something that the condition looks at has no value at the end.
     #[error("the condition looks at something that has no value at the end")]
     NoValue,
-}
-
-/// What shows that an answer is right.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Evidence {
-    /// The end of an execution: all that the conditions look at.
-    End(Vec<(Observed, u64)>),
-    /// Two accesses that race, by the number of their instructions ([`Program::instruction`]).
-    Race(u32, u32),
-    /// A run of interleavings that does not end.
-    Stuck(lasso::Stuck),
-    /// Threads of an execution that wait for ever.
-    Waits(Vec<ThreadId>),
-}
-
-impl Evidence {
-    /// In words, one line or more.
-    pub fn lines(&self, program: &Program) -> Vec<String> {
-        let names = |threads: &[ThreadId]| {
-            let name = |&thread: &ThreadId| format!("P{}", program.threads[thread].placement.thread);
-            threads.iter().map(name).collect::<Vec<_>>().join(", ")
-        };
-        match self {
-            Evidence::End(values) => {
-                let value = |&(observed, value): &(Observed, u64)| {
-                    format!("{} = {}", program.observed_text(observed), value as i64)
-                };
-                vec![values.iter().map(value).collect::<Vec<_>>().join(", ")]
-            }
-            Evidence::Race(first, second) => [first, second]
-                .into_iter()
-                .map(|&source| {
-                    let line = program.place(source).map_or(0, |place| place.line);
-                    format!("line {line}, {}", program.instruction_text(source).unwrap_or_default())
-                })
-                .collect(),
-            Evidence::Stuck(lasso::Stuck::AtBarriers(threads)) => {
-                vec![format!("{} wait at barriers that never open", names(threads))]
-            }
-            Evidence::Stuck(lasso::Stuck::Round { running, waiting }) => {
-                let mut lines = vec![format!("{} go round for ever", names(running))];
-                if !waiting.is_empty() {
-                    lines.push(format!("{} wait or are not scheduled", names(waiting)));
-                }
-                lines
-            }
-            Evidence::Waits(threads) => vec![format!("{} wait for ever", names(threads))],
-        }
-    }
 }
 
 /// An answer, and what led to it.

@@ -18,7 +18,7 @@ use wattle_check::checker::Progress;
 use wattle_check::search::{Action, Address, Barrier, Members, Process, Written};
 use wattle_memory::{Level, Placement, ThreadId};
 
-use crate::progress::promises;
+use crate::progress::{Promises, Set, members};
 
 /// How a thread can be stuck for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,13 +85,6 @@ pub fn liveness<P: Process>(
     }
     let states = graph.states.len();
     Ok(if graph.complete { Liveness::Ends { states } } else { Liveness::Unknown { states: most_states } })
-}
-
-/// A set of threads.
-type Set = u64;
-
-fn members(set: Set) -> Vec<ThreadId> {
-    (0..Set::BITS as usize).filter(|thread| set >> thread & 1 == 1).collect()
 }
 
 /// A barrier of one block.
@@ -338,64 +331,5 @@ impl<P: Process> Graph<P> {
         let can_run = running | state.can_run();
         let kept = running != 0 && promises.kept(running, can_run, state.started);
         kept.then(|| Stuck::Round { running: members(running), waiting: members(all & !state.ended & !running) })
-    }
-}
-
-/// What the scheduler promises, at each level of the hierarchy of groups.
-struct Promises<'p> {
-    placements: &'p [Placement],
-    progress: Progress,
-}
-
-impl Promises<'_> {
-    /// The levels, each group of which has members at the next one.
-    const LEVELS: [Level; 6] =
-        [Level::System, Level::Device, Level::QueueFamily, Level::Block, Level::Subgroup, Level::Thread];
-
-    /// Whether a run in which exactly these threads take steps for ever keeps the promises.
-    fn kept(&self, running: Set, can_run: Set, started: Set) -> bool {
-        let everyone = (0..self.placements.len()).fold(0, |set, thread| set | 1 << thread);
-        self.group(everyone, 0, running, can_run, started)
-    }
-
-    /// Whether they are kept in a group that has progress, which is of the level with that number.
-    fn group(&self, group: Set, level: usize, running: Set, can_run: Set, started: Set) -> bool {
-        if group & can_run == 0 {
-            return true;
-        }
-        let Some(&below) = Self::LEVELS.get(level + 1) else {
-            return group & running != 0;
-        };
-        let members = self.split(group, below);
-        let kept = |member: Set| self.group(member, level + 1, running, can_run, started);
-        let last_started = members.iter().rposition(|member| member & started != 0);
-        let first_able = members.iter().position(|member| member & can_run != 0);
-        let able = members.iter().enumerate().filter(|(_, member)| *member & can_run != 0);
-        let promised: Vec<Set> = able
-            .clone()
-            .filter(|&(number, member)| {
-                let below_started = last_started.is_some_and(|last| number < last);
-                promises(self.progress, first_able == Some(number), member & started != 0, below_started)
-            })
-            .map(|(_, &member)| member)
-            .collect();
-        if promised.is_empty() { able.map(|(_, &member)| member).any(kept) } else { promised.into_iter().all(kept) }
-    }
-
-    /// The members of a group, by their number.
-    fn split(&self, group: Set, level: Level) -> Vec<Set> {
-        let mut threads = members(group);
-        // Placements are ordered by their groups first; a group's number is its own within the group around it.
-        threads.sort_by_key(|&thread| self.placements[thread]);
-        let mut split: Vec<(ThreadId, Set)> = Vec::new();
-        for thread in threads {
-            match split.last_mut() {
-                Some((first, set)) if self.placements[*first].shares(&self.placements[thread], level) => {
-                    *set |= 1 << thread;
-                }
-                _ => split.push((thread, 1 << thread)),
-            }
-        }
-        split.into_iter().map(|(_, set)| set).collect()
     }
 }

@@ -9,6 +9,7 @@
 mod ask;
 mod condition;
 mod error;
+mod evidence;
 mod flow;
 mod folder;
 mod judge;
@@ -23,8 +24,9 @@ mod progress;
 pub use ask::{Case, Expected, ExpectedError, Question, UnknownQuestion};
 pub use condition::{Claim, Comparison, Condition, Observed, Quantifier, Term};
 pub use error::{ParseError, Place, Problem};
+pub use evidence::Evidence;
 pub use folder::{CaseError, Judged, Summary, judge_file, read, run_folder};
-pub use judge::{Answer, Evidence, JudgeError, Options, Reason, Verdict, judge};
+pub use judge::{Answer, JudgeError, Options, Reason, Verdict, judge};
 pub use parse::parse;
 pub use print::print;
 pub use process::{DIVISION_BY_ZERO, LitmusThread, World};

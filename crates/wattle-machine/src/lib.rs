@@ -16,12 +16,14 @@ mod ahead;
 mod environment;
 mod live;
 mod lower;
+mod orders;
 mod program;
 mod request;
 mod thread;
 mod value;
 
 pub use environment::{Argument, Environment, EnvironmentError, LaunchShape, Position};
+pub use orders::{Action, Instruction};
 pub use program::{MAX_LOCAL_ELEMENTS, Program};
 pub use request::{Fault, Location, Request};
 pub use thread::Thread;

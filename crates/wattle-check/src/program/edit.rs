@@ -9,6 +9,8 @@ use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 pub enum Strength {
     /// Of a fence; one that is not there has none.
     Fence(Option<(FenceOrder, Scope)>),
+    /// A fence that is the block's barrier instead.
+    FenceAsBarrier,
     /// Of an atomic load.
     Load(ReadOrder, Scope),
     /// Of an atomic store.
@@ -30,6 +32,8 @@ pub struct Edit {
     pub fence_before: Option<(FenceOrder, Scope)>,
     /// A fence right after it.
     pub fence_after: Option<(FenceOrder, Scope)>,
+    /// The block's barrier right before it.
+    pub barrier_before: bool,
 }
 
 /// Changes of the instructions of the launches' programs, by the program's number in its world and the instruction's.

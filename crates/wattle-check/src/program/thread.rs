@@ -213,6 +213,9 @@ impl KernelThread {
                 self.update(launch, &edit, location, change, (order, scope), source)?
             }
             Request::Fence { order, scope, .. } => {
+                if edit.strength == Some(Strength::FenceAsBarrier) {
+                    return Ok(Some(self.barrier(launch.lowering.barrier(), source)));
+                }
                 let fence = match edit.strength {
                     Some(Strength::Fence(fence)) => fence,
                     _ => Some((order, scope)),
@@ -234,7 +237,9 @@ impl KernelThread {
             Request::Fault(fault) => return Ok(Some(Action::Fault { fault: world.fault_number(fault), source })),
             Request::Done => return Ok(Some(Action::Done)),
         };
-        let Some((order, scope)) = edit.fence_before else { return Ok(Some(action)) };
+        if edit.fence_before.is_none() && !edit.barrier_before {
+            return Ok(Some(action));
+        }
         // The action waits behind the fence.
         match action {
             Action::Read { target, label, source } => {
@@ -250,7 +255,12 @@ impl KernelThread {
             // A fence before an update is not advised: the update's own order says the same.
             other => return Ok(Some(other)),
         }
-        self.push_fence(launch, order, scope, source)?;
+        if let Some((order, scope)) = edit.fence_before {
+            self.push_fence(launch, order, scope, source)?;
+        }
+        if edit.barrier_before {
+            self.rest.push(held(Held::Barrier { label: launch.lowering.barrier(), source }));
+        }
         Ok(self.resume())
     }
 

@@ -65,12 +65,17 @@ fn start_threads<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>) -> bool
     !begin.is_empty()
 }
 
+/// How often a thread may go through its loops without a choice: a loop that counts for itself, and never looks at
+/// memory, would keep the search for ever.
+const MOST_BACK_EDGES: u32 = 1 << 20;
+
 /// What a run has behind it that may still change: past the first read whose value is not known, everything.
 struct Run<P> {
     process: P,
     heads: Vec<Head<P>>,
     /// Which of the trail's events comes next.
     at: usize,
+    back_edges: u32,
     speculative: bool,
 }
 
@@ -78,7 +83,7 @@ struct Run<P> {
 fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId) -> Result<(), Problem> {
     let runner = &mut state.runners[thread];
     let mut run =
-        Run { process: runner.process.clone(), heads: std::mem::take(&mut runner.heads), at: 0, speculative: false };
+        Run { process: runner.process.clone(), heads: std::mem::take(&mut runner.heads), at: 0, back_edges: 0, speculative: false };
     runner.faults.clear();
     if let Some(read) = runner.waiting {
         match state.graph.event(read).value {
@@ -160,7 +165,8 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
                     break Status::Spins;
                 }
                 head.iterations += u32::from(head.looked || head.effect);
-                if head.iterations > setup.loop_bound {
+                run.back_edges += 1;
+                if head.iterations > setup.loop_bound || run.back_edges > MOST_BACK_EDGES {
                     break Status::Bounded;
                 }
                 let process = run.process.clone();

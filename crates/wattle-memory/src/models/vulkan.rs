@@ -12,7 +12,7 @@
 use super::coherence::saturate;
 use super::{Analysis, Broken, require};
 use crate::event::EventId;
-use crate::{Classes, Graph, Kind, Level, Relation, Set};
+use crate::{Classes, Graph, Kind, Label, Level, Relation, Set};
 
 pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let base = Base::new(graph);
@@ -161,7 +161,7 @@ impl<'g> Base<'g> {
             })
         };
         // Which accesses an availability or visibility operation is about: those of its classes, or its own.
-        let includes = |a: EventId, b: EventId| about(graph, a, b) || about(graph, b, a);
+        let includes = |a: EventId, b: EventId| about(graph, a, b);
         let step = |level: Level| hb.filter(|a, b| graph.share(a, b, level) && includes(a, b));
         let (by_subgroup, by_block, by_family) = (step(Level::Subgroup), step(Level::Block), step(Level::QueueFamily));
 
@@ -220,17 +220,20 @@ impl<'g> Base<'g> {
     }
 }
 
-/// Whether the availability or visibility operation `op` is about the access `access`.
-fn about(graph: &Graph, access: EventId, op: EventId) -> bool {
-    let (a, b) = (graph.event(access), graph.event(op));
-    if !a.label.is_access() {
-        return false;
-    }
-    let semantic = access != op
-        && ((b.label.release && b.label.makes_available) || (b.label.acquire && b.label.makes_visible))
-        && b.label.semantics.0 & a.label.storage.0 != 0;
-    let own = b.label.is_access() && b.label.coherent && a.location == b.location && a.reference == b.reference;
-    semantic || own
+/// "avvisinc": an availability operation is about the accesses of its classes that come before it, a visibility
+/// operation about those that come after it (Khronos' formal model since 2025, Vulkan-MemoryModel #40); an access's own
+/// is about its reference, in both directions.
+fn about(graph: &Graph, a: EventId, b: EventId) -> bool {
+    let (first, second) = (graph.event(a), graph.event(b));
+    let classes = |access: &Label, op: &Label| access.is_access() && op.semantics.0 & access.storage.0 != 0;
+    let available = second.label.release && second.label.makes_available && classes(&first.label, &second.label);
+    let visible = first.label.acquire && first.label.makes_visible && classes(&second.label, &first.label);
+    let one_reference = first.label.is_access()
+        && second.label.is_access()
+        && first.location == second.location
+        && first.reference == second.reference;
+    let own = one_reference && (first.label.coherent || second.label.coherent);
+    a != b && (available || visible) || own
 }
 
 /// System-synchronizes-with: the whole of what precedes one side, and the whole of what follows the other.

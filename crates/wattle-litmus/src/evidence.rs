@@ -1,0 +1,56 @@
+//! What shows that an answer is right.
+
+use wattle_memory::ThreadId;
+
+use crate::condition::Observed;
+use crate::lasso;
+use crate::program::Program;
+
+/// What shows that an answer is right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// The end of an execution: all that the conditions look at.
+    End(Vec<(Observed, u64)>),
+    /// Two accesses that race, by the number of their instructions ([`Program::instruction`]).
+    Race(u32, u32),
+    /// A run of interleavings that does not end.
+    Stuck(lasso::Stuck),
+    /// Threads of an execution that wait for ever.
+    Waits(Vec<ThreadId>),
+}
+
+impl Evidence {
+    /// In words, one line or more.
+    pub fn lines(&self, program: &Program) -> Vec<String> {
+        let names = |threads: &[ThreadId]| {
+            let name = |&thread: &ThreadId| format!("P{}", program.threads[thread].placement.thread);
+            threads.iter().map(name).collect::<Vec<_>>().join(", ")
+        };
+        match self {
+            Evidence::End(values) => {
+                let value = |&(observed, value): &(Observed, u64)| {
+                    format!("{} = {}", program.observed_text(observed), value as i64)
+                };
+                vec![values.iter().map(value).collect::<Vec<_>>().join(", ")]
+            }
+            Evidence::Race(first, second) => [first, second]
+                .into_iter()
+                .map(|&source| {
+                    let line = program.place(source).map_or(0, |place| place.line);
+                    format!("line {line}, {}", program.instruction_text(source).unwrap_or_default())
+                })
+                .collect(),
+            Evidence::Stuck(lasso::Stuck::AtBarriers(threads)) => {
+                vec![format!("{} wait at barriers that never open", names(threads))]
+            }
+            Evidence::Stuck(lasso::Stuck::Round { running, waiting }) => {
+                let mut lines = vec![format!("{} go round for ever", names(running))];
+                if !waiting.is_empty() {
+                    lines.push(format!("{} wait or are not scheduled", names(waiting)));
+                }
+                lines
+            }
+            Evidence::Waits(threads) => vec![format!("{} wait for ever", names(threads))],
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The instructions of a program that order memory, or that could.
+
+use wattle_ir::{Place, Site};
+use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
+
+use crate::Program;
+use crate::program::{AccessKind, Op};
+
+/// An instruction that touches or orders memory that threads share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// Its number ([`Thread::at`](crate::Thread::at)).
+    pub at: u32,
+    /// Its source line.
+    pub site: Site,
+    /// What it does.
+    pub action: Action,
+}
+
+/// What such an instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the fields are the place, the order and the scope")]
+pub enum Action {
+    /// A plain load or store.
+    Plain { place: Place, store: bool },
+    /// An atomic load.
+    Load { place: Place, order: ReadOrder, scope: Scope },
+    /// An atomic store.
+    Store { place: Place, order: WriteOrder, scope: Scope },
+    /// A read-modify-write.
+    Update { place: Place, order: UpdateOrder, scope: Scope },
+    /// A fence.
+    Fence { order: FenceOrder, scope: Scope },
+    /// The block's barrier.
+    Barrier,
+}
+
+impl Program {
+    /// The instructions that touch or order memory that threads share, in the order of the code.
+    pub fn instructions(&self) -> impl Iterator<Item = Instruction> + '_ {
+        self.code.iter().enumerate().filter_map(|(number, instr)| {
+            let at = number as u32;
+            let action = match instr.op {
+                Op::Fence { order, scope } => Action::Fence { order, scope },
+                Op::Barrier => Action::Barrier,
+                Op::Access(number) => {
+                    let access = self.accesses.get(number as usize)?;
+                    let place = access.place;
+                    match access.kind {
+                        _ if matches!(place, Place::Local(_)) => return None,
+                        AccessKind::Load { .. } | AccessKind::LoadLanes { .. } => Action::Plain { place, store: false },
+                        AccessKind::Store { .. } => Action::Plain { place, store: true },
+                        AccessKind::AtomicLoad { order, scope, .. } => Action::Load { place, order, scope },
+                        AccessKind::AtomicStore { order, scope, .. } => Action::Store { place, order, scope },
+                        AccessKind::AtomicUpdate { order, scope, .. }
+                        | AccessKind::CompareExchange { order, scope, .. } => Action::Update { place, order, scope },
+                    }
+                }
+                _ => return None,
+            };
+            Some(Instruction { at, site: self.site_at(at), action })
+        })
+    }
+}
