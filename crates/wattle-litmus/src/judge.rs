@@ -134,7 +134,7 @@ fn explore(
     world: &World,
     model: Model,
     options: &Options,
-    visitor: &mut impl Visitor<LitmusThread>,
+    visitor: &mut (impl Visitor<LitmusThread> + Send),
 ) -> Result<(Option<Reason>, Statistics), JudgeError> {
     let threads = world.threads().into_iter().zip(world.program().placements());
     let setup = Setup {
