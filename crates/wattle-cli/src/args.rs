@@ -126,6 +126,15 @@ pub struct CheckArgs {
     /// Draws the execution that shows what is wrong, or one that is right
     #[arg(long, value_name = "FILE")]
     pub svg: Option<std::path::PathBuf>,
+    /// Writes what is emitted for ptx or vulkan as a litmus file to standard output, for others' tools to judge
+    #[arg(long, value_name = "ptx|vulkan", value_parser = ["ptx", "vulkan"])]
+    pub emit_litmus: Option<String>,
+    /// Draws so many executions at random instead of building all: for what is beyond exhaustive reach
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub sample: Option<u64>,
+    /// The same seed draws the same executions
+    #[arg(long, value_name = "S", default_value = "0", requires = "sample")]
+    pub seed: u64,
     /// Stops after so many seconds, with what was found
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub time: Option<std::time::Duration>,

@@ -1,50 +1,67 @@
-//! `wattle check`: scenarios proved.
+//! `wattle check`: scenarios proved, one after another, for every target side by side.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::path::Path;
+use std::time::Duration;
 
-use wattle::checker::{Checker, Report, Verdict};
-use wattle::memory::{Model, Target};
-use wattle::{Scenario, interrupt};
+use wattle::checker::{Advice, Checker, Report, Verdict};
+use wattle::memory::Target;
+use wattle::{Error, Scenario, interrupt};
 
 use crate::args::CheckArgs;
+use crate::check_report::{self, Judged, Tried};
+use crate::check_litmus;
 use crate::choice;
-use crate::exit::{Exit, Stop};
+use crate::exit::{Exit, Input, Stop};
+use crate::progress::Progress;
 use crate::session::Session;
 
-/// Proves scenarios by name.
+/// How long advice may take.
+const ADVICE: Duration = Duration::from_secs(10);
+
+/// Proves scenarios by name, and litmus files.
 pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> {
-    let scenarios = choice::scenarios(session.scenarios, &args.names)?;
+    let (files, names): (Vec<String>, Vec<String>) =
+        args.names.iter().cloned().partition(|name| name.ends_with(".litmus"));
+    let scenarios = choice::scenarios(session.scenarios, &names)?;
     let mut exit = Exit::Holds;
+    for file in &files {
+        exit = exit.max(check_litmus::check_file(session, Path::new(file), args)?);
+    }
+    let progress = Progress::new((scenarios.len() * checkers(args).len()) as u64);
+    let mut all = Vec::new();
     for scenario in scenarios {
-        let targets: Vec<Checker> = match (args.model, args.target) {
-            (Some(model), _) => vec![Checker::new(model)],
-            (None, Some(target)) => vec![Checker::for_target(target)],
-            (None, None) => Target::ALL.into_iter().map(Checker::for_target).collect(),
-        };
-        for checker in targets {
-            let checker = configured(checker, args);
-            match checker.check_scenario(scenario, args.size) {
-                Ok(report) => {
-                    session.line(format!(
-                        "{} {} {} {:?} {:?} {:?} runs {} shapes {:?} {:?} {:?}",
-                        scenario.name,
-                        report.target,
-                        report.verdict,
-                        report.violations.iter().map(|violation| violation.kind()).collect::<Vec<_>>(),
-                        report.unknown,
-                        report.statistics,
-                        report.runs,
-                        report.shapes,
-                        report.outcomes,
-                        report.elapsed
-                    ))?;
-                }
-                Err(error) => session.line(format!("{} {error}", scenario.name))?,
-            }
+        if interrupt::requested() {
+            exit = Exit::Unanswered;
+            break;
         }
+        let judged = judge(scenario, args, &progress);
+        exit = exit.max(judged.exit());
+        if let Some(file) = &args.svg {
+            draw(&judged, file)?;
+        }
+        if let Some(dialect) = &args.emit_litmus {
+            check_litmus::emit(session, &judged, dialect)?;
+        } else if !session.json {
+            let first = all.is_empty();
+            progress.aside(|| check_report::text(session, &judged, first))?;
+        }
+        all.push(judged);
+    }
+    drop(progress);
+    if session.json && !all.is_empty() {
+        session.report("check", exit, &check_report::document(&all))?;
     }
     Ok(exit)
+}
+
+/// What the scenarios are to be judged by.
+fn checkers(args: &CheckArgs) -> Vec<Checker> {
+    let checkers = match (args.model, args.target) {
+        (Some(model), _) => vec![Checker::new(model)],
+        (None, Some(target)) => vec![Checker::for_target(target)],
+        (None, None) => Target::ALL.into_iter().map(Checker::for_target).collect(),
+    };
+    checkers.into_iter().map(|checker| configured(checker, args)).collect()
 }
 
 fn configured(checker: Checker, args: &CheckArgs) -> Checker {
@@ -58,8 +75,78 @@ fn configured(checker: Checker, args: &CheckArgs) -> Checker {
     if let Some(memory) = args.memory {
         checker = checker.memory(memory);
     }
+    if let Some(executions) = args.sample {
+        checker = checker.sample(executions, args.seed);
+    }
     if args.plain_as_relaxed {
         checker = checker.plain_as_relaxed();
     }
     checker
+}
+
+fn judge(scenario: &Scenario, args: &CheckArgs, progress: &Progress) -> Judged {
+    let mut tried: Vec<Tried> = Vec::new();
+    let checkers = checkers(args);
+    for checker in &checkers {
+        progress.doing(format!("{} under {}", scenario.name, checker.name()));
+        let result = checker.check_scenario(scenario, args.size);
+        progress.step();
+        tried.push(Tried { name: checker.name(), result });
+    }
+    // What is promised comes first: advice on it serves all targets.
+    let advised = checkers.iter().zip(&tried).find_map(|(checker, tried)| Some((checker, tried.result.as_ref().ok()?)));
+    let advice = advised.filter(|_| !args.no_advice && args.sample.is_none()).map(|(checker, report)| {
+        progress.doing(format!("advice on {}", scenario.name));
+        checker.advise_scenario(scenario, args.size, report, args.time.unwrap_or(ADVICE).min(ADVICE))
+    });
+    Judged { scenario: *scenario, tried, advice: advice.unwrap_or_default() }
+}
+
+impl Judged {
+    /// The report to tell the story of: the first that says that something is wrong, else the first.
+    pub fn main(&self) -> Option<&Report> {
+        let reports = || self.tried.iter().filter_map(|tried| tried.result.as_ref().ok());
+        reports().find(|report| report.verdict == Verdict::Violated).or_else(|| reports().next())
+    }
+
+    /// The worst of the verdicts. That a target cannot run a scenario is no verdict, unless no other was asked.
+    fn exit(&self) -> Exit {
+        let of = |report: &Report| match report.verdict {
+            Verdict::Holds => Exit::Holds,
+            Verdict::Violated => Exit::DoesNotHold,
+            Verdict::Unknown => Exit::Unanswered,
+        };
+        let exits = || self.tried.iter().filter_map(|tried| tried.result.as_ref().ok()).map(of);
+        if exits().any(|exit| exit == Exit::DoesNotHold) {
+            return Exit::DoesNotHold;
+        }
+        exits().max().unwrap_or(Exit::Unanswered)
+    }
+
+    /// The advice.
+    pub fn advice(&self) -> &Advice {
+        &self.advice
+    }
+}
+
+/// Draws the execution that shows what is wrong, or one that is right.
+fn draw(judged: &Judged, file: &Path) -> Result<(), Stop> {
+    let report = judged.main();
+    let witness = report.and_then(|report| {
+        let wrong = report.violations.iter().find_map(|violation| violation.witness());
+        wrong.or_else(|| report.example.as_deref())
+    });
+    let Some(witness) = witness else {
+        let message = format!("there is no execution of `{}` to draw", judged.scenario.name);
+        return Err(Input::new("svg", message).into());
+    };
+    let violation = report.and_then(|report| report.violations.first());
+    let picture = wattle::checker::picture(witness, violation);
+    std::fs::write(file, picture)
+        .map_err(|error| Input::new("svg", format!("{} could not be written: {error}", file.display())).into())
+}
+
+/// Why a scenario cannot be judged for a target, in a line.
+pub fn why_not(error: &Error) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
 }

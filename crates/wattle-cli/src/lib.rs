@@ -16,6 +16,8 @@
 mod args;
 mod attempt;
 mod check;
+mod check_litmus;
+mod check_report;
 mod choice;
 mod devices;
 mod emit;

@@ -145,6 +145,7 @@ fn explore(
         symmetric: Vec::new(),
         system: world.program().system.clone(),
         assume_race_free: false,
+        sample: None,
         limits: options.limits.clone(),
     };
     let (end, statistics) = search(&setup, visitor);

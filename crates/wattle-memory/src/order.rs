@@ -126,6 +126,27 @@ pub enum UpdateOrder {
     AcqRel,
 }
 
+impl ReadOrder {
+    /// Whether it acquires.
+    pub fn acquires(self) -> bool {
+        self == ReadOrder::Acquire
+    }
+}
+
+impl WriteOrder {
+    /// Whether it releases.
+    pub fn releases(self) -> bool {
+        self == WriteOrder::Release
+    }
+}
+
+impl FenceOrder {
+    /// Whether it orders nothing that the other does not order too.
+    pub fn is_within(self, other: FenceOrder) -> bool {
+        self == other || other == FenceOrder::SeqCst || (other == FenceOrder::AcqRel && self != FenceOrder::SeqCst)
+    }
+}
+
 impl UpdateOrder {
     /// Whether the read half is an acquire read.
     pub fn acquires(self) -> bool {

@@ -412,15 +412,20 @@ impl<'r> Judge<'r> {
             symmetric,
             assume_race_free: self.assume_race_free,
             system: Vec::new(),
+            sample: checker.sample,
             limits: Limits {
                 deadline: self.run.shared.deadline,
                 memory: checker.memory,
+                heeds_interrupt: true,
                 cancelled: checker.cancelled.clone(),
             },
         };
         let (end, statistics) = search(&setup, self);
         if !self.liveness {
             phase.statistics.add(&statistics);
+        }
+        if let Some(sample) = checker.sample {
+            phase.unknown.push(Unknown::Sampled(sample.executions));
         }
         if statistics.bounded > 0 {
             phase.unknown.push(Unknown::LoopBound(checker.loop_bound));

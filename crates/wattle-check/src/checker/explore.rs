@@ -27,6 +27,7 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
         unknown: Vec::new(),
         outcomes: Default::default(),
         witnesses: Default::default(),
+        example: None,
         checks: Vec::new(),
         statistics: Statistics::default(),
         symmetric: false,
@@ -105,6 +106,9 @@ fn explore(
         }
         match summary {
             Ok(summary) => {
+                if report.example.is_none() {
+                    report.example.clone_from(&witness);
+                }
                 for (outcome, count) in &summary.outcomes {
                     *report.outcomes.entry(outcome.clone()).or_default() += count;
                     if let Some(witness) = &witness {

@@ -14,7 +14,9 @@
 //! and goes on with one of the memories that they can leave. So the function that is proved here is the very one that
 //! runs on devices. It must be deterministic apart from its launches; one that is not is told so.
 
+mod advice;
 mod batch;
+mod changes;
 mod device;
 mod explore;
 mod memory;
@@ -30,11 +32,14 @@ use std::time::{Duration, Instant};
 use wattle_core::{Device, Result, Scenario, Summary};
 use wattle_memory::{Model, Target};
 
+pub use advice::Advice;
+pub use changes::Change;
 pub use progress::Progress;
 pub use report::{Report, Unknown, Verdict, Violation};
 pub use witness::Witness;
 
 use crate::program::Edits;
+use crate::search::Sample;
 
 /// How often a loop that may go on for ever, and that changes something each time, is gone through.
 const LOOP_BOUND: u32 = 4;
@@ -52,6 +57,7 @@ pub struct Checker {
     pub(crate) plain_as_relaxed: bool,
     pub(crate) symmetry: bool,
     pub(crate) edits: Edits,
+    pub(crate) sample: Option<Sample>,
 }
 
 impl Checker {
@@ -74,12 +80,22 @@ impl Checker {
             plain_as_relaxed: false,
             symmetry: true,
             edits: Edits::default(),
+            sample: None,
         }
     }
 
     /// A checker of what is emitted for a target, under the target's own model.
     pub fn for_target(target: Target) -> Checker {
         Checker { target, model: target.model(), ..Checker::new(Model::Portable) }
+    }
+
+    /// What is judged, in a word: `portable`, `ptx`, `ptx:sm_80`, `vulkan`, `host`; the model where that alone differs.
+    pub fn name(&self) -> String {
+        match self.target {
+            _ if self.model != self.target.model() => self.model.name().to_owned(),
+            Target::Ptx { sm: 90 } => "ptx".to_owned(),
+            target => target.to_string(),
+        }
     }
 
     /// Which threads are promised to run: by default what Wattle's devices promise.
@@ -118,6 +134,12 @@ impl Checker {
         Checker { symmetry, ..self }
     }
 
+    /// Draws so many executions of each search at random, weak ones included, instead of building all: for what is
+    /// beyond exhaustive reach. Such a check can find what is wrong, and never says that a scenario holds.
+    pub fn sample(self, executions: u64, seed: u64) -> Checker {
+        Checker { sample: Some(Sample { executions, seed }), ..self }
+    }
+
     /// Checks the programs with these changes.
     pub fn edits(self, edits: Edits) -> Checker {
         Checker { edits, ..self }
@@ -138,6 +160,22 @@ impl Checker {
     /// As [`Checker::check`].
     pub fn check_scenario(&self, scenario: &Scenario, size: Option<usize>) -> Result<Report> {
         explore::check(self, &|device| scenario.run(device, size))
+    }
+
+    /// Advice on a scenario that was checked with this report: what could be weaker, or what is missing. It tries
+    /// variants for as long as `budget`.
+    pub fn advise<R: Ending>(
+        &self,
+        scenario: impl Fn(&Device) -> Result<R>,
+        report: &Report,
+        budget: Duration,
+    ) -> Advice {
+        advice::advise(self, &|device| scenario(device).map(Ending::summary), report, budget)
+    }
+
+    /// Advice on a registered scenario.
+    pub fn advise_scenario(&self, scenario: &Scenario, size: Option<usize>, report: &Report, budget: Duration) -> Advice {
+        advice::advise(self, &|device| scenario.run(device, size), report, budget)
     }
 
     fn deadline(&self) -> Option<Instant> {
@@ -161,4 +199,14 @@ impl Ending for Summary {
     fn summary(self) -> Summary {
         self
     }
+}
+
+/// The story of what is wrong, as text.
+pub fn story(violation: &Violation, _report: &Report) -> String {
+    format!("{violation:?}")
+}
+
+/// The picture of an execution.
+pub fn picture(_witness: &Witness, _violation: Option<&Violation>) -> String {
+    String::new()
 }

@@ -152,6 +152,8 @@ pub struct Report {
     pub outcomes: BTreeMap<String, u64>,
     /// An execution for each outcome, of the last launches before it.
     pub witnesses: BTreeMap<String, Box<Witness>>,
+    /// An execution in which nothing is wrong, of the last launches of the first run.
+    pub example: Option<Box<Witness>>,
     /// The checks of the scenario that held in every run.
     pub checks: Vec<String>,
     /// How much was searched.

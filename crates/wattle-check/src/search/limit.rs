@@ -13,6 +13,8 @@ pub struct Limits {
     pub deadline: Option<Instant>,
     /// The most memory that the process may use, in bytes.
     pub memory: Option<u64>,
+    /// Whether Ctrl-C ends it, by [`wattle_core::interrupt`].
+    pub heeds_interrupt: bool,
     /// Set by someone who does not want to wait any longer.
     pub cancelled: Option<Arc<AtomicBool>>,
 }
@@ -48,7 +50,8 @@ impl<'a> Watch<'a> {
         if !self.ticks.is_multiple_of(64) {
             return None;
         }
-        if self.limits.cancelled.as_ref().is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)) {
+        let asked = self.limits.heeds_interrupt && wattle_core::interrupt::requested();
+        if asked || self.limits.cancelled.as_ref().is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)) {
             return Some(Stopped::Cancelled);
         }
         if self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {

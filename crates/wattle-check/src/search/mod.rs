@@ -46,6 +46,15 @@ pub struct Spawn<P> {
     pub after: Arc<[ThreadId]>,
 }
 
+/// How executions are drawn at random.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// How many.
+    pub executions: u64,
+    /// The same seed draws the same ones.
+    pub seed: u64,
+}
+
 /// What to search.
 pub struct Setup<'a, P: Process> {
     /// What all threads share.
@@ -67,6 +76,8 @@ pub struct Setup<'a, P: Process> {
     /// Pairs of threads of which the system, outside of kernels, orders the first before the second; it does not keep
     /// them from running at the same time.
     pub system: Vec<(ThreadId, ThreadId)>,
+    /// Draws so many executions at random instead of building all.
+    pub sample: Option<Sample>,
     /// When to give up.
     pub limits: Limits,
 }

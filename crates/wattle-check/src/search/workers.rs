@@ -7,16 +7,22 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::Rng;
+
 use super::choose::{Halt, Open, Search};
 use super::limit::Watch;
 use super::process::Process;
-use super::{End, Execution, Setup, Statistics, Visitor};
+use super::{End, Execution, Sample, Setup, Statistics, Visitor};
 
 /// How many steps one worker does alone.
 const ALONE: u32 = 2048;
 
 /// Searches all executions.
 pub(super) fn search<P: Process, V: Visitor<P> + Send>(setup: &Setup<'_, P>, visitor: &mut V) -> (End, Statistics) {
+    if let Some(sample) = setup.sample {
+        return draw(setup, visitor, sample);
+    }
     let mut stack = vec![Open::root(setup)];
     let mut search =
         Search { setup, visitor, statistics: Statistics::default(), watch: Watch::new(&setup.limits) };
@@ -33,6 +39,35 @@ pub(super) fn search<P: Process, V: Visitor<P> + Send>(setup: &Setup<'_, P>, vis
         ended = together(setup, visitor, stack, &mut statistics);
     }
     (end(ended), statistics)
+}
+
+/// How many draws may come to nothing for each one that is wanted.
+const VAIN: u64 = 64;
+
+/// Draws executions: at each branch one at random. What is drawn is an execution of the model, weak or not; a draw that
+/// comes to nothing is drawn again.
+fn draw<P: Process, V: Visitor<P>>(setup: &Setup<'_, P>, visitor: &mut V, sample: Sample) -> (End, Statistics) {
+    let mut random = Pcg64Mcg::new(((sample.seed as u128) << 64) | 0x5eed);
+    let mut search =
+        Search { setup, visitor, statistics: Statistics::default(), watch: Watch::new(&setup.limits) };
+    for _ in 0..sample.executions.saturating_mul(VAIN) {
+        let done = search.statistics.complete + search.statistics.stuck + search.statistics.bounded;
+        if done >= sample.executions {
+            break;
+        }
+        let mut next = Some(Open::root(setup));
+        while let Some(open) = next.take() {
+            let mut branches = Vec::new();
+            if let Err(halt) = search.step(open, &mut branches) {
+                return (end(Err(halt)), search.statistics);
+            }
+            if !branches.is_empty() {
+                let chosen = (random.next_u64() % branches.len() as u64) as usize;
+                next = Some(branches.swap_remove(chosen));
+            }
+        }
+    }
+    (End::Exhausted, search.statistics)
 }
 
 fn end(ended: Result<(), Halt>) -> End {

@@ -270,6 +270,7 @@ pub fn setup(program: &Program, placements: Vec<Placement>, model: Model) -> Set
         loop_bound: 4,
         symmetric: Vec::new(),
         assume_race_free: false,
+        sample: None,
         system: Vec::new(),
         limits: Limits::default(),
     }

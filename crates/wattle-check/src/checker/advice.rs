@@ -1,0 +1,188 @@
+//! Advice: which fence is missing, too strong or needless.
+//!
+//! Every piece of advice has been tried out: the scenario is checked again with the instructions changed
+//! ([`Edits`]), as a whole.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use wattle_core::{Device, Result, Summary};
+
+use super::changes::{self, Change};
+use super::report::{Report, Verdict};
+use super::{Checker, explore};
+use crate::program::Edits;
+
+/// What could be changed about a scenario's kernels.
+#[derive(Clone, Debug, Default)]
+pub struct Advice {
+    /// For a scenario that holds: the weakest orders and scopes found under which it still does, all together.
+    pub weaker: Vec<Change>,
+    /// Of the instructions that stay as they are, those that are needless alone: without one of them, and with all
+    /// others as written, the scenario holds too.
+    pub needless_alone: Vec<Change>,
+    /// For a scenario that does not hold: the fewest changes that make it hold.
+    pub fixes: Vec<Change>,
+    /// How many variants were tried.
+    pub tried: u64,
+    /// Whether the time was up before everything was tried.
+    pub cut_short: bool,
+}
+
+/// The most changes that are tried together.
+const MOST_TOGETHER: usize = 3;
+
+struct Trials<'a> {
+    checker: &'a Checker,
+    scenario: &'a dyn Fn(&Device) -> Result<Summary>,
+    deadline: Instant,
+    /// How long one trial may take: many times what the first check took.
+    each: Duration,
+    advice: Advice,
+}
+
+impl Trials<'_> {
+    /// Whether the scenario holds with these changes.
+    fn holds(&mut self, changes: &[&Change]) -> bool {
+        let mut edits = Edits::default();
+        for change in changes {
+            change.apply(&mut edits);
+        }
+        self.advice.tried += 1;
+        let checker = self.checker.clone().edits(edits).time(self.each);
+        explore::check(&checker, self.scenario).is_ok_and(|report| report.verdict == Verdict::Holds)
+    }
+
+    fn time_is_up(&mut self) -> bool {
+        let cancelled = self.checker.cancelled.as_ref();
+        let up = Instant::now() >= self.deadline
+            || cancelled.is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed));
+        self.advice.cut_short |= up;
+        up
+    }
+}
+
+/// Advice on a scenario whose check gave this report.
+pub(super) fn advise(
+    checker: &Checker,
+    scenario: &dyn Fn(&Device) -> Result<Summary>,
+    report: &Report,
+    budget: Duration,
+) -> Advice {
+    let mut trials = Trials {
+        checker,
+        scenario,
+        deadline: Instant::now() + budget,
+        each: (report.elapsed * 20).max(Duration::from_millis(200)).min(budget),
+        advice: Advice::default(),
+    };
+    match report.verdict {
+        Verdict::Holds => weaken(&mut trials, report),
+        Verdict::Violated => mend(&mut trials, report),
+        Verdict::Unknown => {}
+    }
+    trials.advice
+}
+
+/// The weakest variant of each instruction under which everything holds, one instruction after another, each with the
+/// earlier ones already weakened: so the result holds as a whole.
+fn weaken(trials: &mut Trials<'_>, report: &Report) {
+    let mut kept: Vec<Change> = Vec::new();
+    let mut alone: Vec<Change> = Vec::new();
+    for variants in changes::weakenings(report) {
+        if trials.time_is_up() {
+            break;
+        }
+        let mut weakest = None;
+        for variant in &variants {
+            let mut together: Vec<&Change> = kept.iter().collect();
+            together.push(variant);
+            if trials.holds(&together) {
+                weakest = Some(variant.clone());
+                break;
+            }
+        }
+        let removes = variants.first().filter(|variant| variant.removes());
+        match (&weakest, removes) {
+            (Some(weakest), _) if weakest.removes() => {}
+            (_, Some(removal)) if !kept.is_empty() => {
+                if trials.holds(&[removal]) {
+                    alone.push(removal.clone());
+                }
+            }
+            _ => {}
+        }
+        kept.extend(weakest);
+    }
+    trials.advice.weaker = kept;
+    trials.advice.needless_alone = alone;
+}
+
+/// The smallest set of changes that makes the scenario hold: one alone, then two, then three.
+fn mend(trials: &mut Trials<'_>, report: &Report) {
+    let candidates = changes::additions(report);
+    for size in 1..=MOST_TOGETHER {
+        let mut chosen: Vec<usize> = (0..size).collect();
+        while chosen.last().is_some_and(|&last| last < candidates.len()) {
+            if trials.time_is_up() {
+                return;
+            }
+            let together: Vec<&Change> = chosen.iter().map(|&number| &candidates[number]).collect();
+            if !changes::clash(&together) && trials.holds(&together) {
+                trials.advice.fixes = together.into_iter().cloned().collect();
+                return;
+            }
+            next_combination(&mut chosen, candidates.len());
+        }
+    }
+}
+
+/// The next set of as many numbers, in order of their sums first: what stands first among the candidates is the
+/// likelier and the cheaper change.
+fn next_combination(chosen: &mut [usize], of: usize) {
+    let size = chosen.len();
+    for at in (0..size).rev() {
+        if chosen[at] + (size - at) < of {
+            chosen[at] += 1;
+            for next in at + 1..size {
+                chosen[next] = chosen[next - 1] + 1;
+            }
+            return;
+        }
+    }
+    if let Some(last) = chosen.last_mut() {
+        *last = of;
+    }
+}
+
+impl Advice {
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.weaker.is_empty() && self.needless_alone.is_empty() && self.fixes.is_empty()
+    }
+
+    /// The changes by source line.
+    pub fn by_line(changes: &[Change]) -> BTreeMap<(String, u32), Vec<&Change>> {
+        let mut lines: BTreeMap<(String, u32), Vec<&Change>> = BTreeMap::new();
+        for change in changes {
+            lines.entry((change.site.file.to_owned(), change.site.line)).or_default().push(change);
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::next_combination;
+
+    #[test]
+    fn every_combination_comes_once() {
+        let mut chosen = vec![0, 1];
+        let mut all = Vec::new();
+        while chosen.last().is_some_and(|&last| last < 4) {
+            all.push(chosen.clone());
+            next_combination(&mut chosen, 4);
+        }
+        assert_eq!(all, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]);
+    }
+}

@@ -1,0 +1,91 @@
+//! What the specifications say, word for word.
+
+/// A clause of a specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clause {
+    /// The specification.
+    pub document: &'static str,
+    /// The section, by number or name.
+    pub section: &'static str,
+    /// What it says there; left-out words are marked with an ellipsis.
+    pub quote: &'static str,
+}
+
+impl std::fmt::Display for Clause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}: \"{}\"", self.document, self.section, self.quote)
+    }
+}
+
+const PTX: &str = "PTX ISA 8.5,";
+
+/// A data race, as PTX has it.
+pub(super) const PTX_RACE: Clause = Clause {
+    document: PTX,
+    section: "8.7.1",
+    quote: "Two conflicting memory operations are said to be in a data-race if they are not related in causality \
+            order and they are not morally strong.",
+};
+
+/// A data race, as C++ and Rust have it.
+pub(super) const CPP_RACE: Clause = Clause {
+    document: "C++20",
+    section: "[intro.races]/21",
+    quote: "The execution of a program contains a data race if it contains two potentially concurrent conflicting \
+            actions, at least one of which is not atomic, and neither happens before the other …",
+};
+
+/// A data race, as Vulkan has it.
+pub(super) const VULKAN_RACE: Clause = Clause {
+    document: "Vulkan Memory Model,",
+    section: "\"Data Race\"",
+    quote: "If there does not exist a location-ordered relation between X and Y for each location in M, then there \
+            is a data race.",
+};
+
+/// What scopes are about.
+pub(super) const MORALLY_STRONG: Clause = Clause {
+    document: PTX,
+    section: "8.7",
+    quote: "… each operation is strong and specifies a scope that includes the thread executing the other operation.",
+};
+
+/// What releases.
+pub(super) const RELEASE_PATTERN: Clause = Clause {
+    document: PTX,
+    section: "8.8",
+    quote: "A release pattern on a location M consists of … a release operation on M … Or a release or \
+            acquire-release memory fence followed by a strong write on M in program order",
+};
+
+/// What acquires.
+pub(super) const ACQUIRE_PATTERN: Clause = Clause {
+    document: PTX,
+    section: "8.8",
+    quote: "An acquire pattern on a location M consists of … an acquire operation on M … Or a strong read on M \
+            followed by an acquire memory fence in program order",
+};
+
+/// How two threads synchronize.
+pub(super) const SYNCHRONIZES: Clause = Clause {
+    document: PTX,
+    section: "8.9.4",
+    quote: "A release pattern X synchronizes with an acquire pattern Y, if a write operation in X precedes a read \
+            operation in Y in observation order, and the first operation in X and the last operation in Y are \
+            morally strong.",
+};
+
+/// How sequentially consistent fences synchronize.
+pub(super) const FENCE_SC: Clause = Clause {
+    document: PTX,
+    section: "8.9.4",
+    quote: "A fence.sc operation X synchronizes with a fence.sc operation Y if X precedes Y in the Fence-SC order.",
+};
+
+/// How barriers synchronize.
+pub(super) const BARRIER: Clause = Clause {
+    document: PTX,
+    section: "8.9.4",
+    quote: "A bar{.cta}.sync or bar{.cta}.red or bar{.cta}.arrive operation synchronizes with a bar{.cta}.sync or \
+            bar{.cta}.red operation executed on the same barrier.",
+};

@@ -1,0 +1,195 @@
+//! What threads, places, values and lines are called.
+
+use wattle_ir::{ParamKind, Site, Type};
+use wattle_memory::{EventId, Kind, Level, Placement, ThreadId};
+
+use super::source::Sources;
+use crate::checker::Witness;
+
+/// The names of one execution.
+pub(super) struct Names<'w> {
+    pub witness: &'w Witness,
+    sources: Sources,
+    /// Whether its lines are of more than one file.
+    several_files: bool,
+}
+
+impl<'w> Names<'w> {
+    pub fn new(witness: &'w Witness) -> Names<'w> {
+        let mut names = Names { witness, sources: Sources::default(), several_files: false };
+        names.several_files = names.files().len() > 1;
+        names
+    }
+
+    /// The files of all events' lines.
+    pub fn files(&self) -> Vec<&'static str> {
+        let events = 0..self.witness.graph.len();
+        let mut files: Vec<_> = events.filter_map(|event| Some(self.site(event)?.file)).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
+    }
+
+    pub fn site(&self, event: EventId) -> Option<Site> {
+        let event = self.witness.graph.event(event);
+        event.thread?;
+        self.witness.world.site(event.source)
+    }
+
+    /// `line 14`; `scan.rs:14` where there are several files.
+    pub fn at(&self, event: EventId) -> String {
+        self.site(event).map_or_else(|| "an unknown line".into(), |site| self.at_site(site))
+    }
+
+    pub fn at_site(&self, site: Site) -> String {
+        if self.several_files {
+            let file = site.file.rsplit('/').next().unwrap_or(site.file);
+            return format!("{file}:{}", site.line);
+        }
+        format!("line {}", site.line)
+    }
+
+    /// `block 2`, `thread 1` where there is one block, `` `reader`, block 2 `` where there are several launches.
+    pub fn thread(&self, thread: ThreadId) -> String {
+        let world = &self.witness.world;
+        let number = world.launch_of(thread);
+        let Some(launch) = world.launches.get(number) else { return format!("thread {thread}") };
+        if launch.host {
+            return "the host".into();
+        }
+        let shape = launch.environment.shape;
+        let within = (thread - launch.first) as u64;
+        let per_block = shape.threads_per_block().max(1);
+        let position = shape.position(within / per_block, within % per_block);
+        let block = index_text(position.block, shape.grid_extent);
+        let thread = index_text(position.thread, shape.block_extent);
+        let place = match (shape.blocks(), per_block) {
+            (1, 1) => String::new(),
+            (_, 1) => format!("block {block}"),
+            (1, _) => format!("thread {thread}"),
+            _ => format!("block {block}, thread {thread}"),
+        };
+        let device_launches = world.launches.iter().filter(|launch| !launch.host).count();
+        let kernel = &launch.program.kernel().name;
+        match (device_launches > 1, place.is_empty()) {
+            (true, true) => format!("`{kernel}`"),
+            (true, false) => format!("`{kernel}`, {place}"),
+            (false, true) => "the only thread".into(),
+            (false, false) => place,
+        }
+    }
+
+    /// The kernel of a thread.
+    pub fn kernel(&self, thread: ThreadId) -> String {
+        let world = &self.witness.world;
+        world.launches.get(world.launch_of(thread)).map(|launch| launch.program.kernel().name.to_string()).unwrap_or_default()
+    }
+
+    /// The value of an access, as its type has it.
+    pub fn value(&self, event: EventId) -> String {
+        self.value_as(event, event)
+    }
+
+    /// The value of an event as an access of `viewer`'s kernel has it.
+    pub fn value_as(&self, event: EventId, viewer: EventId) -> String {
+        let Some(raw) = self.witness.graph.event(event).value else { return "?".into() };
+        value_text(raw, self.element(viewer))
+    }
+
+    fn element(&self, event: EventId) -> Option<Type> {
+        let thread = self.witness.graph.event(event).thread?;
+        let kernel = self.witness.world.launches.get(self.witness.world.launch_of(thread))?.program.shared_kernel();
+        let place = self.witness.place(event);
+        let name = place.split('[').next()?;
+        let param = kernel.params.iter().find(|param| param.name == name).and_then(|param| match param.kind {
+            ParamKind::View { element, .. } => Some(element),
+            ParamKind::Scalar(_) => None,
+        });
+        param.or_else(|| kernel.shared.iter().find(|array| array.name == name).map(|array| array.element))
+    }
+
+    /// The source line of an event, or what the event does, in words like the source's.
+    pub fn text(&self, events: &[EventId]) -> String {
+        let site = events.first().and_then(|&event| self.site(event));
+        let line = site.and_then(|site| self.sources.line(site));
+        line.unwrap_or_else(|| events.iter().map(|&event| self.made_up(event)).collect::<Vec<_>>().join("; "))
+    }
+
+    fn made_up(&self, id: EventId) -> String {
+        let graph = &self.witness.graph;
+        let label = graph.event(id).label;
+        match label.kind {
+            Kind::Fence => format!("mem_fence({}, {})", level_text(label.level), order_text(label.acquire, label.release, label.sc)),
+            Kind::Barrier => "sync_block()".into(),
+            Kind::Read if graph.other_half(id).is_some() => format!("update of {}", self.witness.place(id)),
+            Kind::Read if label.atomic => format!("atomic load of {}", self.witness.place(id)),
+            Kind::Read => self.witness.place(id),
+            Kind::Write if label.atomic => format!("atomic store of {} to {}", self.value(id), self.witness.place(id)),
+            Kind::Write => format!("{} = {}", self.witness.place(id), self.value(id)),
+            Kind::MakeAvailable | Kind::MakeVisible => "a copy".into(),
+        }
+    }
+
+    /// In which group two threads are not together: `block`, `device`.
+    pub fn apart(&self, a: ThreadId, b: ThreadId) -> &'static str {
+        let threads = self.witness.graph.threads();
+        let host = |thread: ThreadId| threads.get(thread).is_some_and(|placement| placement.device == Placement::HOST);
+        match (threads.get(a), threads.get(b)) {
+            _ if host(a) || host(b) => "one of them is the host's",
+            (Some(a), Some(b)) if !a.shares(b, Level::Device) => "they are on different devices",
+            (Some(a), Some(b)) if !a.shares(b, Level::Block) => "they are in different blocks",
+            _ => "they are different threads",
+        }
+    }
+}
+
+/// `block`, `device`, `system`.
+pub(super) fn scope_text(level: Level) -> &'static str {
+    match level {
+        Level::Thread => "thread",
+        Level::Subgroup => "subgroup",
+        Level::Block => "block",
+        Level::QueueFamily => "queue family",
+        Level::Device => "device",
+        Level::System => "system",
+    }
+}
+
+fn level_text(level: Level) -> &'static str {
+    match level {
+        Level::Device | Level::QueueFamily => "Scope::Device",
+        Level::System => "Scope::System",
+        _ => "Scope::Block",
+    }
+}
+
+/// `Order::Acquire` and so on.
+pub(super) fn order_text(acquire: bool, release: bool, sc: bool) -> &'static str {
+    match (sc, acquire, release) {
+        (true, ..) => "Order::SeqCst",
+        (_, true, true) => "Order::AcqRel",
+        (_, true, false) => "Order::Acquire",
+        (_, false, true) => "Order::Release",
+        (_, false, false) => "Order::Relaxed",
+    }
+}
+
+fn index_text(index: [u32; 4], extent: [u32; 4]) -> String {
+    let rank = extent.iter().rposition(|&extent| extent > 1).map_or(1, |last| last + 1);
+    match &index[..rank] {
+        [one] => one.to_string(),
+        several => format!("({})", several.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn value_text(raw: u64, ty: Option<Type>) -> String {
+    match ty {
+        Some(Type::F32) => f32::from_bits(raw as u32).to_string(),
+        Some(Type::F64) => f64::from_bits(raw).to_string(),
+        Some(Type::I8) => (raw as i8).to_string(),
+        Some(Type::I16) => (raw as i16).to_string(),
+        Some(Type::I32) => (raw as i32).to_string(),
+        Some(Type::I64) => (raw as i64).to_string(),
+        _ => raw.to_string(),
+    }
+}

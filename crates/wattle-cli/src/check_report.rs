@@ -1,0 +1,281 @@
+//! What `wattle check` says.
+
+use std::io;
+
+use serde::Serialize;
+use wattle::checker::{Advice, Change, Report, Verdict};
+use wattle::{Error, Expectation, Scenario};
+
+use crate::check::why_not;
+use crate::session::Session;
+use crate::text::{self, Tone};
+
+/// A scenario, judged for one target after another.
+pub struct Judged {
+    pub scenario: Scenario,
+    pub tried: Vec<Tried>,
+    pub advice: Advice,
+}
+
+/// A scenario judged for a target, or why it cannot be.
+pub struct Tried {
+    /// The target, or the model.
+    pub name: String,
+    pub result: Result<Report, Error>,
+}
+
+/// Writes the report for people.
+pub fn text(session: &mut Session<'_>, judged: &Judged, first: bool) -> io::Result<()> {
+    if !first {
+        session.line("")?;
+    }
+    heading(session, judged)?;
+    verdicts(session, judged)?;
+    let Some(report) = judged.main() else { return Ok(()) };
+    for check in &report.checks {
+        session.line(format!("  {} {check}", session.style.paint(Tone::Good, "always:")))?;
+    }
+    if report.outcomes.len() > 1 || report.violations.is_empty() && !report.outcomes.is_empty() {
+        let outcomes: Vec<String> = report.outcomes.keys().cloned().collect();
+        session.line("  outcomes:")?;
+        for line in text::wrap(&outcomes.join(" · "), text::WIDTH - 4) {
+            session.line(format!("    {line}"))?;
+        }
+    }
+    for unknown in &report.unknown {
+        session.line(format!("  {} {unknown}", session.style.paint(Tone::Note, "not everything was looked at:")))?;
+    }
+    for violation in &report.violations {
+        session.line("")?;
+        for line in wattle::checker::story(violation, report).lines() {
+            session.line(format!("  {line}"))?;
+        }
+    }
+    advice(session, judged)
+}
+
+fn heading(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
+    let Some(report) = judged.main() else {
+        let name = session.style.paint(Tone::Strong, judged.scenario.name);
+        return session.line(format!("{name}  cannot be judged"));
+    };
+    let tone = match report.verdict {
+        Verdict::Holds => Tone::Good,
+        Verdict::Violated => Tone::Bad,
+        Verdict::Unknown => Tone::Note,
+    };
+    let executions = report.statistics.complete;
+    let like = if report.symmetric { ", like threads taken for one another" } else { "" };
+    let size = format!("{}{}", report.shapes.join(", "), bound(report));
+    let mut verdict = report.verdict.to_string();
+    if judged.scenario.expectation == Expectation::Refuted && report.verdict == Verdict::Violated {
+        verdict += ", as it should be";
+    }
+    session.line(format!(
+        "{}  {} under {}, for {size}",
+        session.style.paint(Tone::Strong, judged.scenario.name),
+        session.style.paint(tone, &verdict),
+        report.model,
+    ))?;
+    let count = text::count(executions);
+    let plural = if executions == 1 { "execution" } else { "executions" };
+    let took = report.elapsed.as_secs_f64() * 1e3;
+    let line = format!("  {count} {plural}{like}, {took:.1} ms");
+    session.line(session.style.paint(Tone::Faint, &line))
+}
+
+fn bound(report: &Report) -> String {
+    let bounded = report.statistics.bounded > 0;
+    if bounded { format!(", loops ≤ {}", report.loop_bound) } else { String::new() }
+}
+
+/// All verdicts beside each other.
+fn verdicts(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
+    let mut parts = Vec::new();
+    let mut notes = Vec::new();
+    for tried in &judged.tried {
+        match &tried.result {
+            Ok(report) => {
+                let tone = match report.verdict {
+                    Verdict::Holds => Tone::Good,
+                    Verdict::Violated => Tone::Bad,
+                    Verdict::Unknown => Tone::Note,
+                };
+                parts.push(format!("{} {}", tried.name, session.style.paint(tone, &report.verdict.to_string())));
+            }
+            Err(error) => {
+                parts.push(format!("{} {}", tried.name, session.style.paint(Tone::Faint, "not possible")));
+                notes.push(format!("{}: {}", tried.name, why_not(error)));
+            }
+        }
+    }
+    session.line(format!("  {}", parts.join(" · ")))?;
+    for note in notes {
+        for (number, line) in text::wrap(&note, text::WIDTH - 6).into_iter().enumerate() {
+            let indent = if number == 0 { "  " } else { "    " };
+            session.line(format!("{indent}{}", session.style.paint(Tone::Faint, &line)))?;
+        }
+    }
+    Ok(())
+}
+
+fn advice(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
+    let advice = judged.advice();
+    let holds = judged.main().is_some_and(|report| report.verdict == Verdict::Holds);
+    if !advice.fixes.is_empty() {
+        session.line("")?;
+        session.line(format!("  {} with this it holds (checked):", session.style.paint(Tone::Note, "help:")))?;
+        lines(session, &advice.fixes)?;
+    } else if !holds && advice.tried > 0 {
+        let what = if advice.cut_short { "in the time there was" } else { "of up to three changes" };
+        session.line("")?;
+        session.line(format!("  no set {what} was found that makes it hold ({} tried)", advice.tried))?;
+    }
+    if !advice.weaker.is_empty() {
+        session.line("")?;
+        let head = "it still holds with all of these together (checked):";
+        session.line(format!("  {} {head}", session.style.paint(Tone::Note, "could be weaker:")))?;
+        lines(session, &advice.weaker)?;
+    }
+    if !advice.needless_alone.is_empty() {
+        session.line(format!("  {}", session.style.paint(Tone::Note, "needless alone, needed once the above is done:")))?;
+        lines(session, &advice.needless_alone)?;
+    }
+    if advice.cut_short {
+        session.line("  (the time for advice was up; more may be possible)")?;
+    }
+    Ok(())
+}
+
+fn lines(session: &mut Session<'_>, changes: &[Change]) -> io::Result<()> {
+    for change in changes {
+        session.line(format!("    line {} of {}: {}", change.site.line, change.kernel, change.text))?;
+    }
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    scenarios: Vec<ScenarioDocument<'a>>,
+}
+
+#[derive(Serialize)]
+struct ScenarioDocument<'a> {
+    name: &'a str,
+    verdicts: Vec<VerdictDocument<'a>>,
+    advice: AdviceDocument,
+}
+
+#[derive(Serialize)]
+struct VerdictDocument<'a> {
+    target: &'a str,
+    verdict: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    progress: Option<&'static str>,
+    shapes: Vec<String>,
+    executions: u64,
+    abandoned: u64,
+    runs: u64,
+    loop_bound: Option<u32>,
+    violations: Vec<ViolationDocument>,
+    unknown: Vec<String>,
+    outcomes: Vec<String>,
+    checks: Vec<String>,
+    milliseconds: f64,
+}
+
+#[derive(Serialize)]
+struct ViolationDocument {
+    kind: &'static str,
+    story: String,
+}
+
+#[derive(Serialize)]
+struct AdviceDocument {
+    fixes: Vec<ChangeDocument>,
+    weaker: Vec<ChangeDocument>,
+    needless_alone: Vec<ChangeDocument>,
+    tried: u64,
+    cut_short: bool,
+}
+
+#[derive(Serialize)]
+struct ChangeDocument {
+    file: String,
+    line: u32,
+    kernel: String,
+    change: String,
+}
+
+/// The report as a document.
+pub fn document(all: &[Judged]) -> impl Serialize + '_ {
+    let changes = |changes: &[Change]| {
+        changes
+            .iter()
+            .map(|change| ChangeDocument {
+                file: change.site.file.to_owned(),
+                line: change.site.line,
+                kernel: change.kernel.clone(),
+                change: change.text.clone(),
+            })
+            .collect()
+    };
+    let scenarios = all.iter().map(|judged| ScenarioDocument {
+        name: judged.scenario.name,
+        verdicts: judged.tried.iter().map(verdict).collect(),
+        advice: AdviceDocument {
+            fixes: changes(&judged.advice.fixes),
+            weaker: changes(&judged.advice.weaker),
+            needless_alone: changes(&judged.advice.needless_alone),
+            tried: judged.advice.tried,
+            cut_short: judged.advice.cut_short,
+        },
+    });
+    Document { scenarios: scenarios.collect() }
+}
+
+fn verdict(tried: &Tried) -> VerdictDocument<'_> {
+    let report = match &tried.result {
+        Ok(report) => report,
+        Err(error) => {
+            return VerdictDocument {
+                target: &tried.name,
+                verdict: "not possible".into(),
+                model: None,
+                progress: None,
+                shapes: Vec::new(),
+                executions: 0,
+                abandoned: 0,
+                runs: 0,
+                loop_bound: None,
+                violations: Vec::new(),
+                unknown: vec![error.to_string()],
+                outcomes: Vec::new(),
+                checks: Vec::new(),
+                milliseconds: 0.0,
+            };
+        }
+    };
+    let violations = report.violations.iter().map(|violation| ViolationDocument {
+        kind: violation.kind(),
+        story: wattle::checker::story(violation, report),
+    });
+    VerdictDocument {
+        target: &tried.name,
+        verdict: report.verdict.to_string(),
+        model: Some(report.model.name()),
+        progress: Some(report.progress.name()),
+        shapes: report.shapes.clone(),
+        executions: report.statistics.complete,
+        abandoned: report.statistics.abandoned,
+        runs: report.runs,
+        loop_bound: (report.statistics.bounded > 0).then_some(report.loop_bound),
+        violations: violations.collect(),
+        unknown: report.unknown.iter().map(ToString::to_string).collect(),
+        outcomes: report.outcomes.keys().cloned().collect(),
+        checks: report.checks.clone(),
+        milliseconds: report.elapsed.as_secs_f64() * 1e3,
+    }
+}
