@@ -9,5 +9,6 @@ mod device;
 pub mod program;
 pub mod search;
 pub mod simulate;
+pub mod story;
 
 pub use device::Simulated;

@@ -38,6 +38,8 @@ pub enum Command {
     /// Judges litmus files: one, or a directory's against a list of expected answers
     #[command(after_help = EXIT_CODES)]
     Litmus(crate::litmus::LitmusArgs),
+    /// Counts the orders in which a scenario's accesses can happen, without and with its fences
+    Orders(crate::orders::OrdersArgs),
     /// Prints the code that is made of a scenario's kernels
     Emit(EmitArgs),
 }
@@ -51,6 +53,7 @@ impl Command {
             Command::List(_) => "list",
             Command::Run(_) => "run",
             Command::Check(_) => "check",
+            Command::Orders(_) => "orders",
             Command::Litmus(_) => "litmus",
             Command::Emit(_) => "emit",
         }

@@ -18,6 +18,7 @@ mod attempt;
 mod check;
 mod check_litmus;
 mod check_report;
+mod orders;
 mod choice;
 mod devices;
 mod emit;
@@ -106,6 +107,7 @@ fn execute_styled(
         Command::Devices => devices::devices(&mut session),
         Command::List(args) => list::list(&mut session, &args),
         Command::Run(args) => run::run(&mut session, &args),
+        Command::Orders(args) => orders::orders(&mut session, &args),
         Command::Check(args) => check::check(&mut session, &args),
         Command::Litmus(args) => litmus::litmus(&mut session, &args),
         Command::Emit(args) => emit::emit(&mut session, &args),

@@ -1,5 +1,6 @@
 //! What can go wrong, as values that say what happened, where, and what to do.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error; [`Error::kind`] tells which.
 #[derive(Clone)]
-pub struct Error(Box<ErrorKind>);
+pub struct Error(Box<ErrorKind>, Option<Box<BTreeMap<String, u64>>>);
 
 impl Error {
     /// What went wrong.
@@ -23,11 +24,22 @@ impl Error {
     pub fn check(message: impl Into<String>) -> Error {
         ErrorKind::Check(message.into()).into()
     }
+
+    /// The same error, of a scenario that had observed so much before ([`Summary::outcomes`](crate::Summary)).
+    #[must_use]
+    pub fn after(self, observed: &BTreeMap<String, u64>) -> Error {
+        Error(self.0, (!observed.is_empty()).then(|| Box::new(observed.clone())))
+    }
+
+    /// What the scenario had observed before, and how often.
+    pub fn observed(&self) -> Option<&BTreeMap<String, u64>> {
+        self.1.as_deref()
+    }
 }
 
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Error {
-        Error(Box::new(kind))
+        Error(Box::new(kind), None)
     }
 }
 

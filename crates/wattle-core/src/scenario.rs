@@ -110,7 +110,8 @@ impl Summary {
     /// It does not hold; `otherwise` says what was found instead.
     pub fn check(&mut self, holds: bool, what: &str, otherwise: impl FnOnce() -> String) -> Result<()> {
         if !holds {
-            return Err(Error::check(format!("{what}: it does not hold; {}", otherwise())));
+            let error = Error::check(format!("{what}: it does not hold; {}", otherwise()));
+            return Err(error.after(&self.outcomes));
         }
         if self.checks.iter().all(|known| known != what) {
             self.checks.push(what.to_owned());

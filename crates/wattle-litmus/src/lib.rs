@@ -4,10 +4,12 @@
 //! and Vulkan, [`print()`] writes a program back in the same dialect, [`LitmusThread`] is its thread as the checker
 //! drives it ([`wattle_check::search::Process`]), [`lasso`] says whether a thread can be stuck for ever under a progress
 //! model, [`judge()`] answers a question about one program and [`run_folder`] about many files with expected answers.
+//! [`emit()`] writes launches of kernels as a litmus program.
 //! What does not belong here: the memory models, and the search for executions.
 
 mod ask;
 mod condition;
+mod emit;
 mod error;
 mod evidence;
 mod flow;
@@ -23,6 +25,7 @@ mod progress;
 
 pub use ask::{Case, Expected, ExpectedError, Question, UnknownQuestion};
 pub use condition::{Claim, Comparison, Condition, Observed, Quantifier, Term};
+pub use emit::{EmitError, EmitOptions, emit, emit_scenario};
 pub use error::{ParseError, Place, Problem};
 pub use evidence::Evidence;
 pub use folder::{CaseError, Judged, Summary, judge_file, read, run_folder};

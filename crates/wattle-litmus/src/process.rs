@@ -264,7 +264,7 @@ fn target(program: &Program, reference: ReferenceId) -> Target {
 }
 
 /// Values are signed where that matters; PTX's wrapping increment and decrement are of unsigned ones.
-fn operand_type(op: AtomicOp) -> Type {
+pub(crate) fn operand_type(op: AtomicOp) -> Type {
     match op {
         AtomicOp::Min | AtomicOp::Max => Type::I64,
         _ => Type::U64,

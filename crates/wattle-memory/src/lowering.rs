@@ -116,7 +116,7 @@ pub struct NoScope {
 fn help(target: &Target) -> &'static str {
     match target {
         Target::Vulkan => {
-            ": the Vulkan memory model orders nothing between devices; use Scope::Device, or a CUDA device"
+            ": its memory model orders nothing between devices (use Scope::Device, or a CUDA device)"
         }
         _ => "",
     }

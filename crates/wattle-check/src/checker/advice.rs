@@ -118,23 +118,34 @@ fn weaken(trials: &mut Trials<'_>, report: &Report) {
     trials.advice.needless_alone = alone;
 }
 
-/// The smallest set of changes that makes the scenario hold: one alone, then two, then three.
+/// The smallest set of changes that makes the scenario hold. Orders and scopes come first: what races can always be
+/// silenced by making it atomic, and then still be wrong.
 fn mend(trials: &mut Trials<'_>, report: &Report) {
-    let candidates = changes::additions(report);
-    for size in 1..=MOST_TOGETHER {
-        let mut chosen: Vec<usize> = (0..size).collect();
-        while chosen.last().is_some_and(|&last| last < candidates.len()) {
-            if trials.time_is_up() {
-                return;
-            }
-            let together: Vec<&Change> = chosen.iter().map(|&number| &candidates[number]).collect();
-            if !changes::clash(&together) && trials.holds(&together) {
-                trials.advice.fixes = together.into_iter().cloned().collect();
-                return;
-            }
-            next_combination(&mut chosen, candidates.len());
+    let changes::Additions { orders, others } = changes::additions(report);
+    let all: Vec<Change> = orders.iter().chain(&others).cloned().collect();
+    let _ = search(trials, &orders, 1)
+        || search(trials, &others, 1)
+        || search(trials, &orders, 2)
+        || search(trials, &all, 2)
+        || search(trials, &orders, MOST_TOGETHER)
+        || search(trials, &all, MOST_TOGETHER);
+}
+
+/// Tries all sets of so many of the changes; whether one makes the scenario hold, or the time is up.
+fn search(trials: &mut Trials<'_>, candidates: &[Change], size: usize) -> bool {
+    let mut chosen: Vec<usize> = (0..size).collect();
+    while chosen.last().is_some_and(|&last| last < candidates.len()) {
+        if trials.time_is_up() {
+            return true;
         }
+        let together: Vec<&Change> = chosen.iter().map(|&number| &candidates[number]).collect();
+        if !changes::clash(&together) && trials.holds(&together) {
+            trials.advice.fixes = together.into_iter().cloned().collect();
+            return true;
+        }
+        next_combination(&mut chosen, candidates.len());
     }
+    false
 }
 
 /// The next set of as many numbers, in order of their sums first: what stands first among the candidates is the

@@ -1,6 +1,6 @@
 //! Launches that run at the same time, searched together: what memories they can leave, and what is wrong with them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use wattle_memory::{Kind, Lowering, Model, Target, ThreadId};
 
 use super::device::{Run, lock};
 use super::memory::CheckedMemory;
+use super::orders::{self, Orders};
 use super::queue::{limited, system};
 use super::report::{Unknown, Violation};
 use super::{Progress, Witness};
@@ -41,6 +42,8 @@ pub(super) struct Phase {
     pub statistics: Statistics,
     pub shapes: Vec<String>,
     pub symmetric: bool,
+    /// The instructions that ran.
+    pub executed: BTreeSet<(u32, u32)>,
     pub world: Arc<World>,
 }
 
@@ -48,6 +51,8 @@ pub(super) struct Phase {
 pub(super) struct Outcome {
     values: Vec<(Address, u64)>,
     pub witness: Box<Witness>,
+    /// The orders of the accesses that leave it, where they were asked for.
+    pub orders: Option<Orders>,
 }
 
 /// The most outcomes of one search that are kept.
@@ -191,8 +196,8 @@ fn launch(run: &Run, kernel: &dyn Kernel, shape: LaunchShape, shared_len: u32) -
     launch.lowering.level(launch.widest()).map_err(|error| {
         Error::from(ErrorKind::Capability {
             device: format!("checker for {}", run.checker.target),
-            what: error.to_string(),
-            instead: "use Scope::Device where all threads are the device's".into(),
+            what: format!("judge this launch: {error}"),
+            instead: "use a scope that it has".into(),
         })
     })?;
     Ok(launch)
@@ -257,6 +262,7 @@ fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> Result<Phas
         statistics: Statistics::default(),
         shapes: world.launches.iter().map(shape_text).collect(),
         symmetric: symmetric.iter().any(|class| class.len() > 1),
+        executed: BTreeSet::new(),
         world: world.clone(),
     };
     let has_races = !matches!(checker.model, Model::Sc | Model::Unordered);
@@ -276,7 +282,12 @@ fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> Result<Phas
     if judge.too_many {
         phase.unknown.push(Unknown::Stopped(format!("more than {MAX_OUTCOMES} distinct outcomes")));
     }
-    phase.outcomes = judge.outcomes.into_iter().map(|(values, witness)| Outcome { values, witness }).collect();
+    phase.outcomes = judge
+        .outcomes
+        .into_iter()
+        .map(|(values, (witness, orders))| Outcome { values, witness, orders })
+        .collect();
+    phase.executed = judge.executed;
     phase.violations = judge.violations;
     Ok(phase)
 }
@@ -340,7 +351,8 @@ fn symmetric(world: &World) -> Vec<Vec<ThreadId>> {
 struct Judge<'r> {
     run: &'r Run,
     world: Arc<World>,
-    outcomes: BTreeMap<Vec<(Address, u64)>, Box<Witness>>,
+    outcomes: BTreeMap<Vec<(Address, u64)>, (Box<Witness>, Option<Orders>)>,
+    executed: BTreeSet<(u32, u32)>,
     violations: Vec<Violation>,
     begun: Option<Vec<u64>>,
     /// Whether only stuck threads are of interest.
@@ -359,6 +371,7 @@ impl<'r> Judge<'r> {
             run,
             world,
             outcomes: BTreeMap::new(),
+            executed: BTreeSet::new(),
             violations: Vec::new(),
             begun: None,
             liveness: false,
@@ -511,6 +524,12 @@ impl Visitor<KernelThread> for Judge<'_> {
             self.violations.push(violation);
             return ControlFlow::Break(());
         }
+        for event in execution.graph.events().iter().filter(|event| event.source != u32::MAX && event.thread.is_some()) {
+            let (launch, at) = World::statement(event.source);
+            if let Some(launch) = self.world.launches.get(launch) {
+                self.executed.insert((launch.number, at));
+            }
+        }
         for values in last_memories(execution) {
             if self.outcomes.len() >= MAX_OUTCOMES {
                 self.too_many = true;
@@ -518,7 +537,13 @@ impl Visitor<KernelThread> for Judge<'_> {
             }
             if !self.outcomes.contains_key(&values) {
                 let witness = self.witness(execution);
-                self.outcomes.insert(values, witness);
+                self.outcomes.insert(values.clone(), (witness, None));
+            }
+            if self.run.checker.count_orders
+                && let Some((_, known)) = self.outcomes.get_mut(&values)
+            {
+                let found = orders::count(execution, &self.world);
+                known.get_or_insert_default().add(&found);
             }
         }
         ControlFlow::Continue(())

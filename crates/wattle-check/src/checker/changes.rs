@@ -106,6 +106,10 @@ pub(super) fn weakenings(report: &Report) -> Vec<Vec<Change>> {
     let mut all = Vec::new();
     for (number, program) in programs(report) {
         for instruction in program.instructions() {
+            // What never runs is as weak as can be already.
+            if !report.executed.contains(&(number, instruction.at)) {
+                continue;
+            }
             let change = |strength: Strength, text: String| single(number, program, &instruction, strength, text);
             let scopes = |widest: Scope| Scope::ALL.into_iter().filter(move |scope| *scope <= widest);
             let mut variants = Vec::new();
@@ -155,8 +159,9 @@ pub(super) fn weakenings(report: &Report) -> Vec<Vec<Change>> {
 }
 
 /// Single additions, the likelier and cheaper ones first.
-pub(super) fn additions(report: &Report) -> Vec<Change> {
-    let (mut wider, mut stronger, mut fences, mut atomics, mut barriers) = (vec![], vec![], vec![], vec![], vec![]);
+pub(super) fn additions(report: &Report) -> Additions {
+    let (mut wider, mut stronger, mut fences) = (vec![], vec![], vec![]);
+    let (mut instead, mut atomics, mut barriers) = (vec![], vec![], vec![]);
     let scope_needed = scope_needed(report);
     for (number, program) in programs(report) {
         let mut plain: Vec<(Place, Vec<Instruction>)> = Vec::new();
@@ -173,7 +178,7 @@ pub(super) fn additions(report: &Report) -> Vec<Change> {
                         let text = format!("make {} {}", fence(order, scope), fence(more, reach));
                         stronger.push(change(Strength::Fence(Some((more, reach))), text));
                     }
-                    barriers.push(change(
+                    instead.push(change(
                         Strength::FenceAsBarrier,
                         format!("sync_block() instead of {}: a fence orders, and waits for nobody", fence(order, scope)),
                     ));
@@ -227,7 +232,15 @@ pub(super) fn additions(report: &Report) -> Vec<Change> {
             atomics.push(made_atomic(number, program, place, &all, scope_needed));
         }
     }
-    [wider, stronger, fences, atomics, barriers].concat()
+    Additions { orders: [wider, stronger, fences].concat(), others: [instead, atomics, barriers].concat() }
+}
+
+/// Single additions.
+pub(super) struct Additions {
+    /// Fences, orders and scopes.
+    pub orders: Vec<Change>,
+    /// What changes more: barriers for fences, atomics for plain accesses, barriers anywhere.
+    pub others: Vec<Change>,
 }
 
 /// The narrowest scope that includes all threads of the scenario that run together.

@@ -28,6 +28,8 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
         outcomes: Default::default(),
         witnesses: Default::default(),
         example: None,
+        executed: Default::default(),
+        orders: Default::default(),
         checks: Vec::new(),
         statistics: Statistics::default(),
         symmetric: false,
@@ -89,6 +91,7 @@ fn explore(
         for phase in path.phases.iter().skip(known.min(path.phases.len())) {
             report.statistics.add(&phase.statistics);
             report.symmetric |= phase.symmetric;
+            report.executed.extend(&phase.executed);
             phase.shapes.iter().for_each(|shape| note(&mut report.shapes, shape.clone()));
             phase.unknown.iter().for_each(|unknown| note(&mut report.unknown, unknown.clone()));
             report.violations.extend(phase.violations.iter().cloned());
@@ -99,6 +102,10 @@ fn explore(
         let witness: Option<Box<Witness>> = last.and_then(|phase| {
             let chosen = path.chosen.get(path.at - 1).copied().unwrap_or(0);
             phase.outcomes.get(chosen).map(|outcome| outcome.witness.clone())
+        });
+        let orders = last.and_then(|phase| {
+            let chosen = path.chosen.get(path.at - 1).copied().unwrap_or(0);
+            phase.outcomes.get(chosen).and_then(|outcome| outcome.orders.clone())
         });
         let broken = last.is_some_and(|phase| phase.outcomes.is_empty() || !phase.violations.is_empty());
         if broken {
@@ -111,11 +118,23 @@ fn explore(
                 }
                 for (outcome, count) in &summary.outcomes {
                     *report.outcomes.entry(outcome.clone()).or_default() += count;
+                    if let Some(orders) = &orders {
+                        report.orders.entry(outcome.clone()).or_default().add(orders);
+                    }
                     if let Some(witness) = &witness {
                         report.witnesses.entry(outcome.clone()).or_insert_with(|| witness.clone());
                     }
                 }
                 summary.checks.into_iter().for_each(|check| note(&mut report.checks, check));
+            }
+            // What is wanted is what can be observed, right or wrong.
+            Err(error) if checker.keeps_on => {
+                for (outcome, count) in error.observed().into_iter().flatten() {
+                    *report.outcomes.entry(outcome.clone()).or_default() += count;
+                    if let Some(orders) = &orders {
+                        report.orders.entry(outcome.clone()).or_default().add(orders);
+                    }
+                }
             }
             Err(error) => report.violations.push(Violation::Assertion { witness, error }),
         }

@@ -20,6 +20,7 @@ mod changes;
 mod device;
 mod explore;
 mod memory;
+mod orders;
 mod progress;
 mod queue;
 mod report;
@@ -34,6 +35,7 @@ use wattle_memory::{Model, Target};
 
 pub use advice::Advice;
 pub use changes::Change;
+pub use orders::{OrderTable, Orders, Variant};
 pub use progress::Progress;
 pub use report::{Report, Unknown, Verdict, Violation};
 pub use witness::Witness;
@@ -58,6 +60,9 @@ pub struct Checker {
     pub(crate) symmetry: bool,
     pub(crate) edits: Edits,
     pub(crate) sample: Option<Sample>,
+    pub(crate) count_orders: bool,
+    /// Whether a scenario's own failed check does not end the check: its observations are what is wanted.
+    pub(crate) keeps_on: bool,
 }
 
 impl Checker {
@@ -81,6 +86,8 @@ impl Checker {
             symmetry: true,
             edits: Edits::default(),
             sample: None,
+            count_orders: false,
+            keeps_on: false,
         }
     }
 
@@ -176,6 +183,10 @@ impl Checker {
     /// Advice on a registered scenario.
     pub fn advise_scenario(&self, scenario: &Scenario, size: Option<usize>, report: &Report, budget: Duration) -> Advice {
         advice::advise(self, &|device| scenario.run(device, size), report, budget)
+    }
+
+    fn keeping_on(self) -> Checker {
+        Checker { keeps_on: true, ..self }
     }
 
     fn deadline(&self) -> Option<Instant> {

@@ -1,12 +1,13 @@
 //! What a check found.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
 use wattle_core::Error;
 use wattle_memory::{EventId, Model, Target};
 
+use super::orders::Orders;
 use super::{Progress, Witness};
 use crate::search::{Statistics, Stuck};
 
@@ -164,6 +165,11 @@ pub struct Report {
     pub runs: u64,
     /// How long it took.
     pub elapsed: Duration,
+    /// The instructions that ran, by the numbers of their kernels and their own.
+    pub executed: BTreeSet<(u32, u32)>,
+    /// In how many orders the accesses that threads share can happen, for each combination of observations; counted
+    /// only where it was asked for.
+    pub orders: BTreeMap<String, Orders>,
     /// The programs of the launches: what advice can change.
     pub launches: Vec<std::sync::Arc<crate::program::World>>,
 }

@@ -33,12 +33,14 @@ impl std::fmt::Debug for Witness {
 impl Witness {
     /// The name of what an access touches, as its kernel calls it.
     pub fn place(&self, event: EventId) -> String {
-        let event = self.graph.event(event);
-        let launch = event.thread.map_or(0, |thread| self.world.launch_of(thread));
-        let address = event
-            .location
-            .and_then(|location| self.cells.iter().find(|(_, known)| *known == location).map(|(address, _)| *address));
-        address.map_or_else(|| "memory".into(), |address| self.world.address_name(launch, address))
+        let launch = self.graph.event(event).thread.map_or(0, |thread| self.world.launch_of(thread));
+        self.address(event).map_or_else(|| "memory".into(), |address| self.world.address_name(launch, address))
+    }
+
+    /// The cell that an access touches.
+    pub fn address(&self, event: EventId) -> Option<Address> {
+        let location = self.graph.event(event).location?;
+        self.cells.iter().find(|(_, known)| *known == location).map(|(address, _)| *address)
     }
 
     /// The source line of an event, if it has one.

@@ -1,5 +1,7 @@
 //! Random small programs, the same ones for the same seed; and smaller ones that still have a property.
 
+#![allow(dead_code, reason = "each test uses its part")]
+
 use wattle_memory::{Label, Level, Placement};
 
 use crate::script::{Op, Program, Value, constant};

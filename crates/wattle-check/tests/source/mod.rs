@@ -49,24 +49,36 @@ pub enum Statement {
         order: RmwOrder,
         scope: Scope,
     },
+    /// One that fails, whatever it reads: where the target writes the old value back, an update, elsewhere a load.
+    FailedExchange {
+        cell: u64,
+        order: RmwOrder,
+        scope: Scope,
+    },
     Fence {
         order: FenceOrder,
         scope: Scope,
     },
+    /// The thread ends here unless the statement of that number read that value.
+    Guard {
+        statement: usize,
+        value: u64,
+    },
 }
 
 /// The word that Vulkan's sequentially consistent fences update; one per device.
-const HIDDEN: u64 = 1000;
+pub const HIDDEN: u64 = 1000;
 
 impl Statement {
     pub fn scope(&self) -> Option<Scope> {
         match *self {
-            Statement::PlainLoad { .. } | Statement::PlainStore { .. } => None,
+            Statement::PlainLoad { .. } | Statement::PlainStore { .. } | Statement::Guard { .. } => None,
             Statement::Load { scope, .. }
             | Statement::Store { scope, .. }
             | Statement::FetchAdd { scope, .. }
             | Statement::Exchange { scope, .. }
             | Statement::CompareExchange { scope, .. }
+            | Statement::FailedExchange { scope, .. }
             | Statement::Fence { scope, .. } => Some(scope),
         }
     }
@@ -88,7 +100,8 @@ fn thread(lowering: &Lowering, statements: &[Statement]) -> Option<Vec<Op>> {
             Statement::Store { order, .. } => order.expand().fence_first,
             Statement::FetchAdd { order, .. }
             | Statement::Exchange { order, .. }
-            | Statement::CompareExchange { order, .. } => order.expand().fence_first,
+            | Statement::CompareExchange { order, .. }
+            | Statement::FailedExchange { order, .. } => order.expand().fence_first,
             _ => false,
         };
         if fence_first {
@@ -123,6 +136,15 @@ fn thread(lowering: &Lowering, statements: &[Statement]) -> Option<Vec<Op>> {
                 let (read, write) = update(order, scope)?;
                 ops.push(Op::CompareExchange { to, cell, expected, desired, read, write });
             }
+            Statement::FailedExchange { cell, order, scope } => {
+                let (read, write) = update(order, scope)?;
+                ops.push(if lowering.failed_exchange_writes() {
+                    Op::Add { to, cell, value: constant(0), read, write }
+                } else {
+                    Op::Load { to, cell, label: read }
+                });
+            }
+            Statement::Guard { statement, value } => ops.push(Op::Require { register: statement, value }),
             Statement::Fence { order, scope } => ops.extend(fence(lowering, order, scope)?),
         }
     }

@@ -1,0 +1,217 @@
+//! The textbook's table: in how many orders the accesses of some threads can happen, and what each gives.
+
+use std::collections::BTreeMap;
+
+use wattle_core::{Result, Scenario};
+use wattle_machine::Action;
+use wattle_memory::{Kind, Model, Relation};
+
+use super::report::{Report, Verdict};
+use super::{Checker, Witness};
+use crate::program::{Edit, Edits, KernelThread, Strength, World};
+use crate::search::Execution;
+
+/// Orders of accesses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Orders {
+    /// How many there are.
+    pub count: u64,
+    /// What comes before what in all of them, of accesses of one place: `read x < write x`.
+    pub case: Vec<String>,
+    /// Some of them, each as its accesses in order.
+    pub listed: Vec<Vec<String>>,
+}
+
+/// The most orders that are listed.
+const MOST_LISTED: usize = 720;
+
+impl Orders {
+    /// Adds those of another execution.
+    pub(super) fn add(&mut self, other: &Orders) {
+        self.count += other.count;
+        if self.case.is_empty() {
+            self.case.clone_from(&other.case);
+        }
+        self.listed.extend(other.listed.iter().take(MOST_LISTED.saturating_sub(self.listed.len())).cloned());
+    }
+}
+
+/// The orders in which the accesses of an execution can have happened: those of places that several threads touch, and
+/// that some thread writes. A read-modify-write is one access.
+pub(super) fn count(execution: &Execution<'_, KernelThread>, world: &World) -> Orders {
+    let graph = execution.graph;
+    let shared = |location: usize| {
+        let touching = |event: &&wattle_memory::Event| event.location == Some(location) && event.thread.is_some();
+        let threads: Vec<_> = graph.events().iter().filter(touching).filter_map(|event| event.thread).collect();
+        let written = graph.events().iter().filter(touching).any(|event| event.label.kind == Kind::Write);
+        written && threads.iter().any(|thread| Some(thread) != threads.first())
+    };
+    let accesses: Vec<usize> = (0..graph.len())
+        .filter(|&event| {
+            let label = &graph.event(event).label;
+            let second_half = label.kind == Kind::Write && graph.other_half(event).is_some();
+            let location = graph.event(event).location;
+            label.is_access() && !second_half && graph.event(event).thread.is_some() && location.is_some_and(shared)
+        })
+        .collect();
+    let name = |event: usize| {
+        let kind = match (graph.event(event).label.kind, graph.other_half(event)) {
+            (_, Some(_)) => "update",
+            (Kind::Read, _) => "read",
+            _ => "write",
+        };
+        let thread = graph.event(event).thread.unwrap_or(0);
+        let place = execution.cells.iter().find(|(_, location)| Some(*location) == graph.event(event).location);
+        let place = place.map_or_else(String::new, |(address, _)| {
+            world.address_name(world.launch_of(thread), *address)
+        });
+        format!("{kind} {place}")
+    };
+    let names: Vec<String> = accesses.iter().map(|&event| name(event)).collect();
+    // What an execution of the counting model fixes: everything that its causality relates.
+    let before = &execution.analysis.causality;
+    let mut orders = Orders::default();
+    for (at, &first) in accesses.iter().enumerate() {
+        for (other, &second) in accesses.iter().enumerate() {
+            let conflict = graph.event(first).location == graph.event(second).location;
+            if at != other && conflict && before.has(first, second) && !graph.same_thread(first, second) {
+                orders.case.push(format!("{} < {}", names[at], names[other]));
+            }
+        }
+    }
+    let mut taken = Vec::new();
+    extend(&accesses, before, &names, &mut taken, &mut orders);
+    orders
+}
+
+/// Every order of what is not taken yet.
+fn extend(accesses: &[usize], before: &Relation, names: &[String], taken: &mut Vec<usize>, orders: &mut Orders) {
+    if taken.len() == accesses.len() {
+        orders.count += 1;
+        if orders.listed.len() < MOST_LISTED {
+            orders.listed.push(taken.iter().map(|&at| names[at].clone()).collect());
+        }
+        return;
+    }
+    for at in 0..accesses.len() {
+        let free = (0..accesses.len())
+            .all(|other| taken.contains(&other) || other == at || !before.has(accesses[other], accesses[at]));
+        if !taken.contains(&at) && free {
+            taken.push(at);
+            extend(accesses, before, names, taken, orders);
+            taken.pop();
+        }
+    }
+}
+
+/// A scenario with some of its fences.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// Which fences are there, in words.
+    pub name: String,
+    /// The orders of each combination of observations, under the counting model.
+    pub orders: BTreeMap<String, Orders>,
+    /// Which combinations there are under each model.
+    pub outcomes: Vec<(Model, Vec<String>)>,
+}
+
+/// The table of a scenario: each variant of its fences, and what can be observed.
+#[derive(Clone, Debug)]
+pub struct OrderTable {
+    /// The variants: without fences, with each alone, with all.
+    pub variants: Vec<Variant>,
+    /// The combinations of observations, as any variant has them.
+    pub outcomes: Vec<String>,
+    /// What comes before what in each combination.
+    pub cases: BTreeMap<String, Vec<String>>,
+    /// An execution, for the threads' code.
+    pub example: Option<Box<Witness>>,
+}
+
+impl OrderTable {
+    /// The table of a scenario that names its observations.
+    ///
+    /// # Errors
+    /// The scenario cannot be checked. One without observations gives a table without rows.
+    pub fn of(scenario: &Scenario, size: Option<usize>) -> Result<OrderTable> {
+        let base = judged(Model::Unordered, &Edits::default(), scenario, size)?;
+        let fences = fences(&base);
+        let mut variants = Vec::new();
+        for kept in subsets(fences.len()) {
+            let mut edits = Edits::default();
+            for (number, (program, at, _)) in fences.iter().enumerate() {
+                if !kept.contains(&number) {
+                    let edit = Edit { strength: Some(Strength::Fence(None)), ..Edit::default() };
+                    edits.0.insert((*program, *at), edit);
+                }
+            }
+            let name = match kept.len() {
+                0 => "no fence".to_owned(),
+                all if all == fences.len() && all > 1 => "all fences".to_owned(),
+                _ => kept.iter().map(|&number| fences[number].2.clone()).collect::<Vec<_>>().join(", "),
+            };
+            let counted = judged(Model::Unordered, &edits, scenario, size)?;
+            let mut outcomes = Vec::new();
+            for model in Model::ALL {
+                let report = judged(model, &edits, scenario, size)?;
+                let seen: Vec<String> = if report.violations.iter().any(|violation| violation.kind() == "data race") {
+                    vec!["data race".into()]
+                } else {
+                    report.outcomes.keys().cloned().collect()
+                };
+                outcomes.push((model, seen));
+            }
+            variants.push(Variant { name, orders: counted.orders, outcomes });
+        }
+        let mut outcomes = Vec::new();
+        let mut cases = BTreeMap::new();
+        for variant in &variants {
+            for (outcome, orders) in &variant.orders {
+                if !outcomes.contains(outcome) {
+                    outcomes.push(outcome.clone());
+                }
+                cases.entry(outcome.clone()).or_insert_with(|| orders.case.clone());
+            }
+        }
+        Ok(OrderTable { variants, outcomes, cases, example: base.example })
+    }
+}
+
+/// The scenario's check does not count here: a variant without fences breaks it, and is to be shown.
+fn judged(model: Model, edits: &Edits, scenario: &Scenario, size: Option<usize>) -> Result<Report> {
+    let checker = Checker { count_orders: model == Model::Unordered, ..Checker::new(model) };
+    let checker = checker.symmetry(false).edits(edits.clone()).keeping_on();
+    let report = checker.check_scenario(scenario, size)?;
+    debug_assert!(report.verdict != Verdict::Unknown || !report.unknown.is_empty());
+    Ok(report)
+}
+
+/// The fences that run: program, instruction, and what to call them.
+fn fences(report: &Report) -> Vec<(u32, u32, String)> {
+    let mut fences: Vec<(u32, u32, String)> = Vec::new();
+    for launch in report.launches.iter().flat_map(|world| &world.launches) {
+        for instruction in launch.program.instructions() {
+            let key = (launch.number, instruction.at);
+            let known = fences.iter().any(|(program, at, _)| (*program, *at) == key);
+            if let Action::Fence { order, .. } = instruction.action
+                && !known
+                && report.executed.contains(&key)
+            {
+                fences.push((key.0, key.1, format!("{order:?} in line {}", instruction.site.line)));
+            }
+        }
+    }
+    fences
+}
+
+/// None, each alone, and all.
+fn subsets(fences: usize) -> Vec<Vec<usize>> {
+    let mut subsets = vec![Vec::new()];
+    if fences > 1 {
+        subsets.extend((0..fences).map(|number| vec![number]));
+    }
+    if fences > 0 {
+        subsets.push((0..fences).collect());
+    }
+    subsets
+}

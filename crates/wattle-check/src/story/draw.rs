@@ -1,0 +1,113 @@
+//! A telling as columns and edges.
+
+use std::collections::BTreeMap;
+
+use wattle_memory::{EventId, Kind, ThreadId};
+
+use super::explain::Telling;
+use super::names::Names;
+use super::rows::{At, arrange};
+use super::steps::columns;
+use super::{Edge, EdgeKind, End, Initial, Story};
+
+pub(super) fn story(names: &Names<'_>, mut telling: Telling) -> Story {
+    let graph = &names.witness.graph;
+    telling.cast.causes.extend(telling.reasons.culprits.iter().copied());
+    telling.cast.keep.extend(telling.reasons.culprits.iter().copied().filter(|&event| event < graph.len()));
+    let cast = &telling.cast;
+    let mut columns = columns(names, cast);
+    let mut at: BTreeMap<EventId, At> = BTreeMap::new();
+    for (column, of) in columns.iter().enumerate() {
+        for (step, of) in of.steps.iter().enumerate() {
+            at.extend(of.events.iter().map(|&event| (event, (column, step))));
+        }
+    }
+    let place = |(a, b): (EventId, EventId)| Some((*at.get(&a)?, *at.get(&b)?));
+    let places = |pairs: &[(EventId, EventId)]| pairs.iter().copied().filter_map(place).collect::<Vec<_>>();
+    let barriers: Vec<_> = graph.barrier_order().pairs().filter_map(place).filter(|(a, b)| a != b).collect();
+    let reads: Vec<_> = (0..graph.len()).filter_map(|read| place((graph.source(read)?, read))).collect();
+    let mut beside = barriers.clone();
+    beside.extend(places(&cast.hops));
+    arrange(&mut columns, &beside, &reads);
+
+    let mut edges = Vec::new();
+    let mut add = |kind: EdgeKind, (a, b): (At, At)| {
+        let edge = Edge { kind, from: End::Step(a.0, a.1), to: End::Step(b.0, b.1) };
+        if a != b && !edges.contains(&edge) {
+            edges.push(edge);
+        }
+    };
+    let other = |&(a, b): &(At, At)| a.0 != b.0;
+    // Of the looks of a loop that waits the last one is drawn.
+    let last: BTreeMap<(At, Option<usize>), EventId> = (0..graph.len())
+        .filter(|&event| graph.event(event).label.kind == Kind::Read)
+        .filter_map(|read| Some(((*at.get(&read)?, graph.event(read).location), read)))
+        .collect();
+    let shown: Vec<EventId> = last.into_values().collect();
+    let from: Vec<_> = shown.iter().filter_map(|&read| place((graph.source(read)?, read))).collect();
+    from.into_iter().filter(other).for_each(|pair| add(EdgeKind::ReadsFrom, pair));
+    places(&cast.synchronized).into_iter().filter(other).for_each(|pair| add(EdgeKind::Synchronizes, pair));
+    barriers.into_iter().filter(|(a, b)| a.0 < b.0).for_each(|pair| add(EdgeKind::Barrier, pair));
+    places(&cast.coherence).into_iter().for_each(|pair| add(EdgeKind::Coherence, pair));
+    places(&cast.from_reads).into_iter().for_each(|pair| add(EdgeKind::FromReads, pair));
+    cast.missing.and_then(place).into_iter().for_each(|pair| add(EdgeKind::Missing, pair));
+
+    let mut initials: Vec<Initial> = Vec::new();
+    for &read in &shown {
+        let Some(source) = graph.source(read).filter(|&source| graph.event(source).thread.is_none()) else { continue };
+        let value = (!graph.event(source).unwritten).then(|| names.value_as(source, read));
+        let initial = Initial { place: names.witness.place(read), value };
+        let number = initials.iter().position(|known| *known == initial).unwrap_or(initials.len());
+        if number == initials.len() {
+            initials.push(initial);
+        }
+        if let Some(&(column, step)) = at.get(&read) {
+            let edge = Edge { kind: EdgeKind::ReadsFrom, from: End::Initial(number), to: End::Step(column, step) };
+            if !edges.contains(&edge) {
+                edges.push(edge);
+            }
+        }
+    }
+    let mut clauses = telling.reasons.clauses.clone();
+    clauses.extend(telling.clauses.iter().filter(|clause| !telling.reasons.clauses.contains(clause)));
+    let files = names.files().into_iter().map(str::to_owned).collect();
+    Story {
+        files,
+        left_out: left_out(names, &cast.threads),
+        columns,
+        edges,
+        initials,
+        headline: telling.headline,
+        reasons: telling.reasons.sentences,
+        clauses,
+    }
+}
+
+/// What the threads do that are not shown.
+fn left_out(names: &Names<'_>, shown: &[ThreadId]) -> String {
+    let graph = &names.witness.graph;
+    let others = (0..graph.threads().len()).filter(|thread| !shown.contains(thread));
+    let active = |thread: &ThreadId| graph.events().iter().any(|event| event.thread == Some(*thread));
+    let (busy, idle): (Vec<ThreadId>, Vec<ThreadId>) = others.partition(active);
+    let named = |threads: &[ThreadId]| threads.iter().map(|&thread| names.thread(thread)).collect::<Vec<_>>();
+    let mut sentences = Vec::new();
+    for (threads, one, several) in [(busy, "has no part in it.", "have no part in it."), (idle, "does nothing here.", "do nothing here.")] {
+        if !threads.is_empty() {
+            sentences.push(format!("{} {}", listed(&named(&threads)), if threads.len() == 1 { one } else { several }));
+        }
+    }
+    sentences.iter().map(|sentence| super::diagnose::capital(sentence)).collect::<Vec<_>>().join(" ")
+}
+
+/// `a`, `a and b`, `a, b and c`; of many the first ones.
+pub(super) fn listed(names: &[String]) -> String {
+    const MOST: usize = 4;
+    if names.len() > MOST {
+        return format!("{} and {} more", names[..MOST - 1].join(", "), names.len() - MOST + 1);
+    }
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

@@ -1,0 +1,367 @@
+//! What is wrong, and why.
+
+use std::collections::BTreeSet;
+
+use wattle_core::Error;
+use wattle_memory::{EventId, Kind, Level, Model};
+
+use super::clause::{BARRIER, CPP_RACE, Clause, MORALLY_STRONG, PTX_RACE, VULKAN_RACE};
+use super::cycle::{self, Link, cycle};
+use super::diagnose::{Reasons, capital, fences, hop, narrow, unfenced};
+use super::names::Names;
+use super::path::{By, Hop, path};
+use super::steps::Cast;
+use super::{Story, draw, stuck};
+use crate::checker::{Violation, Witness};
+
+/// What a story says, before it is drawn.
+#[derive(Default)]
+pub(super) struct Telling {
+    pub cast: Cast,
+    pub headline: String,
+    pub reasons: Reasons,
+    /// What to quote besides.
+    pub clauses: Vec<Clause>,
+}
+
+pub(super) fn violation(violation: &Violation, model: Model) -> Story {
+    let headline = || match violation {
+        Violation::Assertion { error, .. } => format!("assertion: {error}"),
+        other => other.kind().to_owned(),
+    };
+    let Some(witness) = violation.witness() else { return Story { headline: headline(), ..Story::default() } };
+    let names = Names::new(witness);
+    let telling = match violation {
+        Violation::Race { accesses, .. } => race(&names, model, *accesses),
+        Violation::Assertion { error, .. } => assertion(&names, error),
+        Violation::Unwritten { read, .. } => unwritten(&names, *read),
+        Violation::Fault { what, .. } => fault(&names, what),
+        Violation::Stuck { stuck, begun, .. } => stuck::stuck(&names, stuck, begun.as_deref()),
+    };
+    draw::story(&names, telling)
+}
+
+/// Everything that happens in an execution.
+pub(super) fn holding(witness: &Witness) -> Story {
+    let names = Names::new(witness);
+    let mut telling = Telling::default();
+    everything(&names, &mut telling.cast);
+    for (from, all) in cycle::links(witness).iter().enumerate() {
+        for &(link, to) in all.iter().filter(|(link, _)| *link == Link::ReadsFrom) {
+            debug_assert_eq!(link, Link::ReadsFrom);
+            telling.cast.hops.push((from, to));
+            for hops in path(&witness.graph, from, to).into_iter().flatten().filter(|hop| hop.from == from && hop.to == to) {
+                // What a reader does after its read decides whether it has acquired: up to the thread's end.
+                let after = witness.graph.len();
+                let before = first_of(&names, from);
+                let long = Hop { before, after, ..hops };
+                telling.cast.synchronized.extend(hop(&names, &long, &mut Reasons::default()));
+            }
+        }
+    }
+    draw::story(&names, telling)
+}
+
+fn first_of(names: &Names<'_>, event: EventId) -> EventId {
+    (0..event).find(|&other| names.witness.graph.same_thread(other, event)).unwrap_or(event)
+}
+
+/// All threads that do something, in full.
+pub(super) fn everything(names: &Names<'_>, cast: &mut Cast) {
+    cast.whole = true;
+    let mut threads: Vec<_> = names.witness.graph.events().iter().filter_map(|event| event.thread).collect();
+    threads.sort_unstable();
+    threads.into_iter().for_each(|thread| cast.show(Some(thread)));
+}
+
+/// The threads of a path, its hops, and what is wrong with them.
+fn along(names: &Names<'_>, hops: &[Hop], telling: &mut Telling) {
+    let graph = &names.witness.graph;
+    for one in hops {
+        let cast = &mut telling.cast;
+        cast.show(graph.event(one.from).thread);
+        cast.show(graph.event(one.to).thread);
+        cast.keep.extend([one.from, one.to]);
+        if matches!(one.by, By::Value(_)) {
+            cast.hops.push((one.from, one.to));
+        }
+        if let (By::Value(via), Some(first)) = (&one.by, via_text(names, one)) {
+            debug_assert!(!via.is_empty());
+            telling.reasons.say(first, None);
+        }
+        let met = hop(names, one, &mut telling.reasons);
+        if let (Some((release, acquire)), By::Value(_)) = (met, &one.by) {
+            telling.cast.synchronized.push((release, acquire));
+            telling.cast.keep.extend([release, acquire]);
+        }
+    }
+}
+
+/// That a value comes through other threads' read-modify-writes.
+fn via_text(names: &Names<'_>, hop: &Hop) -> Option<String> {
+    let By::Value(via) = &hop.by else { return None };
+    let graph = &names.witness.graph;
+    let mut threads: Vec<_> = via.iter().filter_map(|&write| graph.event(write).thread).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    let threads: Vec<String> = threads.into_iter().map(|thread| names.thread(thread)).collect();
+    (!threads.is_empty()).then(|| {
+        let who = draw::listed(&threads);
+        format!("{} goes on through the read-modify-writes of {who}, which pass on what was released.", names.witness.place(hop.from))
+    })
+}
+
+fn race(names: &Names<'_>, model: Model, (a, b): (EventId, EventId)) -> Telling {
+    let graph = &names.witness.graph;
+    let paths = [(a, b, path(graph, a, b)), (b, a, path(graph, b, a))];
+    let best = paths.into_iter().filter_map(|(a, b, hops)| Some((a, b, hops?))).min_by_key(|(_, _, hops)| hops.len());
+    let write = |event: EventId| graph.event(event).label.kind == Kind::Write;
+    let (first, last, hops) = best.unwrap_or_else(|| if write(a) { (a, b, Vec::new()) } else { (b, a, Vec::new()) });
+    let mut telling = Telling { headline: race_text(names, first, last), ..Telling::default() };
+    telling.cast.show(graph.event(first).thread);
+    along(names, &hops, &mut telling);
+    telling.cast.show(graph.event(last).thread);
+    if hops.is_empty() {
+        unconnected(names, first, last, &mut telling);
+    }
+    telling.cast.wrong = vec![first, last];
+    telling.cast.missing = Some((first, last));
+    telling.cast.keep.extend([first, last]);
+    telling.clauses.push(match model {
+        Model::Vulkan => VULKAN_RACE,
+        Model::Ptx => PTX_RACE,
+        _ => CPP_RACE,
+    });
+    telling
+}
+
+fn race_text(names: &Names<'_>, first: EventId, last: EventId) -> String {
+    let graph = &names.witness.graph;
+    let does = |event: EventId| {
+        let label = graph.event(event).label;
+        let verb = match label.kind {
+            _ if graph.other_half(event).is_some() => "updates",
+            Kind::Write => "writes",
+            _ => "reads",
+        };
+        if label.atomic { format!("atomically {verb}") } else { verb.to_owned() }
+    };
+    let thread = |event: EventId| graph.event(event).thread.map_or_else(|| "a thread".into(), |thread| names.thread(thread));
+    let (one, other, place) = (does(first), does(last), names.witness.place(first));
+    if names.at(first) == names.at(last) {
+        let (at, a, b) = (names.at(first), thread(first), thread(last));
+        return format!("data race: {at} {one} {place} in {a} and {other} it in {b}, and nothing orders the two.");
+    }
+    format!("data race: {} {one} {place}, {} {other} it, and nothing orders them.", names.at(first), names.at(last))
+}
+
+/// Two accesses between which no word passes at all.
+fn unconnected(names: &Names<'_>, first: EventId, last: EventId, telling: &mut Telling) {
+    let graph = &names.witness.graph;
+    let reasons = &mut telling.reasons;
+    let atomic = |event: EventId| graph.event(event).label.atomic;
+    if atomic(first) && atomic(last) {
+        return narrow(names, first, last, reasons);
+    }
+    let between = after(names, first).chain(before(names, last));
+    let fence = between.into_iter().find(|&event| graph.event(event).label.kind == Kind::Fence);
+    let waits = [first, last].into_iter().find(|&event| looks_again(names, event));
+    match (fence, waits) {
+        _ if atomic(first) || atomic(last) => {
+            let (atomic, plain) = if atomic(first) { (first, last) } else { (last, first) };
+            let sentence = format!(
+                "The access at {} is atomic, the one at {} is not; only accesses that are both atomic may meet unordered.",
+                names.at(atomic),
+                names.at(plain)
+            );
+            reasons.culprits.push(plain);
+            reasons.say(sentence, Some(MORALLY_STRONG));
+        }
+        (_, Some(wait)) => {
+            let sentence = format!(
+                "{} waits for {} by plain reads. Plain accesses synchronize nothing, whatever fences stand around them: \
+                 a flag must be atomic.",
+                capital(&names.at(wait)),
+                names.witness.place(wait)
+            );
+            reasons.culprits.push(wait);
+            reasons.say(sentence, Some(MORALLY_STRONG));
+        }
+        (Some(fence), None) if graph.share(first, last, Level::Block) => {
+            let sentence = format!(
+                "The threads are in one block, and what stands between is the fence at {}. A fence orders what its own \
+                 thread does; it does not wait for the other thread. A barrier does (`sync_block`).",
+                names.at(fence)
+            );
+            telling.cast.keep.insert(fence);
+            reasons.culprits.push(fence);
+            reasons.say(sentence, Some(BARRIER));
+        }
+        _ => {
+            let sentence = "Between the two threads no value passes and no barrier stands, so neither can know how far the \
+                            other is.";
+            reasons.say(sentence.into(), None);
+        }
+    }
+}
+
+fn after<'n>(names: &'n Names<'_>, event: EventId) -> impl Iterator<Item = EventId> + 'n {
+    let graph = &names.witness.graph;
+    (event + 1..graph.len()).filter(move |&other| graph.same_thread(event, other))
+}
+
+fn before<'n>(names: &'n Names<'_>, event: EventId) -> impl Iterator<Item = EventId> + 'n {
+    let graph = &names.witness.graph;
+    (0..event).rev().filter(move |&other| graph.same_thread(event, other))
+}
+
+/// Whether a read is one of several of its line.
+fn looks_again(names: &Names<'_>, event: EventId) -> bool {
+    let graph = &names.witness.graph;
+    let of = |id: EventId| (graph.event(id).location, graph.event(id).source);
+    graph.event(event).label.kind == Kind::Read
+        && before(names, event).chain(after(names, event)).any(|other| of(other) == of(event))
+}
+
+fn assertion(names: &Names<'_>, error: &Error) -> Telling {
+    let mut telling = Telling { headline: format!("assertion: {error}"), ..Telling::default() };
+    let Some(cycle) = cycle(names.witness) else {
+        let sentence = "This is an ordinary interleaving; no weak memory is needed for it. One order in which the steps can come \
+                        is that of the rows.";
+        telling.reasons.say(sentence.into(), None);
+        everything(names, &mut telling.cast);
+        return telling;
+    };
+    let graph = &names.witness.graph;
+    let missed: Vec<_> = cycle.iter().filter(|step| step.link == Link::FromReads).collect();
+    let other = cycle.iter().any(|step| step.link == Link::Coherence);
+    let places: BTreeSet<EventId> = cycle.iter().flat_map(|step| [step.from, step.to]).collect();
+    for step in &missed {
+        telling.reasons.say(stale_text(names, step.from, step.to), None);
+        telling.cast.from_reads.push((step.from, step.to));
+        telling.cast.wrong.push(step.from);
+    }
+    if let ([stale], false) = (&missed[..], other) {
+        let (read, newer) = (stale.from, stale.to);
+        if let Some(hops) = path(graph, newer, read) {
+            let sentence = format!("Nothing orders {} before {}:", names.at(newer), names.at(read));
+            telling.reasons.say(sentence, None);
+            telling.cast.show(graph.event(newer).thread);
+            along(names, &hops, &mut telling);
+            telling.cast.missing = Some((newer, read));
+        }
+    } else if missed.is_empty() && !other {
+        buffered(names, &cycle, &mut telling);
+    } else {
+        let segments: Vec<_> = cycle.iter().filter(|step| step.link == Link::Po).collect();
+        let fence = |at: usize| {
+            let step = segments[at % segments.len()];
+            fences(graph, step.from, step.to, |graph, event| graph.event(event).label.sc).first().copied()
+        };
+        for (at, step) in segments.iter().enumerate() {
+            unfenced(names, step.from, step.to, fence(at + 1), &mut telling.reasons);
+        }
+    }
+    for step in &cycle {
+        match step.link {
+            Link::ReadsFrom => telling.cast.hops.push((step.from, step.to)),
+            Link::Coherence => telling.cast.coherence.push((step.from, step.to)),
+            Link::Po | Link::FromReads => {}
+        }
+    }
+    let mut threads: Vec<_> = places.iter().filter_map(|&event| graph.event(event).thread).collect();
+    threads.sort_unstable();
+    threads.into_iter().for_each(|thread| telling.cast.show(Some(thread)));
+    telling.cast.keep.extend(places);
+    telling
+}
+
+/// Loads that see stores that come after other loads.
+fn buffered(names: &Names<'_>, cycle: &[cycle::Step], telling: &mut Telling) {
+    let sentence = "Each thread reads what another writes only later: a store may go before an earlier load where nothing \
+                    orders the two.";
+    telling.reasons.say(sentence.into(), None);
+    let segments: Vec<_> = cycle.iter().filter(|step| step.link == Link::Po).collect();
+    for step in cycle.iter().filter(|step| step.link == Link::ReadsFrom) {
+        let segment = |holds: &dyn Fn(&cycle::Step) -> bool| segments.iter().find(|step| holds(step));
+        let before = segment(&|segment| segment.to == step.from).map_or(step.from, |segment| segment.from);
+        let after = segment(&|segment| segment.from == step.to).map_or(step.to, |segment| segment.to);
+        let one = Hop { before, from: step.from, to: step.to, after, by: By::Value(Vec::new()) };
+        hop(names, &one, &mut telling.reasons);
+    }
+}
+
+/// What a read saw, and what it missed.
+fn stale_text(names: &Names<'_>, read: EventId, newer: EventId) -> String {
+    let graph = &names.witness.graph;
+    let from = match graph.source(read) {
+        Some(source) if graph.event(source).thread.is_some() => format!("from {}", names.at(source)),
+        _ => "written before the launch".into(),
+    };
+    format!(
+        "{} reads {} = {}, {from}, and misses {}, which writes {}.",
+        capital(&names.at(read)),
+        names.witness.place(read),
+        names.value(read),
+        names.at(newer),
+        names.value(newer)
+    )
+}
+
+fn unwritten(names: &Names<'_>, read: EventId) -> Telling {
+    let graph = &names.witness.graph;
+    let place = names.witness.place(read);
+    let mut telling = Telling { headline: format!("unwritten memory: {} reads {place}, which nobody has written.", names.at(read)), ..Telling::default() };
+    let writes = (0..graph.len()).filter(|&event| {
+        let other = graph.event(event);
+        other.thread.is_some() && other.label.kind == Kind::Write && other.location == graph.event(read).location
+    });
+    let writes: Vec<EventId> = writes.collect();
+    let place_is = if place.contains('[') { place.as_str() } else { "it" };
+    let sentence = match writes.first() {
+        Some(&write) => format!(
+            "{} writes {place_is}, but nothing orders that before the read.",
+            capital(&names.at(write))
+        ),
+        None => format!("{place_is} was allocated without a value, and no thread writes it in this execution."),
+    };
+    telling.reasons.say(sentence, None);
+    telling.cast.show(graph.event(read).thread);
+    for &write in writes.iter().take(1) {
+        telling.cast.show(graph.event(write).thread);
+        telling.cast.keep.insert(write);
+    }
+    telling.cast.keep.insert(read);
+    telling.cast.wrong.push(read);
+    telling
+}
+
+fn fault(names: &Names<'_>, what: &str) -> Telling {
+    let witness = names.witness;
+    let mut telling = Telling { headline: format!("fault: {what}"), ..Telling::default() };
+    for fault in witness.faults.iter().take(1) {
+        let of = |event: &EventId| witness.graph.event(*event).thread == Some(fault.thread);
+        let last = (0..witness.graph.len()).rev().find(of);
+        telling.cast.show(Some(fault.thread));
+        telling.cast.keep.extend(last);
+        if last.is_none() {
+            telling.reasons.say(format!("{} has done nothing before.", capital(&names.thread(fault.thread))), None);
+        }
+    }
+    // An assertion of a kernel fails by what was read: if no interleaving reads so, that is the story.
+    if let Some(cycle) = cycle(witness) {
+        for step in cycle.iter().filter(|step| step.link == Link::FromReads) {
+            telling.reasons.say(stale_text(names, step.from, step.to), None);
+            telling.cast.from_reads.push((step.from, step.to));
+            telling.cast.wrong.push(step.from);
+            if let Some(hops) = path(&witness.graph, step.to, step.from) {
+                along(names, &hops, &mut telling);
+            }
+        }
+        for step in &cycle {
+            telling.cast.show(witness.graph.event(step.from).thread);
+            telling.cast.keep.extend([step.from, step.to]);
+        }
+    }
+    telling
+}

@@ -1,0 +1,154 @@
+//! The columns of a story: events as steps, one for each line that a thread passes.
+
+use std::collections::BTreeSet;
+
+use wattle_memory::{EventId, Kind, Level, ThreadId};
+
+use super::names::Names;
+use super::{Access, Column, Part, Step};
+
+/// Who and what is shown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cast {
+    /// The threads, left to right.
+    pub threads: Vec<ThreadId>,
+    /// The events that the story is about; each thread is shown up to its last one.
+    pub keep: BTreeSet<EventId>,
+    /// Whether threads are shown in full.
+    pub whole: bool,
+    pub wrong: Vec<EventId>,
+    pub causes: Vec<EventId>,
+    /// Writes and their readers that belong beside each other.
+    pub hops: Vec<(EventId, EventId)>,
+    pub synchronized: Vec<(EventId, EventId)>,
+    pub coherence: Vec<(EventId, EventId)>,
+    pub from_reads: Vec<(EventId, EventId)>,
+    pub missing: Option<(EventId, EventId)>,
+}
+
+impl Cast {
+    /// Shows a thread, right of those that are shown already.
+    pub fn show(&mut self, thread: Option<ThreadId>) {
+        self.threads.extend(thread.filter(|thread| !self.threads.contains(thread)));
+    }
+}
+
+/// Threads with more steps are shown in part.
+const MOST_STEPS: usize = 9;
+
+/// The columns; the rows are not decided yet.
+pub(super) fn columns(names: &Names<'_>, cast: &Cast) -> Vec<Column> {
+    let column = |&thread: &ThreadId| Column {
+        thread,
+        name: names.thread(thread),
+        kernel: names.kernel(thread),
+        steps: steps(names, cast, thread),
+    };
+    cast.threads.iter().map(column).collect()
+}
+
+fn steps(names: &Names<'_>, cast: &Cast, thread: ThreadId) -> Vec<Step> {
+    let graph = &names.witness.graph;
+    let own = |&event: &EventId| graph.event(event).thread == Some(thread) && does_something(names, event);
+    let last = cast.keep.iter().rev().copied().find(|event| graph.event(*event).thread == Some(thread));
+    let end = if cast.whole { graph.len() } else { last.map_or(0, |last| last + 1) };
+    let mut groups: Vec<Vec<EventId>> = Vec::new();
+    for event in (0..end).filter(own) {
+        let line = |event: EventId| names.site(event).map(|site| (site.file, site.line));
+        let barrier = |event: EventId| graph.event(event).label.kind == Kind::Barrier;
+        match groups.last_mut() {
+            Some(group) if line(group[0]) == line(event) && !barrier(event) && !barrier(group[0]) => group.push(event),
+            _ => groups.push(vec![event]),
+        }
+    }
+    let kept = kept(names, cast, &groups);
+    let (mut steps, mut skipped) = (Vec::new(), 0);
+    for (group, kept) in groups.into_iter().zip(kept) {
+        if kept {
+            steps.push(step(names, cast, group, std::mem::take(&mut skipped)));
+        } else {
+            skipped += 1;
+        }
+    }
+    steps
+}
+
+/// Not the write of a compare-exchange that failed, nor what a fence does to a hidden word.
+fn does_something(names: &Names<'_>, event: EventId) -> bool {
+    let graph = &names.witness.graph;
+    let label = graph.event(event).label;
+    let cancelled = label.kind == Kind::Fence && label.level == Level::Thread && !label.acquire && !label.release;
+    let hidden = names.witness.address(event).is_some_and(|address| address.memory == u32::MAX);
+    !cancelled && !hidden
+}
+
+/// Which steps are shown: all of a few; of many those that the story is about, what else touches the same places,
+/// and the fences and barriers since the first of them.
+fn kept(names: &Names<'_>, cast: &Cast, groups: &[Vec<EventId>]) -> Vec<bool> {
+    if groups.len() <= MOST_STEPS {
+        return vec![true; groups.len()];
+    }
+    let graph = &names.witness.graph;
+    let about = |group: &Vec<EventId>| group.iter().any(|event| cast.keep.contains(event));
+    let first = groups.iter().position(about).unwrap_or(0);
+    let orders = |&event: &EventId| matches!(graph.event(event).label.kind, Kind::Fence | Kind::Barrier);
+    let near = |at: usize| at > first && groups[at].iter().any(orders);
+    (0..groups.len()).map(|at| about(&groups[at]) || near(at)).collect()
+}
+
+fn step(names: &Names<'_>, cast: &Cast, events: Vec<EventId>, skipped: usize) -> Step {
+    let is = |some: &[EventId]| events.iter().any(|event| some.contains(event));
+    let part = match (is(&cast.wrong), is(&cast.causes)) {
+        (true, _) => Part::Wrong,
+        (_, true) => Part::Cause,
+        _ => Part::Other,
+    };
+    Step {
+        row: 0,
+        line: names.site(events[0]).map(|site| site.line),
+        text: names.text(&events),
+        accesses: accesses(names, cast, &events),
+        notes: Vec::new(),
+        part,
+        skipped,
+        events,
+    }
+}
+
+/// What a step reads and writes in the end: of a loop that waits, the last look.
+fn accesses(names: &Names<'_>, cast: &Cast, events: &[EventId]) -> Vec<Access> {
+    let graph = &names.witness.graph;
+    let mut accesses: Vec<(Access, EventId)> = Vec::new();
+    for &event in events {
+        let (kind, half) = (graph.event(event).label.kind, graph.other_half(event));
+        let place = names.witness.place(event);
+        let access = match (kind, half) {
+            (Kind::Read, half) => Access {
+                reads: graph.event(event).value.map(|_| names.value(event)),
+                writes: half.map(|write| names.value(write)),
+                from: graph.source(event).filter(|_| cast.keep.contains(&event)).map(|source| origin(names, source, event)),
+                place,
+            },
+            (Kind::Write, None) => Access { place, reads: None, writes: Some(names.value(event)), from: None },
+            _ => continue,
+        };
+        // A later look at the same place replaces an earlier one.
+        let again = |(known, at): &(Access, EventId)| {
+            kind == Kind::Read && graph.event(*at).label.kind == Kind::Read && known.place == access.place
+        };
+        accesses.retain(|known| !again(known));
+        accesses.push((access, event));
+    }
+    accesses.into_iter().map(|(access, _)| access).collect()
+}
+
+/// Where a value comes from, in words.
+fn origin(names: &Names<'_>, source: EventId, reader: EventId) -> String {
+    let graph = &names.witness.graph;
+    match graph.event(source).thread {
+        None if graph.event(source).unwritten => "which nobody has written".into(),
+        None => "written before the launch".into(),
+        Some(_) if graph.same_thread(source, reader) => format!("its own, from {}", names.at(source)),
+        Some(thread) => format!("from {} of {}", names.at(source), names.thread(thread)),
+    }
+}

@@ -1,0 +1,122 @@
+//! Who waits for what, and who would have to come.
+
+use wattle_memory::{EventId, Kind, ThreadId};
+
+use super::diagnose::capital;
+use super::draw::listed;
+use super::explain::Telling;
+use super::names::Names;
+use crate::search::{Stuck, Why};
+
+pub(super) fn stuck(names: &Names<'_>, stuck: &[Stuck], begun: Option<&[u64]>) -> Telling {
+    let who: Vec<String> = stuck.iter().map(|stuck| names.thread(stuck.thread)).collect();
+    let verb = if who.len() == 1 { "waits" } else { "wait" };
+    let mut telling = Telling { headline: format!("stuck: {} {verb} for ever.", listed(&who)), ..Telling::default() };
+    for one in stuck {
+        telling.cast.show(Some(one.thread));
+        match &one.why {
+            Why::Spins(looks) => looks.iter().for_each(|&look| spins(names, one.thread, look, stuck, &mut telling)),
+            Why::Barrier(arrival) => barrier(names, one.thread, *arrival, stuck, &mut telling),
+        }
+    }
+    not_begun(names, begun, &mut telling);
+    telling
+}
+
+/// A thread that looks again and again at what nobody will overwrite.
+fn spins(names: &Names<'_>, thread: ThreadId, (read, source): (EventId, EventId), all: &[Stuck], telling: &mut Telling) {
+    let graph = &names.witness.graph;
+    // A graph that search has run ahead of may not have the event.
+    if read >= graph.len() || source >= graph.len() {
+        return;
+    }
+    let place = names.witness.place(read);
+    let wrote = match graph.event(source).thread {
+        None => "its value from before the launch".to_owned(),
+        Some(_) => format!("written by {}", names.at(source)),
+    };
+    let who = capital(&names.thread(thread));
+    let value = names.value_as(source, read);
+    telling.reasons.say(format!("{who} waits at {}: {place} stays {value}, {wrote}.", names.at(read)), None);
+    let writers = (0..graph.len()).filter(|&event| {
+        let other = graph.event(event);
+        other.location == graph.event(read).location && other.label.kind == Kind::Write && other.thread.is_some()
+    });
+    for writer in writers.filter(|&writer| writer != source && !graph.same_thread(writer, read)).take(2) {
+        let at = graph.event(writer).thread.map(|thread| names.thread(thread)).unwrap_or_default();
+        telling.reasons.say(
+            format!("{} of {at} wrote {place} = {}, and it was overwritten.", capital(&names.at(writer)), names.value(writer)),
+            None,
+        );
+        telling.cast.show(graph.event(writer).thread);
+        telling.cast.keep.insert(writer);
+    }
+    let waiting = |thread: &ThreadId| all.iter().any(|stuck| stuck.thread == *thread);
+    let ended: Vec<String> = (0..graph.threads().len())
+        .filter(|thread| !waiting(thread) && graph.events().iter().any(|event| event.thread == Some(*thread)))
+        .map(|thread| names.thread(thread))
+        .collect();
+    if !ended.is_empty() {
+        let verb = if ended.len() == 1 { "has" } else { "have" };
+        telling.reasons.say(format!("{} {verb} ended and will write nothing more.", capital(&listed(&ended))), None);
+    }
+    telling.cast.keep.insert(read);
+    if let Some(thread) = graph.event(source).thread {
+        telling.cast.show(Some(thread));
+        telling.cast.keep.insert(source);
+        telling.cast.hops.push((source, read));
+    }
+    telling.cast.wrong.push(read);
+}
+
+/// A thread at a barrier that others of its block never reach.
+fn barrier(names: &Names<'_>, thread: ThreadId, arrival: EventId, all: &[Stuck], telling: &mut Telling) {
+    let graph = &names.witness.graph;
+    telling.cast.keep.insert(arrival);
+    telling.cast.wrong.push(arrival);
+    let who = capital(&names.thread(thread));
+    telling.reasons.say(format!("{who} waits at the barrier at {}.", names.at(arrival)), None);
+    let placement = graph.threads()[thread];
+    for (other, place) in graph.threads().iter().enumerate() {
+        let elsewhere = all.iter().find(|stuck| stuck.thread == other);
+        let together = placement.shares(place, wattle_memory::Level::Block) && other != thread;
+        let same = matches!(elsewhere.map(|stuck| &stuck.why), Some(Why::Barrier(at))
+            if graph.event(*at).source == graph.event(arrival).source);
+        if !together || same {
+            continue;
+        }
+        let last = (0..graph.len()).rev().find(|&event| graph.event(event).thread == Some(other));
+        let name = capital(&names.thread(other));
+        let sentence = match (elsewhere.map(|stuck| &stuck.why), last) {
+            (Some(Why::Barrier(at)), _) => format!("{name} waits at another barrier, at {}.", names.at(*at)),
+            (Some(Why::Spins(_)), Some(last)) => format!("{name} never reaches it: it waits at {}.", names.at(last)),
+            (None, Some(last)) => format!("{name} never reaches it: it has ended after {}.", names.at(last)),
+            (_, None) => format!("{name} never reaches it: it has ended."),
+        };
+        telling.reasons.say(sentence, None);
+        telling.cast.show(Some(other));
+        telling.cast.keep.extend(last);
+    }
+}
+
+/// The blocks that the promise of progress does not reach.
+fn not_begun(names: &Names<'_>, begun: Option<&[u64]>, telling: &mut Telling) {
+    let launches = &names.witness.world.launches;
+    for (launch, &count) in launches.iter().zip(begun.unwrap_or_default()) {
+        let all = launch.environment.shape.blocks();
+        if count < all {
+            let per_block = launch.environment.shape.threads_per_block();
+            let kernel = if launches.len() > 1 { format!(" of `{}`", launch.program.kernel().name) } else { String::new() };
+            let which = match all - count {
+                1 => format!("Block {count}{kernel} has"),
+                _ => format!("Blocks {count} to {}{kernel} have", all - 1),
+            };
+            debug_assert!(per_block > 0);
+            let sentence = format!(
+                "{which} not begun: the promise of progress covers blocks that have begun and those before them, so a block \
+                 must not wait for a later one."
+            );
+            telling.reasons.say(sentence, None);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Threads that do the same: of executions that differ only in which of them is which, one is built.
+
+#[path = "brute/random.rs"]
+mod random;
+mod script;
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use random::{Case, Random, case, for_vulkan, show};
+use script::{Script, setup};
+use wattle_check::search::{End, Execution, Visitor, search};
+use wattle_memory::{Model, Placement};
+
+/// An event by its thread and its number there; of an initial value by its place.
+type Name = (usize, usize);
+/// The pairs of reads-from, and of the order of writes.
+type Shape = BTreeSet<(bool, Name, Name)>;
+
+const INITIAL: usize = 99;
+
+#[derive(Default)]
+struct Shapes(Vec<Shape>);
+
+impl Visitor<Script> for Shapes {
+    fn complete(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
+        let graph = execution.graph;
+        let mut numbers = [0; 8];
+        let names: Vec<Name> = (0..graph.len())
+            .map(|event| match graph.event(event).thread {
+                Some(thread) => {
+                    numbers[thread] += 1;
+                    (thread, numbers[thread])
+                }
+                None => {
+                    let place = execution.cells.iter().find(|(_, location)| graph.event(event).location == Some(*location));
+                    (INITIAL, place.map_or(0, |(address, _)| address.element as usize))
+                }
+            })
+            .collect();
+        let sources = (0..graph.len()).filter_map(|read| Some((true, names[graph.source(read)?], names[read])));
+        let order = execution.analysis.coherence.pairs().map(|(a, b)| (false, names[a], names[b]));
+        self.0.push(sources.chain(order).collect());
+        ControlFlow::Continue(())
+    }
+
+    fn stuck(&mut self, _: &Execution<'_, Script>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+fn shapes(case: &Case, model: Model, symmetric: bool) -> Vec<Shape> {
+    let mut setup = setup(&case.program, case.places.clone(), model);
+    if symmetric {
+        setup.symmetric = vec![(0..case.program.len()).collect()];
+    }
+    let mut shapes = Shapes::default();
+    assert_eq!(search(&setup, &mut shapes).0, End::Exhausted);
+    shapes.0
+}
+
+fn permutations(n: usize) -> Vec<Vec<usize>> {
+    let Some(last) = n.checked_sub(1) else { return vec![Vec::new()] };
+    let insert = |order: Vec<usize>| {
+        (0..=last).map(move |at| {
+            let mut order = order.clone();
+            order.insert(at, last);
+            order
+        })
+    };
+    permutations(last).into_iter().flat_map(insert).collect()
+}
+
+fn renamed(shape: &Shape, order: &[usize]) -> Shape {
+    let name = |(thread, number): Name| (order.get(thread).copied().unwrap_or(thread), number);
+    shape.iter().map(|&(from, a, b)| (from, name(a), name(b))).collect()
+}
+
+#[test]
+fn executions_of_threads_that_do_the_same_are_the_permutations_of_those_that_are_built() {
+    let mut random = Random(31);
+    let programs = std::env::var("WATTLE_TEST_MANY").ok().and_then(|n| n.parse().ok()).unwrap_or(1_500);
+    let (mut all, mut built, mut twice) = (0, 0, 0);
+    for number in 0..programs {
+        let threads = 2 + random.below(3) as usize;
+        let body = loop {
+            let case = case(&mut random, if threads == 2 { 8 } else { 5 });
+            if let Some(body) = case.program.into_iter().find(|ops| (1..=3).contains(&ops.len())) {
+                break body;
+            }
+        };
+        let together = random.one_in(2);
+        let place = |thread: usize| {
+            if together { Placement::new(0, thread as u32) } else { Placement::new(thread as u32, 0) }
+        };
+        let case = Case { program: vec![body; threads], places: (0..threads).map(place).collect() };
+        let orders = permutations(threads);
+        for model in Model::ALL {
+            let case = if model == Model::Vulkan { for_vulkan(&case) } else { case.clone() };
+            let full = shapes(&case, model, false);
+            let reduced = shapes(&case, model, true);
+            let set: BTreeSet<Shape> = full.iter().cloned().collect();
+            assert_eq!(set.len(), full.len(), "program {number}, {model}: built twice\n{}", show(&case));
+            let mut orbits = BTreeSet::new();
+            for shape in &reduced {
+                twice += usize::from(orbits.contains(shape));
+                orbits.extend(orders.iter().map(|order| renamed(shape, order)));
+            }
+            assert!(orbits == set, "program {number}, {model}: {} and {}\n{}", orbits.len(), set.len(), show(&case));
+            all += full.len();
+            built += reduced.len();
+        }
+    }
+    println!("{programs} programs under six models: {all} executions, {built} built, {twice} of them again");
+}

@@ -1,0 +1,169 @@
+//! `wattle orders`: in how many orders the accesses can happen, and what each gives, without and with the fences.
+
+use clap::Args;
+use serde::Serialize;
+use wattle::checker::OrderTable;
+use wattle::memory::Model;
+
+use crate::choice;
+use crate::exit::{Exit, Input, Stop};
+use crate::session::Session;
+use crate::text::{self, Tone};
+
+#[derive(Args, Debug)]
+pub struct OrdersArgs {
+    /// The scenario: one that names what it observes (`wattle list` has them)
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Lists the orders themselves
+    #[arg(long, short)]
+    pub list: bool,
+    /// The size of the work [default: the scenario's own for proofs]
+    #[arg(long, short = 'n')]
+    pub size: Option<usize>,
+}
+
+/// The table of a scenario.
+pub fn orders(session: &mut Session<'_>, args: &OrdersArgs) -> Result<Exit, Stop> {
+    let scenario = choice::scenario(session.scenarios, &args.name)?;
+    let table =
+        OrderTable::of(scenario, args.size).map_err(|error| Input::new("orders", error.to_string()))?;
+    if table.outcomes.is_empty() {
+        let message = format!(
+            "`{}` names nothing that it observes, or all of its variants race; a scenario names an observation by \
+             `summary.observe(&[(\"A\", a)])`",
+            args.name
+        );
+        return Err(Input::new("orders", message).into());
+    }
+    if session.json {
+        session.report("orders", Exit::Holds, &document(&table, args.list))?;
+        return Ok(Exit::Holds);
+    }
+    counted(session, &args.name, &table)?;
+    by_model(session, &table)?;
+    if args.list {
+        listed(session, &table)?;
+    }
+    Ok(Exit::Holds)
+}
+
+fn counted(session: &mut Session<'_>, name: &str, table: &OrderTable) -> Result<(), Stop> {
+    let title = session.style.paint(Tone::Strong, name);
+    session.line(format!("{title}: orders of the accesses, a thread's own to different places in any order but across a fence"))?;
+    session.line("")?;
+    let mut rows = vec![row(["case", "outcome"], table.variants.iter().map(|variant| variant.name.clone()))];
+    for outcome in &table.outcomes {
+        let case = table.cases.get(outcome).map(|case| case.join(", ")).unwrap_or_default();
+        let counts = table.variants.iter().map(|variant| {
+            variant.orders.get(outcome).map_or_else(|| "-".to_owned(), |orders| orders.count.to_string())
+        });
+        rows.push(row([&case, outcome], counts));
+    }
+    let totals = table
+        .variants
+        .iter()
+        .map(|variant| variant.orders.values().map(|orders| orders.count).sum::<u64>().to_string());
+    rows.push(row(["", "orders in all"], totals));
+    for line in text::table(&rows) {
+        session.line(format!("  {line}"))?;
+    }
+    session.line("")?;
+    Ok(session.line("  A fence orders, and does not wait: it takes orders away, and makes no thread come first.")?)
+}
+
+fn row(first: [&str; 2], rest: impl Iterator<Item = String>) -> Vec<String> {
+    first.into_iter().map(str::to_owned).chain(rest).collect()
+}
+
+/// Which outcomes there are under each model.
+fn by_model(session: &mut Session<'_>, table: &OrderTable) -> Result<(), Stop> {
+    session.line("")?;
+    session.line("  possible under each model:")?;
+    let mut rows = vec![row(["model", "outcome"], table.variants.iter().map(|variant| variant.name.clone()))];
+    for (number, model) in Model::ALL.into_iter().enumerate() {
+        for (at, outcome) in table.outcomes.iter().enumerate() {
+            let seen = table.variants.iter().map(|variant| {
+                let (_, outcomes) = &variant.outcomes[number];
+                match outcomes.first().map(String::as_str) {
+                    Some("data race") => "race",
+                    _ if outcomes.contains(outcome) => "yes",
+                    _ => "-",
+                }
+                .to_owned()
+            });
+            rows.push(row([if at == 0 { model.name() } else { "" }, outcome], seen));
+        }
+    }
+    for line in text::table(&rows) {
+        session.line(format!("    {line}"))?;
+    }
+    Ok(())
+}
+
+fn listed(session: &mut Session<'_>, table: &OrderTable) -> Result<(), Stop> {
+    for variant in &table.variants {
+        session.line("")?;
+        session.line(format!("  {}:", session.style.paint(Tone::Strong, &variant.name)))?;
+        for (outcome, orders) in &variant.orders {
+            session.line(format!("    {outcome}"))?;
+            for order in &orders.listed {
+                session.line(format!("      {}", order.join(", ")))?;
+            }
+            let more = orders.count.saturating_sub(orders.listed.len() as u64);
+            if more > 0 {
+                session.line(format!("      and {} more", text::count(more)))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct Document {
+    variants: Vec<VariantDocument>,
+}
+
+#[derive(Serialize)]
+struct VariantDocument {
+    name: String,
+    orders: Vec<OrdersDocument>,
+    models: Vec<ModelDocument>,
+}
+
+#[derive(Serialize)]
+struct OrdersDocument {
+    outcome: String,
+    case: Vec<String>,
+    count: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    orders: Vec<Vec<String>>,
+}
+
+#[derive(Serialize)]
+struct ModelDocument {
+    model: &'static str,
+    outcomes: Vec<String>,
+}
+
+fn document(table: &OrderTable, list: bool) -> Document {
+    let variants = table.variants.iter().map(|variant| VariantDocument {
+        name: variant.name.clone(),
+        orders: variant
+            .orders
+            .iter()
+            .map(|(outcome, orders)| OrdersDocument {
+                outcome: outcome.clone(),
+                case: orders.case.clone(),
+                count: orders.count,
+                orders: if list { orders.listed.clone() } else { Vec::new() },
+            })
+            .collect(),
+        models: variant
+            .outcomes
+            .iter()
+            .map(|(model, outcomes)| ModelDocument { model: model.name(), outcomes: outcomes.clone() })
+            .collect(),
+    });
+    Document { variants: variants.collect() }
+}

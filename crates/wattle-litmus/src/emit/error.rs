@@ -1,0 +1,68 @@
+//! Why launches cannot be written as a litmus file.
+
+use wattle_check::search::Stopped;
+use wattle_memory::{NoScope, Target};
+
+use crate::program::Dialect;
+
+/// Why launches cannot be written as a litmus file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EmitError {
+    /// They were lowered for something else.
+    #[error("what is lowered for {target} cannot be written in the dialect of {dialect}: check it for that target")]
+    Target {
+        /// What they were lowered for.
+        target: Target,
+        /// What was asked for.
+        dialect: Dialect,
+    },
+    /// One launch follows another, without the scenario waiting in between.
+    #[error(
+        "`{kernel}` begins when a launch before it has ended, and a litmus file's threads all run at once: wait \
+         between the launches, and each becomes a file"
+    )]
+    Sequence {
+        /// The launch that follows.
+        kernel: String,
+    },
+    /// The target has no such scope.
+    #[error(transparent)]
+    Scope(#[from] NoScope),
+    /// A loop goes on and on and never comes back to where it was.
+    #[error("a loop goes on after {0} iterations, each unlike the one before: a litmus file would have no end")]
+    Loop(u32),
+    /// A thread's code is too long.
+    #[error("thread {thread} has more than {most} instructions, at {site}")]
+    TooLong {
+        /// The thread.
+        thread: usize,
+        /// The most there may be.
+        most: usize,
+        /// The source line.
+        site: String,
+    },
+    /// A value depends on too much.
+    #[error("at {site} too much depends on what other threads do: {combinations} combinations of values")]
+    TooMany {
+        /// The source line.
+        site: String,
+        /// The combinations.
+        combinations: usize,
+    },
+    /// An atomic operation gives something else on the 64 bits that a litmus file's values have.
+    #[error("at {site} an atomic `{operation}` of `{ty}` gives another value than litmus files' integers of 64 bits")]
+    Arithmetic {
+        /// The source line.
+        site: String,
+        /// The operation.
+        operation: String,
+        /// The type.
+        ty: String,
+    },
+    /// Something that the search does not do.
+    #[error("accesses of different sizes to one location")]
+    MixedSizes,
+    /// A limit was reached.
+    #[error("{0} before all executions were seen")]
+    Stopped(Stopped),
+}

@@ -1,0 +1,136 @@
+//! What the executions of launches leave in memory, at their end and on the way.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+
+use wattle_check::program::{KernelThread, World as Launches};
+use wattle_check::search::{Address, End, Execution, Process, Setup, Visitor, last_values, search};
+use wattle_memory::{Kind, Model};
+
+use super::{EmitError, EmitOptions};
+
+/// The most memories that one execution is taken to leave, where nothing orders its last writes.
+const MOST_ENDS: usize = 1024;
+
+/// The memory of the hidden word of sequentially consistent fences.
+const HIDDEN: u32 = u32::MAX;
+
+/// What was seen.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// Every value that a place ever has.
+    values: BTreeMap<Address, BTreeSet<u64>>,
+    /// The places that some thread writes.
+    written: BTreeSet<Address>,
+    /// The memories that executions leave: of all places that some thread writes, and that outlive the launches.
+    pub outcomes: BTreeSet<Vec<(Address, u64)>>,
+    /// Whether there is a race, which makes an exhaustive search necessary.
+    raced: bool,
+    assume_race_free: bool,
+}
+
+impl Seen {
+    /// The values that a read of a place can give, and whether anything there ever changes.
+    pub fn values(&self, launches: &Launches, address: Address) -> (Vec<u64>, bool) {
+        let mut values = self.values.get(&address).cloned().unwrap_or_default();
+        values.insert(self.initial(launches, address));
+        (values.into_iter().collect(), self.written.contains(&address))
+    }
+
+    /// What a place holds before.
+    pub fn initial(&self, launches: &Launches, address: Address) -> u64 {
+        KernelThread::initial(launches, address).value
+    }
+
+    fn look(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+        if self.assume_race_free && !Model::Portable.races(execution.graph, execution.analysis).is_empty() {
+            self.raced = true;
+            return ControlFlow::Break(());
+        }
+        for &(address, location) in &execution.cells {
+            let writes = execution.graph.events().iter().filter(|event| {
+                event.label.kind == Kind::Write && event.location == Some(location) && event.value.is_some()
+            });
+            for write in writes {
+                self.values.entry(address).or_default().extend(write.value);
+                if write.thread.is_some() {
+                    self.written.insert(address);
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Leaves of each outcome what threads write, all of it.
+    fn complete_outcomes(&mut self, launches: &Launches) {
+        let kept = |address: &&Address| !Launches::is_shared(address.memory) && address.memory != HIDDEN;
+        let written: Vec<Address> = self.written.iter().filter(kept).copied().collect();
+        let whole = |outcome: &Vec<(Address, u64)>| {
+            let value = |&address: &Address| {
+                let known = outcome.iter().find(|(place, _)| *place == address).map(|(_, value)| *value);
+                (address, known.unwrap_or_else(|| self.initial(launches, address)))
+            };
+            written.iter().map(value).collect()
+        };
+        self.outcomes = self.outcomes.iter().map(whole).collect();
+    }
+}
+
+impl Visitor<KernelThread> for Seen {
+    fn complete(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+        self.look(execution)?;
+        let mut ends = vec![Vec::new()];
+        for &(address, location) in &execution.cells {
+            let values = last_values(execution.graph, execution.analysis, location);
+            ends = ends
+                .into_iter()
+                .flat_map(|end: Vec<(Address, u64)>| {
+                    values.iter().map(move |&value| end.iter().copied().chain([(address, value)]).collect())
+                })
+                .take(MOST_ENDS)
+                .collect();
+        }
+        self.outcomes.extend(ends);
+        ControlFlow::Continue(())
+    }
+
+    fn stuck(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+        self.look(execution)
+    }
+
+    fn waits_in_vain(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+        self.look(execution)
+    }
+}
+
+/// Searches all executions of launches.
+pub(super) fn see(launches: &Launches, model: Model, options: &EmitOptions) -> Result<Seen, EmitError> {
+    let mut seen = Seen { assume_race_free: true, ..Seen::default() };
+    explore(launches, model, options, &mut seen)?;
+    if seen.raced {
+        seen = Seen::default();
+        explore(launches, model, options, &mut seen)?;
+    }
+    seen.complete_outcomes(launches);
+    Ok(seen)
+}
+
+fn explore(launches: &Launches, model: Model, options: &EmitOptions, seen: &mut Seen) -> Result<(), EmitError> {
+    let setup = Setup {
+        world: launches,
+        threads: launches.threads()?,
+        model,
+        loop_bound: options.loop_bound,
+        symmetric: Vec::new(),
+        assume_race_free: seen.assume_race_free,
+        system: Vec::new(),
+        limits: options.limits.clone(),
+    };
+    let (end, statistics) = search(&setup, seen);
+    match end {
+        End::Stopped(stopped) => Err(EmitError::Stopped(stopped)),
+        End::Problem(_) => Err(EmitError::MixedSizes),
+        End::Exhausted if statistics.bounded > 0 => Err(EmitError::Loop(options.loop_bound)),
+        End::Exhausted | End::BrokenOff => Ok(()),
+    }
+}
