@@ -3,12 +3,15 @@
 #[path = "brute/random.rs"]
 mod random;
 mod script;
+mod small;
 mod source;
 
 use std::collections::BTreeSet;
 
 use random::{Case, Random, show};
 use script::run_placed;
+use small::drive::judge_all;
+use small::{Family, SHAPES};
 use source::{Statement, lower, placements};
 use wattle_memory::{FenceOrder, LoadOrder, Placement, RmwOrder, Scope, StoreOrder, Target};
 
@@ -64,6 +67,26 @@ fn random_statement(random: &mut Random, number: u64) -> Statement {
         9 => Statement::Exchange { cell, value, order: rmw, scope },
         10 => Statement::CompareExchange { cell, expected: random.below(3), desired: value, order: rmw, scope },
         _ => Statement::Fence { order: fence, scope },
+    }
+}
+
+/// What fits into three minutes on two cores, optimized; the rest is the xtask's (`cargo run --release -p xtask --
+/// promise`). Without optimization a taste of it.
+#[test]
+fn small_programs_keep_the_promise() {
+    // For each length of threads, how many programs there are for each one that is judged.
+    let families = [
+        (Family::Strong, [1, 1, 1, 1, 6, 400]),
+        (Family::Guarded, [1, 1, 1, 1, 1, 40]),
+        (Family::Mixed, [1, 1, 1, 1, 200, 20_000]),
+    ];
+    for (family, every) in families {
+        for (shape, every) in SHAPES.into_iter().zip(every) {
+            let every = if cfg!(debug_assertions) && every > 1 { every * 50 } else { every };
+            let (count, errors) = judge_all(family, shape, every, |_, _, _| {});
+            println!("{family:?}, {}+{} statements, one in {every}: {count}", shape.0, shape.1);
+            assert!(errors.is_empty(), "{}", errors.join("\n"));
+        }
     }
 }
 

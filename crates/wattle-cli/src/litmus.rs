@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde::Serialize;
@@ -38,6 +38,9 @@ pub struct LitmusArgs {
     /// How often a loop that changes something each time is gone through
     #[arg(long, value_name = "N", default_value = "8")]
     pub loop_bound: u32,
+    /// Stops after so many seconds; with --expected, after so many for all files
+    #[arg(long, value_name = "SECONDS", value_parser = crate::args::seconds)]
+    pub time: Option<Duration>,
 }
 
 #[derive(Serialize)]
@@ -83,6 +86,7 @@ pub fn litmus(session: &mut Session, args: &LitmusArgs) -> Result<Exit, Stop> {
     let cancelled = Arc::new(AtomicBool::new(false));
     let mut options = Options { loop_bound: args.loop_bound, ..Options::default() };
     options.limits.cancelled = Some(cancelled.clone());
+    options.limits.deadline = args.time.and_then(|time| Instant::now().checked_add(time));
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         let watcher = scope.spawn(|| {

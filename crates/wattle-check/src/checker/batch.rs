@@ -15,10 +15,11 @@ use super::memory::CheckedMemory;
 use super::orders::{self, Orders};
 use super::queue::{limited, system};
 use super::report::{Unknown, Violation};
-use super::{Progress, Witness};
+use super::Witness;
+use super::schedule::{Schedule, schedules};
 use crate::program::{KernelThread, LaunchWorld, Mapping, World};
 use crate::search::{
-    Address, End, Execution, Fault, Limits, Problem, Setup, Spawn, Statistics, Stuck, Visitor, Why, last_values, search,
+    Address, End, Execution, Fault, Limits, Problem, Setup, Spawn, Statistics, Visitor, last_values, search,
 };
 
 /// A launch that is enqueued.
@@ -292,42 +293,6 @@ fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> Result<Phas
     Ok(phase)
 }
 
-/// For a promise that does not hold for all blocks, how many blocks of each launch may ever begin.
-fn promised(progress: Progress, world: &World) -> Result<Vec<Vec<u64>>> {
-    let blocks: Vec<u64> = world.launches.iter().map(|launch| launch.environment.shape.blocks()).collect();
-    let waits = world.launches.iter().any(|launch| launch.program.waits());
-    match progress {
-        _ if !waits => Ok(Vec::new()),
-        Progress::Fair => Ok(Vec::new()),
-        Progress::Lobe => {
-            // Queues are served fairly, so of each launch some first blocks, at least one, begin.
-            let mut all: Vec<Vec<u64>> = vec![Vec::new()];
-            for (number, &blocks) in blocks.iter().enumerate() {
-                let together = world.launches[number].host || world.launches[number].cooperative;
-                let least = if together { blocks } else { 1 };
-                all = all
-                    .into_iter()
-                    .flat_map(|begun| {
-                        (least..=blocks).map(move |count| {
-                            let mut begun = begun.clone();
-                            begun.push(count);
-                            begun
-                        })
-                    })
-                    .collect();
-            }
-            all.retain(|begun| *begun != blocks);
-            Ok(all)
-        }
-        Progress::Obe | Progress::Hsa | Progress::HsaObe => Err(ErrorKind::Capability {
-            device: "checker".into(),
-            what: format!("judge kernels under {progress} progress yet"),
-            instead: "use fair or lobe; litmus files can be judged under all of them".into(),
-        }
-        .into()),
-    }
-}
-
 /// The threads that nothing tells apart: those of a launch whose code does not ask which one it is, where each is alone
 /// in its block; else those of one block.
 fn symmetric(world: &World) -> Vec<Vec<ThreadId>> {
@@ -354,9 +319,10 @@ struct Judge<'r> {
     outcomes: BTreeMap<Vec<(Address, u64)>, (Box<Witness>, Option<Orders>)>,
     executed: BTreeSet<(u32, u32)>,
     violations: Vec<Violation>,
-    begun: Option<Vec<u64>>,
-    /// Whether only stuck threads are of interest.
-    liveness: bool,
+    /// The schedule that is looked at; then only stuck threads are of interest.
+    schedule: Option<Schedule>,
+    /// The most writes that a thread of each block of each launch makes.
+    writes: Vec<Vec<u32>>,
     too_many: bool,
     /// Whether the search may take the program to have no races, which ends when one is found.
     assume_race_free: bool,
@@ -373,8 +339,8 @@ impl<'r> Judge<'r> {
             outcomes: BTreeMap::new(),
             executed: BTreeSet::new(),
             violations: Vec::new(),
-            begun: None,
-            liveness: false,
+            schedule: None,
+            writes: Vec::new(),
             too_many: false,
             assume_race_free,
             forbids_races,
@@ -390,17 +356,18 @@ impl<'r> Judge<'r> {
         if !self.violations.is_empty() || self.raced || !phase.unknown.is_empty() {
             return Ok(());
         }
-        for begun in promised(self.run.checker.progress, &world)? {
-            self.begun = Some(begun.clone());
-            self.liveness = true;
+        if !world.launches.iter().any(|launch| launch.program.waits()) {
+            return Ok(());
+        }
+        for schedule in schedules(self.run.checker.progress, &world, &self.writes)? {
             let mut some = spawns.clone();
-            for (launch, &blocks) in begun.iter().enumerate() {
+            for (launch, block, writes) in schedule.halts() {
                 let per_block = world.launches[launch].environment.shape.threads_per_block() as usize;
-                for thread in world.threads_of(launch).skip(blocks as usize * per_block) {
-                    // Waits for itself: it never begins.
-                    some[thread].after = [thread].into();
+                for thread in world.threads_of(launch).skip(block as usize * per_block).take(per_block) {
+                    some[thread].process = some[thread].process.clone().halting_after(writes);
                 }
             }
+            self.schedule = Some(schedule);
             self.search(some, Vec::new(), phase)?;
             if !self.violations.is_empty() {
                 break;
@@ -434,7 +401,7 @@ impl<'r> Judge<'r> {
             },
         };
         let (end, statistics) = search(&setup, self);
-        if !self.liveness {
+        if self.schedule.is_none() {
             phase.statistics.add(&statistics);
         }
         if let Some(sample) = checker.sample {
@@ -458,6 +425,26 @@ impl<'r> Judge<'r> {
                 );
                 let instead = "use one type for all accesses of a place".into();
                 Err(ErrorKind::Capability { device: "checker".into(), what, instead }.into())
+            }
+        }
+    }
+
+    fn count_writes(&mut self, execution: &Execution<'_, KernelThread>) {
+        let blocks = |launch: &LaunchWorld| vec![0; launch.environment.shape.blocks() as usize];
+        if self.writes.is_empty() {
+            self.writes = self.world.launches.iter().map(blocks).collect();
+        }
+        let mut counts = vec![0u32; execution.threads.len() + 1];
+        for event in execution.graph.events() {
+            if let (Some(thread), Kind::Write, Some(_)) = (event.thread, event.label.kind, event.location) {
+                counts[thread] += 1;
+            }
+        }
+        for (number, launch) in self.world.launches.iter().enumerate() {
+            let per_block = launch.environment.shape.threads_per_block() as usize;
+            for (at, thread) in self.world.threads_of(number).enumerate() {
+                let most = &mut self.writes[number][at / per_block.max(1)];
+                *most = (*most).max(counts[thread]);
             }
         }
     }
@@ -514,7 +501,7 @@ impl<'r> Judge<'r> {
 
 impl Visitor<KernelThread> for Judge<'_> {
     fn complete(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
-        if self.liveness {
+        if self.schedule.is_some() {
             return ControlFlow::Continue(());
         }
         if self.must_search_in_full(execution) {
@@ -530,6 +517,7 @@ impl Visitor<KernelThread> for Judge<'_> {
                 self.executed.insert((launch.number, at));
             }
         }
+        self.count_writes(execution);
         for values in last_memories(execution) {
             if self.outcomes.len() >= MAX_OUTCOMES {
                 self.too_many = true;
@@ -553,7 +541,7 @@ impl Visitor<KernelThread> for Judge<'_> {
         if self.must_search_in_full(execution) {
             return ControlFlow::Break(());
         }
-        if self.forbids_races && !self.liveness {
+        if self.forbids_races && self.schedule.is_none() {
             let races = self.run.checker.model.races(execution.graph, execution.analysis);
             if let Some(&accesses) = races.first() {
                 self.violations.push(Violation::Race { witness: self.witness(execution), accesses });
@@ -567,22 +555,19 @@ impl Visitor<KernelThread> for Judge<'_> {
         if self.must_search_in_full(execution) {
             return ControlFlow::Break(());
         }
-        let (stuck, begun) = (execution.stuck.clone(), self.begun.clone());
-        // A launch whose blocks have all ended begins another one: it is promised to some member that can run.
-        let idles = |(launch, &blocks): (usize, &u64)| {
-            let all = self.world.launches[launch].environment.shape.blocks();
-            let spins =
-                |stuck: &Stuck| matches!(stuck.why, Why::Spins(_)) && self.world.launch_of(stuck.thread) == launch;
-            blocks < all && !stuck.iter().any(spins)
-        };
-        if begun.iter().flatten().enumerate().any(idles) {
+        let stuck = execution.stuck.clone();
+        if let Some(schedule) = &self.schedule
+            && !schedule.permits(self.run.checker.progress, execution, &self.world)
+        {
             return ControlFlow::Continue(());
         }
+        let halts = self.schedule.iter().flat_map(Schedule::halts);
+        let halted = halts.map(|(launch, block, _)| (launch, block)).collect();
         // What is wrong before threads are stuck explains more than that they are.
         let violation = self.wrong(execution).unwrap_or_else(|| Violation::Stuck {
             witness: self.witness(execution),
             stuck,
-            begun,
+            halted,
         });
         self.violations.push(violation);
         ControlFlow::Break(())

@@ -24,6 +24,7 @@ mod orders;
 mod progress;
 mod queue;
 mod report;
+mod schedule;
 mod witness;
 
 use std::sync::Arc;

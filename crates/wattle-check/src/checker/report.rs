@@ -94,8 +94,8 @@ pub enum Violation {
         witness: Box<Witness>,
         /// Which, and why.
         stuck: Vec<Stuck>,
-        /// How many blocks of each launch have begun, where not all have.
-        begun: Option<Vec<u64>>,
+        /// The blocks that the schedule leaves alone, though they could go on: launch and block.
+        halted: Vec<(usize, u64)>,
     },
     /// The scenario's own check does not hold.
     Assertion {

@@ -25,6 +25,9 @@ pub struct KernelThread {
     lanes: Vec<Deferred>,
     awaited: Awaited,
     barriers: u32,
+    /// How many writes it makes before it is never scheduled again.
+    halts_after: Option<u32>,
+    writes: u32,
 }
 
 /// What a request stands for besides its first action.
@@ -79,12 +82,19 @@ impl KernelThread {
             lanes: Vec::new(),
             awaited: Awaited::Nothing,
             barriers: 0,
+            halts_after: None,
+            writes: 0,
         }
     }
 
     /// Where the thread is in its launch.
     pub fn position(&self) -> Position {
         self.thread.position()
+    }
+
+    /// The same thread, which is never scheduled again once it has made so many writes.
+    pub fn halting_after(self, writes: u32) -> KernelThread {
+        KernelThread { halts_after: Some(writes), ..self }
     }
 
     /// The statement that it stands at.
@@ -289,6 +299,24 @@ impl KernelThread {
         Ok(Action::Update { target: self.target(launch, &location), change, read, write, source })
     }
 
+    /// What it does next, as long as it is scheduled.
+    fn go_on(&mut self, world: &World) -> Action {
+        loop {
+            if let Some(action) = self.resume() {
+                return action;
+            }
+            let launch = self.launch(world);
+            let mut fuel = u64::MAX;
+            let request = self.thread.run(&launch.program, &launch.environment, &mut fuel);
+            match self.act(world, request) {
+                Ok(Some(action)) => return action,
+                Ok(None) => {}
+                // Scopes are looked at before the search begins.
+                Err(_) => return Action::Done,
+            }
+        }
+    }
+
     /// The next of what the last request stands for.
     fn resume(&mut self) -> Option<Action> {
         Some(match self.rest.pop()? {
@@ -320,20 +348,21 @@ impl Process for KernelThread {
     type World = World;
 
     fn next(&mut self, world: &World) -> Action {
-        loop {
-            if let Some(action) = self.resume() {
-                return action;
-            }
-            let launch = self.launch(world);
-            let mut fuel = u64::MAX;
-            let request = self.thread.run(&launch.program, &launch.environment, &mut fuel);
-            match self.act(world, request) {
-                Ok(Some(action)) => return action,
-                Ok(None) => {}
-                // Scopes are looked at before the search begins.
-                Err(_) => return Action::Done,
-            }
+        let Some(most) = self.halts_after else { return self.go_on(world) };
+        if most == 0 {
+            return Action::Halt;
         }
+        let before = self.clone();
+        let action = self.go_on(world);
+        if matches!(action, Action::Write { .. } | Action::Update { .. }) {
+            if self.writes == most {
+                // It stops short of this one, now and whenever it is asked again.
+                *self = before;
+                return Action::Halt;
+            }
+            self.writes += 1;
+        }
+        action
     }
 
     fn answer(&mut self, _: &World, value: Option<u64>) {

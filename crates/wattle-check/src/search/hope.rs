@@ -67,7 +67,7 @@ impl<'s, 'a, P: Process> Hope<'s, 'a, P> {
 
     fn add(&mut self, thread: ThreadId, read: EventId) {
         self.reads.push(read);
-        self.moving[thread] |= self.state.runners[thread].status != Status::Done;
+        self.moving[thread] |= !matches!(self.state.runners[thread].status, Status::Done | Status::Halted);
     }
 
     /// Whether a write of the location may come that `read` can read from.

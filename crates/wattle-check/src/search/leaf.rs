@@ -118,7 +118,7 @@ fn stuck<P: Process, V: Visitor<P>>(
     for (thread, runner) in state.runners.iter().enumerate() {
         let why = match runner.status {
             Status::Done if state.pending(thread).next().is_none() => continue,
-            Status::NotStarted => continue,
+            Status::NotStarted | Status::Halted => continue,
             Status::AtBarrier(gate) if state.pending(thread).next().is_none() => {
                 let arrival = state.gates[gate].arrivals.iter().find(|arrival| arrival.thread == thread)?;
                 Why::Barrier(arrival.event)

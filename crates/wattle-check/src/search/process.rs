@@ -133,6 +133,8 @@ pub enum Action {
     NeedsValue,
     /// Something that must not happen did; the thread goes on. `fault` is a number that its owner understands.
     Fault { fault: u32, source: u32 },
+    /// The thread is never scheduled again, though it could go on.
+    Halt,
     /// The thread has ended.
     Done,
 }

@@ -179,6 +179,7 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
                 let runner = &mut state.runners[thread];
                 if run.speculative { runner.faults.push(fault) } else { runner.certain_faults.push(fault) }
             }
+            Action::Halt => break Status::Halted,
             Action::Done => break Status::Done,
         }
     };

@@ -22,6 +22,8 @@ pub(super) enum Status {
     Spins,
     /// It has gone through a loop more often than the bound allows.
     Bounded,
+    /// It is never scheduled again.
+    Halted,
     /// It has ended.
     Done,
 }

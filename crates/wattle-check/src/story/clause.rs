@@ -47,7 +47,8 @@ pub(super) const VULKAN_RACE: Clause = Clause {
 pub(super) const MORALLY_STRONG: Clause = Clause {
     document: PTX,
     section: "8.7",
-    quote: "… each operation is strong and specifies a scope that includes the thread executing the other operation.",
+    quote: "Two operations are said to be morally strong relative to each other if … each operation is strong and \
+            specifies a scope that includes the thread executing the other operation.",
 };
 
 /// What releases.

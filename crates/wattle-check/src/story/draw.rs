@@ -86,7 +86,7 @@ pub(super) fn story(names: &Names<'_>, mut telling: Telling) -> Story {
 /// What the threads do that are not shown.
 fn left_out(names: &Names<'_>, shown: &[ThreadId]) -> String {
     let graph = &names.witness.graph;
-    let others = (0..graph.threads().len()).filter(|thread| !shown.contains(thread));
+    let others = names.threads().filter(|thread| !shown.contains(thread));
     let active = |thread: &ThreadId| graph.events().iter().any(|event| event.thread == Some(*thread));
     let (busy, idle): (Vec<ThreadId>, Vec<ThreadId>) = others.partition(active);
     let named = |threads: &[ThreadId]| threads.iter().map(|&thread| names.thread(thread)).collect::<Vec<_>>();

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use wattle_core::Error;
 use wattle_memory::{EventId, Kind, Level, Model};
 
-use super::clause::{BARRIER, CPP_RACE, Clause, MORALLY_STRONG, PTX_RACE, VULKAN_RACE};
+use super::clause::{ACQUIRE_PATTERN, BARRIER, CPP_RACE, Clause, MORALLY_STRONG, PTX_RACE, VULKAN_RACE};
 use super::cycle::{self, Link, cycle};
 use super::diagnose::{Reasons, capital, fences, hop, narrow, unfenced};
 use super::names::Names;
 use super::path::{By, Hop, path};
 use super::steps::Cast;
 use super::{Story, draw, stuck};
-use crate::checker::{Violation, Witness};
+use crate::checker::{Progress, Violation, Witness};
 
 /// What a story says, before it is drawn.
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub(super) struct Telling {
     pub clauses: Vec<Clause>,
 }
 
-pub(super) fn violation(violation: &Violation, model: Model) -> Story {
+pub(super) fn violation(violation: &Violation, model: Model, progress: Progress) -> Story {
     let headline = || match violation {
         Violation::Assertion { error, .. } => format!("assertion: {error}"),
         other => other.kind().to_owned(),
@@ -36,7 +36,7 @@ pub(super) fn violation(violation: &Violation, model: Model) -> Story {
         Violation::Assertion { error, .. } => assertion(&names, error),
         Violation::Unwritten { read, .. } => unwritten(&names, *read),
         Violation::Fault { what, .. } => fault(&names, what),
-        Violation::Stuck { stuck, begun, .. } => stuck::stuck(&names, stuck, begun.as_deref()),
+        Violation::Stuck { stuck, halted, .. } => stuck::stuck(&names, stuck, halted, progress),
     };
     draw::story(&names, telling)
 }
@@ -185,12 +185,13 @@ fn unconnected(names: &Names<'_>, first: EventId, last: EventId, telling: &mut T
                 names.witness.place(wait)
             );
             reasons.culprits.push(wait);
-            reasons.say(sentence, Some(MORALLY_STRONG));
+            reasons.say(sentence, Some(ACQUIRE_PATTERN));
         }
         (Some(fence), None) if graph.share(first, last, Level::Block) => {
             let sentence = format!(
                 "The threads are in one block, and what stands between is the fence at {}. A fence orders what its own \
-                 thread does; it does not wait for the other thread. A barrier does (`sync_block`).",
+                 thread does; it does not wait for the other thread. A barrier does (`sync_block`); accesses that may \
+                 meet without one have to be atomic.",
                 names.at(fence)
             );
             telling.cast.keep.insert(fence);

@@ -21,7 +21,7 @@ mod stuck;
 mod svg;
 mod text;
 
-use wattle_memory::{EventId, Model, ThreadId};
+use wattle_memory::{EventId, ThreadId};
 
 pub use clause::Clause;
 pub use svg::{SvgOptions, svg};
@@ -171,15 +171,10 @@ pub struct Edge {
 
 /// The story of something that is wrong.
 pub fn tell(violation: &Violation, report: &Report) -> Story {
-    explain::violation(violation, report.model)
+    explain::violation(violation, report.model, report.progress)
 }
 
 /// The story of an execution in which nothing is wrong.
 pub fn show(witness: &Witness) -> Story {
     explain::holding(witness)
-}
-
-/// The story of a violation under a model, without a report.
-pub(crate) fn tell_under(violation: &Violation, model: Model) -> Story {
-    explain::violation(violation, model)
 }

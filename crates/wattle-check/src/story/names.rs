@@ -79,6 +79,12 @@ impl<'w> Names<'w> {
         }
     }
 
+    /// All threads of the launches; a graph may have more, which nobody runs.
+    pub fn threads(&self) -> std::ops::Range<ThreadId> {
+        let world = &self.witness.world;
+        0..(0..world.launches.len()).map(|launch| world.threads_of(launch).end).max().unwrap_or(0)
+    }
+
     /// The kernel of a thread.
     pub fn kernel(&self, thread: ThreadId) -> String {
         let world = &self.witness.world;
@@ -119,7 +125,10 @@ impl<'w> Names<'w> {
         let graph = &self.witness.graph;
         let label = graph.event(id).label;
         match label.kind {
-            Kind::Fence => format!("mem_fence({}, {})", level_text(label.level), order_text(label.acquire, label.release, label.sc)),
+            Kind::Fence => {
+                let order = order_text(label.acquire, label.release, label.sc);
+                format!("mem_fence({}, {order})", level_text(label.level))
+            },
             Kind::Barrier => "sync_block()".into(),
             Kind::Read if graph.other_half(id).is_some() => format!("update of {}", self.witness.place(id)),
             Kind::Read if label.atomic => format!("atomic load of {}", self.witness.place(id)),
@@ -157,20 +166,20 @@ pub(super) fn scope_text(level: Level) -> &'static str {
 
 fn level_text(level: Level) -> &'static str {
     match level {
-        Level::Device | Level::QueueFamily => "Scope::Device",
-        Level::System => "Scope::System",
-        _ => "Scope::Block",
+        Level::Device | Level::QueueFamily => "Device",
+        Level::System => "System",
+        _ => "Block",
     }
 }
 
-/// `Order::Acquire` and so on.
+/// `Acquire` and so on.
 pub(super) fn order_text(acquire: bool, release: bool, sc: bool) -> &'static str {
     match (sc, acquire, release) {
-        (true, ..) => "Order::SeqCst",
-        (_, true, true) => "Order::AcqRel",
-        (_, true, false) => "Order::Acquire",
-        (_, false, true) => "Order::Release",
-        (_, false, false) => "Order::Relaxed",
+        (true, ..) => "SeqCst",
+        (_, true, true) => "AcqRel",
+        (_, true, false) => "Acquire",
+        (_, false, true) => "Release",
+        (_, false, false) => "Relaxed",
     }
 }
 

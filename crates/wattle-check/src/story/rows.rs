@@ -59,8 +59,10 @@ impl Grid {
 
     fn join(&mut self, a: At, b: At) {
         let (a, b) = (self.stands[self.number(a)], self.stands[self.number(b)]);
-        let columns = |of: usize| (0..self.steps.len()).filter(move |&step| self.stands[step] == of).map(|step| self.steps[step].0);
-        if a == b || columns(a).any(|column| columns(b).any(|other| other == column)) {
+        let this = &*self;
+        let of = |stands: usize| (0..this.steps.len()).filter(move |&step| this.stands[step] == stands);
+        let together = of(a).any(|first| of(b).any(|second| this.steps[first].0 == this.steps[second].0));
+        if a == b || together {
             return;
         }
         let before = self.stands.clone();

@@ -14,12 +14,12 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// The text of a line, without indentation, comment and what opens or ends a block.
+    /// The text of a line, without indentation, comment, what opens or ends a block, and the names of the enumerations.
     pub fn line(&self, site: Site) -> Option<String> {
         let mut files = self.files.borrow_mut();
         let lines = files.entry(site.file).or_insert_with(|| read(site.file));
         let line = lines.as_ref()?.get((site.line as usize).checked_sub(1)?)?;
-        Some(statement(line).to_owned()).filter(|line| !line.is_empty())
+        Some(statement(line).replace("Scope::", "").replace("Order::", "")).filter(|line| !line.is_empty())
     }
 }
 

@@ -6,9 +6,10 @@ use super::diagnose::capital;
 use super::draw::listed;
 use super::explain::Telling;
 use super::names::Names;
+use crate::checker::Progress;
 use crate::search::{Stuck, Why};
 
-pub(super) fn stuck(names: &Names<'_>, stuck: &[Stuck], begun: Option<&[u64]>) -> Telling {
+pub(super) fn stuck(names: &Names<'_>, stuck: &[Stuck], halted: &[(usize, u64)], progress: Progress) -> Telling {
     let who: Vec<String> = stuck.iter().map(|stuck| names.thread(stuck.thread)).collect();
     let verb = if who.len() == 1 { "waits" } else { "wait" };
     let mut telling = Telling { headline: format!("stuck: {} {verb} for ever.", listed(&who)), ..Telling::default() };
@@ -19,7 +20,7 @@ pub(super) fn stuck(names: &Names<'_>, stuck: &[Stuck], begun: Option<&[u64]>) -
             Why::Barrier(arrival) => barrier(names, one.thread, *arrival, stuck, &mut telling),
         }
     }
-    not_begun(names, begun, &mut telling);
+    left_alone(names, halted, progress, &mut telling);
     telling
 }
 
@@ -52,7 +53,8 @@ fn spins(names: &Names<'_>, thread: ThreadId, (read, source): (EventId, EventId)
         telling.cast.keep.insert(writer);
     }
     let waiting = |thread: &ThreadId| all.iter().any(|stuck| stuck.thread == *thread);
-    let ended: Vec<String> = (0..graph.threads().len())
+    let ended: Vec<String> = names
+        .threads()
         .filter(|thread| !waiting(thread) && graph.events().iter().any(|event| event.thread == Some(*thread)))
         .map(|thread| names.thread(thread))
         .collect();
@@ -99,24 +101,27 @@ fn barrier(names: &Names<'_>, thread: ThreadId, arrival: EventId, all: &[Stuck],
     }
 }
 
-/// The blocks that the promise of progress does not reach.
-fn not_begun(names: &Names<'_>, begun: Option<&[u64]>, telling: &mut Telling) {
-    let launches = &names.witness.world.launches;
-    for (launch, &count) in launches.iter().zip(begun.unwrap_or_default()) {
-        let all = launch.environment.shape.blocks();
-        if count < all {
-            let per_block = launch.environment.shape.threads_per_block();
-            let kernel = if launches.len() > 1 { format!(" of `{}`", launch.program.kernel().name) } else { String::new() };
-            let which = match all - count {
-                1 => format!("Block {count}{kernel} has"),
-                _ => format!("Blocks {count} to {}{kernel} have", all - 1),
-            };
-            debug_assert!(per_block > 0);
-            let sentence = format!(
-                "{which} not begun: the promise of progress covers blocks that have begun and those before them, so a block \
-                 must not wait for a later one."
-            );
-            telling.reasons.say(sentence, None);
-        }
+/// The blocks that the schedule leaves alone.
+fn left_alone(names: &Names<'_>, halted: &[(usize, u64)], progress: Progress, telling: &mut Telling) {
+    let (world, graph) = (&names.witness.world, &names.witness.graph);
+    for &(number, block) in halted {
+        let Some(launch) = world.launches.get(number) else { continue };
+        let per_block = launch.environment.shape.threads_per_block();
+        let first = launch.first + (block * per_block) as usize;
+        let last = (0..graph.len())
+            .rev()
+            .find(|&event| graph.event(event).thread.is_some_and(|thread| (first..first + per_block as usize).contains(&thread)));
+        let several = world.launches.iter().filter(|launch| !launch.host).count() > 1;
+        let kernel = if several { format!(" of `{}`", launch.program.kernel().name) } else { String::new() };
+        let sentence = match last {
+            None => format!("Block {block}{kernel} has not begun, and {progress} progress does not promise that it ever does."),
+            Some(last) => {
+                telling.cast.show(graph.event(last).thread);
+                telling.cast.keep.insert(last);
+                let at = names.at(last);
+                format!("Block {block}{kernel} stands after {at}, and {progress} progress does not promise that it goes on.")
+            }
+        };
+        telling.reasons.say(sentence, None);
     }
 }

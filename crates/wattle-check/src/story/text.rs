@@ -120,22 +120,28 @@ impl Story {
         lines
     }
 
-    /// How wide the columns are: as they need, or the room shared so that the narrow ones get all that they need.
+    /// How wide the columns are: the source lines come first, then what is said beside them; what is left over stays.
     fn widths(&self, width: usize) -> Vec<usize> {
-        let need: Vec<usize> = (0..self.columns.len())
-            .map(|column| {
-                let of = &self.columns[column];
-                let cells = of.steps.iter().flat_map(|step| self.cell(column, step.row, usize::MAX));
-                cells.map(|line| length(&line)).chain([of.name.chars().count()]).max().unwrap_or(0)
-            })
-            .collect();
-        let mut room = width.saturating_sub(GAP * (need.len().max(1) - 1));
-        let mut order: Vec<usize> = (0..need.len()).collect();
-        order.sort_by_key(|&column| need[column]);
-        let mut widths = need.clone();
-        for (done, &column) in order.iter().enumerate() {
-            widths[column] = need[column].min(room / (order.len() - done));
-            room -= widths[column];
+        let need = |says: bool| -> Vec<usize> {
+            let cell = |column: usize, step: &Step| if says { self.cell(column, step.row, usize::MAX) } else { bare(step) };
+            let of = |column: usize| {
+                let cells = self.columns[column].steps.iter().flat_map(|step| cell(column, step));
+                cells.map(|line| length(&line)).chain([self.columns[column].name.chars().count()]).max().unwrap_or(0)
+            };
+            (0..self.columns.len()).map(of).collect()
+        };
+        let (least, most) = (need(false), need(true));
+        let room = width.saturating_sub(GAP * (least.len().max(1) - 1));
+        let mut widths = shared(&least, room);
+        let left = room.saturating_sub(widths.iter().sum());
+        let wishes: Vec<usize> = most.iter().zip(&widths).map(|(most, width)| most.saturating_sub(*width)).collect();
+        // A little more room for a note that is broken all the same is of no use.
+        let mut left = left;
+        for (width, wish) in widths.iter_mut().zip(&wishes).rev() {
+            if *wish <= left {
+                *width += wish;
+                left -= wish;
+            }
         }
         widths
     }
@@ -161,7 +167,7 @@ impl Story {
             lines.push(vec![(Role::Line, format!("{:>NUMBER$}  {skipped}", ""))]);
         }
         let number = step.line.map_or_else(String::new, |line| line.to_string());
-        let text = shortened(&step.text, width.saturating_sub(NUMBER + 2));
+        let text = shortened(&step.text, width.saturating_sub(NUMBER));
         let mut line = vec![(Role::Line, format!("{number:<NUMBER$}")), (role, text)];
         let notes = step.says(says_from(step));
         if notes.is_empty() {
@@ -225,6 +231,23 @@ impl Step {
         says.extend(self.notes.iter().cloned());
         says.join("; ")
     }
+}
+
+/// A step's line without what is read and written.
+fn bare(step: &Step) -> Vec<Line> {
+    vec![vec![(Role::Source, format!("{:NUMBER$}{}", "", step.text))]]
+}
+
+/// The room shared so that the modest get all that they need.
+fn shared(need: &[usize], mut room: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..need.len()).collect();
+    order.sort_by_key(|&column| need[column]);
+    let mut widths = need.to_vec();
+    for (done, &column) in order.iter().enumerate() {
+        widths[column] = need[column].min(room / (order.len() - done));
+        room -= widths[column];
+    }
+    widths
 }
 
 fn push(line: &mut Line, role: Role, text: &str, width: usize) {

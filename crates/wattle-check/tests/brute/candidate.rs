@@ -116,16 +116,22 @@ fn through(mut way: Way, thread: usize, ops: &[Op], mut control: Vec<usize>) -> 
     through(way, thread, rest, control)
 }
 
-/// All sources of all reads of one way.
+/// All sources of all reads of one way. All models keep a thread's accesses of one cell in order, so that no read reads
+/// from what follows it in its thread, nor from what its thread has overwritten; such sources are left out here.
 fn sources(way: &Way) -> Vec<Candidate> {
     let mut all = vec![Vec::new()];
     for (id, event) in way.events.iter().enumerate() {
         let mut choices = vec![None];
         if event.read.is_some() {
-            let writes = (0..way.events.len()).filter(|&other| {
-                other != id && way.events[other].write.is_some() && way.events[other].cell == event.cell
-            });
-            choices.extend(writes.map(Some));
+            let writes = |other: &usize| {
+                let write = &way.events[*other];
+                *other != id && write.write.is_some() && write.cell == event.cell
+            };
+            let own = |other: &usize| way.events[*other].thread == event.thread;
+            let last = (0..id).rev().filter(writes).find(own);
+            let overwritten = |other: &usize| own(other) && last != Some(*other);
+            choices.retain(|_| last.is_none());
+            choices.extend((0..way.events.len()).filter(writes).filter(|other| !overwritten(other)).map(Some));
         }
         all = all
             .into_iter()

@@ -33,8 +33,9 @@
 
 #![allow(dead_code, reason = "the test and the xtask each use their part")]
 
-pub mod judge;
+pub mod drive;
+mod judge;
 mod programs;
 mod race;
 
-pub use programs::{Family, Programs, shapes};
+pub use programs::{Family, Programs, SHAPES};

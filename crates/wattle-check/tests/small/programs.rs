@@ -102,9 +102,7 @@ impl Step {
 }
 
 /// The lengths of the two threads, longer one first, shortest programs first.
-pub fn shapes() -> Vec<(usize, usize)> {
-    vec![(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3)]
-}
+pub const SHAPES: [(usize, usize); 6] = [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3)];
 
 /// All threads of that length: their forms, places and guards.
 fn threads(family: Family, length: usize) -> Vec<Vec<Step>> {

@@ -16,6 +16,8 @@ mod seen;
 mod shape;
 mod trace;
 
+use std::collections::BTreeSet;
+
 use wattle_check::checker::Report;
 use wattle_check::program::World as Launches;
 use wattle_check::search::{Address, Limits};
@@ -84,9 +86,10 @@ pub fn emit(launches: &Launches, dialect: Dialect, options: &EmitOptions) -> Res
     if faults {
         description.push("a failed assertion or an index out of bounds is left out, as such an access is".into());
     }
-    let claim = claim(&seen, &addresses, options.most_outcomes);
+    let outcomes = seen.outcomes(launches, &written(&threads, &addresses));
+    let claim = claim(&outcomes, &addresses, options.most_outcomes);
     if claim.is_none() {
-        description.push(format!("no claim: {} outcomes", seen.outcomes.len()));
+        description.push(format!("it claims nothing; runs leave {} memories", outcomes.len()));
     }
     Ok(Program {
         dialect,
@@ -196,9 +199,19 @@ fn references(launches: &Launches, addresses: &[Address]) -> Vec<Reference> {
     names.into_iter().enumerate().map(|(location, name)| Reference { name, location }).collect()
 }
 
-/// That the end of a run is one of those that were seen; nothing where they are none or too many.
-fn claim(seen: &Seen, addresses: &[Address], most: usize) -> Option<Claim> {
-    if seen.outcomes.is_empty() || seen.outcomes.len() > most {
+/// The places that some thread's code writes, whether or not it ever comes to that.
+fn written(threads: &[Thread], addresses: &[Address]) -> Vec<Address> {
+    let writes = |instruction: &Instruction| match *instruction {
+        Instruction::Store { to, .. } | Instruction::Update { at: to, .. } => addresses.get(to).copied(),
+        _ => None,
+    };
+    let written: BTreeSet<Address> = threads.iter().flat_map(|thread| thread.code.iter().filter_map(writes)).collect();
+    written.into_iter().collect()
+}
+
+/// That the end of a run is one of these; nothing where they are none or too many.
+fn claim(outcomes: &BTreeSet<Vec<(Address, u64)>>, addresses: &[Address], most: usize) -> Option<Claim> {
+    if outcomes.is_empty() || outcomes.len() > most {
         return None;
     }
     let equal = |&(address, value): &(Address, u64)| {
@@ -209,7 +222,7 @@ fn claim(seen: &Seen, addresses: &[Address], most: usize) -> Option<Claim> {
     let both = |left, right| Condition::And(Box::new(left), Box::new(right));
     let either = |left, right| Condition::Or(Box::new(left), Box::new(right));
     let one = |outcome: &Vec<(Address, u64)>| outcome.iter().filter_map(equal).reduce(both);
-    let condition = seen.outcomes.iter().filter_map(one).reduce(either)?;
+    let condition = outcomes.iter().filter_map(one).reduce(either)?;
     Some(Claim { quantifier: Quantifier::Forall, condition })
 }
 

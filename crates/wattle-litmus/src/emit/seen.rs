@@ -22,8 +22,8 @@ pub(super) struct Seen {
     values: BTreeMap<Address, BTreeSet<u64>>,
     /// The places that some thread writes.
     written: BTreeSet<Address>,
-    /// The memories that executions leave: of all places that some thread writes, and that outlive the launches.
-    pub outcomes: BTreeSet<Vec<(Address, u64)>>,
+    /// What executions leave in the places that they touch.
+    ends: BTreeSet<Vec<(Address, u64)>>,
     /// Whether there is a race, which makes an exhaustive search necessary.
     raced: bool,
     assume_race_free: bool,
@@ -61,18 +61,18 @@ impl Seen {
         ControlFlow::Continue(())
     }
 
-    /// Leaves of each outcome what threads write, all of it.
-    fn complete_outcomes(&mut self, launches: &Launches) {
+    /// The memories that executions leave, of the places among these that outlive the launches.
+    pub fn outcomes(&self, launches: &Launches, places: &[Address]) -> BTreeSet<Vec<(Address, u64)>> {
         let kept = |address: &&Address| !Launches::is_shared(address.memory) && address.memory != HIDDEN;
-        let written: Vec<Address> = self.written.iter().filter(kept).copied().collect();
-        let whole = |outcome: &Vec<(Address, u64)>| {
+        let places: Vec<Address> = places.iter().filter(kept).copied().collect();
+        let whole = |end: &Vec<(Address, u64)>| {
             let value = |&address: &Address| {
-                let known = outcome.iter().find(|(place, _)| *place == address).map(|(_, value)| *value);
+                let known = end.iter().find(|(place, _)| *place == address).map(|(_, value)| *value);
                 (address, known.unwrap_or_else(|| self.initial(launches, address)))
             };
-            written.iter().map(value).collect()
+            places.iter().map(value).collect()
         };
-        self.outcomes = self.outcomes.iter().map(whole).collect();
+        self.ends.iter().map(whole).collect()
     }
 }
 
@@ -90,7 +90,7 @@ impl Visitor<KernelThread> for Seen {
                 .take(MOST_ENDS)
                 .collect();
         }
-        self.outcomes.extend(ends);
+        self.ends.extend(ends);
         ControlFlow::Continue(())
     }
 
@@ -111,7 +111,6 @@ pub(super) fn see(launches: &Launches, model: Model, options: &EmitOptions) -> R
         seen = Seen::default();
         explore(launches, model, options, &mut seen)?;
     }
-    seen.complete_outcomes(launches);
     Ok(seen)
 }
 
@@ -125,6 +124,7 @@ fn explore(launches: &Launches, model: Model, options: &EmitOptions, seen: &mut 
         assume_race_free: seen.assume_race_free,
         system: Vec::new(),
         limits: options.limits.clone(),
+        sample: None,
     };
     let (end, statistics) = search(&setup, seen);
     match end {

@@ -1,0 +1,119 @@
+//! Which blocks an unfair scheduler may leave alone.
+
+use wattle_core::{ErrorKind, Result};
+
+use super::Progress;
+use crate::program::{KernelThread, World};
+use crate::search::{Execution, Why};
+
+/// For each launch and block how many writes its threads make before they are never scheduled again; none for a block
+/// that is scheduled again and again. What a block reads before that makes no difference to anyone.
+#[derive(Clone, Debug)]
+pub(super) struct Schedule(Vec<Vec<Option<u32>>>);
+
+/// The most schedules that are looked at.
+const MOST: usize = 4096;
+
+/// The schedules that a promise permits, but for the fair one: to be looked at for threads that are then stuck.
+///
+/// `writes` are the most writes that a thread of each block makes.
+pub(super) fn schedules(progress: Progress, world: &World, writes: &[Vec<u32>]) -> Result<Vec<Schedule>> {
+    let mut all: Vec<Vec<Vec<Option<u32>>>> = vec![Vec::new()];
+    for (number, launch) in world.launches.iter().enumerate() {
+        let blocks = launch.environment.shape.blocks() as usize;
+        let together = launch.host || launch.cooperative;
+        let of_writes = |block: usize| writes.get(number).and_then(|blocks| blocks.get(block)).copied().unwrap_or(0);
+        let choices: Vec<Vec<Option<u32>>> = match progress {
+            Progress::Fair => vec![vec![None; blocks]],
+            // All blocks have begun, which is all that these ask for.
+            Progress::Lobe | Progress::Obe | Progress::HsaObe if together => vec![vec![None; blocks]],
+            Progress::Lobe => {
+                let first = |begun: usize| (0..blocks).map(move |block| (block >= begun).then_some(0)).collect();
+                (1..=blocks).map(first).collect()
+            }
+            Progress::Obe | Progress::HsaObe => product(&vec![vec![None, Some(0)]; blocks])?,
+            Progress::Hsa => {
+                let halts = |block: usize| std::iter::once(None).chain((0..=of_writes(block)).map(Some)).collect();
+                product(&(0..blocks).map(halts).collect::<Vec<_>>())?
+            }
+        };
+        let mut next = Vec::new();
+        for schedule in &all {
+            for choice in &choices {
+                let mut schedule = schedule.clone();
+                schedule.push(choice.clone());
+                next.push(schedule);
+            }
+        }
+        all = next;
+        if all.len() > MOST {
+            return Err(too_many());
+        }
+    }
+    all.retain(|schedule| schedule.iter().flatten().any(Option::is_some));
+    Ok(all.into_iter().map(Schedule).collect())
+}
+
+/// One choice for each block, in all ways.
+fn product(blocks: &[Vec<Option<u32>>]) -> Result<Vec<Vec<Option<u32>>>> {
+    let mut all = vec![Vec::new()];
+    for choices in blocks {
+        all = all
+            .into_iter()
+            .flat_map(|chosen: Vec<Option<u32>>| {
+                choices.iter().map(move |choice| {
+                    let mut chosen = chosen.clone();
+                    chosen.push(*choice);
+                    chosen
+                })
+            })
+            .collect();
+        if all.len() > MOST {
+            return Err(too_many());
+        }
+    }
+    Ok(all)
+}
+
+fn too_many() -> wattle_core::Error {
+    ErrorKind::Capability {
+        device: "checker".into(),
+        what: format!("look at more than {MOST} unfair schedules"),
+        instead: "prove fewer blocks, or under lobe or fair progress".into(),
+    }
+    .into()
+}
+
+impl Schedule {
+    /// The blocks that are left alone: launch, block, and after how many writes.
+    pub fn halts(&self) -> impl Iterator<Item = (usize, u64, u32)> + '_ {
+        self.0.iter().enumerate().flat_map(|(launch, blocks)| {
+            blocks.iter().enumerate().filter_map(move |(block, halt)| Some((launch, block as u64, (*halt)?)))
+        })
+    }
+
+    /// Whether a scheduler that promises so much may leave things as they are in an execution with stuck threads.
+    pub fn permits(&self, progress: Progress, execution: &Execution<'_, KernelThread>, world: &World) -> bool {
+        (0..self.0.len()).all(|launch| {
+            let halted = |block: u64| self.0[launch].get(block as usize).is_some_and(Option::is_some);
+            if self.0[launch].iter().all(Option::is_none) {
+                return true;
+            }
+            let per_block = world.launches[launch].environment.shape.threads_per_block() as usize;
+            let spinning: Vec<u64> = execution
+                .stuck
+                .iter()
+                .filter(|stuck| matches!(stuck.why, Why::Spins(_)) && world.threads_of(launch).contains(&stuck.thread))
+                .map(|stuck| ((stuck.thread - world.threads_of(launch).start) / per_block.max(1)) as u64)
+                .collect();
+            // A launch whose scheduled blocks have all ended goes on with another one: it is promised to some member.
+            let Some(&lowest) = spinning.iter().min() else { return false };
+            // The lowest member that can run is not one that is left alone.
+            let lowest_halted = (0..self.0[launch].len() as u64).find(|&block| halted(block));
+            match progress {
+                Progress::Hsa | Progress::HsaObe => lowest_halted.is_none_or(|block| block > lowest),
+                Progress::Fair | Progress::Lobe | Progress::Obe => true,
+            }
+        })
+    }
+}

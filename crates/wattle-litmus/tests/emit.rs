@@ -1,0 +1,204 @@
+//! Scenarios written as litmus files: read back as they are, with the same verdict and the same ends.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use wattle_check::checker::Checker;
+use wattle_check::search::{End, Execution, Limits, Setup, Spawn, Visitor, last_values, search};
+use wattle_litmus::{
+    Answer, Condition, Dialect, EmitError, EmitOptions, LitmusThread, Observed, Options, Program, Question, Term, World,
+    emit_scenario, judge, parse, print,
+};
+use wattle_memory::{Model, Target};
+
+/// How long each step may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn limits() -> Limits {
+    Limits { deadline: Instant::now().checked_add(PATIENCE), ..Limits::default() }
+}
+
+/// The memories that a program's executions leave, of the locations that its claim names.
+struct Ends {
+    locations: Vec<usize>,
+    initial: Vec<u64>,
+    seen: BTreeSet<Vec<u64>>,
+    stuck: bool,
+    raced: bool,
+    assume_race_free: bool,
+}
+
+impl Ends {
+    fn races(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+        if self.assume_race_free && !Model::Portable.races(execution.graph, execution.analysis).is_empty() {
+            self.raced = true;
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Visitor<LitmusThread> for Ends {
+    fn complete(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+        self.races(execution)?;
+        let mut ends = vec![Vec::new()];
+        for &location in &self.locations {
+            let cell = execution.cells.iter().find(|(address, _)| address.memory as usize == location);
+            let values = match cell {
+                Some(&(_, number)) => last_values(execution.graph, execution.analysis, number),
+                None => vec![self.initial[location]],
+            };
+            ends = ends
+                .into_iter()
+                .flat_map(|end: Vec<u64>| values.iter().map(move |&v| end.iter().copied().chain([v]).collect()))
+                .collect();
+        }
+        self.seen.extend(ends);
+        ControlFlow::Continue(())
+    }
+
+    fn stuck(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+        self.races(execution)?;
+        self.stuck = true;
+        ControlFlow::Continue(())
+    }
+
+    fn waits_in_vain(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+        self.races(execution)
+    }
+}
+
+fn ends(program: &Program, model: Model) -> Option<Ends> {
+    let world = World::new(program.clone());
+    let mut locations = BTreeSet::new();
+    let claim = program.claim.as_ref()?;
+    claim.condition.visit(&mut |seen| {
+        if let Observed::Memory(location) = seen {
+            locations.insert(location);
+        }
+    });
+    let locations: Vec<usize> = locations.into_iter().collect();
+    for assume_race_free in [true, false] {
+        let threads = world.threads().into_iter().zip(program.placements());
+        let setup = Setup {
+            world: &world,
+            threads: threads.map(|(process, placement)| Spawn { placement, process, after: [].into() }).collect(),
+            model,
+            loop_bound: 8,
+            symmetric: Vec::new(),
+            system: Vec::new(),
+            assume_race_free,
+            limits: limits(),
+            sample: None,
+        };
+        let mut ends = Ends {
+            locations: locations.clone(),
+            initial: program.locations.clone(),
+            seen: BTreeSet::new(),
+            stuck: false,
+            raced: false,
+            assume_race_free,
+        };
+        let (end, statistics) = search(&setup, &mut ends);
+        if ends.raced {
+            continue;
+        }
+        assert_eq!((end, statistics.bounded), (End::Exhausted, 0), "{}", print(program));
+        return Some(ends);
+    }
+    None
+}
+
+/// The ends that a claim of this crate lists.
+fn claimed(condition: &Condition, into: &mut BTreeSet<Vec<u64>>) {
+    fn values(condition: &Condition, into: &mut Vec<(usize, u64)>) {
+        match condition {
+            Condition::And(left, right) => {
+                values(left, into);
+                values(right, into);
+            }
+            Condition::Compare(Term::Final(Observed::Memory(location)), _, Term::Constant(value)) => {
+                into.push((*location, *value));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    if let Condition::Or(left, right) = condition {
+        claimed(left, into);
+        return claimed(right, into);
+    }
+    let mut known = Vec::new();
+    values(condition, &mut known);
+    known.sort_unstable();
+    into.insert(known.into_iter().map(|(_, value)| value).collect());
+}
+
+/// The program is read back as it was written, and its ends are those that it claims, each of them.
+fn check(scenario: &str, program: &Program, model: Model) {
+    let text = print(program);
+    let read = parse(&program.name, &text).unwrap_or_else(|error| panic!("{scenario}: {error}\n{text}"));
+    assert_eq!(&read, program, "{scenario}\n{text}");
+    // One with too many ends claims nothing.
+    let Some(claim) = &read.claim else { return };
+    let found = ends(&read, model).unwrap_or_else(|| panic!("{scenario}: nothing was found\n{text}"));
+    let mut said = BTreeSet::new();
+    claimed(&claim.condition, &mut said);
+    assert_eq!(found.seen, said, "{scenario}\n{text}");
+}
+
+/// Writes all scenarios but those that cannot be, and checks each file.
+fn scenarios(target: Target, dialect: Dialect, without: &[&str]) {
+    for scenario in wattle_kernels::all() {
+        if without.iter().any(|name| scenario.name.starts_with(name)) {
+            continue;
+        }
+        let report = Checker::for_target(target).time(PATIENCE).check_scenario(scenario, None).unwrap();
+        let options = EmitOptions { limits: limits(), ..EmitOptions::default() };
+        let programs =
+            emit_scenario(&report, dialect, &options).unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
+        assert!(!programs.is_empty());
+        programs.iter().for_each(|program| check(scenario.name, program, target.model()));
+    }
+}
+
+#[test]
+fn scenarios_become_ptx_files_with_the_same_ends() {
+    // The textbook's sum races, which PTX does not mind: there are more executions than one waits for.
+    scenarios(Target::Ptx { sm: 90 }, Dialect::Ptx, &["last-block-sum-textbook"]);
+}
+
+#[test]
+fn scenarios_become_vulkan_files_with_the_same_ends() {
+    // There is no system scope.
+    scenarios(Target::Vulkan, Dialect::Vulkan, &["cumulativity"]);
+}
+
+fn written(name: &str, target: Target, dialect: Dialect) -> Result<Vec<Program>, EmitError> {
+    let scenario = wattle_kernels::all().iter().find(|scenario| scenario.name == name).unwrap();
+    let report = Checker::for_target(target).check_scenario(scenario, None).unwrap();
+    emit_scenario(&report, dialect, &EmitOptions::default())
+}
+
+#[test]
+fn a_publication_reads_like_one() {
+    let programs = written("publication", Target::Ptx { sm: 90 }, Dialect::Ptx).unwrap();
+    assert_eq!(programs.len(), 1);
+    let text = print(&programs[0]);
+    assert_eq!(text, PUBLICATION, "{text}");
+    let verdict =
+        judge(&World::new(programs[0].clone()), Model::Ptx, Question::Outcome, &Options::default()).unwrap();
+    assert_eq!(verdict.answer, Answer::Yes);
+}
+
+const PUBLICATION: &str = "";
+
+#[test]
+fn what_is_lowered_for_something_else_is_refused() {
+    let refused = |target| written("publication", target, Dialect::Vulkan).unwrap_err().to_string();
+    assert_eq!(
+        refused(Target::Portable),
+        "what is lowered for portable cannot be written in the dialect of Vulkan: check it for that target"
+    );
+    assert!(refused(Target::Ptx { sm: 80 }).contains("ptx:sm_80"));
+}
