@@ -31,7 +31,11 @@ impl Seen {
 impl Visitor<Script> for Seen {
     fn complete(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
         self.look(execution);
-        let outcome = execution.threads.iter().map(|thread| thread.registers.iter().map(|value| value.unwrap_or(99)).collect()).collect();
+        let outcome = execution
+            .threads
+            .iter()
+            .map(|thread| thread.registers.iter().map(|value| value.unwrap_or(99)).collect())
+            .collect();
         *self.outcomes.entry(outcome).or_default() += 1;
         ControlFlow::Continue(())
     }

@@ -63,7 +63,10 @@ fn a_thread_that_waits_is_stuck_where_the_value_can_be_another_in_the_end() {
         for model in [Model::Portable, Model::Ptx, Model::Rust, Model::Sc] {
             if !agree(&case, at, model, cell, value) {
                 let least = shrink(&case, |case| !agree(case, at, model, cell, value));
-                wrong.push(format!("program {number}, {model}, thread {at} waits: c{cell} == {value}\n{}", show(&least)));
+                wrong.push(format!(
+                    "program {number}, {model}, thread {at} waits: c{cell} == {value}\n{}",
+                    show(&least)
+                ));
             }
         }
         if wrong.len() > 8 {

@@ -23,6 +23,7 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
         progress: args.progress.unwrap_or_default(),
         expected: None,
         loop_bound: args.loop_bound,
+        time: args.time,
     };
     litmus::litmus(session, &asked)
 }

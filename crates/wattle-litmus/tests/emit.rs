@@ -191,7 +191,27 @@ fn a_publication_reads_like_one() {
     assert_eq!(verdict.answer, Answer::Yes);
 }
 
-const PUBLICATION: &str = "";
+const PUBLICATION: &str = r#"PTX producer_consumer
+"written by Wattle for ptx:sm_90: producer_consumer, blocks: 3, threads per block: 1"
+{
+payload_0=0;
+ready_0=0;
+mismatches_0=0;
+P0:r0=0;
+P2:r0=0;
+}
+ P0@cta 0,gpu 0                       | P1@cta 1,gpu 0 | P2@cta 2,gpu 0                           ;
+ st.weak payload_0, 42                |                | LC00:                                    ;
+ fence.release.gpu                    |                | atom.relaxed.gpu.cas r0, ready_0, 0, 0   ;
+ atom.relaxed.gpu.exch r0, ready_0, 1 |                | beq r0, 0, LC00                          ;
+                                      |                | fence.acquire.gpu                        ;
+                                      |                | ld.weak r0, payload_0                    ;
+                                      |                | bne r0, 0, LC01                          ;
+                                      |                | atom.relaxed.gpu.add r0, mismatches_0, 1 ;
+                                      |                | LC01:                                    ;
+forall
+(payload_0 == 42 /\ ready_0 == 1 /\ mismatches_0 == 0)
+"#;
 
 #[test]
 fn what_is_lowered_for_something_else_is_refused() {

@@ -39,7 +39,8 @@ fn main() -> ExitCode {
     let only = after("--only");
     let wanted = |(a, b): &(usize, usize)| only.is_none_or(|only| *only == format!("{a}+{b}"));
     // Not `all`: the rest is judged too where some shape breaks the promise.
-    let broken = SHAPES.iter().filter(|shape| wanted(shape)).filter(|shape| !judge_shape(family, **shape, every)).count();
+    let broken =
+        SHAPES.iter().filter(|shape| wanted(shape)).filter(|shape| !judge_shape(family, **shape, every)).count();
     if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 

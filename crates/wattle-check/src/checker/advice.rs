@@ -121,11 +121,12 @@ fn weaken(trials: &mut Trials<'_>, report: &Report) {
 /// The smallest set of changes that makes the scenario hold. Orders and scopes come first: what races can always be
 /// silenced by making it atomic, and then still be wrong.
 fn mend(trials: &mut Trials<'_>, report: &Report) {
-    let changes::Additions { orders, others } = changes::additions(report);
-    let all: Vec<Change> = orders.iter().chain(&others).cloned().collect();
+    let changes::Additions { orders, instead, others } = changes::additions(report);
+    let all = [&orders[..], &instead, &others].concat();
     let _ = search(trials, &orders, 1)
-        || search(trials, &others, 1)
+        || search(trials, &instead, 1)
         || search(trials, &orders, 2)
+        || search(trials, &others, 1)
         || search(trials, &all, 2)
         || search(trials, &orders, MOST_TOGETHER)
         || search(trials, &all, MOST_TOGETHER);

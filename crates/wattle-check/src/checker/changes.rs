@@ -232,14 +232,16 @@ pub(super) fn additions(report: &Report) -> Additions {
             atomics.push(made_atomic(number, program, place, &all, scope_needed));
         }
     }
-    Additions { orders: [wider, stronger, fences].concat(), others: [instead, atomics, barriers].concat() }
+    Additions { orders: [wider, stronger, fences].concat(), instead, others: [atomics, barriers].concat() }
 }
 
 /// Single additions.
 pub(super) struct Additions {
     /// Fences, orders and scopes.
     pub orders: Vec<Change>,
-    /// What changes more: barriers for fences, atomics for plain accesses, barriers anywhere.
+    /// Barriers for fences.
+    pub instead: Vec<Change>,
+    /// What changes more: atomics for plain accesses, barriers anywhere.
     pub others: Vec<Change>,
 }
 

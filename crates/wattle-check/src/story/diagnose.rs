@@ -225,7 +225,9 @@ pub(super) fn unfenced(names: &Names<'_>, first: EventId, last: EventId, other: 
     let sequential = between.iter().copied().find(|&fence| graph.event(fence).label.sc);
     match (sequential, between.first()) {
         (Some(fence), _) => match other {
-            Some(other) if !graph.in_scope(fence, other) => narrow(names, fence, other, reasons),
+            Some(other) if !graph.in_scope(fence, other) => {
+                narrow(names, fence.min(other), fence.max(other), reasons);
+            }
             _ => {}
         },
         (None, Some(&fence)) => {

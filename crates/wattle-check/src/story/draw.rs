@@ -73,7 +73,7 @@ pub(super) fn story(names: &Names<'_>, mut telling: Telling) -> Story {
     let files = names.files().into_iter().map(str::to_owned).collect();
     Story {
         files,
-        left_out: left_out(names, &cast.threads),
+        left_out: left_out(names, &cast.threads, cast.whole),
         columns,
         edges,
         initials,
@@ -84,14 +84,15 @@ pub(super) fn story(names: &Names<'_>, mut telling: Telling) -> Story {
 }
 
 /// What the threads do that are not shown.
-fn left_out(names: &Names<'_>, shown: &[ThreadId]) -> String {
+fn left_out(names: &Names<'_>, shown: &[ThreadId], whole: bool) -> String {
     let graph = &names.witness.graph;
     let others = names.threads().filter(|thread| !shown.contains(thread));
     let active = |thread: &ThreadId| graph.events().iter().any(|event| event.thread == Some(*thread));
     let (busy, idle): (Vec<ThreadId>, Vec<ThreadId>) = others.partition(active);
     let named = |threads: &[ThreadId]| threads.iter().map(|&thread| names.thread(thread)).collect::<Vec<_>>();
     let mut sentences = Vec::new();
-    for (threads, one, several) in [(busy, "has no part in it.", "have no part in it."), (idle, "does nothing here.", "do nothing here.")] {
+    let busy_words = if whole { ["is not shown.", "are not shown."] } else { ["has no part in it.", "have no part in it."] };
+    for (threads, [one, several]) in [(busy, busy_words), (idle, ["does nothing here.", "do nothing here."])] {
         if !threads.is_empty() {
             sentences.push(format!("{} {}", listed(&named(&threads)), if threads.len() == 1 { one } else { several }));
         }

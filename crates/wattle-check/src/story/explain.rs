@@ -52,7 +52,7 @@ pub(super) fn holding(witness: &Witness) -> Story {
             telling.cast.hops.push((from, to));
             for hops in path(&witness.graph, from, to).into_iter().flatten().filter(|hop| hop.from == from && hop.to == to) {
                 // What a reader does after its read decides whether it has acquired: up to the thread's end.
-                let after = witness.graph.len();
+                let after = after(&names, to).last().unwrap_or(to);
                 let before = first_of(&names, from);
                 let long = Hop { before, after, ..hops };
                 telling.cast.synchronized.extend(hop(&names, &long, &mut Reasons::default()));
@@ -66,12 +66,16 @@ fn first_of(names: &Names<'_>, event: EventId) -> EventId {
     (0..event).find(|&other| names.witness.graph.same_thread(other, event)).unwrap_or(event)
 }
 
+/// How many threads are shown where all could be.
+const MOST_COLUMNS: usize = 8;
+
 /// All threads that do something, in full.
 pub(super) fn everything(names: &Names<'_>, cast: &mut Cast) {
     cast.whole = true;
     let mut threads: Vec<_> = names.witness.graph.events().iter().filter_map(|event| event.thread).collect();
     threads.sort_unstable();
-    threads.into_iter().for_each(|thread| cast.show(Some(thread)));
+    threads.dedup();
+    threads.into_iter().take(MOST_COLUMNS).for_each(|thread| cast.show(Some(thread)));
 }
 
 /// The threads of a path, its hops, and what is wrong with them.
@@ -163,8 +167,9 @@ fn unconnected(names: &Names<'_>, first: EventId, last: EventId, telling: &mut T
     if atomic(first) && atomic(last) {
         return narrow(names, first, last, reasons);
     }
-    let between = after(names, first).chain(before(names, last));
-    let fence = between.into_iter().find(|&event| graph.event(event).label.kind == Kind::Fence);
+    let between = |first, last| after(names, first).chain(before(names, last));
+    let mut between = between(first, last).chain(between(last, first));
+    let fence = between.find(|&event| graph.event(event).label.kind == Kind::Fence);
     let waits = [first, last].into_iter().find(|&event| looks_again(names, event));
     match (fence, waits) {
         _ if atomic(first) || atomic(last) => {
@@ -199,8 +204,8 @@ fn unconnected(names: &Names<'_>, first: EventId, last: EventId, telling: &mut T
             reasons.say(sentence, Some(BARRIER));
         }
         _ => {
-            let sentence = "Between the two threads no value passes and no barrier stands, so neither can know how far the \
-                            other is.";
+            let sentence = "Neither access is atomic, no value passes from one thread to the other between them, and no \
+                            barrier stands there: neither thread can know how far the other is.";
             reasons.say(sentence.into(), None);
         }
     }

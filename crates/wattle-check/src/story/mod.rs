@@ -12,6 +12,7 @@ mod cycle;
 mod diagnose;
 mod draw;
 mod explain;
+mod layout;
 mod names;
 mod path;
 mod rows;

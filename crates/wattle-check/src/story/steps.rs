@@ -34,7 +34,9 @@ impl Cast {
 }
 
 /// Threads with more steps are shown in part.
-const MOST_STEPS: usize = 9;
+const MOST_STEPS: usize = 8;
+/// Threads that are shown in full are so up to here.
+const WHOLE_STEPS: usize = 40;
 
 /// The columns; the rows are not decided yet.
 pub(super) fn columns(names: &Names<'_>, cast: &Cast) -> Vec<Column> {
@@ -85,8 +87,8 @@ fn does_something(names: &Names<'_>, event: EventId) -> bool {
 /// Which steps are shown: all of a few; of many those that the story is about, what else touches the same places,
 /// and the fences and barriers since the first of them.
 fn kept(names: &Names<'_>, cast: &Cast, groups: &[Vec<EventId>]) -> Vec<bool> {
-    if groups.len() <= MOST_STEPS {
-        return vec![true; groups.len()];
+    if groups.len() <= MOST_STEPS || cast.whole {
+        return (0..groups.len()).map(|at| at < WHOLE_STEPS).collect();
     }
     let graph = &names.witness.graph;
     let about = |group: &Vec<EventId>| group.iter().any(|event| cast.keep.contains(event));

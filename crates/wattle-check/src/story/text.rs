@@ -167,8 +167,13 @@ impl Story {
             lines.push(vec![(Role::Line, format!("{:>NUMBER$}  {skipped}", ""))]);
         }
         let number = step.line.map_or_else(String::new, |line| line.to_string());
-        let text = shortened(&step.text, width.saturating_sub(NUMBER));
-        let mut line = vec![(Role::Line, format!("{number:<NUMBER$}")), (role, text)];
+        let mut text = fitted(&step.text, width.saturating_sub(NUMBER));
+        let last = text.pop().unwrap_or_default();
+        let first = |at: usize| if at == 0 { number.clone() } else { String::new() };
+        for (at, text) in text.iter().enumerate() {
+            lines.push(vec![(Role::Line, format!("{:<NUMBER$}", first(at))), (role, text.clone())]);
+        }
+        let mut line = vec![(Role::Line, format!("{:<NUMBER$}", first(text.len()))), (role, last)];
         let notes = step.says(says_from(step));
         if notes.is_empty() {
             lines.push(line);
@@ -262,13 +267,28 @@ fn length(line: &Line) -> usize {
     line.iter().map(|(_, piece)| piece.chars().count()).sum()
 }
 
-/// At most `width` characters, with an ellipsis where some are missing.
-pub(super) fn shortened(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
+/// Lines of at most `width` characters; what follows the first is indented. A word that is longer is broken.
+pub(super) fn fitted(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(8);
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let mut word: Vec<char> = word.chars().collect();
+        if let Some(line) = lines.last_mut().filter(|line| line.chars().count() + 1 + word.len() <= width) {
+            line.push(' ');
+            line.extend(word);
+            continue;
+        }
+        loop {
+            let indent = if lines.is_empty() { "" } else { "  " };
+            let rest = word.split_off(word.len().min(width - indent.len()));
+            lines.push(indent.chars().chain(word).collect());
+            word = rest;
+            if word.is_empty() {
+                break;
+            }
+        }
     }
-    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
+    lines
 }
 
 /// Lines of words.

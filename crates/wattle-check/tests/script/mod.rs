@@ -211,6 +211,11 @@ impl Process for Script {
         }
     }
 
+    /// But for the thread's number, by which it finds its code.
+    fn is_alike(&self, other: &Self) -> bool {
+        *self == Script { thread: self.thread, ..other.clone() }
+    }
+
     fn any_pending(&self) -> bool {
         self.fresh.is_none() || self.registers.contains(&None)
     }

@@ -42,7 +42,11 @@ impl Count {
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Count { programs, excused, excused_weakly, judged: [sm90, sm80, apart, together, host], outcomes } = self;
-        write!(f, "{programs} programs, {} excused by races ({excused_weakly} of them by none that ", excused + excused_weakly)?;
+        write!(
+            f,
+            "{programs} programs, {} excused by races ({excused_weakly} of them by none that ",
+            excused + excused_weakly
+        )?;
         write!(f, "interleavings show), {outcomes} outcomes promised; judged: ptx:sm_90 {sm90}, ptx:sm_80 {sm80}, ")?;
         write!(f, "vulkan {apart} in two blocks and {together} in one, host {host}")
     }

@@ -53,8 +53,9 @@ fn from(threads: &[Vec<Statement>], mut state: State) -> bool {
         let mut state = state;
         let Some((cell, ..)) = access(statement) else { return false };
         state.registers[thread][state.at[thread]] = state.memory[cell as usize];
-        if let Statement::PlainStore { value, .. } | Statement::Store { value, .. } | Statement::Exchange { value, .. } =
-            *statement
+        if let Statement::PlainStore { value, .. }
+        | Statement::Store { value, .. }
+        | Statement::Exchange { value, .. } = *statement
         {
             state.memory[cell as usize] = value;
         }

@@ -1,0 +1,199 @@
+//! What the checker says of scenarios that a user may write, right and wrong.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use wattle::checker::{Progress, Report, Unknown, Verdict};
+use wattle::prelude::*;
+
+fn checked(scenario: impl Fn(&Device) -> Result<()>) -> Report {
+    Checker::new(Model::Portable).check(scenario).unwrap()
+}
+
+fn kind(report: &Report) -> &'static str {
+    report.violations.first().map_or("", |violation| violation.kind())
+}
+
+#[kernel]
+fn write_past(acc: &Acc, out: Shared<u32>) {
+    out[acc.thread_in_grid() + 1] = 1;
+}
+
+#[kernel]
+fn read_unwritten(_acc: &Acc, values: Shared<u32>, out: Shared<u32>) {
+    out[0] = values[0];
+}
+
+#[kernel]
+fn assert_two(_acc: &Acc, value: Atomic<u32>) {
+    value.fetch_add(0, 1);
+    assert!(value.load(0) != 2, "both counted");
+}
+
+#[kernel]
+fn half_the_barrier(acc: &Acc, out: Shared<u32>) {
+    if acc.thread_in_block() == 0 {
+        acc.sync_block();
+        out[0] = 1;
+    }
+}
+
+#[kernel]
+fn wait_for_two(acc: &Acc, flag: Atomic<u32>) {
+    if acc.thread_in_grid() == 0 {
+        flag.store(0, 1);
+    } else {
+        while flag.load(0) != 2 {}
+    }
+}
+
+#[kernel]
+fn count_until(_acc: &Acc, count: Atomic<u32>, limit: u32) {
+    while count.fetch_add(0, 1) < limit {}
+}
+
+#[kernel]
+fn copy_one(_acc: &Acc, from: Read<u32>, to: Shared<u32>) {
+    to[0] = from[0] + 1;
+}
+
+#[test]
+fn an_index_out_of_bounds_is_a_fault() {
+    let report = checked(|device| {
+        let out = device.alloc_zeroed::<u32>(2)?;
+        device.queue()?.launch(ThreadSpec::new(2, 1), write_past(&out))
+    });
+    assert_eq!(kind(&report), "fault");
+}
+
+#[test]
+fn memory_that_nobody_wrote_is_told() {
+    let report = checked(|device| {
+        let (values, out) = (device.alloc::<u32>(1)?, device.alloc::<u32>(1)?);
+        device.queue()?.launch(ThreadSpec::new(1, 1), read_unwritten(&values, &out))
+    });
+    assert_eq!(kind(&report), "unwritten memory");
+}
+
+#[test]
+fn an_assertion_in_the_kernel_is_judged_in_every_execution() {
+    let report = checked(|device| {
+        let value = device.alloc_zeroed::<u32>(1)?;
+        device.queue()?.launch(ThreadSpec::new(2, 1), assert_two(&value))
+    });
+    assert_eq!(kind(&report), "fault");
+}
+
+#[test]
+fn a_barrier_that_too_few_reach_never_opens() {
+    let report = checked(|device| {
+        let out = device.alloc_zeroed::<u32>(1)?;
+        device.queue()?.launch(ThreadSpec::new(1, 2), half_the_barrier(&out))
+    });
+    assert_eq!(kind(&report), "can be stuck for ever");
+}
+
+#[test]
+fn a_wait_for_what_never_comes_is_stuck_under_any_promise() {
+    for progress in Progress::ALL {
+        let checker = Checker::new(Model::Portable).progress(progress);
+        let report = checker.check(|device| {
+            let flag = device.alloc_zeroed::<u32>(1)?;
+            device.queue()?.launch(ThreadSpec::new(2, 1), wait_for_two(&flag))
+        });
+        assert_eq!(kind(&report.unwrap()), "can be stuck for ever", "{progress}");
+    }
+}
+
+#[test]
+fn a_bound_that_is_reached_is_said_and_a_larger_one_answers() {
+    let with = |bound: u32| {
+        let checker = Checker::new(Model::Portable).loop_bound(bound);
+        checker.check(|device| {
+            let count = device.alloc_zeroed::<u32>(1)?;
+            device.queue()?.launch(ThreadSpec::new(1, 1), count_until(&count, 6))
+        })
+    };
+    let report = with(3).unwrap();
+    assert_eq!((report.verdict, report.unknown.as_slice()), (Verdict::Unknown, &[Unknown::LoopBound(3)][..]));
+    assert_eq!(with(8).unwrap().verdict, Verdict::Holds);
+}
+
+#[test]
+fn launches_one_after_another_see_each_other_and_copies_stand_between() {
+    let report = checked(|device| {
+        let queue = device.queue_non_blocking()?;
+        let mut from = device.alloc::<u32>(1)?;
+        let to = device.alloc::<u32>(1)?;
+        queue.fill(&mut from, 4)?;
+        queue.launch(ThreadSpec::new(1, 1), copy_one(&from, &to))?;
+        queue.copy(&mut from, &to)?;
+        queue.launch(ThreadSpec::new(1, 1), copy_one(&from, &to))?;
+        assert_eq!(to.read(&queue)?, [6]);
+        Ok(())
+    });
+    assert_eq!(report.verdict, Verdict::Holds, "{:?}", report.violations);
+}
+
+#[test]
+fn a_panic_of_the_scenario_is_its_assertion() {
+    let report = checked(|device| {
+        let count = device.alloc_zeroed::<u32>(1)?;
+        let queue = device.queue()?;
+        queue.launch(ThreadSpec::new(2, 1), count_until(&count, 0))?;
+        assert_eq!(count.read(&queue)?, [3], "two threads count to three");
+        Ok(())
+    });
+    assert_eq!(kind(&report), "assertion");
+}
+
+#[test]
+fn a_scenario_that_is_not_deterministic_is_told_so() {
+    let runs = Cell::new(0);
+    let error = Checker::new(Model::Portable).check(|device| {
+        runs.set(runs.get() + 1);
+        let flag = device.alloc_zeroed::<u32>(2)?;
+        let queue = device.queue()?;
+        // Two outcomes of the first launch, so that it is run again; then it launches something else.
+        queue.launch(ThreadSpec::new(2, 1), who_is_first(&flag))?;
+        let _ = flag.read(&queue)?;
+        queue.launch(ThreadSpec::new(runs.get(), 1), who_is_first(&flag))
+    });
+    let runs_again = Checker::new(Model::Portable).check(|device| {
+        runs.set(runs.get() + 1);
+        let flag = device.from_slice(&[runs.get() as u32, 0])?;
+        device.queue()?.launch(ThreadSpec::new(2, 1), who_is_first(&flag))
+    });
+    let error = runs_again.err().or(error.err()).expect("it is not deterministic");
+    assert!(error.to_string().contains("not deterministic"), "{error}");
+}
+
+#[kernel]
+fn who_is_first(acc: &Acc, flag: Atomic<u32>) {
+    flag.store(0, acc.thread_in_grid() + 1);
+}
+
+#[test]
+fn a_time_limit_ends_it_with_what_was_found() {
+    let checker = Checker::new(Model::Portable).symmetry(false).time(Duration::from_millis(300)).loop_bound(64);
+    let began = std::time::Instant::now();
+    let report = checker.check(|device| {
+        let count = device.alloc_zeroed::<u32>(1)?;
+        device.queue()?.launch(ThreadSpec::new(12, 1), count_until(&count, 0))
+    });
+    let report = report.unwrap();
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(report.statistics.complete > 0, "{:?}", report.statistics);
+    assert!(began.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn samples_find_what_is_wrong_and_never_say_that_it_holds() {
+    let broken = wattle_kernels::find("publication-broken-no-acquire").unwrap();
+    let right = wattle_kernels::find("publication").unwrap();
+    let sampled = |scenario| Checker::new(Model::Portable).sample(20, 7).check_scenario(scenario, None).unwrap();
+    assert_eq!(sampled(broken).verdict, Verdict::Violated);
+    let report = sampled(right);
+    assert_eq!(report.verdict, Verdict::Unknown);
+    assert!(report.unknown.contains(&Unknown::Sampled(20)));
+}

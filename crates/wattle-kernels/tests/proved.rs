@@ -1,0 +1,171 @@
+//! The scenarios under the checker: what holds is proved, what is broken is refuted, for the reason that it was broken.
+
+use std::time::Duration;
+
+use wattle::checker::{Checker, OrderTable, Progress, Report, Verdict};
+use wattle::memory::Target;
+use wattle::{Expectation, Model, Scenario};
+use wattle_kernels::{all, find};
+
+fn scenario(name: &str) -> &'static Scenario {
+    find(name).unwrap_or_else(|| panic!("no scenario {name}"))
+}
+
+fn portable(name: &str) -> Report {
+    Checker::new(Model::Portable).check_scenario(scenario(name), None).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn kinds(report: &Report) -> Vec<&'static str> {
+    report.violations.iter().map(|violation| violation.kind()).collect()
+}
+
+#[test]
+fn every_scenario_is_what_it_is_registered_as() {
+    for scenario in all() {
+        let report = portable(scenario.name);
+        let expected = match scenario.expectation {
+            Expectation::Holds => Verdict::Holds,
+            Expectation::Refuted => Verdict::Violated,
+        };
+        assert_eq!(report.verdict, expected, "{}: {:?} {:?}", scenario.name, kinds(&report), report.unknown);
+    }
+}
+
+/// What is promised is kept by what is emitted.
+#[test]
+fn what_holds_holds_on_every_target_that_can_run_it() {
+    let targets = [Target::Ptx { sm: 90 }, Target::Ptx { sm: 80 }, Target::Vulkan, Target::Host];
+    let mut judged = 0;
+    let mut not_possible = Vec::new();
+    for scenario in all().iter().filter(|scenario| scenario.expectation == Expectation::Holds) {
+        for target in targets {
+            match Checker::for_target(target).check_scenario(scenario, None) {
+                Ok(report) => {
+                    assert_eq!(report.verdict, Verdict::Holds, "{} on {target}: {:?}", scenario.name, kinds(&report));
+                    judged += 1;
+                }
+                Err(error) => not_possible.push(format!("{} on {target}: {error}", scenario.name)),
+            }
+        }
+    }
+    println!("{judged} verdicts; not possible:\n{}", not_possible.join("\n"));
+    assert!(judged > 70, "{judged}");
+    let system = |text: &&String| text.contains("system scope");
+    let threads = |text: &&String| text.contains("threads per block");
+    assert!(not_possible.iter().all(|text| system(&text) || threads(&text)), "{not_possible:#?}");
+}
+
+#[test]
+fn what_is_broken_is_refuted_for_its_reason() {
+    for (name, kind) in [
+        ("publication-broken-no-release", "data race"),
+        ("publication-broken-no-acquire", "data race"),
+        ("publication-broken-block-scope", "data race"),
+        ("publication-broken-plain-flag", "data race"),
+        ("block-fence-textbook", "data race"),
+        ("block-fence-broken-no-release", "assertion"),
+        ("block-fence-broken-no-acquire", "assertion"),
+        ("two-queues-broken-no-release", "assertion"),
+        ("two-queues-broken-block-scope", "assertion"),
+        ("swap-broken-fence-only", "data race"),
+        ("last-block-sum-textbook", "data race"),
+        ("last-block-sum-broken-no-release", "data race"),
+        ("last-block-sum-broken-block-scope", "data race"),
+        ("lock-ticket-broken-relaxed", "data race"),
+        ("lock-test-and-set-broken-no-acquire", "data race"),
+        ("grid-barrier-broken-no-acquire", "data race"),
+        ("chained-broken-no-release", "data race"),
+        ("cumulativity-broken-device-scope", "data race"),
+        ("store-buffering-broken-acq-rel", "assertion"),
+    ] {
+        assert_eq!(kinds(&portable(name)), [kind], "{name}");
+    }
+}
+
+#[test]
+fn shapes_and_executions_are_told() {
+    let report = portable("last-block-sum");
+    assert_eq!(report.shapes, ["4 blocks × 2 threads", "4 blocks × 1 thread"]);
+    let counted = |symmetry: bool| {
+        let checker = Checker::new(Model::Portable).symmetry(symmetry);
+        checker.check_scenario(scenario("lock-ticket"), None).unwrap().statistics.complete
+    };
+    assert_eq!((counted(true), counted(false)), (1, 6), "three tickets in any order");
+}
+
+/// The textbook's own question has the textbook's answer.
+#[test]
+fn plain_accesses_taken_for_relaxed_ones_exclude_the_second_write_without_the_first() {
+    let report = Checker::new(Model::Portable).plain_as_relaxed().check_scenario(scenario("block-fence-textbook"), None);
+    let report = report.unwrap();
+    assert_eq!(report.verdict, Verdict::Holds);
+    let outcomes: Vec<&str> = report.outcomes.keys().map(String::as_str).collect();
+    assert_eq!(outcomes, ["first=1 second=2", "first=10 second=2", "first=10 second=20"]);
+}
+
+#[test]
+fn who_waits_for_a_lower_block_needs_linear_progress() {
+    let under = |name: &str, progress: Progress| {
+        let checker = Checker::new(Model::Portable).progress(progress);
+        kinds(&checker.check_scenario(scenario(name), None).unwrap())
+    };
+    let stuck = ["can be stuck for ever"];
+    assert_eq!(under("publication", Progress::Lobe), [""; 0]);
+    assert_eq!(under("publication", Progress::Obe), stuck);
+    assert_eq!(under("publication", Progress::Hsa), [""; 0]);
+    assert_eq!(under("chained", Progress::Lobe), [""; 0]);
+    assert_eq!(under("lock-ticket", Progress::Obe), [""; 0]);
+    assert_eq!(under("lock-ticket", Progress::Hsa), stuck, "whoever has the lock may be left alone");
+    assert_eq!(under("grid-barrier", Progress::Obe), [""; 0], "a cooperative launch has begun as a whole");
+}
+
+fn fixes(name: &str) -> Vec<String> {
+    let checker = Checker::new(Model::Portable);
+    let report = portable(name);
+    let advice = checker.advise_scenario(scenario(name), None, &report, Duration::from_secs(60));
+    advice.fixes.iter().map(|change| change.text.clone()).collect()
+}
+
+#[test]
+fn advice_turns_the_broken_ones_into_the_right_ones() {
+    let wide = |order: &str| {
+        format!("widen mem_fence(Scope::Block, Order::{order}) to Scope::Device")
+    };
+    assert_eq!(fixes("publication-broken-block-scope"), [wide("Release"), wide("Acquire")]);
+    assert!(fixes("block-fence-textbook")[0].starts_with("make `pair` Atomic"), "{:?}", fixes("block-fence-textbook"));
+    assert!(fixes("swap-broken-fence-only")[0].starts_with("sync_block() instead of mem_fence"));
+    assert!(fixes("last-block-sum-textbook")[0].contains("Acquire"), "{:?}", fixes("last-block-sum-textbook"));
+    assert!(fixes("publication-broken-plain-flag")[0].starts_with("make `ready` Atomic"));
+    let both = fixes("store-buffering-broken-acq-rel");
+    assert_eq!(both.len(), 2);
+    assert!(both.iter().all(|text| text.contains("SeqCst")), "{both:?}");
+}
+
+#[test]
+fn advice_finds_what_is_stronger_than_need_be() {
+    let checker = Checker::new(Model::Portable);
+    let name = "cumulativity-seq-cst";
+    let advice = checker.advise_scenario(scenario(name), None, &portable(name), Duration::from_secs(60));
+    let gone = advice.weaker.iter().filter(|change| change.text.ends_with("is not needed")).count();
+    assert_eq!(gone, 2, "the loads acquire, their SeqCst fences are for nothing: {:#?}", advice.weaker);
+    let release = advice.weaker.iter().filter(|change| change.text.contains("Order::Release) would do")).count();
+    assert_eq!(release, 2, "the stores are relaxed, and need their fences to release: {:#?}", advice.weaker);
+    let needed = checker.advise_scenario(scenario("publication"), None, &portable("publication"), Duration::from_secs(60));
+    assert!(needed.weaker.is_empty(), "each of its fences is needed: {:#?}", needed.weaker);
+}
+
+/// The design's table: 24 orders in four cases, and what each fence leaves of them.
+#[test]
+fn the_orders_of_the_textbook() {
+    let table = OrderTable::of(scenario("orderings"), None).unwrap();
+    let counts = |variant: usize| {
+        let of = |outcome: &str| table.variants[variant].orders.get(outcome).map_or(0, |orders| orders.count);
+        ["A=1 B=2", "A=10 B=2", "A=1 B=20", "A=10 B=20"].map(of)
+    };
+    assert_eq!(table.variants.len(), 4);
+    assert_eq!(counts(0), [6, 6, 6, 6], "no fence");
+    assert_eq!(counts(3), [1, 4, 0, 1], "both fences");
+    assert!(counts(1)[2] > 0 && counts(2)[2] > 0, "with one fence alone the third case is still there");
+    let listed = &table.variants[0].orders["A=1 B=2"].listed;
+    assert_eq!((listed.len(), listed[0].len()), (6, 4));
+}
