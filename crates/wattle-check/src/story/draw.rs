@@ -40,12 +40,15 @@ pub(super) fn story(names: &Names<'_>, mut telling: Telling) -> Story {
     let other = |&(a, b): &(At, At)| a.0 != b.0;
     // Of the looks of a loop that waits the last one is drawn.
     let last: BTreeMap<(At, Option<usize>), EventId> = (0..graph.len())
-        .filter(|&event| graph.event(event).label.kind == Kind::Read)
+        .filter(|&event| graph.event(event).label.kind == Kind::Read && (cast.whole || cast.keep.contains(&event)))
         .filter_map(|read| Some(((*at.get(&read)?, graph.event(read).location), read)))
         .collect();
     let shown: Vec<EventId> = last.into_values().collect();
     let from: Vec<_> = shown.iter().filter_map(|&read| place((graph.source(read)?, read))).collect();
     from.into_iter().filter(other).for_each(|pair| add(EdgeKind::ReadsFrom, pair));
+    let through = |&&(write, read): &&(EventId, EventId)| graph.source(read) != Some(write);
+    let through: Vec<_> = cast.hops.iter().filter(through).copied().collect();
+    places(&through).into_iter().filter(other).for_each(|pair| add(EdgeKind::Observes, pair));
     places(&cast.synchronized).into_iter().filter(other).for_each(|pair| add(EdgeKind::Synchronizes, pair));
     barriers.into_iter().filter(|(a, b)| a.0 < b.0).for_each(|pair| add(EdgeKind::Barrier, pair));
     places(&cast.coherence).into_iter().for_each(|pair| add(EdgeKind::Coherence, pair));

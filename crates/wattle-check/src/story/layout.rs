@@ -3,6 +3,8 @@
 //! Threads are columns, rows are the story's. Between the columns are gutters, in which every arrow that is not
 //! straight has a lane of its own; an arrow to a column farther away crosses the others in the gap above its end.
 
+use std::collections::BTreeMap;
+
 use super::text::fitted;
 use super::{Edge, EdgeKind, End, Initial, Part, Step, Story};
 
@@ -63,8 +65,6 @@ const WIDEST: usize = 36;
 const MARGIN: f64 = 16.0;
 const GAP: f64 = 22.0;
 const LANE: f64 = 12.0;
-/// The row of initial values.
-const FIRST: usize = 1;
 
 /// Lays a story out below `top`.
 pub(super) fn layout(story: &Story, edges: &[Edge], top: f64) -> Layout {
@@ -74,13 +74,14 @@ pub(super) fn layout(story: &Story, edges: &[Edge], top: f64) -> Layout {
         of_step.push((boxes.len()..boxes.len() + of.steps.len()).collect());
         boxes.extend(of.steps.iter().map(|step| step_box(step, column)));
     }
-    let mut of_initial = vec![None; story.initials.len()];
+    // Each column that reads an initial value has it on top.
+    let mut of_initial = BTreeMap::new();
     for edge in edges {
         if let (End::Initial(number), End::Step(column, _)) = (edge.from, edge.to)
-            && of_initial[number].is_none()
+            && !of_initial.contains_key(&(number, column))
         {
             let above = boxes.iter().filter(|one| one.initial && one.column == column).count();
-            of_initial[number] = Some(boxes.len());
+            of_initial.insert((number, column), boxes.len());
             boxes.push(initial_box(&story.initials[number], column, above));
         }
     }
@@ -89,12 +90,13 @@ pub(super) fn layout(story: &Story, edges: &[Edge], top: f64) -> Layout {
     for one in &mut boxes {
         one.row = if one.initial { stacked - 1 - one.row } else { one.row + stacked };
     }
-    let find = |end: End| match end {
-        End::Step(column, step) => of_step.get(column).and_then(|of| of.get(step)).copied(),
-        End::Initial(number) => of_initial[number],
+    let find = |end: End, near: End| match (end, near) {
+        (End::Step(column, step), _) => of_step.get(column).and_then(|of| of.get(step)).copied(),
+        (End::Initial(number), End::Step(column, _)) => of_initial.get(&(number, column)).copied(),
+        _ => None,
     };
-    let ends: Vec<(EdgeKind, usize, usize)> =
-        edges.iter().filter_map(|edge| Some((edge.kind, find(edge.from)?, find(edge.to)?))).collect();
+    let ends = |edge: &Edge| Some((edge.kind, find(edge.from, edge.to)?, find(edge.to, edge.from)?));
+    let ends: Vec<(EdgeKind, usize, usize)> = edges.iter().filter_map(ends).collect();
     let mut grid = Grid::new(story.columns.len(), boxes, ends);
     grid.place(top);
     grid.finish()
@@ -196,12 +198,12 @@ impl Grid {
 
     /// Where arrows leave and arrive: spread over the sides of their boxes, in the order of where they lead to.
     fn ports(&mut self) {
-        let mut sides: std::collections::BTreeMap<(usize, bool), Vec<(usize, bool)>> = std::collections::BTreeMap::new();
+        let mut sides: BTreeMap<(usize, bool), Vec<(usize, bool)>> = BTreeMap::new();
         for (number, route) in self.routes.iter().enumerate() {
             sides.entry((route.from, route.right.0)).or_default().push((number, true));
             sides.entry((route.to, route.right.1)).or_default().push((number, false));
         }
-        for ((at, _), mut ends) in sides {
+        for ((at, right), mut ends) in sides {
             let other = |&(number, leaves): &(usize, bool)| {
                 let route = &self.routes[number];
                 let other = if leaves { route.to } else { route.from };
@@ -211,7 +213,9 @@ impl Grid {
             let area = self.boxes[at].area;
             let count = ends.len() as f64;
             for (place, (number, leaves)) in ends.into_iter().enumerate() {
-                let y = area.y + area.height * (place as f64 + 1.0) / (count + 1.0);
+                // The two sides of a gutter do not meet at one height, or arrows would lie on one another.
+                let aside = if right { -3.5 } else { 3.5 };
+                let y = area.y + area.height * (place as f64 + 1.0) / (count + 1.0) + aside;
                 let route = &mut self.routes[number];
                 if leaves { route.y.0 = y } else { route.y.1 = y }
             }
@@ -320,7 +324,7 @@ fn label(arrows: &mut [Arrow], boxes: &[Box]) {
             let (x, y) = (a.0 + (b.0 - a.0) * along, a.1 + (b.1 - a.1) * along);
             Area { x: x - width / 2.0, y: y - height / 2.0, width, height }
         };
-        let steps = (0..FIRST + 40).map(|step| 0.5 + if step % 2 == 0 { step as f64 } else { -(step as f64) } * 0.0115);
+        let steps = (0..41).map(|step| 0.5 + if step % 2 == 0 { step as f64 } else { -(step as f64) } * 0.0115);
         let candidates = segments.iter().flat_map(|&segment| steps.clone().map(move |along| middle(segment, along)));
         let fallback = segments.first().map(|&segment| middle(segment, 0.5)).unwrap_or_default();
         let area = candidates.into_iter().find(free).unwrap_or(fallback);

@@ -124,6 +124,8 @@ pub struct Initial {
 pub enum EdgeKind {
     /// From a write to a read of it.
     ReadsFrom,
+    /// From a write to a read of what it became through read-modify-writes of threads that are not shown.
+    Observes,
     /// From a write to a newer one of the same place.
     Coherence,
     /// From a read to a write that it does not see.
@@ -141,6 +143,7 @@ impl EdgeKind {
     pub fn label(self) -> &'static str {
         match self {
             EdgeKind::ReadsFrom => "rf",
+            EdgeKind::Observes => "rf…rf",
             EdgeKind::Coherence => "co",
             EdgeKind::FromReads => "fr",
             EdgeKind::Synchronizes => "sync",

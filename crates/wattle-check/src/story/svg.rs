@@ -38,7 +38,7 @@ pub fn svg(witness: &Witness, options: &SvgOptions<'_>) -> String {
     story.svg()
 }
 
-/// Of more initial values only those are drawn that something wrong reads.
+/// Where nothing is wrong, no more initial values are drawn; where something is, those that it reads are.
 const MOST_INITIALS: usize = 4;
 const HEADING: f64 = 44.0;
 const SANS: &str = "DejaVu Sans, Verdana, sans-serif";
@@ -51,7 +51,7 @@ impl Story {
         // How wide it becomes decides how the headline is broken, and that how far down the threads begin.
         let width = layout(self, &edges, 0.0).width.max(legend_width(&edges));
         let headline = if self.headline.is_empty() { Vec::new() } else { fitted(&self.headline, (width / 7.6) as usize) };
-        let top = 14.0 + headline.len() as f64 * 18.0;
+        let top = 14.0 + if headline.is_empty() { 0.0 } else { headline.len() as f64 * 18.0 + 12.0 };
         let layout = layout(self, &edges, top + HEADING);
         let height = layout.bottom + 52.0;
         let mut out = String::new();
@@ -99,7 +99,8 @@ impl Story {
             End::Step(column, step) => (column, self.columns[column].steps[step].row),
             End::Initial(_) => (0, 0),
         };
-        let few = self.initials.len() <= MOST_INITIALS;
+        let right = self.columns.iter().flat_map(|column| &column.steps).all(|step| step.part != Part::Wrong);
+        let few = right && self.initials.len() <= MOST_INITIALS;
         let shown = |edge: &&Edge| match (edge.kind, edge.from) {
             (_, End::Initial(_)) => few || wrong(edge.to),
             (EdgeKind::Barrier, _) => row(edge.from).1 == row(edge.to).1 && row(edge.from).0 + 1 == row(edge.to).0,
@@ -131,6 +132,7 @@ const WRONG: &str = "#c62828";
 fn colour(kind: EdgeKind) -> (&'static str, &'static str) {
     match kind {
         EdgeKind::ReadsFrom => ("#2e7d32", ""),
+        EdgeKind::Observes => ("#2e7d32", " stroke-dasharray=\"8 3\""),
         EdgeKind::Coherence => ("#e07b00", ""),
         EdgeKind::FromReads => (WRONG, " stroke-dasharray=\"6 4\""),
         EdgeKind::Synchronizes => ("#1565c0", ""),
@@ -139,8 +141,9 @@ fn colour(kind: EdgeKind) -> (&'static str, &'static str) {
     }
 }
 
-const KINDS: [(EdgeKind, &str); 6] = [
+const KINDS: [(EdgeKind, &str); 7] = [
     (EdgeKind::ReadsFrom, "reads from"),
+    (EdgeKind::Observes, "reads from, through others' updates"),
     (EdgeKind::Coherence, "newer write"),
     (EdgeKind::FromReads, "misses a newer write"),
     (EdgeKind::Synchronizes, "synchronizes"),
@@ -151,6 +154,7 @@ const KINDS: [(EdgeKind, &str); 6] = [
 fn name(kind: EdgeKind) -> &'static str {
     match kind {
         EdgeKind::ReadsFrom => "rf",
+        EdgeKind::Observes => "observes",
         EdgeKind::Coherence => "co",
         EdgeKind::FromReads => "fr",
         EdgeKind::Synchronizes => "sync",

@@ -133,15 +133,14 @@ impl Story {
         let (least, most) = (need(false), need(true));
         let room = width.saturating_sub(GAP * (least.len().max(1) - 1));
         let mut widths = shared(&least, room);
-        let left = room.saturating_sub(widths.iter().sum());
+        let mut left = room.saturating_sub(widths.iter().sum());
         let wishes: Vec<usize> = most.iter().zip(&widths).map(|(most, width)| most.saturating_sub(*width)).collect();
-        // A little more room for a note that is broken all the same is of no use.
-        let mut left = left;
-        for (width, wish) in widths.iter_mut().zip(&wishes).rev() {
-            if *wish <= left {
-                *width += wish;
-                left -= wish;
-            }
+        let mut order: Vec<usize> = (0..wishes.len()).collect();
+        order.sort_by_key(|&column| (wishes[column], std::cmp::Reverse(column)));
+        for column in order {
+            let more = wishes[column].min(left);
+            widths[column] += more;
+            left -= more;
         }
         widths
     }
@@ -191,7 +190,7 @@ impl Story {
     fn is_drawn(&self, edge: &Edge) -> bool {
         let (End::Step(a, first), End::Step(b, second)) = (edge.from, edge.to) else { return false };
         let row = |column: usize, step: usize| self.columns[column].steps[step].row;
-        edge.kind == EdgeKind::ReadsFrom && a.abs_diff(b) == 1 && row(a, first) == row(b, second)
+        matches!(edge.kind, EdgeKind::ReadsFrom | EdgeKind::Observes) && a.abs_diff(b) == 1 && row(a, first) == row(b, second)
     }
 
     /// What leads from a column's step in that row to the next column's, or back.
@@ -201,11 +200,14 @@ impl Story {
             End::Initial(_) => false,
         };
         let drawn = |from: usize, to: usize| {
-            self.edges.iter().any(|edge| self.is_drawn(edge) && at(edge.from, from) && at(edge.to, to))
+            let found = self.edges.iter().find(|edge| self.is_drawn(edge) && at(edge.from, from) && at(edge.to, to));
+            found.map(|edge| edge.kind)
         };
         match (drawn(column, column + 1), drawn(column + 1, column)) {
-            (true, _) => "  ───rf──▶",
-            (_, true) => "  ◀──rf───",
+            (Some(EdgeKind::Observes), _) => "  ─rf…rf─▶",
+            (Some(_), _) => "  ───rf──▶",
+            (_, Some(EdgeKind::Observes)) => "  ◀─rf…rf─",
+            (_, Some(_)) => "  ◀──rf───",
             _ => "",
         }
     }
