@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use wattle::checker::{Advice, Checker, Report, Verdict};
 use wattle::memory::Target;
-use wattle::{Error, Scenario, interrupt};
+use wattle::story::{SvgOptions, svg};
+use wattle::{Error, Model, Scenario, interrupt};
 
 use crate::args::CheckArgs;
 use crate::check_report::{self, Judged, Tried};
@@ -141,7 +142,8 @@ fn draw(judged: &Judged, file: &Path) -> Result<(), Stop> {
         return Err(Input::new("svg", message).into());
     };
     let violation = report.and_then(|report| report.violations.first());
-    let picture = wattle::checker::picture(witness, violation);
+    let model = report.map_or(Model::Portable, |report| report.model);
+    let picture = svg(witness, &SvgOptions { violation, model, ..SvgOptions::default() });
     std::fs::write(file, picture)
         .map_err(|error| Input::new("svg", format!("{} could not be written: {error}", file.display())).into())
 }

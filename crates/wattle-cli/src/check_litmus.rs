@@ -3,6 +3,9 @@
 use std::path::Path;
 
 use wattle::Model;
+use wattle::checker::{Checker, Progress};
+use wattle::memory::Target;
+use wattle_litmus::{Dialect, EmitOptions, emit_scenario, print};
 
 use crate::args::CheckArgs;
 use crate::check_report::Judged;
@@ -29,6 +32,21 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
 }
 
 /// Writes what is emitted as litmus files.
-pub fn emit(_session: &mut Session<'_>, judged: &Judged, _dialect: &str) -> Result<(), Stop> {
-    Err(Input::new("emit_litmus", format!("`{}` cannot be written yet", judged.scenario.name)).into())
+pub fn emit(session: &mut Session<'_>, judged: &Judged, dialect: &str) -> Result<(), Stop> {
+    let (dialect, target) = match dialect {
+        "ptx" => (Dialect::Ptx, Target::Ptx { sm: 90 }),
+        _ => (Dialect::Vulkan, Target::Vulkan),
+    };
+    let input = |message: String| Input::new("emit_litmus", message);
+    // The fair schedule is all that is written; advice and other targets do not matter here.
+    let report = Checker::for_target(target)
+        .progress(Progress::Fair)
+        .check_scenario(&judged.scenario, None)
+        .map_err(|error| input(error.to_string()))?;
+    let programs = emit_scenario(&report, dialect, &EmitOptions::default())
+        .map_err(|error| input(format!("`{}` cannot be written: {error}", judged.scenario.name)))?;
+    for program in programs {
+        session.line(print(&program))?;
+    }
+    Ok(())
 }

@@ -4,11 +4,12 @@ use std::io;
 
 use serde::Serialize;
 use wattle::checker::{Advice, Change, Report, Verdict};
+use wattle::story::{Role, tell};
 use wattle::{Error, Expectation, Scenario};
 
 use crate::check::why_not;
 use crate::session::Session;
-use crate::text::{self, Tone};
+use crate::text::{self, Style, Tone};
 
 /// A scenario, judged for one target after another.
 pub struct Judged {
@@ -47,11 +48,22 @@ pub fn text(session: &mut Session<'_>, judged: &Judged, first: bool) -> io::Resu
     }
     for violation in &report.violations {
         session.line("")?;
-        for line in wattle::checker::story(violation, report).lines() {
+        let style = session.style;
+        let told = tell(violation, report).render(text::WIDTH - 2, &|role, text| paint(style, role, text));
+        for line in told.lines() {
             session.line(format!("  {line}"))?;
         }
     }
     advice(session, judged)
+}
+
+fn paint(style: Style, role: Role, text: &str) -> String {
+    match role {
+        Role::Headline => style.paint(Tone::Bad, text),
+        Role::Arrow | Role::Value => style.paint(Tone::Note, text),
+        Role::Line | Role::Clause => style.paint(Tone::Faint, text),
+        _ => text.to_owned(),
+    }
 }
 
 fn heading(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
@@ -260,7 +272,7 @@ fn verdict(tried: &Tried) -> VerdictDocument<'_> {
     };
     let violations = report.violations.iter().map(|violation| ViolationDocument {
         kind: violation.kind(),
-        story: wattle::checker::story(violation, report),
+        story: tell(violation, report).to_string(),
     });
     VerdictDocument {
         target: &tried.name,

@@ -47,6 +47,7 @@ pub use wattle_memory as memory;
 pub use wattle_check::{
     Simulated,
     checker::{self, Checker},
+    story,
 };
 pub use wattle_memory::Model;
 

@@ -102,15 +102,12 @@ fn weaken(trials: &mut Trials<'_>, report: &Report) {
                 break;
             }
         }
-        let removes = variants.first().filter(|variant| variant.removes());
-        match (&weakest, removes) {
-            (Some(weakest), _) if weakest.removes() => {}
-            (_, Some(removal)) if !kept.is_empty() => {
-                if trials.holds(&[removal]) {
-                    alone.push(removal.clone());
-                }
-            }
-            _ => {}
+        // What stays may still be needless as long as the others are as they were written.
+        let removal = variants.first().filter(|variant| variant.removes() && !kept.is_empty());
+        if let Some(removal) = removal.filter(|_| weakest.as_ref().is_none_or(|weakest: &Change| !weakest.removes()))
+            && trials.holds(&[removal])
+        {
+            alone.push(removal.clone());
         }
         kept.extend(weakest);
     }

@@ -50,11 +50,14 @@ pub(super) struct Phase {
 
 /// A memory that launches can leave, and an execution that leaves it.
 pub(super) struct Outcome {
-    values: Vec<(Address, u64)>,
+    values: Memory,
     pub witness: Box<Witness>,
     /// The orders of the accesses that leave it, where they were asked for.
     pub orders: Option<Orders>,
 }
+
+/// What cells hold in the end.
+type Memory = Vec<(Address, u64)>;
 
 /// The most outcomes of one search that are kept.
 const MAX_OUTCOMES: usize = 100_000;
@@ -316,7 +319,7 @@ fn symmetric(world: &World) -> Vec<Vec<ThreadId>> {
 struct Judge<'r> {
     run: &'r Run,
     world: Arc<World>,
-    outcomes: BTreeMap<Vec<(Address, u64)>, (Box<Witness>, Option<Orders>)>,
+    outcomes: BTreeMap<Memory, (Box<Witness>, Option<Orders>)>,
     executed: BTreeSet<(u32, u32)>,
     violations: Vec<Violation>,
     /// The schedule that is looked at; then only stuck threads are of interest.
@@ -575,7 +578,7 @@ impl Visitor<KernelThread> for Judge<'_> {
 }
 
 /// The memories that an execution can leave: one, unless unordered writes leave several.
-fn last_memories(execution: &Execution<'_, KernelThread>) -> Vec<Vec<(Address, u64)>> {
+fn last_memories(execution: &Execution<'_, KernelThread>) -> Vec<Memory> {
     let mut memories = vec![Vec::new()];
     for &(address, location) in &execution.cells {
         if World::is_shared(address.memory) || address.memory == u32::MAX {
@@ -589,7 +592,7 @@ fn last_memories(execution: &Execution<'_, KernelThread>) -> Vec<Vec<(Address, u
         }
         memories = memories
             .into_iter()
-            .flat_map(|memory: Vec<(Address, u64)>| {
+            .flat_map(|memory: Memory| {
                 values.iter().map(move |&value| {
                     let mut memory = memory.clone();
                     memory.push((address, value));

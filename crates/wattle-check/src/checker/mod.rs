@@ -212,13 +212,3 @@ impl Ending for Summary {
         self
     }
 }
-
-/// The story of what is wrong, as text.
-pub fn story(violation: &Violation, _report: &Report) -> String {
-    format!("{violation:?}")
-}
-
-/// The picture of an execution.
-pub fn picture(_witness: &Witness, _violation: Option<&Violation>) -> String {
-    String::new()
-}

@@ -186,22 +186,19 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
     fn read_what_happened_before(&self, state: &mut State<P>, analysis: &Analysis) -> bool {
         let mut chosen = Vec::new();
         for thread in 0..state.runners.len() {
-            for read in state.pending(thread) {
-                let plain = !state.graph.event(read).label.atomic;
-                let past = |&event: &EventId| analysis.happens_before.has(event, read);
-                let closed = || !(0..state.graph.len()).filter(past).any(|event| state.is_pending(event));
-                if !plain || !closed() {
-                    // What follows a pending read in its thread has it in its past.
-                    break;
-                }
-                let (sources, spinning) = self.sources(state, analysis, read, thread);
-                let before =
-                    |&write: &EventId| analysis.ordered.has(write, read) || state.graph.event(write).thread.is_none();
-                let before: Vec<EventId> = sources.into_iter().chain(spinning).filter(before).collect();
-                if let [source] = before[..] {
-                    chosen.push((thread, read, source));
-                }
-                break;
+            // What follows a pending read in its thread has that in its past, so only the first one can be closed.
+            let Some(read) = state.pending(thread).next() else { continue };
+            let past = |&event: &EventId| analysis.happens_before.has(event, read);
+            let plain = !state.graph.event(read).label.atomic;
+            if !plain || (0..state.graph.len()).filter(past).any(|event| state.is_pending(event)) {
+                continue;
+            }
+            let (sources, spinning) = self.sources(state, analysis, read, thread);
+            let before =
+                |&write: &EventId| analysis.ordered.has(write, read) || state.graph.event(write).thread.is_none();
+            let before: Vec<EventId> = sources.into_iter().chain(spinning).filter(before).collect();
+            if let [source] = before[..] {
+                chosen.push((thread, read, source));
             }
         }
         for &(thread, read, source) in &chosen {

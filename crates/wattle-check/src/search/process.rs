@@ -114,6 +114,7 @@ pub struct Barrier {
 /// What a thread does next. `source` is the statement, by a number that the thread's owner understands. A target or
 /// value that depends on a read that is not chosen is none.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the fields are documented on the enumeration and their types")]
 pub enum Action {
     /// Reads. Wants [`Process::answer`].
     Read { target: Option<Target>, label: Label, source: u32 },

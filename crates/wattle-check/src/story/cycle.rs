@@ -80,7 +80,9 @@ pub(super) fn cycle(witness: &Witness) -> Option<Vec<Step>> {
     for (from, all) in links.iter().enumerate() {
         for &(link, to) in all.iter().filter(|(link, _)| *link != Link::Po) {
             let limit = best.as_ref().map_or(u32::MAX, |&(cost, _)| cost);
-            let Some((cost, mut steps)) = shortest(&links, to, from, limit.saturating_sub(link.cost())) else { continue };
+            let Some((cost, mut steps)) = shortest(&links, to, from, limit.saturating_sub(link.cost())) else {
+                continue;
+            };
             if cost + link.cost() < limit {
                 steps.insert(0, Step { from, link, to });
                 best = Some((cost + link.cost(), steps));

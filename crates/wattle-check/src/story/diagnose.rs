@@ -66,7 +66,9 @@ pub(super) fn hop(names: &Names<'_>, hop: &Hop, reasons: &mut Reasons) -> Option
 /// What a release pattern that ends in the hop's write can begin with.
 fn releases(graph: &Graph, hop: &Hop) -> Vec<EventId> {
     let own = graph.event(hop.from).label.release.then_some(hop.from);
-    own.into_iter().chain(fences(graph, hop.before, hop.from, |graph, event| graph.event(event).label.release)).collect()
+    own.into_iter()
+        .chain(fences(graph, hop.before, hop.from, |graph, event| graph.event(event).label.release))
+        .collect()
 }
 
 fn acquires(graph: &Graph, hop: &Hop) -> Vec<EventId> {
@@ -91,8 +93,10 @@ fn weak_link(names: &Names<'_>, write: EventId, read: EventId, place: &str, reas
     let graph = &names.witness.graph;
     for (event, does) in [(write, "writes"), (read, "reads")] {
         if !graph.event(event).label.atomic {
-            let sentence =
-                format!("{} {does} {place} by a plain access, and plain accesses synchronize nothing.", capital(&names.at(event)));
+            let sentence = format!(
+                "{} {does} {place} by a plain access, and plain accesses synchronize nothing.",
+                capital(&names.at(event))
+            );
             reasons.culprits.push(event);
             reasons.say(sentence, Some(SYNCHRONIZES));
         }
@@ -214,12 +218,21 @@ fn earlier(graph: &Graph, event: EventId, holds: fn(&Graph, EventId) -> bool) ->
     let thread: Option<ThreadId> = graph.event(event).thread;
     (0..event).rev().find(|&fence| {
         let other = graph.event(fence);
-        other.thread == thread && other.label.kind == Kind::Fence && other.label.level > Level::Thread && holds(graph, fence)
+        other.thread == thread
+            && other.label.kind == Kind::Fence
+            && other.label.level > Level::Thread
+            && holds(graph, fence)
     })
 }
 
 /// Why a store and a later load of one thread are not ordered for others: `other` is the next thread's fence, if any.
-pub(super) fn unfenced(names: &Names<'_>, first: EventId, last: EventId, other: Option<EventId>, reasons: &mut Reasons) {
+pub(super) fn unfenced(
+    names: &Names<'_>,
+    first: EventId,
+    last: EventId,
+    other: Option<EventId>,
+    reasons: &mut Reasons,
+) {
     let graph = &names.witness.graph;
     let between = fences(graph, first, last, |_, _| true);
     let sequential = between.iter().copied().find(|&fence| graph.event(fence).label.sc);

@@ -94,7 +94,8 @@ fn left_out(names: &Names<'_>, shown: &[ThreadId], whole: bool) -> String {
     let (busy, idle): (Vec<ThreadId>, Vec<ThreadId>) = others.partition(active);
     let named = |threads: &[ThreadId]| threads.iter().map(|&thread| names.thread(thread)).collect::<Vec<_>>();
     let mut sentences = Vec::new();
-    let busy_words = if whole { ["is not shown.", "are not shown."] } else { ["has no part in it.", "have no part in it."] };
+    let busy_words =
+        if whole { ["is not shown.", "are not shown."] } else { ["has no part in it.", "have no part in it."] };
     for (threads, [one, several]) in [(busy, busy_words), (idle, ["does nothing here.", "do nothing here."])] {
         if !threads.is_empty() {
             sentences.push(format!("{} {}", listed(&named(&threads)), if threads.len() == 1 { one } else { several }));

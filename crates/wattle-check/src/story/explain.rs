@@ -50,7 +50,9 @@ pub(super) fn holding(witness: &Witness) -> Story {
         for &(link, to) in all.iter().filter(|(link, _)| *link == Link::ReadsFrom) {
             debug_assert_eq!(link, Link::ReadsFrom);
             telling.cast.hops.push((from, to));
-            for hops in path(&witness.graph, from, to).into_iter().flatten().filter(|hop| hop.from == from && hop.to == to) {
+            for hops in
+                path(&witness.graph, from, to).into_iter().flatten().filter(|hop| hop.from == from && hop.to == to)
+            {
                 // What a reader does after its read decides whether it has acquired: up to the thread's end.
                 let after = after(&names, to).last().unwrap_or(to);
                 let before = first_of(&names, from);
@@ -111,7 +113,10 @@ fn via_text(names: &Names<'_>, hop: &Hop) -> Option<String> {
     let threads: Vec<String> = threads.into_iter().map(|thread| names.thread(thread)).collect();
     (!threads.is_empty()).then(|| {
         let who = draw::listed(&threads);
-        format!("{} goes on through the read-modify-writes of {who}, which pass on what was released.", names.witness.place(hop.from))
+        format!(
+            "{} goes on through the read-modify-writes of {who}, which pass on what was released.",
+            names.witness.place(hop.from)
+        )
     })
 }
 
@@ -150,7 +155,8 @@ fn race_text(names: &Names<'_>, first: EventId, last: EventId) -> String {
         };
         if label.atomic { format!("atomically {verb}") } else { verb.to_owned() }
     };
-    let thread = |event: EventId| graph.event(event).thread.map_or_else(|| "a thread".into(), |thread| names.thread(thread));
+    let thread =
+        |event: EventId| graph.event(event).thread.map_or_else(|| "a thread".into(), |thread| names.thread(thread));
     let (one, other, place) = (does(first), does(last), names.witness.place(first));
     if names.at(first) == names.at(last) {
         let (at, a, b) = (names.at(first), thread(first), thread(last));
@@ -317,7 +323,10 @@ fn stale_text(names: &Names<'_>, read: EventId, newer: EventId) -> String {
 fn unwritten(names: &Names<'_>, read: EventId) -> Telling {
     let graph = &names.witness.graph;
     let place = names.witness.place(read);
-    let mut telling = Telling { headline: format!("unwritten memory: {} reads {place}, which nobody has written.", names.at(read)), ..Telling::default() };
+    let mut telling = Telling {
+        headline: format!("unwritten memory: {} reads {place}, which nobody has written.", names.at(read)),
+        ..Telling::default()
+    };
     let writes = (0..graph.len()).filter(|&event| {
         let other = graph.event(event);
         other.thread.is_some() && other.label.kind == Kind::Write && other.location == graph.event(read).location
@@ -325,10 +334,9 @@ fn unwritten(names: &Names<'_>, read: EventId) -> Telling {
     let writes: Vec<EventId> = writes.collect();
     let place_is = if place.contains('[') { place.as_str() } else { "it" };
     let sentence = match writes.first() {
-        Some(&write) => format!(
-            "{} writes {place_is}, but nothing orders that before the read.",
-            capital(&names.at(write))
-        ),
+        Some(&write) => {
+            format!("{} writes {place_is}, but nothing orders that before the read.", capital(&names.at(write)))
+        }
         None => format!("{place_is} was allocated without a value, and no thread writes it in this execution."),
     };
     telling.reasons.say(sentence, None);
@@ -348,7 +356,7 @@ fn fault(names: &Names<'_>, what: &str) -> Telling {
     for fault in witness.faults.iter().take(1) {
         let of = |event: &EventId| witness.graph.event(*event).thread == Some(fault.thread);
         let last = (0..witness.graph.len()).rev().find(of);
-        telling.cast.show(Some(fault.thread));
+        telling.cast.show(last.map(|_| fault.thread));
         telling.cast.keep.extend(last);
         if last.is_none() {
             telling.reasons.say(format!("{} has done nothing before.", capital(&names.thread(fault.thread))), None);

@@ -119,7 +119,16 @@ fn initial_box(initial: &Initial, column: usize, row: usize) -> Box {
     let value = initial.value.as_deref().unwrap_or("unwritten");
     let text = format!("{} = {value}", initial.place);
     let area = Area { width: text.chars().count() as f64 * SMALL + 20.0, height: LINE + 8.0, ..Area::default() };
-    Box { area, number: String::new(), text: vec![text], notes: Vec::new(), part: Part::Other, initial: true, column, row }
+    Box {
+        area,
+        number: String::new(),
+        text: vec![text],
+        notes: Vec::new(),
+        part: Part::Other,
+        initial: true,
+        column,
+        row,
+    }
 }
 
 /// How an arrow runs.
@@ -155,7 +164,16 @@ impl Grid {
             Route { from, to, right, gutters, y: (0.0, 0.0), lanes: (0.0, 0.0), across }
         };
         let routes = ends.iter().map(route).collect();
-        Grid { boxes, ends, routes, columns: vec![(0.0, 0.0); columns], gutters: Vec::new(), tops: Vec::new(), width: 0.0, bottom: 0.0 }
+        Grid {
+            boxes,
+            ends,
+            routes,
+            columns: vec![(0.0, 0.0); columns],
+            gutters: Vec::new(),
+            tops: Vec::new(),
+            width: 0.0,
+            bottom: 0.0,
+        }
     }
 
     fn place(&mut self, top: f64) {
@@ -220,8 +238,12 @@ impl Grid {
                 if leaves { route.y.0 = y } else { route.y.1 = y }
             }
         }
-        let taken: Vec<(usize, bool, f64, usize)> =
-            self.routes.iter().enumerate().map(|(number, route)| (route.to, route.right.1, route.y.1, number)).collect();
+        let taken: Vec<(usize, bool, f64, usize)> = self
+            .routes
+            .iter()
+            .enumerate()
+            .map(|(number, route)| (route.to, route.right.1, route.y.1, number))
+            .collect();
         for (number, route) in self.routes.iter_mut().enumerate() {
             let (from, to) = (&self.boxes[route.from], &self.boxes[route.to]);
             let y = route.y.0;
@@ -245,7 +267,7 @@ impl Grid {
                 let width = label_width(self.ends[number].0) + 8.0;
                 if is_straight(route) {
                     if route.gutters.0 == gutter {
-                        straight = straight.max(width + 40.0);
+                        straight = straight.max(width + 44.0);
                     }
                     continue;
                 }
@@ -263,9 +285,16 @@ impl Grid {
             let used = if lane > x + 16.0 { lane - x + 20.0 } else { 0.0 };
             let least = if gutter == 0 || gutter == self.columns.len() { 0.0 } else { 36.0 };
             self.gutters.push(x);
-            x += used.max(straight).max(least);
+            // A straight arrow keeps room for its label beside the lanes that cross it.
+            let room = if used > 0.0 && straight > 0.0 { used.max(straight) + 28.0 } else { used.max(straight) };
+            x += room.max(least);
             if let Some(column) = self.columns.get_mut(gutter) {
-                let width = self.boxes.iter().filter(|one| one.column == gutter).map(|one| one.area.width).fold(120.0, f64::max);
+                let width = self
+                    .boxes
+                    .iter()
+                    .filter(|one| one.column == gutter)
+                    .map(|one| one.area.width)
+                    .fold(120.0, f64::max);
                 *column = (x + width / 2.0, width);
                 x += width;
             }
@@ -309,14 +338,18 @@ pub(super) fn label_width(kind: EdgeKind) -> f64 {
 
 /// Puts each label on its own arrow, where no other arrow, label or box is.
 fn label(arrows: &mut [Arrow], boxes: &[Box]) {
-    let lines: Vec<Vec<Area>> = arrows.iter().map(|arrow| arrow.corners.windows(2).map(|ends| line(ends[0], ends[1])).collect()).collect();
+    let lines: Vec<Vec<Area>> =
+        arrows.iter().map(|arrow| arrow.corners.windows(2).map(|ends| line(ends[0], ends[1])).collect()).collect();
     let mut placed: Vec<Area> = Vec::new();
     for number in 0..arrows.len() {
         let (width, height) = (label_width(arrows[number].kind), 14.0);
         let free = |area: &Area| {
             !placed.iter().any(|other| other.meets(area))
                 && !boxes.iter().any(|one| one.area.meets(area))
-                && !lines.iter().enumerate().any(|(other, lines)| other != number && lines.iter().any(|line| line.meets(area)))
+                && !lines
+                    .iter()
+                    .enumerate()
+                    .any(|(other, lines)| other != number && lines.iter().any(|line| line.meets(area)))
         };
         let mut segments: Vec<_> = arrows[number].corners.windows(2).map(|ends| (ends[0], ends[1])).collect();
         segments.sort_by(|a, b| extent(*b).total_cmp(&extent(*a)));
@@ -338,5 +371,10 @@ fn extent((a, b): ((f64, f64), (f64, f64))) -> f64 {
 }
 
 fn line(a: (f64, f64), b: (f64, f64)) -> Area {
-    Area { x: a.0.min(b.0) - 1.0, y: a.1.min(b.1) - 1.0, width: (a.0 - b.0).abs() + 2.0, height: (a.1 - b.1).abs() + 2.0 }
+    Area {
+        x: a.0.min(b.0) - 1.0,
+        y: a.1.min(b.1) - 1.0,
+        width: (a.0 - b.0).abs() + 2.0,
+        height: (a.1 - b.1).abs() + 2.0,
+    }
 }

@@ -88,7 +88,11 @@ impl<'w> Names<'w> {
     /// The kernel of a thread.
     pub fn kernel(&self, thread: ThreadId) -> String {
         let world = &self.witness.world;
-        world.launches.get(world.launch_of(thread)).map(|launch| launch.program.kernel().name.to_string()).unwrap_or_default()
+        world
+            .launches
+            .get(world.launch_of(thread))
+            .map(|launch| launch.program.kernel().name.to_string())
+            .unwrap_or_default()
     }
 
     /// The value of an access, as its type has it.
@@ -128,7 +132,7 @@ impl<'w> Names<'w> {
             Kind::Fence => {
                 let order = order_text(label.acquire, label.release, label.sc);
                 format!("mem_fence({}, {order})", level_text(label.level))
-            },
+            }
             Kind::Barrier => "sync_block()".into(),
             Kind::Read if graph.other_half(id).is_some() => format!("update of {}", self.witness.place(id)),
             Kind::Read if label.atomic => format!("atomic load of {}", self.witness.place(id)),

@@ -116,8 +116,12 @@ struct Edges {
 impl Edges {
     fn of(graph: &Graph) -> Edges {
         let n = graph.len();
-        let mut edges =
-            Edges { next: vec![None; n], observed: vec![Vec::new(); n], barriers: vec![Vec::new(); n], system: vec![Vec::new(); n] };
+        let mut edges = Edges {
+            next: vec![None; n],
+            observed: vec![Vec::new(); n],
+            barriers: vec![Vec::new(); n],
+            system: vec![Vec::new(); n],
+        };
         let mut last = vec![None; graph.threads().len()];
         for (id, event) in graph.events().iter().enumerate() {
             let Some(thread) = event.thread else { continue };

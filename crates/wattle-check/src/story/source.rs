@@ -38,8 +38,11 @@ fn read(file: &str) -> Option<Vec<String>> {
 /// the program.
 fn candidates(file: &str) -> impl Iterator<Item = PathBuf> {
     let roots = [std::env::current_dir().ok(), std::env::current_exe().ok()];
-    let above: Vec<PathBuf> =
-        roots.into_iter().flatten().flat_map(|root| root.ancestors().map(Path::to_path_buf).collect::<Vec<_>>()).collect();
+    let above: Vec<PathBuf> = roots
+        .into_iter()
+        .flatten()
+        .flat_map(|root| root.ancestors().map(Path::to_path_buf).collect::<Vec<_>>())
+        .collect();
     let file = PathBuf::from(file);
     above.into_iter().map(move |root| root.join(&file))
 }

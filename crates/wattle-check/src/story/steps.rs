@@ -125,12 +125,18 @@ fn accesses(names: &Names<'_>, cast: &Cast, events: &[EventId]) -> Vec<Access> {
         let (kind, half) = (graph.event(event).label.kind, graph.other_half(event));
         let place = names.witness.place(event);
         let access = match (kind, half) {
-            (Kind::Read, half) => Access {
-                reads: graph.event(event).value.map(|_| names.value(event)),
-                writes: half.map(|write| names.value(write)),
-                from: graph.source(event).filter(|_| cast.keep.contains(&event)).map(|source| origin(names, source, event)),
-                place,
-            },
+            (Kind::Read, half) => {
+                let source = graph.source(event);
+                let unwritten = source.is_some_and(|source| graph.event(source).unwritten);
+                let value = || if unwritten { "what nobody has written".into() } else { names.value(event) };
+                let from = source.filter(|_| !unwritten && cast.keep.contains(&event));
+                Access {
+                    reads: graph.event(event).value.map(|_| value()),
+                    writes: half.map(|write| names.value(write)),
+                    from: from.map(|source| origin(names, source, event)),
+                    place,
+                }
+            }
             (Kind::Write, None) => Access { place, reads: None, writes: Some(names.value(event)), from: None },
             _ => continue,
         };
@@ -148,7 +154,6 @@ fn accesses(names: &Names<'_>, cast: &Cast, events: &[EventId]) -> Vec<Access> {
 fn origin(names: &Names<'_>, source: EventId, reader: EventId) -> String {
     let graph = &names.witness.graph;
     match graph.event(source).thread {
-        None if graph.event(source).unwritten => "which nobody has written".into(),
         None => "written before the launch".into(),
         Some(_) if graph.same_thread(source, reader) => format!("its own, from {}", names.at(source)),
         Some(thread) => format!("from {} of {}", names.at(source), names.thread(thread)),

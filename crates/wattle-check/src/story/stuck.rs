@@ -25,7 +25,13 @@ pub(super) fn stuck(names: &Names<'_>, stuck: &[Stuck], halted: &[(usize, u64)],
 }
 
 /// A thread that looks again and again at what nobody will overwrite.
-fn spins(names: &Names<'_>, thread: ThreadId, (read, source): (EventId, EventId), all: &[Stuck], telling: &mut Telling) {
+fn spins(
+    names: &Names<'_>,
+    thread: ThreadId,
+    (read, source): (EventId, EventId),
+    all: &[Stuck],
+    telling: &mut Telling,
+) {
     let graph = &names.witness.graph;
     // A graph that search has run ahead of may not have the event.
     if read >= graph.len() || source >= graph.len() {
@@ -46,7 +52,11 @@ fn spins(names: &Names<'_>, thread: ThreadId, (read, source): (EventId, EventId)
     for writer in writers.filter(|&writer| writer != source && !graph.same_thread(writer, read)).take(2) {
         let at = graph.event(writer).thread.map(|thread| names.thread(thread)).unwrap_or_default();
         telling.reasons.say(
-            format!("{} of {at} wrote {place} = {}, and it was overwritten.", capital(&names.at(writer)), names.value(writer)),
+            format!(
+                "{} of {at} wrote {place} = {}, and it was overwritten.",
+                capital(&names.at(writer)),
+                names.value(writer)
+            ),
             None,
         );
         telling.cast.show(graph.event(writer).thread);
@@ -108,18 +118,22 @@ fn left_alone(names: &Names<'_>, halted: &[(usize, u64)], progress: Progress, te
         let Some(launch) = world.launches.get(number) else { continue };
         let per_block = launch.environment.shape.threads_per_block();
         let first = launch.first + (block * per_block) as usize;
-        let last = (0..graph.len())
-            .rev()
-            .find(|&event| graph.event(event).thread.is_some_and(|thread| (first..first + per_block as usize).contains(&thread)));
+        let last = (0..graph.len()).rev().find(|&event| {
+            graph.event(event).thread.is_some_and(|thread| (first..first + per_block as usize).contains(&thread))
+        });
         let several = world.launches.iter().filter(|launch| !launch.host).count() > 1;
         let kernel = if several { format!(" of `{}`", launch.program.kernel().name) } else { String::new() };
         let sentence = match last {
-            None => format!("Block {block}{kernel} has not begun, and {progress} progress does not promise that it ever does."),
+            None => format!(
+                "Block {block}{kernel} has not begun, and {progress} progress does not promise that it ever does."
+            ),
             Some(last) => {
                 telling.cast.show(graph.event(last).thread);
                 telling.cast.keep.insert(last);
                 let at = names.at(last);
-                format!("Block {block}{kernel} stands after {at}, and {progress} progress does not promise that it goes on.")
+                format!(
+                    "Block {block}{kernel} stands after {at}, and {progress} progress does not promise that it goes on."
+                )
             }
         };
         telling.reasons.say(sentence, None);

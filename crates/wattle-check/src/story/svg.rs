@@ -50,7 +50,8 @@ impl Story {
         let edges = self.drawn_edges();
         // How wide it becomes decides how the headline is broken, and that how far down the threads begin.
         let width = layout(self, &edges, 0.0).width.max(legend_width(&edges));
-        let headline = if self.headline.is_empty() { Vec::new() } else { fitted(&self.headline, (width / 7.6) as usize) };
+        let headline =
+            if self.headline.is_empty() { Vec::new() } else { fitted(&self.headline, (width / 7.6) as usize) };
         let top = 14.0 + if headline.is_empty() { 0.0 } else { headline.len() as f64 * 18.0 + 12.0 };
         let layout = layout(self, &edges, top + HEADING);
         let height = layout.bottom + 52.0;
@@ -59,7 +60,15 @@ impl Story {
         out
     }
 
-    fn write(&self, out: &mut String, layout: &Layout, edges: &[Edge], size: (f64, f64), headline: &[String], top: f64) {
+    fn write(
+        &self,
+        out: &mut String,
+        layout: &Layout,
+        edges: &[Edge],
+        size: (f64, f64),
+        headline: &[String],
+        top: f64,
+    ) {
         let (width, height) = size;
         // Writing into a `String` cannot fail.
         let _ = writeln!(
@@ -70,10 +79,17 @@ impl Story {
         arrowheads(out);
         for (at, line) in headline.iter().enumerate() {
             let place = (16.0, 24.0 + at as f64 * 18.0);
-            text(out, place, line, &format!("font-family=\"{SANS}\" font-size=\"13\" font-weight=\"bold\" fill=\"{WRONG}\""));
+            text(
+                out,
+                place,
+                line,
+                &format!("font-family=\"{SANS}\" font-size=\"13\" font-weight=\"bold\" fill=\"{WRONG}\""),
+            );
         }
         for (column, &(middle, _)) in self.columns.iter().zip(&layout.columns) {
-            let style = format!("font-family=\"{SANS}\" font-size=\"14\" font-weight=\"bold\" text-anchor=\"middle\" fill=\"#222222\"");
+            let style = format!(
+                "font-family=\"{SANS}\" font-size=\"14\" font-weight=\"bold\" text-anchor=\"middle\" fill=\"#222222\""
+            );
             text(out, (middle, top + 14.0), &column.name, &style);
             let style = format!("font-family=\"{SANS}\" font-size=\"11\" text-anchor=\"middle\" fill=\"#777777\"");
             text(out, (middle, top + 30.0), &column.kernel, &style);
@@ -94,7 +110,8 @@ impl Story {
 
     /// The edges that a picture has room for.
     fn drawn_edges(&self) -> Vec<Edge> {
-        let wrong = |end: End| matches!(end, End::Step(column, step) if self.columns[column].steps[step].part == Part::Wrong);
+        let wrong =
+            |end: End| matches!(end, End::Step(column, step) if self.columns[column].steps[step].part == Part::Wrong);
         let row = |end: End| match end {
             End::Step(column, step) => (column, self.columns[column].steps[step].row),
             End::Initial(_) => (0, 0),
@@ -105,9 +122,10 @@ impl Story {
             (_, End::Initial(_)) => few || wrong(edge.to),
             (EdgeKind::Barrier, _) => row(edge.from).1 == row(edge.to).1 && row(edge.from).0 + 1 == row(edge.to).0,
             // The read that misses the write says it already.
-            (EdgeKind::Missing, _) => {
-                !self.edges.iter().any(|other| other.kind == EdgeKind::FromReads && other.to == edge.from && other.from == edge.to)
-            }
+            (EdgeKind::Missing, _) => !self
+                .edges
+                .iter()
+                .any(|other| other.kind == EdgeKind::FromReads && other.to == edge.from && other.from == edge.to),
             _ => true,
         };
         self.edges.iter().filter(shown).copied().collect()
@@ -121,7 +139,10 @@ impl Story {
                 let x = pair[0].area.x + pair[0].area.width / 2.0;
                 let (from, to) = (pair[0].area.y + pair[0].area.height, pair[1].area.y);
                 let dashes = if step.skipped > 0 { " stroke-dasharray=\"2 4\"" } else { "" };
-                let _ = writeln!(out, "<path d=\"M{x:.1} {from:.1}V{to:.1}\" stroke=\"#b5b5b5\" stroke-width=\"1.2\"{dashes}/>");
+                let _ = writeln!(
+                    out,
+                    "<path d=\"M{x:.1} {from:.1}V{to:.1}\" stroke=\"#b5b5b5\" stroke-width=\"1.2\"{dashes}/>"
+                );
             }
         }
     }
@@ -206,7 +227,8 @@ fn draw_arrow(out: &mut String, arrow: &Arrow) {
 fn draw_label(out: &mut String, arrow: &Arrow) {
     let Area { x, y, width, height } = arrow.label;
     let (colour, _) = colour(arrow.kind);
-    let _ = writeln!(out, "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"#ffffff\"/>");
+    let _ =
+        writeln!(out, "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"#ffffff\"/>");
     let style = format!("font-family=\"{SANS}\" font-size=\"11\" text-anchor=\"middle\" fill=\"{colour}\"");
     text(out, (x + width / 2.0, y + 11.0), arrow.kind.label(), &style);
 }
@@ -257,7 +279,10 @@ fn legend(out: &mut String, edges: &[Edge], y: f64) {
     let mut x = 16.0;
     for (kind, words) in used(edges) {
         let (colour, dashes) = colour(kind);
-        let _ = writeln!(out, "<path d=\"M{x:.1} {y:.1}h26\" stroke=\"{colour}\" stroke-width=\"1.8\" fill=\"none\"{dashes}/>");
+        let _ = writeln!(
+            out,
+            "<path d=\"M{x:.1} {y:.1}h26\" stroke=\"{colour}\" stroke-width=\"1.8\" fill=\"none\"{dashes}/>"
+        );
         let style = format!("font-family=\"{SANS}\" font-size=\"11\" fill=\"#444444\"");
         text(out, (x + 34.0, y + 4.0), words, &style);
         x += words.chars().count() as f64 * SMALL + 58.0;

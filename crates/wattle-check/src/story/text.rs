@@ -59,7 +59,9 @@ impl Story {
         lines.extend(self.clauses.iter().flat_map(|clause| wrapped(Role::Clause, &clause.to_string(), width - 2, 2)));
         let mut text = String::new();
         for line in lines {
-            let shown = line.iter().map(|(role, piece)| if piece.trim().is_empty() { piece.clone() } else { style(*role, piece) });
+            let shown = line
+                .iter()
+                .map(|(role, piece)| if piece.trim().is_empty() { piece.clone() } else { style(*role, piece) });
             let line: String = shown.collect();
             if !line.trim().is_empty() {
                 text.push_str("  ");
@@ -73,13 +75,20 @@ impl Story {
     /// The threads beside each other.
     fn side_by_side(&self, width: usize) -> Vec<Line> {
         let widths = self.widths(width);
-        let mut lines = vec![self.columns.iter().zip(&widths).enumerate().fold(Line::new(), |mut line, (at, (column, &width))| {
-            push(&mut line, Role::Heading, &column.name, if at + 1 == self.columns.len() { 0 } else { width + GAP });
-            line
-        })];
+        let mut lines =
+            vec![self.columns.iter().zip(&widths).enumerate().fold(Line::new(), |mut line, (at, (column, &width))| {
+                push(
+                    &mut line,
+                    Role::Heading,
+                    &column.name,
+                    if at + 1 == self.columns.len() { 0 } else { width + GAP },
+                );
+                line
+            })];
         let rows = self.columns.iter().flat_map(|column| &column.steps).map(|step| step.row + 1).max().unwrap_or(0);
         for row in 0..rows {
-            let cells: Vec<Vec<Line>> = (0..self.columns.len()).map(|column| self.cell(column, row, widths[column])).collect();
+            let cells: Vec<Vec<Line>> =
+                (0..self.columns.len()).map(|column| self.cell(column, row, widths[column])).collect();
             let arrows: Vec<&str> = (0..self.columns.len()).map(|column| self.arrow(column, row)).collect();
             for height in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
                 let mut line = Line::new();
@@ -123,7 +132,8 @@ impl Story {
     /// How wide the columns are: the source lines come first, then what is said beside them; what is left over stays.
     fn widths(&self, width: usize) -> Vec<usize> {
         let need = |says: bool| -> Vec<usize> {
-            let cell = |column: usize, step: &Step| if says { self.cell(column, step.row, usize::MAX) } else { bare(step) };
+            let cell =
+                |column: usize, step: &Step| if says { self.cell(column, step.row, usize::MAX) } else { bare(step) };
             let of = |column: usize| {
                 let cells = self.columns[column].steps.iter().flat_map(|step| cell(column, step));
                 cells.map(|line| length(&line)).chain([self.columns[column].name.chars().count()]).max().unwrap_or(0)
@@ -190,7 +200,9 @@ impl Story {
     fn is_drawn(&self, edge: &Edge) -> bool {
         let (End::Step(a, first), End::Step(b, second)) = (edge.from, edge.to) else { return false };
         let row = |column: usize, step: usize| self.columns[column].steps[step].row;
-        matches!(edge.kind, EdgeKind::ReadsFrom | EdgeKind::Observes) && a.abs_diff(b) == 1 && row(a, first) == row(b, second)
+        matches!(edge.kind, EdgeKind::ReadsFrom | EdgeKind::Observes)
+            && a.abs_diff(b) == 1
+            && row(a, first) == row(b, second)
     }
 
     /// What leads from a column's step in that row to the next column's, or back.
@@ -223,7 +235,9 @@ impl Step {
     /// What is read and written, in words; without what the line says itself.
     pub(super) fn says(&self, says_from: bool) -> String {
         let several = self.accesses.len() > 1;
-        let from = |from: &Option<String>| from.as_ref().filter(|_| says_from).map(|from| format!(", {from}")).unwrap_or_default();
+        let from = |from: &Option<String>| {
+            from.as_ref().filter(|_| says_from).map(|from| format!(", {from}")).unwrap_or_default()
+        };
         let mut says = Vec::new();
         for access in &self.accesses {
             let place = if several { format!("{} = ", access.place) } else { String::new() };
@@ -231,7 +245,9 @@ impl Step {
                 (Some(old), Some(new)) if several => format!("{}: {old} → {new}{}", access.place, from(&access.from)),
                 (Some(old), Some(new)) => format!("{old} → {new}{}", from(&access.from)),
                 (Some(value), None) => format!("reads {place}{value}{}", from(&access.from)),
-                (None, Some(value)) if several || !self.text.contains(value.as_str()) => format!("writes {place}{value}"),
+                (None, Some(value)) if several || !self.text.contains(value.as_str()) => {
+                    format!("writes {place}{value}")
+                }
                 _ => continue,
             });
         }
