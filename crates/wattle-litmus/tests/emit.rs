@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use wattle_check::checker::Checker;
 use wattle_check::search::{End, Execution, Limits, Setup, Spawn, Visitor, last_values, search};
 use wattle_litmus::{
-    Answer, Condition, Dialect, EmitError, EmitOptions, LitmusThread, Observed, Options, Program, Question, Term, World,
-    emit_scenario, judge, parse, print,
+    Answer, Condition, Dialect, EmitError, EmitOptions, LitmusThread, Observed, Options, Program, Question, Term,
+    World, emit_scenario, judge, parse, print,
 };
 use wattle_memory::{Model, Target};
 
@@ -186,8 +186,7 @@ fn a_publication_reads_like_one() {
     assert_eq!(programs.len(), 1);
     let text = print(&programs[0]);
     assert_eq!(text, PUBLICATION, "{text}");
-    let verdict =
-        judge(&World::new(programs[0].clone()), Model::Ptx, Question::Outcome, &Options::default()).unwrap();
+    let verdict = judge(&World::new(programs[0].clone()), Model::Ptx, Question::Outcome, &Options::default()).unwrap();
     assert_eq!(verdict.answer, Answer::Yes);
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed as Counting};
 use std::time::{Duration, Instant};
 
 use loom::sync::Arc;
-use loom::sync::atomic::{AtomicU32, Ordering, fence};
+use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
 
 /// How long loom may take.
@@ -83,13 +83,13 @@ fn test_and_set(threads: usize) {
     let shared = words.clone();
     on_threads(threads, move || {
         let [lock, counter] = &*shared;
-        while lock.swap(1, Ordering::Relaxed) == 1 {
+        while lock.swap(1, Ordering::Acquire) == 1 {
             thread::yield_now();
         }
-        fence(Ordering::Acquire);
+
         counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        fence(Ordering::Release);
-        lock.store(0, Ordering::Relaxed);
+
+        lock.store(0, Ordering::Release);
     });
     assert_eq!(words[1].load(Ordering::Relaxed) as usize, threads);
 }

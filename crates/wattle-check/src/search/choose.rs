@@ -10,7 +10,7 @@ use super::leaf::leaf;
 use super::limit::Watch;
 use super::process::{Members, Process};
 use super::run::{settle, would_spin};
-use super::state::{State, Status};
+use super::state::{Runner, State, Status};
 use super::{Problem, Setup, Statistics, Stopped, Visitor};
 
 /// Why the search does not go on.
@@ -121,15 +121,13 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             // Someone else may still write only if someone else can still go on.
             let others = gate.is_some() || choices.iter().any(|other| other.read != choice.read && other.goes_on());
             let later = others && hope::later(self.setup, &state, &now, &choices, choice.read, gate.is_some());
-            let Choice { thread, read, sources, spinning, .. } = choice;
-            let (thread, read) = (*thread, *read);
-            let may_spin = !state.runners[thread].heads.is_empty();
-            if let ([source], [], false, false) = (&sources[..], &spinning[..], later, may_spin) {
-                state.choose(read, *source);
-                state.runners[thread].status = Status::Ready;
+            let may_spin = !state.runners[choice.thread].heads.is_empty();
+            if let ([source], false, false) = (&choice.sources[..], later, may_spin) {
+                state.choose(choice.read, *source);
+                state.runners[choice.thread].status = Status::Ready;
                 continue;
             }
-            return self.branch(state, &now, (thread, read), (sources, spinning), later, stack);
+            return self.branch(state, &now, choice, (later, others), stack);
         }
     }
 
@@ -138,44 +136,46 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         &mut self,
         mut state: State<P>,
         now: &Arc<Analysis>,
-        (thread, read): (ThreadId, EventId),
-        (sources, spinning): (&[EventId], &[EventId]),
-        later: bool,
+        choice: &Choice,
+        (later, others): (bool, bool),
         stack: &mut Vec<Open<P>>,
     ) -> Result<(), Halt> {
+        let (thread, read) = (choice.thread, choice.read);
         let alike = self.alike(&state, thread, read);
         let mut seen = Set::new(state.graph.len());
-        spinning.iter().for_each(|&source| seen.insert(source));
-        let mut spun = !spinning.is_empty();
+        let mut spinning = seen.clone();
+        choice.spinning.iter().for_each(|&source| spinning.insert(source));
         let mut branches = Vec::new();
-        for &source in sources {
+        for &source in &choice.sources {
             let mut next = state.clone();
             next.choose(read, source);
             next.runners[thread].status = Status::Ready;
-            alike.iter().for_each(|&other| next.exclude(other, &seen));
+            exclude_alike(&mut next, thread, &alike, &seen);
             settle(self.setup, &mut next)?;
             if next.runners[thread].status == Status::Spins {
-                spun = true;
+                spinning.insert(source);
             } else {
                 branches.push(Open { state: next, known: Some(now.clone()) });
             }
             seen.insert(source);
         }
+        seen = &seen | &spinning;
         state.exclude(read, &seen);
-        if spun {
-            state.spun.push(read);
-        }
-        if later {
-            alike.iter().for_each(|&other| state.exclude(other, &seen));
+        state.spins_on(read, &spinning);
+        // A thread may wait for ever on a write that sends it back, unless one that lets it go is sure to come after.
+        let may_wait = may_wait(&state, now, read);
+        if later || (may_wait && others) {
+            exclude_alike(&mut state, thread, &alike, &seen);
             branches.push(Open { state, known: None });
-        } else if spun {
-            // What keeps its thread in its loop is all that is left to the read: is that for ever?
+        } else if may_wait {
             let before = self.statistics.abandoned;
             flow(leaf(self, &state, now))?;
             // Where other sources are tried, nothing more has been built here.
             if !branches.is_empty() {
                 self.statistics.abandoned = before;
             }
+        } else if branches.is_empty() {
+            self.statistics.abandoned += 1;
         }
         stack.extend(branches.into_iter().rev());
         Ok(())
@@ -188,9 +188,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         for thread in 0..state.runners.len() {
             // What follows a pending read in its thread has that in its past, so only the first one can be closed.
             let Some(read) = state.pending(thread).next() else { continue };
-            let past = |&event: &EventId| analysis.happens_before.has(event, read);
-            let plain = !state.graph.event(read).label.atomic;
-            if !plain || (0..state.graph.len()).filter(past).any(|event| state.is_pending(event)) {
+            if state.graph.event(read).label.atomic || !is_closed(state, analysis, read) {
                 continue;
             }
             let (sources, spinning) = self.sources(state, analysis, read, thread);
@@ -213,7 +211,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         (0..state.runners.len()).any(|thread| {
             state.pending(thread).any(|read| {
                 let chooses = choices.iter().any(|choice| choice.read == read);
-                let waits = state.spun.contains(&read);
+                let waits = may_wait(state, analysis, read);
                 !chooses && !waits && !hope::later(self.setup, state, analysis, choices, read, gate)
             })
         })
@@ -239,7 +237,8 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         let choice = best(state, &choices)?;
         let [source] = choice.sources[..] else { return None };
         let others = choices.iter().any(|other| other.read != choice.read && other.goes_on());
-        if !choice.spinning.is_empty() && !others || self.open_gate(state).is_some() {
+        let waits = !choice.spinning.is_empty() || state.spun.iter().any(|(spun, _)| *spun == choice.read);
+        if waits || self.open_gate(state).is_some() {
             return None;
         }
         let hopes = others && hope::later(self.setup, state, analysis, &choices, choice.read, false);
@@ -348,6 +347,71 @@ fn open_gates<P: Process>(state: &State<P>, gate: usize, quorum: usize, stack: &
 
 fn flow(flow: ControlFlow<()>) -> Result<(), Halt> {
     if flow.is_break() { Err(Halt::BrokenOff) } else { Ok(()) }
+}
+
+/// Whether nothing new can come to happen before a read, by what the search may still add or choose.
+fn is_closed<P: Process>(state: &State<P>, analysis: &Analysis, read: EventId) -> bool {
+    let graph = &state.graph;
+    (0..graph.len()).filter(|&event| analysis.happens_before.has(event, read)).all(|event| {
+        let label = &graph.event(event).label;
+        // The order of sequentially consistent fences is found last, and orders more.
+        let settled = || {
+            let own = graph.event(event).thread;
+            let elsewhere = |(thread, runner): (ThreadId, &Runner<P>)| {
+                Some(thread) == own || matches!(runner.status, Status::Done | Status::Halted)
+            };
+            let meets = |other: EventId| {
+                let ordered = analysis.happens_before.has(event, other) || analysis.happens_before.has(other, event);
+                graph.event(other).label.sc && graph.event(other).thread != own && !ordered
+            };
+            state.runners.iter().enumerate().all(elsewhere) && !(0..graph.len()).any(meets)
+        };
+        !state.is_pending(event) && !observes_pending(state, event) && (!label.sc || settled())
+    })
+}
+
+/// Whether a read reads from a read-modify-write that has not read yet, or from one that has read from such a one: it
+/// may come to observe more.
+fn observes_pending<P: Process>(state: &State<P>, read: EventId) -> bool {
+    let graph = &state.graph;
+    let mut source = graph.source(read);
+    for _ in 0..graph.len() {
+        let Some(half) = source.and_then(|write| graph.other_half(write)) else { return false };
+        source = graph.source(half);
+        if source.is_none() {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a thread may wait for ever with a read: on a write that sends it back to the head of its loop, and that no
+/// write which lets it go is known to come after.
+fn may_wait<P: Process>(state: &State<P>, analysis: &Analysis, read: EventId) -> bool {
+    let Some((_, spinning)) = state.spun.iter().find(|(of, _)| *of == read) else { return false };
+    let location = state.graph.event(read).location;
+    spinning.iter().any(|write| {
+        let lets_go = |other: EventId| {
+            let event = state.graph.event(other);
+            event.location == location && event.value.is_some() && !spinning.contains(other)
+        };
+        !analysis.coherence.after(write).any(lets_go)
+    })
+}
+
+/// Keeps the reads of like threads from those sources, but for writes of the threads themselves: to those they are not
+/// alike.
+fn exclude_alike<P: Process>(state: &mut State<P>, thread: ThreadId, alike: &[EventId], sources: &Set) {
+    for &other in alike {
+        let mut sources = sources.clone();
+        let owners = [Some(thread), state.graph.event(other).thread];
+        for source in sources.clone().iter() {
+            if owners.contains(&state.graph.event(source).thread) {
+                sources.remove(source);
+            }
+        }
+        state.exclude(other, &sources);
+    }
 }
 
 /// Whether nothing has been decided about a thread yet: nothing that it reads is chosen, nobody reads from it.

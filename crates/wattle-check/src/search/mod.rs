@@ -65,8 +65,8 @@ pub struct Setup<'a, P: Process> {
     pub model: Model,
     /// How often a loop that may go on for ever, and that changes something each time, is gone through.
     pub loop_bound: u32,
-    /// Threads that do the same and cannot be told apart, in classes; of executions that differ only in which of
-    /// them is which, one is built.
+    /// Threads that do the same and cannot be told apart, in classes. Of executions that differ only in which of them
+    /// is which, fewer are built; at least one always is.
     pub symmetric: Vec<Vec<ThreadId>>,
     /// Whether a data race makes the rest uninteresting. Then a plain read reads what happens before it, once nothing
     /// more can come to: whatever else it could read would race with it, and that race shows in the execution that is

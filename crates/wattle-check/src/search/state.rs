@@ -104,9 +104,9 @@ pub(super) struct State<P> {
     pub gates: Vec<Gate>,
     /// For a read that is to read from a write still to come, the writes that it has seen.
     pub excluded: Vec<(EventId, Set)>,
-    /// The reads that would keep their threads in their loops with some write: those may never get another one, and
-    /// their threads be stuck.
-    pub spun: Vec<EventId>,
+    /// For a read that would keep its thread in its loop with some writes, those: it may never get another one, and its
+    /// thread be stuck.
+    pub spun: Vec<(EventId, Set)>,
 }
 
 #[derive(Clone, Copy)]
@@ -185,6 +185,17 @@ impl<P: Process> State<P> {
         match self.excluded.iter_mut().find(|(of, _)| *of == read) {
             Some((_, set)) => *set = &*set | writes,
             None => self.excluded.push((read, writes.clone())),
+        }
+    }
+
+    /// Notes the writes with which a read would keep its thread in its loop.
+    pub fn spins_on(&mut self, read: EventId, writes: &Set) {
+        if writes.is_empty() {
+            return;
+        }
+        match self.spun.iter_mut().find(|(of, _)| *of == read) {
+            Some((_, set)) => *set = &*set | writes,
+            None => self.spun.push((read, writes.clone())),
         }
     }
 

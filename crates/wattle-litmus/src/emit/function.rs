@@ -66,11 +66,12 @@ fn sum(
             _ => return None,
         });
     }
-    let apply = |point: &[u64]| {
-        point.iter().zip(&negative).fold(0u64, |sum, (&value, &negative)| {
-            if negative { sum.wrapping_sub(value) } else { sum.wrapping_add(value) }
-        })
-    };
+    let apply =
+        |point: &[u64]| {
+            point.iter().zip(&negative).fold(0u64, |sum, (&value, &negative)| {
+                if negative { sum.wrapping_sub(value) } else { sum.wrapping_add(value) }
+            })
+        };
     let constant = base.wrapping_sub(apply(first));
     if points.iter().zip(results).any(|(point, &result)| apply(point).wrapping_add(constant) != result) {
         return None;

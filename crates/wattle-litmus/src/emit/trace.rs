@@ -222,8 +222,7 @@ impl<'t> Tracer<'t> {
 
     /// Goes on by the value that control, or an address, waits for.
     fn branch(&mut self, at: usize, state: &State, waiting: &mut Vec<(usize, State)>) {
-        let blocks =
-            |open: &&Variable| is_blocked(&state.without(self.launches, open.register).next(self.launches));
+        let blocks = |open: &&Variable| is_blocked(&state.without(self.launches, open.register).next(self.launches));
         let Some(variable) = state.open.iter().find(blocks).or(state.open.first()).cloned() else {
             self.nodes[at] = Node::End;
             return;
@@ -303,8 +302,14 @@ impl<'t> Tracer<'t> {
                     Change::CompareExchange { .. } => {
                         let part = |wanted: bool| {
                             move |action: &Action| match action {
-                                Action::Update { change: Change::CompareExchange { expected, desired, .. }, .. } => {
-                                    if wanted { *desired } else { *expected }
+                                Action::Update {
+                                    change: Change::CompareExchange { expected, desired, .. }, ..
+                                } => {
+                                    if wanted {
+                                        *desired
+                                    } else {
+                                        *expected
+                                    }
                                 }
                                 _ => None,
                             }
@@ -350,10 +355,8 @@ impl<'t> Tracer<'t> {
         let matters = |open: &&Variable| says(state.without(self.launches, open.register)).is_none();
         let variables: Vec<Variable> = state.open.iter().filter(matters).cloned().collect();
         let points = self.points(&variables, source)?;
-        let results: Vec<u64> = points
-            .iter()
-            .map(|point| says(state.at(self.launches, &variables, point)).unwrap_or_default())
-            .collect();
+        let results: Vec<u64> =
+            points.iter().map(|point| says(state.at(self.launches, &variables, point)).unwrap_or_default()).collect();
         let Some((steps, operand)) = function::compute(&variables, &points, &results, temporary) else {
             return Err(EmitError::TooMany { site: self.site(source), combinations: points.len() });
         };
