@@ -9,8 +9,8 @@ use wattle::story::{SvgOptions, svg};
 use wattle::{Error, Model, Scenario, interrupt};
 
 use crate::args::CheckArgs;
-use crate::check_report::{self, Judged, Tried};
 use crate::check_litmus;
+use crate::check_report::{self, Judged, Tried};
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
 use crate::progress::Progress;

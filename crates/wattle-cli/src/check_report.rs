@@ -79,14 +79,12 @@ fn heading(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
     let executions = report.statistics.complete;
     let like = if report.symmetric { ", like threads taken for one another" } else { "" };
     let size = format!("{}{}", report.shapes.join(", "), bound(report));
-    let mut verdict = report.verdict.to_string();
-    if judged.scenario.expectation == Expectation::Refuted && report.verdict == Verdict::Violated {
-        verdict += ", as it should be";
-    }
+    let expected = judged.scenario.expectation == Expectation::Refuted && report.verdict == Verdict::Violated;
+    let expected = if expected { ", as it should be," } else { "," };
     session.line(format!(
-        "{}  {} under {}, for {size}",
+        "{}  {} under {}{expected} for {size}",
         session.style.paint(Tone::Strong, judged.scenario.name),
-        session.style.paint(tone, &verdict),
+        session.style.paint(tone, &report.verdict.to_string()),
         report.model,
     ))?;
     let count = text::count(executions);
@@ -150,7 +148,8 @@ fn advice(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
         lines(session, &advice.weaker)?;
     }
     if !advice.needless_alone.is_empty() {
-        session.line(format!("  {}", session.style.paint(Tone::Note, "needless alone, needed once the above is done:")))?;
+        session
+            .line(format!("  {}", session.style.paint(Tone::Note, "needless alone, needed once the above is done:")))?;
         lines(session, &advice.needless_alone)?;
     }
     if advice.cut_short {
@@ -270,10 +269,10 @@ fn verdict(tried: &Tried) -> VerdictDocument<'_> {
             };
         }
     };
-    let violations = report.violations.iter().map(|violation| ViolationDocument {
-        kind: violation.kind(),
-        story: tell(violation, report).to_string(),
-    });
+    let violations = report
+        .violations
+        .iter()
+        .map(|violation| ViolationDocument { kind: violation.kind(), story: tell(violation, report).to_string() });
     VerdictDocument {
         target: &tried.name,
         verdict: report.verdict.to_string(),

@@ -26,8 +26,7 @@ pub struct OrdersArgs {
 /// The table of a scenario.
 pub fn orders(session: &mut Session<'_>, args: &OrdersArgs) -> Result<Exit, Stop> {
     let scenario = choice::scenario(session.scenarios, &args.name)?;
-    let table =
-        OrderTable::of(scenario, args.size).map_err(|error| Input::new("orders", error.to_string()))?;
+    let table = OrderTable::of(scenario, args.size).map_err(|error| Input::new("orders", error.to_string()))?;
     if table.outcomes.is_empty() {
         let message = format!(
             "`{}` names nothing that it observes, or all of its variants race; a scenario names an observation by \
@@ -50,7 +49,9 @@ pub fn orders(session: &mut Session<'_>, args: &OrdersArgs) -> Result<Exit, Stop
 
 fn counted(session: &mut Session<'_>, name: &str, table: &OrderTable) -> Result<(), Stop> {
     let title = session.style.paint(Tone::Strong, name);
-    session.line(format!("{title}: orders of the accesses, a thread's own to different places in any order but across a fence"))?;
+    session.line(format!(
+        "{title}: orders of the accesses, a thread's own to different places in any order but across a fence"
+    ))?;
     session.line("")?;
     let mut rows = vec![row(["case", "outcome"], table.variants.iter().map(|variant| variant.name.clone()))];
     for outcome in &table.outcomes {

@@ -96,7 +96,8 @@ fn shapes_and_executions_are_told() {
 /// The textbook's own question has the textbook's answer.
 #[test]
 fn plain_accesses_taken_for_relaxed_ones_exclude_the_second_write_without_the_first() {
-    let report = Checker::new(Model::Portable).plain_as_relaxed().check_scenario(scenario("block-fence-textbook"), None);
+    let report =
+        Checker::new(Model::Portable).plain_as_relaxed().check_scenario(scenario("block-fence-textbook"), None);
     let report = report.unwrap();
     assert_eq!(report.verdict, Verdict::Holds);
     let outcomes: Vec<&str> = report.outcomes.keys().map(String::as_str).collect();
@@ -128,9 +129,7 @@ fn fixes(name: &str) -> Vec<String> {
 
 #[test]
 fn advice_turns_the_broken_ones_into_the_right_ones() {
-    let wide = |order: &str| {
-        format!("widen mem_fence(Scope::Block, Order::{order}) to Scope::Device")
-    };
+    let wide = |order: &str| format!("widen mem_fence(Scope::Block, Order::{order}) to Scope::Device");
     assert_eq!(fixes("publication-broken-block-scope"), [wide("Release"), wide("Acquire")]);
     assert!(fixes("block-fence-textbook")[0].starts_with("make `pair` Atomic"), "{:?}", fixes("block-fence-textbook"));
     assert!(fixes("swap-broken-fence-only")[0].starts_with("sync_block() instead of mem_fence"));
@@ -150,7 +149,8 @@ fn advice_finds_what_is_stronger_than_need_be() {
     assert_eq!(gone, 2, "the loads acquire, their SeqCst fences are for nothing: {:#?}", advice.weaker);
     let weaker = advice.weaker.iter().filter(|change| change.text.contains(") would do for mem_fence")).count();
     assert_eq!(weaker, 2, "the stores are relaxed, and need their fences to release: {:#?}", advice.weaker);
-    let needed = checker.advise_scenario(scenario("publication"), None, &portable("publication"), Duration::from_secs(60));
+    let needed =
+        checker.advise_scenario(scenario("publication"), None, &portable("publication"), Duration::from_secs(60));
     assert!(needed.weaker.is_empty(), "each of its fences is needed: {:#?}", needed.weaker);
 }
 

@@ -144,7 +144,7 @@ fn well_formed(name: &str, svg: &str) {
         let end = start + rest[start..].find('>').unwrap_or_else(|| panic!("{name}: a tag has no end"));
         let tag = &rest[start + 1..end];
         rest = &rest[end + 1..];
-        assert!(tag.matches('"').count() % 2 == 0, "{name}: quotes of {tag}");
+        assert!(tag.matches('"').count().is_multiple_of(2), "{name}: quotes of {tag}");
         if let Some(closed) = tag.strip_prefix('/') {
             assert_eq!(open.pop(), Some(closed), "{name}");
         } else if !tag.ends_with('/') {

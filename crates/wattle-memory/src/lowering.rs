@@ -115,9 +115,7 @@ pub struct NoScope {
 
 fn help(target: &Target) -> &'static str {
     match target {
-        Target::Vulkan => {
-            ": its memory model orders nothing between devices (use Scope::Device, or a CUDA device)"
-        }
+        Target::Vulkan => ": its memory model orders nothing between devices (use Scope::Device, or a CUDA device)",
         _ => "",
     }
 }

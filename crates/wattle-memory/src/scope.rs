@@ -6,7 +6,7 @@ use std::fmt;
 /// `Block` ⊂ `Device` ⊂ `System`.
 ///
 /// Two operations order each other only where each one's scope includes the other one's thread (PTX ISA 8.5,
-/// section 8.7.1 "Morally strong operations"); so the narrowest scope that is right is the one that includes both.
+/// section 8.7 "Morally strong operations"); so the narrowest scope that is right is the one that includes both.
 ///
 /// | scope    | threads                                         | PTX    | SPIR-V    | host          |
 /// |----------|-------------------------------------------------|--------|-----------|---------------|

@@ -49,7 +49,23 @@ const BARRIERS: [(&str, Size); 6] = [
     ("6", size(1, 64, 6)),
 ];
 
-pub const FAMILIES: [Family; 10] = [
+pub const FAMILIES: [Family; 12] = [
+    Family {
+        name: "ticket once",
+        work: ticket_once,
+        sizes: &COUNTS,
+        symmetry: false,
+        bars: &[("3", 0.005), ("8", 5.0)],
+        thrifty: true,
+    },
+    Family {
+        name: "ticket once, symmetry",
+        work: ticket_once,
+        sizes: &COUNTS,
+        symmetry: true,
+        bars: &[("3", 0.005), ("8", 0.5)],
+        thrifty: true,
+    },
     Family {
         name: "ticket lock",
         work: ticket,
@@ -124,6 +140,24 @@ pub const FAMILIES: [Family; 10] = [
         thrifty: false,
     },
 ];
+
+/// A ticket lock that each block takes once.
+#[kernel]
+fn take_ticket(_acc: &Acc, lock: Atomic<u32>, counter: Shared<u32>) {
+    let ticket = lock.fetch_add(0, 1);
+    while lock.load_with(1, Scope::Device, Order::Acquire) != ticket {}
+    counter[0] += 1;
+    lock.store_with(1, ticket + 1, Scope::Device, Order::Release);
+}
+
+fn ticket_once(device: &Device, size: Size) -> Result<()> {
+    let queue = device.queue()?;
+    let lock = device.alloc_zeroed::<u32>(2)?;
+    let counter = device.alloc_zeroed::<u32>(1)?;
+    queue.launch(ThreadSpec::new(size.blocks, size.threads), take_ticket(&lock, &counter))?;
+    assert_eq!(counter.read(&queue)?, [size.blocks as u32]);
+    Ok(())
+}
 
 fn ticket(device: &Device, size: Size) -> Result<()> {
     let queue = device.queue()?;

@@ -10,12 +10,12 @@ use wattle_ir::Access;
 use wattle_machine::{Argument as Given, Environment, LaunchShape, Program};
 use wattle_memory::{Kind, Lowering, Model, Target, ThreadId};
 
+use super::Witness;
 use super::device::{Run, lock};
 use super::memory::CheckedMemory;
 use super::orders::{self, Orders};
 use super::queue::{limited, system};
 use super::report::{Unknown, Violation};
-use super::Witness;
 use super::schedule::{Schedule, schedules};
 use crate::program::{KernelThread, LaunchWorld, Mapping, World};
 use crate::search::{
@@ -286,11 +286,8 @@ fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> Result<Phas
     if judge.too_many {
         phase.unknown.push(Unknown::Stopped(format!("more than {MAX_OUTCOMES} distinct outcomes")));
     }
-    phase.outcomes = judge
-        .outcomes
-        .into_iter()
-        .map(|(values, (witness, orders))| Outcome { values, witness, orders })
-        .collect();
+    phase.outcomes =
+        judge.outcomes.into_iter().map(|(values, (witness, orders))| Outcome { values, witness, orders }).collect();
     phase.executed = judge.executed;
     phase.violations = judge.violations;
     Ok(phase)
@@ -514,7 +511,8 @@ impl Visitor<KernelThread> for Judge<'_> {
             self.violations.push(violation);
             return ControlFlow::Break(());
         }
-        for event in execution.graph.events().iter().filter(|event| event.source != u32::MAX && event.thread.is_some()) {
+        for event in execution.graph.events().iter().filter(|event| event.source != u32::MAX && event.thread.is_some())
+        {
             let (launch, at) = World::statement(event.source);
             if let Some(launch) = self.world.launches.get(launch) {
                 self.executed.insert((launch.number, at));

@@ -52,9 +52,9 @@ impl Change {
     /// Whether it takes the instruction away.
     pub(super) fn removes(&self) -> bool {
         match &self.what {
-            What::Strength(all) => all
-                .iter()
-                .all(|(_, _, strength)| matches!(strength, Strength::Fence(None) | Strength::Barrier(false))),
+            What::Strength(all) => {
+                all.iter().all(|(_, _, strength)| matches!(strength, Strength::Fence(None) | Strength::Barrier(false)))
+            }
             _ => false,
         }
     }
@@ -94,7 +94,8 @@ fn programs(report: &Report) -> Vec<(u32, &Program)> {
 }
 
 const FENCES: [FenceOrder; 4] = [FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::SeqCst];
-const UPDATES: [UpdateOrder; 4] = [UpdateOrder::Relaxed, UpdateOrder::Acquire, UpdateOrder::Release, UpdateOrder::AcqRel];
+const UPDATES: [UpdateOrder; 4] =
+    [UpdateOrder::Relaxed, UpdateOrder::Acquire, UpdateOrder::Release, UpdateOrder::AcqRel];
 
 /// Whether the first order orders nothing that the second does not.
 fn update_within(weak: UpdateOrder, strong: UpdateOrder) -> bool {
@@ -124,17 +125,27 @@ pub(super) fn weakenings(report: &Report) -> Vec<Vec<Change>> {
                     }
                 }
                 Action::Load { order, scope, .. } => {
-                    for weaker in [ReadOrder::Relaxed, ReadOrder::Acquire].into_iter().filter(|weaker| weaker.acquires() <= order.acquires()) {
+                    for weaker in [ReadOrder::Relaxed, ReadOrder::Acquire]
+                        .into_iter()
+                        .filter(|weaker| weaker.acquires() <= order.acquires())
+                    {
                         for narrower in scopes(scope).filter(|narrower| (weaker, *narrower) != (order, scope)) {
-                            let text = format!("the load could be {weaker:?} at {narrower} scope, not {order:?} at {scope} scope");
+                            let text = format!(
+                                "the load could be {weaker:?} at {narrower} scope, not {order:?} at {scope} scope"
+                            );
                             variants.push(change(Strength::Load(weaker, narrower), text));
                         }
                     }
                 }
                 Action::Store { order, scope, .. } => {
-                    for weaker in [WriteOrder::Relaxed, WriteOrder::Release].into_iter().filter(|weaker| weaker.releases() <= order.releases()) {
+                    for weaker in [WriteOrder::Relaxed, WriteOrder::Release]
+                        .into_iter()
+                        .filter(|weaker| weaker.releases() <= order.releases())
+                    {
                         for narrower in scopes(scope).filter(|narrower| (weaker, *narrower) != (order, scope)) {
-                            let text = format!("the store could be {weaker:?} at {narrower} scope, not {order:?} at {scope} scope");
+                            let text = format!(
+                                "the store could be {weaker:?} at {narrower} scope, not {order:?} at {scope} scope"
+                            );
                             variants.push(change(Strength::Store(weaker, narrower), text));
                         }
                     }
@@ -142,7 +153,9 @@ pub(super) fn weakenings(report: &Report) -> Vec<Vec<Change>> {
                 Action::Update { order, scope, .. } => {
                     for weaker in UPDATES.into_iter().filter(|weaker| update_within(*weaker, order)) {
                         for narrower in scopes(scope).filter(|narrower| (weaker, *narrower) != (order, scope)) {
-                            let text = format!("the update could be {weaker:?} at {narrower} scope, not {order:?} at {scope} scope");
+                            let text = format!(
+                                "the update could be {weaker:?} at {narrower} scope, not {order:?} at {scope} scope"
+                            );
                             variants.push(change(Strength::Update(weaker, narrower), text));
                         }
                     }
@@ -180,40 +193,68 @@ pub(super) fn additions(report: &Report) -> Additions {
                     }
                     instead.push(change(
                         Strength::FenceAsBarrier,
-                        format!("sync_block() instead of {}: a fence orders, and waits for nobody", fence(order, scope)),
+                        format!(
+                            "sync_block() instead of {}: a fence orders, and waits for nobody",
+                            fence(order, scope)
+                        ),
                     ));
                 }
                 Action::Load { order, scope, .. } => {
                     if scope < scope_needed {
-                        wider.push(change(Strength::Load(order, scope_needed), format!("widen the load to Scope::{scope_needed:?}")));
+                        wider.push(change(
+                            Strength::Load(order, scope_needed),
+                            format!("widen the load to Scope::{scope_needed:?}"),
+                        ));
                     }
                     if !order.acquires() {
                         let reach = scope.max(scope_needed);
-                        stronger.push(change(Strength::Load(ReadOrder::Acquire, reach), format!("load_with(…, Scope::{reach:?}, Order::Acquire)")));
+                        stronger.push(change(
+                            Strength::Load(ReadOrder::Acquire, reach),
+                            format!("load_with(…, Scope::{reach:?}, Order::Acquire)"),
+                        ));
                         fences.push(around(number, program, &instruction, false, FenceOrder::Acquire, reach));
                         fences.push(around(number, program, &instruction, true, FenceOrder::SeqCst, reach));
                     }
                 }
                 Action::Store { order, scope, .. } => {
                     if scope < scope_needed {
-                        wider.push(change(Strength::Store(order, scope_needed), format!("widen the store to Scope::{scope_needed:?}")));
+                        wider.push(change(
+                            Strength::Store(order, scope_needed),
+                            format!("widen the store to Scope::{scope_needed:?}"),
+                        ));
                     }
                     if !order.releases() {
                         let reach = scope.max(scope_needed);
-                        stronger.push(change(Strength::Store(WriteOrder::Release, reach), format!("store_with(…, Scope::{reach:?}, Order::Release)")));
+                        stronger.push(change(
+                            Strength::Store(WriteOrder::Release, reach),
+                            format!("store_with(…, Scope::{reach:?}, Order::Release)"),
+                        ));
                         fences.push(around(number, program, &instruction, true, FenceOrder::Release, reach));
                     }
                 }
                 Action::Update { order, scope, .. } => {
                     if scope < scope_needed {
-                        wider.push(change(Strength::Update(order, scope_needed), format!("widen the read-modify-write to Scope::{scope_needed:?}")));
+                        wider.push(change(
+                            Strength::Update(order, scope_needed),
+                            format!("widen the read-modify-write to Scope::{scope_needed:?}"),
+                        ));
                     }
                     for more in UPDATES.into_iter().filter(|more| *more != order && update_within(order, *more)) {
                         let reach = scope.max(scope_needed);
-                        stronger.push(change(Strength::Update(more, reach), format!("Order::{more:?} at Scope::{reach:?} for the read-modify-write")));
+                        stronger.push(change(
+                            Strength::Update(more, reach),
+                            format!("Order::{more:?} at Scope::{reach:?} for the read-modify-write"),
+                        ));
                     }
                     if !order.acquires() {
-                        fences.push(around(number, program, &instruction, false, FenceOrder::Acquire, scope.max(scope_needed)));
+                        fences.push(around(
+                            number,
+                            program,
+                            &instruction,
+                            false,
+                            FenceOrder::Acquire,
+                            scope.max(scope_needed),
+                        ));
                     }
                 }
                 Action::Plain { place, .. } => {
@@ -310,7 +351,9 @@ fn made_atomic(number: u32, program: &Program, place: Place, all: &[Instruction]
         site: all.first().map_or(program.kernel().site, |instruction| instruction.site),
         kernel: program.kernel().name.clone(),
         text: format!("make `{name}` Atomic, and its accesses relaxed ones (lines {})", lines.join(", ")),
-        what: What::Strength(all.iter().map(|instruction| (number, instruction.at, Strength::Plain(Some(scope)))).collect()),
+        what: What::Strength(
+            all.iter().map(|instruction| (number, instruction.at, Strength::Plain(Some(scope)))).collect(),
+        ),
     }
 }
 

@@ -182,7 +182,13 @@ impl Checker {
     }
 
     /// Advice on a registered scenario.
-    pub fn advise_scenario(&self, scenario: &Scenario, size: Option<usize>, report: &Report, budget: Duration) -> Advice {
+    pub fn advise_scenario(
+        &self,
+        scenario: &Scenario,
+        size: Option<usize>,
+        report: &Report,
+        budget: Duration,
+    ) -> Advice {
         advice::advise(self, &|device| scenario.run(device, size), report, budget)
     }
 

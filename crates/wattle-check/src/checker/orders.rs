@@ -62,9 +62,8 @@ pub(super) fn count(execution: &Execution<'_, KernelThread>, world: &World) -> O
         };
         let thread = graph.event(event).thread.unwrap_or(0);
         let place = execution.cells.iter().find(|(_, location)| Some(*location) == graph.event(event).location);
-        let place = place.map_or_else(String::new, |(address, _)| {
-            world.address_name(world.launch_of(thread), *address)
-        });
+        let place =
+            place.map_or_else(String::new, |(address, _)| world.address_name(world.launch_of(thread), *address));
         format!("{kind} {place}")
     };
     let names: Vec<String> = accesses.iter().map(|&event| name(event)).collect();

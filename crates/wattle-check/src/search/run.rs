@@ -82,8 +82,13 @@ struct Run<P> {
 /// Runs one thread.
 fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId) -> Result<(), Problem> {
     let runner = &mut state.runners[thread];
-    let mut run =
-        Run { process: runner.process.clone(), heads: std::mem::take(&mut runner.heads), at: 0, back_edges: 0, speculative: false };
+    let mut run = Run {
+        process: runner.process.clone(),
+        heads: std::mem::take(&mut runner.heads),
+        at: 0,
+        back_edges: 0,
+        speculative: false,
+    };
     runner.faults.clear();
     if let Some(read) = runner.waiting {
         match state.graph.event(read).value {

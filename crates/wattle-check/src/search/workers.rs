@@ -24,8 +24,7 @@ pub(super) fn search<P: Process, V: Visitor<P> + Send>(setup: &Setup<'_, P>, vis
         return draw(setup, visitor, sample);
     }
     let mut stack = vec![Open::root(setup)];
-    let mut search =
-        Search { setup, visitor, statistics: Statistics::default(), watch: Watch::new(&setup.limits) };
+    let mut search = Search { setup, visitor, statistics: Statistics::default(), watch: Watch::new(&setup.limits) };
     let mut ended = Ok(());
     for _ in 0..ALONE {
         let Some(open) = stack.pop() else { break };
@@ -48,8 +47,7 @@ const VAIN: u64 = 64;
 /// comes to nothing is drawn again.
 fn draw<P: Process, V: Visitor<P>>(setup: &Setup<'_, P>, visitor: &mut V, sample: Sample) -> (End, Statistics) {
     let mut random = Pcg64Mcg::new(((sample.seed as u128) << 64) | 0x5eed);
-    let mut search =
-        Search { setup, visitor, statistics: Statistics::default(), watch: Watch::new(&setup.limits) };
+    let mut search = Search { setup, visitor, statistics: Statistics::default(), watch: Watch::new(&setup.limits) };
     for _ in 0..sample.executions.saturating_mul(VAIN) {
         let done = search.statistics.complete + search.statistics.stuck + search.statistics.bounded;
         if done >= sample.executions {

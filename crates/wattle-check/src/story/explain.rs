@@ -47,8 +47,7 @@ pub(super) fn holding(witness: &Witness) -> Story {
     let mut telling = Telling::default();
     everything(&names, &mut telling.cast);
     for (from, all) in cycle::links(witness).iter().enumerate() {
-        for &(link, to) in all.iter().filter(|(link, _)| *link == Link::ReadsFrom) {
-            debug_assert_eq!(link, Link::ReadsFrom);
+        for &(_, to) in all.iter().filter(|(link, _)| *link == Link::ReadsFrom) {
             telling.cast.hops.push((from, to));
             for hops in
                 path(&witness.graph, from, to).into_iter().flatten().filter(|hop| hop.from == from && hop.to == to)
@@ -91,8 +90,7 @@ fn along(names: &Names<'_>, hops: &[Hop], telling: &mut Telling) {
         if matches!(one.by, By::Value(_)) {
             cast.hops.push((one.from, one.to));
         }
-        if let (By::Value(via), Some(first)) = (&one.by, via_text(names, one)) {
-            debug_assert!(!via.is_empty());
+        if let Some(first) = via_text(names, one) {
             telling.reasons.say(first, None);
         }
         let met = hop(names, one, &mut telling.reasons);

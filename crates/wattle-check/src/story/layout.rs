@@ -58,7 +58,7 @@ pub(super) struct Layout {
     pub bottom: f64,
 }
 
-pub(super) const LETTER: f64 = 7.3;
+const LETTER: f64 = 7.3;
 pub(super) const SMALL: f64 = 6.7;
 pub(super) const LINE: f64 = 16.0;
 const WIDEST: usize = 36;
@@ -341,8 +341,8 @@ fn label(arrows: &mut [Arrow], boxes: &[Box]) {
     let lines: Vec<Vec<Area>> =
         arrows.iter().map(|arrow| arrow.corners.windows(2).map(|ends| line(ends[0], ends[1])).collect()).collect();
     let mut placed: Vec<Area> = Vec::new();
-    for number in 0..arrows.len() {
-        let (width, height) = (label_width(arrows[number].kind), 14.0);
+    for (number, arrow) in arrows.iter_mut().enumerate() {
+        let (width, height) = (label_width(arrow.kind), 14.0);
         let free = |area: &Area| {
             !placed.iter().any(|other| other.meets(area))
                 && !boxes.iter().any(|one| one.area.meets(area))
@@ -351,7 +351,7 @@ fn label(arrows: &mut [Arrow], boxes: &[Box]) {
                     .enumerate()
                     .any(|(other, lines)| other != number && lines.iter().any(|line| line.meets(area)))
         };
-        let mut segments: Vec<_> = arrows[number].corners.windows(2).map(|ends| (ends[0], ends[1])).collect();
+        let mut segments: Vec<_> = arrow.corners.windows(2).map(|ends| (ends[0], ends[1])).collect();
         segments.sort_by(|a, b| extent(*b).total_cmp(&extent(*a)));
         let middle = |(a, b): ((f64, f64), (f64, f64)), along: f64| {
             let (x, y) = (a.0 + (b.0 - a.0) * along, a.1 + (b.1 - a.1) * along);
@@ -362,7 +362,7 @@ fn label(arrows: &mut [Arrow], boxes: &[Box]) {
         let fallback = segments.first().map(|&segment| middle(segment, 0.5)).unwrap_or_default();
         let area = candidates.into_iter().find(free).unwrap_or(fallback);
         placed.push(area);
-        arrows[number].label = area;
+        arrow.label = area;
     }
 }
 

@@ -34,6 +34,9 @@ pub(super) struct Hop {
 /// A place in the search: the event, whether the thread has released since it was reached, and acquired.
 type State = (EventId, bool, bool);
 
+/// What a state costs, and how it was come to; nothing for one that was not.
+type Reached = Option<(u32, Option<(State, By)>)>;
+
 const VALUE: u32 = 10;
 const WEAK_VALUE: u32 = 14;
 const LACKS: u32 = 3;
@@ -42,7 +45,7 @@ const LACKS: u32 = 3;
 pub(super) fn path(graph: &Graph, from: EventId, to: EventId) -> Option<Vec<Hop>> {
     let edges = Edges::of(graph);
     let number = |(event, released, acquired): State| event * 4 + usize::from(released) * 2 + usize::from(acquired);
-    let mut best: Vec<Option<(u32, Option<(State, By)>)>> = vec![None; graph.len() * 4];
+    let mut best: Vec<Reached> = vec![None; graph.len() * 4];
     let mut open = BinaryHeap::new();
     let start = (from, false, true);
     best[number(start)] = Some((0, None));

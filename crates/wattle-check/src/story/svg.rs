@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use wattle_memory::Model;
 
-use super::layout::{Area, Arrow, Box, LETTER, LINE, Layout, SMALL, layout};
+use super::layout::{Area, Arrow, Box, LINE, Layout, SMALL, layout};
 use super::text::fitted;
 use super::{Edge, EdgeKind, End, Part, Story, explain};
 use crate::checker::{Progress, Violation, Witness};
@@ -264,7 +264,6 @@ fn draw_box(out: &mut String, one: &Box) {
         let style = format!("font-family=\"{MONO}\" font-size=\"11\" fill=\"{colour}\"");
         text(out, (x + 40.0, y + LINE * (one.text.len() + at + 1) as f64 + 2.0), line, &style);
     }
-    debug_assert!(LETTER > SMALL);
 }
 
 fn used(edges: &[Edge]) -> impl Iterator<Item = (EdgeKind, &'static str)> + '_ {

@@ -87,8 +87,14 @@ impl Story {
             })];
         let rows = self.columns.iter().flat_map(|column| &column.steps).map(|step| step.row + 1).max().unwrap_or(0);
         for row in 0..rows {
-            let cells: Vec<Vec<Line>> =
+            let mut cells: Vec<Vec<Line>> =
                 (0..self.columns.len()).map(|column| self.cell(column, row, widths[column])).collect();
+            // What was left out before one of them stands above all, so that the steps themselves are beside each other.
+            let skips: Vec<bool> = self.columns.iter().map(|column| skips(column, row)).collect();
+            let first = usize::from(skips.contains(&true));
+            for (cell, _) in cells.iter_mut().zip(&skips).filter(|(_, skips)| first > 0 && !**skips) {
+                cell.insert(0, Line::new());
+            }
             let arrows: Vec<&str> = (0..self.columns.len()).map(|column| self.arrow(column, row)).collect();
             for height in 0..cells.iter().map(Vec::len).max().unwrap_or(0) {
                 let mut line = Line::new();
@@ -99,7 +105,7 @@ impl Story {
                     line.extend(here);
                     if !last {
                         push(&mut line, Role::Source, "", widths[column].saturating_sub(used));
-                        push(&mut line, Role::Arrow, if height == 0 { arrows[column] } else { "" }, GAP);
+                        push(&mut line, Role::Arrow, if height == first { arrows[column] } else { "" }, GAP);
                     }
                 }
                 lines.push(line);
@@ -110,18 +116,17 @@ impl Story {
 
     /// One step a line, each with its thread.
     fn in_turn(&self, width: usize) -> Vec<Line> {
-        let mut steps: Vec<(&Column, usize, &Step)> = Vec::new();
+        let mut steps: Vec<(usize, &Step)> = Vec::new();
         for (number, column) in self.columns.iter().enumerate() {
-            steps.extend(column.steps.iter().map(|step| (column, number, step)));
+            steps.extend(column.steps.iter().map(|step| (number, step)));
         }
-        steps.sort_by_key(|&(_, number, step)| (step.row, number));
+        steps.sort_by_key(|&(number, step)| (step.row, number));
         let name = self.columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0) + 2;
         let mut lines = Vec::new();
-        for (column, number, step) in steps {
+        for (number, step) in steps {
             for (height, mut cell) in self.step(step, width.saturating_sub(name), &|_| true).into_iter().enumerate() {
                 let mut line = Line::new();
                 push(&mut line, Role::Heading, if height == 0 { &self.columns[number].name } else { "" }, name);
-                debug_assert_eq!(column.thread, self.columns[number].thread);
                 line.append(&mut cell);
                 lines.push(line);
             }
@@ -254,6 +259,11 @@ impl Step {
         says.extend(self.notes.iter().cloned());
         says.join("; ")
     }
+}
+
+/// Whether something is left out before a column's step in that row.
+fn skips(column: &Column, row: usize) -> bool {
+    column.steps.iter().any(|step| step.row == row && step.skipped > 0)
 }
 
 /// A step's line without what is read and written.

@@ -16,7 +16,7 @@ pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     axioms(graph, &synchronizes(graph, PatternEnd::AnyLaterWrite))
 }
 
-/// 8.7.1 "Morally strong operations". The two are different.
+/// 8.7 "Morally strong operations". The two are different.
 pub(super) fn morally_strong(graph: &Graph, a: EventId, b: EventId) -> bool {
     let (first, second) = (graph.event(a), graph.event(b));
     let accesses = first.label.is_access() && second.label.is_access();
