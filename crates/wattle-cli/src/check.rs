@@ -135,7 +135,7 @@ fn draw(judged: &Judged, file: &Path) -> Result<(), Stop> {
     let report = judged.main();
     let witness = report.and_then(|report| {
         let wrong = report.violations.iter().find_map(|violation| violation.witness());
-        wrong.or_else(|| report.example.as_deref())
+        wrong.or(report.example.as_deref())
     });
     let Some(witness) = witness else {
         let message = format!("there is no execution of `{}` to draw", judged.scenario.name);

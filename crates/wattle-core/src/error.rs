@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -12,7 +13,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error; [`Error::kind`] tells which.
 #[derive(Clone)]
-pub struct Error(Box<ErrorKind>, Option<Box<BTreeMap<String, u64>>>);
+pub struct Error(Box<ErrorKind>, Option<Arc<BTreeMap<String, u64>>>);
 
 impl Error {
     /// What went wrong.
@@ -28,7 +29,7 @@ impl Error {
     /// The same error, of a scenario that had observed so much before ([`Summary::outcomes`](crate::Summary)).
     #[must_use]
     pub fn after(self, observed: &BTreeMap<String, u64>) -> Error {
-        Error(self.0, (!observed.is_empty()).then(|| Box::new(observed.clone())))
+        Error(self.0, (!observed.is_empty()).then(|| Arc::new(observed.clone())))
     }
 
     /// What the scenario had observed before, and how often.

@@ -116,18 +116,14 @@ fn read_by(program: &Program, instr: &Instr, live: &mut Set) {
         read(&calc.op.operands());
     }
     read(&instr.op.operands());
-    match instr.op {
-        Op::Access(number) => {
-            let Some(access) = program.accesses.get(number as usize) else { return };
-            read(access.index.get(..access.rank).unwrap_or(&access.index));
-            read(&access.kind.operands());
-            if let (AccessKind::Load { .. } | AccessKind::LoadLanes { .. }, Some(array)) =
-                (access.kind, array(program, access.place))
-            {
-                live.insert(array);
-            }
-        }
-        _ => {}
+    let Op::Access(number) = instr.op else { return };
+    let Some(access) = program.accesses.get(number as usize) else { return };
+    read(access.index.get(..access.rank).unwrap_or(&access.index));
+    read(&access.kind.operands());
+    if let (AccessKind::Load { .. } | AccessKind::LoadLanes { .. }, Some(array)) =
+        (access.kind, array(program, access.place))
+    {
+        live.insert(array);
     }
 }
 

@@ -163,10 +163,14 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         state.exclude(read, &seen);
         state.spins_on(read, &spinning);
         // A thread may wait for ever on a write that sends it back, unless one that lets it go is sure to come after.
-        let may_wait = may_wait(&state, now, read);
+        let may_wait = state.spinning(read).is_some_and(|spinning| may_wait(&state, now, read, spinning));
         if later || (may_wait && others) {
             exclude_alike(&mut state, thread, &alike, &seen);
-            branches.push(Open { state, known: None });
+            // Where like threads are kept from the same sources, nobody may be left who could write.
+            let gate = self.open_gate(&state).is_some();
+            if alike.is_empty() || !self.is_hopeless(&state, now, &self.choices(&state, now), gate) {
+                branches.push(Open { state, known: None });
+            }
         } else if may_wait {
             let before = self.statistics.abandoned;
             flow(leaf(self, &state, now))?;
@@ -211,8 +215,8 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         (0..state.runners.len()).any(|thread| {
             state.pending(thread).any(|read| {
                 let chooses = choices.iter().any(|choice| choice.read == read);
-                let waits = may_wait(state, analysis, read);
-                !chooses && !waits && !hope::later(self.setup, state, analysis, choices, read, gate)
+                let waits = || state.spinning(read).is_some_and(|spinning| may_wait(state, analysis, read, spinning));
+                !chooses && !waits() && !hope::later(self.setup, state, analysis, choices, read, gate)
             })
         })
     }
@@ -237,8 +241,9 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         let choice = best(state, &choices)?;
         let [source] = choice.sources[..] else { return None };
         let others = choices.iter().any(|other| other.read != choice.read && other.goes_on());
-        let waits = !choice.spinning.is_empty() || state.spun.iter().any(|(spun, _)| *spun == choice.read);
-        if waits || self.open_gate(state).is_some() {
+        let mut spinning = state.spinning(choice.read).cloned().unwrap_or_default();
+        choice.spinning.iter().for_each(|&write| spinning.insert(write));
+        if may_wait(state, analysis, choice.read, &spinning) || self.open_gate(state).is_some() {
             return None;
         }
         let hopes = others && hope::later(self.setup, state, analysis, &choices, choice.read, false);
@@ -387,8 +392,7 @@ fn observes_pending<P: Process>(state: &State<P>, read: EventId) -> bool {
 
 /// Whether a thread may wait for ever with a read: on a write that sends it back to the head of its loop, and that no
 /// write which lets it go is known to come after.
-fn may_wait<P: Process>(state: &State<P>, analysis: &Analysis, read: EventId) -> bool {
-    let Some((_, spinning)) = state.spun.iter().find(|(of, _)| *of == read) else { return false };
+fn may_wait<P: Process>(state: &State<P>, analysis: &Analysis, read: EventId, spinning: &Set) -> bool {
     let location = state.graph.event(read).location;
     spinning.iter().any(|write| {
         let lets_go = |other: EventId| {

@@ -188,6 +188,11 @@ impl<P: Process> State<P> {
         }
     }
 
+    /// The writes with which a read would keep its thread in its loop, as far as they are known.
+    pub fn spinning(&self, read: EventId) -> Option<&Set> {
+        self.spun.iter().find(|(of, _)| *of == read).map(|(_, writes)| writes)
+    }
+
     /// Notes the writes with which a read would keep its thread in its loop.
     pub fn spins_on(&mut self, read: EventId, writes: &Set) {
         if writes.is_empty() {

@@ -91,7 +91,7 @@ impl<'a> Facts<'a> {
     }
 
     /// From-reads: to what comes after the source, which is everything where that is the initial value.
-    pub fn from_reads(&self, co: &Matrix) -> Matrix {
+    pub fn reads_before(&self, co: &Matrix) -> Matrix {
         pairs(self.n, |read, write| {
             read != write
                 && self.reads(read)

@@ -36,9 +36,8 @@ pub fn plus(one: &Matrix) -> Matrix {
     for middle in 0..n {
         for a in 0..n {
             if result[a][middle] {
-                for b in 0..n {
-                    result[a][b] |= result[middle][b];
-                }
+                let through = result[middle].clone();
+                result[a].iter_mut().zip(through).for_each(|(to, from)| *to |= from);
             }
         }
     }

@@ -71,7 +71,7 @@ impl Axioms for Ptx {
         if (0..n).any(|a| (0..n).any(|b| contradicts(a, b))) {
             return None;
         }
-        let fr = facts.from_reads(&co);
+        let fr = facts.reads_before(&co);
         // 8.10.3
         let torn = |atomic: usize, write: usize| {
             facts.reads(atomic) && facts.writes(atomic) && ms[atomic][write] && fr[atomic][write] && co[write][atomic]

@@ -42,7 +42,7 @@ impl Axioms for Rust {
         // A read-modify-write comes after what it reads ([atomics.order]/10).
         let orders = |a: usize, b: usize| hb[a][b] || read_before[a][b] || facts.rf[a][b];
         let mo = plus(&pairs(n, |a, b| choice.co[a][b] || writes(a, b) && orders(a, b)));
-        let fr = facts.from_reads(&mo);
+        let fr = facts.reads_before(&mo);
         let eco = plus(&any(&[&facts.rf, &mo, &fr]));
         if !irreflexive(&hb) || !irreflexive(&eco) || !irreflexive(&then(&[&hb, &eco])) {
             return None;
@@ -52,7 +52,9 @@ impl Axioms for Rust {
             return None;
         }
         let race = |a: usize, b: usize| {
-            facts.conflict(a, b) && !(facts.atomic(a) && facts.atomic(b)) && !hb[a][b] && !hb[b][a]
+            let atomic = facts.atomic(a) && facts.atomic(b);
+            let ordered = hb[a][b] || hb[b][a];
+            facts.conflict(a, b) && !atomic && !ordered
         };
         Some((0..n).any(|a| (0..n).any(|b| race(a, b))))
     }

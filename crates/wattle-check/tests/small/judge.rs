@@ -151,7 +151,8 @@ pub fn judge(threads: &[Vec<Statement>], count: &mut Count) -> Result<(), String
     }
     count.outcomes += portable.found.len() as u64;
     let narrow = narrowed(threads);
-    let targets: [(Target, &[Vec<Statement>], Vec<Placement>); 5] = [
+    type Placed<'t> = (Target, &'t [Vec<Statement>], Vec<Placement>);
+    let targets: [Placed; 5] = [
         (Target::Ptx { sm: 90 }, threads, apart()),
         (Target::Ptx { sm: 80 }, threads, apart()),
         (Target::Vulkan, threads, apart()),

@@ -28,7 +28,6 @@ pub use error::EmitError;
 
 use crate::condition::{Claim, Comparison, Condition, Observed, Quantifier, Term};
 use crate::program::{Dialect, Instruction, Operand, Origin, Program, Reference, Register, Thread};
-use seen::Seen;
 
 /// How far to go for a file.
 #[derive(Clone, Debug)]

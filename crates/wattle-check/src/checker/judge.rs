@@ -1,0 +1,389 @@
+//! The search of launches, and what looks at each execution.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use wattle_core::{ErrorKind, Result};
+use wattle_memory::{Kind, Model, Target, ThreadId};
+
+use super::Witness;
+use super::batch::{Memory, Outcome, Phase, shape_text};
+use super::device::Run;
+use super::orders::{self, Orders};
+use super::queue::system;
+use super::report::{Unknown, Violation};
+use super::schedule::{Schedule, schedules};
+use crate::program::{KernelThread, LaunchWorld, World};
+use crate::search::{End, Execution, Fault, Limits, Problem, Setup, Spawn, Statistics, Visitor, last_values, search};
+
+/// The most outcomes of one search that are kept.
+const MAX_OUTCOMES: usize = 100_000;
+
+/// Searches the launches.
+pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> Result<Phase> {
+    let checker = &run.checker;
+    let forbids_races = checker.model.forbids_races() && checker.target != Target::Host;
+    // Plain accesses of the host are relaxed atomics; where nothing races, that makes no difference, and there is far
+    // less to search.
+    let mut world = world;
+    world.host_is_plain = checker.target == Target::Host;
+    let world = Arc::new(world);
+    let symmetric = if checker.symmetry { symmetric(&world) } else { Vec::new() };
+    let mut phase = Phase {
+        fingerprint,
+        what,
+        outcomes: Vec::new(),
+        violations: Vec::new(),
+        unknown: Vec::new(),
+        statistics: Statistics::default(),
+        shapes: world.launches.iter().map(shape_text).collect(),
+        symmetric: symmetric.iter().any(|class| class.len() > 1),
+        executed: BTreeSet::new(),
+        world: world.clone(),
+    };
+    let has_races = !matches!(checker.model, Model::Sc | Model::Unordered);
+    let mut judge = Judge::new(run, world, has_races, forbids_races);
+    judge.search_all(&symmetric, &mut phase)?;
+    if judge.raced {
+        let mut world = (*judge.world).clone();
+        world.host_is_plain = false;
+        phase.world = Arc::new(world);
+        (phase.statistics, phase.unknown) = (Statistics::default(), Vec::new());
+        judge = Judge::new(run, phase.world.clone(), false, forbids_races);
+        judge.search_all(&symmetric, &mut phase)?;
+    }
+    if judge.violations.is_empty() && judge.outcomes.is_empty() && phase.unknown.is_empty() {
+        phase.unknown.push(Unknown::Nothing);
+    }
+    if judge.too_many {
+        phase.unknown.push(Unknown::Stopped(format!("more than {MAX_OUTCOMES} distinct outcomes")));
+    }
+    phase.outcomes =
+        judge.outcomes.into_iter().map(|(values, (witness, orders))| Outcome { values, witness, orders }).collect();
+    phase.executed = judge.executed;
+    phase.violations = judge.violations;
+    Ok(phase)
+}
+
+/// The threads that nothing tells apart: those of a launch whose code does not ask which one it is, where each is alone
+/// in its block; else those of one block.
+fn symmetric(world: &World) -> Vec<Vec<ThreadId>> {
+    let mut classes = Vec::new();
+    for (number, launch) in world.launches.iter().enumerate() {
+        if launch.program.uses_position() || launch.host {
+            continue;
+        }
+        let (threads, per_block) = (world.threads_of(number), launch.environment.shape.threads_per_block() as usize);
+        if per_block == 1 {
+            classes.push(threads.collect());
+        } else {
+            let all: Vec<ThreadId> = threads.collect();
+            classes.extend(all.chunks(per_block).map(<[ThreadId]>::to_vec));
+        }
+    }
+    classes
+}
+
+/// What looks at each execution.
+struct Judge<'r> {
+    run: &'r Run,
+    world: Arc<World>,
+    outcomes: BTreeMap<Memory, (Box<Witness>, Option<Orders>)>,
+    executed: BTreeSet<(u32, u32)>,
+    violations: Vec<Violation>,
+    /// The schedule that is looked at; then only stuck threads are of interest.
+    schedule: Option<Schedule>,
+    /// The most writes that a thread of each block of each launch makes.
+    writes: Vec<Vec<u32>>,
+    too_many: bool,
+    /// Whether the search may take the program to have no races, which ends when one is found.
+    assume_race_free: bool,
+    /// Whether a race is an error; elsewhere one only means that the program has to be searched in full.
+    forbids_races: bool,
+    raced: bool,
+}
+
+impl<'r> Judge<'r> {
+    fn new(run: &'r Run, world: Arc<World>, assume_race_free: bool, forbids_races: bool) -> Self {
+        Judge {
+            run,
+            world,
+            outcomes: BTreeMap::new(),
+            executed: BTreeSet::new(),
+            violations: Vec::new(),
+            schedule: None,
+            writes: Vec::new(),
+            too_many: false,
+            assume_race_free,
+            forbids_races,
+            raced: false,
+        }
+    }
+
+    /// Searches all executions, and then those in which not all blocks begin.
+    fn search_all(&mut self, symmetric: &[Vec<ThreadId>], phase: &mut Phase) -> Result<()> {
+        let world = self.world.clone();
+        let spawns = world.threads().map_err(|error| system("launching", error))?;
+        self.search(spawns.clone(), symmetric.to_vec(), phase)?;
+        if !self.violations.is_empty() || self.raced || !phase.unknown.is_empty() {
+            return Ok(());
+        }
+        if !world.launches.iter().any(|launch| launch.program.waits()) {
+            return Ok(());
+        }
+        for schedule in schedules(self.run.checker.progress, &world, &self.writes)? {
+            let mut some = spawns.clone();
+            let mut halted = BTreeSet::new();
+            for (launch, block, writes) in schedule.halts() {
+                let per_block = world.launches[launch].environment.shape.threads_per_block() as usize;
+                for thread in world.threads_of(launch).skip(block as usize * per_block).take(per_block) {
+                    some[thread].process = some[thread].process.clone().halting_after(writes);
+                    halted.insert(thread);
+                }
+            }
+            self.schedule = Some(schedule);
+            let runs = |thread: &ThreadId| !halted.contains(thread);
+            let alike = symmetric.iter().map(|class| class.iter().copied().filter(runs).collect()).collect();
+            self.search(some, alike, phase)?;
+            if !self.violations.is_empty() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn search(
+        &mut self,
+        threads: Vec<Spawn<KernelThread>>,
+        symmetric: Vec<Vec<ThreadId>>,
+        phase: &mut Phase,
+    ) -> Result<()> {
+        let checker = &self.run.checker;
+        let world = self.world.clone();
+        let setup = Setup {
+            world: &*world,
+            threads,
+            model: checker.model,
+            loop_bound: checker.loop_bound,
+            symmetric,
+            assume_race_free: self.assume_race_free,
+            system: Vec::new(),
+            sample: checker.sample,
+            limits: Limits {
+                deadline: self.run.shared.deadline,
+                memory: checker.memory,
+                heeds_interrupt: true,
+                cancelled: checker.cancelled.clone(),
+            },
+        };
+        let (end, statistics) = search(&setup, self);
+        if self.schedule.is_none() {
+            phase.statistics.add(&statistics);
+        }
+        if let Some(sample) = checker.sample {
+            phase.unknown.push(Unknown::Sampled(sample.executions));
+        }
+        if statistics.bounded > 0 {
+            phase.unknown.push(Unknown::LoopBound(checker.loop_bound));
+        }
+        match end {
+            End::Exhausted | End::BrokenOff => Ok(()),
+            End::Stopped(stopped) => {
+                phase.unknown.push(Unknown::Stopped(stopped.to_string()));
+                Ok(())
+            }
+            End::Problem(Problem::MixedSizes { bytes: [first, second], source, address }) => {
+                let (launch, _) = World::statement(source);
+                let site = world.site(source).map(|site| site.to_string()).unwrap_or_default();
+                let what = format!(
+                    "check accesses of {first} and of {second} bytes to one place, `{}`, at {site}",
+                    world.address_name(launch, address)
+                );
+                let instead = "use one type for all accesses of a place".into();
+                Err(ErrorKind::Capability { device: "checker".into(), what, instead }.into())
+            }
+        }
+    }
+
+    fn count_writes(&mut self, execution: &Execution<'_, KernelThread>) {
+        let blocks = |launch: &LaunchWorld| vec![0; launch.environment.shape.blocks() as usize];
+        if self.writes.is_empty() {
+            self.writes = self.world.launches.iter().map(blocks).collect();
+        }
+        let mut counts = vec![0u32; execution.threads.len() + 1];
+        for event in execution.graph.events() {
+            if let (Some(thread), Kind::Write, Some(_)) = (event.thread, event.label.kind, event.location) {
+                counts[thread] += 1;
+            }
+        }
+        for (number, launch) in self.world.launches.iter().enumerate() {
+            let per_block = launch.environment.shape.threads_per_block() as usize;
+            for (at, thread) in self.world.threads_of(number).enumerate() {
+                let most = &mut self.writes[number][at / per_block.max(1)];
+                *most = (*most).max(counts[thread]);
+            }
+        }
+    }
+
+    /// Whether there is a race, under a model that does not mind: then what was built is not all that there is.
+    fn must_search_in_full(&mut self, execution: &Execution<'_, KernelThread>) -> bool {
+        let races = || Model::Portable.races(execution.graph, execution.analysis);
+        self.raced |= self.assume_race_free && !self.forbids_races && !races().is_empty();
+        self.raced
+    }
+
+    fn witness(&self, execution: &Execution<'_, KernelThread>) -> Box<Witness> {
+        Box::new(Witness {
+            world: self.world.clone(),
+            graph: execution.graph.clone(),
+            analysis: execution.analysis.clone(),
+            cells: execution.cells.clone(),
+            stuck: execution.stuck.clone(),
+            faults: execution.faults.clone(),
+        })
+    }
+
+    /// What is wrong with an execution in itself.
+    fn wrong(&self, execution: &Execution<'_, KernelThread>) -> Option<Violation> {
+        let graph = execution.graph;
+        if let Some(fault) = execution.faults.first() {
+            let what = self.describe(fault);
+            return Some(Violation::Fault { witness: self.witness(execution), what });
+        }
+        let unwritten = |&read: &usize| {
+            let event = graph.event(read);
+            let initial = graph.source(read).is_some_and(|source| graph.event(source).unwritten);
+            event.label.kind == Kind::Read && initial
+        };
+        if self.forbids_races {
+            let races = self.run.checker.model.races(graph, execution.analysis);
+            // A race between lines that are far apart in the source says less than one between neighbours.
+            if let Some(&accesses) = races.first() {
+                return Some(Violation::Race { witness: self.witness(execution), accesses });
+            }
+        }
+        let read = (0..graph.len()).find(unwritten)?;
+        Some(Violation::Unwritten { witness: self.witness(execution), read })
+    }
+
+    fn describe(&self, fault: &Fault) -> String {
+        let (launch, _) = World::statement(fault.source);
+        match (self.world.fault(fault.fault), self.world.launches.get(launch)) {
+            (Some(fault), Some(launch)) => format!("{}, at {}", fault.describe(launch.program.kernel()), fault.site()),
+            _ => "a fault".into(),
+        }
+    }
+}
+
+impl Visitor<KernelThread> for Judge<'_> {
+    fn complete(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+        if self.schedule.is_some() {
+            return ControlFlow::Continue(());
+        }
+        if self.must_search_in_full(execution) {
+            return ControlFlow::Break(());
+        }
+        if let Some(violation) = self.wrong(execution) {
+            self.violations.push(violation);
+            return ControlFlow::Break(());
+        }
+        for event in execution.graph.events().iter().filter(|event| event.source != u32::MAX && event.thread.is_some())
+        {
+            let (launch, at) = World::statement(event.source);
+            if let Some(launch) = self.world.launches.get(launch) {
+                self.executed.insert((launch.number, at));
+            }
+        }
+        self.count_writes(execution);
+        for values in last_memories(execution) {
+            if self.outcomes.len() >= MAX_OUTCOMES {
+                self.too_many = true;
+                return ControlFlow::Break(());
+            }
+            if !self.outcomes.contains_key(&values) {
+                let witness = self.witness(execution);
+                self.outcomes.insert(values.clone(), (witness, None));
+            }
+            if self.run.checker.count_orders
+                && let Some((_, known)) = self.outcomes.get_mut(&values)
+            {
+                let found = orders::count(execution, &self.world);
+                known.get_or_insert_default().add(&found);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn waits_in_vain(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+        if self.must_search_in_full(execution) {
+            return ControlFlow::Break(());
+        }
+        if self.forbids_races && self.schedule.is_none() {
+            let races = self.run.checker.model.races(execution.graph, execution.analysis);
+            if let Some(&accesses) = races.first() {
+                self.violations.push(Violation::Race { witness: self.witness(execution), accesses });
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn stuck(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+        if self.must_search_in_full(execution) {
+            return ControlFlow::Break(());
+        }
+        let stuck = execution.stuck.clone();
+        if let Some(schedule) = &self.schedule
+            && !schedule.permits(self.run.checker.progress, execution, &self.world)
+        {
+            return ControlFlow::Continue(());
+        }
+        let halts = self.schedule.iter().flat_map(Schedule::halts);
+        let halted = halts.map(|(launch, block, _)| (launch, block)).collect();
+        // What is wrong before threads are stuck explains more than that they are.
+        let violation = self.wrong(execution).unwrap_or_else(|| Violation::Stuck {
+            witness: self.witness(execution),
+            stuck,
+            halted,
+        });
+        self.violations.push(violation);
+        ControlFlow::Break(())
+    }
+}
+
+/// The memories that an execution can leave: one, unless unordered writes leave several.
+fn last_memories(execution: &Execution<'_, KernelThread>) -> Vec<Memory> {
+    let mut memories = vec![Vec::new()];
+    for &(address, location) in &execution.cells {
+        if World::is_shared(address.memory) || address.memory == u32::MAX {
+            continue;
+        }
+        // What is still what it was does not make two memories different.
+        let initial = execution.graph.event(execution.graph.initial(location));
+        let values = last_values(execution.graph, execution.analysis, location);
+        if initial.unwritten && !is_written(execution, location) {
+            continue;
+        }
+        memories = memories
+            .into_iter()
+            .flat_map(|memory: Memory| {
+                values.iter().map(move |&value| {
+                    let mut memory = memory.clone();
+                    memory.push((address, value));
+                    memory
+                })
+            })
+            .take(1024)
+            .collect();
+    }
+    memories
+}
+
+fn is_written(execution: &Execution<'_, KernelThread>, location: usize) -> bool {
+    execution
+        .graph
+        .events()
+        .iter()
+        .any(|event| event.thread.is_some() && event.label.kind == Kind::Write && event.location == Some(location))
+}
