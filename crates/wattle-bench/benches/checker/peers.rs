@@ -48,7 +48,6 @@ pub fn run(family: &str, size: &str) -> Option<Explored> {
     let threads: usize = size.parse().ok()?;
     match (family, threads) {
         ("ticket lock", 2..=3) => Some(explore(move || ticket(threads))),
-        ("test-and-set lock", 2..=3) => Some(explore(move || test_and_set(threads))),
         // Loom has at most four threads besides the first.
         ("fetch_add", 2..=4) => Some(explore(move || count(threads))),
         ("IRIW", 4) => Some(explore(iriw)),
