@@ -1,9 +1,80 @@
 //! What code may still do from a place on, whatever it reads.
+//!
+//! [`Thread::writes_ahead`] runs it, both ways wherever that depends on what is read; [`Program::may_write`] only looks
+//! at which instructions can come, and does where running takes too long.
 
 use wattle_ir::{Builtin, Place};
 
+use std::collections::HashSet;
+
+use wattle_ir::MAX_RANK;
+
 use crate::program::{Op, Operand};
-use crate::{Program, Thread, Value};
+use crate::{Deferred, Environment, Location, Program, Request, Thread, Value};
+
+/// How many requests a look ahead makes at the most.
+const FAR: usize = 512;
+
+/// An element that may be written; none where it depends on what is read.
+pub type Ahead = (Place, Option<[u32; MAX_RANK]>);
+
+impl Thread<Deferred> {
+    /// What the thread may yet write, whatever it reads from here on; none where that takes too long to find out.
+    pub fn writes_ahead(&self, program: &Program, environment: &Environment) -> Option<Vec<Ahead>> {
+        let mut writes = Vec::new();
+        let mut seen = HashSet::new();
+        let mut open = vec![self.clone()];
+        let mut left = FAR;
+        while let Some(mut thread) = open.pop() {
+            loop {
+                left = left.checked_sub(1)?;
+                let mut fuel = FAR as u64 * 8;
+                let mut write = |location: &Location<Deferred>| {
+                    let write = (location.place, location.index);
+                    if !writes.contains(&write) {
+                        writes.push(write);
+                    }
+                };
+                match thread.run(program, environment, &mut fuel) {
+                    Request::Load(_) | Request::AtomicLoad { .. } => thread.answer(Deferred::Pending),
+                    Request::LoadLanes { lanes, .. } => thread.answer_lanes(&vec![Deferred::Pending; lanes as usize]),
+                    Request::Store { location, .. } | Request::AtomicStore { location, .. } => write(&location),
+                    Request::AtomicUpdate { location, .. } | Request::CompareExchange { location, .. } => {
+                        write(&location);
+                        thread.answer(Deferred::Pending);
+                    }
+                    // The same state goes the same ways again.
+                    Request::LoopHead { .. } | Request::BackEdge { .. } => {
+                        if !seen.insert(thread.clone()) {
+                            break;
+                        }
+                    }
+                    Request::NeedsValue => {
+                        if seen.insert(thread.clone()) {
+                            open.extend(thread.ways_on(program)?);
+                        }
+                        break;
+                    }
+                    Request::OutOfFuel => return None,
+                    Request::Fence { .. } | Request::Barrier { .. } | Request::Fault(_) => {}
+                    Request::Done => break,
+                }
+            }
+        }
+        Some(writes)
+    }
+
+    /// The ways in which a thread that needs a value can go on; none where they are not a few.
+    fn ways_on(&self, program: &Program) -> Option<Vec<Thread<Deferred>>> {
+        let at = self.pc();
+        let to = |pc: u32| self.standing_at(pc);
+        match program.code.get(at as usize)?.op {
+            Op::JumpUnless { target, .. } => Some(vec![to(target), to(at + 1)]),
+            Op::Assert { .. } => Some(vec![to(at + 1)]),
+            _ => None,
+        }
+    }
+}
 
 impl Program {
     /// Whether a thread that stands where this one does may yet write to the element of the place, by any path. In a
@@ -128,14 +199,19 @@ mod tests {
         let mut thread = Thread::<Deferred>::start(&program, Position { block: [0; 4], thread: [0; 4] });
         let may =
             |thread: &Thread<Deferred>| [0, 1].map(|param| program.may_write(thread, Place::Param(ParamId(param)), 0));
+        let ahead = |thread: &Thread<Deferred>| thread.writes_ahead(&program, &environment).unwrap();
+        let (a, b) = (Place::Param(ParamId(0)), Place::Param(ParamId(1)));
         assert_eq!(may(&thread), [true, true]);
+        assert_eq!(ahead(&thread), [(a, Some([0; 4])), (b, Some([0; 4]))]);
         let mut fuel = u64::MAX;
         thread.run(&program, &environment, &mut fuel);
         assert_eq!(may(&thread), [false, true], "past the first store");
+        assert_eq!(ahead(&thread), [(b, Some([0; 4]))]);
         thread.run(&program, &environment, &mut fuel);
         thread.run(&program, &environment, &mut fuel);
         thread.run(&program, &environment, &mut fuel);
         assert_eq!(may(&thread), [false, false], "past the loop's store, and nothing goes back to it");
+        assert_eq!(ahead(&thread), []);
         assert!(!program.uses_position());
     }
 }

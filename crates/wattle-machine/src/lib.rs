@@ -22,6 +22,7 @@ mod request;
 mod thread;
 mod value;
 
+pub use ahead::Ahead;
 pub use environment::{Argument, Environment, EnvironmentError, LaunchShape, Position};
 pub use orders::{Action, Instruction};
 pub use program::{MAX_LOCAL_ELEMENTS, Program};

@@ -89,6 +89,11 @@ impl<V: Value> Thread<V> {
         self.pc == other.pc && self.answer == other.answer && self.words == other.words
     }
 
+    /// The same thread, before another instruction.
+    pub(crate) fn standing_at(&self, pc: u32) -> Thread<V> {
+        Thread { pc, ..self.clone() }
+    }
+
     /// The number of the next instruction.
     pub(crate) fn pc(&self) -> u32 {
         self.pc

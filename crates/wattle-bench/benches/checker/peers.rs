@@ -77,22 +77,6 @@ fn ticket(threads: usize) {
     assert_eq!(words[2].load(Ordering::Relaxed) as usize, threads);
 }
 
-fn test_and_set(threads: usize) {
-    let words: Arc<[AtomicU32; 2]> = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
-    let shared = words.clone();
-    on_threads(threads, move || {
-        let [lock, counter] = &*shared;
-        while lock.swap(1, Ordering::Acquire) == 1 {
-            thread::yield_now();
-        }
-
-        counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-
-        lock.store(0, Ordering::Release);
-    });
-    assert_eq!(words[1].load(Ordering::Relaxed) as usize, threads);
-}
-
 fn count(threads: usize) {
     let counter = Arc::new(AtomicU32::new(0));
     let shared = counter.clone();

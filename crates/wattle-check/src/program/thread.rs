@@ -403,19 +403,33 @@ impl Process for KernelThread {
         if self.rest.iter().any(|rest| matches!(rest, Rest::Action(_))) {
             return true;
         }
-        let by_view = (0..launch.views.len() as u32).map(wattle_ir::ParamId).any(|id| {
-            launch.view(Place::Param(id)).is_some_and(|(mapping, _)| {
-                let element = address.element.wrapping_sub(mapping.offset);
-                mapping.memory == address.memory && launch.program.may_write(&self.thread, Place::Param(id), element)
-            })
-        });
-        let arrays = launch.program.kernel().shared.len() as u32;
-        by_view
-            || (World::is_shared(address.memory)
-                && (0..arrays).map(wattle_ir::SharedId).any(|id| {
-                    World::shared_memory(launch, self.block, id.0) == address.memory
-                        && launch.program.may_write(&self.thread, Place::Shared(id), address.element)
-                }))
+        let element = |place: Place| match place {
+            Place::Param(_) => {
+                let (mapping, _) = launch.view(place)?;
+                (mapping.memory == address.memory).then(|| address.element.wrapping_sub(mapping.offset))
+            }
+            Place::Shared(id) => {
+                (World::shared_memory(launch, self.block, id.0) == address.memory).then_some(address.element)
+            }
+            Place::Local(_) => None,
+        };
+        if self.rest.is_empty()
+            && self.lanes.is_empty()
+            && let Some(writes) = world.writes_ahead(self.launch, &self.thread)
+        {
+            return writes.iter().any(|&(place, index)| {
+                let strides = launch.view(place).map_or([1, 0, 0, 0], |(mapping, _)| mapping.strides);
+                let at = |index: [u32; 4]| {
+                    index.iter().zip(strides).map(|(&i, stride)| i as u64 * stride as u64).sum::<u64>()
+                };
+                element(place).is_some_and(|element| index.is_none_or(|index| at(index) == element))
+            });
+        }
+        let views = (0..launch.views.len() as u32).map(|id| Place::Param(wattle_ir::ParamId(id)));
+        let arrays = (0..launch.program.kernel().shared.len() as u32).map(|id| Place::Shared(wattle_ir::SharedId(id)));
+        views
+            .chain(arrays)
+            .any(|place| element(place).is_some_and(|element| launch.program.may_write(&self.thread, place, element)))
     }
 
     fn initial(world: &World, address: Address) -> Initial {

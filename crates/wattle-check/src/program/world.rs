@@ -1,9 +1,10 @@
 //! What the threads of the launches share.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use wattle_ir::{Access, ParamKind, Place, Site};
-use wattle_machine::{Environment, Fault, Program};
+use wattle_machine::{Ahead, Deferred, Environment, Fault, Program, Thread};
 use wattle_memory::{Lowering, NoScope, Placement, Scope, ThreadId};
 
 use super::{Edits, KernelThread};
@@ -70,7 +71,11 @@ pub struct World {
     /// What is changed about the programs.
     pub edits: Edits,
     faults: Arc<Mutex<Vec<Fault>>>,
+    ahead: Arc<Mutex<Seen>>,
 }
+
+/// What threads may yet write, by launch and thread; none where that is not known.
+type Seen = HashMap<(u32, Thread<Deferred>), Option<Arc<[Ahead]>>, rustc_hash::FxBuildHasher>;
 
 impl std::fmt::Debug for World {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -88,6 +93,7 @@ impl World {
             host_is_plain: false,
             edits: Edits::default(),
             faults: Arc::default(),
+            ahead: Arc::default(),
         }
     }
 
@@ -160,6 +166,19 @@ impl World {
     /// The fault of that number.
     pub fn fault(&self, number: u32) -> Option<Fault> {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner).get(number as usize).cloned()
+    }
+
+    /// What a thread may yet write, if that is known.
+    pub(super) fn writes_ahead(&self, launch: u32, thread: &Thread<Deferred>) -> Option<Arc<[Ahead]>> {
+        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (launch, thread.clone());
+        if let Some(known) = ahead.get(&key) {
+            return known.clone();
+        }
+        let world = &self.launches[launch as usize];
+        let writes = thread.writes_ahead(&world.program, &world.environment).map(Arc::from);
+        ahead.insert(key, writes.clone());
+        writes
     }
 
     /// The memory of a block's shared array.
