@@ -197,3 +197,23 @@ fn samples_find_what_is_wrong_and_never_say_that_it_holds() {
     assert_eq!(report.verdict, Verdict::Unknown);
     assert!(report.unknown.contains(&Unknown::Sampled(20)));
 }
+
+/// The fences that are too narrow between two blocks do within one.
+#[test]
+fn block_scope_does_where_there_is_one_block() {
+    let publication = |blocks: usize, threads: usize| {
+        checked(|device| {
+            let queue = device.queue()?;
+            let payload = device.alloc_zeroed::<u32>(1)?;
+            let ready = device.alloc_zeroed::<u32>(1)?;
+            let mismatches = device.alloc_zeroed::<u32>(1)?;
+            let kernel =
+                wattle_kernels::publication::producer_consumer_block_scope(&payload, &ready, &mismatches);
+            queue.launch(ThreadSpec::new(blocks, threads), kernel)?;
+            assert_eq!(mismatches.read(&queue)?, [0]);
+            Ok(())
+        })
+    };
+    assert_eq!(kind(&publication(3, 1)), "data race");
+    assert_eq!(publication(1, 3).verdict, Verdict::Holds);
+}
