@@ -55,7 +55,9 @@ fn counted(session: &mut Session<'_>, name: &str, table: &OrderTable) -> Result<
     session.line("")?;
     let mut rows = vec![row(["case", "outcome"], table.variants.iter().map(|variant| variant.name.clone()))];
     for outcome in &table.outcomes {
-        let case = table.cases.get(outcome).map(|case| case.join(", ")).unwrap_or_default();
+        // With many accesses no case says what they have in common.
+        let case = table.cases.get(outcome).filter(|case| case.len() <= 2);
+        let case = case.map(|case| case.join(", ")).unwrap_or_default();
         let counts = table.variants.iter().map(|variant| {
             variant.orders.get(outcome).map_or_else(|| "-".to_owned(), |orders| orders.count.to_string())
         });
