@@ -132,6 +132,9 @@ pub struct CheckArgs {
     /// Writes what is emitted for ptx or vulkan as a litmus file to standard output, for others' tools to judge
     #[arg(long, value_name = "ptx|vulkan", value_parser = ["ptx", "vulkan"])]
     pub emit_litmus: Option<String>,
+    /// Which of several litmus files: a scenario has one for each launch shape, and for each of its launches
+    #[arg(long, value_name = "K", default_value = "1", requires = "emit_litmus")]
+    pub part: usize,
     /// Draws so many executions at random instead of building all: for what is beyond exhaustive reach
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub sample: Option<u64>,

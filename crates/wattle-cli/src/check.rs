@@ -1,7 +1,7 @@
 //! `wattle check`: scenarios proved, one after another, for every target side by side.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use wattle::checker::{Advice, Checker, Report, Verdict};
 use wattle::memory::Target;
@@ -14,6 +14,7 @@ use crate::check_report::{self, Judged, Tried};
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
 use crate::progress::Progress;
+use crate::run;
 use crate::session::Session;
 
 /// How long advice may take.
@@ -24,6 +25,9 @@ pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> 
     let (files, names): (Vec<String>, Vec<String>) =
         args.names.iter().cloned().partition(|name| name.ends_with(".litmus"));
     let scenarios = choice::scenarios(session.scenarios, &names)?;
+    if args.size.is_some() {
+        run::sized(&scenarios)?;
+    }
     let mut exit = Exit::Holds;
     for file in &files {
         exit = exit.max(check_litmus::check_file(session, Path::new(file), args)?);
@@ -41,7 +45,7 @@ pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> 
             draw(&judged, file)?;
         }
         if let Some(dialect) = &args.emit_litmus {
-            check_litmus::emit(session, &judged, dialect)?;
+            check_litmus::emit(session, &judged, dialect, args)?;
         } else if !session.json {
             let first = all.is_empty();
             progress.aside(|| check_report::text(session, &judged, first))?;
@@ -88,7 +92,11 @@ fn configured(checker: Checker, args: &CheckArgs) -> Checker {
 fn judge(scenario: &Scenario, args: &CheckArgs, progress: &Progress) -> Judged {
     let mut tried: Vec<Tried> = Vec::new();
     let checkers = checkers(args);
+    // The time is for the scenario, not for each target.
+    let deadline = args.time.and_then(|time| Instant::now().checked_add(time));
     for checker in &checkers {
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let checker = &left.map_or(checker.clone(), |left| checker.clone().time(left));
         progress.doing(format!("{} under {}", scenario.name, checker.name()));
         let result = checker.check_scenario(scenario, args.size);
         progress.step();
@@ -98,7 +106,8 @@ fn judge(scenario: &Scenario, args: &CheckArgs, progress: &Progress) -> Judged {
     let advised = checkers.iter().zip(&tried).find_map(|(checker, tried)| Some((checker, tried.result.as_ref().ok()?)));
     let advice = advised.filter(|_| !args.no_advice && args.sample.is_none()).map(|(checker, report)| {
         progress.doing(format!("advice on {}", scenario.name));
-        checker.advise_scenario(scenario, args.size, report, args.time.unwrap_or(ADVICE).min(ADVICE))
+        let left = deadline.map_or(ADVICE, |deadline| deadline.saturating_duration_since(Instant::now()));
+        checker.advise_scenario(scenario, args.size, report, left.min(ADVICE))
     });
     Judged { scenario: *scenario, tried, advice: advice.unwrap_or_default() }
 }

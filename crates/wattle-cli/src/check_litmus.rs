@@ -32,7 +32,7 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
 }
 
 /// Writes what is emitted as litmus files.
-pub fn emit(session: &mut Session<'_>, judged: &Judged, dialect: &str) -> Result<(), Stop> {
+pub fn emit(session: &mut Session<'_>, judged: &Judged, dialect: &str, args: &CheckArgs) -> Result<(), Stop> {
     let (dialect, target) = match dialect {
         "ptx" => (Dialect::Ptx, Target::Ptx { sm: 90 }),
         _ => (Dialect::Vulkan, Target::Vulkan),
@@ -41,12 +41,18 @@ pub fn emit(session: &mut Session<'_>, judged: &Judged, dialect: &str) -> Result
     // The fair schedule is all that is written; advice and other targets do not matter here.
     let report = Checker::for_target(target)
         .progress(Progress::Fair)
-        .check_scenario(&judged.scenario, None)
+        .check_scenario(&judged.scenario, args.size)
         .map_err(|error| input(error.to_string()))?;
     let programs = emit_scenario(&report, dialect, &EmitOptions::default())
         .map_err(|error| input(format!("`{}` cannot be written: {error}", judged.scenario.name)))?;
-    for program in programs {
-        session.line(print(&program))?;
+    let parts = programs.len();
+    let Some(program) = args.part.checked_sub(1).and_then(|part| programs.get(part)) else {
+        let message = format!("`{}` has {parts} parts: --part is from 1 to {parts}", judged.scenario.name);
+        return Err(input(message).into());
+    };
+    if parts > 1 {
+        session.line(format!("; part {} of {parts}, of other shapes or launches: --part K writes another", args.part))?;
     }
+    session.line(print(program))?;
     Ok(())
 }

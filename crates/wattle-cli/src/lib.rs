@@ -57,7 +57,7 @@ pub fn run(scenarios: &[Scenario]) -> ExitCode {
             std::process::exit(Exit::Unanswered.code().into());
         }
         interrupt::request();
-        let _ = writeln!(io::stderr(), "interrupted: waiting for the running launch to end; Ctrl-C again ends at once");
+        let _ = writeln!(io::stderr(), "interrupted: what was found so far follows; Ctrl-C again ends at once");
     });
     let style = Style::of(io::stdout().is_terminal());
     execute_styled(scenarios, std::env::args_os(), &mut io::stdout(), style).into()

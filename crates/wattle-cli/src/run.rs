@@ -73,7 +73,8 @@ pub fn run(session: &mut Session, args: &RunArgs) -> Result<Exit, Stop> {
     Ok(exit)
 }
 
-fn sized(scenarios: &[&Scenario]) -> Result<(), Input> {
+/// Refuses a size for scenarios that have one only.
+pub fn sized(scenarios: &[&Scenario]) -> Result<(), Input> {
     let fixed: Vec<_> = scenarios
         .iter()
         .filter(|scenario| matches!(scenario.work, Work::Fixed(_)))

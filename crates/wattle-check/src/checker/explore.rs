@@ -107,7 +107,8 @@ fn explore(
             let chosen = path.chosen.get(path.at - 1).copied().unwrap_or(0);
             phase.outcomes.get(chosen).and_then(|outcome| outcome.orders.clone())
         });
-        let broken = last.is_some_and(|phase| phase.outcomes.is_empty() || !phase.violations.is_empty());
+        let done = path.phases.iter().take(path.at);
+        let broken = done.clone().any(|phase| phase.outcomes.is_empty() || !phase.violations.is_empty());
         if broken {
             return Ok(framed);
         }
@@ -180,6 +181,8 @@ fn run(
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
         Err(system("the scenario", format!("it panicked: {text}")))
     });
+    // What nobody waited for happens all the same.
+    run.finish();
     let path = std::mem::take(&mut *lock(&run.path));
     (summary, path)
 }

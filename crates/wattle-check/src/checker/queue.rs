@@ -120,6 +120,11 @@ impl Run {
         moved
     }
 
+    /// Does all that is still enqueued, as far as it can be done.
+    pub fn finish(&self) {
+        while lock(&self.lines).iter().any(|line| !line.is_idle()) && self.round() {}
+    }
+
     fn failed(&self, number: usize) -> bool {
         lock(&self.lines)[number].error.is_some()
     }

@@ -26,10 +26,10 @@ pub(super) fn leaf<P: Process, V: Visitor<P>>(
         search.statistics.abandoned += u64::from(search.statistics.complete == before);
         return ControlFlow::Continue(());
     }
-    match stuck(search, state, analysis) {
-        Some(stuck) => {
+    match stuck_under_some_order(search, state.clone(), analysis.clone()) {
+        Some((state, analysis, stuck)) => {
             search.statistics.stuck += 1;
-            let execution = execution(state, &state.graph, analysis, stuck);
+            let execution = execution(&state, &state.graph, &analysis, stuck);
             search.visitor.stuck(&execution)
         }
         None => {
@@ -51,15 +51,7 @@ fn order_writes<P: Process, V: Visitor<P>>(
     analysis: Analysis,
 ) -> ControlFlow<()> {
     let model = search.setup.model;
-    let open = state.writes.iter().find_map(|writes| {
-        writes.iter().enumerate().find_map(|(at, &first)| {
-            writes[at + 1..].iter().find_map(|&second| {
-                let ordered = analysis.coherence.has(first, second) || analysis.coherence.has(second, first);
-                (!ordered && model.orders_writes(graph, first, second)).then_some((first, second))
-            })
-        })
-    });
-    let Some((a, b)) = open else {
+    let Some((a, b)) = unordered_writes(search, state, graph, &analysis) else {
         if let Some((graph, analysis)) = order_fences(search, graph.clone(), analysis) {
             search.statistics.complete += 1;
             let execution = execution(state, &graph, &analysis, Vec::new());
@@ -75,6 +67,44 @@ fn order_writes<P: Process, V: Visitor<P>>(
         }
     }
     ControlFlow::Continue(())
+}
+
+/// Two writes that the model wants ordered, and that nothing has ordered yet.
+fn unordered_writes<P: Process, V: Visitor<P>>(
+    search: &Search<'_, '_, P, V>,
+    state: &State<P>,
+    graph: &Graph,
+    analysis: &Analysis,
+) -> Option<(EventId, EventId)> {
+    state.writes.iter().find_map(|writes| {
+        writes.iter().enumerate().find_map(|(at, &first)| {
+            writes[at + 1..].iter().find_map(|&second| {
+                let ordered = analysis.coherence.has(first, second) || analysis.coherence.has(second, first);
+                (!ordered && search.setup.model.orders_writes(graph, first, second)).then_some((first, second))
+            })
+        })
+    })
+}
+
+/// An order of all writes and fences under which some threads wait for ever: what one thread sees last, all do.
+fn stuck_under_some_order<P: Process, V: Visitor<P>>(
+    search: &Search<'_, '_, P, V>,
+    mut state: State<P>,
+    analysis: Analysis,
+) -> Option<(State<P>, Analysis, Vec<Stuck>)> {
+    // With fewer orders more looks like the last write; what is not stuck now will not be with more of them.
+    let stuck = stuck(search, &state, &analysis)?;
+    let Some((a, b)) = unordered_writes(search, &state, &state.graph, &analysis) else {
+        let (graph, analysis) = order_fences(search, state.graph.clone(), analysis)?;
+        state.graph = graph;
+        return Some((state, analysis, stuck));
+    };
+    [(a, b), (b, a)].into_iter().find_map(|(first, second)| {
+        let mut state = state.clone();
+        state.graph.order_writes(first, second);
+        let analysis = search.setup.model.analyse(&state.graph).ok()?;
+        stuck_under_some_order(search, state, analysis)
+    })
 }
 
 /// An order of the sequentially consistent fences under which everything holds, if there is one: one with a data race
@@ -138,14 +168,17 @@ fn spins<P: Process, V: Visitor<P>>(
     analysis: &Analysis,
     thread: ThreadId,
 ) -> Option<Vec<(EventId, EventId)>> {
-    let mut open = vec![(state.clone(), 0)];
+    let mut open = vec![(state.clone(), Vec::new())];
     while let Some((mut state, chosen)) = open.pop() {
         if settle(search.setup, &mut state).is_err() {
             continue;
         }
         if state.runners[thread].status == Status::Spins {
+            // Only what it looks at again and again may be left open: all before that has happened, and has a source.
+            let since = state.runners[thread].spins_since;
+            let again = chosen.iter().all(|&read: &EventId| since.is_some_and(|first| read >= first));
             let looks = looks(&state, thread);
-            if looks.iter().all(|&(_, write)| is_last(&state, analysis, write)) {
+            if again && looks.iter().all(|&(_, write)| is_last(&state, analysis, write)) {
                 return Some(looks);
             }
             continue;
@@ -153,7 +186,7 @@ fn spins<P: Process, V: Visitor<P>>(
         let Some(read) = state.pending(thread).next() else { continue };
         let Some(location) = state.graph.event(read).location else { continue };
         // A loop that looks at so many places is not one that waits.
-        if chosen > 64 {
+        if chosen.len() > 64 {
             continue;
         }
         let own = |write: EventId| write > read && state.graph.same_thread(read, write);
@@ -162,7 +195,8 @@ fn spins<P: Process, V: Visitor<P>>(
             let mut next = state.clone();
             next.choose(read, write);
             next.runners[thread].status = Status::Ready;
-            open.push((next, chosen + 1));
+            let chosen = chosen.iter().copied().chain([read]).collect();
+            open.push((next, chosen));
         }
     }
     None

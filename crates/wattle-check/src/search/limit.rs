@@ -47,9 +47,6 @@ impl<'a> Watch<'a> {
     /// Whether a limit has been reached; cheap enough to be called for every step of the search.
     pub fn check(&mut self) -> Option<Stopped> {
         self.ticks = self.ticks.wrapping_add(1);
-        if !self.ticks.is_multiple_of(64) {
-            return None;
-        }
         let asked = self.limits.heeds_interrupt && wattle_core::interrupt::requested();
         if asked || self.limits.cancelled.as_ref().is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)) {
             return Some(Stopped::Cancelled);
@@ -57,7 +54,7 @@ impl<'a> Watch<'a> {
         if self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Some(Stopped::Time);
         }
-        let used = || if self.ticks.is_multiple_of(4096) { resident_bytes() } else { None };
+        let used = || if self.ticks % 1024 == 1 { resident_bytes() } else { None };
         self.limits.memory.filter(|&limit| used().is_some_and(|used| used > limit)).map(|_| Stopped::Memory)
     }
 }
