@@ -51,7 +51,8 @@ pub fn emit(session: &mut Session<'_>, judged: &Judged, dialect: &str, args: &Ch
         return Err(input(message).into());
     };
     if parts > 1 {
-        session.line(format!("; part {} of {parts}, of other shapes or launches: --part K writes another", args.part))?;
+        session
+            .line(format!("; part {} of {parts}, of other shapes or launches: --part K writes another", args.part))?;
     }
     session.line(print(program))?;
     Ok(())

@@ -123,7 +123,9 @@ fn verdicts(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
     let racy = judged.main().is_some_and(|report| report.violations.iter().any(|wrong| wrong.kind() == "data race"));
     let silent = |report: &Report| report.verdict == Verdict::Holds && report.checks.is_empty();
     if racy && judged.tried.iter().filter_map(|tried| tried.result.as_ref().ok()).any(silent) {
-        notes.push("where it holds although it races: a race is no error there, and the scenario asserts nothing".into());
+        notes.push(
+            "where it holds although it races: a race is no error there, and the scenario asserts nothing".into(),
+        );
     }
     for note in notes {
         for (number, line) in text::wrap(&note, text::WIDTH - 6).into_iter().enumerate() {

@@ -119,6 +119,78 @@ fn a_bound_that_is_reached_is_said_and_a_larger_one_answers() {
     assert_eq!(with(8).unwrap().verdict, Verdict::Holds);
 }
 
+#[kernel]
+fn wait_and_count(acc: &Acc, flag: Atomic<u32>, waited: Atomic<u32>) {
+    if acc.thread_in_grid() == 0 {
+        flag.store(0, 1);
+    } else {
+        let mut looks = 0;
+        while flag.load(0) == 0 {
+            looks += 1;
+        }
+        waited.store(0, looks);
+    }
+}
+
+/// A loop that counts while it waits goes on for as long as one likes: it is looked at up to the bound.
+#[test]
+fn a_loop_that_counts_while_it_waits_reaches_the_bound() {
+    let report = checked(|device| {
+        let (flag, waited) = (device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(1)?);
+        device.queue()?.launch(ThreadSpec::new(2, 1), wait_and_count(&flag, &waited))
+    });
+    assert_eq!((report.verdict, report.unknown.as_slice()), (Verdict::Unknown, &[Unknown::LoopBound(4)][..]));
+    assert_eq!(report.statistics.complete, 5, "it looks in vain up to four times");
+}
+
+#[test]
+fn what_nobody_waits_for_is_checked_too() {
+    let report = checked(|device| {
+        let out = device.alloc_zeroed::<u32>(2)?;
+        device.queue_non_blocking()?.launch(ThreadSpec::new(2, 1), write_past(&out))
+    });
+    assert_eq!(kind(&report), "fault");
+}
+
+#[kernel]
+fn peterson(acc: &Acc, interested: Atomic<u32>, turn: Atomic<u32>, counter: Shared<u32>) {
+    let own = acc.block_in_grid();
+    let other = 1 - own;
+    interested.store(own, 1);
+    acc.mem_fence(Scope::Device, Order::SeqCst);
+    turn.store(0, other);
+    acc.mem_fence(Scope::Device, Order::SeqCst);
+    while interested.load(other) == 1 && turn.load(0) == other {}
+    acc.mem_fence(Scope::Device, Order::Acquire);
+    counter[0] += 1;
+    acc.mem_fence(Scope::Device, Order::Release);
+    interested.store(own, 0);
+}
+
+/// Both wait on what they see last; they see the same last.
+#[test]
+fn threads_that_wait_agree_on_one_order_of_writes() {
+    for progress in [Progress::Fair, Progress::Lobe] {
+        let report = Checker::new(Model::Portable).progress(progress).check(|device| {
+            let interested = device.alloc_zeroed::<u32>(2)?;
+            let (turn, counter) = (device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(1)?);
+            let queue = device.queue()?;
+            let kernel = peterson(&interested, &turn, &counter);
+            queue.launch_with(LaunchOptions::new().cooperative(), ThreadSpec::new(2, 1), kernel)?;
+            assert_eq!(counter.read(&queue)?, [2]);
+            Ok(())
+        });
+        assert_eq!(kind(&report.unwrap()), "", "{progress}");
+    }
+}
+
+#[test]
+fn a_lock_taken_twice_lets_everyone_in() {
+    let scenario = wattle_kernels::find("lock-ticket").unwrap();
+    let report = Checker::new(Model::Portable).check_scenario(scenario, Some(2)).unwrap();
+    assert_eq!((report.verdict, kind(&report)), (Verdict::Holds, ""));
+}
+
 #[test]
 fn launches_one_after_another_see_each_other_and_copies_stand_between() {
     let report = checked(|device| {
@@ -207,8 +279,7 @@ fn block_scope_does_where_there_is_one_block() {
             let payload = device.alloc_zeroed::<u32>(1)?;
             let ready = device.alloc_zeroed::<u32>(1)?;
             let mismatches = device.alloc_zeroed::<u32>(1)?;
-            let kernel =
-                wattle_kernels::publication::producer_consumer_block_scope(&payload, &ready, &mismatches);
+            let kernel = wattle_kernels::publication::producer_consumer_block_scope(&payload, &ready, &mismatches);
             queue.launch(ThreadSpec::new(blocks, threads), kernel)?;
             assert_eq!(mismatches.read(&queue)?, [0]);
             Ok(())

@@ -72,9 +72,9 @@ pub(super) fn count(execution: &Execution<'_, KernelThread>, world: &World) -> O
     let mut orders = Orders::default();
     for (at, &first) in accesses.iter().enumerate() {
         for (other, &second) in accesses.iter().enumerate() {
-            let writes = [first, second].iter().any(|&event| {
-                graph.event(event).label.kind == Kind::Write || graph.other_half(event).is_some()
-            });
+            let writes = [first, second]
+                .iter()
+                .any(|&event| graph.event(event).label.kind == Kind::Write || graph.other_half(event).is_some());
             let conflict = writes && graph.event(first).location == graph.event(second).location;
             if at != other && conflict && before.has(first, second) && !graph.same_thread(first, second) {
                 orders.case.push(format!("{} < {}", names[at], names[other]));

@@ -115,8 +115,9 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
             Action::Read { target, label, source } => {
                 let (event, _) = event(state, thread, &mut run, label, source);
                 locate(setup, state, event, target, source)?;
-                answer(setup, state, thread, &mut run, event);
+                // Before the answer: the heads are kept as they are then, if the thread is to be run from here again.
                 run.heads.iter_mut().for_each(|head| head.looked |= label.atomic);
+                answer(setup, state, thread, &mut run, event);
             }
             Action::Write { target, value, label, source } => {
                 let (event, _) = event(state, thread, &mut run, label, source);
