@@ -13,6 +13,7 @@ use crate::check_litmus;
 use crate::check_report::{self, Judged, Tried};
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
+use crate::panics;
 use crate::progress::Progress;
 use crate::run;
 use crate::session::Session;
@@ -98,7 +99,8 @@ fn judge(scenario: &Scenario, args: &CheckArgs, progress: &Progress) -> Judged {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let checker = &left.map_or(checker.clone(), |left| checker.clone().time(left));
         progress.doing(format!("{} under {}", scenario.name, checker.name()));
-        let result = checker.check_scenario(scenario, args.size);
+        // A panic of the scenario's is an assertion that failed; the report tells of it.
+        let (result, _) = panics::kept(|| checker.check_scenario(scenario, args.size));
         progress.step();
         tried.push(Tried { name: checker.name(), result });
     }
@@ -107,7 +109,7 @@ fn judge(scenario: &Scenario, args: &CheckArgs, progress: &Progress) -> Judged {
     let advice = advised.filter(|_| !args.no_advice && args.sample.is_none()).map(|(checker, report)| {
         progress.doing(format!("advice on {}", scenario.name));
         let left = deadline.map_or(ADVICE, |deadline| deadline.saturating_duration_since(Instant::now()));
-        checker.advise_scenario(scenario, args.size, report, left.min(ADVICE))
+        panics::kept(|| checker.advise_scenario(scenario, args.size, report, left.min(ADVICE))).0
     });
     Judged { scenario: *scenario, tried, advice: advice.unwrap_or_default() }
 }

@@ -1,19 +1,22 @@
 //! Panics within scenarios, which are results: they are kept, with their place, and nothing is printed.
 
 use std::panic;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 
-static INSIDE: AtomicUsize = AtomicUsize::new(0);
+static INSIDE: AtomicBool = AtomicBool::new(false);
 static PLACE: Mutex<Option<String>> = Mutex::new(None);
+/// Held by the one whose panics are kept: a panic may come from any thread, so its place can be only one's.
+static KEEPER: Mutex<()> = Mutex::new(());
 
-/// Runs something whose panics are caught, and says where the first of them came from. It must not unwind.
+/// Runs something whose panics are caught, and says where the first of them came from. It must not unwind, nor call
+/// this again.
 pub fn kept<R>(work: impl FnOnce() -> R) -> (R, Option<String>) {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if INSIDE.load(Ordering::SeqCst) == 0 {
+            if !INSIDE.load(Ordering::SeqCst) {
                 return before(info);
             }
             let place = info.location().map(ToString::to_string);
@@ -21,11 +24,13 @@ pub fn kept<R>(work: impl FnOnce() -> R) -> (R, Option<String>) {
             *kept = kept.take().or(place);
         }));
     });
+    let keeper = KEEPER.lock().unwrap_or_else(PoisonError::into_inner);
     let place = || PLACE.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if INSIDE.fetch_add(1, Ordering::SeqCst) == 0 {
-        place();
-    }
+    place();
+    INSIDE.store(true, Ordering::SeqCst);
     let result = work();
-    INSIDE.fetch_sub(1, Ordering::SeqCst);
-    (result, place())
+    INSIDE.store(false, Ordering::SeqCst);
+    let place = place();
+    drop(keeper);
+    (result, place)
 }
