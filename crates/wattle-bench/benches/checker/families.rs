@@ -95,7 +95,7 @@ pub const FAMILIES: [Family; 12] = [
     Family {
         name: "test-and-set lock",
         work: test_and_set,
-        sizes: COUNTS.split_at(5).0,
+        sizes: COUNTS.split_at(4).0,
         symmetry: false,
         bars: &[],
         thrifty: true,
