@@ -142,27 +142,3 @@ fn a_wait_for_nobody_is_stuck() {
         run(&vec![vec![wait(1)], vec![store(0, constant(1)), store(0, constant(2))]], Model::Portable);
     assert_eq!((statistics.complete, found.stuck.as_slice()), (1, &[vec![0]][..]), "{statistics:?}");
 }
-
-#[test]
-#[ignore = "a look at speed"]
-fn speed() {
-    let ticket = |threads: usize| {
-        let one = vec![
-            add(0, 0),
-            Op::Await { cell: 1, value: register(0), label: Label::atomic_read(D).acquiring() },
-            Op::Load { to: 1, cell: 2, label: Label::plain_read() },
-            Op::Store { cell: 2, value: Value { constant: 1, registers: vec![1] }, label: Label::plain_write() },
-            Op::Store {
-                cell: 1,
-                value: Value { constant: 1, registers: vec![0] },
-                label: Label::atomic_write(D).releasing(),
-            },
-        ];
-        vec![one; threads]
-    };
-    for threads in 3..=std::env::var("UPTO").ok().and_then(|n| n.parse().ok()).unwrap_or(7) {
-        let start = std::time::Instant::now();
-        let (_, statistics) = run(&ticket(threads), Model::Portable);
-        println!("ticket {threads} {:?} {statistics:?}", start.elapsed());
-    }
-}

@@ -91,6 +91,10 @@ fn shapes_and_executions_are_told() {
         checker.check_scenario(scenario("lock-ticket"), None).unwrap().statistics.complete
     };
     assert_eq!((counted(true), counted(false)), (1, 6), "three tickets in any order");
+    // However often somebody looked in vain.
+    assert_eq!(portable("publication").statistics.complete, 1);
+    let lock = Checker::new(Model::Portable).symmetry(false).check_scenario(scenario("lock-test-and-set"), None);
+    assert_eq!(lock.unwrap().statistics.complete, 6);
 }
 
 /// The textbook's own question has the textbook's answer.

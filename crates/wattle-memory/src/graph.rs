@@ -146,11 +146,6 @@ impl Graph {
         self.fences.push((first, second));
     }
 
-    /// Takes back the last order of two fences.
-    pub fn forget_fence_order(&mut self) {
-        self.fences.pop();
-    }
-
     /// Says that a thread that arrives at `arrival` comes to it before another passes `passage`.
     pub fn synchronize_barrier(&mut self, arrival: EventId, passage: EventId) {
         self.barriers.push((arrival, passage));
@@ -295,10 +290,5 @@ impl Graph {
     pub fn in_scope(&self, a: EventId, b: EventId) -> bool {
         let level = |event: EventId| self.events[event].label.level;
         self.share(a, b, level(a).min(level(b)))
-    }
-
-    /// Pairs of events whose threads are in one group of that level.
-    pub fn sharing(&self, level: Level) -> Relation {
-        Relation::of(self.len(), |a, b| self.share(a, b, level))
     }
 }

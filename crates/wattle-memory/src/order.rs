@@ -140,13 +140,6 @@ impl WriteOrder {
     }
 }
 
-impl FenceOrder {
-    /// Whether it orders nothing that the other does not order too.
-    pub fn is_within(self, other: FenceOrder) -> bool {
-        self == other || other == FenceOrder::SeqCst || (other == FenceOrder::AcqRel && self != FenceOrder::SeqCst)
-    }
-}
-
 impl UpdateOrder {
     /// Whether the read half is an acquire read.
     pub fn acquires(self) -> bool {
@@ -160,6 +153,11 @@ impl UpdateOrder {
 }
 
 impl FenceOrder {
+    /// Whether it orders nothing that the other does not order too.
+    pub fn is_within(self, other: FenceOrder) -> bool {
+        self == other || other == FenceOrder::SeqCst || (other == FenceOrder::AcqRel && self != FenceOrder::SeqCst)
+    }
+
     /// Whether it is an acquire fence; a sequentially consistent fence is one too.
     pub fn acquires(self) -> bool {
         self != FenceOrder::Release

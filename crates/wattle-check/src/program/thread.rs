@@ -369,7 +369,11 @@ impl Process for KernelThread {
         let value = value.map_or(Deferred::Pending, Deferred::Known);
         match self.awaited {
             Awaited::Nothing => {}
-            Awaited::Value => self.thread.answer(value),
+            // Nothing of an iteration may stay behind, or two that are the same would look different.
+            Awaited::Value => {
+                self.thread.answer(value);
+                self.awaited = Awaited::Nothing;
+            }
             Awaited::Lane { of } => {
                 self.lanes.push(value);
                 if self.lanes.len() == of as usize {

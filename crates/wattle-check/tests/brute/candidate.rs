@@ -111,7 +111,7 @@ fn through(mut way: Way, thread: usize, ops: &[Op], mut control: Vec<usize>) -> 
             both.push(ends);
             return both;
         }
-        other => unimplemented!("{other:?}"),
+        other => panic!("the generator makes no such statement: {other:?}"),
     }
     through(way, thread, rest, control)
 }

@@ -88,7 +88,7 @@ impl<'g> Base<'g> {
         let releases = graph.set(|event| event.label.release);
         let po = graph.po();
         // The system's operations stand in threads of their own or nobody's; what precedes one in its thread takes part.
-        let ssw = system(graph, &po);
+        let ssw = super::system_hops(graph, &po);
         Base { graph, po, rf: graph.rf(), ssw, acquires, releases }
     }
 
@@ -234,9 +234,4 @@ fn about(graph: &Graph, a: EventId, b: EventId) -> bool {
         && first.reference == second.reference;
     let own = one_reference && (first.label.coherent || second.label.coherent);
     a != b && (available || visible) || own
-}
-
-/// System-synchronizes-with: the whole of what precedes one side, and the whole of what follows the other.
-fn system(graph: &Graph, po: &Relation) -> Relation {
-    super::system_hops(graph, po)
 }
