@@ -160,6 +160,12 @@ pub struct EmitArgs {
     /// Only the kernels of this name
     #[arg(long, short)]
     pub kernel: Option<String>,
+    /// The compute capability that PTX is for, from sm_70 to sm_120
+    #[arg(long, default_value = "sm_90", value_parser = arch)]
+    pub arch: u32,
+    /// Where to write it; standard output, if it is not said
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<std::path::PathBuf>,
 }
 
 /// What kernels can be printed as.
@@ -167,6 +173,29 @@ pub struct EmitArgs {
 pub enum Target {
     /// The intermediate representation, with source lines
     Ir,
+    /// SPIR-V with the Vulkan memory model, disassembled, with names and source lines
+    Spirv,
+    /// The SPIR-V module itself, of one kernel
+    SpirvBin,
+    /// PTX for the compute capability of `--arch`
+    Ptx,
+}
+
+impl Target {
+    /// The name that the option takes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Target::Ir => "ir",
+            Target::Spirv => "spirv",
+            Target::SpirvBin => "spirv-bin",
+            Target::Ptx => "ptx",
+        }
+    }
+}
+
+fn arch(text: &str) -> Result<u32, String> {
+    let number = text.strip_prefix("sm_").and_then(|number| number.parse().ok());
+    number.filter(|sm| (70..=120).contains(sm)).ok_or_else(|| "write sm_90, or another from sm_70 to sm_120".to_owned())
 }
 
 pub(crate) fn seconds(text: &str) -> Result<std::time::Duration, String> {

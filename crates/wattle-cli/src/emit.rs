@@ -1,18 +1,17 @@
 //! `wattle emit`.
 
-use std::any::TypeId;
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
-use wattle::{Device, DeviceKind, Kernel, Scenario, Work, interrupt};
+use wattle::{Device, DeviceKind, ErrorKind, Kernel, Scenario, Work, interrupt};
+use wattle_spirv::Features;
 
 use crate::args::{EmitArgs, Target};
-use crate::attempt::{Attempt, Plan, Status, kind};
+use crate::attempt::kind;
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
 use crate::session::Session;
-use crate::shape::Wish;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -27,7 +26,10 @@ struct KernelReport {
     file: &'static str,
     line: u32,
     rank: usize,
-    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<Vec<u32>>,
 }
 
 /// Prints the code that is made of the kernels that a scenario launches.
@@ -49,29 +51,77 @@ pub fn emit(session: &mut Session, args: &EmitArgs) -> Result<Exit, Stop> {
             return Err(Input { message, ..Input::unknown("unknown_kernel", "kernel", name, known) }.into());
         }
     }
-    let reports: Vec<_> = kernels.iter().map(|kernel| report(&**kernel, args.target)).collect::<Result<_, _>>()?;
+    if args.target == Target::SpirvBin && !session.json {
+        return module(session, args, &kernels);
+    }
+    let reports: Vec<_> =
+        kernels.iter().map(|kernel| report(&**kernel, args.target, args.arch)).collect::<Result<_, _>>()?;
     if session.json {
-        let target = match args.target {
-            Target::Ir => "ir",
-        };
-        session.report("emit", Exit::Holds, &Report { scenario: scenario.name, target, kernels: reports })?;
-    } else {
-        for (number, kernel) in reports.iter().enumerate() {
-            if number > 0 {
-                session.line("")?;
-            }
-            session.line(&kernel.text)?;
-        }
+        let report = Report { scenario: scenario.name, target: args.target.name(), kernels: reports };
+        session.report("emit", Exit::Holds, &report)?;
+        return Ok(Exit::Holds);
+    }
+    let text: Vec<_> = reports.into_iter().filter_map(|report| report.text).collect();
+    let text = text.join("\n");
+    match &args.output {
+        Some(file) => write(file, text.as_bytes())?,
+        None => session.line(&text)?,
     }
     Ok(Exit::Holds)
 }
 
-fn report(kernel: &dyn Kernel, target: Target) -> Result<KernelReport, Input> {
-    let info = kernel.info();
-    let text = match target {
-        Target::Ir => kernel.build().map_err(|error| Input::new(kind(&error), error.to_string()))?.to_string(),
+/// Writes the module of the one kernel there is.
+fn module(session: &mut Session, args: &EmitArgs, kernels: &[Arc<dyn Kernel>]) -> Result<Exit, Stop> {
+    let [kernel] = kernels else {
+        let known = kernels.iter().map(|kernel| kernel.info().name.to_owned()).collect();
+        let message =
+            format!("`{}` launches {} kernels, and a file holds one: choose with --kernel", args.name, kernels.len());
+        return Err(Input { known, ..Input::new("several_kernels", message) }.into());
     };
-    Ok(KernelReport { name: info.name, file: info.site.file, line: info.site.line, rank: kernel.rank(), text })
+    let words = spirv(&**kernel)?;
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    match &args.output {
+        Some(file) => write(file, &bytes)?,
+        None => session.out.write_all(&bytes)?,
+    }
+    Ok(Exit::Holds)
+}
+
+fn write(file: &Path, bytes: &[u8]) -> Result<(), Input> {
+    std::fs::write(file, bytes)
+        .map_err(|error| Input::new("output", format!("{} cannot be written: {error}", file.display())))
+}
+
+fn report(kernel: &dyn Kernel, target: Target, arch: u32) -> Result<KernelReport, Input> {
+    let info = kernel.info();
+    let (mut text, mut words) = (None, None);
+    match target {
+        Target::Ir => text = Some(built(kernel)?.to_string()),
+        Target::Spirv => {
+            let disassembled = wattle_spirv::disassemble(&spirv(kernel)?);
+            text = Some(disassembled.map_err(|error| Input::new("spirv", error))?);
+        }
+        Target::SpirvBin => words = Some(spirv(kernel)?),
+        Target::Ptx => {
+            let module = wattle_ptx::build(&built(kernel)?, &wattle_ptx::Target::new(arch));
+            let module =
+                module.map_err(|lacking| Input::new("capability", format!("{lacking}; {}", lacking.instead())))?;
+            text = Some(module.text());
+        }
+    }
+    Ok(KernelReport { name: info.name, file: info.site.file, line: info.site.line, rank: kernel.rank(), text, words })
+}
+
+fn built(kernel: &dyn Kernel) -> Result<wattle::ir::Kernel, Input> {
+    kernel.build().map_err(|error| Input::new(kind(&error), error.to_string()))
+}
+
+/// The module for a device that has every feature.
+fn spirv(kernel: &dyn Kernel) -> Result<Vec<u32>, Input> {
+    match wattle_spirv::build(&built(kernel)?, &Features::all()) {
+        Ok(module) => Ok(module.words),
+        Err(lacking) => Err(Input::new("capability", format!("{lacking}; {}", lacking.instead()))),
+    }
 }
 
 /// The distinct kernels that the scenario launches at its smallest size, in the order of their first launches. What
@@ -81,36 +131,25 @@ fn launched(scenario: &Scenario) -> Result<Vec<Arc<dyn Kernel>>, Input> {
         Work::Fixed(_) => None,
         Work::Sized(_, sizes) => Some(sizes.proof.min(sizes.small).min(sizes.full)),
     };
-    let plan = Plan { size, repeat: 1, wish: Wish::default() };
     let mut devices = Device::all();
     // A simulated device runs every kernel, whatever its shape.
     devices.sort_by_key(|device| device.properties().kind != DeviceKind::Simulated);
-    let seen = Arc::new(Mutex::new((HashSet::<TypeId>::new(), Vec::<Arc<dyn Kernel>>::new())));
+    let mut kernels = Vec::new();
     let mut why = String::new();
     for device in devices {
-        let to = seen.clone();
-        let observed = device.observed(Arc::new(move |kernel: &dyn Kernel| {
-            let (known, kernels) = &mut *to.lock().unwrap_or_else(PoisonError::into_inner);
-            if known.insert(kernel.identity()) {
-                kernels.push(kernel.to_arc());
-            }
-        }));
-        let attempt = Attempt::new(scenario, &observed, &plan, || ());
-        let kernels = seen.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
+        let launched = scenario.launched(&device, size);
         if interrupt::requested() {
-            break;
+            return Err(Input::new("interrupted", "interrupted before all kernels had been launched"));
         }
-        if !kernels.is_empty() && attempt.status != Status::Unsupported {
+        let refused = matches!(&launched.outcome, Err(error) if matches!(error.kind(), ErrorKind::Capability { .. }));
+        kernels = launched.kernels;
+        if !kernels.is_empty() && !refused {
             return Ok(kernels);
         }
-        if let Some(first) = &attempt.error {
-            why += &format!("\n  {}: {}", device.name(), first.text().replace('\n', "\n  "));
+        if let Err(error) = launched.outcome {
+            why += &format!("\n  {}: {}", device.name(), error.to_string().replace('\n', "\n  "));
         }
     }
-    if interrupt::requested() {
-        return Err(Input::new("interrupted", "interrupted before all kernels had been launched"));
-    }
-    let kernels = seen.lock().unwrap_or_else(PoisonError::into_inner).1.clone();
     if kernels.is_empty() {
         return Err(Input::new(
             "no_kernels",

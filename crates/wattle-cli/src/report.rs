@@ -58,6 +58,7 @@ pub struct DeviceReport<'a> {
     pub max_threads_per_block: u32,
     pub max_shared_bytes: u64,
     pub max_cooperative_blocks: u32,
+    pub concurrent_queues: u32,
     pub scopes: Vec<String>,
 }
 
@@ -72,6 +73,7 @@ impl<'a> DeviceReport<'a> {
                 DeviceKind::Host => "host",
                 DeviceKind::Simulated => "simulated",
                 DeviceKind::Gpu => "gpu",
+                DeviceKind::Software => "software",
             },
             workers: properties.workers,
             memory_bytes: properties.memory,
@@ -79,6 +81,7 @@ impl<'a> DeviceReport<'a> {
             max_threads_per_block: properties.max_threads_per_block,
             max_shared_bytes: properties.max_shared_memory,
             max_cooperative_blocks: properties.max_cooperative_blocks,
+            concurrent_queues: properties.concurrent_queues,
             scopes: properties.scopes.iter().map(ToString::to_string).collect(),
         }
     }

@@ -284,6 +284,10 @@ impl<T: Element, const D: usize> Buffer<T, D> {
             .into());
         };
         let guard = self.raw.uses.hold(self.whole().region, access, user)?;
+        if let Err(error) = self.raw.memory.usable() {
+            self.raw.uses.release(guard);
+            return Err(error);
+        }
         Ok((start.cast(), guard))
     }
 }

@@ -38,6 +38,8 @@ pub struct Properties {
     pub max_shared_memory: u64,
     /// The most blocks of a cooperative launch.
     pub max_cooperative_blocks: u32,
+    /// How many queues surely do their launches at the same time; those of more may wait for each other's end.
+    pub concurrent_queues: u32,
     /// Which scopes fences and atomics can have.
     pub scopes: Vec<Scope>,
 }
@@ -53,6 +55,8 @@ pub enum DeviceKind {
     Checker,
     /// A GPU.
     Gpu,
+    /// A driver for GPUs that computes on the cores of this machine: right, and slow.
+    Software,
 }
 
 /// A launch, as a device is given it.
@@ -153,10 +157,19 @@ pub struct Missing {
 pub struct Provider {
     /// The first part of its devices' names.
     pub name: &'static str,
-    /// The devices that there are, or why there is none.
-    pub find: fn() -> Result<Vec<Device>, Missing>,
+    /// The devices that there are, and why others are not.
+    pub find: fn() -> Found,
     /// The device `name:rest`, where `rest` means more than a number.
     pub select: fn(rest: &str) -> Option<Device>,
+}
+
+/// What a provider has found.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// The devices that there are.
+    pub devices: Vec<Device>,
+    /// Those that could be there and are not, or that are there and cannot be used.
+    pub missing: Vec<Missing>,
 }
 
 /// The providers that are linked.
@@ -187,11 +200,13 @@ impl Device {
     pub fn survey() -> (Vec<Device>, Vec<Missing>) {
         let mut devices = vec![Device::host(), Device::host_serial()];
         let mut missing = Vec::new();
-        for provider in PROVIDERS {
-            match (provider.find)() {
-                Ok(found) => devices.extend(found),
-                Err(reason) => missing.push(reason),
-            }
+        // The linker's order is none: what is always there comes first, and then by name.
+        let mut providers: Vec<_> = PROVIDERS.iter().collect();
+        providers.sort_by_key(|provider| (provider.name != "simulated", provider.name));
+        for provider in providers {
+            let found = (provider.find)();
+            devices.extend(found.devices);
+            missing.extend(found.missing);
         }
         for name in ["simulated", "cuda", "vulkan"] {
             if PROVIDERS.iter().all(|provider| provider.name != name) {
@@ -212,6 +227,13 @@ impl Device {
     /// # Errors
     /// There is none; the error lists those that there are, and why others are not.
     pub fn select(name: &str) -> Result<Device> {
+        // Who wants the host need not wait for drivers to be loaded.
+        for host in [Device::host, Device::host_serial] {
+            let host = host();
+            if host.name() == name {
+                return Ok(host);
+            }
+        }
         if let Some((kind, rest)) = name.split_once(':')
             && let Some(device) =
                 PROVIDERS.iter().filter(|provider| provider.name == kind).find_map(|provider| (provider.select)(rest))
@@ -239,6 +261,24 @@ impl Device {
     /// What it is and can do.
     pub fn properties(&self) -> &Properties {
         self.0.properties()
+    }
+
+    /// Refuses to go on where launches of so many queues may not run at the same time: for work in which a launch waits
+    /// for another one's.
+    ///
+    /// # Errors
+    /// The device has fewer such queues ([`Properties::concurrent_queues`]).
+    pub fn needs_concurrent_queues(&self, queues: u32) -> Result<()> {
+        let there = self.properties().concurrent_queues;
+        if queues <= there {
+            return Ok(());
+        }
+        Err(ErrorKind::Capability {
+            device: self.name().to_owned(),
+            what: format!("surely run launches of {queues} queues at the same time: of {there} at the most"),
+            instead: "let no launch wait for one that is on another queue".into(),
+        }
+        .into())
     }
 
     /// The backend.

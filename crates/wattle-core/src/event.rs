@@ -1,34 +1,67 @@
 //! Events: points in a queue's order that others can wait for.
 
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::clock::{self, Moment};
 use crate::device::BackendQueue;
 use crate::error::Result;
 
+/// When a point was reached, by some clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timestamp {
+    /// Which clock: 0 is the host's, others are those of devices.
+    pub clock: u64,
+    /// What it said, in nanoseconds.
+    pub nanoseconds: u64,
+}
+
+impl Timestamp {
+    /// The host's clock, now.
+    pub fn now() -> Timestamp {
+        static START: OnceLock<Instant> = OnceLock::new();
+        let since = START.get_or_init(Instant::now).elapsed();
+        Timestamp { clock: 0, nanoseconds: since.as_nanos().try_into().unwrap_or(u64::MAX) }
+    }
+}
+
 /// Whether a point has been reached.
 #[derive(Debug, Default)]
 pub struct EventState {
-    reached: Mutex<bool>,
+    reached: Mutex<Option<Timestamp>>,
     changed: Condvar,
 }
 
 impl EventState {
     /// Whether the point has been reached.
     pub fn is_reached(&self) -> bool {
-        *self.reached.lock().unwrap_or_else(PoisonError::into_inner)
+        self.reached().is_some()
     }
 
-    /// The point has been reached.
+    /// When the point was reached.
+    pub fn timestamp(&self) -> Option<Timestamp> {
+        *self.reached()
+    }
+
+    /// The point has been reached, now.
     pub fn reach(&self) {
-        *self.reached.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.reach_at(Timestamp::now());
+    }
+
+    /// The point was reached then, by the device's own clock.
+    pub fn reach_at(&self, timestamp: Timestamp) {
+        *self.reached() = Some(timestamp);
         self.changed.notify_all();
+    }
+
+    fn reached(&self) -> MutexGuard<'_, Option<Timestamp>> {
+        self.reached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until the point has been reached.
     pub fn wait(&self) {
-        let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
-        while !*reached {
+        let mut reached = self.reached();
+        while reached.is_none() {
             reached = self.changed.wait(reached).unwrap_or_else(PoisonError::into_inner);
         }
     }
@@ -48,9 +81,24 @@ impl Event {
         self.state.is_reached()
     }
 
+    /// Waits until the event has been reached, as a queue of a device does that was told to: nothing is ordered for the
+    /// host by it.
+    pub fn wait_as_device(&self) {
+        self.queue.progress(&self.state);
+        self.state.wait();
+    }
+
     /// Moves the work before the event on a little, where it moves only while somebody asks.
     pub fn nudge(&self) {
         self.queue.nudge();
+    }
+
+    /// How long it took from `earlier` to this event, by the device's clock where it has one. None while one of the two
+    /// has not been reached, or where they are of devices whose clocks cannot be compared.
+    pub fn elapsed_since(&self, earlier: &Event) -> Option<Duration> {
+        let (from, to) = (earlier.state.timestamp()?, self.state.timestamp()?);
+        let elapsed = to.nanoseconds.checked_sub(from.nanoseconds)?;
+        (from.clock == to.clock).then(|| Duration::from_nanos(elapsed))
     }
 
     /// Whether all that was enqueued before the event is done.

@@ -1,6 +1,6 @@
 //! Kernels with their arguments: what a launch is given.
 
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,6 +47,20 @@ pub(crate) fn verify_once(kernel: &dyn Kernel) -> Result<()> {
     Ok(())
 }
 
+/// Which intermediate representation a kernel has, without building it: devices keep what they made of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KernelIdentity {
+    family: TypeId,
+    number: u64,
+}
+
+impl KernelIdentity {
+    /// Of the kernels that share the type `T`, the one of that number.
+    pub fn of<T: 'static>(number: u64) -> KernelIdentity {
+        KernelIdentity { family: TypeId::of::<T>(), number }
+    }
+}
+
 /// A kernel with its arguments, of any type: what devices are given.
 ///
 /// # Safety
@@ -70,7 +84,7 @@ pub unsafe trait Kernel: Send + Sync + 'static {
     /// What the verifier refuses.
     fn build(&self) -> Result<wattle_ir::Kernel>;
     /// The same for all launches whose intermediate representation is the same.
-    fn identity(&self) -> TypeId;
+    fn identity(&self) -> KernelIdentity;
     /// The kernel with its arguments, owned.
     fn to_arc(&self) -> Arc<dyn Kernel>;
 }
@@ -185,9 +199,9 @@ where
         Ok(builder.finish()?)
     }
 
-    fn identity(&self) -> TypeId {
+    fn identity(&self) -> KernelIdentity {
         // Each instance of a generic kernel has closures of its own.
-        self.build.type_id()
+        KernelIdentity::of::<I>(0)
     }
 
     fn to_arc(&self) -> Arc<dyn Kernel> {

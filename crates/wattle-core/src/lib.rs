@@ -29,20 +29,23 @@ pub mod view;
 
 pub use acc::Acc;
 pub use buffer::{Buffer, MapGuard, MapGuardMut, RawBuffer, Source, Target, View, ViewMut};
-pub use device::{Backend, BackendQueue, Device, DeviceKind, LaunchRequest, Missing, PROVIDERS, Properties, Provider};
+pub use device::{
+    Backend, BackendQueue, Device, DeviceKind, Found, LaunchRequest, Missing, PROVIDERS, Properties, Provider,
+};
 pub use error::{Error, ErrorKind, Fault, FaultKind, Result, ThreadLine, format_index};
-pub use event::{Event, EventState};
+pub use event::{Event, EventState, Timestamp};
 pub use extent::{Extent, ToExtent};
 pub use host::run_host_part;
 pub use indices::{Dimension, IndexRange, Indices, IndicesIter, Items, ItemsIter, Range, range};
 pub use kernel::{
-    Arg, Argument, Arguments, Bound, Bundle, IntoArg, Kernel, KernelInfo, Launch, Parameter, ViewArgument,
+    Arg, Argument, Arguments, Bound, Bundle, IntoArg, Kernel, KernelIdentity, KernelInfo, Launch, Parameter,
+    ViewArgument,
 };
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
 pub use observe::{Observer, OptionsFor};
 pub use operation::{HostBytes, Operation, Runs, Transfer, TransferEnd};
 pub use queue::{Queue, host_part_shape};
-pub use scenario::{Expectation, Scenario, Sizes, Summary, Work};
+pub use scenario::{Expectation, Launched, Scenario, Sizes, Summary, Work};
 pub use spec::{FrameSpec, LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
 pub use thread::{Grid, Thread};
 pub use view::{Atomic, PerItem, Read, Shared};

@@ -80,6 +80,13 @@ pub unsafe trait Memory: Send + Sync + 'static {
     ) -> Option<Result<()>> {
         None
     }
+    /// Whether the host may touch the memory: not while a launch may still use it that nobody waits for any more.
+    ///
+    /// # Errors
+    /// Which launch it is.
+    fn usable(&self) -> Result<()> {
+        Ok(())
+    }
     /// The start of the memory, where the host can reach it.
     fn host_pointer(&self) -> Option<NonNull<u8>>;
     /// The device's own type.

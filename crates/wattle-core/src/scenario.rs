@@ -1,10 +1,12 @@
 //! Scenarios: functions over a device that allocate, launch, wait and check.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::kernel::Kernel;
 
 /// A scenario with its name: the unit that tests run on every device, and that the `wattle` command takes by name.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +69,7 @@ impl Scenario {
             Work::Fixed(_) => None,
             Work::Sized(_, sizes) => Some(match device.properties().kind {
                 DeviceKind::Checker => sizes.proof,
-                DeviceKind::Simulated => sizes.small,
+                DeviceKind::Simulated | DeviceKind::Software => sizes.small,
                 DeviceKind::Host | DeviceKind::Gpu => sizes.full,
             }),
         }
@@ -84,6 +86,32 @@ impl Scenario {
         };
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))
             .unwrap_or_else(|panic| Err(crate::host::panicked(&format!("scenario `{}`", self.name), panic)))
+    }
+}
+
+/// The distinct kernels that a scenario launched, host parts included, in the order of their first launches; and what
+/// came of it.
+pub struct Launched {
+    /// The kernels, with the arguments of their first launches.
+    pub kernels: Vec<Arc<dyn Kernel>>,
+    /// What came of the scenario.
+    pub outcome: Result<Summary>,
+}
+
+impl Scenario {
+    /// Runs it once, and tells which kernels it launched.
+    pub fn launched(&self, device: &Device, size: Option<usize>) -> Launched {
+        let seen = Arc::new(Mutex::new((HashSet::new(), Vec::<Arc<dyn Kernel>>::new())));
+        let to = seen.clone();
+        let observed = device.observed(Arc::new(move |kernel: &dyn Kernel| {
+            let (known, kernels) = &mut *to.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.insert(kernel.identity()) {
+                kernels.push(kernel.to_arc());
+            }
+        }));
+        let outcome = self.run(&observed, size);
+        let kernels = std::mem::take(&mut seen.lock().unwrap_or_else(PoisonError::into_inner).1);
+        Launched { kernels, outcome }
     }
 }
 

@@ -10,6 +10,9 @@ use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 use crate::{BinaryOp, DivOp, Scalar, Type, UnaryOp};
 
+/// A name in the source. (An alias, since what reads kernels from files would take a written reference for borrowed.)
+pub(crate) type Name = &'static str;
+
 /// The greatest number of dimensions of a launch or a view.
 pub const MAX_RANK: usize = 4;
 
@@ -56,6 +59,7 @@ macro_rules! ids {
     ($($(#[$meta:meta])* $name:ident $letter:literal),+) => {$(
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
         pub struct $name(pub u32);
 
         impl $name {
@@ -90,6 +94,7 @@ ids! {
 
 /// A kernel: what one thread does, given its parameters and its place in the launch.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Kernel {
     /// The function's name, with its generic arguments where there are any.
     pub name: String,
@@ -125,15 +130,18 @@ impl Kernel {
 
 /// A parameter.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Param {
     /// The name in the source.
-    pub name: &'static str,
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serial::name"))]
+    pub name: Name,
     /// What it is.
     pub kind: ParamKind,
 }
 
 /// What a parameter is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ParamKind {
     /// A value, the same for all threads.
     Scalar(Type),
@@ -150,6 +158,7 @@ pub enum ParamKind {
 
 /// How the threads of a launch share a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Access {
     /// Every thread reads, nobody writes.
     Read,
@@ -163,9 +172,11 @@ pub enum Access {
 
 /// An array in the block's shared memory. Its contents are unspecified when the block starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SharedArray {
     /// The name of the variable that holds it.
-    pub name: &'static str,
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serial::name"))]
+    pub name: Name,
     /// The type of its elements.
     pub element: Type,
     /// How many elements it has.
@@ -178,6 +189,7 @@ pub struct SharedArray {
 
 /// The length of an array in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum SharedLen {
     /// Known when the kernel is built.
     Static(u32),
@@ -187,6 +199,7 @@ pub enum SharedLen {
 
 /// An array of the thread's own. Its elements are zero when the kernel starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LocalArray {
     /// The type of its elements.
     pub element: Type,
@@ -196,15 +209,19 @@ pub struct LocalArray {
 
 /// A scalar variable of the thread's own. It is zero when the kernel starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Slot {
     /// The type of its value.
     pub ty: Type,
     /// The name in the source; none for a temporary.
-    pub name: Option<&'static str>,
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serial::optional_name"))]
+    pub name: Option<Name>,
 }
 
 /// A constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Const {
     /// Its type.
     pub ty: Type,
@@ -221,6 +238,7 @@ impl Const {
 
 /// An expression: pure, and defined for all operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Expr {
     /// A constant.
     Const(Const),
@@ -248,6 +266,7 @@ pub enum Expr {
 
 /// What a thread knows of its place. Dimension 0 varies slowest, as in the index of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Builtin {
     /// The thread's index in its block.
     ThreadInBlock,
@@ -265,6 +284,7 @@ pub enum Builtin {
 
 /// Memory that an access can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Place {
     /// A view among the parameters.
     Param(ParamId),
@@ -279,6 +299,7 @@ pub type Index = Vec<ExprId>;
 
 /// What an atomic read-modify-write does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum AtomicOp {
     /// Leaves the operand.
     Exchange,
@@ -334,6 +355,7 @@ impl AtomicOp {
 /// The fields mean the same everywhere: `dst` is the slot that gets the result, `place` and `index` say which element,
 /// `order` and `scope` how it is ordered, `site` is the source line.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[allow(missing_docs, reason = "the fields are documented on the enumeration")]
 pub enum Stmt {
     /// Sets a slot.

@@ -7,15 +7,20 @@
 
 pub mod build;
 pub mod eval;
+mod expand;
+mod inspect;
 mod kernel;
 mod kernel_type;
 mod print;
 mod rank;
 mod scalar;
+#[cfg(feature = "serde")]
+mod serial;
 mod types;
 mod verify;
 pub mod worker;
 
+pub use expand::{Function, expand};
 pub use kernel::{
     Access, AtomicOp, Builtin, Const, Expr, ExprId, Index, Kernel, Label, LocalArray, LocalId, MAX_RANK, Param,
     ParamId, ParamKind, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt,

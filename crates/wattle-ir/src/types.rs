@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The type of a value. Every bit pattern of every type but `Bool` is a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum Type {
     /// A truth value. It lives in slots and never in memory.
     Bool,
@@ -100,6 +101,7 @@ impl fmt::Display for Type {
 
 /// Operators with one operand. None can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum UnaryOp {
     /// Negation; integers wrap. Signed integers and floats.
     Neg,
@@ -139,6 +141,7 @@ pub enum UnaryOp {
 
 /// Operators with two operands of one type. None can fail: integer division, which can, is a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum BinaryOp {
     /// Sum; integers wrap.
     Add,
@@ -180,6 +183,7 @@ pub enum BinaryOp {
 
 /// Integer division and remainder, truncated towards zero, which fault on a divisor of zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum DivOp {
     /// The quotient; `MIN / -1` wraps to `MIN`.
     Div,

@@ -1,7 +1,7 @@
 #![doc = include_str!("chained_scan.md")]
 
 use wattle::prelude::*;
-use wattle::{Expectation, Sizes, Work};
+use wattle::{DeviceKind, Expectation, Sizes, Work};
 
 use crate::block_scan::reference;
 use crate::data::integers;
@@ -208,8 +208,12 @@ pub fn hand_on_plain_status(acc: &Acc, status: Shared<u32>, prefixes: Shared<u32
 pub fn scan<const TILE: usize>(device: &Device, values: &[u32]) -> Result<Vec<u32>> {
     let queue = device.queue()?;
     let blocks = values.len().div_ceil(TILE);
-    // A block is one tile, on every device, so its threads must be as many as the device can give.
-    let threads = (device.properties().max_threads_per_block as usize).min(TILE.div_ceil(8));
+    // A block is one tile, on every device, so its threads must be as many as the device can give. More than run in lock
+    // step make nothing faster on a software device.
+    let properties = device.properties();
+    let most =
+        if properties.kind == DeviceKind::Software { properties.warp_width } else { properties.max_threads_per_block };
+    let threads = (most as usize).min(TILE.div_ceil(8));
     let input = device.from_slice(values)?;
     let out = device.alloc_like(&input)?;
     let status = device.alloc_zeroed::<u32>(blocks)?;

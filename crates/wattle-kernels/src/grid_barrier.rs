@@ -186,7 +186,8 @@ pub fn grid_barrier(device: &Device, rounds: usize) -> Result<Summary> {
     let (n, wrong) = wrong(device, rounds, 1, |queue, spec, rounds, arrived, cells| {
         queue.launch_with(LaunchOptions::new().cooperative(), spec, shift_and_count(rounds, arrived, cells))
     })?;
-    let mut summary = Summary::new(format!("{rounds} rounds, with a barrier across the grid between each two"));
+    let mut summary =
+        Summary::new(format!("{rounds} rounds of {n} cells, with a barrier across the grid between each two"));
     summary.check(wrong == 0, "each round reads all of the round before", || format!("{wrong} of {n} are wrong"))?;
     Ok(summary)
 }
@@ -207,6 +208,8 @@ fn wrong(
         0..=2 => (2, threads),
         _ => (4, 8),
     };
+    // As many as there can be at once: one alone on a device that promises nothing of several.
+    let blocks = blocks.min(device.properties().max_cooperative_blocks.max(1) as usize);
     let n = blocks * threads;
     let threads = threads.min(device.properties().max_threads_per_block as usize);
     let first = integers(n);

@@ -58,6 +58,8 @@ pub fn all() -> &'static [Scenario] {
         orderings::BROKEN_PLAIN,
         store_buffering::STORE_BUFFERING,
         store_buffering::BLOCK,
+        store_buffering::MIXED,
+        store_buffering::SHARED,
         store_buffering::BROKEN_ONE_FENCE,
         store_buffering::BROKEN_ACQ_REL,
         store_buffering::BROKEN_BLOCK_SCOPE,

@@ -1,7 +1,7 @@
 #![doc = include_str!("orderings.md")]
 
 use wattle::prelude::*;
-use wattle::{Expectation, Sizes, Work};
+use wattle::{DeviceKind, Expectation, Sizes, Work};
 
 use crate::weak::unseen;
 
@@ -84,31 +84,41 @@ pub const BROKEN_PLAIN: Scenario =
     });
 
 /// Waits until the other block is in this round too, for `patience` looks at the most; gives the patience for the
-/// next round, which grows when the blocks meet. Where the two run one after the other, little is lost so.
+/// next round, which grows up to `most` when the blocks meet. Where the two run one after the other, little is lost so.
 ///
 /// It makes the two race closely, and no more: what it looks at is relaxed, and comes before the round's own accesses.
 #[device_fn]
-pub fn meet(at: Atomic<u32>, block: u32, round: u32, patience: u32) -> u32 {
+pub fn meet(at: Atomic<u32>, block: u32, round: u32, patience: u32, most: u32) -> u32 {
     at.store(block * APART, round + 1);
     for _ in 0..patience {
         if at.load((1 - block) * APART) > round {
-            return (patience * 2).min(MOST_PATIENCE);
+            return (patience * 2).min(most);
         }
     }
-    (patience / 2).max(LEAST_PATIENCE)
+    (patience / 2).max(LEAST_PATIENCE).min(most)
 }
 
 /// How far the blocks' words are apart, so that they are in different cache lines.
 pub(crate) const APART: u32 = 32;
-pub(crate) const MOST_PATIENCE: u32 = 1 << 16;
-const LEAST_PATIENCE: u32 = 1 << 8;
+const MOST_PATIENCE: u32 = 1 << 16;
+const LEAST_PATIENCE: u32 = 1 << 7;
+
+/// How much patience is worth while: none in a single round, which has nobody to wait for; little where blocks may run
+/// one after the other anyway.
+pub(crate) fn patience(device: &Device, rounds: usize) -> u32 {
+    match (rounds, device.properties().kind) {
+        (..=1, _) => 0,
+        (_, DeviceKind::Software) => LEAST_PATIENCE,
+        _ => MOST_PATIENCE,
+    }
+}
 
 /// Block 0 writes X and Y, block 1 reads Y and X, in as many rounds as there are elements. Without patience they do
 /// not wait for each other.
 #[kernel]
 pub fn write_and_read<const WRITER_FENCE: bool, const READER_FENCE: bool>(
     acc: &Acc,
-    mut patience: u32,
+    most: u32,
     at: Atomic<u32>,
     x: Atomic<i32>,
     y: Atomic<i32>,
@@ -116,9 +126,10 @@ pub fn write_and_read<const WRITER_FENCE: bool, const READER_FENCE: bool>(
     b: Shared<i32>,
 ) {
     let block = acc.block_in_grid();
+    let mut patience = most;
     for round in 0..x.len() {
         if patience > 0 {
-            patience = meet(at, block, round, patience);
+            patience = meet(at, block, round, patience, most);
         }
         if block == 0 {
             x.store(round, 10);
@@ -175,8 +186,7 @@ pub fn orderings<const WRITER_FENCE: bool, const READER_FENCE: bool>(
     rounds: usize,
 ) -> Result<Summary> {
     let summary = run(device, rounds, |queue, at, [x, y, a, b]| {
-        let patience = if rounds > 1 { MOST_PATIENCE } else { 0 };
-        let kernel = write_and_read::<WRITER_FENCE, READER_FENCE>(patience, at, x, y, a, b);
+        let kernel = write_and_read::<WRITER_FENCE, READER_FENCE>(patience(device, rounds), at, x, y, a, b);
         queue.launch(ThreadSpec::new(2, 1), kernel)
     })?;
     if WRITER_FENCE && READER_FENCE { never(summary) } else { Ok(summary) }

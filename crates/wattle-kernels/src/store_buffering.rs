@@ -3,7 +3,7 @@
 use wattle::prelude::*;
 use wattle::{Expectation, Sizes, Work};
 
-use crate::orderings::{APART, MOST_PATIENCE, meet};
+use crate::orderings::{APART, meet, patience};
 use crate::weak::unseen;
 
 /// `store-buffering`.
@@ -15,7 +15,7 @@ pub const STORE_BUFFERING: Scenario = Scenario {
     work: Work::Sized(
         |device, rounds| {
             run(device, rounds, |queue, at, [x, y, a, b]| {
-                let kernel = store_and_load::<true, true>(patience(rounds), at, x, y, a, b);
+                let kernel = store_and_load::<true, true>(patience(device, rounds), at, x, y, a, b);
                 queue.launch(ThreadSpec::new(2, 1), kernel)
             })
         },
@@ -39,6 +39,38 @@ pub const BLOCK: Scenario = Scenario {
     ),
 };
 
+/// `store-buffering-mixed`.
+pub const MIXED: Scenario = Scenario {
+    name: "store-buffering-mixed",
+    summary: "as store-buffering-block, where one thread's SeqCst fence has block scope and the other's device scope",
+    documentation: include_str!("store_buffering.md"),
+    expectation: Expectation::Holds,
+    work: Work::Sized(
+        |device, rounds| {
+            run(device, rounds, |queue, _, [x, y, a, b]| {
+                queue.launch(FrameSpec::new(1, 2), store_and_load_mixed(x, y, a, b))
+            })
+        },
+        SIZES,
+    ),
+};
+
+/// `store-buffering-shared`.
+pub const SHARED: Scenario = Scenario {
+    name: "store-buffering-shared",
+    summary: "as store-buffering-block, with both words in the block's shared memory",
+    documentation: include_str!("store_buffering.md"),
+    expectation: Expectation::Holds,
+    work: Work::Sized(
+        |device, rounds| {
+            run(device, rounds, |queue, _, [_, _, a, b]| {
+                queue.launch(FrameSpec::new(1, 2), store_and_load_shared(a, b))
+            })
+        },
+        SIZES,
+    ),
+};
+
 const fn broken(name: &'static str, summary: &'static str, work: fn(&Device, usize) -> Result<Summary>) -> Scenario {
     let documentation = include_str!("store_buffering.md");
     Scenario { name, summary, documentation, expectation: Expectation::Refuted, work: Work::Sized(work, SIZES) }
@@ -50,7 +82,7 @@ pub const BROKEN_ONE_FENCE: Scenario = broken(
     "as store-buffering, with a fence in one block alone",
     |device, rounds| {
         let summary = run(device, rounds, |queue, at, [x, y, a, b]| {
-            let kernel = store_and_load::<true, false>(patience(rounds), at, x, y, a, b);
+            let kernel = store_and_load::<true, false>(patience(device, rounds), at, x, y, a, b);
             queue.launch(ThreadSpec::new(2, 1), kernel)
         })?;
         unseen(device, summary)
@@ -63,7 +95,7 @@ pub const BROKEN_ACQ_REL: Scenario = broken(
     "as store-buffering, with fences that release and acquire: they do not order a store before a load",
     |device, rounds| {
         let summary = run(device, rounds, |queue, at, [x, y, a, b]| {
-            let kernel = store_and_load_acq_rel(patience(rounds), at, x, y, a, b);
+            let kernel = store_and_load_acq_rel(patience(device, rounds), at, x, y, a, b);
             queue.launch(ThreadSpec::new(2, 1), kernel)
         })?;
         unseen(device, summary)
@@ -76,7 +108,7 @@ pub const BROKEN_BLOCK_SCOPE: Scenario = broken(
     "as store-buffering, with fences of block scope between two blocks",
     |device, rounds| {
         let summary = run(device, rounds, |queue, at, [x, y, a, b]| {
-            let kernel = store_and_load_block_scope(patience(rounds), at, x, y, a, b);
+            let kernel = store_and_load_block_scope(patience(device, rounds), at, x, y, a, b);
             queue.launch(ThreadSpec::new(2, 1), kernel)
         })?;
         unseen(device, summary)
@@ -85,17 +117,12 @@ pub const BROKEN_BLOCK_SCOPE: Scenario = broken(
 
 const SIZES: Sizes = Sizes { full: 20_000, small: 200, proof: 1 };
 
-/// A single round has nobody to wait for.
-fn patience(rounds: usize) -> u32 {
-    if rounds > 1 { MOST_PATIENCE } else { 0 }
-}
-
 /// In each round block 0 sets X and reads Y, block 1 sets Y and reads X. Without patience they do not wait for each
 /// other.
 #[kernel]
 pub fn store_and_load<const FENCE_0: bool, const FENCE_1: bool>(
     acc: &Acc,
-    mut patience: u32,
+    most: u32,
     at: Atomic<u32>,
     x: Atomic<u32>,
     y: Atomic<u32>,
@@ -103,9 +130,10 @@ pub fn store_and_load<const FENCE_0: bool, const FENCE_1: bool>(
     b: Shared<u32>,
 ) {
     let block = acc.block_in_grid();
+    let mut patience = most;
     for round in 0..x.len() {
         if patience > 0 {
-            patience = meet(at, block, round, patience);
+            patience = meet(at, block, round, patience, most);
         }
         if block == 0 {
             x.store(round, 1);
@@ -141,11 +169,52 @@ pub fn store_and_load_in_block(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, a: Sha
     }
 }
 
+/// As [`store_and_load_in_block`], with fences of two scopes.
+#[kernel]
+pub fn store_and_load_mixed(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, a: Shared<u32>, b: Shared<u32>) {
+    for round in 0..x.len() {
+        for thread in acc.indices(THREADS_IN_BLOCK, 0..2) {
+            if thread == 0 {
+                x.store_with(round, 1, Scope::Block, Order::Relaxed);
+                acc.mem_fence(Scope::Block, Order::SeqCst);
+                b[round] = y.load(round);
+            } else {
+                y.store(round, 1);
+                acc.mem_fence(Scope::Device, Order::SeqCst);
+                a[round] = x.load_with(round, Scope::Block, Order::Relaxed);
+            }
+        }
+    }
+}
+
+/// As [`store_and_load_in_block`], in the block's shared memory alone.
+#[kernel]
+pub fn store_and_load_shared(acc: &Acc, a: Shared<u32>, b: Shared<u32>) {
+    let words = acc.shared_atomic::<u32, 2>();
+    for round in 0..a.len() {
+        for word in acc.indices(THREADS_IN_BLOCK, 0..2) {
+            words.store_with(word, 0, Scope::Block, Order::Relaxed);
+        }
+        acc.sync_block();
+        for thread in acc.indices(THREADS_IN_BLOCK, 0..2) {
+            words.store_with(thread, 1, Scope::Block, Order::Relaxed);
+            acc.mem_fence(Scope::Block, Order::SeqCst);
+            let other = words.load_with(1 - thread, Scope::Block, Order::Relaxed);
+            if thread == 0 {
+                b[round] = other;
+            } else {
+                a[round] = other;
+            }
+        }
+        acc.sync_block();
+    }
+}
+
 /// As [`store_and_load`], with fences that are too weak.
 #[kernel]
 pub fn store_and_load_acq_rel(
     acc: &Acc,
-    mut patience: u32,
+    most: u32,
     at: Atomic<u32>,
     x: Atomic<u32>,
     y: Atomic<u32>,
@@ -153,9 +222,10 @@ pub fn store_and_load_acq_rel(
     b: Shared<u32>,
 ) {
     let block = acc.block_in_grid();
+    let mut patience = most;
     for round in 0..x.len() {
         if patience > 0 {
-            patience = meet(at, block, round, patience);
+            patience = meet(at, block, round, patience, most);
         }
         if block == 0 {
             x.store(round, 1);
@@ -173,7 +243,7 @@ pub fn store_and_load_acq_rel(
 #[kernel]
 pub fn store_and_load_block_scope(
     acc: &Acc,
-    mut patience: u32,
+    most: u32,
     at: Atomic<u32>,
     x: Atomic<u32>,
     y: Atomic<u32>,
@@ -181,9 +251,10 @@ pub fn store_and_load_block_scope(
     b: Shared<u32>,
 ) {
     let block = acc.block_in_grid();
+    let mut patience = most;
     for round in 0..x.len() {
         if patience > 0 {
-            patience = meet(at, block, round, patience);
+            patience = meet(at, block, round, patience, most);
         }
         if block == 0 {
             x.store(round, 1);

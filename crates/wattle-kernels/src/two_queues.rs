@@ -171,6 +171,7 @@ fn stale(
     rounds: usize,
     launch: impl FnOnce(&Queue, &Queue, &Buffer<u32>, &Buffer<u32>, &Buffer<u32>) -> Result<()>,
 ) -> Result<usize> {
+    device.needs_concurrent_queues(2)?;
     let data = device.alloc_zeroed::<u32>(rounds)?;
     let flag = device.alloc_zeroed::<u32>(rounds)?;
     let seen = device.alloc::<u32>(rounds)?;

@@ -47,6 +47,7 @@ impl Order {
 
 /// The order of a fence. A relaxed fence would order nothing, so there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum FenceOrder {
     /// Later accesses stay after the fence's earlier reads.
     Acquire,
@@ -97,6 +98,7 @@ pub enum RmwOrder {
 
 /// The order of the read that is left once a sequentially consistent load is expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ReadOrder {
     /// Atomic, and nothing more.
     Relaxed,
@@ -106,6 +108,7 @@ pub enum ReadOrder {
 
 /// The order of the write that is left once a sequentially consistent store is expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum WriteOrder {
     /// Atomic, and nothing more.
     Relaxed,
@@ -115,6 +118,7 @@ pub enum WriteOrder {
 
 /// The order of the read-modify-write that is left once a sequentially consistent one is expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum UpdateOrder {
     /// Atomic, and nothing more.
     Relaxed,

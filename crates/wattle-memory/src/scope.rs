@@ -14,6 +14,7 @@ use std::fmt;
 /// | `Device` | every thread of every launch on the device      | `.gpu` | Device    | fence         |
 /// | `System` | those, the host's threads and all other devices | `.sys` | none      | fence         |
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Scope {
     /// The threads of one block.
     Block,

@@ -35,9 +35,9 @@ extern crate self as wattle;
 
 pub use wattle_core::{Acc, Atomic, Device, FrameSpec, PerItem, Queue, Read, Shared, ThreadSpec};
 pub use wattle_core::{
-    Buffer, DeviceKind, Error, ErrorKind, Event, Expectation, Extent, Fault, FaultKind, Kernel, Launch, LaunchOptions,
-    MapGuard, MapGuardMut, Missing, Properties, Result, Scenario, Sizes, Source, Spec, Summary, Target, ToExtent, View,
-    ViewMut, Work, interrupt,
+    Buffer, DeviceKind, Error, ErrorKind, Event, Expectation, Extent, Fault, FaultKind, Kernel, KernelIdentity, Launch,
+    LaunchOptions, MapGuard, MapGuardMut, Missing, Properties, Result, Scenario, Sizes, Source, Spec, Summary, Target,
+    ToExtent, View, ViewMut, Work, interrupt,
 };
 pub use wattle_ir as ir;
 pub use wattle_macros::{device_fn, kernel};
@@ -50,6 +50,9 @@ pub use wattle_check::{
     story,
 };
 pub use wattle_memory::Model;
+/// The Vulkan devices, which [`Device::select`] finds.
+#[cfg(feature = "vulkan")]
+pub use wattle_vulkan as vulkan;
 
 /// What a file with kernels and scenarios imports.
 pub mod prelude {

@@ -15,6 +15,8 @@ mod clocks;
 mod copies;
 #[path = "conformance/endings.rs"]
 mod endings;
+#[path = "conformance/events.rs"]
+mod events;
 #[path = "conformance/harness.rs"]
 mod harness;
 #[path = "conformance/kernels.rs"]
@@ -36,6 +38,11 @@ fn clocks() {
 #[test]
 fn queues() {
     harness::run("queues", queues::CASES);
+}
+
+#[test]
+fn events() {
+    harness::run("events", events::CASES);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Checks that take too long for every change.
 //!
 //! `cargo run --release -p xtask -- promise` judges all small programs of two threads on all targets; see
-//! `crates/wattle-check/tests/small/mod.rs`.
+//! `crates/wattle-check/tests/small/mod.rs`. `fuzz` runs random kernels on every device with a driver.
 
+mod fuzz;
 #[path = "../../wattle-check/tests/script/mod.rs"]
 mod script;
 #[path = "../../wattle-check/tests/small/mod.rs"]
@@ -20,12 +21,25 @@ const USAGE: &str = "\
 cargo run --release -p xtask -- promise [--guarded | --mixed] [--every N] [--only 3+2]
 
 Judges all small programs of two threads on all targets: of atomics; with plain places and guards (--guarded); with
-places that are accessed both ways (--mixed). --every N takes every Nth, --only the threads of one length.";
+places that are accessed both ways (--mixed). --every N takes every Nth, --only the threads of one length.
+
+cargo run --release -p xtask -- fuzz [--minutes M] [--seed S] [--device NAME]
+
+Runs random kernels on every device with a driver, or on one, and compares with the simulated device. What differs is
+made small and kept in crates/wattle-fuzz/cases.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
     let after = |name: &str| arguments.iter().skip_while(|argument| *argument != name).nth(1);
+    if arguments.first().is_some_and(|first| first == "fuzz") {
+        let number = |name, default: f64| after(name).map_or(Ok(default), |text| text.parse());
+        let (Ok(minutes), Ok(seed)) = (number("--minutes", 1.0), number("--seed", 0.0)) else {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        };
+        return fuzz::run(&fuzz::Wanted { minutes, seed: seed as u64, device: after("--device").cloned() });
+    }
     let every = after("--every").map_or(Ok(1), |every| every.parse());
     let (Some("promise"), Ok(every @ 1..)) = (arguments.first().map(String::as_str), every) else {
         eprintln!("{USAGE}");

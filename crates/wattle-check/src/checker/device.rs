@@ -1,12 +1,12 @@
 //! The checker's device: nothing happens on it until somebody waits.
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wattle_core::{
-    Allocation, Backend, BackendQueue, Device, DeviceKind, Error, ErrorKind, Memory, Properties, Result, Shape,
-    ShapeKind,
+    Allocation, Backend, BackendQueue, Device, DeviceKind, Error, ErrorKind, KernelIdentity, Memory, Properties,
+    Result, Shape, ShapeKind,
 };
 use wattle_machine::Program;
 use wattle_memory::{Scope, Target};
@@ -55,7 +55,7 @@ pub(super) struct Run {
 /// What the runs of one check share.
 #[derive(Default)]
 pub(super) struct Shared {
-    pub programs: Mutex<HashMap<TypeId, (Arc<Program>, u32)>>,
+    pub programs: Mutex<HashMap<KernelIdentity, (Arc<Program>, u32)>>,
     pub deadline: Option<std::time::Instant>,
 }
 
@@ -99,6 +99,7 @@ impl Run {
             max_threads_per_block: if checker.target == Target::Host { 1 } else { 1024 },
             max_shared_memory: 1 << 20,
             max_cooperative_blocks: 1 << 14,
+            concurrent_queues: u32::MAX,
             scopes,
         };
         Run {

@@ -9,14 +9,14 @@ mod memory;
 mod queue;
 mod report;
 
-use std::any::{Any, TypeId};
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wattle_core::{
-    Allocation, Backend, BackendQueue, Device, DeviceKind, Error, ErrorKind, Memory, Missing, Properties, Provider,
-    Result,
+    Allocation, Backend, BackendQueue, Device, DeviceKind, Error, ErrorKind, Found, KernelIdentity, Memory, Properties,
+    Provider, Result,
 };
 use wattle_machine::Program;
 use wattle_memory::Scope;
@@ -55,6 +55,7 @@ impl Simulated for Device {
             max_threads_per_block: MAX_THREADS_PER_BLOCK,
             max_shared_memory: MAX_SHARED_MEMORY,
             max_cooperative_blocks: MAX_COOPERATIVE_BLOCKS,
+            concurrent_queues: u32::MAX,
             scopes: Scope::ALL.to_vec(),
         };
         Device::new(Arc::new(SimulatedBackend(Arc::new(State {
@@ -72,8 +73,8 @@ impl Simulated for Device {
 #[linkme::distributed_slice(wattle_core::PROVIDERS)]
 static PROVIDER: Provider = Provider { name: "simulated", find, select };
 
-fn find() -> Result<Vec<Device>, Missing> {
-    Ok(vec![Device::simulated(0)])
+fn find() -> Found {
+    Found { devices: vec![Device::simulated(0)], missing: Vec::new() }
 }
 
 fn select(rest: &str) -> Option<Device> {
@@ -96,7 +97,7 @@ struct State {
     driver: Mutex<()>,
     /// Memory to be freed at the next occasion: buffers are dropped anywhere.
     freed: Mutex<Vec<MemoryId>>,
-    programs: Mutex<HashMap<TypeId, Arc<Program>>>,
+    programs: Mutex<HashMap<KernelIdentity, Arc<Program>>>,
     stop: Arc<AtomicBool>,
 }
 

@@ -49,6 +49,7 @@ impl HostBackend {
                 max_threads_per_block: 1,
                 max_shared_memory: SHARED_MEMORY,
                 max_cooperative_blocks: MAX_COOPERATIVE_BLOCKS,
+                concurrent_queues: u32::MAX,
                 scopes: Scope::ALL.to_vec(),
             }),
         }

@@ -75,8 +75,7 @@ impl Executor {
                 Ok(())
             }
             Operation::WaitFor(event) => {
-                event.queue.progress(&event.state);
-                event.state.wait();
+                event.wait_as_device();
                 Ok(())
             }
         }

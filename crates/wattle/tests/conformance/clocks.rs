@@ -4,7 +4,9 @@ use wattle::prelude::*;
 use wattle::{ErrorKind, Result, View, ViewMut};
 
 use crate::harness::{Case, Outcome, is_small, kind, refused, says, skip};
-use crate::kernels::{counts, owns, owns_box, owns_two, reads, reads_and_owns, reads_two, shares, shares_and_counts};
+use crate::kernels::{
+    counts, counts_with_host, owns, owns_box, owns_two, reads, reads_and_owns, reads_two, shares, shares_and_counts,
+};
 
 pub const CASES: &[Case] = &[
     ("each conflicting pair is refused, each other is accepted", pairs),
@@ -284,7 +286,7 @@ fn with_a_host_part(device: &Device) -> Outcome {
         if host {
             queue.launch_with_host(LaunchOptions::new(), spec, counts(&x), shares(&x))
         } else {
-            queue.launch_with_host(LaunchOptions::new(), spec, counts(&x), counts(&x))
+            queue.launch_with_host(LaunchOptions::new(), spec, counts_with_host(&x), counts_with_host(&x))
         }
     };
     let error = refused(start(true));

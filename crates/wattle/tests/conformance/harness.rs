@@ -6,19 +6,24 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{LazyLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use wattle::{Device, DeviceKind, Error};
+use wattle::{Device, DeviceKind, Error, ErrorKind};
 
 /// Why a case did not pass.
 pub enum Stop {
     /// The device cannot run it, and this is why.
     Skip(String),
+    /// The device says that it cannot run it. Devices with drivers may lack much; the others lack nothing.
+    Lacks(String),
     /// Something is wrong.
     Failure(String),
 }
 
 impl From<Error> for Stop {
     fn from(error: Error) -> Stop {
-        Stop::Failure(error.to_string())
+        match error.kind() {
+            ErrorKind::Capability { .. } => Stop::Lacks(error.to_string()),
+            _ => Stop::Failure(error.to_string()),
+        }
     }
 }
 
@@ -41,7 +46,11 @@ pub fn is_small() -> bool {
 
 /// `full` as a rule, `small` in the small mode and on a device that is slow.
 pub fn size(device: &Device, full: usize, small: usize) -> usize {
-    if is_small() || device.properties().kind == DeviceKind::Simulated { small } else { full }
+    if is_small() || matches!(device.properties().kind, DeviceKind::Simulated | DeviceKind::Software) {
+        small
+    } else {
+        full
+    }
 }
 
 /// A case that sets what the whole process sees takes this to write, all others to read.
@@ -106,12 +115,19 @@ pub fn run(group: &str, cases: &[Case]) {
             let began = Instant::now();
             let name = format!("{} on {}", case.0, device.name());
             let of_this = |known: &&(&str, DeviceKind, &str)| known.0 == case.0 && known.1 == device.properties().kind;
-            match (run_case(case, &device), KNOWN.iter().find(of_this)) {
-                (Err(Stop::Failure(_)), Some((_, _, bug))) => known.push(format!("  KNOWN BUG: {name}: {bug}\n")),
+            let outcome = match run_case(case, &device) {
+                Err(Stop::Lacks(why)) if has_driver(&device) => Err(Stop::Skip(why)),
+                Err(Stop::Lacks(why)) => Err(Stop::Failure(why)),
+                outcome => outcome,
+            };
+            match (outcome, KNOWN.iter().find(of_this)) {
+                (Err(Stop::Failure(_) | Stop::Lacks(_)), Some((_, _, bug))) => {
+                    known.push(format!("  KNOWN BUG: {name}: {bug}\n"))
+                }
                 (Ok(()), Some(_)) => failed.push(format!("  FAILED: {name}: it passes now; take it off `KNOWN`\n")),
                 (Ok(()), None) => passed += 1,
                 (Err(Stop::Skip(why)), _) => skipped.push(format!("  skipped: {name}: {why}\n")),
-                (Err(Stop::Failure(why)), None) => failed.push(format!("  FAILED: {name}: {why}\n")),
+                (Err(Stop::Failure(why) | Stop::Lacks(why)), None) => failed.push(format!("  FAILED: {name}: {why}\n")),
             }
             slowest = slowest.max((began.elapsed(), name));
         }
@@ -127,6 +143,9 @@ pub fn run(group: &str, cases: &[Case]) {
         known.concat(),
         failed.concat()
     ));
+    // With `WATTLE_VULKAN_VALIDATION=1` the validation layer watches.
+    let said = wattle::vulkan::validation_messages();
+    assert!(said.is_empty(), "{group}: {} validation messages, the first: {}", said.len(), said[0]);
     assert!(failed.is_empty(), "{group}: {} cases failed\n{}", failed.len(), failed.concat());
 }
 
@@ -136,6 +155,20 @@ pub fn says(error: &Error, texts: &[&str]) {
     let found = error.to_string();
     for text in texts {
         assert!(found.contains(text), "`{text}` is not in the error:\n{found}");
+    }
+}
+
+/// Whether the device is a driver's, and may lack what others have.
+pub fn has_driver(device: &Device) -> bool {
+    matches!(device.properties().kind, DeviceKind::Gpu | DeviceKind::Software)
+}
+
+/// The error of what must fail, but not for what a device with a driver lacks: then the case is skipped.
+pub fn refused_unless_lacking<T>(device: &Device, result: wattle::Result<T>) -> Result<Error, Stop> {
+    let error = refused(result);
+    match error.kind() {
+        ErrorKind::Capability { .. } if has_driver(device) => Err(error.into()),
+        _ => Ok(error),
     }
 }
 

@@ -1,14 +1,13 @@
 //! A kernel's function that panics is told; nothing hangs, and the process lives. `#[kernel]` makes none that can, so
 //! these are written by hand.
 
-use std::any::TypeId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use wattle::prelude::*;
 use wattle::{DeviceKind, ErrorKind, Kernel, Launch};
-use wattle_core::{Argument, KernelInfo, Thread};
+use wattle_core::{Argument, KernelIdentity, KernelInfo, Thread};
 
 use crate::bad_input::still_works;
 use crate::harness::{Case, Outcome, kind, refused, says, skip};
@@ -42,8 +41,8 @@ unsafe impl Kernel for Panics {
         // What it is built from does not matter: only the host runs it.
         Ok(wattle::ir::build::Builder::new("by_hand", PANICS.site, 1).finish()?)
     }
-    fn identity(&self) -> TypeId {
-        TypeId::of::<Self>()
+    fn identity(&self) -> KernelIdentity {
+        KernelIdentity::of::<Self>(0)
     }
     fn to_arc(&self) -> Arc<dyn Kernel> {
         Arc::new(*self)
@@ -99,8 +98,8 @@ unsafe impl Kernel for FirstPanics {
         // What it is built from does not matter: only the host runs it.
         Ok(wattle::ir::build::Builder::new("by_hand", PANICS.site, 1).finish()?)
     }
-    fn identity(&self) -> TypeId {
-        TypeId::of::<Self>()
+    fn identity(&self) -> KernelIdentity {
+        KernelIdentity::of::<Self>(0)
     }
     fn to_arc(&self) -> Arc<dyn Kernel> {
         Arc::new(FirstPanics(self.0.clone()))

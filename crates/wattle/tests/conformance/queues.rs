@@ -8,7 +8,7 @@ use std::time::Duration;
 use wattle::prelude::*;
 use wattle::{DeviceKind, ErrorKind, Result};
 
-use crate::harness::{Case, Outcome, kind, refused, says, size, skip};
+use crate::harness::{Case, Outcome, kind, refused, says, size};
 use crate::kernels::{affine, beyond, counts, owns, reads_and_owns, set, wait_until, writes_late};
 
 pub const CASES: &[Case] = &[
@@ -16,9 +16,6 @@ pub const CASES: &[Case] = &[
     ("host tasks are done in order", host_tasks),
     ("a host task that fails or panics", failing_tasks),
     ("a blocking queue has done what its methods return from", blocking),
-    ("events", events),
-    ("an event of another device", events_across_devices),
-    ("an event of another simulated device", events_between_simulated),
     ("a launch that spins is ended by one on another queue", progress),
     ("more launches spin than there are cores", many_spinners),
     ("buffers live as long as what is queued", dropped_buffers),
@@ -33,7 +30,7 @@ pub const CASES: &[Case] = &[
     ("a copy to the host takes the queue's error", copy_takes_the_error),
 ];
 
-fn four() -> FrameSpec<1> {
+pub fn four() -> FrameSpec<1> {
     FrameSpec::new(2, 2)
 }
 
@@ -47,7 +44,7 @@ fn gate(queue: &Queue) -> Result<Sender<()>> {
     Ok(open)
 }
 
-fn is_simulated(device: &Device) -> bool {
+pub fn is_simulated(device: &Device) -> bool {
     device.properties().kind == DeviceKind::Simulated
 }
 
@@ -155,71 +152,8 @@ fn blocking(device: &Device) -> Outcome {
     Ok(())
 }
 
-fn events(device: &Device) -> Outcome {
-    let (one, two) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
-    // On an empty queue.
-    let event = one.record()?;
-    event.wait()?;
-    assert!(event.is_complete());
-    two.wait_for(&event)?;
-    // One's own.
-    one.wait_for(&one.record()?)?;
-    one.wait()?;
-    // Between two queues, back and forth.
-    let mut x = device.alloc_zeroed::<u32>(4)?;
-    let rounds = size(device, 100, 10) as u32;
-    for _ in 0..rounds {
-        one.launch(four(), owns(&mut x))?;
-        two.wait_for(&one.record()?)?;
-        two.launch(four(), affine(&mut x, 1, 1))?;
-        one.wait_for(&two.record()?)?;
-    }
-    let last = one.record()?;
-    last.wait()?;
-    assert!(last.is_complete());
-    assert_eq!(x.read(&one)?, [2 * rounds; 4]);
-    // An event outlives its queue, and waiting twice does no harm.
-    let queue = device.queue_non_blocking()?;
-    let event = queue.record()?;
-    drop(queue);
-    event.wait()?;
-    event.clone().wait()?;
-    two.wait_for(&event)?;
-    Ok(two.wait()?)
-}
-
-fn events_across_devices(device: &Device) -> Outcome {
-    for other in Device::all() {
-        // A simulated device moves only when it is asked, and another simulated device does not ask: see the next case.
-        let other = if is_simulated(&other) && is_simulated(device) { device.clone() } else { other };
-        let (here, there) = (device.queue_non_blocking()?, other.queue_non_blocking()?);
-        let (mut x, mut y) = (device.alloc_zeroed::<u32>(4)?, other.alloc_zeroed::<u32>(4)?);
-        there.launch(four(), owns(&mut y))?;
-        kind!(refused(here.copy(&mut x, &y)), ErrorKind::Conflict { .. });
-        here.wait_for(&there.record()?)?;
-        here.copy(&mut x, &y)?;
-        here.launch(four(), owns(&mut x))?;
-        there.wait_for(&here.record()?)?;
-        there.copy(&mut y, &x)?;
-        there.launch(four(), owns(&mut y))?;
-        assert_eq!(y.read(&there)?, [3; 4], "{}", other.name());
-    }
-    Ok(())
-}
-
-fn events_between_simulated(device: &Device) -> Outcome {
-    if !is_simulated(device) {
-        return skip("it moves by itself");
-    }
-    let other = Device::simulated(1);
-    let (here, there) = (device.queue_non_blocking()?, other.queue_non_blocking()?);
-    let mut y = other.alloc_zeroed::<u32>(4)?;
-    there.launch(four(), owns(&mut y))?;
-    here.wait_for(&there.record()?)?;
-    Ok(here.wait()?)
-}
-
 fn progress(device: &Device) -> Outcome {
+    device.needs_concurrent_queues(2)?;
     for _ in 0..size(device, 50, 3) {
         let flag = device.alloc_zeroed::<u32>(1)?;
         let (spins, sets) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
@@ -235,6 +169,7 @@ fn progress(device: &Device) -> Outcome {
 
 fn many_spinners(device: &Device) -> Outcome {
     let count = device.properties().workers as usize * 2 + 3;
+    device.needs_concurrent_queues(count as u32)?;
     let flag = device.alloc_zeroed::<u32>(1)?;
     let queues: Vec<_> = (0..count).map(|_| device.queue_non_blocking()).collect::<Result<_>>()?;
     let (last, spin) = queues.split_last().unwrap();

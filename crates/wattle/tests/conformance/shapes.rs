@@ -277,7 +277,11 @@ fn links(acc: &Acc, done: Atomic<u32>) {
 }
 
 fn chain(device: &Device) -> Outcome {
-    let blocks = if is_small() { 200 } else { size(device, 10_000, 6_000) };
+    let blocks = match device.properties().kind {
+        DeviceKind::Software => 200,
+        _ if is_small() => 200,
+        _ => size(device, 10_000, 6_000),
+    };
     for queue in [device.queue()?, device.queue_non_blocking()?] {
         let done = device.alloc_zeroed::<u32>(blocks)?;
         queue.launch(ThreadSpec::new(blocks, 1), links(&done))?;

@@ -1,0 +1,94 @@
+//! Many random kernels on one device, against the simulated one.
+
+use std::fmt;
+
+use wattle_check::Simulated;
+use wattle_core::Device;
+
+use crate::{Case, Profile, cannot, differs, generate};
+
+/// What came of many random kernels.
+#[derive(Debug, Default)]
+pub struct Campaign {
+    /// How many gave the same on both devices.
+    pub same: u64,
+    /// Of them those that the device could not run, and that were made anew: for small blocks, or of 32-bit types alone.
+    pub narrowed: u64,
+    /// How many the device could not run even so, and what it said of the first.
+    pub not_possible: (u64, Option<String>),
+    /// Those that differ.
+    pub found: Vec<Found>,
+}
+
+/// A kernel that does not give the same.
+#[derive(Debug)]
+pub struct Found {
+    /// The seed that makes it.
+    pub seed: u64,
+    /// The kernel with its launch.
+    pub case: Case,
+    /// Where it differs, or what went wrong.
+    pub difference: String,
+}
+
+impl fmt::Display for Campaign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Campaign { same, narrowed, not_possible: (not_possible, why), found } = self;
+        write!(f, "{same} kernels the same ({narrowed} made for less), {} differ", found.len())?;
+        match why {
+            Some(why) => write!(f, ", {not_possible} not possible, the first: {why}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// So many threads every device has in a block, whatever the kernel.
+const SMALL_BLOCK: u32 = 4;
+
+/// The profile without what the device is known to do wrong.
+fn for_device(device: &Device, profile: &Profile) -> Profile {
+    // A choice between -1 and 0 becomes a negated conversion of the condition there, and 0 so becomes -0.
+    let loses_signs = device.properties().description.contains("llvmpipe");
+    Profile { signed_zeros: profile.signed_zeros && !loses_signs, ..profile.clone() }
+}
+
+/// Runs the kernels of these seeds. One that the device cannot run is made anew for small blocks, then of 32-bit types
+/// alone.
+/// `after` is called with what has come out so far, after each.
+pub fn campaign(
+    device: &Device,
+    seeds: impl IntoIterator<Item = u64>,
+    profile: &Profile,
+    mut after: impl FnMut(&Campaign),
+) -> Campaign {
+    let mut campaign = Campaign::default();
+    let profile = &for_device(device, profile);
+    // What a device may lack: types, and large blocks for some kernels.
+    let narrow = Profile { types: Profile::narrow().types, atomics: Profile::narrow().atomics, ..profile.clone() };
+    let small = Profile { most_threads: SMALL_BLOCK, ..profile.clone() };
+    for seed in seeds {
+        let mut case = generate(seed, profile);
+        let mut outcome = differs(&case, &Device::simulated(seed), device);
+        let lacks = outcome.as_ref().is_err_and(cannot);
+        for less in [&small, &narrow] {
+            if outcome.as_ref().is_err_and(cannot) {
+                case = generate(seed, less);
+                outcome = differs(&case, &Device::simulated(seed), device);
+            }
+        }
+        match outcome {
+            Ok(None) => {
+                campaign.same += 1;
+                campaign.narrowed += u64::from(lacks);
+            }
+            Ok(Some(difference)) => campaign.found.push(Found { seed, case, difference: difference.to_string() }),
+            Err(error) if cannot(&error) => {
+                campaign.not_possible.0 += 1;
+                campaign.not_possible.1.get_or_insert_with(|| error.to_string());
+            }
+            Err(error) => campaign.found.push(Found { seed, case, difference: error.to_string() }),
+        }
+        after(&campaign);
+    }
+    campaign
+}

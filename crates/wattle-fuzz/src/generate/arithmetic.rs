@@ -1,0 +1,322 @@
+//! Random expressions.
+//!
+//! Every float that they give is clean: it is no subnormal, and the sign of a zero is known. It may be infinite or no
+//! number.
+
+use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, Scalar, SharedId, Type, UnaryOp};
+
+use super::{Generator, MOST_SHARED};
+
+const BUILTINS: [Builtin; 6] = [
+    Builtin::ThreadInBlock,
+    Builtin::BlockInGrid,
+    Builtin::BlockExtent,
+    Builtin::GridExtent,
+    Builtin::FrameCount,
+    Builtin::FrameExtent,
+];
+const COMPARISONS: [BinaryOp; 6] = [BinaryOp::Eq, BinaryOp::Ne, BinaryOp::Lt, BinaryOp::Le, BinaryOp::Gt, BinaryOp::Ge];
+const INTEGER: [BinaryOp; 8] = [
+    BinaryOp::Add,
+    BinaryOp::Sub,
+    BinaryOp::Mul,
+    BinaryOp::Min,
+    BinaryOp::Max,
+    BinaryOp::And,
+    BinaryOp::Or,
+    BinaryOp::Xor,
+];
+const LOGIC: [BinaryOp; 5] = [BinaryOp::And, BinaryOp::Or, BinaryOp::Xor, BinaryOp::Eq, BinaryOp::Ne];
+
+impl Generator<'_> {
+    /// A type of memory.
+    pub(super) fn element(&mut self) -> Type {
+        self.random.pick(&self.profile.types)
+    }
+
+    /// A type of values.
+    pub(super) fn any_type(&mut self) -> Type {
+        if self.random.one_in(8) { Type::Bool } else { self.element() }
+    }
+
+    fn int_type(&mut self) -> Type {
+        let ints: Vec<Type> = self.profile.types.iter().copied().filter(|ty| ty.is_int()).collect();
+        self.random.choose(&ints).unwrap_or(Type::U32)
+    }
+
+    fn float_type(&mut self) -> Option<Type> {
+        let floats: Vec<Type> = self.profile.types.iter().copied().filter(|ty| ty.is_float()).collect();
+        self.random.choose(&floats)
+    }
+
+    /// A value of that type, of at most so many operators on the way to a leaf.
+    pub(super) fn value(&mut self, ty: Type, depth: u32) -> ExprId {
+        if depth == 0 {
+            return self.leaf(ty);
+        }
+        if self.random.one_in(8)
+            && let Some(known) = self.known_value(ty)
+        {
+            return known;
+        }
+        let value = match ty {
+            Type::Bool => self.truth(depth - 1),
+            Type::F32 | Type::F64 => self.real(ty, depth - 1),
+            _ => self.integer(ty, depth - 1),
+        };
+        if self.sizes[value.index()] <= MOST_SHARED {
+            self.pool.push(value);
+        }
+        value
+    }
+
+    fn known_value(&mut self, ty: Type) -> Option<ExprId> {
+        let fits = |id: &&ExprId| self.ty(**id) == ty && (!self.uniform_only || self.uniform[id.index()]);
+        let known: Vec<ExprId> = self.pool.iter().filter(fits).copied().collect();
+        self.random.choose(&known)
+    }
+
+    fn leaf(&mut self, ty: Type) -> ExprId {
+        let mut slots = self.of_type(&self.uniform_slots, ty);
+        if !self.uniform_only {
+            slots.extend(self.of_type(&self.vars, ty));
+            slots.extend(self.of_type(&self.readable, ty));
+        }
+        let scalars: Vec<_> = self.scalars.iter().filter(|(of, _)| *of == ty).map(|(_, id)| *id).collect();
+        match self.random.below(8) {
+            0..=3 if !slots.is_empty() => {
+                let slot = self.random.pick(&slots);
+                self.value_of(slot)
+            }
+            4 if !scalars.is_empty() => {
+                let scalar = self.random.pick(&scalars);
+                self.push(ty, Expr::Param(scalar))
+            }
+            5 | 6 if ty == Type::U32 => self.place_in_launch(),
+            _ => self.constant(ty),
+        }
+    }
+
+    /// A part of the thread's place, or of the extent of something.
+    fn place_in_launch(&mut self) -> ExprId {
+        let from = if self.uniform_only { 1 } else { 0 };
+        if self.random.one_in(3) {
+            let mut places: Vec<(Place, usize)> =
+                self.commons.iter().map(|common| (common.place, common.extent.len())).collect();
+            places.extend(self.regions.iter().map(|region| (region.place, region.extent.len())));
+            places.extend(self.locals.iter().map(|(id, ..)| (Place::Local(*id), 1)));
+            places.extend((0..self.kernel.shared.len()).map(|id| (Place::Shared(SharedId(id as u32)), 1)));
+            if let Some((place, rank)) = self.random.choose(&places) {
+                let dimension = self.random.below(rank as u32) as u8;
+                return self.push(Type::U32, Expr::Extent(place, dimension));
+            }
+        }
+        let builtin = self.random.pick(&BUILTINS[from..]);
+        let dimension = self.random.below(self.kernel.rank as u32) as u8;
+        self.push(Type::U32, Expr::Builtin(builtin, dimension))
+    }
+
+    fn truth(&mut self, depth: u32) -> ExprId {
+        match self.random.below(10) {
+            0..=4 => {
+                let (op, ty) = (self.random.pick(&COMPARISONS), self.element());
+                let (x, y) = (self.value(ty, depth), self.value(ty, depth));
+                self.binary(op, x, y)
+            }
+            5 | 6 => {
+                let op = self.random.pick(&LOGIC);
+                let (x, y) = (self.value(Type::Bool, depth), self.value(Type::Bool, depth));
+                self.binary(op, x, y)
+            }
+            7 => {
+                let x = self.value(Type::Bool, depth);
+                self.unary(UnaryOp::Not, x)
+            }
+            8 => match self.float_type() {
+                Some(ty) => {
+                    let x = self.value(ty, depth);
+                    self.unary(UnaryOp::IsNan, x)
+                }
+                None => self.leaf(Type::Bool),
+            },
+            _ if self.random.one_in(4) => {
+                let x = self.value(Type::Bool, depth);
+                self.cast(Type::Bool, x)
+            }
+            _ => self.choice(Type::Bool, depth),
+        }
+    }
+
+    fn choice(&mut self, ty: Type, depth: u32) -> ExprId {
+        let condition = self.value(Type::Bool, depth);
+        let (x, y) = (self.value(ty, depth), self.value(ty, depth));
+        self.select(condition, x, y)
+    }
+
+    fn integer(&mut self, ty: Type, depth: u32) -> ExprId {
+        match self.random.below(14) {
+            0..=4 => {
+                let op = self.random.pick(&INTEGER);
+                let (x, y) = (self.value(ty, depth), self.value(ty, depth));
+                self.binary(op, x, y)
+            }
+            5 | 6 => {
+                let op = self.random.pick(&[BinaryOp::Shl, BinaryOp::Shr]);
+                let (x, count) = (self.value(ty, depth), self.value(Type::U32, depth));
+                self.binary(op, x, count)
+            }
+            7 => {
+                let x = self.value(ty, depth);
+                self.unary(UnaryOp::Not, x)
+            }
+            8 if ty.is_signed() => {
+                let op = self.random.pick(&[UnaryOp::Neg, UnaryOp::Abs]);
+                let x = self.value(ty, depth);
+                self.unary(op, x)
+            }
+            8 | 9 if ty == Type::U32 => {
+                let op = self.random.pick(&[UnaryOp::CountOnes, UnaryOp::LeadingZeros, UnaryOp::TrailingZeros]);
+                let from = self.int_type();
+                let x = self.value(from, depth);
+                self.unary(op, x)
+            }
+            10 => self.choice(ty, depth),
+            11 => self.bits(ty, depth),
+            _ => {
+                let from = self.any_type();
+                let x = self.value(from, depth);
+                self.cast(ty, x)
+            }
+        }
+    }
+
+    /// The bits of a value of another type that is as wide.
+    fn bits(&mut self, ty: Type, depth: u32) -> ExprId {
+        let wide: Vec<Type> = self.profile.types.iter().copied().filter(|of| of.size() == ty.size()).collect();
+        let from = self.random.choose(&wide).unwrap_or(ty);
+        let mut x = self.value(from, depth);
+        if from.is_float() {
+            x = self.number(x);
+        }
+        let bits = self.push(ty, Expr::Bits(ty, x));
+        if !ty.is_float() || from.is_float() {
+            return bits;
+        }
+        let clean = self.clean(bits);
+        self.number(clean)
+    }
+
+    fn real(&mut self, ty: Type, depth: u32) -> ExprId {
+        match self.random.below(14) {
+            0..=3 => {
+                // The product is not cleaned: a subnormal one would not change what is added to it, which is much
+                // greater or zero. So a device that contracts the two is found.
+                let op = self.random.pick(&[BinaryOp::Add, BinaryOp::Sub]);
+                let [x, y] = [(); 2].map(|()| {
+                    if self.random.one_in(3) {
+                        let (x, y) = (self.value(ty, depth.saturating_sub(1)), self.value(ty, depth.saturating_sub(1)));
+                        self.binary(BinaryOp::Mul, x, y)
+                    } else {
+                        self.value(ty, depth)
+                    }
+                });
+                let sum = self.binary(op, x, y);
+                self.clean(sum)
+            }
+            4 | 5 => {
+                let op = self.random.pick(&[BinaryOp::Mul, BinaryOp::Min, BinaryOp::Max]);
+                let (x, y) = (self.value(ty, depth), self.value(ty, depth));
+                let result = self.binary(op, x, y);
+                self.clean(result)
+            }
+            6 if self.profile.division_and_root => {
+                if self.random.coin() {
+                    let (x, y) = (self.value(ty, depth), self.value(ty, depth));
+                    let quotient = self.binary(BinaryOp::Div, x, y);
+                    return self.clean(quotient);
+                }
+                let x = self.value(ty, depth);
+                let root = self.unary(UnaryOp::Sqrt, x);
+                self.zero_sign(root)
+            }
+            7 if self.profile.fma => {
+                let [x, y, z] = [(); 3].map(|()| self.value(ty, depth));
+                let result = self.push(ty, Expr::Fma(x, y, z));
+                self.clean(result)
+            }
+            8 | 9 => {
+                let op = self.random.pick(&[UnaryOp::Neg, UnaryOp::Abs]);
+                let op = self.random.pick(&[op, UnaryOp::Floor, UnaryOp::Ceil, UnaryOp::Round]);
+                let x = self.value(ty, depth);
+                let result = self.unary(op, x);
+                self.zero_sign(result)
+            }
+            10 => self.choice(ty, depth),
+            11 => self.bits(ty, depth),
+            _ => {
+                let from = self.any_type();
+                let x = self.value(from, depth);
+                let result = self.cast(ty, x);
+                if from == Type::F64 && ty == Type::F32 { self.clean(result) } else { result }
+            }
+        }
+    }
+
+    /// Zero in place of what is nearly zero, a negative zero included: subnormals are not promised, nor is the sign of
+    /// the lesser of two zeros. The bound is far enough from the subnormals that one more or less does not change a
+    /// sum with what is beyond it.
+    pub(super) fn clean(&mut self, x: ExprId) -> ExprId {
+        let ty = self.ty(x);
+        let size = self.unary(UnaryOp::Abs, x);
+        let (tiny, zero) = (self.tiny(ty), self.zero(ty));
+        if self.random.coin() {
+            let small = self.binary(BinaryOp::Lt, size, tiny);
+            self.select(small, zero, x)
+        } else {
+            let large = self.binary(BinaryOp::Ge, size, tiny);
+            self.select(large, x, zero)
+        }
+    }
+
+    fn tiny(&mut self, ty: Type) -> ExprId {
+        if ty == Type::F32 {
+            return self.raw(ty, 2f32.powi(-100).to_raw());
+        }
+        self.raw(ty, 2f64.powi(-960).to_raw())
+    }
+
+    /// The value, without the sign of a zero where that does not count.
+    fn zero_sign(&mut self, x: ExprId) -> ExprId {
+        if self.profile.signed_zeros { x } else { self.clean(x) }
+    }
+
+    /// The float, or zero where it is no number: the bits of a NaN are not promised.
+    pub(super) fn number(&mut self, x: ExprId) -> ExprId {
+        let zero = self.zero(self.ty(x));
+        if self.random.coin() {
+            let nan = self.unary(UnaryOp::IsNan, x);
+            self.select(nan, zero, x)
+        } else {
+            let number = self.binary(BinaryOp::Eq, x, x);
+            self.select(number, x, zero)
+        }
+    }
+
+    /// A value for memory: a float is a number.
+    pub(super) fn storable(&mut self, ty: Type, depth: u32) -> ExprId {
+        let value = self.value(ty, depth);
+        if ty.is_float() { self.number(value) } else { value }
+    }
+
+    /// A small whole number: sums of few of them are exact.
+    pub(super) fn whole(&mut self, ty: Type) -> ExprId {
+        if self.random.coin() {
+            let raw = self.raw_whole(ty);
+            return self.raw(ty, raw);
+        }
+        let value = self.value(Type::U32, 2);
+        let seven = self.u32(7);
+        let small = self.binary(BinaryOp::And, value, seven);
+        self.cast(ty, small)
+    }
+}

@@ -1,0 +1,198 @@
+//! Phases: control flow that is the same for the whole block, and barriers, at which memory changes hands.
+
+use wattle_ir::{BinaryOp, Label, Stmt, Type};
+
+use super::{Generator, Owner, State, SumKind};
+
+/// How often a statement in nested loops may run, at most.
+const MOST_REPEATS: u32 = 8;
+
+/// A label that a jump of the whole block may name, and the states that all parts of memory have where it goes.
+pub(super) struct UniformJump {
+    label: Label,
+    is_loop: bool,
+    states: Vec<State>,
+}
+
+impl Generator<'_> {
+    /// Something that all threads of the block do together.
+    pub(super) fn uniform_item(&mut self, depth: u32, jumps: &mut Vec<UniformJump>, out: &mut Vec<Stmt>) {
+        match self.random.below(if depth == 0 { 9 } else { 14 }) {
+            0..=3 => {
+                for _ in 0..self.random.within(1, 4) {
+                    self.statement(3, &mut Vec::new(), out);
+                }
+            }
+            4 | 5 => {
+                self.budget = self.budget.saturating_sub(1);
+                let wanted = self.other_states();
+                self.change(wanted, out);
+            }
+            6 => {
+                self.budget = self.budget.saturating_sub(1);
+                let ty = self.any_type();
+                let value = self.uniformly(|this| this.value(ty, 2));
+                let slot = self.uniform_var(ty);
+                self.assign(slot, value, out);
+            }
+            7 => {
+                self.budget = self.budget.saturating_sub(1);
+                self.uniform_load(out);
+            }
+            8 => self.uniform_jump(jumps, out),
+            9..=11 => self.uniform_if(depth, jumps, out),
+            12 if self.repeats < MOST_REPEATS => self.uniform_loop(depth, jumps, out),
+            _ => {
+                let label = self.label();
+                jumps.push(UniformJump { label, is_loop: false, states: self.states() });
+                let body = self.uniform_block(depth, jumps);
+                jumps.pop();
+                out.push(Stmt::Block { label, body });
+            }
+        }
+    }
+
+    /// A block after which all memory is in the states that it has now.
+    fn uniform_block(&mut self, depth: u32, jumps: &mut Vec<UniformJump>) -> Vec<Stmt> {
+        let (before, mut block) = (self.states(), Vec::new());
+        for _ in 0..self.random.within(1, 3) {
+            self.uniform_item(depth - 1, jumps, &mut block);
+        }
+        self.restore(before, &mut block);
+        block
+    }
+
+    fn uniform_if(&mut self, depth: u32, jumps: &mut Vec<UniformJump>, out: &mut Vec<Stmt>) {
+        let condition = self.uniformly(|this| this.value(Type::Bool, 2));
+        let then = self.uniform_block(depth, jumps);
+        let otherwise = if self.random.coin() { Vec::new() } else { self.uniform_block(depth, jumps) };
+        out.push(Stmt::If { condition, then, otherwise });
+    }
+
+    fn uniform_loop(&mut self, depth: u32, jumps: &mut Vec<UniformJump>, out: &mut Vec<Stmt>) {
+        let counter = self.slot(Type::U32, Some("round"));
+        self.uniform_slots.push(counter);
+        let most = self.random.within(1, 3);
+        let limit = if self.random.coin() {
+            self.u32(most)
+        } else {
+            let (value, most) = (self.uniformly(|this| this.value(Type::U32, 1)), self.u32(most));
+            let rounds = self.binary(BinaryOp::Min, value, most);
+            let limit = self.slot(Type::U32, Some("rounds"));
+            self.uniform_slots.push(limit);
+            self.assign(limit, rounds, out);
+            self.value_of(limit)
+        };
+        let zero = self.u32(0);
+        self.assign(counter, zero, out);
+        let (label, site) = (self.label(), self.site());
+        let (count, next) = (self.value_of(counter), self.next(counter));
+        let condition = self.binary(BinaryOp::Ge, count, limit);
+        let mut body = vec![Stmt::If { condition, then: vec![Stmt::Break(label)], otherwise: Vec::new() }];
+        let before = self.repeats;
+        self.repeats *= most;
+        jumps.push(UniformJump { label, is_loop: true, states: self.states() });
+        body.extend(self.uniform_block(depth, jumps));
+        jumps.pop();
+        let mut continuing = Vec::new();
+        if self.random.one_in(3) {
+            self.simple(&mut continuing);
+        }
+        self.assign(counter, next, &mut continuing);
+        self.repeats = before;
+        let bounded = self.random.coin();
+        out.push(Stmt::Loop { label, body, continuing, bounded, site });
+    }
+
+    /// A jump, or the end, of the whole block.
+    fn uniform_jump(&mut self, jumps: &[UniformJump], out: &mut Vec<Stmt>) {
+        let states = self.states();
+        let there: Vec<_> =
+            jumps.iter().filter(|jump| jump.states == states).map(|jump| (jump.label, jump.is_loop)).collect();
+        let jump = match self.random.choose(&there) {
+            Some((label, true)) if self.random.coin() => Stmt::Continue(label),
+            Some((label, _)) => Stmt::Break(label),
+            None if self.random.one_in(4) => Stmt::Return,
+            None => return,
+        };
+        let condition = self.uniformly(|this| this.value(Type::Bool, 2));
+        let mut then = Vec::new();
+        if self.random.coin() {
+            self.simple(&mut then);
+        }
+        then.push(jump);
+        out.push(Stmt::If { condition, then, otherwise: Vec::new() });
+    }
+
+    fn states(&self) -> Vec<State> {
+        self.regions.iter().map(|region| region.state).collect()
+    }
+
+    /// Other states for some parts of memory.
+    fn other_states(&mut self) -> Vec<State> {
+        let mut states = self.states();
+        for (number, state) in states.iter_mut().enumerate() {
+            let region = &self.regions[number];
+            if !region.fixed && self.random.one_in(3) == (*state == State::Open) {
+                let (atomic, element) = (region.atomic, region.element);
+                *state = self.some_state(atomic, element);
+            }
+        }
+        states
+    }
+
+    pub(super) fn some_state(&mut self, atomic: bool, element: Type) -> State {
+        match self.random.below(6) {
+            0 => State::Own(Owner::Straight),
+            1 => State::Own(Owner::Mirrored),
+            2 => State::Own(Owner::Turned(self.random.below(self.shape.block))),
+            3 | 4 if atomic => State::Sum(self.sum_kind(element)),
+            _ => State::Open,
+        }
+    }
+
+    /// Opens all memory whose state can change.
+    pub(super) fn open_all(&mut self, out: &mut Vec<Stmt>) {
+        let wanted = self.regions.iter().map(|region| if region.fixed { region.state } else { State::Open }).collect();
+        self.change(wanted, out);
+    }
+
+    fn restore(&mut self, wanted: Vec<State>, out: &mut Vec<Stmt>) {
+        if self.states() != wanted {
+            self.change(wanted, out);
+        }
+    }
+
+    /// A barrier, after which memory is in these states. What will be a sum of floats gets small whole numbers before,
+    /// which takes a barrier more where it was not the threads' own.
+    fn change(&mut self, wanted: Vec<State>, out: &mut Vec<Stmt>) {
+        let exact = |element: Type, state| element.is_float() && state == State::Sum(SumKind::Add);
+        let begins: Vec<usize> = (0..wanted.len())
+            .filter(|&number| {
+                let region = &self.regions[number];
+                exact(region.element, wanted[number]) && region.state != wanted[number]
+            })
+            .collect();
+        let foreign = |number: &&usize| !matches!(self.regions[**number].state, State::Own(_));
+        let foreign: Vec<usize> = begins.iter().filter(foreign).copied().collect();
+        if !foreign.is_empty() {
+            self.barrier(out);
+            foreign.iter().for_each(|&number| self.regions[number].state = State::Own(Owner::Straight));
+        }
+        for number in begins {
+            let region = self.regions[number].clone();
+            if let State::Own(owner) = region.state {
+                self.set_own(&region, owner, true, out);
+            }
+        }
+        self.barrier(out);
+        for (region, state) in self.regions.iter_mut().zip(wanted) {
+            region.state = state;
+        }
+    }
+
+    pub(super) fn barrier(&mut self, out: &mut Vec<Stmt>) {
+        let site = self.site();
+        out.push(Stmt::Barrier { site });
+    }
+}

@@ -1,0 +1,245 @@
+//! A kernel that is given as data, with its arguments, for the launches of every device that takes the intermediate
+//! representation.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use wattle_core::{
+    Arg, Argument, Atomic, Buffer, Device, DeviceKind, Error, ErrorKind, IntoArg, Kernel, KernelIdentity, KernelInfo,
+    Launch, PerItem, Queue, Read, Result, Shared, Thread, ToExtent,
+};
+use wattle_ir::{Access, AtomicScalar, Dim, Element, ParamKind, Rank, Type};
+
+use crate::case::{ArgumentValue, Case, CaseView, ViewValue};
+
+/// A kernel that is given as data, with its arguments: the buffers of one case on one device.
+///
+/// It has no function for the host: the host devices run kernels that rustc has compiled, so they are refused.
+pub struct LooseKernel {
+    shared: Arc<Parts>,
+}
+
+struct Parts {
+    info: &'static KernelInfo,
+    number: u64,
+    kernel: wattle_ir::Kernel,
+    arguments: Vec<Box<dyn Visit>>,
+}
+
+/// A buffer of a case on a device, of any type.
+pub(crate) trait AnyBuffer {
+    /// All elements as raw words, in row-major order.
+    fn read(&self, queue: &Queue) -> Result<Vec<u64>>;
+}
+
+/// An argument, of any type.
+trait Visit: Send + Sync {
+    fn visit(&self) -> Argument<'_>;
+}
+
+impl<A: Arg> Visit for A {
+    fn visit(&self) -> Argument<'_> {
+        Arg::visit(self)
+    }
+}
+
+struct ScalarArgument(wattle_ir::Const);
+
+impl Visit for ScalarArgument {
+    fn visit(&self) -> Argument<'_> {
+        Argument::Scalar(self.0)
+    }
+}
+
+impl<T: Element, const D: usize> AnyBuffer for Buffer<T, D> {
+    fn read(&self, queue: &Queue) -> Result<Vec<u64>> {
+        Ok(Buffer::read(self, queue)?.into_iter().map(T::to_raw).collect())
+    }
+}
+
+/// Makes an identity for each kernel of this process.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+impl LooseKernel {
+    /// The case's kernel with buffers on the queue's device that hold what the case says, and those buffers, one for
+    /// each view.
+    pub(crate) fn new(case: &Case, queue: &Queue) -> Result<(LooseKernel, Vec<Box<dyn AnyBuffer>>)> {
+        refuse_host(queue.device())?;
+        case.check()?;
+        let (mut arguments, mut buffers) = (Vec::new(), Vec::new());
+        for (param, argument) in case.kernel.params.iter().zip(&case.arguments) {
+            match (param.kind, argument) {
+                (ParamKind::View { access, element, .. }, ArgumentValue::View(value)) => {
+                    let (argument, buffer) = bind(queue, &CaseView { name: param.name, access, element, value })?;
+                    arguments.push(argument);
+                    buffers.push(buffer);
+                }
+                (_, ArgumentValue::Scalar(value)) => arguments.push(Box::new(ScalarArgument(*value))),
+                _ => return Err(Error::check(format!("parameter `{}` is no view", param.name))),
+            }
+        }
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let parts = Parts { info: info_of(&case.kernel), number, kernel: case.kernel.clone(), arguments };
+        Ok((LooseKernel { shared: Arc::new(parts) }, buffers))
+    }
+}
+
+fn refuse_host(device: &Device) -> Result<()> {
+    if device.properties().kind != DeviceKind::Host {
+        return Ok(());
+    }
+    Err(ErrorKind::Capability {
+        device: device.name().to_owned(),
+        what: "run a kernel that is given as data: it runs what rustc has compiled".into(),
+        instead: "take the simulated device, or a GPU".into(),
+    }
+    .into())
+}
+
+/// What is known of the kernel, kept for good: each once, and random kernels differ little in what is known of them.
+fn info_of(kernel: &wattle_ir::Kernel) -> &'static KernelInfo {
+    static KEPT: Mutex<Vec<&'static KernelInfo>> = Mutex::new(Vec::new());
+    static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
+    let names: Vec<&'static str> = kernel.params.iter().map(|param| param.name).collect();
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_it = |info: &&&KernelInfo| info.name == kernel.name && info.site == kernel.site && info.parameters == names;
+    if let Some(known) = kept.iter().find(is_it) {
+        return known;
+    }
+    let mut known_names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let known_names = known_names.get_or_insert_default();
+    let name = known_names.get(kernel.name.as_str()).copied().unwrap_or_else(|| {
+        let name: &'static str = kernel.name.clone().leak();
+        known_names.insert(name);
+        name
+    });
+    let info: &'static KernelInfo = Box::leak(Box::new(KernelInfo::new(name, kernel.site, names.leak())));
+    kept.push(info);
+    info
+}
+
+// SAFETY: `run` touches nothing, and all arguments are visited.
+unsafe impl Kernel for LooseKernel {
+    fn info(&self) -> &'static KernelInfo {
+        self.shared.info
+    }
+
+    fn rank(&self) -> usize {
+        self.shared.kernel.rank
+    }
+
+    fn arguments(&self, visit: &mut dyn FnMut(Argument<'_>) -> Result<()>) -> Result<()> {
+        self.shared.arguments.iter().try_for_each(|argument| visit(argument.visit()))
+    }
+
+    fn run(&self, thread: &Thread<'_>) {
+        thread.assert(false, "a kernel that is given as data has no function for the host");
+    }
+
+    fn build(&self) -> Result<wattle_ir::Kernel> {
+        wattle_ir::verify(&self.shared.kernel)?;
+        Ok(self.shared.kernel.clone())
+    }
+
+    fn identity(&self) -> KernelIdentity {
+        KernelIdentity::of::<LooseKernel>(self.shared.number)
+    }
+
+    fn to_arc(&self) -> Arc<dyn Kernel> {
+        Arc::new(LooseKernel { shared: self.shared.clone() })
+    }
+}
+
+// `launch` in `run.rs` asks for the rank before it launches.
+impl Launch<1> for LooseKernel {}
+impl Launch<2> for LooseKernel {}
+impl Launch<3> for LooseKernel {}
+impl Launch<4> for LooseKernel {}
+
+/// An argument, and the buffer behind it.
+type Binding = (Box<dyn Visit>, Box<dyn AnyBuffer>);
+
+fn bind(queue: &Queue, view: &CaseView<'_>) -> Result<Binding> {
+    macro_rules! of {
+        ($($plain:ident $t:ty),+; $($atomic:ident $a:ty),+) => {
+            match (view.element, view.access) {
+                $((Type::$atomic, Access::Atomic) => atomic::<$a>(queue, view.value),)+
+                (_, Access::Atomic) => Err(unfit(view)),
+                $((Type::$plain, _) => plain::<$t>(queue, view),)+
+                (Type::Bool, _) => Err(unfit(view)),
+            }
+        };
+    }
+    of!(U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F32 f32, F64 f64;
+        U32 u32, I32 i32, U64 u64, I64 i64, F32 f32, F64 f64)
+}
+
+fn unfit(view: &CaseView<'_>) -> Error {
+    let CaseView { name, access, element, value } = view;
+    Error::check(format!("parameter `{name}`: no {access:?} view of {element} in {} dimensions", value.extent.len()))
+}
+
+fn plain<T: Element>(queue: &Queue, view: &CaseView<'_>) -> Result<Binding> {
+    match view.value.extent.len() {
+        1 => plain_of::<T, 1>(queue, view),
+        2 => plain_of::<T, 2>(queue, view),
+        3 => plain_of::<T, 3>(queue, view),
+        4 => plain_of::<T, 4>(queue, view),
+        _ => Err(unfit(view)),
+    }
+}
+
+fn atomic<T: AtomicScalar>(queue: &Queue, view: &ViewValue) -> Result<Binding> {
+    match view.extent.len() {
+        1 => atomic_of::<T, 1>(queue, view),
+        2 => atomic_of::<T, 2>(queue, view),
+        3 => atomic_of::<T, 3>(queue, view),
+        _ => atomic_of::<T, 4>(queue, view),
+    }
+}
+
+fn plain_of<T: Element, const D: usize>(queue: &Queue, view: &CaseView<'_>) -> Result<Binding>
+where
+    Dim<D>: Rank,
+    [usize; D]: ToExtent<D>,
+{
+    let mut buffer = fill::<T, D>(queue, view.value)?;
+    let (begin, end) = range::<D>(view.value);
+    let argument: Box<dyn Visit> = match view.access {
+        Access::Read => Box::new(IntoArg::<Read<T, D>>::into_arg(buffer.region(begin, end)?)),
+        Access::PerItem => Box::new(IntoArg::<PerItem<T, D>>::into_arg(buffer.region_mut(begin, end)?)),
+        _ => Box::new(IntoArg::<Shared<T, D>>::into_arg(buffer.region(begin, end)?)),
+    };
+    Ok((argument, Box::new(buffer)))
+}
+
+fn atomic_of<T: AtomicScalar, const D: usize>(queue: &Queue, view: &ViewValue) -> Result<Binding>
+where
+    Dim<D>: Rank,
+    [usize; D]: ToExtent<D>,
+{
+    let buffer = fill::<T, D>(queue, view)?;
+    let (begin, end) = range::<D>(view);
+    let argument = IntoArg::<Atomic<T, D>>::into_arg(buffer.region(begin, end)?);
+    Ok((Box::new(argument), Box::new(buffer)))
+}
+
+fn fill<T: Element, const D: usize>(queue: &Queue, view: &ViewValue) -> Result<Buffer<T, D>>
+where
+    [usize; D]: ToExtent<D>,
+{
+    let extent = view.buffer_extent();
+    let extent: [usize; D] = std::array::from_fn(|d| extent.get(d).map_or(1, |&extent| extent as usize));
+    let mut buffer = queue.device().alloc_nd::<T, D>(extent)?;
+    let values: Vec<T> = view.all_contents().into_iter().map(T::from_raw).collect();
+    buffer.write(queue, &values)?;
+    Ok(buffer)
+}
+
+/// Where the view begins and ends in its buffer.
+fn range<const D: usize>(view: &ViewValue) -> ([usize; D], [usize; D]) {
+    let begin = |d| view.before.get(d).map_or(0, |&before| before as usize);
+    let end = |d| begin(d) + view.extent.get(d).map_or(1, |&extent| extent as usize);
+    (std::array::from_fn(begin), std::array::from_fn(end))
+}

@@ -1,0 +1,81 @@
+//! What random kernels may use.
+
+use wattle_ir::Type;
+use wattle_memory::Scope;
+
+/// What random kernels may use: what a device has, and how large they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// The element types; `U32` is among them. `Bool` is always there too.
+    pub types: Vec<Type>,
+    /// Those of them that have atomic operations.
+    pub atomics: Vec<Type>,
+    /// The scopes of fences and atomics.
+    pub scopes: Vec<Scope>,
+    /// Whether floats are divided and roots taken.
+    pub division_and_root: bool,
+    /// Whether there is `fma`.
+    pub fma: bool,
+    /// Whether the sign of a zero counts. Where it does not, no zero is negative.
+    pub signed_zeros: bool,
+    /// Whether threads do what they must not, now and then: indices out of bounds, divisors of zero, assertions that
+    /// do not hold.
+    pub faults: bool,
+    /// The most threads of a launch, at most 64.
+    pub most_threads: u32,
+    /// How large the kernels are: about so many statements.
+    pub size: u32,
+}
+
+impl Profile {
+    /// All types, block and device scope, all exact operations, no faults.
+    pub fn full() -> Profile {
+        Profile {
+            types: Type::ELEMENTS.to_vec(),
+            atomics: Type::ELEMENTS.into_iter().filter(|ty| ty.is_atomic()).collect(),
+            scopes: vec![Scope::Block, Scope::Device],
+            division_and_root: true,
+            fma: true,
+            signed_zeros: true,
+            faults: false,
+            most_threads: 64,
+            size: 24,
+        }
+    }
+
+    /// As [`Profile::full`], with `u32`, `i32`, `f32` and `bool` alone: for devices of 32 bits.
+    pub fn narrow() -> Profile {
+        Profile::full().only(&[Type::U32, Type::I32, Type::F32])
+    }
+
+    /// With those of these types alone that it has already, and their atomics. `U32` is among them.
+    #[must_use]
+    pub fn only(self, types: &[Type]) -> Profile {
+        let keep = |all: Vec<Type>| all.into_iter().filter(|ty| types.contains(ty)).collect();
+        Profile { types: keep(self.types), atomics: keep(self.atomics), ..self }
+    }
+
+    /// With system scope too.
+    #[must_use]
+    pub fn with_system_scope(self) -> Profile {
+        Profile { scopes: Scope::ALL.to_vec(), ..self }
+    }
+
+    /// With faults.
+    #[must_use]
+    pub fn with_faults(self) -> Profile {
+        Profile { faults: true, ..self }
+    }
+
+    /// Of about so many statements.
+    #[must_use]
+    pub fn sized(self, size: u32) -> Profile {
+        Profile { size, ..self }
+    }
+}
+
+impl Default for Profile {
+    fn default() -> Profile {
+        Profile::full()
+    }
+}

@@ -1,0 +1,197 @@
+//! Runs cases, and compares what comes out.
+
+use std::fmt;
+use std::time::Duration;
+
+use wattle_check::Simulated;
+use wattle_core::{Device, Error, ErrorKind, Fault, LaunchOptions, Queue, Result, ThreadSpec};
+use wattle_ir::{Scalar, Type, UnaryOp, eval};
+
+use crate::case::Case;
+use crate::loose::LooseKernel;
+
+/// What is left of a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The elements of each buffer, as raw words in row-major order, in the order of the case's views. Those that are no
+    /// number are all the same NaN.
+    pub buffers: Vec<Vec<u64>>,
+    /// What the device says that a thread did wrong.
+    pub fault: Option<Box<Fault>>,
+}
+
+/// How long a launch may take: random kernels are small, so one that takes so long hangs.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
+
+/// Runs a case; a fault is part of what comes out.
+///
+/// # Errors
+/// Whatever else went wrong; see [`cannot`] for a device that is not able to run it.
+pub fn outcome(case: &Case, device: &Device) -> Result<Outcome> {
+    outcome_within(case, device, TIME_LIMIT)
+}
+
+/// As [`outcome`], with a limit to the launch's time: for cases that may never end.
+///
+/// # Errors
+/// As for [`outcome`].
+pub fn outcome_within(case: &Case, device: &Device, limit: Duration) -> Result<Outcome> {
+    let queue = device.queue()?;
+    let (kernel, buffers) = LooseKernel::new(case, &queue)?;
+    let fault = match launch(case, &queue, kernel, limit) {
+        Ok(()) => None,
+        Err(error) => match error.kind() {
+            ErrorKind::Fault(fault) => Some(fault.clone()),
+            _ => return Err(error),
+        },
+    };
+    let buffers = buffers
+        .iter()
+        .zip(case.views())
+        .map(|(buffer, view)| Ok(buffer.read(&queue)?.into_iter().map(|raw| canonical(view.element, raw)).collect()));
+    Ok(Outcome { buffers: buffers.collect::<Result<_>>()?, fault })
+}
+
+/// Runs a case and gives the bytes of each buffer that the kernel may write, in the order of the parameters. Elements
+/// that are no number are all the same NaN.
+///
+/// # Errors
+/// Whatever went wrong, a fault of a thread included.
+pub fn run(case: &Case, device: &Device) -> Result<Vec<Vec<u8>>> {
+    let outcome = outcome(case, device)?;
+    if let Some(fault) = outcome.fault {
+        return Err(ErrorKind::Fault(fault).into());
+    }
+    let written = case.views().zip(outcome.buffers).filter(|(view, _)| view.access != wattle_ir::Access::Read);
+    let bytes =
+        |(ty, raws): (Type, Vec<u64>)| raws.iter().flat_map(|raw| raw.to_le_bytes()[..ty.size()].to_vec()).collect();
+    Ok(written.map(|(view, raws)| bytes((view.element, raws))).collect())
+}
+
+/// Whether the error says that a device is not able to do what was asked.
+pub fn cannot(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Capability { .. })
+}
+
+/// Whether a case is as it should be: it runs without a finding on the simulated device, with each of these seeds, to
+/// the same end. That is so for every case that [`generate`](crate::generate) makes. Faults are no findings.
+///
+/// # Errors
+/// What was found, or where two interleavings differ.
+pub fn is_clean(case: &Case, seeds: &[u64]) -> Result<()> {
+    common_outcome(case, seeds, TIME_LIMIT).map(drop)
+}
+
+/// What is left of a launch on the simulated device under each of the seeds; none if there are none.
+pub(crate) fn common_outcome(case: &Case, seeds: &[u64], limit: Duration) -> Result<Option<Outcome>> {
+    let mut first: Option<Outcome> = None;
+    for &seed in seeds {
+        let found = outcome_within(case, &Device::simulated(seed), limit)?;
+        let difference = first.as_ref().and_then(|first| compare(case, first, &found));
+        if let Some(difference) = difference {
+            return Err(Error::check(format!("two interleavings differ: {difference}")));
+        }
+        first.get_or_insert(found);
+    }
+    Ok(first)
+}
+
+fn launch(case: &Case, queue: &Queue, kernel: LooseKernel, limit: Duration) -> Result<()> {
+    fn extent<const D: usize>(all: &[u32]) -> [usize; D] {
+        std::array::from_fn(|d| all.get(d).map_or(1, |&extent| extent as usize))
+    }
+    let options = LaunchOptions::new().shared_len(case.shared_len).time_limit(limit);
+    macro_rules! of_rank {
+        ($($rank:literal)+) => {
+            match case.kernel.rank {
+                $($rank => {
+                    let spec = ThreadSpec::<$rank>::new(extent::<$rank>(&case.blocks), extent::<$rank>(&case.threads));
+                    queue.launch_with::<$rank>(options, spec, kernel)
+                })+
+                rank => Err(Error::check(format!("there are no launches of rank {rank}"))),
+            }
+        };
+    }
+    of_rank!(1 2 3 4)
+}
+
+/// The payload of a NaN is not promised.
+fn canonical(ty: Type, raw: u64) -> u64 {
+    if !ty.is_float() || eval::unary(UnaryOp::IsNan, ty, raw) == 0 {
+        return raw;
+    }
+    if ty == Type::F32 { f32::NAN.to_raw() } else { f64::NAN.to_raw() }
+}
+
+/// Where two devices differ.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Difference {
+    /// In an element of a buffer.
+    Element {
+        /// The view's name.
+        view: &'static str,
+        /// The number of the element in its buffer, in row-major order.
+        index: usize,
+        /// The type of the element.
+        ty: Type,
+        /// The raw words: of the one device, and of the other.
+        values: [u64; 2],
+        /// How many elements differ.
+        count: usize,
+    },
+    /// One saw a fault and the other one did not.
+    Fault([Option<Box<Fault>>; 2]),
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Difference::Element { view, index, ty, values: [left, right], count } => {
+                let (x, y) = (value_text(*ty, *left), value_text(*ty, *right));
+                write!(f, "element {index} of `{view}` is {x} on the one and {y} on the other; {count} differ")
+            }
+            Difference::Fault(faults) => {
+                let [left, right] =
+                    faults.each_ref().map(|fault| fault.as_ref().map_or("no fault".to_owned(), ToString::to_string));
+                write!(f, "on the one: {left}; on the other: {right}")
+            }
+        }
+    }
+}
+
+fn value_text(ty: Type, raw: u64) -> String {
+    let value = match ty {
+        Type::F32 => format!("{:?}", f32::from_raw(raw)),
+        Type::F64 => format!("{:?}", f64::from_raw(raw)),
+        _ if ty.is_signed() => i64::from_raw(eval::cast(ty, Type::I64, raw)).to_string(),
+        _ => raw.to_string(),
+    };
+    format!("{value} ({raw:#x} as {ty})")
+}
+
+/// Runs a case on two devices and tells where they differ. Of faults it counts only whether there was one: which of
+/// several came first is not promised.
+///
+/// # Errors
+/// Whatever went wrong on either but faults; see [`cannot`].
+pub fn differs(case: &Case, a: &Device, b: &Device) -> Result<Option<Difference>> {
+    let outcomes = (outcome(case, a)?, outcome(case, b)?);
+    Ok(compare(case, &outcomes.0, &outcomes.1))
+}
+
+/// Where two outcomes of a case differ.
+pub fn compare(case: &Case, a: &Outcome, b: &Outcome) -> Option<Difference> {
+    let mut first = None;
+    let mut count = 0;
+    for (view, (left, right)) in case.views().zip(a.buffers.iter().zip(&b.buffers)) {
+        for (index, (&x, &y)) in left.iter().zip(right).enumerate().filter(|(_, (x, y))| x != y) {
+            count += 1;
+            first.get_or_insert((view.name, index, view.element, [x, y]));
+        }
+    }
+    match first {
+        Some((view, index, ty, values)) => Some(Difference::Element { view, index, ty, values, count }),
+        None if a.fault.is_some() != b.fault.is_some() => Some(Difference::Fault([a.fault.clone(), b.fault.clone()])),
+        None => None,
+    }
+}

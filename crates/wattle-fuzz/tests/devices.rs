@@ -1,0 +1,51 @@
+//! Random kernels, and those that once failed, give the same bytes on the simulated device and on each device with a
+//! driver. `WATTLE_FUZZ_KERNELS` says how many; `cargo run --release -p xtask -- fuzz` goes on as long as it is told.
+
+use wattle_check::Simulated as _;
+use wattle_core::{Device, DeviceKind};
+use wattle_fuzz::{Profile, campaign, replay};
+// Linked, so that its devices are known.
+use wattle_vulkan as _;
+
+fn kernels() -> u64 {
+    std::env::var("WATTLE_FUZZ_KERNELS").ok().and_then(|count| count.parse().ok()).unwrap_or(500)
+}
+
+fn devices() -> Vec<Device> {
+    let devices = Device::all();
+    let devices = devices.into_iter();
+    let devices: Vec<_> =
+        devices.filter(|d| matches!(d.properties().kind, DeviceKind::Gpu | DeviceKind::Software)).collect();
+    if devices.is_empty() {
+        println!("skipped: no device with a driver is here");
+    }
+    devices
+}
+
+#[test]
+fn random_kernels_give_the_same_bytes() {
+    for device in devices() {
+        let report = campaign(&device, 0..kernels(), &Profile::full(), |_| ());
+        println!("{}: {report}", device.name());
+        if let Some(found) = report.found.first() {
+            panic!("{}: seed {}: {}\n{}", device.name(), found.seed, found.difference, found.case);
+        }
+    }
+}
+
+#[test]
+fn what_once_failed_fails_no_more() {
+    let kept = replay().unwrap_or_else(|error| panic!("{error}"));
+    for device in devices() {
+        for kept in &kept {
+            match wattle_fuzz::differs(&kept.case, &Device::simulated(0), &device) {
+                Ok(None) => {}
+                Ok(Some(difference)) => panic!("{} on {}: {difference}\n{}", kept.name, device.name(), kept.case),
+                Err(error) if wattle_fuzz::cannot(&error) => {
+                    println!("skipped: {} on {}: {error}", kept.name, device.name());
+                }
+                Err(error) => panic!("{} on {}: {error}\n{}", kept.name, device.name(), kept.case),
+            }
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Replaces mathematical functions that a target lacks, or has only inexactly, by operators that every target has.
+//!
+//! Targets disagree on how good their `exp` or `sin` is, and some have none for `f64`; not all round an `fma` once.
+//! What the functions become here consists of `+ - * /` and `√` of floats as IEEE 754 defines them, `floor`,
+//! comparisons, selections, conversions, and operations on integers of the float's size and on `i32`. So the results
+//! are within the bounds that [`scalar`](crate::FloatOps) states, and the same on each target that evaluates these
+//! exactly and nothing else.
+//!
+//! The coefficients are those of Taylor series on a reduced range, computed here; each file says why its error is
+//! what it is. Subnormal results are not promised, but subnormals that are flushed to zero do no harm elsewhere.
+//!
+//! `/` and `√` can be lacking too, where the target's are only near to the true ones. What then stands for them is
+//! exact, and the other functions use it and give the same results as elsewhere; only `pow`, which corrects its
+//! quotients anyway, keeps the target's, and its last bit may depend on them.
+
+mod constant;
+mod div;
+mod double_word;
+mod exp;
+mod fma;
+mod ln;
+mod pow;
+mod simple;
+mod term;
+mod trig;
+mod walk;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use crate::build::Builder;
+use crate::{BinaryOp, Expr, ExprId, Kernel, ParamId, ParamKind, Site, Type, UnaryOp};
+use term::{Real, Term};
+
+/// A function of floats that [`expand`] can replace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Function {
+    /// [`UnaryOp::Rsqrt`].
+    Rsqrt,
+    /// [`UnaryOp::Exp`].
+    Exp,
+    /// [`UnaryOp::Ln`].
+    Ln,
+    /// [`UnaryOp::Sin`].
+    Sin,
+    /// [`UnaryOp::Cos`].
+    Cos,
+    /// [`UnaryOp::Tanh`].
+    Tanh,
+    /// [`UnaryOp::Round`].
+    Round,
+    /// [`BinaryOp::Pow`].
+    Pow,
+    /// [`Expr::Fma`].
+    Fma,
+    /// [`BinaryOp::Div`].
+    Div,
+    /// [`UnaryOp::Sqrt`].
+    Sqrt,
+}
+
+impl Function {
+    /// All of them.
+    pub const ALL: [Function; 11] = [
+        Function::Rsqrt,
+        Function::Exp,
+        Function::Ln,
+        Function::Sin,
+        Function::Cos,
+        Function::Tanh,
+        Function::Round,
+        Function::Pow,
+        Function::Fma,
+        Function::Div,
+        Function::Sqrt,
+    ];
+
+    /// The function that an expression applies, if it is one of these, and its first operand, whose type is the
+    /// function's.
+    pub fn of(expr: &Expr) -> Option<(Function, ExprId)> {
+        Some(match *expr {
+            Expr::Unary(UnaryOp::Rsqrt, x) => (Function::Rsqrt, x),
+            Expr::Unary(UnaryOp::Exp, x) => (Function::Exp, x),
+            Expr::Unary(UnaryOp::Ln, x) => (Function::Ln, x),
+            Expr::Unary(UnaryOp::Sin, x) => (Function::Sin, x),
+            Expr::Unary(UnaryOp::Cos, x) => (Function::Cos, x),
+            Expr::Unary(UnaryOp::Tanh, x) => (Function::Tanh, x),
+            Expr::Unary(UnaryOp::Round, x) => (Function::Round, x),
+            Expr::Binary(BinaryOp::Pow, x, _) => (Function::Pow, x),
+            Expr::Fma(x, _, _) => (Function::Fma, x),
+            Expr::Binary(BinaryOp::Div, x, _) => (Function::Div, x),
+            Expr::Unary(UnaryOp::Sqrt, x) => (Function::Sqrt, x),
+            _ => return None,
+        })
+    }
+}
+
+/// The kernel, with each function that `lacks` names, for `F32` or `F64`, replaced by simpler operators.
+///
+/// Each must be one that [`verify`](crate::verify) accepts; the new one is so too. It has no expressions that nothing
+/// uses, and the kernel that lacks nothing is given back as it is. Replacements are large and their parts are used
+/// more than once, so whoever reads the new kernel must take each expression once: as a tree, some would have no end.
+/// Those of `F32` use no type of 64 bits. Where `lacks` does not name [`Function::Fma`], the others may use it.
+///
+/// A target that lacks [`Function::Div`] or [`Function::Sqrt`] has a `/` or a `√` all the same, within 4 ulp of
+/// operands near 1. What stands for them corrects that, so these operators remain in the new kernel, which must not be
+/// expanded again.
+pub fn expand<'k>(kernel: &'k Kernel, lacks: &dyn Fn(Function, Type) -> bool) -> Cow<'k, Kernel> {
+    let types = types(kernel);
+    let lacking = |expr: &Expr| {
+        let (function, operand) = Function::of(expr)?;
+        let ty = types.get(operand.index()).copied().flatten()?;
+        (ty.is_float() && lacks(function, ty)).then_some((function, ty))
+    };
+    if kernel.exprs.iter().all(|expr| lacking(expr).is_none()) {
+        return Cow::Borrowed(kernel);
+    }
+    let exact =
+        |ty| Exact { fma: !lacks(Function::Fma, ty), div: !lacks(Function::Div, ty), sqrt: !lacks(Function::Sqrt, ty) };
+    let mut arena = Arena::default();
+    let mut templates = HashMap::new();
+    let mut ids = Vec::with_capacity(kernel.exprs.len());
+    for expr in &kernel.exprs {
+        let mut expr_here = *expr;
+        let mut operands = Vec::new();
+        walk::operands(&mut expr_here, &mut |id| {
+            *id = renamed(&ids, *id);
+            operands.push(*id);
+        });
+        ids.push(match lacking(expr) {
+            Some((function, ty)) => templates
+                .entry((function, ty))
+                .or_insert_with(|| Template::new(function, ty, exact(ty)))
+                .apply(&operands, &mut arena),
+            None => arena.intern(expr_here),
+        });
+    }
+    let mut expanded = Kernel { exprs: arena.exprs, ..kernel.clone() };
+    walk::uses(&mut expanded.body, &mut |id| *id = renamed(&ids, *id));
+    drop_unused(&mut expanded);
+    Cow::Owned(expanded)
+}
+
+/// The new name of an expression; one that does not exist, which no verified kernel uses, keeps its own.
+fn renamed(ids: &[ExprId], id: ExprId) -> ExprId {
+    ids.get(id.index()).copied().unwrap_or(id)
+}
+
+/// The types of the expressions; none where the kernel is not one that the verifier accepts.
+fn types(kernel: &Kernel) -> Vec<Option<Type>> {
+    let mut types: Vec<Option<Type>> = Vec::with_capacity(kernel.exprs.len());
+    for expr in &kernel.exprs {
+        let ty = |id: ExprId| types.get(id.index()).copied().flatten();
+        types.push(match *expr {
+            Expr::Const(constant) => Some(constant.ty),
+            Expr::Slot(slot) => kernel.slots.get(slot.index()).map(|slot| slot.ty),
+            Expr::Param(param) => match kernel.params.get(param.index()).map(|param| param.kind) {
+                Some(ParamKind::Scalar(ty)) => Some(ty),
+                _ => None,
+            },
+            Expr::Extent(..) | Expr::Builtin(..) => Some(Type::U32),
+            Expr::Unary(op, x) => ty(x).and_then(|x| op.result(x)),
+            Expr::Binary(op, x, y) => ty(x).zip(ty(y)).and_then(|(x, y)| op.result(x, y)),
+            Expr::Fma(x, ..) | Expr::Select(_, x, _) => ty(x),
+            Expr::Cast(to, _) | Expr::Bits(to, _) => Some(to),
+        });
+    }
+    types
+}
+
+/// Expressions, none of them twice.
+#[derive(Default)]
+struct Arena {
+    exprs: Vec<Expr>,
+    known: HashMap<Expr, ExprId>,
+}
+
+impl Arena {
+    fn intern(&mut self, expr: Expr) -> ExprId {
+        *self.known.entry(expr).or_insert_with(|| {
+            self.exprs.push(expr);
+            ExprId(self.exprs.len() as u32 - 1)
+        })
+    }
+}
+
+/// Which operators of a type the target has as the IR defines them.
+#[derive(Clone, Copy)]
+struct Exact {
+    fma: bool,
+    div: bool,
+    sqrt: bool,
+}
+
+/// What a function becomes: expressions over its operands, which are parameters there.
+struct Template {
+    exprs: Vec<Expr>,
+    result: ExprId,
+}
+
+impl Template {
+    fn new(function: Function, ty: Type, exact: Exact) -> Template {
+        match ty {
+            Type::F32 => Template::of::<f32>(function, exact),
+            _ => Template::of::<f64>(function, exact),
+        }
+    }
+
+    fn of<T: Real>(function: Function, exact: Exact) -> Template {
+        let builder = Builder::new("expansion", Site::caller(), 1);
+        let [x, y, z] = ["x", "y", "z"].map(|name| Term(builder.scalar::<T>(name)));
+        let result = match function {
+            Function::Rsqrt => simple::rsqrt(x, exact),
+            Function::Exp => exp::exp(x),
+            Function::Ln => ln::ln(x, exact),
+            Function::Sin => trig::sin(x),
+            Function::Cos => trig::cos(x),
+            Function::Tanh => exp::tanh(x, exact),
+            Function::Round => simple::round(x),
+            Function::Pow => pow::pow(x, y, exact.fma),
+            Function::Fma => fma::fma(x, y, z),
+            Function::Div => div::quotient(x, y, exact),
+            Function::Sqrt => div::root(x, exact),
+        };
+        let result = result.0.id;
+        Template { exprs: (0..=result.0).map(|id| builder.expr(ExprId(id))).collect(), result }
+    }
+
+    /// Appends the expressions for these operands; gives that of the result.
+    fn apply(&self, operands: &[ExprId], arena: &mut Arena) -> ExprId {
+        let mut ids = Vec::with_capacity(self.exprs.len());
+        for &(mut expr) in &self.exprs {
+            if let Expr::Param(ParamId(number)) = expr {
+                // The parameters beyond the function's operands are not used.
+                let operand = operands.get(number as usize).or(operands.first());
+                ids.push(operand.copied().unwrap_or(ExprId(0)));
+                continue;
+            }
+            walk::operands(&mut expr, &mut |id| *id = renamed(&ids, *id));
+            ids.push(arena.intern(expr));
+        }
+        renamed(&ids, self.result)
+    }
+}
+
+/// Drops the expressions that no statement uses, directly or by others.
+fn drop_unused(kernel: &mut Kernel) {
+    let mut used = vec![false; kernel.exprs.len()];
+    let mark = |used: &mut [bool], id: ExprId| {
+        if let Some(used) = used.get_mut(id.index()) {
+            *used = true;
+        }
+    };
+    walk::uses(&mut kernel.body, &mut |id| mark(&mut used, *id));
+    for (number, expr) in kernel.exprs.iter_mut().enumerate().rev() {
+        if used[number] {
+            walk::operands(expr, &mut |id| mark(&mut used, *id));
+        }
+    }
+    let (mut kept, mut ids) = (Vec::new(), Vec::with_capacity(used.len()));
+    for (&(mut expr), used) in kernel.exprs.iter().zip(used) {
+        ids.push(ExprId(kept.len() as u32));
+        if used {
+            walk::operands(&mut expr, &mut |id| *id = renamed(&ids, *id));
+            kept.push(expr);
+        }
+    }
+    walk::uses(&mut kernel.body, &mut |id| *id = renamed(&ids, *id));
+    kernel.exprs = kept;
+}

@@ -1,0 +1,215 @@
+//! The expansions of mathematical functions: what they compute, and what they are made of.
+//!
+//! The errors that are found are printed: `cargo test -p wattle-ir --test expand -- --nocapture`.
+
+mod accuracy;
+mod rounded;
+mod special;
+mod structure;
+mod wide;
+
+use wattle_ir::Function::{self, *};
+use wattle_ir::{
+    BinaryOp, Expr, ExprId, Kernel, Param, ParamId, ParamKind, Scalar, Site, Slot, SlotId, Stmt, Type, UnaryOp, eval,
+    expand, verify,
+};
+
+const AT: Site = Site { file: "kernel.rs", line: 1, column: 1 };
+const NAMES: [&str; 3] = ["x", "y", "z"];
+
+/// A kernel that applies a function to its three parameters, as many as it takes.
+fn applying(function: Function, ty: Type) -> Kernel {
+    let [x, y, z] = [0, 1, 2].map(ExprId);
+    let unary = |op| Expr::Unary(op, x);
+    let applied = match function {
+        Rsqrt => unary(UnaryOp::Rsqrt),
+        Exp => unary(UnaryOp::Exp),
+        Ln => unary(UnaryOp::Ln),
+        Sin => unary(UnaryOp::Sin),
+        Cos => unary(UnaryOp::Cos),
+        Tanh => unary(UnaryOp::Tanh),
+        Round => unary(UnaryOp::Round),
+        Pow => Expr::Binary(BinaryOp::Pow, x, y),
+        Fma => Expr::Fma(x, y, z),
+        Div => Expr::Binary(BinaryOp::Div, x, y),
+        Sqrt => unary(UnaryOp::Sqrt),
+    };
+    assert_eq!(Function::of(&applied), Some((function, x)));
+    let mut exprs: Vec<Expr> = (0..3).map(|number| Expr::Param(ParamId(number))).collect();
+    exprs.push(applied);
+    Kernel {
+        name: format!("{function:?}"),
+        site: AT,
+        rank: 1,
+        params: NAMES.map(|name| Param { name, kind: ParamKind::Scalar(ty) }).to_vec(),
+        shared: Vec::new(),
+        locals: Vec::new(),
+        slots: vec![Slot { ty, name: None }],
+        exprs,
+        body: vec![Stmt::Assign { slot: SlotId(0), value: ExprId(3) }],
+    }
+}
+
+/// The types of a kernel's expressions, where they cannot be anything but numbers and truth values.
+fn types(kernel: &Kernel) -> Vec<Type> {
+    let mut types: Vec<Type> = Vec::new();
+    for expr in &kernel.exprs {
+        let ty = |id: ExprId| types[id.index()];
+        types.push(match *expr {
+            Expr::Const(constant) => constant.ty,
+            Expr::Param(param) => match kernel.params[param.index()].kind {
+                ParamKind::Scalar(ty) => ty,
+                ParamKind::View { .. } => panic!("a view"),
+            },
+            Expr::Unary(op, x) => op.result(ty(x)).unwrap(),
+            Expr::Binary(op, x, y) => op.result(ty(x), ty(y)).unwrap(),
+            Expr::Fma(x, ..) | Expr::Select(_, x, _) => ty(x),
+            Expr::Cast(to, _) | Expr::Bits(to, _) => to,
+            Expr::Slot(_) | Expr::Extent(..) | Expr::Builtin(..) => panic!("{expr:?}"),
+        });
+    }
+    types
+}
+
+/// What a target has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Target {
+    /// A fused multiply-add.
+    fused: bool,
+    /// A division and a square root that are only near to the true ones.
+    rough: bool,
+}
+
+const PLAIN: Target = Target { fused: false, rough: false };
+const FUSED: Target = Target { fused: true, rough: false };
+const ROUGH: Target = Target { fused: false, rough: true };
+const ROUGH_FUSED: Target = Target { fused: true, rough: true };
+
+impl Target {
+    fn lacks(self, function: Function) -> bool {
+        match function {
+            Fma => !self.fused,
+            Div | Sqrt => self.rough,
+            _ => true,
+        }
+    }
+}
+
+/// The error of a rough division or square root: the numbers of ulps that are added to the rounded results.
+struct Errors {
+    random: Random,
+    /// The greatest.
+    most: u64,
+}
+
+impl Errors {
+    /// A result with an error; where the target promises nothing about these operands, the last of which divides or
+    /// is the root's, anything.
+    fn add(&mut self, ty: Type, operands: &[u64], result: u64) -> u64 {
+        // The exponents' field, and those of 2^126 (f32) or 2^1022 and its inverse.
+        let (shift, mask, most) = if ty == Type::F32 { (23, 0xff, 0xfd) } else { (52, 0x7ff, 0x7fd) };
+        let field = |raw: u64| raw >> shift & mask;
+        let divisor = operands.last().map_or(0, |raw| field(*raw));
+        let negative_root = operands.len() == 1 && operands[0] >> (8 * ty.size() - 1) != 0;
+        if !(1..=most).contains(&divisor) || operands.iter().any(|raw| field(*raw) == mask) || negative_root {
+            return self.random.next() >> (64 - 8 * ty.size());
+        }
+        let moved = result.wrapping_add(self.random.next() % (2 * self.most + 1)).wrapping_sub(self.most);
+        if field(result) > 1 && field(moved) < mask { moved } else { result }
+    }
+}
+
+/// An expanded function that can be evaluated.
+struct Expanded {
+    /// Each with the type that its operator works on, and its own.
+    exprs: Vec<(Expr, Type, Type)>,
+    values: Vec<u64>,
+    /// Whether the target takes subnormal floats for zero, where it computes with them and where it makes them.
+    flushes: bool,
+    errors: Option<Errors>,
+}
+
+/// A value of this type, or zero for it.
+fn flushed(ty: Type, raw: u64) -> u64 {
+    let (exponent, sign) = match ty {
+        Type::F32 => (0x7f80_0000, 1 << 31),
+        Type::F64 => (0x7ff0 << 48, 1 << 63),
+        _ => return raw,
+    };
+    if raw & exponent == 0 { raw & sign } else { raw }
+}
+
+impl Expanded {
+    fn new(function: Function, ty: Type, target: Target) -> Expanded {
+        let original = applying(function, ty);
+        let kernel = expand(&original, &|function, _| target.lacks(function));
+        verify(&kernel).unwrap();
+        let mut left = kernel.exprs.iter().filter_map(Function::of).map(|(function, _)| function);
+        assert!(left.all(|function| matches!(function, Div | Sqrt) || !target.lacks(function)));
+        let types = types(&kernel);
+        let narrow = [Type::Bool, Type::U32, Type::I32, Type::F32];
+        let wide = [Type::Bool, Type::U64, Type::I32, Type::F64, Type::U32];
+        let allowed = if ty == Type::F32 { &narrow[..] } else { &wide };
+        assert!(types.iter().all(|ty| allowed.contains(ty)), "{function:?} of {ty}: {types:?}");
+        println!("{function:?} of {ty}, {target:?}: {} expressions", types.len());
+        // What an operator works on is the type of its first operand.
+        let first = |expr: &Expr| match *expr {
+            Expr::Unary(_, x) | Expr::Binary(_, x, _) | Expr::Fma(x, ..) | Expr::Cast(_, x) => types[x.index()],
+            _ => Type::Bool,
+        };
+        assert_eq!(kernel.body, [Stmt::Assign { slot: SlotId(0), value: ExprId(types.len() as u32 - 1) }]);
+        let exprs = kernel.exprs.iter().zip(&types).map(|(expr, ty)| (*expr, first(expr), *ty)).collect();
+        let errors = target.rough.then_some(Errors { random: Random(7), most: 3 });
+        Expanded { exprs, values: vec![0; types.len()], flushes: false, errors }
+    }
+
+    fn apply<T: Scalar, const N: usize>(&mut self, operands: [T; N]) -> T {
+        for (number, &(expr, ty, result)) in self.exprs.iter().enumerate() {
+            let value = |id: ExprId| self.values[id.index()];
+            let flush = |ty, raw| if self.flushes { flushed(ty, raw) } else { raw };
+            let input = |id| flush(ty, value(id));
+            self.values[number] = match expr {
+                Expr::Const(constant) => constant.raw,
+                Expr::Param(param) => operands[param.index()].to_raw(),
+                Expr::Unary(op, x) => {
+                    let exact = eval::unary(op, ty, input(x));
+                    let rough = self.errors.as_mut().filter(|_| op == UnaryOp::Sqrt);
+                    flush(result, rough.map_or(exact, |errors| errors.add(ty, &[input(x)], exact)))
+                }
+                Expr::Binary(op, x, y) => {
+                    let exact = eval::binary(op, ty, input(x), input(y));
+                    let rough = self.errors.as_mut().filter(|_| op == BinaryOp::Div);
+                    flush(result, rough.map_or(exact, |errors| errors.add(ty, &[input(x), input(y)], exact)))
+                }
+                Expr::Fma(x, y, z) => eval::fma(ty, value(x), value(y), value(z)),
+                Expr::Select(condition, x, y) => value(if value(condition) != 0 { x } else { y }),
+                Expr::Cast(to, x) => eval::cast(ty, to, value(x)),
+                Expr::Bits(_, x) => value(x),
+                _ => panic!("{expr:?}"),
+            };
+        }
+        T::from_raw(*self.values.last().unwrap())
+    }
+}
+
+/// A repeatable generator (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+
+    /// From `low` to `high`.
+    fn within(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * (self.next() >> 11) as f64 * 2f64.powi(-53)
+    }
+
+    /// Of any size from 2^low to 2^high.
+    fn sized(&mut self, low: f64, high: f64) -> f64 {
+        self.within(low, high).exp2() * self.within(1.0, 1.0 + 1e-9)
+    }
+}

@@ -1,0 +1,141 @@
+//! What has to be exact: special values, `round`, `fma`.
+
+use wattle_ir::Function::*;
+use wattle_ir::Scalar;
+
+use crate::{Expanded, FUSED, PLAIN, ROUGH, ROUGH_FUSED, Random};
+
+macro_rules! special_values {
+    ($name:ident, $t:ident) => {
+        #[test]
+        fn $name() {
+            const INF: $t = $t::INFINITY;
+            let nan = $t::NAN;
+            let same = |x: $t, y: $t| x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan());
+            let values = [0.0, 1.0, INF, nan, 0.5, 1.5, 2.0, 2.5, 3.0, 4.0, 0.49999997, 1e-30, 1e30, 8388609.0];
+            let values: Vec<$t> = values.into_iter().flat_map(|x| [x, -x]).collect();
+            let unary = |function, host: fn($t) -> $t, values: &[$t]| {
+                for target in [PLAIN, ROUGH, ROUGH_FUSED] {
+                    let mut expanded = Expanded::new(function, $t::TYPE, target);
+                    for &x in values {
+                        let (found, wanted) = (expanded.apply([x]), host(x));
+                        assert!(same(found, wanted), "{function:?}({x}) is {found}, not {wanted}");
+                    }
+                }
+            };
+            unary(Rsqrt, |x| 1.0 / x.sqrt(), &values);
+            let mut random = Random(3);
+            let mut any: Vec<$t> = (0..100_000).map(|_| $t::from_raw(random.next())).collect();
+            any.extend((0..100_000).map(|_| random.sized(-3.0, $t::MANTISSA_DIGITS as f64) as $t));
+            any.extend((0..1000).flat_map(|n| [n as $t + 0.5, (n as $t + 0.5).next_up(), (n as $t + 0.5).next_down()]));
+            any.extend(&values);
+            unary(Round, $t::round, &any);
+            unary(Exp, $t::exp, &[0.0, -0.0, INF, -INF, nan, 1e30, -1e30, 1e4, -1e4]);
+            unary(Ln, $t::ln, &[1.0, 0.0, -0.0, INF, -INF, nan, -1.0, -1e30, -1e-30]);
+            unary(Sin, $t::sin, &[0.0, -0.0, INF, -INF, nan, 1e-30, -1e-30]);
+            unary(Cos, $t::cos, &[0.0, -0.0, INF, -INF, nan, 1e-30]);
+            unary(Tanh, $t::tanh, &[0.0, -0.0, INF, -INF, nan, 30.0, -30.0, 1e30, -1e30, 1e-30, -1e-30]);
+            for function in [Sin, Cos] {
+                let mut expanded = Expanded::new(function, $t::TYPE, PLAIN);
+                for x in any.iter().filter(|x| x.is_finite()) {
+                    assert!(expanded.apply([*x]).abs() <= 1.0, "{function:?}({x})");
+                }
+            }
+            for target in [PLAIN, FUSED, ROUGH, ROUGH_FUSED] {
+                let mut pow = Expanded::new(Pow, $t::TYPE, target);
+                for &x in &values {
+                    for &y in &values {
+                        let (found, wanted) = (pow.apply([x, y]), x.powf(y));
+                        let near = (found - wanted).abs() <= 2.0 * $t::EPSILON * wanted.abs();
+                        let subnormal = wanted != 0.0 && wanted.abs() < $t::MIN_POSITIVE;
+                        assert!(same(found, wanted) || near || subnormal, "pow({x}, {y}) is {found}, not {wanted}");
+                        assert_eq!(
+                            found.is_sign_negative() && !found.is_nan(),
+                            wanted.is_sign_negative() && !wanted.is_nan()
+                        );
+                    }
+                }
+            }
+        }
+    };
+}
+special_values!(special_values_in_single_precision, f32);
+special_values!(special_values_in_double_precision, f64);
+
+macro_rules! fma_is_exact {
+    ($name:ident, $t:ident, $count:expr) => {
+        #[test]
+        fn $name() {
+            let mut fma = Expanded::new(Fma, $t::TYPE, PLAIN);
+            let mut flushing = Expanded { flushes: true, ..Expanded::new(Fma, $t::TYPE, PLAIN) };
+            let mut count = 0u32;
+            let mut check = |x: $t, y: $t, z: $t| {
+                let (found, wanted) = (fma.apply([x, y, z]), x.mul_add(y, z));
+                let same = found.to_bits() == wanted.to_bits() || (found.is_nan() && wanted.is_nan());
+                // A result that was subnormal before it was rounded may have been rounded twice.
+                let tiny = wanted.abs() <= $t::MIN_POSITIVE && found.is_sign_negative() == wanted.is_sign_negative();
+                let close = (found - wanted).abs() <= $t::from_bits(1) && x != 0.0 && y != 0.0;
+                assert!(same || (tiny && close), "fma({x:e}, {y:e}, {z:e}) is {found:e}, not {wanted:e}");
+                count += 1;
+                if count % 4 == 0 && [x, y, z, wanted].iter().all(|x| x.is_normal()) && wanted.abs() > $t::MIN_POSITIVE
+                {
+                    let found = flushing.apply([x, y, z]);
+                    assert!(found == wanted, "flushing, fma({x:e}, {y:e}, {z:e}) is {found:e}, not {wanted:e}");
+                }
+            };
+            let mut random = Random(11);
+            let digits = $t::MANTISSA_DIGITS;
+            let greatest = $t::MAX_EXP as i64;
+            for _ in 0..$count {
+                let bits = random.next();
+                // Few digits make ties and exact results.
+                let number = |random: &mut Random, exponent: i64| {
+                    let kept = if random.next() % 2 == 0 { digits } else { 1 + (random.next() as u32) % digits };
+                    let fraction =
+                        (random.next() >> (64 - digits) | 1 << (digits - 1)) >> (digits - kept) << (digits - kept);
+                    let sign = if random.next() % 2 == 0 { 1.0 } else { -1.0 };
+                    let half = exponent as i32 / 2;
+                    let least = 1.0 / (1u64 << (digits - 1)) as $t;
+                    sign * fraction as $t * least * (2 as $t).powi(half) * (2 as $t).powi(exponent as i32 - half)
+                };
+                let spread = |random: &mut Random, by: i64| (random.next() % (2 * by as u64 + 1)) as i64 - by;
+                let (a, b) = (spread(&mut random, greatest), spread(&mut random, greatest));
+                let b = if bits & 1 == 0 { b } else { (b / 8) - a };
+                let near = spread(&mut random, 3 * i64::from(digits));
+                let (x, y) = (number(&mut random, a), number(&mut random, b));
+                let z = match bits >> 1 & 7 {
+                    0 => $t::from_raw(random.next()),
+                    // Cancellation, to the last bits.
+                    1 | 2 => $t::from_bits((-(x * y)).to_bits().wrapping_add_signed(spread(&mut random, 3) as _)),
+                    // Next to half an ulp of the product, and the other way around.
+                    3 => number(&mut random, a + b - i64::from(digits)),
+                    4 => number(&mut random, a + b + i64::from(digits)),
+                    _ => number(&mut random, (a + b + near).clamp(-greatest, greatest)),
+                };
+                check(x, y, z);
+            }
+            for _ in 0..$count / 8 {
+                check($t::from_raw(random.next()), $t::from_raw(random.next()), $t::from_raw(random.next()));
+            }
+            let tiny = $t::MIN_POSITIVE;
+            let edges = [0.0, 1.0, 1.5, tiny, $t::from_bits(1), $t::from_bits(7), $t::MAX, $t::INFINITY, $t::NAN];
+            let more = [
+                $t::EPSILON,
+                1.0 + $t::EPSILON,
+                1.0 - $t::EPSILON / 2.0,
+                tiny * 3.0,
+                $t::MAX / 2.0,
+                $t::MAX.sqrt(),
+                tiny.sqrt(),
+            ];
+            let edges: Vec<$t> = edges.into_iter().chain(more).flat_map(|x| [x, -x]).collect();
+            for &x in &edges {
+                for &y in &edges {
+                    edges.iter().for_each(|&z| check(x, y, z));
+                }
+            }
+        }
+    };
+}
+fma_is_exact!(fma_is_rounded_once_in_single_precision, f32, 1_000_000);
+fma_is_exact!(fma_is_rounded_once_in_double_precision, f64, 1_000_000);

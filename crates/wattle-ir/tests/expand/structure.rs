@@ -1,0 +1,139 @@
+//! What kernels become.
+
+use std::borrow::Cow;
+
+use wattle_ir::Function::*;
+use wattle_ir::{
+    Access, AtomicOp, BinaryOp, Const, DivOp, Expr, ExprId, Function, Kernel, Label, LocalArray, LocalId, Param,
+    ParamId, ParamKind, Place, Slot, SlotId, Stmt, Type, UnaryOp, expand, verify,
+};
+use wattle_memory::{ReadOrder, Scope, UpdateOrder, WriteOrder};
+
+use crate::{AT, PLAIN};
+
+/// A kernel that uses what `value` adds to its expressions in all the places where a statement can. Its first
+/// expressions: e0 the parameter, e1 the constant 1.
+fn everywhere(value: &[Expr]) -> Kernel {
+    let mut exprs = vec![Expr::Param(ParamId(0)), Expr::Const(Const::of(1.0f32))];
+    exprs.extend(value);
+    let mut push = |expr| {
+        exprs.push(expr);
+        ExprId(exprs.len() as u32 - 1)
+    };
+    let float = push(Expr::Slot(SlotId(0)));
+    let value = ExprId(float.0 - 1);
+    let condition = push(Expr::Binary(BinaryOp::Lt, value, float));
+    let whole = push(Expr::Cast(Type::U32, value));
+    let view = |name, access| Param { name, kind: ParamKind::View { access, element: Type::U32, rank: 1 } };
+    let (plain, atomic) = (Place::Param(ParamId(1)), Place::Param(ParamId(2)));
+    let (dst, site, scope, order) = (SlotId(1), AT, Scope::Device, UpdateOrder::AcqRel);
+    let index = || vec![whole];
+    let set = || Stmt::Assign { slot: SlotId(0), value };
+    Kernel {
+        name: "everywhere".into(),
+        site,
+        rank: 1,
+        params: vec![
+            Param { name: "x", kind: ParamKind::Scalar(Type::F32) },
+            view("plain", Access::Shared),
+            view("atomic", Access::Atomic),
+        ],
+        shared: Vec::new(),
+        locals: vec![LocalArray { element: Type::U32, len: 4 }],
+        slots: [Type::F32, Type::U32].map(|ty| Slot { ty, name: None }).to_vec(),
+        exprs,
+        body: vec![
+            set(),
+            Stmt::Divide { dst, op: DivOp::Rem, left: whole, right: whole, site },
+            Stmt::Load { dst, place: plain, index: index(), site },
+            Stmt::LoadLanes { dst: LocalId(0), place: plain, index: whole, site },
+            Stmt::Store { place: plain, index: index(), value: whole, site },
+            Stmt::AtomicLoad { dst, place: atomic, index: index(), order: ReadOrder::Acquire, scope, site },
+            Stmt::AtomicStore { place: atomic, index: index(), value: whole, order: WriteOrder::Release, scope, site },
+            Stmt::AtomicUpdate {
+                dst,
+                op: AtomicOp::Add,
+                place: atomic,
+                index: index(),
+                operand: whole,
+                order,
+                scope,
+                site,
+            },
+            Stmt::CompareExchange {
+                dst,
+                place: atomic,
+                index: index(),
+                expected: whole,
+                desired: whole,
+                order,
+                scope,
+                site,
+            },
+            Stmt::If { condition, then: vec![set()], otherwise: vec![set(), Stmt::Barrier { site }] },
+            Stmt::Loop { label: Label(0), body: vec![set()], continuing: vec![set()], bounded: true, site },
+            Stmt::Block { label: Label(1), body: vec![set(), Stmt::Break(Label(1))] },
+            Stmt::Assert { condition, message: "so".into(), site },
+            Stmt::Return,
+        ],
+    }
+}
+
+#[test]
+fn every_statement_gets_the_new_expressions() {
+    let kernel = everywhere(&[Expr::Unary(UnaryOp::Rsqrt, ExprId(0))]);
+    let wanted =
+        everywhere(&[Expr::Unary(UnaryOp::Sqrt, ExprId(0)), Expr::Binary(BinaryOp::Div, ExprId(1), ExprId(2))]);
+    assert_eq!(verify(&kernel), Ok(()));
+    let expanded = expand(&kernel, &|function, _| PLAIN.lacks(function));
+    assert_eq!(verify(&expanded), Ok(()));
+    assert_eq!(expanded.to_string(), wanted.to_string());
+}
+
+#[test]
+fn what_is_not_lacking_stays() {
+    let kernel = everywhere(&[Expr::Unary(UnaryOp::Rsqrt, ExprId(0))]);
+    for lacks in [|function, _| function != Rsqrt, |_, ty| ty != Type::F32] {
+        assert!(matches!(expand(&kernel, &lacks), Cow::Borrowed(same) if *same == kernel));
+    }
+    // Two functions of one type, of which the target lacks one.
+    let two = [Expr::Unary(UnaryOp::Round, ExprId(0)), Expr::Unary(UnaryOp::Sin, ExprId(2))];
+    let expanded = expand(&everywhere(&two), &|function, _| function == Round).into_owned();
+    let left: Vec<_> = expanded.exprs.iter().filter_map(Function::of).map(|(function, _)| function).collect();
+    assert_eq!(left, [Sin]);
+}
+
+#[test]
+fn nothing_is_there_twice_or_unused() {
+    // One of a function that no statement uses, and two that have much in common.
+    let sine = Expr::Unary(UnaryOp::Sin, ExprId(0));
+    let one = expand(&everywhere(&[Expr::Unary(UnaryOp::Exp, ExprId(0)), sine]), &|_, _| true).exprs.len();
+    let alone = expand(&everywhere(&[sine]), &|_, _| true).exprs.len();
+    assert_eq!(one, alone);
+    let cosine = Expr::Unary(UnaryOp::Cos, ExprId(0));
+    let both = [sine, cosine, Expr::Binary(BinaryOp::Mul, ExprId(2), ExprId(3))];
+    let both = expand(&everywhere(&both), &|_, _| true).exprs.len();
+    assert!(both < alone + 20, "{both} against {alone}");
+    // Functions of functions.
+    let nested = [sine, Expr::Unary(UnaryOp::Exp, ExprId(2)), Expr::Fma(ExprId(0), ExprId(2), ExprId(3))];
+    let nested = expand(&everywhere(&nested), &|_, _| true).into_owned();
+    assert_eq!(verify(&nested), Ok(()));
+    assert!(nested.exprs.iter().all(|expr| Function::of(expr).is_none()));
+}
+
+#[test]
+fn the_division_in_a_division_stays() {
+    // x / √x, and its division by itself.
+    let quotient = [Expr::Unary(UnaryOp::Sqrt, ExprId(0)), Expr::Binary(BinaryOp::Div, ExprId(0), ExprId(2))];
+    let again = Expr::Binary(BinaryOp::Div, ExprId(3), ExprId(2));
+    let functions = |value: &[Expr]| {
+        let expanded = expand(&everywhere(value), &|_, _| true).into_owned();
+        assert_eq!(verify(&expanded), Ok(()));
+        let mut left: Vec<_> = expanded.exprs.iter().filter_map(Function::of).map(|(function, _)| function).collect();
+        left.sort_by_key(|function| *function == Div);
+        left
+    };
+    // One division for the root, and one for each divisor.
+    assert_eq!(functions(&quotient), [Sqrt, Div, Div]);
+    assert_eq!(functions(&[quotient[0], quotient[1], again]), [Sqrt, Div, Div]);
+}

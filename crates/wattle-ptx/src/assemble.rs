@@ -1,0 +1,210 @@
+//! The text of an entry while it is made: registers, labels, and three sections that follow each other.
+
+use std::fmt::{self, Write as _};
+
+use wattle_ir::{Site, Type};
+
+/// A class of registers.
+///
+/// Integers of 8 and 16 bits live in registers of 32, extended as their type says: the machine has no smaller ones (PTX
+/// ISA 8.8, 9.5 "Operand size exceeding instruction-type size").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    Predicate,
+    Word,
+    Long,
+    Float,
+    Double,
+}
+
+impl Class {
+    const ALL: [Class; 5] = [Class::Predicate, Class::Word, Class::Long, Class::Float, Class::Double];
+
+    pub fn of(ty: Type) -> Class {
+        match ty {
+            Type::Bool => Class::Predicate,
+            Type::F32 => Class::Float,
+            Type::F64 => Class::Double,
+            Type::U64 | Type::I64 => Class::Long,
+            _ => Class::Word,
+        }
+    }
+
+    fn prefix(self) -> &'static str {
+        match self {
+            Class::Predicate => "%p",
+            Class::Word => "%r",
+            Class::Long => "%rd",
+            Class::Float => "%f",
+            Class::Double => "%fd",
+        }
+    }
+
+    /// The type that registers are declared and moved with.
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Predicate => "pred",
+            Class::Word => "b32",
+            Class::Long => "b64",
+            Class::Float => "f32",
+            Class::Double => "f64",
+        }
+    }
+}
+
+/// An operand: a register, or a constant that is no truth value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Value {
+    Register(Class, u32),
+    Constant(Type, u64),
+}
+
+impl Value {
+    pub fn word(value: u32) -> Value {
+        Value::Constant(Type::U32, u64::from(value))
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Value::Register(class, number) => write!(f, "{}{number}", class.prefix()),
+            Value::Constant(Type::F32, raw) => write!(f, "0f{raw:08X}"),
+            Value::Constant(Type::F64, raw) => write!(f, "0d{raw:016X}"),
+            Value::Constant(Type::I8, raw) => write!(f, "{}", raw as i8),
+            Value::Constant(Type::I16, raw) => write!(f, "{}", raw as i16),
+            Value::Constant(Type::I32, raw) => write!(f, "{}", raw as i32),
+            // The magnitude of the least value is none that a signed constant can have.
+            Value::Constant(Type::I64, raw) if raw == 1 << 63 => write!(f, "0x{raw:x}"),
+            Value::Constant(Type::I64, raw) => write!(f, "{}", raw as i64),
+            Value::Constant(_, raw) if raw > i64::MAX as u64 => write!(f, "0x{raw:x}"),
+            Value::Constant(_, raw) => write!(f, "{raw}"),
+        }
+    }
+}
+
+/// A place that branches go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target(u32);
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "$L{}", self.0)
+    }
+}
+
+/// Where instructions go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// What is computed once, before all else: parameters and the thread's place.
+    Prologue,
+    /// The kernel.
+    Body,
+    /// What hardly ever runs, behind the kernel's end.
+    Cold,
+}
+
+/// The text of an entry.
+pub struct Assembler {
+    sections: [String; 3],
+    section: Section,
+    registers: [u32; 5],
+    labels: u32,
+    /// Whether the end of the body can be reached.
+    open: bool,
+    last_site: Option<Site>,
+}
+
+impl Assembler {
+    pub fn new() -> Assembler {
+        Assembler {
+            sections: Default::default(),
+            section: Section::Body,
+            registers: [0; 5],
+            labels: 0,
+            open: true,
+            last_site: None,
+        }
+    }
+
+    pub fn register(&mut self, class: Class) -> Value {
+        let count = &mut self.registers[class as usize];
+        *count += 1;
+        Value::Register(class, *count - 1)
+    }
+
+    pub fn fresh(&mut self, ty: Type) -> Value {
+        self.register(Class::of(ty))
+    }
+
+    pub fn target(&mut self) -> Target {
+        self.labels += 1;
+        Target(self.labels - 1)
+    }
+
+    fn text(&mut self) -> &mut String {
+        &mut self.sections[self.section as usize]
+    }
+
+    /// Goes to another section; gives the one that was.
+    pub fn go_to(&mut self, section: Section) -> Section {
+        std::mem::replace(&mut self.section, section)
+    }
+
+    pub fn line(&mut self, text: fmt::Arguments<'_>) {
+        let to = self.text();
+        // Writing to a string does not fail.
+        let _ = writeln!(to, "    {text};");
+    }
+
+    pub fn comment(&mut self, text: fmt::Arguments<'_>) {
+        let to = self.text();
+        let _ = writeln!(to, "    // {text}");
+    }
+
+    /// A comment where another source line begins.
+    pub fn site(&mut self, site: Site) {
+        if self.last_site.is_none_or(|last| (last.file, last.line) != (site.file, site.line)) {
+            self.last_site = Some(site);
+            self.comment(format_args!("{}:{}", site.file, site.line));
+        }
+    }
+
+    pub fn place(&mut self, target: Target) {
+        let to = self.text();
+        let _ = writeln!(to, "{target}:");
+        if self.section == Section::Body {
+            self.open = true;
+        }
+    }
+
+    /// Goes to `target`, for good.
+    pub fn branch(&mut self, target: Target) {
+        self.line(format_args!("bra {target}"));
+        if self.section == Section::Body {
+            self.open = false;
+        }
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// The declarations of the registers, and the sections one after another.
+    pub fn finish(self) -> String {
+        let mut text = String::new();
+        for class in Class::ALL {
+            let count = self.registers[class as usize];
+            if count > 0 {
+                let _ = writeln!(text, "    .reg .{} {}<{count}>;", class.name(), class.prefix());
+            }
+        }
+        text + &self.sections.concat()
+    }
+}
+
+/// One instruction of an emitter's.
+macro_rules! ins {
+    ($emitter:expr, $($text:tt)*) => { $emitter.asm.line(format_args!($($text)*)) };
+}
+pub(crate) use ins;

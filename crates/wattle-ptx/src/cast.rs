@@ -1,0 +1,84 @@
+//! Conversions, as Rust's `as` does them.
+
+use wattle_ir::{Scalar, Type};
+
+use crate::assemble::{Class, Value};
+use crate::emit::Emitter;
+use crate::expr::{bits_type, int_type, number_type};
+
+impl Emitter<'_> {
+    /// The same bits as another type.
+    pub(crate) fn bits(&mut self, from: Type, to: Type, x: Value) -> Value {
+        if let Value::Constant(_, raw) = x {
+            return Value::Constant(to, raw);
+        }
+        match (Class::of(from), Class::of(to)) {
+            (Class::Word, Class::Word) if from != to => self.wrapped(to, x),
+            (before, after) if before == after => x,
+            (_, after) => self.op(&format!("mov.{}", bits_type(to)), after, &[x]),
+        }
+    }
+
+    pub(crate) fn cast(&mut self, from: Type, to: Type, x: Value) -> Value {
+        let class = Class::of(to);
+        if from == to {
+            return x;
+        }
+        let x = self.in_register(from, x);
+        match (from, to) {
+            (Type::Bool, _) => {
+                let one = match to {
+                    Type::F32 => 1.0f32.to_raw(),
+                    Type::F64 => 1.0f64.to_raw(),
+                    _ => 1,
+                };
+                self.select(to, x, Value::Constant(to, one), Value::Constant(to, 0))
+            }
+            // The verifier refuses it.
+            (_, Type::Bool) => self.compare(wattle_ir::BinaryOp::Ne, from, x, Value::Constant(from, 0)),
+            (Type::F32, Type::F64) => self.op("cvt.f64.f32", class, &[x]),
+            (Type::F64, Type::F32) => self.op("cvt.rn.f32.f64", class, &[x]),
+            _ if from.is_float() => self.saturate(from, to, x),
+            // Small integers are extended as 32 bits.
+            _ if to.is_float() => self.op(&format!("cvt.rn.{}.{}", number_type(to), int_type(from)), class, &[x]),
+            _ if to.size() == 8 && from.size() == 8 => x,
+            _ if to.size() == 8 => {
+                let name = if from.is_signed() { "cvt.s64.s32" } else { "cvt.u64.u32" };
+                self.op(name, class, &[x])
+            }
+            _ if from.size() == 8 => {
+                let low = self.op("cvt.u32.u64", class, &[x]);
+                self.wrapped(to, low)
+            }
+            _ => self.wrapped(to, x),
+        }
+    }
+
+    /// A float as an integer: what is beyond the type becomes its bound, what is no number 0.
+    ///
+    /// The instruction clamps to its own type. What is no number becomes 0 from 32 to 32 bits, and the least value where
+    /// one of both has 64 (PTX ISA 8.8, 9.7.9.21 "cvt").
+    fn saturate(&mut self, from: Type, to: Type, x: Value) -> Value {
+        let class = Class::of(to);
+        let (float, int) = (number_type(from), int_type(to));
+        let whole = self.op(&format!("cvt.rzi.{int}.{float}"), class, &[x]);
+        let whole = match to {
+            Type::U8 | Type::U16 => {
+                let most = Value::word(if to == Type::U8 { 0xff } else { 0xffff });
+                self.op("min.u32", class, &[whole, most])
+            }
+            Type::I8 | Type::I16 => {
+                let (least, most) = if to == Type::I8 { (-128, 127) } else { (-32_768, 32_767) };
+                let bound = |value: i32| Value::Constant(Type::I32, value.to_raw());
+                let whole = self.op("min.s32", class, &[whole, bound(most)]);
+                self.op("max.s32", class, &[whole, bound(least)])
+            }
+            _ => whole,
+        };
+        if from == Type::F32 && to.size() <= 4 {
+            return whole;
+        }
+        let not_a_number = self.op(&format!("setp.nan.{float}"), Class::Predicate, &[x, x]);
+        self.select(to, not_a_number, Value::Constant(to, 0), whole)
+    }
+}

@@ -1,0 +1,202 @@
+//! Control flow: PTX has branches and no structure, so that every exit is one.
+
+use rustc_hash::FxHashMap;
+use wattle_ir::{ExprId, Label, Site, Stmt};
+
+use crate::Lacking;
+use crate::assemble::{Target, Value, ins};
+use crate::emit::Emitter;
+use crate::unroll::counted;
+
+/// Where exits go.
+#[derive(Default)]
+pub struct Flow {
+    /// Of each loop or block around what is being made: its end, and where a loop goes on.
+    labels: FxHashMap<Label, (Target, Option<Target>)>,
+    /// The thread's end, once something goes there.
+    end: Option<Target>,
+}
+
+impl Flow {
+    /// Goes into a loop or block.
+    pub(crate) fn surround(&mut self, label: Label, end: Target, continues: Option<Target>) {
+        self.labels.insert(label, (end, continues));
+    }
+}
+
+/// The most assignments that are made under a predicate in place of a branch.
+const MOST_PREDICATED: usize = 4;
+
+impl Emitter<'_> {
+    pub(crate) fn block(&mut self, block: &[Stmt]) -> Result<(), Lacking> {
+        let mut before = None;
+        for stmt in block {
+            if !self.asm.is_open() {
+                break;
+            }
+            match counted(self.kernel, before, stmt) {
+                Some(found) => self.unrolled(&found)?,
+                None => self.stmt(stmt)?,
+            }
+            before = Some(stmt);
+        }
+        Ok(())
+    }
+
+    /// The thread's end, which reports its first fault.
+    pub(crate) fn end_target(&mut self) -> Target {
+        match self.flow.end {
+            Some(end) => end,
+            None => *self.flow.end.insert(self.asm.target()),
+        }
+    }
+
+    /// Ends the kernel.
+    pub(crate) fn end(&mut self) {
+        if let Some(end) = self.flow.end {
+            self.asm.place(end);
+        }
+        self.report();
+        ins!(self, "ret");
+        self.define_reports();
+    }
+
+    /// Where an exit goes, if the statement is one.
+    fn exit_of(&mut self, stmt: &Stmt) -> Option<Target> {
+        match stmt {
+            Stmt::Break(label) => self.flow.labels.get(label).map(|(end, _)| *end),
+            Stmt::Continue(label) => self.flow.labels.get(label).and_then(|(_, continues)| *continues),
+            Stmt::Return => Some(self.end_target()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn if_else(&mut self, condition: ExprId, then: &[Stmt], otherwise: &[Stmt]) -> Result<(), Lacking> {
+        let condition = self.value(condition);
+        // An exit is a branch under the predicate.
+        for (block, other, not) in [(then, otherwise, ""), (otherwise, then, "!")] {
+            if let [exit] = block
+                && let Some(to) = self.exit_of(exit)
+            {
+                ins!(self, "@{not}{condition} bra {to}");
+                return self.block(other);
+            }
+        }
+        if self.assigns_little(then) && self.assigns_little(otherwise) {
+            self.predicated(condition, then, otherwise);
+            return Ok(());
+        }
+        let end = self.asm.target();
+        if otherwise.is_empty() {
+            ins!(self, "@!{condition} bra {end}");
+            self.block(then)?;
+            self.asm.place(end);
+            return Ok(());
+        }
+        let no = self.asm.target();
+        ins!(self, "@!{condition} bra {no}");
+        self.block(then)?;
+        if self.asm.is_open() {
+            self.asm.branch(end);
+        }
+        self.asm.place(no);
+        self.block(otherwise)?;
+        self.asm.place(end);
+        Ok(())
+    }
+
+    /// Whether a block is a few assignments of what is computed in one instruction. Expressions are pure and total, so
+    /// they may be computed where they are not wanted.
+    fn assigns_little(&self, block: &[Stmt]) -> bool {
+        block.len() <= MOST_PREDICATED
+            && block.iter().all(|stmt| match stmt {
+                Stmt::Assign { value, .. } => self.is_little(*value),
+                _ => false,
+            })
+    }
+
+    fn is_little(&self, id: ExprId) -> bool {
+        use wattle_ir::{BinaryOp, Expr};
+        match self.kernel.exprs[id.index()] {
+            Expr::Binary(BinaryOp::Div | BinaryOp::Pow, ..) | Expr::Select(..) => false,
+            Expr::Binary(_, x, y) => self.is_simple(x) && self.is_simple(y),
+            _ => self.is_simple(id),
+        }
+    }
+
+    fn predicated(&mut self, condition: Value, then: &[Stmt], otherwise: &[Stmt]) {
+        // The condition may be a slot that is assigned to.
+        let held = if self.slots.contains(&condition) {
+            let held = self.asm.register(crate::assemble::Class::Predicate);
+            self.copy(held, condition);
+            held
+        } else {
+            condition
+        };
+        for (block, not) in [(then, ""), (otherwise, "!")] {
+            for stmt in block {
+                let Stmt::Assign { slot, value } = stmt else { continue };
+                self.known.clear();
+                let (value, to) = (self.value(*value), self.slot(*slot));
+                if let Value::Register(class, _) = to
+                    && to != value
+                {
+                    ins!(self, "@{not}{held} mov.{} {to}, {value}", class.name());
+                }
+            }
+        }
+    }
+
+    pub(crate) fn labelled(&mut self, label: Label, body: &[Stmt]) -> Result<(), Lacking> {
+        let end = self.asm.target();
+        self.flow.surround(label, end, None);
+        self.block(body)?;
+        self.asm.place(end);
+        Ok(())
+    }
+
+    pub(crate) fn loop_over(
+        &mut self,
+        label: Label,
+        body: &[Stmt],
+        continuing: &[Stmt],
+        bounded: bool,
+        site: Site,
+    ) -> Result<(), Lacking> {
+        let [head, continues, end] = [(); 3].map(|()| self.asm.target());
+        self.flow.surround(label, end, Some(continues));
+        self.asm.place(head);
+        if !bounded {
+            self.leave_if_stopped(site);
+        }
+        self.block(body)?;
+        self.asm.place(continues);
+        self.block(continuing)?;
+        if self.asm.is_open() {
+            self.asm.branch(head);
+        }
+        self.asm.place(end);
+        Ok(())
+    }
+
+    pub(crate) fn break_from(&mut self, label: Label) {
+        self.exit(&Stmt::Break(label));
+    }
+
+    pub(crate) fn continue_at(&mut self, label: Label) {
+        self.exit(&Stmt::Continue(label));
+    }
+
+    pub(crate) fn end_thread(&mut self) {
+        self.exit(&Stmt::Return);
+    }
+
+    fn exit(&mut self, exit: &Stmt) {
+        // The verifier has seen that there is somewhere to go.
+        let to = match self.exit_of(exit) {
+            Some(to) => to,
+            None => self.end_target(),
+        };
+        self.asm.branch(to);
+    }
+}

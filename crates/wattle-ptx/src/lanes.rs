@@ -1,0 +1,87 @@
+//! Consecutive elements at once.
+
+use wattle_ir::{ExprId, LocalId, Place, Site, Type};
+
+use crate::assemble::{Class, Value, ins};
+use crate::emit::{Emitter, memory_type};
+
+impl Emitter<'_> {
+    pub(crate) fn load_lanes(&mut self, dst: LocalId, place: Place, index: ExprId, site: Site) {
+        let array = self.kernel.locals[dst.index()];
+        let put = |emitter: &mut Self, lane: u32, value: Value| {
+            let lane = Value::word(lane);
+            if let Some((_, elements)) = emitter.elements(Place::Local(dst)) {
+                return emitter.choose(&elements, lane, value);
+            }
+            let to = emitter.pointer(Place::Local(dst), &[lane]);
+            ins!(emitter, "st.local.{} {to}, {value}", memory_type(array.element));
+        };
+        self.checked(
+            place,
+            &[index],
+            array.len,
+            site,
+            |emitter, index| {
+                let values = emitter.lanes(place, index[0], array.element, array.len);
+                for (lane, value) in values.into_iter().enumerate() {
+                    put(emitter, lane as u32, value);
+                }
+            },
+            |emitter| (0..array.len).for_each(|lane| put(emitter, lane, Value::Constant(array.element, 0))),
+        );
+    }
+
+    /// So many elements from an index on.
+    fn lanes(&mut self, place: Place, index: Value, ty: Type, lanes: u32) -> Vec<Value> {
+        if let Some((id, elements)) = self.elements(place) {
+            let at = |emitter: &mut Self, lane: u32| match index {
+                Value::Constant(_, raw) => Value::word(raw as u32 + lane),
+                index => emitter.op("add.u32", Class::Word, &[index, Value::word(lane)]),
+            };
+            // Registers of their own: the array may be loaded from itself.
+            let mut values = Vec::new();
+            for lane in 0..lanes {
+                let at = at(self, lane);
+                let (from, to) = (self.chosen(id, &elements, at), self.asm.fresh(ty));
+                self.copy(to, from);
+                values.push(to);
+            }
+            return values;
+        }
+        let at = self.pointer(place, &[index]);
+        let values: Vec<_> = (0..lanes).map(|_| self.asm.fresh(ty)).collect();
+        let (name, of, size) = (self.plain(place, "ld"), memory_type(ty), ty.size() as u64);
+        let singly = |emitter: &mut Self| {
+            for (lane, value) in values.iter().enumerate() {
+                ins!(emitter, "{name}.{of} {value}, {}", at.behind(lane as u64 * size));
+            }
+        };
+        // At most 16 bytes and four elements at once (PTX ISA 8.8, 5.4.2 "Vectors"), where they are aligned so.
+        let group = (16 / size as u32).min(4);
+        if !lanes.is_multiple_of(group) {
+            singly(self);
+            return values;
+        }
+        let (long, last) = (at.space != "shared", u64::from(group) * size - 1);
+        let (bits, class) = if long { ("64", Class::Long) } else { ("32", Class::Word) };
+        let (start, low) = (self.asm.register(class), self.asm.register(class));
+        ins!(self, "mov.u{bits} {start}, {}", at.base);
+        ins!(self, "and.b{bits} {low}, {start}, {last}");
+        if at.offset != 0 {
+            ins!(self, "add.u{bits} {low}, {start}, {}", at.offset);
+            ins!(self, "and.b{bits} {low}, {low}, {last}");
+        }
+        let apart = self.asm.register(Class::Predicate);
+        ins!(self, "setp.ne.u{bits} {apart}, {low}, 0");
+        let (one_by_one, end) = (self.asm.target(), self.asm.target());
+        ins!(self, "@{apart} bra {one_by_one}");
+        for (number, group_values) in values.chunks(group as usize).enumerate() {
+            let at = at.behind(number as u64 * u64::from(group) * size);
+            let names = group_values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
+            ins!(self, "{name}.v{group}.{of} {{{names}}}, {at}");
+        }
+        self.asm.place(end);
+        self.apart(one_by_one, end, singly);
+        values
+    }
+}

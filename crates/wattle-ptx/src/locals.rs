@@ -1,0 +1,100 @@
+//! The thread's own arrays: registers where that can be, else local memory.
+
+use wattle_ir::{LocalId, Place, Stmt, Type};
+
+use crate::assemble::{Class, Value, ins};
+use crate::emit::{Emitter, memory_type};
+use crate::expr::{bits_type, number_type};
+use crate::unroll::{is_constant, walk_unrolled};
+
+/// The longest array that is registers if all its indices are constants.
+const MOST_REGISTERS: u32 = 128;
+/// The longest array that is registers if some index is not: each such access looks at every element.
+const MOST_CHOSEN: u32 = 8;
+
+/// An array of the thread's own.
+#[derive(Clone, Debug)]
+pub enum Local {
+    /// One register for each element.
+    Registers(Vec<Value>),
+    /// Local memory, under the name that the array's number gives it.
+    Memory,
+}
+
+impl Emitter<'_> {
+    /// Elements are zero when the kernel starts.
+    pub(crate) fn declare_locals(&mut self) {
+        let mut chosen = vec![false; self.kernel.locals.len()];
+        walk_unrolled(self.kernel, &self.kernel.body, &mut Vec::new(), &mut |stmt, counters| {
+            let (id, index) = match stmt {
+                Stmt::Load { place: Place::Local(id), index, .. }
+                | Stmt::Store { place: Place::Local(id), index, .. } => (id, index.as_slice()),
+                Stmt::LoadLanes { place: Place::Local(id), index, .. } => (id, std::slice::from_ref(index)),
+                _ => return,
+            };
+            chosen[id.index()] |= !index.iter().all(|index| is_constant(self.kernel, *index, counters));
+        });
+        for (number, array) in self.kernel.locals.iter().enumerate() {
+            if array.len <= if chosen[number] { MOST_CHOSEN } else { MOST_REGISTERS } {
+                let registers: Vec<_> = (0..array.len).map(|_| self.asm.fresh(array.element)).collect();
+                registers.iter().for_each(|&register| self.clear(register, array.element));
+                self.locals.push(Local::Registers(registers));
+            } else {
+                self.locals.push(Local::Memory);
+                self.clear_memory(number, array.element, array.len);
+            }
+        }
+    }
+
+    fn clear_memory(&mut self, number: usize, ty: Type, len: u32) {
+        let bytes = len.saturating_mul(ty.size() as u32);
+        let (at, end) = (self.asm.register(Class::Long), self.asm.register(Class::Long));
+        ins!(self, "mov.u64 {at}, local_{number}");
+        // Whole groups of 16 bytes, and what is left one element at a time.
+        let whole = bytes & !15;
+        if whole > 0 {
+            let again = self.asm.target();
+            ins!(self, "add.u64 {end}, {at}, {whole}");
+            self.asm.place(again);
+            ins!(self, "st.local.v4.u32 [{at}], {{0, 0, 0, 0}}");
+            ins!(self, "add.u64 {at}, {at}, 16");
+            let more = self.op("setp.lt.u64", Class::Predicate, &[at, end]);
+            ins!(self, "@{more} bra {again}");
+        }
+        let zero = Value::Constant(ty, 0);
+        for offset in (0..bytes - whole).step_by(ty.size()) {
+            ins!(self, "st.local.{} [{at}+{offset}], {zero}", memory_type(ty));
+        }
+    }
+
+    /// An element of an array that is registers; the index is in bounds.
+    pub(crate) fn chosen(&mut self, id: LocalId, elements: &[Value], index: Value) -> Value {
+        let ty = self.kernel.locals[id.index()].element;
+        let Some((&first, others)) = elements.split_first() else { return Value::Constant(ty, 0) };
+        if let Value::Constant(_, at) = index {
+            return elements.get(at as usize).copied().unwrap_or(first);
+        }
+        let of = if ty.is_float() { number_type(ty) } else { bits_type(ty) };
+        let mut found = first;
+        for (number, &element) in others.iter().enumerate() {
+            let here = self.op("setp.eq.u32", Class::Predicate, &[index, Value::word(number as u32 + 1)]);
+            found = self.op(&format!("selp.{of}"), Class::of(ty), &[element, found, here]);
+        }
+        found
+    }
+
+    /// Sets an element of an array that is registers; the index is in bounds.
+    pub(crate) fn choose(&mut self, elements: &[Value], index: Value, value: Value) {
+        if let Value::Constant(_, at) = index {
+            if let Some(&element) = elements.get(at as usize) {
+                self.copy(element, value);
+            }
+            return;
+        }
+        for (number, &element) in elements.iter().enumerate() {
+            let Value::Register(class, _) = element else { continue };
+            let here = self.op("setp.eq.u32", Class::Predicate, &[index, Value::word(number as u32)]);
+            ins!(self, "@{here} mov.{} {element}, {value}", class.name());
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What a launch gives a kernel's entry.
+
+use wattle_ir::{Builtin, Expr, Kernel, ParamId, ParamKind, SharedLen};
+
+use crate::emit::shared_at_launch;
+use crate::layout::{Argument, Layout, Parameter};
+
+/// The parameters of a kernel's entry, and its shared memory.
+pub fn layout(kernel: &Kernel) -> Layout {
+    let mut arguments = vec![(Argument::Control, 8), (Argument::Gate, 8), (Argument::Number, 4)];
+    for (number, param) in kernel.params.iter().enumerate() {
+        let id = ParamId(number as u32);
+        match param.kind {
+            ParamKind::Scalar(ty) => arguments.push((Argument::Scalar(id), ty.size() as u32)),
+            ParamKind::View { rank, .. } => {
+                arguments.push((Argument::Base(id), 8));
+                arguments.extend((0..rank as u8).map(|d| (Argument::Extent(id, d), 4)));
+                arguments.extend((0..rank as u8 - 1).map(|d| (Argument::Stride(id, d), 4)));
+            }
+        }
+    }
+    let at_launch = kernel.shared.iter().find(|array| array.len == SharedLen::AtLaunch);
+    if at_launch.is_some() {
+        arguments.push((Argument::SharedLen, 4));
+    }
+    for expr in &kernel.exprs {
+        let Expr::Builtin(builtin, dimension) = *expr else { continue };
+        for word in words(builtin, dimension, kernel.rank as u8) {
+            if !arguments.contains(&(word, 4)) {
+                arguments.push((word, 4));
+            }
+        }
+    }
+    let shared_bytes = shared_offsets(kernel).1;
+    Layout {
+        arguments: placed(&arguments),
+        shared_bytes,
+        shared_bytes_at_launch: if shared_at_launch(shared_bytes) { shared_bytes } else { 0 },
+        launch_sized_element: at_launch.map(|array| array.element.size() as u32),
+    }
+}
+
+/// The words that a builtin is computed from. The machine has those of a launch of one dimension in registers.
+fn words(builtin: Builtin, dimension: u8, rank: u8) -> Vec<Argument> {
+    let from_dimension = |of: fn(u8) -> Argument| (dimension.max(1)..rank).map(of).collect();
+    match builtin {
+        Builtin::BlockInGrid => from_dimension(Argument::GridExtent),
+        Builtin::ThreadInBlock => from_dimension(Argument::BlockExtent),
+        Builtin::BlockExtent | Builtin::GridExtent if rank == 1 => Vec::new(),
+        Builtin::BlockExtent => vec![Argument::BlockExtent(dimension)],
+        Builtin::GridExtent => vec![Argument::GridExtent(dimension)],
+        Builtin::FrameCount => vec![Argument::FrameCount(dimension)],
+        Builtin::FrameExtent => vec![Argument::FrameExtent(dimension)],
+    }
+}
+
+/// Each parameter at a multiple of its size, as the driver lays them out.
+fn placed(arguments: &[(Argument, u32)]) -> Vec<Parameter> {
+    let mut end = 0u32;
+    let place = arguments.iter().map(|&(what, size)| {
+        let offset = end.next_multiple_of(size);
+        end = offset + size;
+        Parameter { what, offset, size }
+    });
+    place.collect()
+}
+
+/// Where each array stands if the launch gives all shared memory, and the bytes of all but the one that is sized at
+/// launch, which stands behind them.
+pub fn shared_offsets(kernel: &Kernel) -> (Vec<u32>, u32) {
+    let mut end = 0u32;
+    let mut offsets = Vec::with_capacity(kernel.shared.len());
+    for array in &kernel.shared {
+        offsets.push(end);
+        if let SharedLen::Static(len) = array.len {
+            let bytes = len.max(1).saturating_mul(array.element.size() as u32);
+            end = end.saturating_add(bytes.saturating_add(15) & !15);
+        }
+    }
+    (offsets, end)
+}

@@ -1,0 +1,135 @@
+//! What code is made for, and what is said where that lacks something.
+
+use thiserror::Error;
+use wattle_ir::Site;
+
+/// The least compute capability that code is made for, in tenths: the memory model's orders and scopes begin there (PTX
+/// ISA 8.8, 9.7.9.8 "ld": `.relaxed` and `.acquire` need sm_70).
+pub const LEAST_SM: u32 = 70;
+/// The greatest.
+pub const GREATEST_SM: u32 = 120;
+
+/// What code is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// The compute capability, in tenths: 90 for sm_90. From [`LEAST_SM`] to [`GREATEST_SM`].
+    pub sm: u32,
+    /// The version of PTX, as (major, minor).
+    pub ptx: (u32, u32),
+    /// The most threads that a block of the launch has, if that is known: `.maxntid`.
+    pub max_threads: Option<u32>,
+}
+
+impl Target {
+    /// A compute capability, in the version of PTX that code is best made in: 8.6, which has one-sided fences, or the
+    /// first that knows the capability.
+    pub fn new(sm: u32) -> Target {
+        Target { sm, ptx: least_version(sm).max((8, 6)), max_threads: None }
+    }
+
+    /// The same with another version of PTX.
+    pub fn with_ptx(self, major: u32, minor: u32) -> Target {
+        Target { ptx: (major, minor), ..self }
+    }
+
+    /// The same for blocks of at most so many threads.
+    pub fn with_max_threads(self, threads: u32) -> Target {
+        Target { max_threads: Some(threads), ..self }
+    }
+
+    /// The row of the lowering table. `fence.acquire` and `fence.release` need PTX 8.6 besides sm_90 (PTX ISA 8.6,
+    /// 9.7.13.4 "membar/fence"); ptxas takes them silently in older versions, where they are not defined.
+    pub(crate) fn lowered(self) -> wattle_memory::Target {
+        let sm = if self.ptx < (8, 6) { self.sm.min(89) } else { self.sm };
+        wattle_memory::Target::Ptx { sm }
+    }
+
+    pub(crate) fn check(self, kernel: &str) -> Result<(), Lacking> {
+        let (sm, ptx) = (self.sm, self.ptx);
+        if !(LEAST_SM..=GREATEST_SM).contains(&sm) {
+            return Err(Lacking::Capability { kernel: kernel.to_owned(), sm });
+        }
+        let least = least_version(sm);
+        if ptx < least {
+            return Err(Lacking::Version { kernel: kernel.to_owned(), sm, ptx, least });
+        }
+        Ok(())
+    }
+}
+
+/// The first version of PTX that knows a compute capability (PTX ISA 8.8, 11.1 "PTX module directives: .target", and
+/// 13 "Release notes"), and at least 6.0, where the memory model begins.
+pub fn least_version(sm: u32) -> (u32, u32) {
+    match sm {
+        ..=70 => (6, 0),
+        71..=72 => (6, 1),
+        73..=75 => (6, 3),
+        76..=80 => (7, 0),
+        81..=86 => (7, 1),
+        87 => (7, 4),
+        88..=90 => (7, 8),
+        91..=101 => (8, 6),
+        102..=120 => (8, 7),
+        _ => (8, 8),
+    }
+}
+
+/// Something that a kernel uses and a target lacks.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Lacking {
+    /// The compute capability.
+    #[error("kernel `{kernel}` cannot be made for sm_{sm}: code is made for sm_{LEAST_SM} to sm_{GREATEST_SM}")]
+    Capability {
+        /// The kernel.
+        kernel: String,
+        /// The compute capability.
+        sm: u32,
+    },
+    /// A version of PTX that knows the compute capability.
+    #[error(
+        "kernel `{kernel}` cannot be made for sm_{sm} in PTX {}.{}: that begins with PTX {}.{}",
+        .ptx.0, .ptx.1, .least.0, .least.1
+    )]
+    Version {
+        /// The kernel.
+        kernel: String,
+        /// The compute capability.
+        sm: u32,
+        /// The version that was asked for.
+        ptx: (u32, u32),
+        /// The first that would do.
+        least: (u32, u32),
+    },
+    /// Room for the parameters.
+    #[error("kernel `{kernel}` at {site} has parameters of {bytes} bytes, and a launch can have {most}")]
+    Parameters {
+        /// The kernel.
+        kernel: String,
+        /// Where it is defined.
+        site: Site,
+        /// The bytes of its parameters.
+        bytes: u32,
+        /// How many there can be.
+        most: u32,
+    },
+    /// A scope. (The lowering table has all of them for PTX; a table without one is told of here.)
+    #[error("kernel `{kernel}` uses a scope at {site} that PTX lacks")]
+    Scope {
+        /// The kernel.
+        kernel: String,
+        /// The place that uses it.
+        site: Site,
+    },
+}
+
+impl Lacking {
+    /// What to do instead.
+    pub fn instead(&self) -> &'static str {
+        match self {
+            Lacking::Capability { .. } => "use another device (`wattle devices` lists them)",
+            Lacking::Version { .. } => "install a newer driver",
+            Lacking::Parameters { .. } => "put several arrays into one buffer",
+            Lacking::Scope { .. } => "use a narrower scope",
+        }
+    }
+}

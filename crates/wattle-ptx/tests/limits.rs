@@ -1,0 +1,57 @@
+//! What a target lacks is told; shared memory beyond what a module can have is the launch's to give.
+
+mod tools;
+
+use wattle_ir::{Const, Expr, ExprId, Kernel, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type};
+use wattle_ptx::{Argument, Lacking, MOST_STATIC_SHARED, Target, build};
+
+/// A kernel that stores into each of its shared arrays.
+fn kernel(lens: &[SharedLen]) -> Kernel {
+    let site = Site::caller();
+    let array = |len: &SharedLen| SharedArray { name: "tile", element: Type::U32, len: *len, atomic: false, site };
+    let store = |number: u32| Stmt::Store {
+        place: Place::Shared(SharedId(number)),
+        index: vec![ExprId(1)],
+        value: ExprId(0),
+        site,
+    };
+    Kernel {
+        name: "shared".into(),
+        site,
+        rank: 1,
+        params: vec![],
+        shared: lens.iter().map(array).collect(),
+        locals: vec![],
+        slots: vec![Slot { ty: Type::U32, name: Some("at") }],
+        exprs: vec![Expr::Const(Const::of(1u32)), Expr::Slot(SlotId(0))],
+        body: (0..lens.len() as u32).map(store).collect(),
+    }
+}
+
+#[test]
+fn capabilities_and_versions() {
+    let kernel = kernel(&[]);
+    let says = |target: Target| build(&kernel, &target).map(|_| ()).map_err(|lacking| lacking.to_string());
+    assert_eq!(says(Target::new(90)), Ok(()));
+    assert!(says(Target::new(61)).unwrap_err().contains("sm_61"));
+    assert!(says(Target::new(130)).is_err());
+    let old = says(Target::new(120).with_ptx(8, 6)).unwrap_err();
+    assert_eq!(old, "kernel `shared` cannot be made for sm_120 in PTX 8.6: that begins with PTX 8.7");
+    assert!(matches!(build(&kernel, &Target::new(90).with_ptx(7, 7)), Err(Lacking::Version { .. })));
+}
+
+#[test]
+fn shared_memory() {
+    let fits = kernel(&[SharedLen::Static(MOST_STATIC_SHARED / 4), SharedLen::AtLaunch]);
+    let beyond = kernel(&[SharedLen::Static(MOST_STATIC_SHARED / 4), SharedLen::Static(4), SharedLen::AtLaunch]);
+    for (kernel, given) in [(fits, 0), (beyond, MOST_STATIC_SHARED + 16)] {
+        let module = build(&kernel, &Target::new(90)).expect("nothing is lacking");
+        assert_eq!(module.layout.shared_bytes_at_launch, given);
+        assert_eq!(module.layout.launch_sized_element, Some(4));
+        assert!(module.layout.arguments.iter().any(|parameter| parameter.what == Argument::SharedLen));
+        if let Some(ptxas) = tools::assembler() {
+            let (said, _) = tools::assemble(&ptxas, &module.text(), 90);
+            assert!(tools::complaints(&said, |_| false).is_empty(), "{said}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! NVIDIA's assembler and disassembler, where they are installed.
+#![allow(dead_code)]
+
+use std::env;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use wattle_check::Simulated as _;
+use wattle_core::{Device, Work};
+use wattle_ir::Kernel;
+use wattle_ptx::{Module, Target, build};
+
+/// A tool: named by the variable, or in PATH, or where `.ci/run` puts it.
+fn find(variable: &str, name: &str) -> Option<PathBuf> {
+    if let Some(named) = env::var_os(variable) {
+        return Some(named.into());
+    }
+    let folders = env::var_os("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
+    let ours = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/ptx-tools/bin");
+    folders.into_iter().chain([ours]).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// ptxas; a test without it says so and passes.
+pub fn assembler() -> Option<PathBuf> {
+    let found = find("WATTLE_PTXAS", "ptxas");
+    if found.is_none() {
+        println!("skipped: no ptxas (set WATTLE_PTXAS, or install the Python package nvidia-cuda-nvcc-cu12)");
+    }
+    found
+}
+
+/// nvdisasm; a test without it says so and passes.
+pub fn disassembler() -> Option<PathBuf> {
+    let found = find("WATTLE_NVDISASM", "nvdisasm");
+    if found.is_none() {
+        println!("skipped: no nvdisasm (set WATTLE_NVDISASM, or install the Python package nvidia-cuda-nvdisasm)");
+    }
+    found
+}
+
+fn scratch(extension: &str) -> PathBuf {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    env::temp_dir().join(format!("wattle-ptx-{}-{number}.{extension}", std::process::id()))
+}
+
+/// What ptxas says of a text with `-v`, and the code.
+pub fn assemble(ptxas: &PathBuf, text: &str, sm: u32) -> (String, Vec<u8>) {
+    let (source, cubin) = (scratch("ptx"), scratch("cubin"));
+    std::fs::write(&source, text).expect("room for a file");
+    let arch = format!("-arch=sm_{sm}");
+    let output = Command::new(ptxas).args(["-v", &arch]).arg(&source).arg("-o").arg(&cubin).output();
+    let output = output.expect("ptxas runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "sm_{sm}: {said}\n(the text is in {})", source.display());
+    let code = std::fs::read(&cubin).expect("the code");
+    let _ = (std::fs::remove_file(source), std::fs::remove_file(cubin));
+    (said, code)
+}
+
+/// The machine code as text.
+pub fn disassemble(nvdisasm: &PathBuf, code: &[u8]) -> String {
+    let cubin = scratch("cubin");
+    std::fs::write(&cubin, code).expect("room for a file");
+    let output = Command::new(nvdisasm).arg("-c").arg(&cubin).output().expect("nvdisasm runs");
+    let _ = std::fs::remove_file(cubin);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Several modules under one header.
+pub fn together(modules: &[Module]) -> String {
+    let header = modules.first().map_or("", |module| &module.header);
+    modules.iter().fold(header.to_owned(), |text, module| text + "\n" + &module.body)
+}
+
+pub fn module(kernel: &Kernel, target: &Target) -> Module {
+    build(kernel, target).unwrap_or_else(|lacking| panic!("{}: {lacking}", kernel.name))
+}
+
+/// Every scenario's kernels, under names of their own.
+pub fn kernels() -> Vec<(String, Kernel)> {
+    let device = Device::simulated(0);
+    let mut kernels = Vec::new();
+    for scenario in wattle_kernels::all() {
+        let size = match scenario.work {
+            Work::Fixed(_) => None,
+            Work::Sized(_, sizes) => Some(sizes.proof.min(sizes.small)),
+        };
+        for kernel in scenario.launched(&device, size).kernels {
+            let mut kernel = kernel.build().expect("it has been launched");
+            kernel.name = format!("{}_{}_{}", scenario.name, kernel.name, kernels.len());
+            kernels.push((scenario.name.to_owned(), kernel));
+        }
+    }
+    assert!(kernels.len() > 60, "only {} kernels", kernels.len());
+    kernels
+}
+
+/// What ptxas says against a text, of which `-v` also prints what is none: warnings, spills, and stack frames of entries
+/// that `may_use_memory` does not name.
+pub fn complaints(said: &str, may_use_memory: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut entry = "";
+    for line in said.lines() {
+        if let Some((_, name)) = line.split_once("Function properties for ") {
+            entry = name.trim();
+        }
+        let number = |what: &str| -> u64 {
+            let before = line.split(what).next().unwrap_or_default();
+            before.rsplit([',', ' ']).find_map(|word| word.parse().ok()).unwrap_or(u64::MAX)
+        };
+        let spills =
+            line.contains("spill stores") && (number(" bytes spill stores") | number(" bytes spill loads")) != 0;
+        let frame = line.contains("stack frame") && number(" bytes stack frame") != 0 && !may_use_memory(entry);
+        if spills || frame || line.contains("warning") || line.contains("error") {
+            found.push(format!("{entry}: {line}"));
+        }
+    }
+    found
+}

@@ -1,0 +1,96 @@
+//! Conversions, as Rust's `as` does them.
+
+use rspirv::spirv::{Op, Word};
+use wattle_ir::{Scalar, Type};
+
+use crate::emit::Emitter;
+
+impl Emitter<'_> {
+    /// An unsigned integer as a wider or narrower one.
+    pub(crate) fn resize(&mut self, from: Type, to: Type, x: Word) -> Word {
+        let (before, of) = (self.asm.ty(from), self.asm.ty(to));
+        if before == of { x } else { self.asm.of(Op::UConvert, of, &[x]) }
+    }
+
+    pub(crate) fn cast(&mut self, from: Type, to: Type, x: Word) -> Word {
+        let of = self.asm.ty(to);
+        match (from, to) {
+            _ if from == to => x,
+            (Type::Bool, _) => {
+                let one = match to {
+                    Type::F32 => 1.0f32.to_raw(),
+                    Type::F64 => 1.0f64.to_raw(),
+                    _ => 1,
+                };
+                let (one, zero) = (self.asm.constant(to, one), self.asm.constant(to, 0));
+                self.asm.of(Op::Select, of, &[x, one, zero])
+            }
+            (_, Type::Bool) => {
+                // The verifier refuses it.
+                let zero = self.asm.constant(from, 0);
+                self.compare(Op::INotEqual, x, zero)
+            }
+            _ if from.is_float() && to.is_float() => self.asm.of(Op::FConvert, of, &[x]),
+            _ if from.is_float() => self.saturate(from, to, x),
+            (Type::U32, Type::F32) if self.features.workarounds.rough_conversion => self.in_halves(x),
+            _ if to.is_float() && from.is_signed() => self.asm.of(Op::ConvertSToF, of, &[x]),
+            _ if to.is_float() => self.asm.of(Op::ConvertUToF, of, &[x]),
+            _ => {
+                let signed = from.is_signed() && to.size() > from.size();
+                let wide = if signed { self.asm.of(Op::SConvert, of, &[x]) } else { self.resize(from, to, x) };
+                // What is compared with a constant then is compared before it is widened, and wrongly.
+                self.hidden(to, wide)
+            }
+        }
+    }
+
+    /// A word as a float, from its halves: these and the product are exact, and so the sum is rounded once.
+    fn in_halves(&mut self, x: Word) -> Word {
+        let (word, float) = (self.asm.u32(), self.asm.ty(Type::F32));
+        let (sixteen, mask) = (self.asm.word(16), self.asm.word(0xffff));
+        let high = self.asm.of(Op::ShiftRightLogical, word, &[x, sixteen]);
+        let low = self.asm.of(Op::BitwiseAnd, word, &[x, mask]);
+        let (high, low) = (self.asm.of(Op::ConvertUToF, float, &[high]), self.asm.of(Op::ConvertUToF, float, &[low]));
+        let scale = self.asm.constant(Type::F32, 65_536.0f32.to_raw());
+        let high = self.exact(Op::FMul, Type::F32, [high, scale]);
+        self.exact(Op::FAdd, Type::F32, [high, low])
+    }
+
+    /// A float as an integer: what is beyond the type becomes its bound, what is no number 0. The instruction says
+    /// nothing of either.
+    fn saturate(&mut self, from: Type, to: Type, x: Word) -> Word {
+        let (of, float) = (self.asm.ty(to), self.asm.ty(from));
+        let bits = to.size() as u32 * 8;
+        // The bounds are powers of two, or zero, and so are exact.
+        let power = |exponent: u32| match from {
+            Type::F32 => 2.0f32.powi(exponent as i32),
+            _ => 2.0f64.powi(exponent as i32) as f32,
+        };
+        let constant = |value: f32| match from {
+            Type::F32 => value.to_raw(),
+            _ => f64::from(value).to_raw(),
+        };
+        let all = u64::MAX >> (64 - bits);
+        let (least, least_raw, beyond, greatest_raw) = if to.is_signed() {
+            (-power(bits - 1), 1u64 << (bits - 1), power(bits - 1), all >> 1)
+        } else {
+            (0.0, 0, power(bits), all)
+        };
+        let (least, beyond) = (constant(least), constant(beyond));
+        let (least, beyond) = (self.asm.constant(from, least), self.asm.constant(from, beyond));
+        let zero = self.asm.constant(from, 0);
+        let above_least = self.compare(Op::FOrdGreaterThanEqual, x, least);
+        let below_beyond = self.compare(Op::FOrdLessThan, x, beyond);
+        let bool = self.asm.ty(Type::Bool);
+        let fits = self.asm.of(Op::LogicalAnd, bool, &[above_least, below_beyond]);
+        let safe = self.asm.of(Op::Select, float, &[fits, x, zero]);
+        let op = if to.is_signed() { Op::ConvertFToS } else { Op::ConvertFToU };
+        let inside = self.asm.of(op, of, &[safe]);
+        let (least_raw, greatest_raw) = (self.asm.constant(to, least_raw), self.asm.constant(to, greatest_raw));
+        // What is no number is neither below nor above, and was converted as zero.
+        let below = self.compare(Op::FOrdLessThan, x, least);
+        let above = self.compare(Op::FOrdGreaterThanEqual, x, beyond);
+        let low = self.asm.of(Op::Select, of, &[below, least_raw, inside]);
+        self.asm.of(Op::Select, of, &[above, greatest_raw, low])
+    }
+}

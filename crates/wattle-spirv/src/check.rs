@@ -1,0 +1,173 @@
+//! Finds out what a device lacks, before anything is built.
+
+use rustc_hash::FxHashSet;
+use wattle_ir::{AtomicOp, Expr, ExprId, Kernel, ParamKind, Place, Site, Stmt, Type};
+use wattle_memory::Scope;
+
+use crate::features::{Features, Lacking};
+
+/// The types that a kernel's code needs.
+pub fn types_of(kernel: &Kernel) -> FxHashSet<Type> {
+    let mut used = FxHashSet::default();
+    used.extend(kernel.expr_types());
+    used.extend(kernel.slots.iter().map(|slot| slot.ty));
+    used.extend(kernel.locals.iter().map(|array| array.element));
+    used.extend(kernel.shared.iter().map(|array| array.element));
+    used.extend(kernel.params.iter().map(|param| match param.kind {
+        ParamKind::Scalar(ty) | ParamKind::View { element: ty, .. } => ty,
+    }));
+    used
+}
+
+/// The place and source line of an atomic operation.
+pub fn atomic_place(stmt: &Stmt) -> Option<(Place, Site)> {
+    match *stmt {
+        Stmt::AtomicLoad { place, site, .. }
+        | Stmt::AtomicStore { place, site, .. }
+        | Stmt::AtomicUpdate { place, site, .. }
+        | Stmt::CompareExchange { place, site, .. } => Some((place, site)),
+        _ => None,
+    }
+}
+
+/// The feature that a type needs and the device lacks.
+fn missing_for(ty: Type, features: &Features) -> Option<&'static str> {
+    let (has, feature) = match ty {
+        Type::U8 | Type::I8 => (features.int8, "shaderInt8 with storageBuffer8BitAccess"),
+        Type::U16 | Type::I16 => (features.int16, "shaderInt16 with storageBuffer16BitAccess"),
+        Type::U64 | Type::I64 => (features.int64, "shaderInt64"),
+        Type::F64 => (features.float64, "shaderFloat64"),
+        Type::Bool | Type::U32 | Type::I32 | Type::F32 => return None,
+    };
+    (!has).then_some(feature)
+}
+
+/// Whether the device has all that the kernel uses.
+///
+/// # Errors
+/// The first thing that it lacks, with its source line.
+pub fn check(kernel: &Kernel, features: &Features) -> Result<(), Lacking> {
+    let types = kernel.expr_types();
+    let mut found = Ok(());
+    let mut at = kernel.site;
+    kernel.walk(&mut |stmt| {
+        at = stmt.site().unwrap_or(at);
+        if found.is_ok() {
+            found = check_stmt(kernel, features, &types, stmt, at);
+        }
+    });
+    found?;
+    // What the body does not use the parameters may still have.
+    for ty in types_of(kernel) {
+        check_type(kernel, features, ty, kernel.site)?;
+    }
+    let views = kernel.params.iter().filter(|param| matches!(param.kind, ParamKind::View { .. })).count() as u32;
+    if views > features.max_views {
+        let (kernel_name, site, device) = (kernel.name.clone(), kernel.site, features.device.clone());
+        return Err(Lacking::Views { kernel: kernel_name, site, views, most: features.max_views, device });
+    }
+    Ok(())
+}
+
+fn check_type(kernel: &Kernel, features: &Features, ty: Type, site: Site) -> Result<(), Lacking> {
+    match missing_for(ty, features) {
+        None => Ok(()),
+        Some(feature) => {
+            let (kernel, device) = (kernel.name.clone(), features.device.clone());
+            Err(Lacking::Type { kernel, site, ty, feature, device })
+        }
+    }
+}
+
+fn check_stmt(kernel: &Kernel, features: &Features, types: &[Type], stmt: &Stmt, at: Site) -> Result<(), Lacking> {
+    if stmt.scope() == Some(Scope::System) {
+        return Err(Lacking::Scope { kernel: kernel.name.clone(), site: at, device: features.device.clone() });
+    }
+    for ty in touched(kernel, types, stmt) {
+        check_type(kernel, features, ty, at)?;
+    }
+    let Some((place, site)) = atomic_place(stmt) else { return Ok(()) };
+    let ty = kernel.element_of(place);
+    let (has, feature) = match place {
+        Place::Param(_) => (features.buffer_int64_atomics, "shaderBufferInt64Atomics"),
+        _ => (features.shared_int64_atomics, "shaderSharedInt64Atomics"),
+    };
+    // A sum of doubles that the device has an instruction for needs no 64-bit integers, if nothing else is done there.
+    let sums = match place {
+        Place::Param(_) => features.buffer_float64_add,
+        _ => features.shared_float64_add,
+    };
+    let only_sums = ty == Type::F64 && sums && matches!(stmt, Stmt::AtomicUpdate { op: AtomicOp::Add, .. });
+    if ty.size() < 8 || (has && features.int64) || only_sums {
+        return Ok(());
+    }
+    let (kernel, device) = (kernel.name.clone(), features.device.clone());
+    Err(Lacking::Atomic { kernel, site, ty, feature, device })
+}
+
+/// The types that a statement touches itself, without those within it.
+fn touched(kernel: &Kernel, types: &[Type], stmt: &Stmt) -> Vec<Type> {
+    let mut found = Vec::new();
+    let mut seen = FxHashSet::default();
+    for id in operands(stmt) {
+        collect(kernel, types, id, &mut seen, &mut found);
+    }
+    let slot = |slot: wattle_ir::SlotId| kernel.slots[slot.index()].ty;
+    match stmt {
+        Stmt::Assign { slot: dst, .. } | Stmt::Divide { dst, .. } => found.push(slot(*dst)),
+        Stmt::Load { place, .. }
+        | Stmt::LoadLanes { place, .. }
+        | Stmt::Store { place, .. }
+        | Stmt::AtomicLoad { place, .. }
+        | Stmt::AtomicStore { place, .. }
+        | Stmt::AtomicUpdate { place, .. }
+        | Stmt::CompareExchange { place, .. } => found.push(kernel.element_of(*place)),
+        _ => {}
+    }
+    found
+}
+
+fn collect(kernel: &Kernel, types: &[Type], id: ExprId, seen: &mut FxHashSet<ExprId>, found: &mut Vec<Type>) {
+    if !seen.insert(id) {
+        return;
+    }
+    found.push(types[id.index()]);
+    match kernel.exprs[id.index()] {
+        Expr::Unary(_, x) | Expr::Cast(_, x) | Expr::Bits(_, x) => collect(kernel, types, x, seen, found),
+        Expr::Binary(_, x, y) => {
+            for id in [x, y] {
+                collect(kernel, types, id, seen, found);
+            }
+        }
+        Expr::Fma(x, y, z) | Expr::Select(x, y, z) => {
+            for id in [x, y, z] {
+                collect(kernel, types, id, seen, found);
+            }
+        }
+        Expr::Const(_) | Expr::Slot(_) | Expr::Param(_) | Expr::Extent(..) | Expr::Builtin(..) => {}
+    }
+}
+
+fn operands(stmt: &Stmt) -> Vec<ExprId> {
+    match stmt {
+        Stmt::Assign { value, .. } => vec![*value],
+        Stmt::Divide { left, right, .. } => vec![*left, *right],
+        Stmt::Load { index, .. } | Stmt::AtomicLoad { index, .. } => index.clone(),
+        Stmt::LoadLanes { index, .. } => vec![*index],
+        Stmt::Store { index, value, .. } | Stmt::AtomicStore { index, value, .. } => {
+            index.iter().copied().chain([*value]).collect()
+        }
+        Stmt::AtomicUpdate { index, operand, .. } => index.iter().copied().chain([*operand]).collect(),
+        Stmt::CompareExchange { index, expected, desired, .. } => {
+            index.iter().copied().chain([*expected, *desired]).collect()
+        }
+        Stmt::If { condition, .. } | Stmt::Assert { condition, .. } => vec![*condition],
+        Stmt::Fence { .. }
+        | Stmt::Barrier { .. }
+        | Stmt::Loop { .. }
+        | Stmt::Block { .. }
+        | Stmt::Break(_)
+        | Stmt::Continue(_)
+        | Stmt::Return => Vec::new(),
+    }
+}

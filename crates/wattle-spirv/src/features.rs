@@ -1,0 +1,212 @@
+//! What code depends on of a device, and what is said where it lacks something.
+
+use thiserror::Error;
+use wattle_ir::{Site, Type};
+
+/// What a Vulkan device has, as far as code depends on it.
+///
+/// All devices have the memory model with device scope and chains of availability and visibility; the ones that do not
+/// are no devices of Wattle's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Features {
+    /// The device's name, for errors.
+    pub device: String,
+    /// `shaderInt8` and `storageBuffer8BitAccess`.
+    pub int8: bool,
+    /// `shaderInt16` and `storageBuffer16BitAccess`.
+    pub int16: bool,
+    /// `shaderInt64`.
+    pub int64: bool,
+    /// `shaderFloat64`.
+    pub float64: bool,
+    /// `shaderBufferInt64Atomics`.
+    pub buffer_int64_atomics: bool,
+    /// `shaderSharedInt64Atomics`.
+    pub shared_int64_atomics: bool,
+    /// `shaderBufferFloat32AtomicAdd` and `shaderBufferFloat32Atomics`.
+    pub buffer_float32_add: bool,
+    /// `shaderSharedFloat32AtomicAdd` and `shaderSharedFloat32Atomics`.
+    pub shared_float32_add: bool,
+    /// `shaderBufferFloat64AtomicAdd` and `shaderBufferFloat64Atomics`.
+    pub buffer_float64_add: bool,
+    /// `shaderSharedFloat64AtomicAdd` and `shaderSharedFloat64Atomics`.
+    pub shared_float64_add: bool,
+    /// `shaderSignedZeroInfNanPreserveFloat32`.
+    pub preserve32: bool,
+    /// `shaderSignedZeroInfNanPreserveFloat64`.
+    pub preserve64: bool,
+    /// `shaderRoundingModeRTEFloat32`.
+    pub nearest32: bool,
+    /// `shaderRoundingModeRTEFloat64`.
+    pub nearest64: bool,
+    /// `maxPushConstantsSize`, in bytes; at least 128.
+    pub push_constant_bytes: u32,
+    /// `maxPerStageDescriptorStorageBuffers`, less the three that every launch has.
+    pub max_views: u32,
+    /// What code must do differently because of the driver.
+    pub workarounds: Workarounds,
+}
+
+/// Faults of drivers that code must go around. Each was found by running it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Workarounds {
+    /// The driver ends loops silently after so many iterations of an invocation's, over all its loops: each loop looks
+    /// behind itself whether it was left as it should, and reports a fault else (lavapipe: 65,535).
+    pub loops_end_after: Option<u32>,
+    /// A value computed in a loop is wrong behind it for invocations that leave in the midst: loops are left at their
+    /// heads alone (lavapipe).
+    pub leave_loops_at_the_head: bool,
+    /// The driver takes a fence for a barrier of its block's subgroups, and gives up those that have not come to as many
+    /// as the first one: a block in which fences stand in loops may have one subgroup alone (lavapipe;
+    /// [`crate::Module::orders_in_loops`]).
+    pub fences_in_loops_end_blocks: bool,
+    /// Lanes of a subgroup that have no thread stay in loops that ask memory: blocks are padded to whole subgroups, with
+    /// threads that do nothing (lavapipe).
+    pub pads_blocks: bool,
+    /// `Fma` is a product and a sum, rounded twice: it is computed in parts instead (lavapipe, SwiftShader).
+    pub split_fma: bool,
+    /// The compiler takes what it recognizes for something else: a product or quotient with a zero is zero, whatever the
+    /// other operand is, and so is `x - x`; a choice of -1.0 and 0.0 becomes -0.0 for the latter; a widened integer is
+    /// compared with a constant wrongly. Operands are hidden behind a zero that only the host knows
+    /// ([`crate::ArgumentWord::Zero`]; lavapipe).
+    pub folds_wrongly: bool,
+    /// The square root of a constant is zero now and then, within branches: operands of roots are hidden too
+    /// (SwiftShader).
+    pub loses_roots: bool,
+    /// Integers beyond 2^24 become floats that are rounded twice: they are converted in halves (SwiftShader).
+    pub rough_conversion: bool,
+    /// Quotients and square roots of floats are within Vulkan's bounds, 2.5 ulp and more, and no better: they are
+    /// corrected. So on all hardware, as far as is promised (Vulkan 1.3, appendix "Precision and Operation of SPIR-V
+    /// Instructions").
+    pub rough_division: bool,
+}
+
+impl Workarounds {
+    /// Whether values are hidden behind a zero that only the host knows.
+    pub(crate) fn hides(&self) -> bool {
+        self.folds_wrongly || self.loses_roots
+    }
+}
+
+impl Features {
+    /// Everything that code can use: what `wattle emit` shows where no device is named.
+    pub fn all() -> Features {
+        Features {
+            device: "any device with all features".into(),
+            int8: true,
+            int16: true,
+            int64: true,
+            float64: true,
+            buffer_int64_atomics: true,
+            shared_int64_atomics: true,
+            buffer_float32_add: true,
+            shared_float32_add: true,
+            buffer_float64_add: true,
+            shared_float64_add: true,
+            preserve32: true,
+            preserve64: true,
+            nearest32: true,
+            nearest64: true,
+            push_constant_bytes: 256,
+            max_views: 29,
+            workarounds: Workarounds::default(),
+        }
+    }
+
+    /// The least that a device of Wattle's has.
+    pub fn least() -> Features {
+        Features {
+            device: "the least device".into(),
+            int8: false,
+            int16: false,
+            int64: false,
+            float64: false,
+            buffer_int64_atomics: false,
+            shared_int64_atomics: false,
+            buffer_float32_add: false,
+            shared_float32_add: false,
+            buffer_float64_add: false,
+            shared_float64_add: false,
+            preserve32: false,
+            preserve64: false,
+            nearest32: false,
+            nearest64: false,
+            push_constant_bytes: 128,
+            ..Features::all()
+        }
+    }
+}
+
+/// Something that a kernel uses and a device lacks.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Lacking {
+    /// A type.
+    #[error("kernel `{kernel}` uses {ty} at {site}, and device `{device}` lacks {feature}")]
+    Type {
+        /// The kernel.
+        kernel: String,
+        /// The first place that uses it.
+        site: Site,
+        /// The type.
+        ty: Type,
+        /// The missing feature, as Vulkan names it.
+        feature: &'static str,
+        /// The device.
+        device: String,
+    },
+    /// Atomic operations on a type.
+    #[error("kernel `{kernel}` uses atomic operations on {ty} at {site}, and device `{device}` lacks {feature}")]
+    Atomic {
+        /// The kernel.
+        kernel: String,
+        /// The first place that uses them.
+        site: Site,
+        /// The type.
+        ty: Type,
+        /// The missing feature, as Vulkan names it.
+        feature: &'static str,
+        /// The device.
+        device: String,
+    },
+    /// The scope of all devices and the host.
+    #[error(
+        "kernel `{kernel}` uses Scope::System at {site}, and device `{device}` has none: the Vulkan memory model orders \
+         nothing between devices or with the host"
+    )]
+    Scope {
+        /// The kernel.
+        kernel: String,
+        /// The first place that uses it.
+        site: Site,
+        /// The device.
+        device: String,
+    },
+    /// More views than the device can bind.
+    #[error("kernel `{kernel}` at {site} has {views} views, and device `{device}` can bind {most} to a launch")]
+    Views {
+        /// The kernel.
+        kernel: String,
+        /// Where it is defined.
+        site: Site,
+        /// How many views it has.
+        views: u32,
+        /// How many there can be.
+        most: u32,
+        /// The device.
+        device: String,
+    },
+}
+
+impl Lacking {
+    /// What to do instead.
+    pub fn instead(&self) -> &'static str {
+        match self {
+            Lacking::Type { .. } => "use a 32-bit type, or another device (`wattle devices` lists them)",
+            Lacking::Atomic { .. } => "use 32-bit atomics, or another device (`wattle devices` lists them)",
+            Lacking::Scope { .. } => {
+                "use Scope::Device where one device's threads are meant, or a host or CUDA device for more"
+            }
+            Lacking::Views { .. } => "put several arrays into one buffer",
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! What a module's variables are, and what a function loads of them when it begins.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{BuiltIn, Decoration, MemoryAccess, Op, StorageClass, Word};
+use rustc_hash::{FxHashMap, FxHashSet};
+use wattle_ir::{Access, Kernel, ParamId, ParamKind, Place, SharedLen, Type};
+
+use crate::assemble::Assembler;
+use crate::control;
+use crate::features::Features;
+use crate::layout::{ArgumentWord, Layout, SpecConstant, ViewBinding};
+
+/// A place in memory that the kernel can name.
+#[derive(Clone, Copy)]
+pub struct Variable {
+    pub id: Word,
+    pub class: StorageClass,
+    /// The type of an element in memory: an unsigned integer of the same size where the elements are floats that take
+    /// atomic operations, unless those include sums that the device has.
+    pub stored: Type,
+}
+
+/// The module's variables.
+pub struct Interface {
+    control: Word,
+    gate: Word,
+    hidden: Option<Word>,
+    workgroup: Word,
+    workgroups: Word,
+    local_index: Word,
+    push: Option<(Word, StorageClass)>,
+    specs: Vec<Word>,
+    pub views: FxHashMap<ParamId, Variable>,
+    pub shared: Vec<Variable>,
+}
+
+/// What is loaded when the kernel begins.
+pub struct Entry {
+    words: FxHashMap<ArgumentWord, Word>,
+    pub block: Word,
+    pub thread: Word,
+}
+
+impl Entry {
+    /// A word of the arguments.
+    pub fn word(&self, which: ArgumentWord) -> Word {
+        debug_assert!(self.words.contains_key(&which), "the layout names each word that is asked for: {which:?}");
+        self.words.get(&which).copied().unwrap_or(self.block)
+    }
+}
+
+/// The words of a kernel's arguments, its views and its shared memory.
+pub fn layout(kernel: &Kernel, features: &Features) -> Layout {
+    let mut arguments = vec![ArgumentWord::Blocks, ArgumentWord::Number];
+    if features.workarounds.hides() {
+        arguments.push(ArgumentWord::Zero);
+    }
+    let mut views = Vec::new();
+    for (number, param) in kernel.params.iter().enumerate() {
+        let id = ParamId(number as u32);
+        match param.kind {
+            ParamKind::Scalar(ty) => {
+                arguments.push(ArgumentWord::Low(id));
+                if ty.size() == 8 {
+                    arguments.push(ArgumentWord::High(id));
+                }
+            }
+            ParamKind::View { access, rank, .. } => {
+                views.push(ViewBinding { param: id, writable: access != Access::Read });
+                arguments.push(ArgumentWord::Offset(id));
+                arguments.extend((0..rank as u8).map(|d| ArgumentWord::Extent(id, d)));
+                arguments.extend((0..rank as u8 - 1).map(|d| ArgumentWord::Stride(id, d)));
+            }
+        }
+    }
+    for expr in &kernel.exprs {
+        let wattle_ir::Expr::Builtin(builtin, dimension) = *expr else { continue };
+        use wattle_ir::Builtin::*;
+        // The block's index in one dimension comes of its number and the grid's extents from that dimension on; that of
+        // dimension 0 is not needed.
+        let of = match builtin {
+            BlockInGrid => (dimension.max(1)..kernel.rank as u8).map(ArgumentWord::GridExtent).collect(),
+            GridExtent => vec![ArgumentWord::GridExtent(dimension)],
+            FrameCount => vec![ArgumentWord::FrameCount(dimension)],
+            FrameExtent => vec![ArgumentWord::FrameExtent(dimension)],
+            ThreadInBlock | BlockExtent => vec![],
+        };
+        for word in of {
+            if !arguments.contains(&word) {
+                arguments.push(word);
+            }
+        }
+    }
+    let statics = kernel.shared.iter().filter_map(|array| match array.len {
+        SharedLen::Static(len) => Some(len.saturating_mul(array.element.size() as u32)),
+        SharedLen::AtLaunch => None,
+    });
+    let at_launch = kernel.shared.iter().find(|array| array.len == SharedLen::AtLaunch);
+    Layout {
+        in_push_constants: arguments.len() as u32 * 4 <= features.push_constant_bytes,
+        arguments,
+        views,
+        shared_bytes: statics.fold(0, u32::saturating_add),
+        launch_sized_element: at_launch.map(|array| array.element.size() as u32),
+    }
+}
+
+impl Interface {
+    /// Declares them. `added` are the places of floats that sums are added to by an instruction.
+    pub fn declare(asm: &mut Assembler, kernel: &Kernel, layout: &Layout, added: &FxHashSet<Place>) -> Interface {
+        let word = asm.u32();
+        let words = asm.buffer(word, 4);
+        let [control, gate] = ["control", "gate"].map(|name| asm.variable(StorageClass::StorageBuffer, words, name));
+        asm.bind(control, 0, 0);
+        asm.bind(gate, 0, 2);
+        let triple = asm.vector(word, 3);
+        let mut input = |built_in, of, name| {
+            let id = asm.variable(StorageClass::Input, of, name);
+            asm.built_in(id, built_in);
+            id
+        };
+        let workgroup = input(BuiltIn::WorkgroupId, triple, "workgroup");
+        let workgroups = input(BuiltIn::NumWorkgroups, triple, "workgroups");
+        let local_index = input(BuiltIn::LocalInvocationIndex, word, "local_index");
+        let names = ["threads", "extent_0", "extent_1", "extent_2", "extent_3", "shared_len", "workgroup_threads"];
+        let specs: Vec<_> = SpecConstant::ALL
+            .iter()
+            .zip(names)
+            .map(|(&which, name)| asm.spec_constant(which as u32, 1, name))
+            .collect();
+        let one = asm.word(1);
+        let size = asm.spec_composite(triple, &[specs[SpecConstant::Workgroup as usize], one, one]);
+        asm.built_in(size, BuiltIn::WorkgroupSize);
+        asm.name(size, "workgroup_size");
+        let push = layout.in_push_constants.then(|| {
+            let block = asm.words(layout.arguments.len() as u32);
+            for (number, &argument) in layout.arguments.iter().enumerate() {
+                asm.member_name(block, number as u32, &argument_name(kernel, argument));
+            }
+            asm.name(block, "Arguments");
+            (asm.variable(StorageClass::PushConstant, block, "arguments"), StorageClass::PushConstant)
+        });
+        let stored = |place: Place, element: Type, atomic: bool| {
+            if atomic && element.is_float() && !added.contains(&place) { element.bits_type() } else { element }
+        };
+        let mut views = FxHashMap::default();
+        for (binding, view) in layout.views.iter().enumerate() {
+            let param = &kernel.params[view.param.index()];
+            let ParamKind::View { access, element, .. } = param.kind else { continue };
+            let stored = stored(Place::Param(view.param), element, access == Access::Atomic);
+            let of = asm.ty(stored);
+            let buffer = asm.buffer(of, stored.size() as u32);
+            let id = asm.variable(StorageClass::StorageBuffer, buffer, param.name);
+            asm.bind(id, 1, binding as u32);
+            match access {
+                Access::Read => asm.decorate(id, Decoration::NonWritable, &[]),
+                // The clocks see to it that nothing else of the launch touches these elements.
+                Access::PerItem => asm.decorate(id, Decoration::Restrict, &[]),
+                // Two parameters may be views of the same elements.
+                Access::Shared | Access::Atomic => asm.decorate(id, Decoration::Aliased, &[]),
+            }
+            views.insert(view.param, Variable { id, class: StorageClass::StorageBuffer, stored });
+        }
+        let mut shared = Vec::new();
+        for (number, array) in kernel.shared.iter().enumerate() {
+            let stored = stored(Place::Shared(wattle_ir::SharedId(number as u32)), array.element, array.atomic);
+            let of = asm.ty(stored);
+            let len = match array.len {
+                SharedLen::Static(len) => asm.word(len.max(1)),
+                SharedLen::AtLaunch => specs[SpecConstant::SharedLen as usize],
+            };
+            let of = asm.array(of, len);
+            let id = asm.variable(StorageClass::Workgroup, of, array.name);
+            shared.push(Variable { id, class: StorageClass::Workgroup, stored });
+        }
+        Interface { control, gate, hidden: None, workgroup, workgroups, local_index, push, specs, views, shared }
+    }
+
+    /// The device's hidden word, declared when it is first used.
+    pub fn hidden(&mut self, asm: &mut Assembler) -> Word {
+        *self.hidden.get_or_insert_with(|| {
+            let word = asm.u32();
+            let words = asm.buffer(word, 4);
+            let id = asm.variable(StorageClass::StorageBuffer, words, "sequential_consistency");
+            asm.bind(id, 0, 1);
+            id
+        })
+    }
+
+    pub fn spec(&self, which: SpecConstant) -> Word {
+        self.specs[which as usize]
+    }
+
+    /// The number of the thread's block, and its number there.
+    pub fn position(&self, asm: &mut Assembler) -> (Word, Word) {
+        let word = asm.u32();
+        let triple = asm.vector(word, 3);
+        let workgroup = asm.of(Op::Load, triple, &[self.workgroup]);
+        let workgroups = asm.of(Op::Load, triple, &[self.workgroups]);
+        let mut part = |of, at| asm.op(Op::CompositeExtract, word, vec![Operand::IdRef(of), Operand::LiteralBit32(at)]);
+        let (x, y, across) = (part(workgroup, 0), part(workgroup, 1), part(workgroups, 0));
+        let before = asm.of(Op::IMul, word, &[y, across]);
+        let block = asm.of(Op::IAdd, word, &[before, x]);
+        (block, asm.of(Op::Load, word, &[self.local_index]))
+    }
+
+    /// A pointer to a word of the control block.
+    pub fn control(&self, asm: &mut Assembler, at: Word) -> Word {
+        self.word_of(asm, self.control, at)
+    }
+
+    /// A pointer to the queue's gate.
+    pub fn gate(&self, asm: &mut Assembler) -> Word {
+        let zero = asm.word(0);
+        self.word_of(asm, self.gate, zero)
+    }
+
+    fn word_of(&self, asm: &mut Assembler, buffer: Word, at: Word) -> Word {
+        let (word, zero) = (asm.u32(), asm.word(0));
+        let pointer = asm.pointer(StorageClass::StorageBuffer, word);
+        asm.of(Op::AccessChain, pointer, &[buffer, zero, at])
+    }
+
+    /// Loads what the arguments are.
+    pub fn enter(&self, asm: &mut Assembler, kernel: &Kernel, layout: &Layout) -> Entry {
+        let (block, thread) = self.position(asm);
+        asm.name(block, "block");
+        asm.name(thread, "thread");
+        let words = layout.arguments.iter().enumerate();
+        let words = words.map(|(number, &argument)| {
+            let id = self.argument(asm, number as u32);
+            asm.name(id, &argument_name(kernel, argument));
+            (argument, id)
+        });
+        Entry { words: words.collect(), block, thread }
+    }
+
+    /// One of the argument words.
+    pub fn argument(&self, asm: &mut Assembler, number: u32) -> Word {
+        let word = asm.u32();
+        match self.push {
+            Some((variable, class)) => {
+                let (pointer, at) = (asm.pointer(class, word), asm.word(number));
+                let at = asm.of(Op::AccessChain, pointer, &[variable, at]);
+                asm.of(Op::Load, word, &[at])
+            }
+            None => {
+                let at = asm.word(control::ARGUMENTS + number);
+                let at = self.control(asm, at);
+                load(asm, word, at)
+            }
+        }
+    }
+}
+
+/// A plain load of memory that other threads may touch.
+pub fn load(asm: &mut Assembler, of: Word, pointer: Word) -> Word {
+    asm.op(Op::Load, of, vec![Operand::IdRef(pointer), Operand::MemoryAccess(MemoryAccess::NON_PRIVATE_POINTER)])
+}
+
+/// A plain store to memory that other threads may touch.
+pub fn store(asm: &mut Assembler, pointer: Word, value: Word) {
+    let operands = [pointer, value].map(Operand::IdRef).into_iter();
+    asm.act(Op::Store, operands.chain([Operand::MemoryAccess(MemoryAccess::NON_PRIVATE_POINTER)]).collect());
+}
+
+fn argument_name(kernel: &Kernel, argument: ArgumentWord) -> String {
+    let of = |id: ParamId| kernel.params[id.index()].name;
+    match argument {
+        ArgumentWord::Blocks => "blocks".into(),
+        ArgumentWord::Number => "number".into(),
+        ArgumentWord::Zero => "zero".into(),
+        ArgumentWord::Offset(id) => format!("{}_offset", of(id)),
+        ArgumentWord::Extent(id, d) => format!("{}_extent_{d}", of(id)),
+        ArgumentWord::Stride(id, d) => format!("{}_stride_{d}", of(id)),
+        ArgumentWord::Low(id) => of(id).to_owned(),
+        ArgumentWord::High(id) => format!("{}_high", of(id)),
+        ArgumentWord::GridExtent(d) => format!("grid_extent_{d}"),
+        ArgumentWord::FrameCount(d) => format!("frame_count_{d}"),
+        ArgumentWord::FrameExtent(d) => format!("frame_extent_{d}"),
+    }
+}

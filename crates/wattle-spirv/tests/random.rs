@@ -1,0 +1,36 @@
+//! Random kernels: no findings of the lint, and none of spirv-val where it is installed.
+
+mod val;
+
+use wattle_fuzz::{Profile, generate};
+use wattle_spirv::{Features, Workarounds, build, lint};
+
+#[test]
+fn random_kernels_are_valid_and_ordered() {
+    let faults = Workarounds {
+        loops_end_after: Some(65_535),
+        leave_loops_at_the_head: true,
+        fences_in_loops_end_blocks: true,
+        split_fma: true,
+        folds_wrongly: true,
+        pads_blocks: true,
+        loses_roots: true,
+        rough_conversion: true,
+        rough_division: true,
+    };
+    let sets = [
+        (Features::all(), Profile::full()),
+        (Features { workarounds: faults, ..Features::all() }, Profile::full().with_faults()),
+        (Features { push_constant_bytes: 0, ..Features::least() }, Profile::narrow()),
+    ];
+    let mut validator = val::Validator::new();
+    for seed in 0..500 {
+        // Each kernel is made for one of them in turn.
+        let (features, profile) = &sets[seed as usize % sets.len()];
+        let case = generate(seed, profile);
+        let module = build(&case.kernel, features).unwrap_or_else(|lacking| panic!("seed {seed}: {lacking}"));
+        assert_eq!(lint(&module.words), Ok(vec![]), "seed {seed}\n{case}");
+        validator.check(&format!("seed {seed}"), &module.words);
+    }
+    validator.done();
+}

@@ -1,0 +1,48 @@
+//! A Vulkan device as a device of Wattle's. It is opened when it is first used.
+
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
+
+use wattle_core::{Allocation, Backend, BackendQueue, Memory, Properties, Result};
+
+use crate::context::Context;
+use crate::memory::VulkanMemory;
+use crate::physical::Physical;
+use crate::queue::{Blocking, NonBlocking};
+
+/// A Vulkan device.
+pub(crate) struct VulkanBackend {
+    physical: Arc<Physical>,
+    context: OnceLock<Result<Arc<Context>>>,
+}
+
+impl VulkanBackend {
+    pub(crate) fn new(physical: Physical) -> VulkanBackend {
+        VulkanBackend { physical: Arc::new(physical), context: OnceLock::new() }
+    }
+
+    /// The device, opened if it was not yet.
+    pub(crate) fn context(&self) -> Result<&Arc<Context>> {
+        let opened = self.context.get_or_init(|| Context::open(self.physical.clone()));
+        opened.as_ref().map_err(Clone::clone)
+    }
+}
+
+impl Backend for VulkanBackend {
+    fn properties(&self) -> &Properties {
+        &self.physical.properties
+    }
+
+    fn allocate(&self, request: &Allocation) -> Result<Box<dyn Memory>> {
+        Ok(Box::new(VulkanMemory::new(self.context()?, request)?))
+    }
+
+    fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
+        let context = self.context()?;
+        Ok(if blocking { Box::new(Blocking::new(context)?) } else { Box::new(NonBlocking::new(context)?) })
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

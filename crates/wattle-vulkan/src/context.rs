@@ -1,0 +1,286 @@
+//! A device that was opened: its queues, its memory, and whether it is still there.
+
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use ash::{Device, Instance, vk};
+use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
+use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
+use wattle_core::{DeviceKind, Error, MemoryKind, Result};
+
+use crate::block::Block;
+use crate::error::{cannot, system, words};
+use crate::exit::{self, Inside};
+use crate::lane::Lane;
+use crate::loader::loader;
+use crate::memory_types::Purpose;
+use crate::physical::{FeatureChain, Physical};
+use crate::pipeline::Pipelines;
+use crate::staging::Staging;
+
+/// The sizes of the blocks that memory is shared out of: small ones first.
+const LEAST_BLOCK: u64 = 8 << 20;
+const MOST_BLOCK: u64 = 128 << 20;
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What these hold is whole at every moment.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A device that was opened.
+pub(crate) struct Context {
+    pub(crate) physical: Arc<Physical>,
+    device: Device,
+    /// Vulkan's queues: those for launches first.
+    pub(crate) lanes: Vec<Lane>,
+    /// How many of Wattle's queues are on each lane for launches.
+    queues: Mutex<Vec<u32>>,
+    pub(crate) allocator: Mutex<ManuallyDrop<Allocator>>,
+    /// How many bytes of each heap Wattle holds.
+    pub(crate) held: [AtomicU64; vk::MAX_MEMORY_HEAPS],
+    pub(crate) pipelines: ManuallyDrop<Pipelines>,
+    pub(crate) staging: Mutex<Option<Staging>>,
+    /// The word that fences of sequential consistency meet at.
+    pub(crate) hidden: OnceLock<Block>,
+    /// Why the device cannot be used any more.
+    dead: OnceLock<String>,
+    /// Launches that did not end when they were told to.
+    stuck: Mutex<Vec<Stuck>>,
+    is_stuck: AtomicBool,
+}
+
+/// A thread that is within the driver.
+pub(crate) struct InDriver<'c> {
+    device: &'c Device,
+    _inside: Inside,
+}
+
+impl Deref for InDriver<'_> {
+    type Target = Device;
+
+    fn deref(&self) -> &Device {
+        self.device
+    }
+}
+
+/// A launch that did not end when it was told to.
+struct Stuck {
+    lane: usize,
+    /// Where the lane's timeline is when it has ended after all.
+    until: u64,
+    kernel: String,
+}
+
+impl Context {
+    /// Opens a device.
+    pub(crate) fn open(physical: Arc<Physical>) -> Result<Arc<Context>> {
+        let name = physical.properties.name.clone();
+        let loader = loader().map_err(|missing| system("opening a Vulkan device", missing.reason))?;
+        let _inside = exit::enter();
+        let device = open_device(&loader.instance, &physical)
+            .map_err(|error| system(format!("opening device `{name}`"), words(error)))?;
+        exit::before_drivers();
+        let family = physical.family;
+        let count = family.compute_queues as usize + usize::from(family.has_copy_queue);
+        let mut lanes = Vec::new();
+        for index in 0..count {
+            let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
+            let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+            // SAFETY: the device has so many queues of this family, and timeline semaphores.
+            let made = unsafe {
+                let queue = device.get_device_queue(family.index, index as u32);
+                device.create_semaphore(&info, None).map(|timeline| Lane::new(queue, timeline, count))
+            };
+            lanes.push(made.map_err(|error| system("making a timeline", words(error)))?);
+        }
+        let sizes = AllocationSizes::new(LEAST_BLOCK, LEAST_BLOCK)
+            .with_max_device_memblock_size(MOST_BLOCK)
+            .with_max_host_memblock_size(MOST_BLOCK);
+        let mut debug_settings = AllocatorDebugSettings::default();
+        debug_settings.log_leaks_on_shutdown = false;
+        let allocator = Allocator::new(&AllocatorCreateDesc {
+            instance: loader.instance.clone(),
+            device: device.clone(),
+            physical_device: physical.handle,
+            debug_settings,
+            buffer_device_address: false,
+            allocation_sizes: sizes,
+        })
+        .map_err(|error| system("setting up the device's memory", error))?;
+        let pipelines = Pipelines::new(&device, &physical)?;
+        let context = Context {
+            device,
+            lanes,
+            queues: Mutex::new(vec![0; (family.compute_queues as usize).max(1)]),
+            allocator: Mutex::new(ManuallyDrop::new(allocator)),
+            held: [const { AtomicU64::new(0) }; vk::MAX_MEMORY_HEAPS],
+            pipelines: ManuallyDrop::new(pipelines),
+            staging: Mutex::new(None),
+            hidden: OnceLock::new(),
+            dead: OnceLock::new(),
+            stuck: Mutex::default(),
+            is_stuck: AtomicBool::new(false),
+            physical,
+        };
+        let hidden = context.new_block(Purpose::Buffer(MemoryKind::Device), 16)?;
+        context.zero(&hidden)?;
+        let _ = context.hidden.set(hidden);
+        let context = Arc::new(context);
+        exit::add_context(&context);
+        Ok(context)
+    }
+
+    /// Vulkan's functions for the device. Each is called within one statement, or the whole is kept for several: not for
+    /// as long as a launch may take, since the end of the process waits for it.
+    pub(crate) fn device(&self) -> InDriver<'_> {
+        InDriver { device: &self.device, _inside: exit::enter() }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.physical.properties.name
+    }
+
+    pub(crate) fn is_software(&self) -> bool {
+        self.physical.properties.kind == DeviceKind::Software
+    }
+
+    /// The lane for a new queue of Wattle's: the one with the fewest. Two queues on two lanes do their launches at the
+    /// same time, whatever queues came and went between them.
+    pub(crate) fn join_lane(&self) -> usize {
+        let mut queues = lock(&self.queues);
+        let (lane, count) = queues.iter_mut().enumerate().min_by_key(|(_, count)| **count).unzip();
+        if let Some(count) = count {
+            *count += 1;
+        }
+        lane.unwrap_or(0)
+    }
+
+    /// A queue is gone from a lane.
+    pub(crate) fn leave_lane(&self, lane: usize) {
+        if let Some(count) = lock(&self.queues).get_mut(lane) {
+            *count -= 1;
+        }
+    }
+
+    /// The lane for copies: one that no launch is on, if there is one.
+    pub(crate) fn copy_lane(&self) -> usize {
+        self.lanes.len() - 1
+    }
+
+    /// A result of the driver's as one of ours; a lost device is remembered.
+    pub(crate) fn check<T>(&self, what: &str, result: Result<T, vk::Result>) -> Result<T> {
+        result.map_err(|error| {
+            if error == vk::Result::ERROR_DEVICE_LOST {
+                self.lose(format!("{what}: {}", words(error)));
+                return self.lost();
+            }
+            system(format!("{what} on device `{}`", self.name()), words(error))
+        })
+    }
+
+    /// The device cannot be used any more.
+    pub(crate) fn lose(&self, why: String) {
+        // Of several reasons the first.
+        let _ = self.dead.set(why);
+    }
+
+    #[cold]
+    fn lost(&self) -> Error {
+        let why = self.dead.get().map_or("no reason was given", String::as_str);
+        let what = format!("be used any more: it was lost ({why})");
+        cannot(self.name(), what, "start the program again, with launches that take less time, or use another device")
+    }
+
+    /// Refuses to go on with a device that is lost.
+    pub(crate) fn alive(&self) -> Result<()> {
+        if self.dead.get().is_some() { Err(self.lost()) } else { Ok(()) }
+    }
+
+    /// Refuses to go on with a device that is lost, or that a launch does not let go of.
+    pub(crate) fn usable(&self) -> Result<()> {
+        self.alive()?;
+        if !self.is_stuck.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let mut stuck = lock(&self.stuck);
+        let mut failed = Ok(());
+        stuck.retain(|one| match self.completed(one.lane) {
+            Ok(completed) => completed < one.until,
+            Err(error) => {
+                failed = Err(error);
+                true
+            }
+        });
+        failed?;
+        let Some(first) = stuck.first() else {
+            self.is_stuck.store(false, Ordering::Release);
+            return Ok(());
+        };
+        Err(self.hung(&first.kernel))
+    }
+
+    /// What is said of a launch that does not end.
+    pub(crate) fn hung(&self, kernel: &str) -> Error {
+        let what = format!("be used at the moment: kernel `{kernel}` was told to end and still runs");
+        cannot(self.name(), what, "wait until it has ended, or use another device; give each launch less work")
+    }
+
+    /// Nobody waits for this launch any more, and the device cannot be used until it has ended.
+    pub(crate) fn give_up(&self, lane: usize, until: u64, kernel: &str) {
+        lock(&self.stuck).push(Stuck { lane, until, kernel: kernel.to_owned() });
+        self.is_stuck.store(true, Ordering::Release);
+    }
+}
+
+fn open_device(instance: &Instance, physical: &Physical) -> Result<Device, vk::Result> {
+    let family = physical.family;
+    let priorities = vec![1.0; family.compute_queues as usize + usize::from(family.has_copy_queue)];
+    let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family.index).queue_priorities(&priorities)];
+    let mut extensions = Vec::new();
+    if physical.has_atomic_float {
+        extensions.push(ash::ext::shader_atomic_float::NAME.as_ptr());
+    }
+    let mut chain = FeatureChain::wanted(&physical.features);
+    let mut info = vk::DeviceCreateInfo::default()
+        .queue_create_infos(&queues)
+        .enabled_extension_names(&extensions)
+        .enabled_features(&chain.core)
+        .push_next(&mut chain.v11)
+        .push_next(&mut chain.v12);
+    if physical.has_atomic_float {
+        info = info.push_next(&mut chain.atomic_float);
+    }
+    // SAFETY: the device is of this instance, and has what is asked for.
+    unsafe { instance.create_device(physical.handle, &info, None) }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if self.usable().is_err() && self.dead.get().is_none() {
+            // A launch still uses what would be freed.
+            return;
+        }
+        // SAFETY: nobody else has the context any more. What queues submitted they have waited for, so nothing of
+        // this is in use, and each thing is destroyed once, the device last.
+        unsafe {
+            let _inside = exit::enter();
+            let _ = self.device.device_wait_idle();
+            self.save_pipelines(true);
+            self.pipelines.destroy(&self.device);
+            ManuallyDrop::drop(&mut self.pipelines);
+            if let Some(staging) = lock(&self.staging).take() {
+                self.free_staging(staging);
+            }
+            if let Some(hidden) = self.hidden.take() {
+                self.free_block(hidden);
+            }
+            for lane in &self.lanes {
+                self.device.destroy_semaphore(lane.timeline, None);
+            }
+            ManuallyDrop::drop(&mut *lock(&self.allocator));
+            self.device.destroy_device(None);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Does a queue's operations, on the thread that calls.
+//!
+//! Launches are submitted without waiting for those before them, [`SLOTS`] at the most; barriers keep their order on
+//! the device. All else waits for what is in flight. After a launch that failed, those that were submitted behind it do
+//! nothing, since the queue's gate is shut; it is opened again when they are through.
+
+use std::collections::VecDeque;
+use std::mem::ManuallyDrop;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use wattle_core::{Error, ErrorKind, EventState, Kernel, LaunchOptions, Result, Shape, Timestamp, interrupt};
+use wattle_spirv::control;
+
+use crate::arguments::Arguments;
+use crate::context::{Context, lock};
+use crate::descriptors::Descriptors;
+use crate::flight::{Flight, Launched, Standing};
+use crate::pipeline::Variant;
+use crate::record::{Recorded, SLOTS, Slots};
+
+/// Does a queue's operations.
+pub(crate) struct Executor {
+    pub(crate) context: Arc<Context>,
+    pub(crate) lane: usize,
+    pub(crate) slots: ManuallyDrop<Slots>,
+    pub(crate) descriptors: Descriptors,
+    arguments: Arguments,
+    pub(crate) flights: VecDeque<Flight>,
+    /// What was given up, and may still run. Nothing else does until it has ended.
+    abandoned: Vec<Flight>,
+    next_slot: usize,
+    /// The number of the last launch.
+    number: u32,
+    /// The first error since somebody last asked. Who is told that an event was reached finds the errors before it.
+    error: Arc<Mutex<Option<Error>>>,
+}
+
+impl Executor {
+    pub(crate) fn new(context: &Arc<Context>) -> Result<Executor> {
+        context.usable()?;
+        let slots = Slots::new(context)?;
+        Ok(Executor {
+            lane: context.join_lane(),
+            slots: ManuallyDrop::new(slots),
+            context: context.clone(),
+            descriptors: Descriptors::default(),
+            arguments: Arguments::default(),
+            flights: VecDeque::with_capacity(SLOTS),
+            abandoned: Vec::new(),
+            next_slot: 0,
+            number: 0,
+            error: Arc::default(),
+        })
+    }
+
+    /// Whether nothing is in flight.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.flights.is_empty()
+    }
+
+    /// Whether an operation is to be skipped because of an earlier one's error.
+    pub(crate) fn has_failed(&self) -> bool {
+        lock(&self.error).is_some()
+    }
+
+    /// How many operations are in flight. All others that this was given are done, or were skipped.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.flights.iter().map(|flight| flight.operations).sum()
+    }
+
+    /// Where the first error is kept until somebody takes it.
+    pub(crate) fn errors(&self) -> Arc<Mutex<Option<Error>>> {
+        self.error.clone()
+    }
+
+    /// The first error since the last call.
+    pub(crate) fn take_error(&mut self) -> Option<Error> {
+        lock(&self.error).take()
+    }
+
+    /// Keeps an error, if it is the first.
+    pub(crate) fn keep(&mut self, outcome: Result<()>) {
+        if let Err(error) = outcome {
+            lock(&self.error).get_or_insert(error);
+        }
+    }
+
+    /// Submits a launch, unless an earlier one has failed.
+    pub(crate) fn launch(&mut self, kernel: Arc<dyn Kernel>, shape: &Shape, options: &LaunchOptions) {
+        if let Err(error) = self.try_launch(kernel, shape, options) {
+            // What is in flight came first, and its errors too.
+            self.drain();
+            self.keep(Err(error));
+        }
+    }
+
+    fn try_launch(&mut self, kernel: Arc<dyn Kernel>, shape: &Shape, options: &LaunchOptions) -> Result<()> {
+        self.recover()?;
+        if interrupt::requested() {
+            let kernel = kernel.info().name.to_owned();
+            return Err(ErrorKind::Interrupted { kernel, lines: Vec::new() }.into());
+        }
+        let context = self.context.clone();
+        let shared_len = options.shared_elements();
+        let compiled = context.compiled(&*kernel, shared_len)?;
+        let grid = context.grid(shape, options, compiled.orders_in_loops)?;
+        let pipeline = context.pipeline(&compiled, Variant { threads: grid.threads, shared_len })?;
+        let slot = self.free_slot();
+        if self.has_failed() {
+            return Ok(());
+        }
+        let number = if self.flights.is_empty() { 1 } else { self.number + 1 };
+        self.arguments.take(&context, &compiled, &*kernel, &grid, number)?;
+        let views = if self.arguments.bindings.is_empty() {
+            None
+        } else {
+            if self.descriptors.is_full() {
+                self.drain();
+                // SAFETY: nothing of this queue is in flight, and other queues have sets of their own.
+                unsafe { self.descriptors.clear(&context) };
+            }
+            Some(self.descriptors.set(&context, &self.arguments.bindings)?)
+        };
+        let words = &self.arguments.words;
+        let at_once = context.blocks_at_once(compiled.waits, &grid)?;
+        let launch = Recorded { compiled: &compiled, pipeline, views, words, groups: grid.groups, at_once };
+        let commands = self.slots.record(&context, slot, Some(&launch))?;
+        let until = context.submit(self.lane, commands)?;
+        self.number = number;
+        self.next_slot = (slot + 1) % SLOTS;
+        let limit = options.limit();
+        let launch = Some(Launched { kernel, compiled, grid, number, limit, shared_len });
+        self.flights.push_back(Flight { slot, until, launch, began: None, records: Vec::new(), operations: 1 });
+        Ok(())
+    }
+
+    /// The next slot; waits until nothing uses it.
+    fn free_slot(&mut self) -> usize {
+        while self.flights.len() >= SLOTS {
+            self.settle();
+        }
+        self.next_slot
+    }
+
+    /// A point behind all that was submitted: it is reached when that is done.
+    pub(crate) fn record(&mut self, event: Arc<EventState>) {
+        if let Some(last) = self.flights.back_mut() {
+            last.records.push(event);
+            last.operations += 1;
+            return;
+        }
+        // The device tells when it comes by; if it cannot, the host does.
+        if let Err(event) = self.stamp(event) {
+            event.reach();
+        }
+    }
+
+    /// Submits a timestamp alone.
+    fn stamp(&mut self, event: Arc<EventState>) -> Result<(), Arc<EventState>> {
+        if !self.slots.has_time() || self.recover().is_err() {
+            return Err(event);
+        }
+        let slot = self.next_slot;
+        let submitted = self.slots.record(&self.context, slot, None);
+        match submitted.and_then(|commands| self.context.submit(self.lane, commands)) {
+            Ok(until) => {
+                self.next_slot = (slot + 1) % SLOTS;
+                let records = vec![event];
+                self.flights.push_back(Flight { slot, until, launch: None, began: None, records, operations: 1 });
+                Ok(())
+            }
+            Err(_) => Err(event),
+        }
+    }
+
+    /// Waits until nothing is in flight.
+    pub(crate) fn drain(&mut self) {
+        while !self.flights.is_empty() {
+            self.settle();
+        }
+    }
+
+    /// Moves on: ends what has ended, and waits a while for the first that has not.
+    pub(crate) fn advance(&mut self, patience: Duration) {
+        let mut patience = Some(patience);
+        while !self.flights.is_empty() {
+            let standing = self.watch(patience);
+            if matches!(standing, Standing::Running) {
+                return;
+            }
+            self.settle_as(standing);
+            patience = Some(Duration::ZERO);
+        }
+    }
+
+    /// Waits for the first flight, and ends it.
+    fn settle(&mut self) {
+        let standing = self.watch(None);
+        self.settle_as(standing);
+    }
+
+    fn settle_as(&mut self, standing: Standing) {
+        match standing {
+            Standing::Running => {}
+            Standing::Ended(reason) => {
+                let Some(flight) = self.flights.pop_front() else { return };
+                let failed = flight.launch.as_ref().and_then(|launch| self.outcome(flight.slot, launch, reason));
+                let time = self.time(&flight);
+                if let Some(error) = failed {
+                    self.keep(Err(error));
+                    self.slots.clear(flight.slot);
+                    flight.land(time);
+                    self.skip_rest();
+                } else {
+                    flight.land(time);
+                }
+            }
+            Standing::Lost(error) => self.give_up(error, false),
+            Standing::Hung(error) => self.give_up(error, true),
+        }
+    }
+
+    /// When a flight ended that somebody wants to know of.
+    fn time(&self, flight: &Flight) -> Option<Timestamp> {
+        if flight.records.is_empty() {
+            return None;
+        }
+        self.slots.time(&self.context, flight.slot, self.lane)
+    }
+
+    /// A launch has failed. What is in flight behind it does nothing, and is waited for.
+    fn skip_rest(&mut self) {
+        while !self.flights.is_empty() {
+            match self.watch_skipped() {
+                Standing::Ended(_) | Standing::Running => {
+                    let Some(flight) = self.flights.pop_front() else { break };
+                    let time = self.time(&flight);
+                    flight.land(time);
+                }
+                Standing::Lost(error) => return self.give_up(error, false),
+                Standing::Hung(error) => return self.give_up(error, true),
+            }
+        }
+        self.slots.gate().store(control::OPEN, Ordering::Relaxed);
+    }
+
+    /// Nothing that is in flight is waited for any more. The device may go on with it.
+    fn give_up(&mut self, error: Error, runs: bool) {
+        self.keep(Err(error));
+        let flights = std::mem::take(&mut self.flights);
+        if let (Some(last), true) = (flights.back(), runs) {
+            let first = flights.front().and_then(|flight| flight.launch.as_ref());
+            let name = first.map_or("", |launch| launch.kernel.info().name);
+            self.context.give_up(self.lane, last.until, name);
+        }
+        for flight in &flights {
+            flight.land(None);
+        }
+        if runs {
+            self.abandoned.extend(flights);
+        }
+    }
+
+    /// Refuses to go on while the device cannot be used; takes back what was given up and has ended after all.
+    fn recover(&mut self) -> Result<()> {
+        self.context.usable()?;
+        if !self.abandoned.is_empty() {
+            // The device can be used, so all that was given up has ended.
+            self.abandoned.clear();
+            for slot in 0..SLOTS {
+                self.slots.clear(slot);
+            }
+            self.slots.gate().store(control::OPEN, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Executor {
+    fn drop(&mut self) {
+        self.drain();
+        self.context.leave_lane(self.lane);
+        self.context.save_pipelines(false);
+        if self.context.alive().is_ok() && self.recover().is_err() {
+            // What was given up still runs, and uses all this.
+            for flight in self.abandoned.drain(..) {
+                std::mem::forget(flight);
+            }
+            return;
+        }
+        // SAFETY: nothing of this queue is in flight, or the device is gone. This is the only place that takes it.
+        unsafe {
+            self.descriptors.clear(&self.context);
+            ManuallyDrop::take(&mut self.slots).free(&self.context);
+        }
+    }
+}

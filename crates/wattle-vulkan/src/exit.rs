@@ -1,0 +1,164 @@
+//! The end of the process.
+//!
+//! When a process ends, the C library runs the destructors of drivers, also while other threads are within the driver
+//! or its own threads run a launch; what those use is gone then, and the process crashes. So before that, at exit:
+//! - launches in flight are told to end, as by a time limit;
+//! - threads that are within the driver get out of it, and those that come to it stop for good ([`enter`]);
+//! - and what is new in pipeline caches is saved.
+//!
+//! All that takes [`PATIENCE`] at the most: a launch that does not end when it is told to still runs then. What a driver
+//! makes while a thread compiles its first pipelines it destroys before anybody else is asked; a process that ends at
+//! that moment can still crash (seen with lavapipe, whose compiler is LLVM).
+
+use std::cell::Cell;
+use std::ffi::c_int;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::{Duration, Instant};
+
+use wattle_spirv::control;
+
+use crate::context::{Context, lock};
+use crate::record::{GATE, SLOTS, stop_of};
+
+/// How long the end of the process waits for launches and threads.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How often it looks.
+const PAUSE: Duration = Duration::from_micros(200);
+
+/// Whether the process is about to end.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// How many threads are within drivers.
+static INSIDE: AtomicUsize = AtomicUsize::new(0);
+
+/// How many calls of drivers there were.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+static LIVE: Mutex<Live> = Mutex::new(Live { contexts: Vec::new(), controls: Vec::new() });
+
+/// What is there.
+struct Live {
+    contexts: Vec<Weak<Context>>,
+    controls: Vec<Control>,
+}
+
+/// Where the control blocks and the gate of a queue are.
+struct Control(NonNull<u8>);
+
+// SAFETY: it is only used for atomic accesses, while the memory is there.
+unsafe impl Send for Control {}
+
+thread_local! {
+    /// How many of this thread's [`Inside`] there are.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// Whether this is the thread that ends the process.
+    static ENDS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// As long as there is one, its thread may be within a driver.
+pub(crate) struct Inside(());
+
+/// Enters a driver. At the end of the process it does not return, except in the thread that ends it.
+pub(crate) fn enter() -> Inside {
+    let depth = DEPTH.get();
+    if depth == 0 {
+        // Either this is seen from [`end`], or `ENDING` is seen here: both are sequentially consistent.
+        INSIDE.fetch_add(1, Ordering::SeqCst);
+        if ENDING.load(Ordering::SeqCst) && !ENDS.get() {
+            INSIDE.fetch_sub(1, Ordering::SeqCst);
+            loop {
+                std::thread::park();
+            }
+        }
+    }
+    DEPTH.set(depth + 1);
+    Inside(())
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        let depth = DEPTH.get() - 1;
+        DEPTH.set(depth);
+        if depth == 0 {
+            if CALLS.fetch_add(1, Ordering::Relaxed).is_power_of_two() {
+                before_drivers();
+            }
+            INSIDE.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Looks after a device at the end of the process.
+pub(crate) fn add_context(context: &Arc<Context>) {
+    let mut live = lock(&LIVE);
+    live.contexts.retain(|context| context.strong_count() > 0);
+    live.contexts.push(Arc::downgrade(context));
+}
+
+/// Looks after the launches of a queue whose control blocks start there.
+///
+/// # Safety
+/// Control blocks and gate are there until [`remove_control`].
+pub(crate) unsafe fn add_control(start: NonNull<u8>) {
+    lock(&LIVE).controls.push(Control(start));
+}
+
+/// The queue is gone.
+pub(crate) fn remove_control(start: NonNull<u8>) {
+    lock(&LIVE).controls.retain(|control| control.0 != start);
+}
+
+/// Sees to it that [`end`] comes before all that drivers have registered so far: the C library goes backwards.
+///
+/// Drivers and layers register things when they first do something. So this is called when one has been loaded or has
+/// built a pipeline, and after the first, second, fourth, … call; a few dozen entries do no harm.
+pub(crate) fn before_drivers() {
+    unsafe extern "C" {
+        fn atexit(function: extern "C" fn()) -> c_int;
+    }
+    // SAFETY: it is the C library's, and the function lives as long as this crate. If it fails, then nothing is done at
+    // the end.
+    let _ = unsafe { atexit(end) };
+}
+
+/// Ends all that runs.
+extern "C" fn end() {
+    if ENDING.swap(true, Ordering::SeqCst) {
+        return;
+    }
+    ENDS.set(true);
+    let began = Instant::now();
+    // Threads that were within the driver may have submitted something after it was told to end.
+    while began.elapsed() < PATIENCE {
+        stop_all();
+        if INSIDE.load(Ordering::SeqCst) == 0 && contexts().iter().all(|context| context.is_idle()) {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    for context in contexts() {
+        context.save_pipelines(true);
+    }
+}
+
+fn contexts() -> Vec<Arc<Context>> {
+    lock(&LIVE).contexts.iter().filter_map(Weak::upgrade).collect()
+}
+
+/// Tells all launches to end, and those that have not begun to do nothing.
+fn stop_all() {
+    for Control(start) in &lock(&LIVE).controls {
+        // SAFETY: the memory is there until it is removed, and all of it are words that are used so.
+        let word = |byte: u64| unsafe { AtomicU32::from_ptr(start.as_ptr().add(byte as usize).cast()) };
+        // Launches are numbered from 1, and those with greater numbers than the gate's do nothing.
+        word(GATE).store(0, Ordering::Relaxed);
+        (0..SLOTS).for_each(|slot| word(stop_of(slot)).store(1, Ordering::Relaxed));
+    }
+    // Where the words are in memory of the device, they wait for this to be on their way.
+    fence(Ordering::SeqCst);
+}
+
+const _: () = assert!(control::OPEN > 0, "a gate of 0 is shut");

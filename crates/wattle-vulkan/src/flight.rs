@@ -1,0 +1,170 @@
+//! Launches in flight: how each ends, and what is done with those that do not.
+
+use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
+use std::time::{Duration, Instant};
+
+use wattle_core::{Error, ErrorKind, EventState, Kernel, Timestamp, interrupt};
+use wattle_spirv::control;
+
+use crate::executor::Executor;
+use crate::pipeline::Compiled;
+use crate::shape::Grid;
+
+/// How long one look at the device's progress waits.
+const SLICE: Duration = Duration::from_millis(20);
+
+/// How long a launch may take to end after it was told to. Loops without a bound end at once; others run to their end.
+const GRACE: Duration = if cfg!(test) { Duration::from_millis(300) } else { Duration::from_secs(10) };
+
+/// Something that was submitted.
+pub(crate) struct Flight {
+    pub(crate) slot: usize,
+    /// What the lane's timeline reaches when it is done.
+    pub(crate) until: u64,
+    /// None if it is there to tell the time.
+    pub(crate) launch: Option<Launched>,
+    /// When the launch was the first of its lane.
+    pub(crate) began: Option<Instant>,
+    /// The points behind it.
+    pub(crate) records: Vec<Arc<EventState>>,
+    /// How many operations are done when it is.
+    pub(crate) operations: u64,
+}
+
+impl Flight {
+    /// The points behind it are reached: then by the device's clock, or now.
+    pub(crate) fn land(&self, time: Option<Timestamp>) {
+        for event in &self.records {
+            match time {
+                Some(time) => event.reach_at(time),
+                None => event.reach(),
+            }
+        }
+    }
+}
+
+/// A launch that was submitted, with what it needs while it runs and what tells of it afterwards.
+pub(crate) struct Launched {
+    pub(crate) kernel: Arc<dyn Kernel>,
+    pub(crate) compiled: Arc<Compiled>,
+    pub(crate) grid: Grid,
+    pub(crate) number: u32,
+    pub(crate) limit: Option<Duration>,
+    pub(crate) shared_len: u32,
+}
+
+/// Why a launch was told to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    TimeLimit(Duration),
+    Interrupted,
+}
+
+/// How it stands with the first flight.
+pub(crate) enum Standing {
+    Running,
+    /// It has ended; it was told to, if there is a reason.
+    Ended(Option<Reason>),
+    /// It was told to end and does not.
+    Hung(Error),
+    /// The device is gone.
+    Lost(Error),
+}
+
+impl Executor {
+    /// Waits until the first flight has ended, or `patience` is over. One that is past its limit, or interrupted, is
+    /// told to end.
+    pub(crate) fn watch(&mut self, patience: Option<Duration>) -> Standing {
+        let began = Instant::now();
+        loop {
+            let left = patience.map(|patience| patience.saturating_sub(began.elapsed()));
+            match self.look(left) {
+                Ok(Some(standing)) => return standing,
+                Ok(None) if left.is_some_and(|left| left.is_zero()) => return Standing::Running,
+                Ok(None) => {}
+                Err(error) => return Standing::Lost(error),
+            }
+        }
+    }
+
+    /// Looks at the first flight, and waits a moment if it runs.
+    fn look(&mut self, patience: Option<Duration>) -> wattle_core::Result<Option<Standing>> {
+        let Some(flight) = self.flights.front_mut() else { return Ok(Some(Standing::Ended(None))) };
+        let completed = self.context.completed(self.lane)?;
+        if completed >= flight.until {
+            return Ok(Some(Standing::Ended(None)));
+        }
+        if flight.began.is_none() && completed + 1 >= flight.until {
+            flight.began = Some(Instant::now());
+        }
+        if flight.began.is_none()
+            && let Err(error) = self.context.usable()
+        {
+            // Another queue's launch does not let go of the device, and this one would wait for it without a limit.
+            return Ok(Some(Standing::Hung(error)));
+        }
+        let mut slice = patience.map_or(SLICE, |patience| patience.min(SLICE));
+        if let Some(launch) = &flight.launch {
+            if interrupt::requested() {
+                return self.stop(Reason::Interrupted).map(Some);
+            }
+            if let (Some(began), Some(limit)) = (flight.began, launch.limit) {
+                let left = limit.saturating_sub(began.elapsed());
+                if left.is_zero() {
+                    return self.stop(Reason::TimeLimit(limit)).map(Some);
+                }
+                slice = slice.min(left);
+            }
+        }
+        let ended = self.context.wait(self.lane, flight.until, slice)?;
+        Ok(ended.then_some(Standing::Ended(None)))
+    }
+
+    /// Tells the first flight to end, and waits for that. What was enqueued behind it does nothing any more.
+    fn stop(&mut self, reason: Reason) -> wattle_core::Result<Standing> {
+        let Some(flight) = self.flights.front_mut() else { return Ok(Standing::Ended(None)) };
+        let (slot, until) = (flight.slot, flight.until);
+        let name = flight.launch.as_ref().map_or("", |launch| launch.kernel.info().name).to_owned();
+        if let Some(launch) = &flight.launch {
+            // If it is shut already, a fault of this launch did it, with the same number.
+            self.slots.gate().store(launch.number, Ordering::Relaxed);
+        }
+        self.slots.word(slot, control::STOP).store(1, Ordering::Release);
+        // Where the words are in memory of the device, a processor may keep what it combines to one write until this.
+        fence(Ordering::SeqCst);
+        let (mut began, told) = (flight.began, Instant::now());
+        while !self.context.wait(self.lane, until, SLICE)? {
+            if began.is_none() && self.context.completed(self.lane)? + 1 >= until {
+                began = Some(Instant::now());
+            }
+            if began.is_some_and(|began| began.elapsed().min(told.elapsed()) > GRACE) {
+                let kernel = name;
+                let error = match reason {
+                    Reason::TimeLimit(limit) => ErrorKind::TimeLimit { kernel, limit, lines: Vec::new() },
+                    Reason::Interrupted => ErrorKind::Interrupted { kernel, lines: Vec::new() },
+                };
+                return Ok(Standing::Hung(error.into()));
+            }
+            if began.is_none()
+                && let Err(error) = self.context.usable()
+            {
+                return Ok(Standing::Hung(error));
+            }
+        }
+        Ok(Standing::Ended(Some(reason)))
+    }
+
+    /// Waits for the first flight, which does nothing, since the gate is shut.
+    pub(crate) fn watch_skipped(&mut self) -> Standing {
+        let Some(flight) = self.flights.front() else { return Standing::Ended(None) };
+        let until = flight.until;
+        loop {
+            match self.context.wait(self.lane, until, SLICE) {
+                Ok(true) => return Standing::Ended(None),
+                Ok(false) => {}
+                Err(error) => return Standing::Lost(error),
+            }
+        }
+    }
+}

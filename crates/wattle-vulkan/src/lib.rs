@@ -1,0 +1,65 @@
+//! Wattle's Vulkan devices. The loader is found at run time; a machine without one builds and runs this all the same.
+//!
+//! Being linked makes the devices known: `Device::select("vulkan")`, `vulkan:1`, `vulkan:llvmpipe`. Kernels come as
+//! SPIR-V from `wattle-spirv`; here live drivers, memory, queues and what a launch told. What never will: code
+//! generation.
+//!
+//! # Environment
+//! - `WATTLE_VULKAN_VALIDATION=1`: the Khronos validation layer, whose messages [`validation_messages`] keeps.
+//! - `WATTLE_CACHE_DIR`: where pipeline caches are kept, instead of `wattle` in the user's cache directory; if it is
+//!   empty they are not kept.
+//! - `WATTLE_VULKAN_STAGED=1`: buffers are treated as if the host could not reach them, as on GPUs with memory of
+//!   their own, so that the copies through a staging buffer can be tested anywhere.
+//!
+//! # Which blocks run
+//! Vulkan promises nothing here: not in which order blocks start, nor that one which has started goes on while others
+//! run. So a kernel whose blocks wait for each other counts on the device:
+//! - **Software devices** keep the host's promise: blocks start in index order, and one that has started runs to its end
+//!   (linear occupancy-bound progress), so that a block may wait for lower ones. Their drivers start blocks in orders of
+//!   their own, and now and then give two blocks to one thread; launches of kernels that read a view in a loop without a bound are
+//!   therefore dispatched block by block, so that none has to wait for another that is under way. More than
+//!   `maxComputeWorkGroupCount[0]` blocks of such kernels are refused.
+//! - **GPUs** do so in practice, in one dispatch. Nobody promises it.
+//!
+//! A cooperative launch asks for all blocks at once. It is granted up to the number that the device is thought to run
+//! (software: one; GPUs: compute units), and is the best effort: where the blocks wait for each other in vain, the
+//! launch's time limit ends it with an error that says where they were.
+//!
+//! # The end of the process
+//! What still runs when the process ends is told to end, and is waited for, two seconds at the most; threads that use a
+//! device then stop for good. Otherwise drivers would be taken down under them, and the process would crash.
+
+mod ahead;
+mod arguments;
+mod backend;
+mod block;
+mod cache;
+mod context;
+mod descriptors;
+mod drivers;
+mod error;
+mod executor;
+mod exit;
+mod families;
+mod flight;
+mod host_part;
+mod lane;
+mod loader;
+mod memory;
+mod memory_types;
+mod physical;
+mod pipeline;
+mod queue;
+mod record;
+mod report;
+mod shape;
+mod staging;
+mod survey;
+mod transfer;
+mod validation;
+
+#[cfg(test)]
+mod tests;
+
+pub use survey::survey;
+pub use validation::validation_messages;

@@ -1,0 +1,272 @@
+//! Kernels as pipelines: each is built once for a device, and once more for each shape of its blocks.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use ash::{Device, vk};
+use rustc_hash::FxHashMap;
+use wattle_core::{Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, Result};
+use wattle_ir::{MAX_RANK, SharedLen};
+use wattle_spirv::{FaultSite, Lacking, Layout, SpecConstant};
+
+use crate::cache;
+use crate::context::{Context, lock};
+use crate::error::{cannot, system, words};
+use crate::exit;
+use crate::physical::Physical;
+
+/// How often the pipeline cache is written at the most, before the process ends.
+const BETWEEN_SAVES: Duration = Duration::from_secs(1);
+
+/// All pipelines of a device.
+pub(crate) struct Pipelines {
+    compiled: Mutex<FxHashMap<KernelIdentity, Arc<Compiled>>>,
+    /// The layouts of descriptor sets of that many storage buffers.
+    layouts: Mutex<Vec<vk::DescriptorSetLayout>>,
+    /// The layout of a queue's own set.
+    pub(crate) queue_layout: vk::DescriptorSetLayout,
+    cache: vk::PipelineCache,
+    /// Whether there is something to save that is not saved.
+    is_new: AtomicBool,
+    saved: Mutex<Option<Instant>>,
+}
+
+/// A kernel as a shader.
+pub(crate) struct Compiled {
+    pub(crate) kernel: wattle_ir::Kernel,
+    pub(crate) layout: Layout,
+    pub(crate) sites: Vec<FaultSite>,
+    /// Whether its blocks may wait for each other.
+    pub(crate) waits: bool,
+    pub(crate) orders_in_loops: bool,
+    pub(crate) pipeline_layout: vk::PipelineLayout,
+    shader: vk::ShaderModule,
+    pipelines: Mutex<FxHashMap<Variant, vk::Pipeline>>,
+}
+
+/// What a pipeline has been specialized to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Variant {
+    /// The extent of its blocks.
+    pub(crate) threads: [u32; MAX_RANK],
+    /// The length of the shared array that is sized at launch.
+    pub(crate) shared_len: u32,
+}
+
+impl Pipelines {
+    pub(crate) fn new(device: &Device, physical: &Physical) -> Result<Pipelines> {
+        let saved = cache::load(&physical.identity);
+        let info = vk::PipelineCacheCreateInfo::default().initial_data(&saved);
+        // SAFETY: the data are of this device and driver, as their head says, or empty.
+        let cache = unsafe { device.create_pipeline_cache(&info, None) };
+        let cache = cache.map_err(|error| system("making a pipeline cache", words(error)))?;
+        let binding = |number, kind| {
+            vk::DescriptorSetLayoutBinding::default()
+                .binding(number)
+                .descriptor_type(kind)
+                .descriptor_count(1)
+                .stage_flags(vk::ShaderStageFlags::COMPUTE)
+        };
+        let own = [
+            binding(0, vk::DescriptorType::STORAGE_BUFFER_DYNAMIC),
+            binding(1, vk::DescriptorType::STORAGE_BUFFER),
+            binding(2, vk::DescriptorType::STORAGE_BUFFER),
+        ];
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&own);
+        // SAFETY: the device is open.
+        let queue_layout = unsafe { device.create_descriptor_set_layout(&info, None) };
+        let queue_layout = queue_layout.map_err(|error| system("describing what a launch is given", words(error)))?;
+        Ok(Pipelines {
+            compiled: Mutex::default(),
+            layouts: Mutex::default(),
+            queue_layout,
+            cache,
+            is_new: AtomicBool::new(false),
+            saved: Mutex::new(None),
+        })
+    }
+
+    /// Destroys all.
+    ///
+    /// # Safety
+    /// The device does not use them any more, and nobody will.
+    pub(crate) unsafe fn destroy(&self, device: &Device) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            for (_, compiled) in lock(&self.compiled).drain() {
+                for (_, pipeline) in lock(&compiled.pipelines).drain() {
+                    device.destroy_pipeline(pipeline, None);
+                }
+                device.destroy_pipeline_layout(compiled.pipeline_layout, None);
+                device.destroy_shader_module(compiled.shader, None);
+            }
+            for layout in lock(&self.layouts).drain(..) {
+                device.destroy_descriptor_set_layout(layout, None);
+            }
+            device.destroy_descriptor_set_layout(self.queue_layout, None);
+            device.destroy_pipeline_cache(self.cache, None);
+        }
+    }
+}
+
+impl Context {
+    /// The kernel as this device has it, built if it was not yet.
+    ///
+    /// `shared_len` is the length of the shared array that is sized at launch, so that what no device has room for is
+    /// told first, whatever else is lacking.
+    pub(crate) fn compiled(&self, kernel: &dyn Kernel, shared_len: u32) -> Result<Arc<Compiled>> {
+        let identity = kernel.identity();
+        if let Some(compiled) = lock(&self.pipelines.compiled).get(&identity) {
+            return Ok(compiled.clone());
+        }
+        // Two threads may build the same one; the second one's is thrown away.
+        let built = self.build(kernel.build()?, shared_len)?;
+        let mut all = lock(&self.pipelines.compiled);
+        if let Some(compiled) = all.get(&identity) {
+            // SAFETY: nobody has seen what was built here.
+            unsafe {
+                self.device().destroy_pipeline_layout(built.pipeline_layout, None);
+                self.device().destroy_shader_module(built.shader, None);
+            }
+            return Ok(compiled.clone());
+        }
+        let built = Arc::new(built);
+        all.insert(identity, built.clone());
+        Ok(built)
+    }
+
+    fn build(&self, kernel: wattle_ir::Kernel, shared_len: u32) -> Result<Compiled> {
+        let arrays = kernel.shared.iter().map(|array| {
+            let len = if let SharedLen::Static(len) = array.len { len } else { shared_len };
+            u64::from(len) * array.element.size() as u64
+        });
+        self.has_shared(&kernel, arrays.sum())?;
+        let module = wattle_spirv::build(&kernel, &self.physical.features).map_err(|lacking| self.lacks(&lacking))?;
+        let views = module.layout.views.len();
+        let mut sets = vec![self.pipelines.queue_layout];
+        if views > 0 {
+            sets.push(self.view_layout(views)?);
+        }
+        let push_bytes = if module.layout.in_push_constants { module.layout.arguments.len() as u32 * 4 } else { 0 };
+        let push = [vk::PushConstantRange::default().stage_flags(vk::ShaderStageFlags::COMPUTE).size(push_bytes)];
+        let push = if push_bytes > 0 { &push[..] } else { &[] };
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(push);
+        // SAFETY: the layouts are this device's.
+        let pipeline_layout = unsafe { self.device().create_pipeline_layout(&info, None) };
+        let pipeline_layout = self.check("describing a kernel's arguments", pipeline_layout)?;
+        let info = vk::ShaderModuleCreateInfo::default().code(&module.words);
+        // SAFETY: `wattle_spirv` makes modules that are valid for the device's features.
+        let shader = unsafe { self.device().create_shader_module(&info, None) };
+        // SAFETY: it was made here, and nobody has it.
+        let shader = shader.inspect_err(|_| unsafe { self.device().destroy_pipeline_layout(pipeline_layout, None) });
+        let shader = self.check(&format!("giving kernel `{}` to the driver", kernel.name), shader)?;
+        let wattle_spirv::Module { layout, sites, waits, orders_in_loops, .. } = module;
+        let pipelines = Mutex::default();
+        Ok(Compiled { kernel, layout, sites, waits, orders_in_loops, pipeline_layout, shader, pipelines })
+    }
+
+    fn lacks(&self, lacking: &Lacking) -> Error {
+        cannot(self.name(), format!("run this kernel: {lacking}"), lacking.instead())
+    }
+
+    /// The layout of a set of so many views.
+    pub(crate) fn view_layout(&self, views: usize) -> Result<vk::DescriptorSetLayout> {
+        let mut layouts = lock(&self.pipelines.layouts);
+        while layouts.len() < views {
+            let bindings: Vec<_> = (0..=layouts.len() as u32)
+                .map(|number| {
+                    vk::DescriptorSetLayoutBinding::default()
+                        .binding(number)
+                        .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+                        .descriptor_count(1)
+                        .stage_flags(vk::ShaderStageFlags::COMPUTE)
+                })
+                .collect();
+            let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+            // SAFETY: the device is alive.
+            let layout = unsafe { self.device().create_descriptor_set_layout(&info, None) };
+            layouts.push(self.check("describing a kernel's views", layout)?);
+        }
+        Ok(layouts[views - 1])
+    }
+
+    /// Refuses more shared memory than there is.
+    fn has_shared(&self, kernel: &wattle_ir::Kernel, asked: u64) -> Result<()> {
+        let available = self.physical.properties.max_shared_memory;
+        if asked <= available {
+            return Ok(());
+        }
+        let nowhere = wattle_core::format_index(&[0; MAX_RANK][..kernel.rank]);
+        Err(ErrorKind::Fault(Box::new(Fault {
+            kernel: kernel.name.clone(),
+            block: nowhere.clone(),
+            thread: nowhere,
+            site: kernel.shared.first().map_or(kernel.site, |array| array.site),
+            what: FaultKind::SharedMemory { asked, available },
+        }))
+        .into())
+    }
+
+    /// The pipeline for blocks of this shape, made if it was not yet.
+    pub(crate) fn pipeline(&self, compiled: &Compiled, variant: Variant) -> Result<vk::Pipeline> {
+        let mut pipelines = lock(&compiled.pipelines);
+        if let Some(&pipeline) = pipelines.get(&variant) {
+            return Ok(pipeline);
+        }
+        let at_launch = compiled.layout.launch_sized_element.map_or(0, u64::from) * u64::from(variant.shared_len);
+        self.has_shared(&compiled.kernel, u64::from(compiled.layout.shared_bytes) + at_launch)?;
+        let [a, b, c, d] = variant.threads;
+        // In the order of `SpecConstant::ALL`.
+        let threads = a * b * c * d;
+        let pads = self.physical.features.workarounds.pads_blocks;
+        let subgroup = if pads { self.physical.properties.warp_width.max(1) } else { 1 };
+        let workgroup = threads.next_multiple_of(subgroup);
+        let values: [u32; SpecConstant::ALL.len()] = [threads, a, b, c, d, variant.shared_len.max(1), workgroup];
+        let data: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+        let entries = SpecConstant::ALL.map(|constant| vk::SpecializationMapEntry {
+            constant_id: constant as u32,
+            offset: constant as u32 * 4,
+            size: 4,
+        });
+        let special = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
+        let stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .module(compiled.shader)
+            .name(c"main")
+            .specialization_info(&special);
+        // Some of its launches are dispatched in parts.
+        let in_parts = compiled.waits && self.is_software();
+        let flags = if in_parts { vk::PipelineCreateFlags::DISPATCH_BASE } else { vk::PipelineCreateFlags::empty() };
+        let info = vk::ComputePipelineCreateInfo::default().flags(flags).stage(stage).layout(compiled.pipeline_layout);
+        // SAFETY: shader, layout and cache are this device's, and the module's entry point is `main`.
+        let made = unsafe { self.device().create_compute_pipelines(self.pipelines.cache, &[info], None) };
+        let made = made.map_err(|(_, error)| error);
+        let made = self.check(&format!("building kernel `{}`", compiled.kernel.name), made)?;
+        exit::before_drivers();
+        let pipeline = made.first().copied().unwrap_or_default();
+        pipelines.insert(variant, pipeline);
+        self.pipelines.is_new.store(true, Ordering::Relaxed);
+        self.save_pipelines(false);
+        Ok(pipeline)
+    }
+
+    /// Saves the pipeline cache, if there is something new in it: now, or not so soon after the last time.
+    pub(crate) fn save_pipelines(&self, now: bool) {
+        if self.alive().is_err() || !self.pipelines.is_new.load(Ordering::Relaxed) {
+            return;
+        }
+        let device = self.device();
+        // Who else is saving does it for this thread too, but for the newest.
+        let Ok(mut saved) = self.pipelines.saved.try_lock() else { return };
+        if !now && saved.is_some_and(|saved| saved.elapsed() < BETWEEN_SAVES) {
+            return;
+        }
+        *saved = Some(Instant::now());
+        self.pipelines.is_new.store(false, Ordering::Relaxed);
+        // SAFETY: the cache is this device's.
+        if let Ok(data) = unsafe { device.get_pipeline_cache_data(self.pipelines.cache) } {
+            cache::save(&self.physical.identity, &data);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Blocks and threads for a launch.
+
+use wattle_core::{LaunchOptions, Result, Shape, ShapeKind};
+use wattle_ir::MAX_RANK;
+
+use crate::context::Context;
+use crate::error::cannot;
+
+/// How many blocks a launch by frames has on a software device for each core: each costs a little, and more make
+/// nothing faster.
+const BLOCKS_PER_CORE: u32 = 64;
+
+/// Blocks and threads of a launch, and how they are dispatched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Grid {
+    pub(crate) rank: usize,
+    pub(crate) blocks: [u32; MAX_RANK],
+    pub(crate) threads: [u32; MAX_RANK],
+    pub(crate) frames: [u32; MAX_RANK],
+    pub(crate) frame_extent: [u32; MAX_RANK],
+    /// Groups in x and y; there may be more than blocks.
+    pub(crate) groups: [u32; 2],
+}
+
+impl Grid {
+    pub(crate) fn block_count(&self) -> u32 {
+        self.blocks.iter().product()
+    }
+
+    /// The index of the block or thread of that number, in this extent.
+    pub(crate) fn index(extent: &[u32; MAX_RANK], number: u32) -> [u32; MAX_RANK] {
+        let (mut index, mut rest) = ([0; MAX_RANK], number);
+        for d in (0..MAX_RANK).rev() {
+            index[d] = rest % extent[d].max(1);
+            rest /= extent[d].max(1);
+        }
+        index
+    }
+}
+
+impl Context {
+    /// Blocks and threads for a shape. `orders_in_loops`: whether the kernel has fences in loops.
+    pub(crate) fn grid(&self, shape: &Shape, options: &LaunchOptions, orders_in_loops: bool) -> Result<Grid> {
+        let properties = &self.physical.properties;
+        let one_subgroup = orders_in_loops && self.physical.features.workarounds.fences_in_loops_end_blocks;
+        let most_threads = if one_subgroup { properties.warp_width } else { properties.max_threads_per_block };
+        let most_at_once = if options.is_cooperative() { properties.max_cooperative_blocks } else { u32::MAX };
+        let (blocks, threads) = match shape.kind {
+            ShapeKind::Threads => (shape.outer, shape.inner),
+            ShapeKind::Frames => {
+                let per_core = if self.is_software() { BLOCKS_PER_CORE } else { u32::MAX };
+                let most_blocks = properties.workers.saturating_mul(per_core).min(most_at_once);
+                (
+                    Shape::at_most(shape.outer, most_blocks.min(options.most_blocks())),
+                    Shape::at_most(shape.inner, most_threads.min(options.most_threads())),
+                )
+            }
+        };
+        let (block_count, thread_count): (u32, u32) = (blocks.iter().product(), threads.iter().product());
+        if thread_count > most_threads {
+            let why =
+                if one_subgroup { " where fences stand in loops, since its driver loses threads else" } else { "" };
+            let what = format!("run blocks of {thread_count} threads: {most_threads} at the most{why}");
+            return Err(cannot(self.name(), what, "launch more blocks of fewer threads, or with a `FrameSpec`"));
+        }
+        if block_count > most_at_once {
+            let what = format!(
+                "run {block_count} blocks at once: Vulkan promises that of no number of blocks, and no more than \
+                 {most_at_once} are tried on this device (one for each {})",
+                if self.is_software() { "core" } else { "compute unit" }
+            );
+            let instead =
+                "launch fewer blocks, give each more work, and set a time limit; or use a host or CUDA device";
+            return Err(cannot(self.name(), what, instead));
+        }
+        let [most_x, most_y, _] = self.physical.limits.max_compute_work_group_count;
+        let groups = groups(block_count, most_x, most_y).ok_or_else(|| {
+            let what = format!(
+                "run {block_count} blocks in one launch: {} at the most",
+                u64::from(most_x) * u64::from(most_y)
+            );
+            cannot(self.name(), what, "launch fewer blocks, and give each more work")
+        })?;
+        let (frames, frame_extent) = (shape.outer, shape.inner);
+        Ok(Grid { rank: shape.rank, blocks, threads, frames, frame_extent, groups })
+    }
+
+    /// How many blocks of a launch are dispatched together, each such part after the end of the one before; none if all
+    /// are.
+    ///
+    /// A kernel that waits may count on lower blocks to run before higher ones. A software device has a thread for each
+    /// core, which takes a block and runs it to its end, but does not take the lowest one that is left: SwiftShader's
+    /// takes every 16th, and now and then two blocks are given to one thread in either order; lavapipe's takes a run of
+    /// neighbours. So there blocks run one by one: nothing is left to wait for.
+    ///
+    /// # Errors
+    /// There are too many blocks for that.
+    pub(crate) fn blocks_at_once(&self, waits: bool, grid: &Grid) -> Result<Option<u32>> {
+        if !waits || !self.is_software() {
+            return Ok(None);
+        }
+        if grid.groups[1] == 1 {
+            return Ok(Some(1));
+        }
+        let most = self.physical.limits.max_compute_work_group_count[0];
+        let what =
+            format!("keep {} blocks in order that may wait for each other: {most} at the most", grid.block_count());
+        Err(cannot(self.name(), what, "launch fewer blocks, and give each more work"))
+    }
+}
+
+/// Groups in x and y for so many blocks, if there can be so many.
+fn groups(blocks: u32, most_x: u32, most_y: u32) -> Option<[u32; 2]> {
+    let rows = blocks.div_ceil(most_x.max(1));
+    // Rows of about the same length leave few groups with nothing to do.
+    let x = blocks.div_ceil(rows.max(1)).max(1);
+    (rows <= most_y).then_some([x, rows.max(1)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_block_has_a_group() {
+        for blocks in [1, 2, 65_535, 65_536, 65_537, 1 << 20, u32::MAX] {
+            let [x, y] = groups(blocks, 65_535, 65_535 + 3).unwrap();
+            assert!(x <= 65_535 && y <= 65_538 && u64::from(x) * u64::from(y) >= u64::from(blocks));
+            assert!(u64::from(x) * u64::from(y) - u64::from(blocks) < u64::from(y));
+        }
+        assert_eq!(groups(100, 10, 9), None);
+        assert_eq!(groups(100, 10, 10), Some([10, 10]));
+    }
+
+    #[test]
+    fn numbers_are_row_major() {
+        assert_eq!(Grid::index(&[1, 2, 3, 4], 0), [0; 4]);
+        assert_eq!(Grid::index(&[1, 2, 3, 4], 23), [0, 1, 2, 3]);
+        assert_eq!(Grid::index(&[5, 1, 1, 1], 3), [3, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,100 @@
+//! `fuzz`: random kernels on every device with a driver, as long as it is told.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use wattle_check::Simulated as _;
+use wattle_core::{Device, DeviceKind};
+use wattle_fuzz::{Found, Profile, campaign, differs, folder, shrink};
+use wattle_vulkan as _;
+
+/// How many kernels are run between two looks at the clock.
+const AT_A_TIME: u64 = 50;
+/// How long a case that differs is made smaller.
+const SHRINKING: Duration = Duration::from_secs(60);
+/// So many that differ are kept, and then there is enough to mend.
+const ENOUGH: usize = 3;
+
+/// What the command asks for.
+pub struct Wanted {
+    /// How long.
+    pub minutes: f64,
+    /// The first seed.
+    pub seed: u64,
+    /// On which device; on all with drivers, if it is not said.
+    pub device: Option<String>,
+}
+
+pub fn run(wanted: &Wanted) -> ExitCode {
+    let chosen = match &wanted.device {
+        Some(name) => Device::select(name).map(|device| vec![device]),
+        None => Ok(Device::all().into_iter().filter(has_driver).collect()),
+    };
+    let devices = match chosen {
+        Ok(devices) if devices.is_empty() => {
+            eprintln!("no device with a driver is here");
+            return ExitCode::from(2);
+        }
+        Ok(devices) => devices,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    };
+    let limit = Duration::from_secs_f64(wanted.minutes * 60.0 / devices.len() as f64);
+    let mut sound = true;
+    for device in devices {
+        sound &= on(&device, wanted.seed, limit);
+    }
+    if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn has_driver(device: &Device) -> bool {
+    matches!(device.properties().kind, DeviceKind::Gpu | DeviceKind::Software)
+}
+
+fn on(device: &Device, first: u64, limit: Duration) -> bool {
+    println!("{}: {}", device.name(), device.properties().description);
+    let began = Instant::now();
+    let (mut seed, mut same, mut narrowed, mut not_possible) = (first, 0, 0, 0);
+    let mut found = Vec::new();
+    while began.elapsed() < limit && found.len() < ENOUGH {
+        let report = campaign(device, seed..seed + AT_A_TIME, &Profile::full(), |_| ());
+        seed += AT_A_TIME;
+        same += report.same;
+        narrowed += report.narrowed;
+        not_possible += report.not_possible.0;
+        found.extend(report.found);
+        if (seed - first).is_multiple_of(AT_A_TIME * 20) {
+            eprintln!("  {} kernels, {:.0?}", seed - first, began.elapsed());
+        }
+    }
+    println!(
+        "{}: {same} kernels the same ({narrowed} made for less), {} differ, {not_possible} not possible; {:.0?}",
+        device.name(),
+        found.len(),
+        began.elapsed()
+    );
+    for found in &found {
+        keep(device, found);
+    }
+    found.is_empty()
+}
+
+/// Makes a case small, prints it, and writes it where the suites replay it.
+fn keep(device: &Device, found: &Found) {
+    println!("seed {}: {}", found.seed, found.difference);
+    let small =
+        shrink(&found.case, SHRINKING, |case| !matches!(differs(case, &Device::simulated(0), device), Ok(None)));
+    let difference = match differs(&small, &Device::simulated(0), device) {
+        Ok(Some(difference)) => difference.to_string(),
+        Ok(None) => "it is gone".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    println!("made smaller: {difference}\n{small}");
+    let file = folder().join(format!("seed-{}.json", found.seed));
+    match small.save(&file) {
+        Ok(()) => println!("kept as {}", file.display()),
+        Err(error) => eprintln!("{} cannot be written: {error}", file.display()),
+    }
+}
