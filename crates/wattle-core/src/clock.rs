@@ -5,15 +5,17 @@
 //! queues**: a use is a point (queue, number), a queue knows for each other queue up to which number its work is
 //! ordered after, and waiting for an event joins what the recording queue knew. Work that the host has waited for is
 //! ordered before all that comes later. A use that conflicts with an earlier one which is not ordered before it is
-//! refused when it is enqueued, so what runs at the same time never conflicts.
+//! refused when it is enqueued, so what runs at the same time never conflicts. What conflicts is told in
+//! [`crate::domain::Sharing`].
 //!
 //! The answer depends on what was enqueued and waited for, never on how fast it ran.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use wattle_ir::{Access, MAX_RANK, Site};
+use wattle_ir::{MAX_RANK, Site};
 
+use crate::domain::Sharing;
 use crate::error::{Error, ErrorKind};
 
 /// A part of a buffer: a box of indices, from `begin` up to and without `end`.
@@ -34,11 +36,6 @@ impl Region {
     }
 }
 
-/// Whether two uses at the same time are wrong.
-fn conflict(x: Access, y: Access) -> bool {
-    x != y || x == Access::PerItem
-}
-
 /// Who uses a buffer, for messages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct User {
@@ -50,8 +47,8 @@ pub(crate) struct User {
 }
 
 impl User {
-    fn describe(&self, access: Access) -> String {
-        let User { what, parameter, site } = self;
+    fn describe(&self, sharing: Sharing) -> String {
+        let (User { what, parameter, site }, access) = (self, sharing.access);
         match parameter {
             Some(parameter) => format!("the launch of `{what}` at {site} (parameter `{parameter}`: {access:?})"),
             None => format!("{what} at {site}"),
@@ -150,7 +147,7 @@ enum Holder {
 struct Use {
     holder: Holder,
     region: Region,
-    access: Access,
+    sharing: Sharing,
     user: User,
     /// The use by an earlier operation of the same queue for which this one stands too: what is left of the two if
     /// this operation is refused.
@@ -170,7 +167,14 @@ pub(crate) struct Stamp<'q> {
 impl Uses {
     /// Records a use by an operation, unless a use that is not ordered before it conflicts. The operation's own other
     /// uses are never ordered with it.
-    pub(crate) fn record(&self, at: &Stamp<'_>, region: Region, access: Access, user: User) -> Result<(), Error> {
+    pub(crate) fn record(
+        &self,
+        at: &Stamp<'_>,
+        region: Region,
+        sharing: impl Into<Sharing>,
+        user: User,
+    ) -> Result<(), Error> {
+        let sharing = sharing.into();
         let mut uses = lock(&self.0);
         let mut same = None;
         let mut index = 0;
@@ -178,7 +182,7 @@ impl Uses {
             let other = &uses[index];
             if let Holder::Queue(clock, number) = &other.holder {
                 let own = Arc::ptr_eq(clock, at.clock);
-                if own && other.access == access && other.region == region && *number < at.number {
+                if own && other.sharing == sharing && other.region == region && *number < at.number {
                     same = Some(index);
                     index += 1;
                     continue;
@@ -189,10 +193,10 @@ impl Uses {
                     continue;
                 }
             }
-            if conflict(other.access, access) && other.region.overlaps(&region) && !ordered(&other.holder, at) {
+            if other.sharing.conflicts(sharing) && other.region.overlaps(&region) && !ordered(&other.holder, at) {
                 return Err(refuse(
                     other,
-                    access,
+                    sharing,
                     user,
                     matches!(&other.holder, Holder::Queue(c, n) if Arc::ptr_eq(c, at.clock) && *n == at.number),
                 ));
@@ -210,7 +214,7 @@ impl Uses {
             }
             None => {
                 let holder = Holder::Queue(at.clock.clone(), at.number);
-                uses.push(Use { holder, region, access, user, earlier: None });
+                uses.push(Use { holder, region, sharing, user, earlier: None });
             }
         }
         Ok(())
@@ -229,18 +233,19 @@ impl Uses {
     }
 
     /// Records a use by a guard, until [`Uses::release`].
-    pub(crate) fn hold(&self, region: Region, access: Access, user: User) -> Result<u64, Error> {
+    pub(crate) fn hold(&self, region: Region, sharing: impl Into<Sharing>, user: User) -> Result<u64, Error> {
+        let sharing = sharing.into();
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let mut uses = lock(&self.0);
         uses.retain(|other| {
             !matches!(&other.holder, Holder::Queue(clock, number) if *number <= clock.waited.load(Ordering::Acquire))
         });
-        let in_the_way = |other: &&Use| conflict(other.access, access) && other.region.overlaps(&region);
+        let in_the_way = |other: &&Use| other.sharing.conflicts(sharing) && other.region.overlaps(&region);
         if let Some(other) = uses.iter().find(in_the_way) {
-            return Err(refuse(other, access, user, false));
+            return Err(refuse(other, sharing, user, false));
         }
         let guard = NEXT.fetch_add(1, Ordering::Relaxed);
-        uses.push(Use { holder: Holder::Guard(guard), region, access, user, earlier: None });
+        uses.push(Use { holder: Holder::Guard(guard), region, sharing, user, earlier: None });
         Ok(guard)
     }
 
@@ -259,8 +264,13 @@ fn ordered(holder: &Holder, at: &Stamp<'_>) -> bool {
 }
 
 #[cold]
-fn refuse(first: &Use, access: Access, second: User, same_operation: bool) -> Error {
+fn refuse(first: &Use, sharing: Sharing, second: User, same_operation: bool) -> Error {
     let help = match first.holder {
+        _ if !first.sharing.conflicts_by_access(sharing) => {
+            "the two are in different memory synchronization domains, between which only system scope orders: give the \
+             fences and atomics of both kernels `Scope::System`, launch both in one domain, or let one wait for the \
+             other"
+        }
         Holder::Guard(_) => "drop the guard first",
         Holder::Queue(..) if same_operation => {
             "give each parameter a part of the buffer of its own, or one view for both uses"
@@ -270,6 +280,6 @@ fn refuse(first: &Use, access: Access, second: User, same_operation: bool) -> Er
              first's queue records after it"
         }
     };
-    let (first, second) = (first.user.describe(first.access), second.describe(access));
+    let (first, second) = (first.user.describe(first.sharing), second.describe(sharing));
     ErrorKind::Conflict { first, second, help }.into()
 }

@@ -40,6 +40,9 @@ pub struct Properties {
     pub max_cooperative_blocks: u32,
     /// How many queues surely do their launches at the same time; those of more may wait for each other's end.
     pub concurrent_queues: u32,
+    /// How many memory synchronization domains it has ([`LaunchOptions::sync_domain`]); 1 where there is nothing to
+    /// choose.
+    pub sync_domains: u32,
     /// Which scopes fences and atomics can have.
     pub scopes: Vec<Scope>,
 }

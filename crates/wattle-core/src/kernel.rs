@@ -1,9 +1,9 @@
 //! Kernels with their arguments: what a launch is given.
 
 use std::any::TypeId;
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use wattle_ir::build::{self, Builder, IrValue};
 use wattle_ir::{Access, AtomicScalar, Const, Dim, Element, KernelType, MAX_RANK, Rank, Scalar, Site};
@@ -11,6 +11,7 @@ use wattle_ir::{Access, AtomicScalar, Const, Dim, Element, KernelType, MAX_RANK,
 use crate::acc::Acc;
 use crate::buffer::{Buffer, Part, RawBuffer, View, ViewMut};
 use crate::clock::Region;
+use crate::domain::BelowSystem;
 use crate::error::Result;
 use crate::thread::Thread;
 use crate::view::{Atomic, PerItem, Read, Shared, Strided};
@@ -24,31 +25,45 @@ pub struct KernelInfo {
     pub site: Site,
     /// The names of its parameters behind the first.
     pub parameters: &'static [&'static str],
-    /// Whether its representation was built once and is sound: recursion, which has no end when it is built, would
-    /// overflow the host's stack.
-    verified: AtomicBool,
+    /// What its representation tells, which was built once and is sound: recursion, which has no end when it is built,
+    /// would overflow the host's stack. Of a generic kernel, the first instance's that was launched.
+    verified: OnceLock<(KernelIdentity, BelowSystem)>,
 }
 
 impl KernelInfo {
     /// What is known of a kernel.
     pub const fn new(name: &'static str, site: Site, parameters: &'static [&'static str]) -> KernelInfo {
-        KernelInfo { name, site, parameters, verified: AtomicBool::new(false) }
+        KernelInfo { name, site, parameters, verified: OnceLock::new() }
     }
 }
 
-/// Builds a kernel when it is launched for the first time, on any device, and refuses it if that fails.
+/// Which of a kernel's parameters are shared by operations narrower than system scope. Builds the kernel when it is
+/// launched for the first time, on any device, and refuses it if that fails.
 #[inline]
-pub(crate) fn verify_once(kernel: &dyn Kernel) -> Result<()> {
-    let verified = &kernel.info().verified;
-    if !verified.load(Ordering::Relaxed) {
-        kernel.build()?;
-        verified.store(true, Ordering::Relaxed);
+pub(crate) fn below_system(kernel: &dyn Kernel) -> Result<BelowSystem> {
+    let identity = kernel.identity();
+    match kernel.info().verified.get() {
+        Some((first, known)) if *first == identity => Ok(*known),
+        _ => verify(kernel, identity),
     }
-    Ok(())
+}
+
+#[cold]
+fn verify(kernel: &dyn Kernel, identity: KernelIdentity) -> Result<BelowSystem> {
+    static OTHERS: Mutex<BTreeMap<KernelIdentity, BelowSystem>> = Mutex::new(BTreeMap::new());
+    let others = || OTHERS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = others().get(&identity) {
+        return Ok(*known);
+    }
+    let known = BelowSystem::of(&kernel.build()?);
+    if kernel.info().verified.set((identity, known)).is_err() {
+        others().insert(identity, known);
+    }
+    Ok(known)
 }
 
 /// Which intermediate representation a kernel has, without building it: devices keep what they made of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KernelIdentity {
     family: TypeId,
     number: u64,

@@ -9,6 +9,7 @@ mod atomic;
 mod buffer;
 pub mod clock;
 mod device;
+mod domain;
 mod error;
 mod event;
 mod extent;
@@ -32,6 +33,7 @@ pub use buffer::{Buffer, MapGuard, MapGuardMut, RawBuffer, Source, Target, View,
 pub use device::{
     Backend, BackendQueue, Device, DeviceKind, Found, LaunchRequest, Missing, PROVIDERS, Properties, Provider,
 };
+pub use domain::{SyncDomain, SyncDomainMap};
 pub use error::{Error, ErrorKind, Fault, FaultKind, Result, ThreadLine, format_index};
 pub use event::{Event, EventState, Timestamp};
 pub use extent::{Extent, ToExtent};

@@ -9,9 +9,10 @@ use wattle_ir::{Access, Element, Site};
 use crate::buffer::{Part, RawBuffer, Source, Target};
 use crate::clock::{QueueClock, Region, Stamp, User};
 use crate::device::{BackendQueue, Device, LaunchRequest};
+use crate::domain::Sharing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, EventState};
-use crate::kernel::{Argument, Kernel, Launch, verify_once};
+use crate::kernel::{Argument, Kernel, Launch, below_system};
 use crate::memory::MemoryKind;
 use crate::operation::{HostBytes, Operation, Runs, Transfer, TransferEnd};
 use crate::spec::{LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
@@ -89,16 +90,16 @@ impl Queue {
     fn launch_checked(&self, request: LaunchRequest<'_>) -> Result<()> {
         let site = Site::caller();
         self.usable()?;
-        verify_once(request.kernel)?;
-        if let Some(host_part) = request.host_part {
-            verify_once(host_part)?;
-        }
+        self.has_domain(&request.options)?;
         let (_turn, number) = self.turn()?;
         let stamp = Stamp { clock: &self.clock, number };
-        let recorded = self.record_kernel(&stamp, request.kernel, site).and_then(|()| match request.host_part {
-            Some(kernel) => self.check_host_part(kernel).and_then(|()| self.record_kernel(&stamp, kernel, site)),
-            None => Ok(()),
-        });
+        let recorded =
+            self.record_kernel(&stamp, &request, request.kernel, site).and_then(|()| match request.host_part {
+                Some(kernel) => {
+                    self.check_host_part(kernel).and_then(|()| self.record_kernel(&stamp, &request, kernel, site))
+                }
+                None => Ok(()),
+            });
         if let Err(error) = recorded {
             self.forget(&stamp, &request);
             return Err(error);
@@ -109,17 +110,43 @@ impl Queue {
         launched
     }
 
+    /// Refuses a domain that the device does not have. One that has no domains takes all names for its only one.
+    fn has_domain(&self, options: &LaunchOptions) -> Result<()> {
+        let (domain, there) = (options.domain_map.domain(options.domain), self.device.properties().sync_domains);
+        if there <= 1 || u32::from(domain) < there {
+            return Ok(());
+        }
+        Err(ErrorKind::Capability {
+            device: self.device.name().to_owned(),
+            what: format!("launch in memory synchronization domain {domain}: it has {there}, from 0"),
+            instead: format!("let `LaunchOptions::sync_domain_map` name domains below {there}"),
+        }
+        .into())
+    }
+
     /// Records the uses of the buffers that the kernel's arguments name.
-    fn record_kernel(&self, stamp: &Stamp<'_>, kernel: &dyn Kernel, site: Site) -> Result<()> {
+    fn record_kernel(
+        &self,
+        stamp: &Stamp<'_>,
+        request: &LaunchRequest<'_>,
+        kernel: &dyn Kernel,
+        site: Site,
+    ) -> Result<()> {
         let info = kernel.info();
+        let domain = request.options.domain_map.domain(request.options.domain);
+        let below_system = below_system(kernel)?;
+        let mut number = 0;
         let mut names = info.parameters.iter();
         kernel.arguments(&mut |argument| {
             let parameter = names.next().copied();
+            let below_system = below_system.contains(number);
+            number += 1;
             match argument {
                 Argument::Scalar(_) => Ok(()),
                 Argument::View(view) => {
                     let user = User { what: info.name, parameter, site };
-                    self.record_use(stamp, view.buffer, view.region, view.access, user)
+                    let sharing = Sharing { access: view.access, domain, below_system };
+                    self.record_use(stamp, view.buffer, view.region, sharing, user)
                 }
             }
         })
@@ -163,13 +190,13 @@ impl Queue {
         stamp: &Stamp<'_>,
         buffer: &Arc<RawBuffer>,
         region: Region,
-        access: Access,
+        sharing: impl Into<Sharing>,
         user: User,
     ) -> Result<()> {
         if buffer.device != self.device {
             return Err(self.wrong_device(buffer, user));
         }
-        buffer.uses.record(stamp, region, access, user)
+        buffer.uses.record(stamp, region, sharing, user)
     }
 
     #[cold]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use wattle_ir::MAX_RANK;
 
+use crate::domain::{SyncDomain, SyncDomainMap};
 use crate::error::Result;
 use crate::extent::{self, Extent, ToExtent};
 
@@ -124,6 +125,8 @@ pub struct LaunchOptions {
     pub(crate) shared_len: u32,
     pub(crate) most_blocks: u32,
     pub(crate) most_threads: u32,
+    pub(crate) domain: SyncDomain,
+    pub(crate) domain_map: SyncDomainMap,
 }
 
 /// How long a launch may wait when nothing else was said.
@@ -137,6 +140,8 @@ impl Default for LaunchOptions {
             shared_len: 0,
             most_blocks: u32::MAX,
             most_threads: u32::MAX,
+            domain: SyncDomain::Default,
+            domain_map: SyncDomainMap::default(),
         }
     }
 }
@@ -179,6 +184,30 @@ impl LaunchOptions {
     /// [`FrameSpec`].
     pub fn threads(self, most: u32) -> Self {
         LaunchOptions { most_threads: most.max(1), ..self }
+    }
+
+    /// The memory synchronization domain that the launch is in. Fences and atomics of device scope wait for the writes
+    /// of their own domain alone, which is what it is for; between two domains **only system scope orders**. Two launches
+    /// in different domains that use a buffer at the same time, with atomics or fences narrower than that, are refused
+    /// when the second is enqueued, on every device. Devices with one domain take the option, and it has no effect there
+    /// (CUDA C++ Programming Guide, "Memory Synchronization Domains").
+    pub fn sync_domain(self, domain: SyncDomain) -> Self {
+        LaunchOptions { domain, ..self }
+    }
+
+    /// Which of the device's domains each name means; without it 0 and 1.
+    pub fn sync_domain_map(self, map: SyncDomainMap) -> Self {
+        LaunchOptions { domain_map: map, ..self }
+    }
+
+    /// The launch's memory synchronization domain.
+    pub fn domain(&self) -> SyncDomain {
+        self.domain
+    }
+
+    /// Which of the device's domains each name means.
+    pub fn domain_map(&self) -> SyncDomainMap {
+        self.domain_map
     }
 
     /// The most blocks of a launch by frames.

@@ -169,6 +169,7 @@ impl Physical {
             // device may give two blocks to one thread, which runs the one to its end before it begins the other.
             max_cooperative_blocks: if is_software { 1 } else { workers },
             concurrent_queues: family.compute_queues,
+            sync_domains: 1,
             scopes: vec![Scope::Block, Scope::Device],
         };
         let identity = Identity {

@@ -13,6 +13,8 @@ mod bad_input;
 mod clocks;
 #[path = "conformance/copies.rs"]
 mod copies;
+#[path = "conformance/domains.rs"]
+mod domains;
 #[path = "conformance/endings.rs"]
 mod endings;
 #[path = "conformance/events.rs"]
@@ -43,6 +45,11 @@ fn queues() {
 #[test]
 fn events() {
     harness::run("events", events::CASES);
+}
+
+#[test]
+fn domains() {
+    harness::run("domains", domains::CASES);
 }
 
 #[test]

@@ -100,6 +100,7 @@ impl Run {
             max_shared_memory: 1 << 20,
             max_cooperative_blocks: 1 << 14,
             concurrent_queues: u32::MAX,
+            sync_domains: 1,
             scopes,
         };
         Run {

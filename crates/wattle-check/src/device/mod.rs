@@ -56,6 +56,7 @@ impl Simulated for Device {
             max_shared_memory: MAX_SHARED_MEMORY,
             max_cooperative_blocks: MAX_COOPERATIVE_BLOCKS,
             concurrent_queues: u32::MAX,
+            sync_domains: 1,
             scopes: Scope::ALL.to_vec(),
         };
         Device::new(Arc::new(SimulatedBackend(Arc::new(State {

@@ -50,6 +50,7 @@ impl HostBackend {
                 max_shared_memory: SHARED_MEMORY,
                 max_cooperative_blocks: MAX_COOPERATIVE_BLOCKS,
                 concurrent_queues: u32::MAX,
+                sync_domains: 1,
                 scopes: Scope::ALL.to_vec(),
             }),
         }

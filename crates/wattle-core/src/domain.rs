@@ -1,0 +1,124 @@
+//! Memory synchronization domains: which launches a device-scope operation has to wait for.
+//!
+//! A release at device scope waits until all earlier writes of its *domain* are visible, those of other launches
+//! included. Launches in a domain of their own do not slow others' fences; in return nothing narrower than
+//! [`Scope::System`] orders anything between two domains (CUDA C++ Programming Guide, "Memory Synchronization
+//! Domains"). Launches that an event or the queue orders need nothing: the end of a launch orders between domains too.
+
+use wattle_ir::{Access, Kernel, Place, Stmt};
+use wattle_memory::Scope;
+
+/// The domain that a launch is in, as the program names it; [`SyncDomainMap`] tells which of the device's it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SyncDomain {
+    /// For work that stays on its device.
+    #[default]
+    Default,
+    /// For work that writes far away, to the host or to other devices.
+    Remote,
+}
+
+/// Which of the device's domains each name means: numbers below
+/// [`Properties::sync_domains`](crate::Properties::sync_domains).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SyncDomainMap {
+    /// What [`SyncDomain::Default`] means; 0 unless said otherwise.
+    pub default: u8,
+    /// What [`SyncDomain::Remote`] means; 1 unless said otherwise.
+    pub remote: u8,
+}
+
+impl Default for SyncDomainMap {
+    fn default() -> Self {
+        SyncDomainMap { default: 0, remote: 1 }
+    }
+}
+
+impl SyncDomainMap {
+    /// The device's domain of that name.
+    pub fn domain(self, name: SyncDomain) -> u8 {
+        match name {
+            SyncDomain::Default => self.default,
+            SyncDomain::Remote => self.remote,
+        }
+    }
+}
+
+/// Which of a kernel's parameters its threads share by operations narrower than system scope: one bit for each, the last
+/// for all that follow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BelowSystem(u64);
+
+impl BelowSystem {
+    pub(crate) fn of(kernel: &Kernel) -> BelowSystem {
+        let (mut fences, mut all) = (None::<Scope>, None::<Scope>);
+        let mut bits = 0;
+        kernel.walk(&mut |stmt| {
+            let Some(scope) = stmt.scope() else { return };
+            all = all.max(Some(scope));
+            match stmt {
+                Stmt::Fence { .. } => fences = fences.max(Some(scope)),
+                Stmt::AtomicLoad { place, .. }
+                | Stmt::AtomicStore { place, .. }
+                | Stmt::AtomicUpdate { place, .. }
+                | Stmt::CompareExchange { place, .. } => {
+                    if let (Place::Param(param), true) = (place, scope < Scope::System) {
+                        bits |= Self::bit(param.index());
+                    }
+                }
+                _ => {}
+            }
+        });
+        for (number, param) in kernel.params.iter().enumerate() {
+            let widest = match param.kind {
+                // What is ordered around an atomic of system scope, fences of device scope order for the device alone.
+                wattle_ir::ParamKind::View { access: Access::Atomic, .. } => fences,
+                wattle_ir::ParamKind::View { access: Access::Shared, .. } => all,
+                _ => None,
+            };
+            if widest == Some(Scope::Device) {
+                bits |= Self::bit(number);
+            }
+        }
+        BelowSystem(bits)
+    }
+
+    /// Whether the parameter of that number is one of them.
+    pub(crate) fn contains(self, parameter: usize) -> bool {
+        self.0 & Self::bit(parameter) != 0
+    }
+
+    fn bit(parameter: usize) -> u64 {
+        1 << parameter.min(63)
+    }
+}
+
+/// How a use shares its buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sharing {
+    pub(crate) access: Access,
+    /// The device's domain that the launch is in.
+    pub(crate) domain: u8,
+    /// Whether operations narrower than system scope are to order it.
+    pub(crate) below_system: bool,
+}
+
+impl Sharing {
+    /// Whether two uses at the same time are wrong whatever orders their accesses.
+    pub(crate) fn conflicts_by_access(self, other: Sharing) -> bool {
+        self.access != other.access || self.access == Access::PerItem
+    }
+
+    /// Whether two uses at the same time are wrong.
+    pub(crate) fn conflicts(self, other: Sharing) -> bool {
+        let across = self.domain != other.domain && self.access != Access::Read;
+        self.conflicts_by_access(other) || across && (self.below_system || other.below_system)
+    }
+}
+
+/// What is no launch orders nothing by itself.
+impl From<Access> for Sharing {
+    fn from(access: Access) -> Sharing {
+        Sharing { access, domain: 0, below_system: false }
+    }
+}
