@@ -9,7 +9,7 @@ use wattle::prelude::*;
 use wattle_bench::peers::{Arrays, Threads, sum};
 use wattle_bench::{in_turns, setting};
 use wattle_kernels::stream::Stream;
-use wattle_kernels::{last_block_sum, reduce};
+use wattle_kernels::last_block_sum;
 
 /// Does nothing.
 #[kernel]
@@ -59,18 +59,14 @@ where
 
 fn last_block(device: &Device, threads: Threads, n: usize, turns: usize) -> Result<()> {
     let values: Vec<f32> = (0..n).map(|i| (i % 7) as f32 * 0.25).collect();
-    let (frames, extent, rows) = reduce::shape(n);
     let queue = device.queue()?;
     let buffer = device.from_slice(&values)?;
-    let partials = device.alloc::<f32>(frames)?;
-    let counter = device.alloc_zeroed::<u32>(1)?;
-    let totals = device.alloc::<f32>(1)?;
+    let sums = last_block_sum::Sum::new(device, n, 1)?;
     let pair = in_turns(
         turns,
         2,
         || {
-            let kernel = last_block_sum::sum::<true>(rows, 0, &buffer, &partials, &counter, &totals);
-            queue.launch(FrameSpec::new(frames, extent), kernel).unwrap_or_else(|error| panic!("{error}"));
+            sums.launch::<true>(&queue, &buffer, 0).unwrap_or_else(|error| panic!("{error}"));
         },
         || {
             black_box(sum(&values, threads));

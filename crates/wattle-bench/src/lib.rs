@@ -1,6 +1,6 @@
 //! What the benchmarks share: the peers that Wattle's kernels are measured beside, and the pairing.
 //!
-//! `cargo bench` runs two targets: `kernels` measures each thing alone, with criterion; `ratios` measures each beside
+//! `gpu-bench` measures a GPU, on machines that have one (`cargo xtask pack`). `cargo bench` runs two targets: `kernels` measures each thing alone, with criterion; `ratios` measures each beside
 //! its peer, in turns, in one process, and prints the table that the README quotes. What never will live here: a test
 //! that fails on a time.
 
@@ -34,7 +34,11 @@ pub fn in_turns(turns: usize, calls: usize, mut ours: impl FnMut(), mut theirs: 
     (median(of_ours), median(of_theirs))
 }
 
-fn median(mut times: Vec<f64>) -> f64 {
+/// The median; the greater of the two in the middle.
+///
+/// # Panics
+/// There is none.
+pub fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
 }

@@ -5,7 +5,7 @@ use wattle::{DeviceKind, Expectation, Sizes, Work};
 
 use crate::block_scan::reference;
 use crate::data::integers;
-use crate::reduce::MAX_THREADS;
+use crate::reduce::in_lock_step;
 
 /// `chained-scan`.
 pub const CHAINED_SCAN: Scenario = Scenario {
@@ -65,28 +65,86 @@ const AGGREGATE: u32 = 1;
 /// The sum of everything up to the end of its tile.
 const PREFIX: u32 = 2;
 
-/// The sum of all tiles before tile `number`: walks back until one has told its prefix, and waits for those that have
-/// told nothing. They are lower blocks, so they have started.
+/// The most threads that a block of [`scan_tiles`] can have.
+pub const MAX_THREADS: usize = 256;
+
+/// The tile for many elements: with [`MAX_THREADS`] threads each has a run of 11, an odd number, so that neighbours' runs
+/// are in different banks of shared memory. With what else there is, it fits into 16 KiB.
+pub const LARGE: usize = 2816;
+
+/// Makes `sums`, an element per thread, the running sums of its elements. All threads of the block call it together.
 #[device_fn]
-pub fn look_back(number: u32, status: Atomic<u32>, aggregates: Shared<u32>, prefixes: Shared<u32>) -> u32 {
-    let mut before = 0;
-    let mut at = number;
-    while at > 0 {
-        let told = status.load_with(at - 1, Scope::Device, Order::Acquire);
-        if told == PREFIX {
-            before += prefixes[at - 1];
-            at = 0;
-        } else if told == AGGREGATE {
-            before += aggregates[at - 1];
-            at = at - 1;
+fn running(acc: &Acc, sums: Shared<u32>) {
+    let (thread, threads) = (acc.thread_in_block(), acc.threads_in_block());
+    let mut distance = 1;
+    while distance < threads {
+        let mut left = 0;
+        if thread >= distance {
+            left = sums[thread - distance];
         }
+        acc.sync_block();
+        sums[thread] += left;
+        acc.sync_block();
+        distance *= 2;
+    }
+}
+
+/// The sum of all tiles before this block's. All threads of the block call it together: each asks one of the blocks
+/// before, the nearest first, and they go on until one has told its prefix.
+#[device_fn]
+fn look_back(
+    acc: &Acc,
+    status: Atomic<u32>,
+    aggregates: Shared<u32>,
+    prefixes: Shared<u32>,
+    told: Shared<u32>,
+    sums: Shared<u32>,
+) -> u32 {
+    let (thread, threads) = (acc.thread_in_block(), acc.threads_in_block());
+    let mut before = 0;
+    let mut end = acc.block_in_grid();
+    while end > 0 {
+        let mut word = 0;
+        let mut sum = 0;
+        if thread < end {
+            let at = end - 1 - thread;
+            while word == 0 {
+                word = status.load_with(at, Scope::Device, Order::Acquire);
+            }
+            if word == PREFIX {
+                sum = prefixes[at];
+            } else {
+                sum = aggregates[at];
+            }
+        }
+        told[thread] = word;
+        sums[thread] = sum;
+        acc.sync_block();
+        // Neighbours are added up, unless the nearer has a prefix, behind which nothing counts.
+        let mut distance = 1;
+        while distance < threads {
+            if thread % (2 * distance) == 0 && thread + distance < threads && told[thread] != PREFIX {
+                sums[thread] += sums[thread + distance];
+                told[thread] = told[thread + distance];
+            }
+            acc.sync_block();
+            distance *= 2;
+        }
+        before += sums[0];
+        if told[0] == PREFIX || end <= threads {
+            end = 0;
+        } else {
+            end -= threads;
+        }
+        acc.sync_block();
     }
     before
 }
 
-/// Running sums of `input`. Each block takes one tile of `TILE` elements; each thread one run of it.
+/// Running sums of `input`, a tile of `TILE` elements per block. `TOGETHER` is for threads that run in lock step: they read
+/// and write what is side by side, and exchange it in the tile; elsewhere each thread reads its own run.
 #[kernel]
-pub fn scan_tiles<const TILE: usize>(
+pub fn scan_tiles<const TILE: usize, const TOGETHER: bool>(
     acc: &Acc,
     input: Read<u32>,
     out: Shared<u32>,
@@ -96,43 +154,71 @@ pub fn scan_tiles<const TILE: usize>(
 ) {
     let tile = acc.shared::<u32, TILE>();
     let sums = acc.shared::<u32, MAX_THREADS>();
-    let (thread, block) = (acc.thread_in_block(), acc.block_in_grid());
+    let told = acc.shared::<u32, MAX_THREADS>();
+    let (thread, threads, block) = (acc.thread_in_block(), acc.threads_in_block(), acc.block_in_grid());
     let begin = block * TILE as u32;
+    let count = TILE as u32;
+
+    if TOGETHER {
+        if input.len() - begin >= count && count % 4 == 0 {
+            for quad in acc.indices(THREADS_IN_BLOCK, 0..count / 4) {
+                let values = input.lanes::<4>(begin + 4 * quad);
+                for k in 0..4 {
+                    tile[4 * quad + k] = values[k];
+                }
+            }
+        } else {
+            for t in acc.indices(THREADS_IN_BLOCK, 0..count) {
+                tile[t] = if begin + t < input.len() { input[begin + t] } else { 0 };
+            }
+        }
+        acc.sync_block();
+    }
 
     // Each thread scans its run, and tells the run's sum.
     let mut sum = 0;
-    for t in acc.indices(THREADS_IN_BLOCK, 0..TILE as u32).contiguous() {
-        if begin + t < input.len() {
+    for t in acc.indices(THREADS_IN_BLOCK, 0..count).contiguous() {
+        if TOGETHER {
+            sum += tile[t];
+        } else if begin + t < input.len() {
             sum += input[begin + t];
         }
         tile[t] = sum;
     }
     sums[thread] = sum;
     acc.sync_block();
-
-    // One thread tells the tile's sum, looks back, and makes `sums` what comes before each run.
-    if thread == 0 {
-        let mut aggregate = 0;
-        for run in 0..acc.threads_in_block() {
-            aggregate += sums[run];
-        }
-        aggregates[block] = aggregate;
-        status.store_with(block, AGGREGATE, Scope::Device, Order::Release);
-        let mut before = look_back(block, status, aggregates, prefixes);
-        prefixes[block] = before + aggregate;
-        status.store_with(block, PREFIX, Scope::Device, Order::Release);
-        for run in 0..acc.threads_in_block() {
-            let of_run = sums[run];
-            sums[run] = before;
-            before += of_run;
-        }
-    }
+    running(acc, sums);
+    let of_tile = sums[threads - 1];
+    let of_runs_before = sums[thread] - sum;
     acc.sync_block();
 
-    let before = sums[thread];
-    for t in acc.indices(THREADS_IN_BLOCK, 0..TILE as u32).contiguous() {
-        if begin + t < out.len() {
-            out[begin + t] = before + tile[t];
+    // One thread tells the tile's sum, all look back, and one tells what everything up to here sums to.
+    if thread == 0 {
+        aggregates[block] = of_tile;
+        status.store_with(block, AGGREGATE, Scope::Device, Order::Release);
+    }
+    let of_tiles_before = look_back(acc, status, aggregates, prefixes, told, sums);
+    if thread == 0 {
+        prefixes[block] = of_tiles_before + of_tile;
+        status.store_with(block, PREFIX, Scope::Device, Order::Release);
+    }
+
+    let before = of_tiles_before + of_runs_before;
+    if TOGETHER {
+        for t in acc.indices(THREADS_IN_BLOCK, 0..count).contiguous() {
+            tile[t] += before;
+        }
+        acc.sync_block();
+        for t in acc.indices(THREADS_IN_BLOCK, 0..count) {
+            if begin + t < out.len() {
+                out[begin + t] = tile[t];
+            }
+        }
+    } else {
+        for t in acc.indices(THREADS_IN_BLOCK, 0..count).contiguous() {
+            if begin + t < out.len() {
+                out[begin + t] = before + tile[t];
+            }
         }
     }
 }
@@ -204,24 +290,68 @@ pub fn hand_on_plain_status(acc: &Acc, status: Shared<u32>, prefixes: Shared<u32
     status[block] = PREFIX;
 }
 
-/// The running sums of `values`, in tiles of `TILE`.
+/// What scans of `n` words on a device need, with tiles of `TILE`.
+pub struct Scan<const TILE: usize> {
+    blocks: usize,
+    threads: usize,
+    together: bool,
+    out: Buffer<u32>,
+    status: Buffer<u32>,
+    aggregates: Buffer<u32>,
+    prefixes: Buffer<u32>,
+}
+
+impl<const TILE: usize> Scan<TILE> {
+    /// For scans of `n` words.
+    ///
+    /// # Errors
+    /// The device has no memory left; so for all here: what the device says.
+    pub fn new(device: &Device, n: usize) -> Result<Self> {
+        let blocks = n.div_ceil(TILE);
+        // A block is one tile, on every device, so its threads must be as many as the device can give. More than run in
+        // lock step make nothing faster on a software device.
+        let properties = device.properties();
+        let most = if properties.kind == DeviceKind::Software {
+            properties.warp_width
+        } else {
+            properties.max_threads_per_block
+        };
+        Ok(Scan {
+            blocks,
+            threads: (most as usize).min(TILE.div_ceil(8)).min(MAX_THREADS),
+            together: in_lock_step(device),
+            out: device.alloc(n)?,
+            status: device.alloc(blocks)?,
+            aggregates: device.alloc(blocks)?,
+            prefixes: device.alloc(blocks)?,
+        })
+    }
+
+    /// Launches the scan of `input`.
+    pub fn launch(&mut self, queue: &Queue, input: &Buffer<u32>) -> Result<()> {
+        queue.fill(&mut self.status, 0)?;
+        let Scan { out, status, aggregates, prefixes, .. } = &*self;
+        let spec = ThreadSpec::new(self.blocks, self.threads);
+        if self.together {
+            queue.launch(spec, scan_tiles::<TILE, true>(input, out, status, aggregates, prefixes))
+        } else {
+            queue.launch(spec, scan_tiles::<TILE, false>(input, out, status, aggregates, prefixes))
+        }
+    }
+
+    /// The running sums.
+    pub fn sums(&self) -> &Buffer<u32> {
+        &self.out
+    }
+}
+
+/// The running sums of `values`, with tiles of `TILE`.
 pub fn scan<const TILE: usize>(device: &Device, values: &[u32]) -> Result<Vec<u32>> {
     let queue = device.queue()?;
-    let blocks = values.len().div_ceil(TILE);
-    // A block is one tile, on every device, so its threads must be as many as the device can give. More than run in lock
-    // step make nothing faster on a software device.
-    let properties = device.properties();
-    let most =
-        if properties.kind == DeviceKind::Software { properties.warp_width } else { properties.max_threads_per_block };
-    let threads = (most as usize).min(TILE.div_ceil(8));
+    let mut scan = Scan::<TILE>::new(device, values.len())?;
     let input = device.from_slice(values)?;
-    let out = device.alloc_like(&input)?;
-    let status = device.alloc_zeroed::<u32>(blocks)?;
-    let aggregates = device.alloc::<u32>(blocks)?;
-    let prefixes = device.alloc::<u32>(blocks)?;
-    let kernel = scan_tiles::<TILE>(&input, &out, &status, &aggregates, &prefixes);
-    queue.launch(ThreadSpec::new(blocks, threads), kernel)?;
-    out.read(&queue)
+    scan.launch(&queue, &input)?;
+    scan.sums().read(&queue)
 }
 
 /// Scans `n` integers.
@@ -230,7 +360,7 @@ pub fn chained_scan(device: &Device, n: usize) -> Result<Summary> {
     let found = match n {
         0..=16 => scan::<1>(device, &values)?,
         17..=65536 => scan::<128>(device, &values)?,
-        _ => scan::<2048>(device, &values)?,
+        _ => scan::<LARGE>(device, &values)?,
     };
     let mut summary = Summary::new(format!("{n} u32 in one pass"));
     summary.check(found == reference(&values, n), "each is the sum of all up to there", || "some are not".into())?;

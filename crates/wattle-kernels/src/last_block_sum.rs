@@ -4,7 +4,7 @@ use wattle::prelude::*;
 use wattle::{Expectation, Sizes, Work};
 
 use crate::data::{floats, kahan_sum};
-use crate::reduce::{MAX_THREADS, block_sum, shape, thread_sum};
+use crate::reduce::{MAX_THREADS, block_sum, in_lock_step, shape, shape_together, thread_sum, thread_sum_together};
 
 /// `last-block-sum`.
 pub const LAST_BLOCK_SUM: Scenario = Scenario {
@@ -66,7 +66,7 @@ const SIZES: Sizes = Sizes { full: 1 << 24, small: 1 << 14, proof: 8 };
 
 /// `totals[launch]` becomes the sum of `values`. `partials` has an element per frame; `counter` is 0 before and after.
 #[kernel]
-pub fn sum<const ACQUIRE: bool>(
+pub fn sum<const ACQUIRE: bool, const TOGETHER: bool>(
     acc: &Acc,
     rows: u32,
     launch: u32,
@@ -79,7 +79,7 @@ pub fn sum<const ACQUIRE: bool>(
     let is_last = acc.shared::<u32, 1>();
     let (thread, blocks) = (acc.thread_in_block(), acc.blocks_in_grid());
 
-    let share = thread_sum(acc, values, rows);
+    let share = if TOGETHER { thread_sum_together(acc, values) } else { thread_sum(acc, values, rows) };
     let partial = block_sum(acc, tile, share);
     if thread == 0 {
         partials[acc.block_in_grid()] = partial;
@@ -154,19 +154,60 @@ pub fn collect_no_barrier(acc: &Acc, partials: Shared<u32>, counter: Atomic<u32>
     }
 }
 
+/// What sums of `n` numbers on a device need.
+pub struct Sum {
+    frames: usize,
+    extent: usize,
+    rows: u32,
+    together: bool,
+    partials: Buffer<f32>,
+    counter: Buffer<u32>,
+    totals: Buffer<f32>,
+}
+
+impl Sum {
+    /// For sums of `n` numbers, of which `totals` are kept.
+    ///
+    /// # Errors
+    /// The device has no memory left; so for all here: what the device says.
+    pub fn new(device: &Device, n: usize, totals: usize) -> Result<Sum> {
+        let together = in_lock_step(device);
+        let (frames, extent, rows) = if together {
+            let (frames, extent) = shape_together(device, n);
+            (frames, extent, 0)
+        } else {
+            shape(n)
+        };
+        let (partials, counter) = (device.alloc::<f32>(frames)?, device.alloc_zeroed::<u32>(1)?);
+        Ok(Sum { frames, extent, rows, together, partials, counter, totals: device.alloc(totals)? })
+    }
+
+    /// Launches the sum of `values`, which will be the total of that number. Without the acquire fence it is the textbook's.
+    pub fn launch<const ACQUIRE: bool>(&self, queue: &Queue, values: &Buffer<f32>, total: u32) -> Result<()> {
+        let Sum { rows, partials, counter, totals, .. } = self;
+        let spec = FrameSpec::new(self.frames, self.extent);
+        if self.together {
+            queue.launch(spec, sum::<ACQUIRE, true>(*rows, total, values, partials, counter, totals))
+        } else {
+            queue.launch(spec, sum::<ACQUIRE, false>(*rows, total, values, partials, counter, totals))
+        }
+    }
+
+    /// The totals.
+    pub fn totals(&self, queue: &Queue) -> Result<Vec<f32>> {
+        self.totals.read(queue)
+    }
+}
+
 /// The sums of `values` that `launches` launches in a row find.
 pub fn sums<const ACQUIRE: bool>(device: &Device, values: &[f32], launches: usize) -> Result<Vec<f32>> {
-    let (frames, extent, rows) = shape(values.len());
     let queue = device.queue_non_blocking()?;
+    let sum = Sum::new(device, values.len(), launches)?;
     let values = device.from_slice(values)?;
-    let partials = device.alloc::<f32>(frames)?;
-    let counter = device.alloc_zeroed::<u32>(1)?;
-    let totals = device.alloc::<f32>(launches)?;
     for launch in 0..launches as u32 {
-        let kernel = sum::<ACQUIRE>(rows, launch, &values, &partials, &counter, &totals);
-        queue.launch(FrameSpec::new(frames, extent), kernel)?;
+        sum.launch::<ACQUIRE>(&queue, &values, launch)?;
     }
-    totals.read(&queue)
+    sum.totals(&queue)
 }
 
 /// How many launches in a row. A proof has enough to do with the orders in which the blocks of one can come.

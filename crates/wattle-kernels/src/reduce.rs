@@ -14,6 +14,20 @@ pub const ROW: usize = 128;
 const SUMS: usize = LANES as usize;
 const _: () = assert!(ROW == (LANES * PARTS) as usize, "a row is the parts of all sums");
 
+/// Whether a device's threads run in lock step, so that neighbours shall read what is side by side; elsewhere a thread
+/// reads what is its own from beginning to end.
+pub fn in_lock_step(device: &Device) -> bool {
+    device.properties().warp_width > 1
+}
+
+/// For sums of `n` elements on a device whose threads run in lock step: how many frames, and of which extent.
+pub fn shape_together(device: &Device, n: usize) -> (usize, usize) {
+    let extent = if n < 1 << 14 { 16 } else { 256 };
+    // Twice what runs at the same time: what one block waits for, another one uses.
+    let most = device.properties().workers.max(1) as usize * 16;
+    (n.div_ceil(16 * extent).clamp(1, most), extent)
+}
+
 /// The most threads that a block of these kernels can have.
 pub const MAX_THREADS: usize = 1024;
 
@@ -84,6 +98,29 @@ pub fn thread_sum<T: Float>(acc: &Acc, x: Read<T>, rows: u32) -> T {
         total += totals[k];
     }
     for i in acc.indices(THREADS_IN_GRID, chunks * chunk..x.len()) {
+        total += x[i];
+    }
+    total
+}
+
+/// As [`thread_sum`], for threads that run in lock step: neighbours read what is side by side, 16 bytes each, and each
+/// thread asks for four such parts before it needs the first, so that memory has enough to do.
+#[device_fn]
+pub fn thread_sum_together<T: Float>(acc: &Acc, x: Read<T>) -> T {
+    let (thread, threads) = (acc.thread_in_grid(), acc.threads_in_grid());
+    let quads = x.len() / 4;
+    let steps = quads / (4 * threads);
+    let mut sums = [T::ZERO; 4];
+    for step in 0..steps {
+        let first = 4 * (step * 4 * threads + thread);
+        let (a, b) = (x.lanes::<4>(first), x.lanes::<4>(first + 4 * threads));
+        let (c, d) = (x.lanes::<4>(first + 8 * threads), x.lanes::<4>(first + 12 * threads));
+        for k in 0..4 {
+            sums[k] += (a[k] + b[k]) + (c[k] + d[k]);
+        }
+    }
+    let mut total = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    for i in acc.indices(THREADS_IN_GRID, steps * threads * 16..x.len()) {
         total += x[i];
     }
     total

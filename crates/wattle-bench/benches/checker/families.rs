@@ -272,7 +272,7 @@ fn sum(device: &Device, size: Size) -> Result<()> {
     let partials = device.alloc::<f32>(size.blocks)?;
     let counter = device.alloc_zeroed::<u32>(1)?;
     let totals = device.alloc::<f32>(1)?;
-    let kernel = last_block_sum::sum::<true>(size.rounds, 0, &values, &partials, &counter, &totals);
+    let kernel = last_block_sum::sum::<true, false>(size.rounds, 0, &values, &partials, &counter, &totals);
     queue.launch(ThreadSpec::new(size.blocks, size.threads), kernel)?;
     assert_eq!(totals.read(&queue)?, [(n * (n - 1) / 2) as f32]);
     Ok(())

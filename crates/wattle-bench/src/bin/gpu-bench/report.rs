@@ -1,0 +1,146 @@
+//! What was measured, as JSON for programs and as lines for people.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::Serialize;
+
+/// Everything that was measured on a machine.
+#[derive(Serialize)]
+pub struct Report {
+    machine: crate::machine::Machine,
+    steps: Vec<Step>,
+    measurements: Vec<Measurement>,
+    notes: Vec<String>,
+}
+
+/// Something that the script ran before.
+#[derive(Serialize)]
+struct Step {
+    name: String,
+    exit_status: i32,
+    seconds: f64,
+}
+
+/// A measurement, beside the peer's where there is one.
+#[derive(Serialize)]
+pub struct Measurement {
+    pub name: String,
+    /// What one unit is: `seconds`, `cycles`.
+    pub unit: &'static str,
+    /// The median of ours.
+    pub ours: f64,
+    /// The peer, and its median.
+    pub peer: Option<(String, f64)>,
+    /// The peer's median by ours; above 1 where Wattle is faster.
+    pub ratio: Option<f64>,
+    /// Bytes per second, where that says something.
+    pub bytes_per_second: Option<f64>,
+}
+
+impl Measurement {
+    pub fn new(name: impl Into<String>, unit: &'static str, ours: f64) -> Measurement {
+        Measurement { name: name.into(), unit, ours, peer: None, ratio: None, bytes_per_second: None }
+    }
+
+    pub fn beside(self, peer: &str, theirs: Option<f64>) -> Measurement {
+        let ratio = theirs.map(|theirs| theirs / self.ours);
+        Measurement { peer: theirs.map(|theirs| (peer.to_owned(), theirs)), ratio, ..self }
+    }
+
+    /// As [`Measurement::beside`], for differences of times: those of nothing have no ratio.
+    pub fn difference_beside(self, peer: &str, theirs: Option<f64>) -> Measurement {
+        let measurement = self.beside(peer, theirs);
+        let ratio = measurement.ratio.filter(|_| measurement.ours > 1.0);
+        Measurement { ratio, ..measurement }
+    }
+
+    pub fn moving(self, bytes: usize) -> Measurement {
+        Measurement { bytes_per_second: Some(bytes as f64 / self.ours), ..self }
+    }
+}
+
+impl Report {
+    pub fn new(machine: crate::machine::Machine) -> Report {
+        Report { machine, steps: Vec::new(), measurements: Vec::new(), notes: Vec::new() }
+    }
+
+    /// The clock that cycles are told in, in Hz, where it is known.
+    pub fn clock_hz(&self) -> Option<f64> {
+        self.machine.clock_hz
+    }
+
+    pub fn add(&mut self, measurement: Measurement) {
+        eprintln!("{measurement}");
+        self.measurements.push(measurement);
+    }
+
+    pub fn note(&mut self, note: String) {
+        eprintln!("{note}");
+        self.notes.push(note);
+    }
+
+    /// Takes lines `name<tab>exit status<tab>seconds`; others are kept as notes.
+    pub fn add_steps(&mut self, lines: &str) {
+        for line in lines.lines() {
+            let mut parts = line.split('\t');
+            let step = (|| {
+                let name = parts.next()?.to_owned();
+                let (exit_status, seconds) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+                Some(Step { name, exit_status, seconds })
+            })();
+            match step {
+                Some(step) => self.steps.push(step),
+                None => self.note(format!("not a step: {line}")),
+            }
+        }
+    }
+
+    pub fn save(&self, file: &Path) -> std::io::Result<()> {
+        std::fs::write(file, serde_json::to_string_pretty(self)?)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.machine)?;
+        for Step { name, exit_status, seconds } in &self.steps {
+            writeln!(f, "{name}: exit status {exit_status}, {seconds:.0} s")?;
+        }
+        self.measurements.iter().try_for_each(|measurement| writeln!(f, "{measurement}"))?;
+        self.notes.iter().try_for_each(|note| writeln!(f, "{note}"))
+    }
+}
+
+impl fmt::Display for Measurement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<40} {:>12.4e} {}", self.name, self.ours, self.unit)?;
+        if let Some(rate) = self.bytes_per_second {
+            write!(f, " ({:.0} GB/s)", rate * 1e-9)?;
+        }
+        if let (Some((peer, theirs)), Some(ratio)) = (&self.peer, self.ratio) {
+            write!(f, "; {peer} {theirs:.4e}, ratio {ratio:.3}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_are_above_one_where_ours_is_faster() {
+        let measurement = Measurement::new("x", "seconds", 2.0).moving(10).beside("peer", Some(3.0));
+        assert_eq!((measurement.ratio, measurement.bytes_per_second), (Some(1.5), Some(5.0)));
+        assert_eq!(Measurement::new("x", "seconds", 2.0).beside("peer", None).ratio, None);
+    }
+
+    #[test]
+    fn steps_are_read_and_other_lines_kept() {
+        let mut report = Report::new(crate::machine::describe(&wattle::Device::host()));
+        report.add_steps("tour\t0\t3.5\nsomething else\n");
+        assert_eq!((report.steps.len(), report.notes.len()), (1, 1));
+        assert_eq!((report.steps[0].exit_status, report.steps[0].seconds), (0, 3.5));
+    }
+}
