@@ -163,6 +163,9 @@ pub struct EmitArgs {
     /// The compute capability that PTX is for, from sm_70 to sm_120
     #[arg(long, default_value = "sm_90", value_parser = arch)]
     pub arch: u32,
+    /// The version of PTX [default: 8.6, or the first that knows the compute capability]
+    #[arg(long, value_name = "VERSION", value_parser = ptx_version)]
+    pub ptx: Option<(u32, u32)>,
     /// Where to write it; standard output, if it is not said
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<std::path::PathBuf>,
@@ -193,9 +196,20 @@ impl Target {
     }
 }
 
+/// The compute capabilities that there are (PTX ISA 8.8, 11.1.2 "PTX Module Directives: .target").
+const ARCHS: [u32; 13] = [70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 120];
+
 fn arch(text: &str) -> Result<u32, String> {
     let number = text.strip_prefix("sm_").and_then(|number| number.parse().ok());
-    number.filter(|sm| (70..=120).contains(sm)).ok_or_else(|| "write sm_90, or another from sm_70 to sm_120".to_owned())
+    number.filter(|sm| ARCHS.contains(sm)).ok_or_else(|| {
+        let known: Vec<_> = ARCHS.iter().map(|sm| format!("sm_{sm}")).collect();
+        format!("there are {}", known.join(", "))
+    })
+}
+
+fn ptx_version(text: &str) -> Result<(u32, u32), String> {
+    let version = text.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+    version.ok_or_else(|| "write 8.6, or another version".to_owned())
 }
 
 pub(crate) fn seconds(text: &str) -> Result<std::time::Duration, String> {

@@ -54,8 +54,7 @@ pub fn emit(session: &mut Session, args: &EmitArgs) -> Result<Exit, Stop> {
     if args.target == Target::SpirvBin && !session.json {
         return module(session, args, &kernels);
     }
-    let reports: Vec<_> =
-        kernels.iter().map(|kernel| report(&**kernel, args.target, args.arch)).collect::<Result<_, _>>()?;
+    let reports: Vec<_> = kernels.iter().map(|kernel| report(&**kernel, args)).collect::<Result<_, _>>()?;
     if session.json {
         let report = Report { scenario: scenario.name, target: args.target.name(), kernels: reports };
         session.report("emit", Exit::Holds, &report)?;
@@ -92,10 +91,10 @@ fn write(file: &Path, bytes: &[u8]) -> Result<(), Input> {
         .map_err(|error| Input::new("output", format!("{} cannot be written: {error}", file.display())))
 }
 
-fn report(kernel: &dyn Kernel, target: Target, arch: u32) -> Result<KernelReport, Input> {
+fn report(kernel: &dyn Kernel, args: &EmitArgs) -> Result<KernelReport, Input> {
     let info = kernel.info();
     let (mut text, mut words) = (None, None);
-    match target {
+    match args.target {
         Target::Ir => text = Some(built(kernel)?.to_string()),
         Target::Spirv => {
             let disassembled = wattle_spirv::disassemble(&spirv(kernel)?);
@@ -103,7 +102,9 @@ fn report(kernel: &dyn Kernel, target: Target, arch: u32) -> Result<KernelReport
         }
         Target::SpirvBin => words = Some(spirv(kernel)?),
         Target::Ptx => {
-            let module = wattle_ptx::build(&built(kernel)?, &wattle_ptx::Target::new(arch));
+            let target = wattle_ptx::Target::new(args.arch);
+            let target = args.ptx.map_or(target, |(major, minor)| target.with_ptx(major, minor));
+            let module = wattle_ptx::build(&built(kernel)?, &target);
             let module =
                 module.map_err(|lacking| Input::new("capability", format!("{lacking}; {}", lacking.instead())))?;
             text = Some(module.text());

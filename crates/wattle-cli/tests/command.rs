@@ -165,6 +165,33 @@ fn emits_each_kernel_once() -> Result {
 }
 
 #[test]
+fn emits_ptx_for_an_architecture_and_a_version() -> Result {
+    let emitted = |args: &[&str]| say(&[&["emit", "publication", "--target", "ptx"], args].concat());
+    let usual = emitted(&[])?;
+    assert_eq!(usual.code, Some(0), "{}", usual.err);
+    for line in [".version 8.6", ".target sm_90", "fence.release.gpu;", "fence.acquire.gpu;"] {
+        assert!(usual.out.contains(line), "{line}\n{}", usual.out);
+    }
+    assert!(usual.out.contains("// crates/wattle-kernels/src/publication.rs:"), "{}", usual.out);
+    // One-sided fences are not defined below, and an assembler takes them silently all the same.
+    for (args, version) in [(["--arch", "sm_90", "--ptx", "8.5"], "8.5"), (["--arch", "sm_80", "--ptx", "8.6"], "8.6")]
+    {
+        let older = emitted(&args)?;
+        assert!(older.out.contains(&format!(".version {version}")), "{}", older.out);
+        assert!(older.out.contains("fence.acq_rel.gpu;") && !older.out.contains("fence.acquire"), "{}", older.out);
+    }
+    for (args, words) in [
+        (["--arch", "sm_100", "--ptx", "8.0"], "begins with PTX 8.6"),
+        (["--arch", "sm_91", "--ptx", "8.6"], "sm_90, sm_100"),
+        (["--arch", "sm_90", "--ptx", "eight"], "write 8.6"),
+    ] {
+        let wrong = emitted(&args)?;
+        assert!(wrong.code == Some(2) && wrong.err.contains(words), "{args:?}: {}", wrong.err);
+    }
+    Ok(())
+}
+
+#[test]
 fn bad_input_says_what_there_is() -> Result {
     let cases: &[(&[&str], &[&str])] = &[
         (&["run", "publicaton"], &["no scenario `publicaton`", "did you mean `publication`", "there are"]),

@@ -92,7 +92,9 @@ fn keep(device: &Device, found: &Found) {
         Err(error) => error.to_string(),
     };
     println!("made smaller: {difference}\n{small}");
-    let file = folder().join(format!("seed-{}.json", found.seed));
+    // Where the repository is not, the case stays here.
+    let folder = Some(folder()).filter(|folder| folder.is_dir()).unwrap_or_default();
+    let file = folder.join(format!("seed-{}.json", found.seed));
     match small.save(&file) {
         Ok(()) => println!("kept as {}", file.display()),
         Err(error) => eprintln!("{} cannot be written: {error}", file.display()),

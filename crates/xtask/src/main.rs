@@ -1,9 +1,11 @@
 //! Checks that take too long for every change.
 //!
 //! `cargo run --release -p xtask -- promise` judges all small programs of two threads on all targets; see
-//! `crates/wattle-check/tests/small/mod.rs`. `fuzz` runs random kernels on every device with a driver.
+//! `crates/wattle-check/tests/small/mod.rs`. `fuzz` runs random kernels on every device with a driver. `pack` makes a folder
+//! for a machine with a GPU.
 
 mod fuzz;
+mod pack;
 #[path = "../../wattle-check/tests/script/mod.rs"]
 mod script;
 #[path = "../../wattle-check/tests/small/mod.rs"]
@@ -11,6 +13,7 @@ mod small;
 #[path = "../../wattle-check/tests/source/mod.rs"]
 mod source;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -26,7 +29,12 @@ places that are accessed both ways (--mixed). --every N takes every Nth, --only 
 cargo run --release -p xtask -- fuzz [--minutes M] [--seed S] [--device NAME]
 
 Runs random kernels on every device with a driver, or on one, and compares with the simulated device. What differs is
-made small and kept in crates/wattle-fuzz/cases.";
+made small and kept in crates/wattle-fuzz/cases.
+
+cargo xtask pack [--output FOLDER]
+
+Makes a folder, target/gpu if no other is named, with the programs and the script gpu.sh that tests and measures all this
+on a machine with an NVIDIA GPU.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -39,6 +47,9 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         };
         return fuzz::run(&fuzz::Wanted { minutes, seed: seed as u64, device: after("--device").cloned() });
+    }
+    if arguments.first().is_some_and(|first| first == "pack") {
+        return pack::run(Path::new(after("--output").map_or("target/gpu", String::as_str)));
     }
     let every = after("--every").map_or(Ok(1), |every| every.parse());
     let (Some("promise"), Ok(every @ 1..)) = (arguments.first().map(String::as_str), every) else {
