@@ -10,6 +10,7 @@
 #include <cuda.h>
 #include <cuda/atomic>
 #include <cuda_runtime.h>
+#include <dlfcn.h>
 
 namespace {
 
@@ -135,10 +136,16 @@ double peer_scan(size_t n) {
   return timed([&] { cub::DeviceScan::InclusiveSum(buffers.scratch, bytes, buffers.in, buffers.out, n); });
 }
 
-// `n` launches by cuLaunchKernel and nothing else; the host takes the time around this and `peer_wait`.
+// `n` launches by cuLaunchKernel and nothing else but the wait at the end; the host takes the time.
 int peer_launches(uint32_t n) {
   static CUfunction function = nullptr;
   static CUstream stream = nullptr;
+  // From the driver itself, so that nothing has to be linked that a toolkit may not have.
+  static void *const driver = dlopen("libcuda.so.1", RTLD_NOW);
+  if (!driver) return -1;
+  static const auto launch = (decltype(&cuLaunchKernel))dlsym(driver, "cuLaunchKernel");
+  static const auto wait = (decltype(&cuStreamSynchronize))dlsym(driver, "cuStreamSynchronize");
+  if (!launch || !wait) return -1;
   if (!function) {
     cudaFunction_t found;
     cudaStream_t made;
@@ -151,8 +158,8 @@ int peer_launches(uint32_t n) {
   uint32_t value = 0;
   void *parameters[] = {&x, &value};
   for (uint32_t i = 0; i < n; ++i)
-    if (cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, parameters, nullptr) != CUDA_SUCCESS) return -1;
-  return cuStreamSynchronize(stream) == CUDA_SUCCESS ? 0 : -1;
+    if (launch(function, 1, 1, 1, 32, 1, 1, 0, stream, parameters, nullptr) != CUDA_SUCCESS) return -1;
+  return wait(stream) == CUDA_SUCCESS ? 0 : -1;
 }
 
 // Fences by libcu++. Orders: none, acquire, release, acq_rel, seq_cst; scopes: block, device, system; writes: 0, 4 or 32.

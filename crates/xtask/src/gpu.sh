@@ -34,7 +34,7 @@ step tour 60 "$here/wattle" tour --device "$device"
 peers=()
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 if [ -n "$nvcc" ]; then
-  step peers 90 "$nvcc" -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC -o "$out/libpeers.so" "$here/peers.cu" -lcuda
+  step peers 90 "$nvcc" -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC -o "$out/libpeers.so" "$here/peers.cu"
   [ -e "$out/libpeers.so" ] && peers=(--peers "$out/libpeers.so")
 else
   echo "nvcc is not here: there are no peers"
