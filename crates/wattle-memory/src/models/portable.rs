@@ -9,6 +9,15 @@
 //!
 //! Two conflicting accesses that base causality does not order and that are not both atomic, within each other's
 //! scope, are a data race and an error, as in C++20 [intro.races]/21 and in the Vulkan memory model.
+//!
+//! **Plain accesses are weak.** An access of `Shared` memory that is no atomic becomes `ld.weak` or `st.weak` in PTX, a
+//! non-private access in SPIR-V, a relaxed atomic on the host. A weak access synchronizes with nothing by itself and is
+//! morally strong with nothing (PTX ISA 8.5, 8.4 "Operation types", 8.7 "Morally strong operations"): it may be served
+//! from a cache that other processors' writes have not reached, be made once for two accesses that stand side by side,
+//! or be moved up to the next fence, barrier or ordered atomic of its thread. What it reads is certain where causality
+//! separates it from every conflicting access, and nowhere else; words that threads really race on are `Atomic`, relaxed
+//! if need be. `Read` and `PerItem` memory has no conflicting accesses within a launch, so that on a GPU even a cache
+//! which no fence reaches may serve it (`ld.global.nc`).
 
 use super::{Analysis, Broken, ptx};
 use crate::Graph;
