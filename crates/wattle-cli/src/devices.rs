@@ -30,7 +30,9 @@ pub fn devices(session: &mut Session) -> Result<Exit, Stop> {
             ("cooperative", cooperative(properties.max_cooperative_blocks)),
             ("scopes", scopes.join(", ")),
         ];
-        for (what, value) in rows {
+        let domains = (properties.sync_domains > 1)
+            .then(|| ("domains", format!("{} for memory synchronization", properties.sync_domains)));
+        for (what, value) in rows.into_iter().chain(domains) {
             let what = session.style.paint(Tone::Faint, &text::pad(what, 12));
             session.line(format!("{}{what}  {value}", " ".repeat(NAME)))?;
         }

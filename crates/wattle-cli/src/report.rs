@@ -59,6 +59,7 @@ pub struct DeviceReport<'a> {
     pub max_shared_bytes: u64,
     pub max_cooperative_blocks: u32,
     pub concurrent_queues: u32,
+    pub sync_domains: u32,
     pub scopes: Vec<String>,
 }
 
@@ -82,6 +83,7 @@ impl<'a> DeviceReport<'a> {
             max_shared_bytes: properties.max_shared_memory,
             max_cooperative_blocks: properties.max_cooperative_blocks,
             concurrent_queues: properties.concurrent_queues,
+            sync_domains: properties.sync_domains,
             scopes: properties.scopes.iter().map(ToString::to_string).collect(),
         }
     }
