@@ -1,5 +1,6 @@
 //! Events: points in a queue's order that others can wait for.
 
+use std::any::Any;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,8 @@ impl Timestamp {
 pub struct EventState {
     reached: Mutex<Option<Timestamp>>,
     changed: Condvar,
+    /// What the device that was told to record the point knows it by.
+    mark: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 
 impl EventState {
@@ -51,6 +54,14 @@ impl EventState {
     /// The point was reached then, by the device's own clock.
     pub fn reach_at(&self, timestamp: Timestamp) {
         *self.reached() = Some(timestamp);
+        self.changed.notify_all();
+    }
+
+    /// The device has been told to record the point, and knows it by this: other queues of it can wait without the host.
+    pub fn mark(&self, mark: Arc<dyn Any + Send + Sync>) {
+        let _reached = self.reached();
+        // Of several the first.
+        let _ = self.mark.set(mark);
         self.changed.notify_all();
     }
 
@@ -86,6 +97,21 @@ impl Event {
     pub fn wait_as_device(&self) {
         self.queue.progress(&self.state);
         self.state.wait();
+    }
+
+    /// What the device that records the event knows it by, if it has been told to record it ([`EventState::mark`]).
+    pub fn mark(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
+        self.state.mark.get()
+    }
+
+    /// Waits until the device has been told to record the event, and knows it by something, or until the event has been
+    /// reached: for queues of devices, which have nothing in flight then that others may wait for.
+    pub fn wait_for_mark(&self) {
+        self.queue.progress(&self.state);
+        let mut reached = self.state.reached();
+        while reached.is_none() && self.state.mark.get().is_none() {
+            reached = self.state.changed.wait(reached).unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     /// Moves the work before the event on a little, where it moves only while somebody asks.

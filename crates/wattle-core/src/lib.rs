@@ -45,7 +45,7 @@ pub use kernel::{
 };
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
 pub use observe::{Observer, OptionsFor};
-pub use operation::{HostBytes, Operation, Runs, Transfer, TransferEnd};
+pub use operation::{HostBytes, Operation, Runs, Transfer, TransferEnd, paired};
 pub use queue::{Queue, host_part_shape};
 pub use scenario::{Expectation, Launched, Scenario, Sizes, Summary, Work};
 pub use spec::{FrameSpec, LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};

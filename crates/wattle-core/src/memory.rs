@@ -63,6 +63,38 @@ pub unsafe trait Memory: Send + Sync + 'static {
     /// # Errors
     /// What the device says.
     unsafe fn write(&self, offset: usize, from: &[u8]) -> Result<()>;
+    /// Copies runs from the device, one behind the other; each is an offset and a length.
+    ///
+    /// # Safety
+    /// As for [`Memory::read`]; together the runs have as many bytes as `into`.
+    ///
+    /// # Errors
+    /// What the device says.
+    unsafe fn read_runs(&self, runs: &mut dyn Iterator<Item = (usize, usize)>, into: &mut [u8]) -> Result<()> {
+        let mut at = 0;
+        for (offset, length) in runs {
+            // SAFETY: the caller's promise.
+            unsafe { self.read(offset, &mut into[at..at + length])? };
+            at += length;
+        }
+        Ok(())
+    }
+    /// Copies to runs on the device what stands one behind the other; each is an offset and a length.
+    ///
+    /// # Safety
+    /// As for [`Memory::write`]; together the runs have as many bytes as `from`.
+    ///
+    /// # Errors
+    /// What the device says.
+    unsafe fn write_runs(&self, runs: &mut dyn Iterator<Item = (usize, usize)>, from: &[u8]) -> Result<()> {
+        let mut at = 0;
+        for (offset, length) in runs {
+            // SAFETY: the caller's promise.
+            unsafe { self.write(offset, &from[at..at + length])? };
+            at += length;
+        }
+        Ok(())
+    }
     /// Copies from memory of the same kind of device, without a detour through the host; none if it cannot.
     ///
     /// # Safety

@@ -126,7 +126,7 @@ impl Transfer {
 }
 
 /// The runs of two parts with as many bytes, cut into pieces that are runs of both: both offsets, and the length.
-fn paired(
+pub fn paired(
     from: impl Iterator<Item = (usize, usize)>,
     to: impl Iterator<Item = (usize, usize)>,
 ) -> impl Iterator<Item = (usize, usize, usize)> {
@@ -149,21 +149,11 @@ fn paired(
 }
 
 fn read_runs(from: &RawBuffer, runs: &Runs, into: &mut [u8]) -> Result<()> {
-    let mut at = 0;
-    for (offset, length) in runs.of(from) {
-        // SAFETY: runs are within their buffer, and the queue has recorded the use.
-        unsafe { from.memory.read(offset, &mut into[at..at + length])? };
-        at += length;
-    }
-    Ok(())
+    // SAFETY: runs are within their buffer, and the queue has recorded the use.
+    unsafe { from.memory.read_runs(&mut runs.of(from), into) }
 }
 
 fn write_runs(to: &RawBuffer, runs: &Runs, bytes: &[u8]) -> Result<()> {
-    let mut at = 0;
-    for (offset, length) in runs.of(to) {
-        // SAFETY: as above.
-        unsafe { to.memory.write(offset, &bytes[at..at + length])? };
-        at += length;
-    }
-    Ok(())
+    // SAFETY: as above.
+    unsafe { to.memory.write_runs(&mut runs.of(to), bytes) }
 }

@@ -2,13 +2,16 @@
 
 use std::fmt;
 
+use wattle_codegen::Fault;
+use wattle_codegen::questions::known_len;
 use wattle_ir::{Access, DivOp, Expr, ExprId, LocalId, ParamKind, Place, Site, SlotId, Stmt, Type};
 
 use crate::Lacking;
 use crate::assemble::{Class, Section, Value, ins};
 use crate::emit::{Emitter, memory_type, shared_name};
 use crate::expr::int_type;
-use crate::layout::{Argument, Fault};
+use crate::facts::assigned;
+use crate::layout::Argument;
 use crate::locals::Local;
 use crate::parameters::shared_offsets;
 
@@ -41,6 +44,14 @@ const MOST_OFFSET: u64 = 0x7fff_0000;
 
 impl Emitter<'_> {
     pub(crate) fn stmt(&mut self, stmt: &Stmt) -> Result<(), Lacking> {
+        self.make(stmt)?;
+        if let Some(slot) = assigned(stmt) {
+            self.forget(slot);
+        }
+        Ok(())
+    }
+
+    fn make(&mut self, stmt: &Stmt) -> Result<(), Lacking> {
         // A slot may have another value than in the statement before.
         self.known.clear();
         if let Some(site) = stmt.site() {
@@ -155,8 +166,12 @@ impl Emitter<'_> {
         within: impl FnOnce(&mut Self, &[Value]) -> T,
         beyond: impl FnOnce(&mut Self),
     ) -> T {
+        let known: Vec<_> = (0..).zip(index).map(|(d, id)| lanes == 1 && self.is_within(*id, place, d)).collect();
         let index: Vec<_> = index.iter().map(|id| self.value(*id)).collect();
-        if let ([Value::Constant(_, constant)], Some(len)) = (index.as_slice(), self.known_len(place)) {
+        if known.iter().all(|known| *known) {
+            return within(self, &index);
+        }
+        if let ([Value::Constant(_, constant)], Some(len)) = (index.as_slice(), known_len(self.kernel, place)) {
             if constant + u64::from(lanes) <= u64::from(len) {
                 return within(self, &index);
             }
@@ -167,7 +182,7 @@ impl Emitter<'_> {
             return T::default();
         }
         let mut beyond_bounds: Option<Value> = None;
-        for (d, &at) in index.iter().enumerate() {
+        for (d, &at) in index.iter().enumerate().filter(|(d, _)| !known[*d]) {
             let extent = self.extent(place, d as u8);
             let (name, operands) = if lanes == 1 {
                 ("ge", [at, extent])
@@ -291,7 +306,7 @@ impl Emitter<'_> {
     }
 
     /// The name of a plain load or store, up to the type. Plain accesses to memory that other threads may touch are weak
-    /// (PTX ISA 8.8, 8.2.2 "Operation types"), which an access without a word is too.
+    /// (PTX ISA 8.8, 8.4 "Operation types"), which an access without a word is too.
     pub(crate) fn plain(&self, place: Place, what: &str) -> String {
         match place {
             Place::Local(_) => format!("{what}.local"),

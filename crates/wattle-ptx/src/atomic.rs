@@ -2,8 +2,9 @@
 //!
 //! Source: PTX ISA 8.8, 9.7.13.5 "atom" and 9.7.13.6 "red", 9.7.9.8 "ld", 9.7.9.11 "st".
 
-use wattle_ir::{AtomicOp, BinaryOp, Place, SlotId, Stmt, Type};
-use wattle_memory::{Classes, FenceOrder, UpdateOrder};
+use wattle_codegen::questions::class_of;
+use wattle_ir::{AtomicOp, BinaryOp, SlotId, Stmt, Type};
+use wattle_memory::{FenceOrder, UpdateOrder};
 
 use crate::Lacking;
 use crate::access::Address;
@@ -221,11 +222,4 @@ fn instruction(op: AtomicOp, ty: Type) -> Option<(&'static str, &'static str)> {
         AtomicOp::Dec if ty == Type::U32 => ("dec", "u32"),
         AtomicOp::Inc | AtomicOp::Dec => return None,
     })
-}
-
-fn class_of(place: Place) -> Classes {
-    match place {
-        Place::Shared(_) => Classes::BLOCK,
-        _ => Classes::BUFFER,
-    }
 }

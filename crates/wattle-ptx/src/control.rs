@@ -1,36 +1,15 @@
-//! The control block of a launch: where it tells what went wrong, and is told to stop. In 32-bit words.
+//! The control block of a queue: where its launches tell what went wrong, and are told to stop. In 32-bit words.
 //!
-//! The words mean what they mean in `wattle-spirv`. The host clears them before the launch.
+//! It is in memory of the device, and all launches of a queue share it. The host clears it when the queue is made and
+//! after a launch that reported something, and sets [`GATE`] to [`OPEN`] then; a launch that goes well needs nothing of
+//! the host. To end launch `n` the host writes `n` to [`GATE`], so that those behind it do nothing, and then to
+//! [`STOP`], by copies while it runs.
 
-/// Not zero: threads in loops without a bound shall end. The host sets it while the launch runs.
-pub const STOP: u32 = 0;
-/// 1 once a thread has reported a fault: the first one claims the words that follow.
-pub const CLAIMED: u32 = 1;
-/// Which fault: a position in [`crate::Module::sites`].
-pub const SITE: u32 = 2;
-/// The block's number.
-pub const BLOCK: u32 = 3;
-/// The thread's number in its block.
-pub const THREAD: u32 = 4;
-/// The index that was out of bounds, four words, dimension 0 first; of several lanes that of the last one.
-pub const INDEX: u32 = 5;
-/// How many blocks have threads that have ended because they were told to.
-pub const STOPPED: u32 = 9;
-/// For each of the first [`MAX_STOPPED`] of them two words: the block's number and the position in
-/// [`crate::Module::sites`] of the loop that it was in.
-pub const STOPPED_AT: u32 = 10;
-/// How many of them are told of.
-pub const MAX_STOPPED: u32 = 91;
-/// One bit for each block, by its number modulo [`BLOCK_BITS`]: whether one of its threads has told where it was.
-pub const TOLD: u32 = 192;
-/// How many bits there are; a power of two.
-pub const BLOCK_BITS: u32 = 32 * (WORDS - TOLD);
+pub use wattle_codegen::control::*;
+
+/// The queue's gate: [`OPEN`], or the number of the launch that failed or was told to end.
+pub const GATE: u32 = SHARED_WORDS;
+/// The number of the launch that began last. Launches that a shut gate lets nothing do are no beginning.
+pub const STARTED: u32 = GATE + 1;
 /// The words of a control block.
-pub const WORDS: u32 = 256;
-
-/// What the queue's gate holds while no launch has failed.
-///
-/// The gate is one word. The first fault of a launch sets it to the launch's number ([`crate::Argument::Number`]); a
-/// launch with a greater number does nothing, so that launches which were enqueued before anybody knew of the fault are
-/// skipped. Within a launch it changes nothing: all threads of a block take the same way to its barriers.
-pub const OPEN: u32 = u32::MAX;
+pub const WORDS: u32 = STARTED + 1;

@@ -3,12 +3,15 @@
 use std::fmt::Write as _;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use wattle_ir::{Builtin, Expr, ExprId, Kernel, Param, ParamKind, Place, SharedLen, SlotId, Stmt, Type};
+use wattle_codegen::Sites;
+use wattle_codegen::questions::{has_unbounded_loop, plain_name};
+use wattle_ir::{Builtin, Expr, ExprId, Kernel, Param, ParamKind, SharedLen, SlotId, Type};
 use wattle_memory::Lowering;
 
 use crate::assemble::{Assembler, Class, Section, Value, ins};
+use crate::facts::Facts;
 use crate::flow::Flow;
-use crate::layout::{Argument, FaultSite, Layout, MOST_PARAMETER_BYTES, MOST_STATIC_SHARED, Module};
+use crate::layout::{Argument, Layout, MOST_PARAMETER_BYTES, MOST_STATIC_SHARED, Module};
 use crate::locals::Local;
 use crate::parameters::layout;
 use crate::report::Reports;
@@ -36,7 +39,8 @@ pub struct Emitter<'k> {
     /// Which turn unrolled loops are in.
     pub(crate) counters: FxHashMap<SlotId, u32>,
     pub(crate) flow: Flow,
-    pub(crate) sites: Vec<FaultSite>,
+    pub(crate) facts: Facts,
+    pub(crate) sites: Sites,
     pub(crate) reports: Reports,
 }
 
@@ -67,13 +71,14 @@ pub fn emit(kernel: &Kernel, target: &Target) -> Result<Module, Lacking> {
         known: FxHashMap::default(),
         counters: FxHashMap::default(),
         flow: Flow::default(),
-        sites: Vec::new(),
+        facts: Facts::default(),
+        sites: Sites::default(),
         reports: Reports::default(),
     };
     emitter.asm.comment(format_args!("{}:{}", kernel.site.file, kernel.site.line));
     emitter.declare_slots();
     emitter.declare_locals();
-    emitter.leave_if_shut();
+    emitter.begin();
     emitter.block(&kernel.body)?;
     emitter.end();
     Ok(emitter.finish(target))
@@ -81,8 +86,7 @@ pub fn emit(kernel: &Kernel, target: &Target) -> Result<Module, Lacking> {
 
 /// A name that PTX can write, and that no directive has (PTX ISA 8.8, 4.4 "Identifiers").
 fn entry_name(name: &str) -> String {
-    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    format!("wattle_{plain}")
+    format!("wattle_{}", plain_name(name))
 }
 
 impl Emitter<'_> {
@@ -128,9 +132,8 @@ impl Emitter<'_> {
         }
         body += &asm.finish();
         body += "}\n";
-        let mut waits = false;
-        kernel.walk(&mut |stmt| waits |= matches!(stmt, Stmt::Loop { bounded: false, .. }));
-        Module { header, body, entry, layout, sites, waits }
+        let waits = has_unbounded_loop(kernel);
+        Module { header, body, entry, layout, sites: sites.finish(), waits }
     }
 
     /// Slots are zero when the kernel starts.
@@ -203,7 +206,7 @@ impl Emitter<'_> {
         }
         let name = parameter_name(&self.entry, &self.kernel.params, what);
         let value = self.in_prologue(|emitter| match what {
-            Argument::Control | Argument::Gate | Argument::Base(_) => emitter.address(&name),
+            Argument::Control | Argument::Alarm | Argument::Base(_) => emitter.address(&name),
             Argument::Scalar(id) => {
                 let ty = match emitter.kernel.params[id.index()].kind {
                     ParamKind::Scalar(ty) | ParamKind::View { element: ty, .. } => ty,
@@ -238,18 +241,6 @@ impl Emitter<'_> {
         ins!(self, "ld.param.{} {to}, [{name}]", memory_type(ty));
         to
     }
-
-    /// How many elements an array in shared memory or of the thread's own has, where that is known.
-    pub(crate) fn known_len(&self, place: Place) -> Option<u32> {
-        match place {
-            Place::Param(_) => None,
-            Place::Local(id) => Some(self.kernel.locals[id.index()].len),
-            Place::Shared(id) => match self.kernel.shared[id.index()].len {
-                SharedLen::Static(len) => Some(len),
-                SharedLen::AtLaunch => None,
-            },
-        }
-    }
 }
 
 /// The type that loads and stores name.
@@ -270,20 +261,18 @@ pub fn memory_type(ty: Type) -> &'static str {
 
 /// An array's name in the entry. Numbered, since two may have the same name, and it may be one of PTX's own.
 pub fn shared_name(name: &str, number: usize) -> String {
-    let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    format!("shared_{number}_{plain}")
+    format!("shared_{number}_{}", plain_name(name))
 }
 
 /// The name of a parameter.
 pub fn parameter_name(entry: &str, params: &[Param], what: Argument) -> String {
     let of = |id: wattle_ir::ParamId| {
         let name = params.get(id.index()).map_or("", |param| param.name);
-        let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-        format!("{}_{plain}", id.0)
+        format!("{}_{}", id.0, plain_name(name))
     };
     let name = match what {
         Argument::Control => "control".into(),
-        Argument::Gate => "gate".into(),
+        Argument::Alarm => "alarm".into(),
         Argument::Number => "number".into(),
         Argument::Base(id) => format!("{}_base", of(id)),
         Argument::Extent(id, d) => format!("{}_extent_{d}", of(id)),

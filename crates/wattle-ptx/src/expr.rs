@@ -1,5 +1,6 @@
 //! Expressions.
 
+use wattle_codegen::questions::known_len;
 use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, Type, UnaryOp};
 
 use crate::assemble::{Class, Value, ins};
@@ -90,7 +91,7 @@ impl Emitter<'_> {
     }
 
     pub(crate) fn extent(&mut self, place: Place, dimension: u8) -> Value {
-        match (place, self.known_len(place)) {
+        match (place, known_len(self.kernel, place)) {
             (_, Some(len)) => Value::word(len),
             (Place::Param(param), None) => self.argument(Argument::Extent(param, dimension)),
             _ => self.argument(Argument::SharedLen),
@@ -237,7 +238,7 @@ impl Emitter<'_> {
             let of = if ty.is_float() { number_type(ty) } else { bits_type(ty) };
             return self.op(&format!("selp.{of}"), Class::of(ty), &[x, y, condition]);
         }
-        // Predicates cannot be selected (PTX ISA 8.8, 9.7.6.1 "selp").
+        // Predicates cannot be selected (PTX ISA 8.8, 9.7.6.3 "selp").
         let first = self.op("and.pred", Class::Predicate, &[condition, x]);
         let not = self.op("not.pred", Class::Predicate, &[condition]);
         let second = self.op("and.pred", Class::Predicate, &[not, y]);

@@ -6,6 +6,7 @@ use wattle_ir::{ExprId, Label, Site, Stmt};
 use crate::Lacking;
 use crate::assemble::{Target, Value, ins};
 use crate::emit::Emitter;
+use crate::facts::leaves;
 use crate::unroll::counted;
 
 /// Where exits go.
@@ -29,18 +30,28 @@ const MOST_PREDICATED: usize = 4;
 
 impl Emitter<'_> {
     pub(crate) fn block(&mut self, block: &[Stmt]) -> Result<(), Lacking> {
-        let mut before = None;
-        for stmt in block {
-            if !self.asm.is_open() {
-                break;
+        self.in_block(|emitter| {
+            let mut before = None;
+            for stmt in block {
+                if !emitter.asm.is_open() {
+                    break;
+                }
+                match counted(emitter.kernel, before, stmt) {
+                    Some(found) => emitter.unrolled(&found)?,
+                    None => emitter.stmt(stmt)?,
+                }
+                before = Some(stmt);
             }
-            match counted(self.kernel, before, stmt) {
-                Some(found) => self.unrolled(&found)?,
-                None => self.stmt(stmt)?,
-            }
-            before = Some(stmt);
-        }
-        Ok(())
+            Ok(())
+        })
+    }
+
+    /// A block that is gone into where the condition holds, or where it does not.
+    fn block_where(&mut self, condition: ExprId, holds: bool, block: &[Stmt]) -> Result<(), Lacking> {
+        self.in_block(|emitter| {
+            emitter.learn(condition, holds);
+            emitter.block(block)
+        })
     }
 
     /// The thread's end, which reports its first fault.
@@ -72,14 +83,26 @@ impl Emitter<'_> {
     }
 
     pub(crate) fn if_else(&mut self, condition: ExprId, then: &[Stmt], otherwise: &[Stmt]) -> Result<(), Lacking> {
+        self.branches(condition, then, otherwise)?;
+        // What assigns to a slot of the condition makes nothing of it known.
+        for (block, other, holds) in [(then, otherwise, false), (otherwise, then, true)] {
+            if leaves(block) && other.is_empty() {
+                self.learn(condition, holds);
+            }
+        }
+        Ok(())
+    }
+
+    fn branches(&mut self, condition: ExprId, then: &[Stmt], otherwise: &[Stmt]) -> Result<(), Lacking> {
+        let asked = condition;
         let condition = self.value(condition);
         // An exit is a branch under the predicate.
-        for (block, other, not) in [(then, otherwise, ""), (otherwise, then, "!")] {
+        for (block, other, not, holds) in [(then, otherwise, "", false), (otherwise, then, "!", true)] {
             if let [exit] = block
                 && let Some(to) = self.exit_of(exit)
             {
                 ins!(self, "@{not}{condition} bra {to}");
-                return self.block(other);
+                return self.block_where(asked, holds, other);
             }
         }
         if self.assigns_little(then) && self.assigns_little(otherwise) {
@@ -89,18 +112,18 @@ impl Emitter<'_> {
         let end = self.asm.target();
         if otherwise.is_empty() {
             ins!(self, "@!{condition} bra {end}");
-            self.block(then)?;
+            self.block_where(asked, true, then)?;
             self.asm.place(end);
             return Ok(());
         }
         let no = self.asm.target();
         ins!(self, "@!{condition} bra {no}");
-        self.block(then)?;
+        self.block_where(asked, true, then)?;
         if self.asm.is_open() {
             self.asm.branch(end);
         }
         self.asm.place(no);
-        self.block(otherwise)?;
+        self.block_where(asked, false, otherwise)?;
         self.asm.place(end);
         Ok(())
     }
@@ -143,6 +166,7 @@ impl Emitter<'_> {
                 {
                     ins!(self, "@{not}{held} mov.{} {to}, {value}", class.name());
                 }
+                self.forget(*slot);
             }
         }
     }
@@ -165,14 +189,17 @@ impl Emitter<'_> {
     ) -> Result<(), Lacking> {
         let [head, continues, end] = [(); 3].map(|()| self.asm.target());
         self.flow.surround(label, end, Some(continues));
+        // What is known must be so in each turn.
+        self.forget_all(body);
+        self.forget_all(continuing);
         self.asm.place(head);
-        if !bounded {
-            self.leave_if_stopped(site);
-        }
         self.block(body)?;
         self.asm.place(continues);
         self.block(continuing)?;
         if self.asm.is_open() {
+            if !bounded {
+                self.leave_if_stopped(site);
+            }
             self.asm.branch(head);
         }
         self.asm.place(end);

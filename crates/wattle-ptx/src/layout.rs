@@ -8,7 +8,8 @@
 //!   larger than [`MOST_STATIC_SHARED`]: then the launch gives [`Layout::shared_bytes_at_launch`] bytes and those of the
 //!   array that is sized at launch behind them.
 
-use wattle_ir::{ParamId, Place, Site};
+use wattle_codegen::FaultSite;
+use wattle_ir::ParamId;
 
 /// The most bytes of shared memory that a module can have of its own (CUDA C++ Programming Guide, "Technical
 /// Specifications per Compute Capability": more must be given by the launch).
@@ -76,10 +77,11 @@ pub struct Parameter {
 /// where nothing else is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Argument {
-    /// The address of the launch's control block ([`crate::control`]); 64 bits.
+    /// The address of the queue's control block ([`crate::control`]); 64 bits.
     Control,
-    /// The address of the queue's gate ([`crate::control::OPEN`]); 64 bits.
-    Gate,
+    /// The address of a word in memory of the host's that the device reaches: a thread that has told something in the
+    /// control block writes 1 there. The host looks at it when launches have ended; 64 bits.
+    Alarm,
     /// The launch's number on its queue, from 1, less than [`crate::control::OPEN`]; it grows while anything is in
     /// flight, and may begin anew when nothing is.
     Number,
@@ -101,31 +103,4 @@ pub enum Argument {
     FrameCount(u8),
     /// The extent of a frame in one dimension.
     FrameExtent(u8),
-}
-
-/// What happened at a place, or where a thread was.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FaultSite {
-    /// The source line.
-    pub site: Site,
-    /// What happened there.
-    pub fault: Fault,
-}
-
-/// What can happen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// An index was out of bounds.
-    OutOfBounds {
-        /// Of which place.
-        place: Place,
-        /// How many dimensions the index has.
-        rank: usize,
-    },
-    /// An integer was divided by zero.
-    DivisionByZero,
-    /// An assertion did not hold.
-    Assertion(String),
-    /// No fault: a loop that a thread was in when it was stopped.
-    Loop,
 }

@@ -14,6 +14,7 @@ mod cast;
 pub mod control;
 mod emit;
 mod expr;
+mod facts;
 mod flow;
 mod lanes;
 mod layout;
@@ -24,9 +25,10 @@ mod report;
 mod target;
 mod unroll;
 
-pub use layout::{Argument, Fault, FaultSite, Layout, MOST_PARAMETER_BYTES, MOST_STATIC_SHARED, Module, Parameter};
+pub use layout::{Argument, Layout, MOST_PARAMETER_BYTES, MOST_STATIC_SHARED, Module, Parameter};
 pub use target::{GREATEST_SM, LEAST_SM, Lacking, Target, least_version};
 
+pub use wattle_codegen::{Fault, FaultSite};
 use wattle_ir::{Function, Kernel, expand};
 
 /// Makes a module of a verified kernel.

@@ -1,15 +1,16 @@
 //! How threads tell what went wrong, and are told to stop: code over the control block.
 
+use wattle_codegen::Fault;
 use wattle_ir::Site;
 
 use crate::assemble::{Class, Section, Target, Value, ins};
 use crate::control;
 use crate::emit::Emitter;
-use crate::layout::{Argument, Fault, FaultSite};
+use crate::layout::Argument;
 
 /// How many back edges of loops without a bound a thread passes between two looks at the stop word, less one; a power
 /// of two less one.
-const POLL_MASK: u32 = 63;
+const POLL_MASK: u32 = 255;
 
 /// What reports need; each is made when it is first used.
 #[derive(Default)]
@@ -25,16 +26,6 @@ pub struct Reports {
 }
 
 impl Emitter<'_> {
-    /// The number of a site that reports can name.
-    fn site(&mut self, site: Site, fault: Fault) -> u32 {
-        let entry = FaultSite { site, fault };
-        let number = self.sites.iter().position(|known| *known == entry).unwrap_or(self.sites.len());
-        if number == self.sites.len() {
-            self.sites.push(entry);
-        }
-        number as u32
-    }
-
     /// A register that is zero when the kernel starts.
     fn zeroed(&mut self) -> Value {
         let register = self.asm.register(Class::Word);
@@ -44,7 +35,7 @@ impl Emitter<'_> {
 
     /// Notes a fault, if it is the thread's first. It is reported when the thread ends.
     pub(crate) fn fault(&mut self, site: Site, fault: Fault, index: &[Value]) {
-        let number = Value::word(self.site(site, fault) + 1);
+        let number = Value::word(self.sites.number(site, fault) + 1);
         let noted = match self.reports.fault {
             Some(noted) => noted,
             None => {
@@ -63,13 +54,46 @@ impl Emitter<'_> {
         }
     }
 
-    /// Ends the thread if an earlier launch has failed.
-    pub(crate) fn leave_if_shut(&mut self) {
-        let (gate, number) = (self.argument(Argument::Gate), self.argument(Argument::Number));
+    /// A word of the queue's control block.
+    fn control(&mut self, word: u32) -> String {
+        format!("[{}+{}]", self.argument(Argument::Control), word * 4)
+    }
+
+    /// Ends the thread if an earlier launch has failed. The others' first thread says that the launch has begun.
+    ///
+    /// The gate is read weakly, so that one thread of each multiprocessor fetches it and not all of a large launch from
+    /// one place: what earlier launches did is ordered by their end, and what this one does makes no difference. Where
+    /// the host shuts it for the launch before while this one begins, some threads of a block may end and others not:
+    /// barriers wait for those alone that have not (PTX ISA 8.8, 9.7.13.1 "bar").
+    pub(crate) fn begin(&mut self) {
+        let (gate, number) = (self.control(control::GATE), self.argument(Argument::Number));
         let open = self.asm.register(Class::Word);
-        ins!(self, "ld.relaxed.gpu.global.u32 {open}, [{gate}]");
+        ins!(self, "ld.global.u32 {open}, {gate}");
         let shut = self.op("setp.lt.u32", Class::Predicate, &[open, number]);
         ins!(self, "@{shut} ret");
+        let (block, thread) = (self.block_number(), self.thread_number());
+        let place = self.op("or.b32", Class::Word, &[block, thread]);
+        let first = self.op("setp.eq.u32", Class::Predicate, &[place, Value::word(0)]);
+        let started = self.control(control::STARTED);
+        ins!(self, "@{first} st.relaxed.gpu.global.u32 {started}, {number}");
+    }
+
+    fn block_number(&mut self) -> Value {
+        let block = self.asm.register(Class::Word);
+        ins!(self, "mov.u32 {block}, %ctaid.x");
+        block
+    }
+
+    fn thread_number(&mut self) -> Value {
+        let thread = self.asm.register(Class::Word);
+        ins!(self, "mov.u32 {thread}, %tid.x");
+        thread
+    }
+
+    /// Tells the host that there is something in the control block.
+    fn raise_alarm(&mut self) {
+        let alarm = self.argument(Argument::Alarm);
+        ins!(self, "st.relaxed.sys.global.u32 [{alarm}], 1");
     }
 
     /// Reports the thread's first fault, if there was one; the first such report of the launch is kept.
@@ -77,24 +101,23 @@ impl Emitter<'_> {
         let Some(noted) = self.reports.fault else { return };
         let none = self.op("setp.eq.u32", Class::Predicate, &[noted, Value::word(0)]);
         ins!(self, "@{none} ret");
-        let control = self.argument(Argument::Control);
         let claimed = self.asm.register(Class::Word);
-        let at = |word: u32| format!("[{control}+{}]", word * 4);
-        ins!(self, "atom.relaxed.gpu.global.cas.b32 {claimed}, {}, 0, 1", at(control::CLAIMED));
+        let at = self.control(control::CLAIMED);
+        ins!(self, "atom.relaxed.gpu.global.cas.b32 {claimed}, {at}, 0, 1");
         let late = self.op("setp.ne.u32", Class::Predicate, &[claimed, Value::word(0)]);
         ins!(self, "@{late} ret");
         let site = self.op("sub.u32", Class::Word, &[noted, Value::word(1)]);
-        let (block, thread) = (self.asm.register(Class::Word), self.asm.register(Class::Word));
-        ins!(self, "mov.u32 {block}, %ctaid.x");
-        ins!(self, "mov.u32 {thread}, %tid.x");
+        let (block, thread) = (self.block_number(), self.thread_number());
         let head = [(control::SITE, site), (control::BLOCK, block), (control::THREAD, thread)];
         let index = (0..4).map(|d| self.reports.index.get(d).copied().unwrap_or(Value::word(0)));
         let index: Vec<_> = index.enumerate().map(|(d, value)| (control::INDEX + d as u32, value)).collect();
         for (word, value) in head.into_iter().chain(index) {
-            ins!(self, "st.global.u32 {}, {value}", at(word));
+            let at = self.control(word);
+            ins!(self, "st.global.u32 {at}, {value}");
         }
-        let (gate, number) = (self.argument(Argument::Gate), self.argument(Argument::Number));
-        ins!(self, "st.relaxed.gpu.global.u32 [{gate}], {number}");
+        let (gate, number) = (self.control(control::GATE), self.argument(Argument::Number));
+        ins!(self, "st.relaxed.gpu.global.u32 {gate}, {number}");
+        self.raise_alarm();
     }
 
     /// Looks now and then whether the launch shall stop, and ends the thread then.
@@ -113,8 +136,8 @@ impl Emitter<'_> {
                 *self.reports.stopped.insert(made)
             }
         };
-        let number = self.site(site, Fault::Loop);
-        let control = self.argument(Argument::Control);
+        let number = self.sites.number(site, Fault::Loop);
+        let (stop, launch) = (self.control(control::STOP), self.argument(Argument::Number));
         let (look, end) = (self.asm.target(), self.asm.target());
         ins!(self, "add.u32 {polls}, {polls}, 1");
         let rest = self.op("and.b32", Class::Word, &[polls, Value::word(POLL_MASK)]);
@@ -124,9 +147,9 @@ impl Emitter<'_> {
         self.apart(look, end, |emitter| {
             let said = emitter.asm.register(Class::Word);
             // The host sets it while the launch runs.
-            ins!(emitter, "ld.relaxed.sys.global.u32 {said}, [{control}+{}]", control::STOP * 4);
+            ins!(emitter, "ld.relaxed.sys.global.u32 {said}, {stop}");
             ins!(emitter, "mov.u32 {stopped}, {number}");
-            let stops = emitter.op("setp.ne.u32", Class::Predicate, &[said, Value::word(0)]);
+            let stops = emitter.op("setp.eq.u32", Class::Predicate, &[said, launch]);
             ins!(emitter, "@{stops} bra {tell}");
         });
     }
@@ -138,8 +161,7 @@ impl Emitter<'_> {
         let end = self.asm.target();
         self.asm.go_to(Section::Cold);
         self.asm.place(tell);
-        let block = self.asm.register(Class::Word);
-        ins!(self, "mov.u32 {block}, %ctaid.x");
+        let block = self.block_number();
         // One thread of each block tells.
         let number = self.op("and.b32", Class::Word, &[block, Value::word(control::BLOCK_BITS - 1)]);
         let within = self.op("and.b32", Class::Word, &[number, Value::word(31)]);
@@ -159,6 +181,7 @@ impl Emitter<'_> {
         let start = control::STOPPED_AT * 4;
         ins!(self, "st.global.u32 [{at}+{start}], {block}");
         ins!(self, "st.global.u32 [{at}+{}], {stopped}", start + 4);
+        self.raise_alarm();
         self.asm.place(end);
         // A fault that the thread noted before is told too.
         self.report();

@@ -6,6 +6,7 @@ use wattle_ir::{BinaryOp, Expr, ExprId, Kernel, Label, SlotId, Stmt, Type};
 use crate::Lacking;
 use crate::assemble::Value;
 use crate::emit::Emitter;
+use crate::facts::assigned;
 
 /// The most statements that an unrolled loop becomes, those of unrolled loops within it counted as often as they stand.
 const MOST_STATEMENTS: u64 = 1024;
@@ -79,18 +80,7 @@ fn weight(kernel: &Kernel, block: &[Stmt]) -> u64 {
 
 /// Whether something in the block sets the slot.
 fn assigns(block: &[Stmt], slot: SlotId) -> bool {
-    block.iter().any(|stmt| {
-        let here = match stmt {
-            Stmt::Assign { slot: to, .. } => *to == slot,
-            Stmt::Divide { dst, .. }
-            | Stmt::Load { dst, .. }
-            | Stmt::AtomicLoad { dst, .. }
-            | Stmt::AtomicUpdate { dst, .. }
-            | Stmt::CompareExchange { dst, .. } => *dst == slot,
-            _ => false,
-        };
-        here || stmt.blocks().into_iter().any(|block| assigns(block, slot))
-    })
+    block.iter().any(|stmt| assigned(stmt) == Some(slot) || stmt.blocks().into_iter().any(|block| assigns(block, slot)))
 }
 
 /// Visits every statement with the slots that count unrolled turns around it.

@@ -3,7 +3,7 @@
 mod tools;
 
 use wattle_ir::{Const, Expr, ExprId, Kernel, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type};
-use wattle_ptx::{Argument, Lacking, MOST_STATIC_SHARED, Target, build};
+use wattle_ptx::{Argument, Lacking, MOST_STATIC_SHARED, Target, build, least_version};
 
 /// A kernel that stores into each of its shared arrays.
 fn kernel(lens: &[SharedLen]) -> Kernel {
@@ -38,6 +38,27 @@ fn capabilities_and_versions() {
     let old = says(Target::new(120).with_ptx(8, 6)).unwrap_err();
     assert_eq!(old, "kernel `shared` cannot be made for sm_120 in PTX 8.6: that begins with PTX 8.7");
     assert!(matches!(build(&kernel, &Target::new(90).with_ptx(7, 7)), Err(Lacking::Version { .. })));
+}
+
+/// ptxas knows each capability from the version on that is said to be the first.
+#[test]
+fn least_versions() {
+    let Some(ptxas) = tools::assembler() else { return };
+    let versions = [(6, 0), (6, 1), (6, 3), (7, 0), (7, 1), (7, 4), (7, 8), (8, 6), (8, 7), (8, 8)];
+    let takes = |sm: u32, (major, minor): (u32, u32)| {
+        let text =
+            format!(".version {major}.{minor}\n.target sm_{sm}\n.address_size 64\n.visible .entry k() {{ ret; }}\n");
+        tools::accepts(&ptxas, &text, sm)
+    };
+    for sm in [70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120] {
+        if !takes(sm, (8, 8)) {
+            println!("skipped: this ptxas does not know sm_{sm}");
+            continue;
+        }
+        for version in versions {
+            assert_eq!(takes(sm, version), version >= least_version(sm), "sm_{sm}, {version:?}");
+        }
+    }
 }
 
 #[test]

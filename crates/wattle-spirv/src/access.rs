@@ -2,12 +2,14 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, StorageClass, Word};
+use wattle_codegen::Fault;
+use wattle_codegen::questions::known_len;
 use wattle_ir::{DivOp, ExprId, LocalId, ParamKind, Place, Site, SlotId, Stmt, Type};
 
 use crate::Lacking;
 use crate::emit::Emitter;
 use crate::interface::{self, Variable};
-use crate::layout::{ArgumentWord, Fault};
+use crate::layout::ArgumentWord;
 
 impl Emitter<'_> {
     pub(crate) fn stmt(&mut self, stmt: &Stmt) -> Result<(), Lacking> {
@@ -108,7 +110,7 @@ impl Emitter<'_> {
     ) {
         let constants: Vec<_> = index.iter().map(|id| self.constant_of(*id)).collect();
         let index: Vec<_> = index.iter().map(|id| self.value(*id)).collect();
-        if let ([Some(constant)], Some(len)) = (constants.as_slice(), self.known_len(place))
+        if let ([Some(constant)], Some(len)) = (constants.as_slice(), known_len(self.kernel, place))
             && u64::from(*constant) + u64::from(lanes) <= u64::from(len)
         {
             return within(self, &index);

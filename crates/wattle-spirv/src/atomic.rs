@@ -2,8 +2,9 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Word};
+use wattle_codegen::questions::class_of;
 use wattle_ir::{AtomicOp, BinaryOp, Place, Site, Stmt, Type};
-use wattle_memory::{Classes, FenceOrder, Label, UpdateOrder};
+use wattle_memory::{FenceOrder, Label, UpdateOrder};
 
 use crate::Lacking;
 use crate::emit::Emitter;
@@ -226,12 +227,5 @@ impl Emitter<'_> {
             // All others have instructions.
             _ => self.binary(BinaryOp::Add, ty, old, operand),
         }
-    }
-}
-
-fn class_of(place: Place) -> Classes {
-    match place {
-        Place::Shared(_) => Classes::BLOCK,
-        _ => Classes::BUFFER,
     }
 }

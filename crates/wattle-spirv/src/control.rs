@@ -1,39 +1,12 @@
-//! The control block of a launch: where it tells what went wrong, and is told to stop. In 32-bit words.
+//! The control block of a launch: where it tells what went wrong, and is told to stop; and behind that its arguments,
+//! where they are no push constants. In 32-bit words.
 //!
-//! The host clears the words before [`ARGUMENTS`] before the launch.
+//! Each launch has one. The host clears the words before [`ARGUMENTS`] before the launch. The queue's gate is a buffer
+//! of one word.
 
-/// Not zero: threads in loops without a bound shall end. The host sets it while the launch runs.
-pub const STOP: u32 = 0;
-/// 1 once a thread has reported a fault: the first one claims the words that follow.
-pub const CLAIMED: u32 = 1;
-/// Which fault: a position in [`crate::Module::sites`].
-pub const SITE: u32 = 2;
-/// The block's number.
-pub const BLOCK: u32 = 3;
-/// The thread's number in its block.
-pub const THREAD: u32 = 4;
-/// The index that was out of bounds, four words, dimension 0 first; of several lanes that of the last one.
-pub const INDEX: u32 = 5;
-/// How many blocks have threads that have ended because they were told to.
-pub const STOPPED: u32 = 9;
-/// For each of the first [`MAX_STOPPED`] of them two words: the block's number and the position in
-/// [`crate::Module::sites`] of the loop that it was in.
-pub const STOPPED_AT: u32 = 10;
-/// How many of them are told of.
-pub const MAX_STOPPED: u32 = 91;
-/// One bit for each block, by its number modulo [`BLOCK_BITS`]: whether one of its threads has told where it was.
-pub const TOLD: u32 = 192;
-/// How many bits there are.
-pub const BLOCK_BITS: u32 = 32 * (ARGUMENTS - TOLD);
+pub use wattle_codegen::control::*;
+
 /// The argument words, where they are no push constants.
-pub const ARGUMENTS: u32 = 256;
+pub const ARGUMENTS: u32 = SHARED_WORDS;
 /// The words of a control block.
 pub const WORDS: u32 = 1024;
-
-/// What the queue's gate holds while no launch has failed.
-///
-/// The gate is a buffer of one word. The first fault of a launch sets it to the launch's number
-/// ([`crate::ArgumentWord::Number`]); a launch with a greater number does nothing, so that launches which were enqueued
-/// before anybody knew of the fault are skipped. Within a launch it changes nothing: all threads of a block take the
-/// same way to its barriers.
-pub const OPEN: u32 = u32::MAX;

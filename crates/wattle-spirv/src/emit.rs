@@ -3,7 +3,9 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{Capability, ExecutionMode, Op, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
-use wattle_ir::{AtomicOp, ExprId, Kernel, Place, SharedLen, SlotId, Stmt, Type};
+use wattle_codegen::Sites;
+use wattle_codegen::questions::has_unbounded_loop;
+use wattle_ir::{AtomicOp, ExprId, Kernel, Place, SlotId, Stmt, Type};
 use wattle_memory::{Lowering, ReadOrder, Target, UpdateOrder, WriteOrder};
 
 use crate::assemble::Assembler;
@@ -11,7 +13,7 @@ use crate::control;
 use crate::features::{Features, Lacking};
 use crate::flow::Flow;
 use crate::interface::{Entry, Interface, layout};
-use crate::layout::{ArgumentWord, FaultSite, Layout, Module, SpecConstant};
+use crate::layout::{ArgumentWord, Layout, Module, SpecConstant};
 use crate::report::Reports;
 
 /// What is at hand while a kernel's statements become instructions.
@@ -33,7 +35,7 @@ pub struct Emitter<'k> {
     /// What has been computed within the statement.
     pub(crate) known: FxHashMap<ExprId, Word>,
     pub(crate) flow: Flow,
-    pub(crate) sites: Vec<FaultSite>,
+    pub(crate) sites: Sites,
     pub(crate) reports: Reports,
 }
 
@@ -62,7 +64,7 @@ pub fn emit(kernel: &Kernel, features: &Features) -> Result<Module, Lacking> {
         added,
         known: FxHashMap::default(),
         flow: Flow::default(),
-        sites: Vec::new(),
+        sites: Sites::default(),
         reports: Reports::default(),
     };
     emitter.declare();
@@ -96,13 +98,7 @@ pub fn emit(kernel: &Kernel, features: &Features) -> Result<Module, Lacking> {
         }
     }
     let (waits, orders_in_loops) = (waits(&kernel.body, false), orders_in_loops(&kernel.body, false));
-    Ok(Module { words: asm.finish(main), layout, sites, waits, orders_in_loops })
-}
-
-fn has_unbounded_loop(block: &[Stmt]) -> bool {
-    block.iter().any(|stmt| {
-        matches!(stmt, Stmt::Loop { bounded: false, .. }) || stmt.blocks().into_iter().any(has_unbounded_loop)
-    })
+    Ok(Module { words: asm.finish(main), layout, sites: sites.finish(), waits, orders_in_loops })
 }
 
 /// Whether a loop without a bound reads what another block may write.
@@ -229,7 +225,7 @@ impl Emitter<'_> {
                 self.asm.of(Op::ULessThan, bool, &[self.entry.thread, self.interface.spec(SpecConstant::Threads)]);
             runs = self.asm.of(Op::LogicalAnd, bool, &[runs, is_thread]);
         }
-        if has_unbounded_loop(&self.kernel.body) {
+        if has_unbounded_loop(self.kernel) {
             // Parts of a launch that come after it was told to stop need not begin.
             let (at, zero) = (self.asm.word(control::STOP), self.asm.word(0));
             let at = self.interface.control(&mut self.asm, at);
@@ -250,17 +246,5 @@ impl Emitter<'_> {
         // Where two ways meet, a compiler may make a choice of what they store.
         let value = self.hidden(self.kernel.slots[slot.index()].ty, value);
         self.asm.act(Op::Store, [variable, value].map(Operand::IdRef).to_vec());
-    }
-
-    /// How many elements an array in shared memory or of the thread's own has, where that is known.
-    pub(crate) fn known_len(&self, place: Place) -> Option<u32> {
-        match place {
-            Place::Param(_) => None,
-            Place::Local(id) => Some(self.kernel.locals[id.index()].len),
-            Place::Shared(id) => match self.kernel.shared[id.index()].len {
-                SharedLen::Static(len) => Some(len),
-                SharedLen::AtLaunch => None,
-            },
-        }
     }
 }

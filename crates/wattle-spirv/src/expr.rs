@@ -2,6 +2,7 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Decoration, GlslStd450Op, Op, Word};
+use wattle_codegen::questions::known_len;
 use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, Type, UnaryOp};
 
 use crate::emit::Emitter;
@@ -86,7 +87,7 @@ impl Emitter<'_> {
     }
 
     pub(crate) fn extent(&mut self, place: Place, dimension: u8) -> Word {
-        match (place, self.known_len(place)) {
+        match (place, known_len(self.kernel, place)) {
             (_, Some(len)) => self.asm.word(len),
             (Place::Param(param), None) => self.entry.word(ArgumentWord::Extent(param, dimension)),
             _ => self.interface.spec(SpecConstant::SharedLen),

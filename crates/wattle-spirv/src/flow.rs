@@ -13,11 +13,12 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{LoopControl, Op, SelectionControl, Word};
+use wattle_codegen::Fault;
 use wattle_ir::{ExprId, Label, Site, Stmt, Type};
 
 use crate::Lacking;
 use crate::emit::Emitter;
-use crate::layout::{ArgumentWord, Fault};
+use crate::layout::ArgumentWord;
 
 /// The constructs around what is being made, outermost first.
 #[derive(Default)]

@@ -9,7 +9,8 @@
 //!   numbers from [`ArgumentWord::Blocks`] on do nothing. Blocks are numbered row-major, dimension 0 slowest, and so are
 //!   threads in their blocks, which are workgroups of one dimension.
 
-use wattle_ir::{ParamId, Place, Site};
+use wattle_codegen::FaultSite;
+use wattle_ir::ParamId;
 
 /// The words of a module, and what is needed to launch it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,33 +112,4 @@ impl SpecConstant {
         SpecConstant::SharedLen,
         SpecConstant::Workgroup,
     ];
-}
-
-/// What happened at a place, or where a thread was.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FaultSite {
-    /// The source line.
-    pub site: Site,
-    /// What happened there.
-    pub fault: Fault,
-}
-
-/// What can happen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// An index was out of bounds.
-    OutOfBounds {
-        /// Of which place.
-        place: Place,
-        /// How many dimensions the index has.
-        rank: usize,
-    },
-    /// An integer was divided by zero.
-    DivisionByZero,
-    /// An assertion did not hold.
-    Assertion(String),
-    /// The driver ended a loop ([`crate::Workarounds::loops_end_after`]).
-    LoopCut,
-    /// No fault: a loop that a thread was in when it was stopped.
-    Loop,
 }

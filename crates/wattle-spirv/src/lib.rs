@@ -22,10 +22,11 @@ mod report;
 mod text;
 
 pub use features::{Features, Lacking, Workarounds};
-pub use layout::{ArgumentWord, Fault, FaultSite, Layout, Module, SpecConstant, ViewBinding};
+pub use layout::{ArgumentWord, Layout, Module, SpecConstant, ViewBinding};
 pub use lint::lint;
 pub use text::disassemble;
 
+pub use wattle_codegen::{Fault, FaultSite};
 use wattle_ir::{Function, Kernel, expand};
 
 /// Makes a module of a verified kernel.

@@ -2,12 +2,13 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Scope as SpirvScope, SelectionControl, Word};
+use wattle_codegen::Fault;
 use wattle_ir::{Site, Type};
 
 use crate::control;
 use crate::emit::Emitter;
 use crate::interface::store;
-use crate::layout::{ArgumentWord, Fault, FaultSite};
+use crate::layout::ArgumentWord;
 
 /// How many back edges of loops without a bound a thread passes between two looks at the stop word, less one; a power
 /// of two less one.
@@ -27,21 +28,11 @@ pub struct Reports {
 }
 
 impl Emitter<'_> {
-    /// The number of a site that reports can name.
-    fn site(&mut self, site: Site, fault: Fault) -> u32 {
-        let entry = FaultSite { site, fault };
-        let number = self.sites.iter().position(|known| *known == entry).unwrap_or(self.sites.len());
-        if number == self.sites.len() {
-            self.sites.push(entry);
-        }
-        number as u32
-    }
-
     /// Notes a fault, if it is the thread's first. It is reported when the thread ends: what is reported is long, and
     /// drivers put it wherever it is called from.
     pub(crate) fn fault(&mut self, site: Site, fault: Fault, index: &[Word]) {
         let (word, bool, zero) = (self.asm.u32(), self.asm.ty(Type::Bool), self.asm.word(0));
-        let number = self.site(site, fault) + 1;
+        let number = self.sites.number(site, fault) + 1;
         let number = self.asm.word(number);
         let noted = match self.reports.fault {
             Some(noted) => noted,
@@ -90,7 +81,7 @@ impl Emitter<'_> {
             Some(function) => function,
             None => *self.reports.report_stop.insert(self.asm.id()),
         };
-        let (number, void) = (self.site(site, Fault::Loop), self.asm.void());
+        let (number, void) = (self.sites.number(site, Fault::Loop), self.asm.void());
         let number = self.asm.word(number);
         self.asm.of(Op::FunctionCall, void, &[function, number]);
     }

@@ -4,6 +4,7 @@ use rspirv::binary::Disassemble;
 use rspirv::dr::{Module, Operand, load_words};
 use rspirv::spirv::{Op, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
+use wattle_codegen::questions::plain_name;
 
 /// The module as text: one instruction a line, values by their names in the source where they have one, and a comment
 /// where another source line begins.
@@ -43,7 +44,7 @@ fn names(module: &Module) -> FxHashMap<Word, String> {
     let mut taken = FxHashSet::default();
     for instruction in module.debug_names.iter().filter(|instruction| instruction.class.opcode == Op::Name) {
         let [Operand::IdRef(id), Operand::LiteralString(name)] = instruction.operands.as_slice() else { continue };
-        let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+        let plain = plain_name(name);
         let name = if plain.is_empty() || taken.contains(&plain) { format!("{plain}_{id}") } else { plain };
         taken.insert(name.clone());
         names.insert(*id, name);

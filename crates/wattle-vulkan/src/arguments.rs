@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use ash::vk;
-use wattle_core::{Argument, Kernel, Result};
+use wattle_core::{Grid, Kernel, Result};
+use wattle_gpu::{Value, cannot, values};
 use wattle_ir::{MAX_RANK, ParamId};
 use wattle_spirv::ArgumentWord;
 
 use crate::block::PADDING;
 use crate::context::Context;
-use crate::error::{cannot, system};
 use crate::memory::VulkanMemory;
 use crate::pipeline::Compiled;
-use crate::shape::Grid;
 
 /// A range of a buffer, as a descriptor has it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,7 +24,7 @@ pub(crate) struct Binding {
 }
 
 /// What a parameter was given.
-enum Value {
+enum Given {
     Scalar(u64),
     View { binding: Binding, offset: u32, extent: [u32; MAX_RANK], strides: [u32; MAX_RANK] },
 }
@@ -33,7 +32,7 @@ enum Value {
 /// The arguments of a launch. It is used again for the next one, so that nothing is allocated.
 #[derive(Default)]
 pub(crate) struct Arguments {
-    values: Vec<Value>,
+    given: Vec<Given>,
     /// In the order of the layout.
     pub(crate) words: Vec<u32>,
     /// In the order of the layout's views.
@@ -50,22 +49,14 @@ impl Arguments {
         grid: &Grid,
         number: u32,
     ) -> Result<()> {
-        self.values.clear();
-        let mut names = kernel.info().parameters.iter();
-        kernel.arguments(&mut |argument| {
-            let parameter = names.next().copied().unwrap_or_default();
-            self.values.push(match argument {
-                Argument::Scalar(value) => Value::Scalar(value.raw),
-                Argument::View(view) => {
-                    let memory = view.buffer.memory().as_any().downcast_ref::<VulkanMemory>();
-                    let memory = memory.filter(|memory| Arc::ptr_eq(&memory.context, context));
-                    let Some(memory) = memory else {
-                        return Err(system("launching a kernel", "a buffer is of another device"));
-                    };
-                    let (extent, strides) = (view.extent(), view.strides());
-                    let last = |d: usize| (u64::from(extent[d]) - 1) * u64::from(strides[d]);
-                    let elements = 1 + (0..MAX_RANK).map(last).sum::<u64>();
-                    let part = Part { start: view.offset() as u64, elements, size: memory.element as u64 };
+        self.given.clear();
+        let is_ours = |memory: &VulkanMemory| Arc::ptr_eq(&memory.context, context);
+        values(kernel, is_ours, |parameter, value| {
+            self.given.push(match value {
+                Value::Scalar(raw) => Given::Scalar(raw),
+                Value::View(view) => {
+                    let memory = view.memory;
+                    let part = Part { start: view.offset, elements: view.span(), size: memory.element as u64 };
                     let limits = &context.physical.limits;
                     let most = u64::from(limits.max_storage_buffer_range);
                     let alignment = limits.min_storage_buffer_offset_alignment;
@@ -78,8 +69,8 @@ impl Arguments {
                         return Err(cannot(context.name(), what, "give it a part, or several smaller buffers"));
                     };
                     let binding = Binding { allocation: memory.id, buffer: memory.block.buffer, offset, range };
-                    let offset = part.start - offset / part.size;
-                    Value::View { binding, offset: offset as u32, extent, strides }
+                    let offset = (part.start - offset / part.size) as u32;
+                    Given::View { binding, offset, extent: view.extent, strides: view.strides }
                 }
             });
             Ok(())
@@ -89,16 +80,16 @@ impl Arguments {
     }
 
     fn lay_out(&mut self, compiled: &Compiled, grid: &Grid, number: u32) {
-        let of = |param: ParamId| self.values.get(param.index());
+        let of = |param: ParamId| self.given.get(param.index());
         let view = |param: ParamId, word: fn(u32, &[u32; MAX_RANK], &[u32; MAX_RANK], usize) -> u32, d: u8| {
             match of(param) {
-                Some(Value::View { offset, extent, strides, .. }) => word(*offset, extent, strides, d.into()),
+                Some(Given::View { offset, extent, strides, .. }) => word(*offset, extent, strides, d.into()),
                 // The kernel and its arguments are of one type, so that cannot be.
                 _ => 0,
             }
         };
         let scalar = |param: ParamId| match of(param) {
-            Some(Value::Scalar(raw)) => *raw,
+            Some(Given::Scalar(raw)) => *raw,
             _ => 0,
         };
         self.words.clear();
@@ -117,7 +108,7 @@ impl Arguments {
         }));
         self.bindings.clear();
         self.bindings.extend(compiled.layout.views.iter().filter_map(|view| match of(view.param) {
-            Some(Value::View { binding, .. }) => Some(*binding),
+            Some(Given::View { binding, .. }) => Some(*binding),
             _ => None,
         }));
     }

@@ -4,11 +4,12 @@ use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
 use wattle_core::{Allocation, Backend, BackendQueue, Memory, Properties, Result};
+use wattle_gpu::{Blocking, NonBlocking};
 
 use crate::context::Context;
+use crate::executor::Executor;
 use crate::memory::VulkanMemory;
 use crate::physical::Physical;
-use crate::queue::{Blocking, NonBlocking};
 
 /// A Vulkan device.
 pub(crate) struct VulkanBackend {
@@ -38,8 +39,12 @@ impl Backend for VulkanBackend {
     }
 
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
-        let context = self.context()?;
-        Ok(if blocking { Box::new(Blocking::new(context)?) } else { Box::new(NonBlocking::new(context)?) })
+        let executor = Executor::new(self.context()?)?;
+        Ok(if blocking {
+            Box::new(Blocking::new(executor))
+        } else {
+            Box::new(NonBlocking::new(executor, "wattle-vulkan-queue")?)
+        })
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -7,9 +7,10 @@ use ash::vk;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 use gpu_allocator::{AllocationError, MemoryLocation};
 use wattle_core::{Error, ErrorKind, Result};
+use wattle_gpu::{cannot, lock};
 
-use crate::context::{Context, lock};
-use crate::error::{cannot, words};
+use crate::context::Context;
+use crate::error::words;
 use crate::exit;
 use crate::memory_types::{MemoryType, Purpose, choose};
 

@@ -3,15 +3,16 @@
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use ash::{Device, Instance, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
 use wattle_core::{DeviceKind, Error, MemoryKind, Result};
+use wattle_gpu::{cannot, lock, system};
 
 use crate::block::Block;
-use crate::error::{cannot, system, words};
+use crate::error::words;
 use crate::exit::{self, Inside};
 use crate::lane::Lane;
 use crate::loader::loader;
@@ -23,11 +24,6 @@ use crate::staging::Staging;
 /// The sizes of the blocks that memory is shared out of: small ones first.
 const LEAST_BLOCK: u64 = 8 << 20;
 const MOST_BLOCK: u64 = 128 << 20;
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What these hold is whole at every moment.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// A device that was opened.
 pub(crate) struct Context {

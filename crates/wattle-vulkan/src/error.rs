@@ -1,20 +1,6 @@
-//! What a driver says, as the errors that all devices have.
-
-use std::fmt::Display;
+//! What a driver says, in words.
 
 use ash::vk;
-use wattle_core::{Error, ErrorKind};
-
-/// An error of the driver's or the operating system's.
-pub(crate) fn system(what: impl Into<String>, message: impl Display) -> Error {
-    ErrorKind::System { what: what.into(), message: message.to_string() }.into()
-}
-
-/// Something that a device cannot do: `what` reads after "device `x` cannot".
-#[cold]
-pub(crate) fn cannot(device: &str, what: impl Into<String>, instead: impl Into<String>) -> Error {
-    ErrorKind::Capability { device: device.to_owned(), what: what.into(), instead: instead.into() }.into()
-}
 
 /// What a result of Vulkan means, in words.
 pub(crate) fn words(result: vk::Result) -> String {

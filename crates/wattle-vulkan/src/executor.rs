@@ -6,19 +6,21 @@
 
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use wattle_core::{Error, ErrorKind, EventState, Kernel, LaunchOptions, Result, Shape, Timestamp, interrupt};
+use wattle_core::{Error, EventState, Kernel, LaunchOptions, Result, Shape, Timestamp, Transfer, interrupt};
+use wattle_gpu::{Executor as _, FirstError, Reason};
 use wattle_spirv::control;
 
 use crate::arguments::Arguments;
-use crate::context::{Context, lock};
+use crate::context::Context;
 use crate::descriptors::Descriptors;
 use crate::flight::{Flight, Launched, Standing};
 use crate::pipeline::Variant;
 use crate::record::{Recorded, SLOTS, Slots};
+use crate::transfer::transfer;
 
 /// Does a queue's operations.
 pub(crate) struct Executor {
@@ -34,7 +36,7 @@ pub(crate) struct Executor {
     /// The number of the last launch.
     number: u32,
     /// The first error since somebody last asked. Who is told that an event was reached finds the errors before it.
-    error: Arc<Mutex<Option<Error>>>,
+    error: FirstError,
 }
 
 impl Executor {
@@ -51,61 +53,20 @@ impl Executor {
             abandoned: Vec::new(),
             next_slot: 0,
             number: 0,
-            error: Arc::default(),
+            error: FirstError::default(),
         })
-    }
-
-    /// Whether nothing is in flight.
-    pub(crate) fn is_idle(&self) -> bool {
-        self.flights.is_empty()
-    }
-
-    /// Whether an operation is to be skipped because of an earlier one's error.
-    pub(crate) fn has_failed(&self) -> bool {
-        lock(&self.error).is_some()
-    }
-
-    /// How many operations are in flight. All others that this was given are done, or were skipped.
-    pub(crate) fn in_flight(&self) -> u64 {
-        self.flights.iter().map(|flight| flight.operations).sum()
-    }
-
-    /// Where the first error is kept until somebody takes it.
-    pub(crate) fn errors(&self) -> Arc<Mutex<Option<Error>>> {
-        self.error.clone()
-    }
-
-    /// The first error since the last call.
-    pub(crate) fn take_error(&mut self) -> Option<Error> {
-        lock(&self.error).take()
-    }
-
-    /// Keeps an error, if it is the first.
-    pub(crate) fn keep(&mut self, outcome: Result<()>) {
-        if let Err(error) = outcome {
-            lock(&self.error).get_or_insert(error);
-        }
-    }
-
-    /// Submits a launch, unless an earlier one has failed.
-    pub(crate) fn launch(&mut self, kernel: Arc<dyn Kernel>, shape: &Shape, options: &LaunchOptions) {
-        if let Err(error) = self.try_launch(kernel, shape, options) {
-            // What is in flight came first, and its errors too.
-            self.drain();
-            self.keep(Err(error));
-        }
     }
 
     fn try_launch(&mut self, kernel: Arc<dyn Kernel>, shape: &Shape, options: &LaunchOptions) -> Result<()> {
         self.recover()?;
         if interrupt::requested() {
-            let kernel = kernel.info().name.to_owned();
-            return Err(ErrorKind::Interrupted { kernel, lines: Vec::new() }.into());
+            return Err(Reason::Interrupted.error(kernel.info().name, Vec::new()));
         }
         let context = self.context.clone();
         let shared_len = options.shared_elements();
         let compiled = context.compiled(&*kernel, shared_len)?;
-        let grid = context.grid(shape, options, compiled.orders_in_loops)?;
+        let dispatch = context.dispatch(shape, options, compiled.orders_in_loops)?;
+        let (grid, groups) = (dispatch.grid, dispatch.groups);
         let pipeline = context.pipeline(&compiled, Variant { threads: grid.threads, shared_len })?;
         let slot = self.free_slot();
         if self.has_failed() {
@@ -124,8 +85,8 @@ impl Executor {
             Some(self.descriptors.set(&context, &self.arguments.bindings)?)
         };
         let words = &self.arguments.words;
-        let at_once = context.blocks_at_once(compiled.waits, &grid)?;
-        let launch = Recorded { compiled: &compiled, pipeline, views, words, groups: grid.groups, at_once };
+        let at_once = context.blocks_at_once(compiled.waits, &dispatch)?;
+        let launch = Recorded { compiled: &compiled, pipeline, views, words, groups, at_once };
         let commands = self.slots.record(&context, slot, Some(&launch))?;
         let until = context.submit(self.lane, commands)?;
         self.number = number;
@@ -144,19 +105,6 @@ impl Executor {
         self.next_slot
     }
 
-    /// A point behind all that was submitted: it is reached when that is done.
-    pub(crate) fn record(&mut self, event: Arc<EventState>) {
-        if let Some(last) = self.flights.back_mut() {
-            last.records.push(event);
-            last.operations += 1;
-            return;
-        }
-        // The device tells when it comes by; if it cannot, the host does.
-        if let Err(event) = self.stamp(event) {
-            event.reach();
-        }
-    }
-
     /// Submits a timestamp alone.
     fn stamp(&mut self, event: Arc<EventState>) -> Result<(), Arc<EventState>> {
         if !self.slots.has_time() || self.recover().is_err() {
@@ -172,26 +120,6 @@ impl Executor {
                 Ok(())
             }
             Err(_) => Err(event),
-        }
-    }
-
-    /// Waits until nothing is in flight.
-    pub(crate) fn drain(&mut self) {
-        while !self.flights.is_empty() {
-            self.settle();
-        }
-    }
-
-    /// Moves on: ends what has ended, and waits a while for the first that has not.
-    pub(crate) fn advance(&mut self, patience: Duration) {
-        let mut patience = Some(patience);
-        while !self.flights.is_empty() {
-            let standing = self.watch(patience);
-            if matches!(standing, Standing::Running) {
-                return;
-            }
-            self.settle_as(standing);
-            patience = Some(Duration::ZERO);
         }
     }
 
@@ -275,6 +203,66 @@ impl Executor {
             self.slots.gate().store(control::OPEN, Ordering::Relaxed);
         }
         Ok(())
+    }
+}
+
+// SAFETY: launches in flight together are kept in order by barriers on the device, and all else waits for them.
+unsafe impl wattle_gpu::Executor for Executor {
+    fn errors(&self) -> &FirstError {
+        &self.error
+    }
+
+    unsafe fn launch(&mut self, kernel: Arc<dyn Kernel>, shape: &Shape, options: &LaunchOptions) -> Result<()> {
+        self.try_launch(kernel, shape, options)
+    }
+
+    fn admit_host_part(
+        &mut self,
+        kernel: &dyn Kernel,
+        host_part: &dyn Kernel,
+        _: &Shape,
+        options: &LaunchOptions,
+    ) -> Result<()> {
+        self.context.compiled(kernel, options.shared_elements())?;
+        self.orders_nothing_with_host(host_part)
+    }
+
+    fn record(&mut self, event: Arc<EventState>) {
+        if let Some(last) = self.flights.back_mut() {
+            last.records.push(event);
+            last.operations += 1;
+            return;
+        }
+        // The device tells when it comes by; if it cannot, the host does.
+        if let Err(event) = self.stamp(event) {
+            event.reach();
+        }
+    }
+
+    fn copy(&mut self, copy: Transfer) {
+        self.alone(|_| transfer(copy));
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.flights.iter().map(|flight| flight.operations).sum()
+    }
+
+    fn advance(&mut self, patience: Duration) {
+        let mut patience = Some(patience);
+        while !self.flights.is_empty() {
+            let standing = self.watch(patience);
+            if matches!(standing, Standing::Running) {
+                return;
+            }
+            self.settle_as(standing);
+            patience = Some(Duration::ZERO);
+        }
+    }
+
+    fn drain(&mut self) {
+        while !self.flights.is_empty() {
+            self.settle();
+        }
     }
 }
 

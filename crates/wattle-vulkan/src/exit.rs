@@ -17,9 +17,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering,
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
+use wattle_gpu::lock;
 use wattle_spirv::control;
 
-use crate::context::{Context, lock};
+use crate::context::Context;
 use crate::record::{GATE, SLOTS, stop_of};
 
 /// How long the end of the process waits for launches and threads.

@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
-use wattle_core::{Error, ErrorKind, EventState, Kernel, Timestamp, interrupt};
+use wattle_core::{Error, EventState, Grid, Kernel, Timestamp, interrupt};
+use wattle_gpu::Reason;
 use wattle_spirv::control;
 
 use crate::executor::Executor;
 use crate::pipeline::Compiled;
-use crate::shape::Grid;
 
 /// How long one look at the device's progress waits.
 const SLICE: Duration = Duration::from_millis(20);
 
-/// How long a launch may take to end after it was told to. Loops without a bound end at once; others run to their end.
-const GRACE: Duration = if cfg!(test) { Duration::from_millis(300) } else { Duration::from_secs(10) };
+/// How long a launch may take to end after it was told to.
+const GRACE: Duration = if cfg!(test) { Duration::from_millis(300) } else { wattle_gpu::GRACE };
 
 /// Something that was submitted.
 pub(crate) struct Flight {
@@ -52,13 +52,6 @@ pub(crate) struct Launched {
     pub(crate) number: u32,
     pub(crate) limit: Option<Duration>,
     pub(crate) shared_len: u32,
-}
-
-/// Why a launch was told to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reason {
-    TimeLimit(Duration),
-    Interrupted,
 }
 
 /// How it stands with the first flight.
@@ -139,12 +132,7 @@ impl Executor {
                 began = Some(Instant::now());
             }
             if began.is_some_and(|began| began.elapsed().min(told.elapsed()) > GRACE) {
-                let kernel = name;
-                let error = match reason {
-                    Reason::TimeLimit(limit) => ErrorKind::TimeLimit { kernel, limit, lines: Vec::new() },
-                    Reason::Interrupted => ErrorKind::Interrupted { kernel, lines: Vec::new() },
-                };
-                return Ok(Standing::Hung(error.into()));
+                return Ok(Standing::Hung(reason.error(&name, Vec::new())));
             }
             if began.is_none()
                 && let Err(error) = self.context.usable()

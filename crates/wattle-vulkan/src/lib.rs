@@ -49,7 +49,6 @@ mod memory;
 mod memory_types;
 mod physical;
 mod pipeline;
-mod queue;
 mod record;
 mod report;
 mod shape;

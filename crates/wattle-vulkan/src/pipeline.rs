@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use ash::{Device, vk};
 use rustc_hash::FxHashMap;
 use wattle_core::{Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, Result};
+use wattle_gpu::{cannot, lock, system};
 use wattle_ir::{MAX_RANK, SharedLen};
 use wattle_spirv::{FaultSite, Lacking, Layout, SpecConstant};
 
 use crate::cache;
-use crate::context::{Context, lock};
-use crate::error::{cannot, system, words};
+use crate::context::Context;
+use crate::error::words;
 use crate::exit;
 use crate::physical::Physical;
 

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use ash::{Device, vk};
 use wattle_core::{Result, Timestamp};
+use wattle_gpu::system;
 use wattle_spirv::control;
 
 use crate::block::Block;
 use crate::context::Context;
 use crate::descriptors::write;
 use crate::drivers;
-use crate::error::system;
 use crate::exit;
 use crate::memory_types::Purpose;
 use crate::pipeline::Compiled;

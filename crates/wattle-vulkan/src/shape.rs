@@ -1,10 +1,9 @@
 //! Blocks and threads for a launch.
 
-use wattle_core::{LaunchOptions, Result, Shape, ShapeKind};
-use wattle_ir::MAX_RANK;
+use wattle_core::{Grid, LaunchOptions, Result, Shape, ShapeKind};
+use wattle_gpu::cannot;
 
 use crate::context::Context;
-use crate::error::cannot;
 
 /// How many blocks a launch by frames has on a software device for each core: each costs a little, and more make
 /// nothing faster.
@@ -12,35 +11,15 @@ const BLOCKS_PER_CORE: u32 = 64;
 
 /// Blocks and threads of a launch, and how they are dispatched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Grid {
-    pub(crate) rank: usize,
-    pub(crate) blocks: [u32; MAX_RANK],
-    pub(crate) threads: [u32; MAX_RANK],
-    pub(crate) frames: [u32; MAX_RANK],
-    pub(crate) frame_extent: [u32; MAX_RANK],
+pub(crate) struct Dispatch {
+    pub(crate) grid: Grid,
     /// Groups in x and y; there may be more than blocks.
     pub(crate) groups: [u32; 2],
 }
 
-impl Grid {
-    pub(crate) fn block_count(&self) -> u32 {
-        self.blocks.iter().product()
-    }
-
-    /// The index of the block or thread of that number, in this extent.
-    pub(crate) fn index(extent: &[u32; MAX_RANK], number: u32) -> [u32; MAX_RANK] {
-        let (mut index, mut rest) = ([0; MAX_RANK], number);
-        for d in (0..MAX_RANK).rev() {
-            index[d] = rest % extent[d].max(1);
-            rest /= extent[d].max(1);
-        }
-        index
-    }
-}
-
 impl Context {
     /// Blocks and threads for a shape. `orders_in_loops`: whether the kernel has fences in loops.
-    pub(crate) fn grid(&self, shape: &Shape, options: &LaunchOptions, orders_in_loops: bool) -> Result<Grid> {
+    pub(crate) fn dispatch(&self, shape: &Shape, options: &LaunchOptions, orders_in_loops: bool) -> Result<Dispatch> {
         let properties = &self.physical.properties;
         let one_subgroup = orders_in_loops && self.physical.features.workarounds.fences_in_loops_end_blocks;
         let most_threads = if one_subgroup { properties.warp_width } else { properties.max_threads_per_block };
@@ -82,7 +61,7 @@ impl Context {
             cannot(self.name(), what, "launch fewer blocks, and give each more work")
         })?;
         let (frames, frame_extent) = (shape.outer, shape.inner);
-        Ok(Grid { rank: shape.rank, blocks, threads, frames, frame_extent, groups })
+        Ok(Dispatch { grid: Grid { rank: shape.rank, blocks, threads, frames, frame_extent }, groups })
     }
 
     /// How many blocks of a launch are dispatched together, each such part after the end of the one before; none if all
@@ -95,16 +74,16 @@ impl Context {
     ///
     /// # Errors
     /// There are too many blocks for that.
-    pub(crate) fn blocks_at_once(&self, waits: bool, grid: &Grid) -> Result<Option<u32>> {
+    pub(crate) fn blocks_at_once(&self, waits: bool, dispatch: &Dispatch) -> Result<Option<u32>> {
         if !waits || !self.is_software() {
             return Ok(None);
         }
-        if grid.groups[1] == 1 {
+        if dispatch.groups[1] == 1 {
             return Ok(Some(1));
         }
         let most = self.physical.limits.max_compute_work_group_count[0];
-        let what =
-            format!("keep {} blocks in order that may wait for each other: {most} at the most", grid.block_count());
+        let blocks = dispatch.grid.block_count();
+        let what = format!("keep {blocks} blocks in order that may wait for each other: {most} at the most");
         Err(cannot(self.name(), what, "launch fewer blocks, and give each more work"))
     }
 }
@@ -130,12 +109,5 @@ mod tests {
         }
         assert_eq!(groups(100, 10, 9), None);
         assert_eq!(groups(100, 10, 10), Some([10, 10]));
-    }
-
-    #[test]
-    fn numbers_are_row_major() {
-        assert_eq!(Grid::index(&[1, 2, 3, 4], 0), [0; 4]);
-        assert_eq!(Grid::index(&[1, 2, 3, 4], 23), [0, 1, 2, 3]);
-        assert_eq!(Grid::index(&[5, 1, 1, 1], 3), [3, 0, 0, 0]);
     }
 }

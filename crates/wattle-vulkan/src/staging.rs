@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use ash::{Device, vk};
 use wattle_core::Result;
+use wattle_gpu::{lock, system};
 
 use crate::block::Block;
-use crate::context::{Context, lock};
-use crate::error::system;
+use crate::context::Context;
 use crate::memory_types::Purpose;
 
 /// How large the pieces are.

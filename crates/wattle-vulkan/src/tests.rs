@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use ash::vk;
 use wattle::prelude::*;
 use wattle_core::{ErrorKind, Kernel, Spec};
+use wattle_gpu::Executor as _;
 
 use crate::backend::VulkanBackend;
 use crate::context::Context;
@@ -37,7 +38,9 @@ fn adds(acc: &Acc, x: Shared<u32>, y: Shared<u32>, summand: u32) {
 }
 
 fn launch(executor: &mut Executor, kernel: Arc<dyn Kernel>, options: LaunchOptions) {
-    executor.launch(kernel, &ThreadSpec::<1>::new(1, 4).shape().unwrap(), &options);
+    // SAFETY: tests wait for their launches before they use the buffers otherwise.
+    let launched = unsafe { executor.launch(kernel, &ThreadSpec::<1>::new(1, 4).shape().unwrap(), &options) };
+    executor.keep(launched);
 }
 
 #[test]
@@ -58,7 +61,7 @@ fn descriptors_are_used_again() {
         assert_eq!(counts(adds(x.slice(0..2).unwrap(), &z, 1).to_arc()), (3, 3), "parts share their buffer's");
         executor.drain();
         // Threads of a block that go beyond the parts are told of.
-        let error = executor.take_error().unwrap().to_string();
+        let error = executor.errors().take().unwrap().to_string();
         assert!(error.contains("index 3 of `x`, which has extent 3"), "{error}");
         // A buffer that has the place of one that is gone is another one.
         drop(x);
@@ -66,7 +69,7 @@ fn descriptors_are_used_again() {
         launch(&mut executor, adds(&again, &y, 5).to_arc(), LaunchOptions::new());
         executor.drain();
         assert_eq!(executor.descriptors.written, 4);
-        assert!(executor.take_error().is_none());
+        assert!(executor.errors().take().is_none());
         assert_eq!(y.read(&device.queue().unwrap()).unwrap(), [5; 4]);
     }
 }
@@ -86,7 +89,7 @@ fn more_descriptors_than_are_kept() {
                 assert_eq!(y.read(&device.queue().unwrap()).unwrap(), [number + 1; 4]);
             }
         }
-        assert!(executor.take_error().is_none());
+        assert!(executor.errors().take().is_none());
         assert_eq!((executor.descriptors.written, executor.descriptors.found), (count.into(), 0));
     }
 }
@@ -101,7 +104,7 @@ fn a_device_that_is_stuck() {
         let next = context.completed(executor.lane).unwrap() + 1;
         context.give_up(executor.lane, next, "endless");
         launch(&mut executor, adds(&x, &y, 1).to_arc(), LaunchOptions::new());
-        let error = executor.take_error().unwrap();
+        let error = executor.errors().take().unwrap();
         assert!(matches!(error.kind(), ErrorKind::Capability { .. }), "{error}");
         assert!(error.to_string().contains("kernel `endless` was told to end and still runs"), "{error}");
         assert!(Executor::new(&context).is_err(), "no queue either");
@@ -112,7 +115,7 @@ fn a_device_that_is_stuck() {
         while !context.wait(executor.lane, number, Duration::from_secs(1)).unwrap() {}
         launch(&mut executor, adds(&x, &y, 1).to_arc(), LaunchOptions::new());
         executor.drain();
-        assert!(executor.take_error().is_none());
+        assert!(executor.errors().take().is_none());
         assert_eq!(y.read(&device.queue().unwrap()).unwrap(), [1; 4]);
     }
 }
@@ -150,7 +153,7 @@ fn a_launch_that_does_not_end() {
         );
         launch(&mut executor, toils(&sums, 1).to_arc(), LaunchOptions::new());
         executor.drain();
-        let error = executor.take_error().unwrap();
+        let error = executor.errors().take().unwrap();
         assert!(matches!(error.kind(), ErrorKind::TimeLimit { .. }), "{error}");
         assert!(error.to_string().contains("kernel `toils` did not end within 100ms"), "{error}");
         // The host is not given what the launch still writes.
@@ -166,7 +169,7 @@ fn a_launch_that_does_not_end() {
         let [x, y] = [(); 2].map(|()| device.alloc_zeroed::<u32>(4).unwrap());
         launch(&mut executor, adds(&x, &y, 6).to_arc(), LaunchOptions::new());
         executor.drain();
-        assert!(executor.take_error().is_none());
+        assert!(executor.errors().take().is_none());
         assert_eq!(y.read(&device.queue().unwrap()).unwrap(), [6; 4]);
     }
 }

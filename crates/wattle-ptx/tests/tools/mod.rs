@@ -3,11 +3,11 @@
 
 use std::env;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use wattle_check::Simulated as _;
-use wattle_core::{Device, Work};
+use wattle_core::{Device, Kernel as _, Work};
 use wattle_ir::Kernel;
 use wattle_ptx::{Module, Target, build};
 
@@ -45,13 +45,25 @@ fn scratch(extension: &str) -> PathBuf {
     env::temp_dir().join(format!("wattle-ptx-{}-{number}.{extension}", std::process::id()))
 }
 
+fn run(ptxas: &PathBuf, source: &PathBuf, cubin: &PathBuf, sm: u32) -> Output {
+    let arch = format!("-arch=sm_{sm}");
+    Command::new(ptxas).args(["-v", &arch]).arg(source).arg("-o").arg(cubin).output().expect("ptxas runs")
+}
+
+/// Whether ptxas takes a text.
+pub fn accepts(ptxas: &PathBuf, text: &str, sm: u32) -> bool {
+    let (source, cubin) = (scratch("ptx"), scratch("cubin"));
+    std::fs::write(&source, text).expect("room for a file");
+    let output = run(ptxas, &source, &cubin, sm);
+    let _ = (std::fs::remove_file(source), std::fs::remove_file(cubin));
+    output.status.success()
+}
+
 /// What ptxas says of a text with `-v`, and the code.
 pub fn assemble(ptxas: &PathBuf, text: &str, sm: u32) -> (String, Vec<u8>) {
     let (source, cubin) = (scratch("ptx"), scratch("cubin"));
     std::fs::write(&source, text).expect("room for a file");
-    let arch = format!("-arch=sm_{sm}");
-    let output = Command::new(ptxas).args(["-v", &arch]).arg(&source).arg("-o").arg(&cubin).output();
-    let output = output.expect("ptxas runs");
+    let output = run(ptxas, &source, &cubin, sm);
     let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "sm_{sm}: {said}\n(the text is in {})", source.display());
     let code = std::fs::read(&cubin).expect("the code");
@@ -79,7 +91,7 @@ pub fn module(kernel: &Kernel, target: &Target) -> Module {
     build(kernel, target).unwrap_or_else(|lacking| panic!("{}: {lacking}", kernel.name))
 }
 
-/// Every scenario's kernels, under names of their own.
+/// Every scenario's kernels, under names of their own; of those that have another form for threads in lock step, both.
 pub fn kernels() -> Vec<(String, Kernel)> {
     let device = Device::simulated(0);
     let mut kernels = Vec::new();
@@ -93,6 +105,15 @@ pub fn kernels() -> Vec<(String, Kernel)> {
             kernel.name = format!("{}_{}_{}", scenario.name, kernel.name, kernels.len());
             kernels.push((scenario.name.to_owned(), kernel));
         }
+    }
+    let f32s = || device.alloc_zeroed::<f32>(1).expect("room for a word");
+    let u32s = || device.alloc_zeroed::<u32>(1).expect("room for a word");
+    let sum = wattle_kernels::last_block_sum::sum::<true, true>(1, 0, &f32s(), &f32s(), &u32s(), &f32s());
+    let scan = wattle_kernels::chained_scan::scan_tiles::<4096, true>(&u32s(), &u32s(), &u32s(), &u32s(), &u32s());
+    for kernel in [sum.build(), scan.build()] {
+        let mut kernel = kernel.expect("it verifies");
+        kernel.name = format!("{}_together_{}", kernel.name, kernels.len());
+        kernels.push(("in lock step".to_owned(), kernel));
     }
     assert!(kernels.len() > 60, "only {} kernels", kernels.len());
     kernels

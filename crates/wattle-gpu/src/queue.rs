@@ -1,4 +1,5 @@
-//! The queues of a Vulkan device.
+//! Queues over an [`Executor`]: one whose operations are done when they have been submitted, and one with a thread of
+//! its own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -7,68 +8,47 @@ use std::time::Duration;
 
 use wattle_core::{BackendQueue, Error, Kernel, LaunchOptions, LaunchRequest, Operation, Result, Shape};
 
-use crate::context::{Context, lock};
-use crate::error::system;
-use crate::executor::Executor;
-use crate::host_part::panicked;
-use crate::transfer::transfer;
-
-impl Executor {
-    /// Does an operation, or skips it.
-    fn operate(&mut self, operation: Operation, skip: bool) {
-        if let Operation::Record(event) = operation {
-            return self.record(event);
-        }
-        self.drain();
-        let outcome = match operation {
-            // What the queue has promised to wait for it waits for also after an error: the clocks count on it.
-            Operation::WaitFor(event) => {
-                event.wait_as_device();
-                Ok(())
-            }
-            _ if skip || self.has_failed() => Ok(()),
-            Operation::Copy(copy) => transfer(copy),
-            Operation::Task(task) => {
-                catch_unwind(AssertUnwindSafe(task)).unwrap_or_else(|panic| Err(panicked("a host task", panic)))
-            }
-            Operation::Record(_) => Ok(()),
-        };
-        self.keep(outcome);
-    }
-}
+use crate::error::{lock, panicked, system};
+use crate::executor::{self, Executor};
+use crate::first_error::FirstError;
 
 /// A queue whose operations are done when they have been submitted.
-pub(crate) struct Blocking {
-    executor: Mutex<Executor>,
+pub struct Blocking<E> {
+    executor: Mutex<E>,
 }
 
-impl Blocking {
-    pub(crate) fn new(context: &Arc<Context>) -> Result<Blocking> {
-        Ok(Blocking { executor: Mutex::new(Executor::new(context)?) })
+impl<E: Executor> Blocking<E> {
+    /// A queue of this executor's.
+    pub fn new(executor: E) -> Blocking<E> {
+        Blocking { executor: Mutex::new(executor) }
     }
 
-    fn now(&self, work: impl FnOnce(&mut Executor)) -> Result<()> {
+    fn now(&self, work: impl FnOnce(&mut E)) -> Result<()> {
         let mut executor = lock(&self.executor);
         work(&mut executor);
+        executor.flush();
         executor.drain();
-        executor.take_error().map_or(Ok(()), Err)
+        executor.errors().take().map_or(Ok(()), Err)
     }
 }
 
-// SAFETY: operations are done one after another, in the order in which they were given.
-unsafe impl BackendQueue for Blocking {
+// SAFETY: operations are given to the executor one after another, in the order in which they come, and it keeps that.
+unsafe impl<E: Executor> BackendQueue for Blocking<E> {
     unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
         self.now(|executor| {
-            let kernel = request.kernel.to_arc();
-            match request.host_part {
-                None => executor.launch(kernel, &request.shape, &request.options),
-                Some(part) => executor.launch_with_host(kernel, part, &request.shape, &request.options),
+            let (kernel, shape, options) = (request.kernel.to_arc(), &request.shape, &request.options);
+            // SAFETY: the caller's promise.
+            unsafe {
+                match request.host_part {
+                    None => executor::launch(executor, kernel, shape, options),
+                    Some(part) => executor::launch_with_host(executor, kernel, part, shape, options),
+                }
             }
         })
     }
 
     fn submit(&self, operation: Operation) -> Result<()> {
-        self.now(|executor| executor.operate(operation, false))
+        self.now(|executor| executor::operate(executor, operation, false))
     }
 
     fn wait(&self) -> Result<()> {
@@ -81,6 +61,7 @@ unsafe impl BackendQueue for Blocking {
     }
 }
 
+/// What is enqueued. Launches come from callers who have promised what [`BackendQueue::launch`] asks for.
 enum Task {
     Launch { kernel: Arc<dyn Kernel>, host_part: Option<Arc<dyn Kernel>>, shape: Shape, options: LaunchOptions },
     Other(Operation),
@@ -98,22 +79,25 @@ struct Status {
     changed: Condvar,
 }
 
-/// A queue with a thread of its own.
-pub(crate) struct NonBlocking {
+/// A queue with a thread of its own. The thread ends when the queue is dropped and what was enqueued is done.
+pub struct NonBlocking {
     tasks: Mutex<Sender<Task>>,
     status: Arc<Status>,
-    error: Arc<Mutex<Option<Error>>>,
+    error: FirstError,
 }
 
 impl NonBlocking {
-    pub(crate) fn new(context: &Arc<Context>) -> Result<NonBlocking> {
+    /// A queue of this executor's, on a thread of that name.
+    ///
+    /// # Errors
+    /// The operating system does not start the thread.
+    pub fn new<E: Executor>(executor: E, name: &str) -> Result<NonBlocking> {
         let (tasks, receiver) = channel();
         let status = Arc::<Status>::default();
-        let executor = Executor::new(context)?;
-        let (seen, error) = (status.clone(), executor.errors());
-        // It ends when the queue is dropped and what was enqueued is done.
+        let error = executor.errors().clone();
+        let seen = status.clone();
         std::thread::Builder::new()
-            .name("wattle-vulkan-queue".into())
+            .name(name.to_owned())
             .spawn(move || serve(&receiver, executor, &seen))
             .map_err(|error| system("starting a queue's thread", error))?;
         Ok(NonBlocking { tasks: Mutex::new(tasks), status, error })
@@ -131,24 +115,30 @@ impl NonBlocking {
 const FIRST_LOOK: Duration = Duration::from_micros(100);
 const LAST_LOOK: Duration = Duration::from_millis(2);
 
-fn serve(tasks: &Receiver<Task>, mut executor: Executor, status: &Status) {
+fn serve<E: Executor>(tasks: &Receiver<Task>, mut executor: E, status: &Status) {
     let mut patience = FIRST_LOOK;
     let mut taken = 0;
     loop {
-        let task = if executor.is_idle() {
+        let task = if executor.in_flight() == 0 {
             let Ok(task) = tasks.recv() else { return };
             task
         } else {
             match tasks.try_recv() {
                 Ok(task) => task,
                 Err(TryRecvError::Empty) => {
-                    guarded(&mut executor, |executor| executor.advance(patience));
+                    guarded(&mut executor, |executor| {
+                        executor.flush();
+                        executor.advance(patience);
+                    });
                     patience = (patience * 2).min(LAST_LOOK);
                     publish(&executor, taken, status);
                     continue;
                 }
                 Err(TryRecvError::Disconnected) => {
-                    guarded(&mut executor, Executor::drain);
+                    guarded(&mut executor, |executor| {
+                        executor.flush();
+                        executor.drain();
+                    });
                     publish(&executor, taken, status);
                     return;
                 }
@@ -160,25 +150,28 @@ fn serve(tasks: &Receiver<Task>, mut executor: Executor, status: &Status) {
         let stopped = executor.has_failed();
         guarded(&mut executor, |executor| match task {
             Task::Launch { .. } if stopped => {}
-            Task::Launch { kernel, host_part: None, shape, options } => executor.launch(kernel, &shape, &options),
-            Task::Launch { kernel, host_part: Some(part), shape, options } => {
-                executor.launch_with_host(kernel, &*part, &shape, &options);
-            }
-            Task::Other(operation) => executor.operate(operation, stopped),
+            // SAFETY: who enqueued it has promised it.
+            Task::Launch { kernel, host_part, shape, options } => unsafe {
+                match host_part {
+                    None => executor::launch(executor, kernel, &shape, &options),
+                    Some(part) => executor::launch_with_host(executor, kernel, &*part, &shape, &options),
+                }
+            },
+            Task::Other(operation) => executor::operate(executor, operation, stopped),
         });
         publish(&executor, taken, status);
     }
 }
 
 /// What a task owns may panic when it is dropped; the queue lives on.
-fn guarded(executor: &mut Executor, work: impl FnOnce(&mut Executor)) {
+fn guarded<E: Executor>(executor: &mut E, work: impl FnOnce(&mut E)) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(executor))) {
         executor.keep(Err(panicked("a queued operation", panic)));
     }
 }
 
 /// Tells how far the queue is: it has taken so many operations, and those that are not in flight are done.
-fn publish(executor: &Executor, taken: u64, status: &Status) {
+fn publish<E: Executor>(executor: &E, taken: u64, status: &Status) {
     let done = taken - executor.in_flight();
     let mut progress = lock(&status.progress);
     if progress.done != done {
@@ -187,8 +180,7 @@ fn publish(executor: &Executor, taken: u64, status: &Status) {
     }
 }
 
-// SAFETY: operations are done one after another, in the order in which they were given: launches in flight together are
-// kept in order by barriers on the device, and all else waits for them.
+// SAFETY: operations are given to the executor one after another, in the order in which they come, and it keeps that.
 unsafe impl BackendQueue for NonBlocking {
     unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
         self.push(Task::Launch {
@@ -210,10 +202,10 @@ unsafe impl BackendQueue for NonBlocking {
             progress = self.status.changed.wait(progress).unwrap_or_else(PoisonError::into_inner);
         }
         drop(progress);
-        lock(&self.error).take().map_or(Ok(()), Err)
+        self.error.take().map_or(Ok(()), Err)
     }
 
     fn pending_error(&self) -> Option<Error> {
-        lock(&self.error).clone()
+        self.error.get()
     }
 }

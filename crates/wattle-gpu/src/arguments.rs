@@ -1,0 +1,77 @@
+//! What a launch is given.
+
+use std::any::Any;
+
+use wattle_core::{Argument, Kernel, Memory, Result};
+use wattle_ir::MAX_RANK;
+
+use crate::error::system;
+
+/// What a parameter is given.
+#[derive(Clone, Copy, Debug)]
+pub enum Value<'a, M> {
+    /// The bits of a scalar ([`wattle_ir::Scalar::to_raw`]).
+    Scalar(u64),
+    /// A part of a buffer.
+    View(ViewValue<'a, M>),
+}
+
+/// A part of a buffer in memory of one kind of device. All is in elements.
+#[derive(Clone, Copy, Debug)]
+pub struct ViewValue<'a, M> {
+    /// The buffer's memory.
+    pub memory: &'a M,
+    /// Where the part starts.
+    pub offset: u64,
+    /// The extent, 1 in the dimensions behind the rank.
+    pub extent: [u32; MAX_RANK],
+    /// The distance of neighbours in each dimension.
+    pub strides: [u32; MAX_RANK],
+}
+
+impl<M> ViewValue<'_, M> {
+    /// How many elements there are from the first to the last, both included.
+    pub fn span(&self) -> u64 {
+        let last = |d: usize| u64::from(self.extent[d].saturating_sub(1)) * u64::from(self.strides[d]);
+        1 + (0..MAX_RANK).map(last).sum::<u64>()
+    }
+}
+
+/// Calls `take` with the name and the value of each parameter, in order.
+///
+/// # Errors
+/// The first error of `take`, or a buffer is not of type `M`, or not of the device that `is_ours` asks for.
+pub fn values<M: Any>(
+    kernel: &dyn Kernel,
+    is_ours: impl Fn(&M) -> bool,
+    mut take: impl FnMut(&'static str, Value<'_, M>) -> Result<()>,
+) -> Result<()> {
+    let mut names = kernel.info().parameters.iter();
+    kernel.arguments(&mut |argument| {
+        let name = names.next().copied().unwrap_or_default();
+        match argument {
+            Argument::Scalar(value) => take(name, Value::Scalar(value.raw)),
+            Argument::View(view) => {
+                let memory: &dyn Memory = view.buffer.memory();
+                let memory = memory.as_any().downcast_ref::<M>().filter(|memory| is_ours(memory));
+                let memory = memory.ok_or_else(|| system("launching a kernel", "a buffer is of another device"))?;
+                let (extent, strides) = (view.extent(), view.strides());
+                take(name, Value::View(ViewValue { memory, offset: view.offset() as u64, extent, strides }))
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_reaches_to_the_last_element() {
+        let span = |extent, strides| ViewValue { memory: &(), offset: 3, extent, strides }.span();
+        assert_eq!(span([1, 1, 1, 1], [9, 9, 9, 9]), 1);
+        assert_eq!(span([7, 1, 1, 1], [1, 1, 1, 1]), 7);
+        assert_eq!(span([3, 4, 1, 1], [10, 1, 1, 1]), 24);
+        assert_eq!(span([u32::MAX; 4], [u32::MAX, 1, 1, 1]), 1 + (u64::from(u32::MAX) - 1) * (u64::from(u32::MAX) + 3));
+    }
+}
