@@ -8,8 +8,8 @@ use std::time::Instant;
 use wattle::prelude::*;
 use wattle_bench::peers::{Arrays, Threads, sum};
 use wattle_bench::{in_turns, setting};
-use wattle_kernels::stream::Stream;
 use wattle_kernels::last_block_sum;
+use wattle_kernels::stream::Stream;
 
 /// Does nothing.
 #[kernel]
