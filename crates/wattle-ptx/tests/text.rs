@@ -18,22 +18,6 @@ fn text(scenario: &str, target: Target) -> String {
     tools::module(&kernel, &target).text()
 }
 
-/// The text with all but the first three of many lines left out that begin with the same instruction.
-fn shortened(text: &str) -> String {
-    let name = |line: &str| line.split_whitespace().next().unwrap_or_default().to_owned();
-    let (mut short, mut last, mut run) = (String::new(), String::new(), 0);
-    for line in text.lines() {
-        run = if name(line) == last { run + 1 } else { 1 };
-        last = name(line);
-        match run {
-            1..=3 => short += &format!("{line}\n"),
-            4 => short += "    ...\n",
-            _ => {}
-        }
-    }
-    short
-}
-
 #[test]
 fn publication() {
     insta::assert_snapshot!(text("publication", Target::new(90)));
@@ -64,5 +48,5 @@ fn barriers() {
 
 #[test]
 fn vector_loads_and_faults() {
-    insta::assert_snapshot!(shortened(&text("last-block-sum", Target::new(90).with_max_threads(256))));
+    insta::assert_snapshot!(tools::shortened(&text("last-block-sum", Target::new(90).with_max_threads(256))));
 }

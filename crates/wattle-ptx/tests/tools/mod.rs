@@ -100,9 +100,9 @@ pub fn kernels() -> Vec<(String, Kernel)> {
             Work::Fixed(_) => None,
             Work::Sized(_, sizes) => Some(sizes.proof.min(sizes.small)),
         };
-        for kernel in scenario.launched(&device, size).kernels {
+        for (number, kernel) in scenario.launched(&device, size).kernels.iter().enumerate() {
             let mut kernel = kernel.build().expect("it has been launched");
-            kernel.name = format!("{}_{}_{}", scenario.name, kernel.name, kernels.len());
+            kernel.name = format!("{}_{}_{number}", scenario.name, kernel.name);
             kernels.push((scenario.name.to_owned(), kernel));
         }
     }
@@ -112,11 +112,27 @@ pub fn kernels() -> Vec<(String, Kernel)> {
     let scan = wattle_kernels::chained_scan::scan_tiles::<4096, true>(&u32s(), &u32s(), &u32s(), &u32s(), &u32s());
     for kernel in [sum.build(), scan.build()] {
         let mut kernel = kernel.expect("it verifies");
-        kernel.name = format!("{}_together_{}", kernel.name, kernels.len());
-        kernels.push(("in lock step".to_owned(), kernel));
+        kernel.name += "_together";
+        kernels.push(("in-lock-step".to_owned(), kernel));
     }
     assert!(kernels.len() > 60, "only {} kernels", kernels.len());
     kernels
+}
+
+/// The text with all but the first three of many lines left out that begin with the same instruction.
+pub fn shortened(text: &str) -> String {
+    let name = |line: &str| line.split_whitespace().next().unwrap_or_default().to_owned();
+    let (mut short, mut last, mut run) = (String::new(), String::new(), 0);
+    for line in text.lines() {
+        run = if name(line) == last { run + 1 } else { 1 };
+        last = name(line);
+        match run {
+            1..=3 => short += &format!("{line}\n"),
+            4 => short += "    ...\n",
+            _ => {}
+        }
+    }
+    short
 }
 
 /// What ptxas says against a text, of which `-v` also prints what is none: warnings, spills, and stack frames of entries

@@ -1,0 +1,22 @@
+//! The PTX of each scenario's kernels, as it is emitted for sm_90. Of many lines alike the first three are kept.
+
+mod tools;
+
+use std::collections::BTreeMap;
+
+use wattle_ptx::Target;
+
+#[test]
+fn every_scenario() {
+    let mut texts: BTreeMap<String, String> = BTreeMap::new();
+    for (scenario, kernel) in tools::kernels() {
+        let module = tools::module(&kernel, &Target::new(90));
+        let text = texts.entry(scenario).or_insert_with(|| module.header.clone());
+        *text += "\n";
+        *text += &tools::shortened(&module.body);
+    }
+    assert!(texts.len() > 60, "only {} scenarios", texts.len());
+    for (scenario, text) in texts {
+        insta::assert_snapshot!(scenario.clone(), text, &scenario);
+    }
+}
