@@ -4,6 +4,9 @@
 //! `crates/wattle-check/tests/small/mod.rs`. `fuzz` runs random kernels on every device with a driver. `pack` makes a folder
 //! for a machine with a GPU.
 
+mod assemble;
+#[path = "../../wattle-ptx/tests/assembled/mod.rs"]
+mod assembled;
 mod fuzz;
 mod pack;
 #[path = "../../wattle-check/tests/script/mod.rs"]
@@ -12,6 +15,8 @@ mod script;
 mod small;
 #[path = "../../wattle-check/tests/source/mod.rs"]
 mod source;
+#[path = "../../wattle-ptx/tests/tools/mod.rs"]
+mod tools;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -31,6 +36,10 @@ cargo run --release -p xtask -- fuzz [--minutes M] [--seed S] [--device NAME]
 Runs random kernels on every device with a driver, or on one, and compares with the simulated device. What differs is
 made small and kept in crates/wattle-fuzz/cases.
 
+cargo xtask assemble [--kernels N] [--arch 90]
+
+Assembles random kernels with ptxas (.ci/ptx-tools installs it), and tells of each warning.
+
 cargo xtask pack [--output FOLDER]
 
 Makes a folder, target/gpu if no other is named, with the programs and the script gpu.sh that tests and measures all this
@@ -47,6 +56,14 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         };
         return fuzz::run(&fuzz::Wanted { minutes, seed: seed as u64, device: after("--device").cloned() });
+    }
+    if arguments.first().is_some_and(|first| first == "assemble") {
+        let number = |name, default: u64| after(name).map_or(Ok(default), |text| text.parse());
+        let (Ok(kernels), Ok(sm)) = (number("--kernels", 10_000), number("--arch", 90)) else {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        };
+        return assemble::run(kernels, sm as u32);
     }
     if arguments.first().is_some_and(|first| first == "pack") {
         return pack::run(Path::new(after("--output").map_or("target/gpu", String::as_str)));

@@ -1,0 +1,32 @@
+//! Random kernels, a hundred to a module, through ptxas; for the tests, and for longer runs by an xtask.
+
+use std::path::PathBuf;
+
+use wattle_fuzz::{Profile, generate};
+use wattle_ptx::Target;
+
+use crate::tools;
+
+/// How many kernels are in a module.
+pub const AT_A_TIME: u64 = 100;
+
+/// What ptxas says against a hundred random kernels, from that seed on: nothing, if all is well.
+pub fn complaints(ptxas: &PathBuf, first: u64, sm: u32) -> Vec<String> {
+    let profiles = [
+        Profile::full().with_system_scope(),
+        Profile::full().with_faults(),
+        Profile::narrow(),
+        Profile::full(),
+        Profile::full().sized(80),
+    ];
+    let modules = (first..first + AT_A_TIME).map(|seed| {
+        let mut case = generate(seed, &profiles[seed as usize % profiles.len()]);
+        case.kernel.name = format!("random_{seed}");
+        tools::module(&case.kernel, &Target::new(sm))
+    });
+    let modules: Vec<_> = modules.collect();
+    let (said, _) = tools::assemble(ptxas, &tools::together(&modules), sm);
+    // Random kernels may need more registers than there are; a warning they never deserve.
+    let complaints = tools::complaints(&said, |_| true);
+    complaints.into_iter().filter(|line| !line.contains("spill")).collect()
+}
