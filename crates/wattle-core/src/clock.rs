@@ -6,7 +6,7 @@
 //! ordered after, and waiting for an event joins what the recording queue knew. Work that the host has waited for is
 //! ordered before all that comes later. A use that conflicts with an earlier one which is not ordered before it is
 //! refused when it is enqueued, so what runs at the same time never conflicts. What conflicts is told in
-//! [`crate::domain::Sharing`].
+//! `domain.rs`.
 //!
 //! The answer depends on what was enqueued and waited for, never on how fast it ran.
 

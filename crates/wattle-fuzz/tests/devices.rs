@@ -5,6 +5,7 @@ use wattle_check::Simulated as _;
 use wattle_core::{Device, DeviceKind};
 use wattle_fuzz::{Profile, campaign, replay};
 // Linked, so that its devices are known.
+use wattle_cuda as _;
 use wattle_vulkan as _;
 
 fn kernels() -> u64 {

@@ -49,6 +49,9 @@ pub use wattle_check::{
     checker::{self, Checker},
     story,
 };
+/// The CUDA devices, which [`Device::select`] finds.
+#[cfg(feature = "cuda")]
+pub use wattle_cuda as cuda;
 pub use wattle_memory::Model;
 /// The Vulkan devices, which [`Device::select`] finds.
 #[cfg(feature = "vulkan")]

@@ -1,0 +1,194 @@
+//! Launches.
+
+use std::ffi::c_void;
+
+use super::call;
+use crate::driver::config::Config;
+use crate::driver::launch::{Request, launch};
+use crate::driver::module;
+use crate::driver::status::{Done, Status};
+use crate::ptx::decode::Kernel;
+
+/// The bytes of a launch's parameters, from pointers to them or from a packed buffer.
+///
+/// # Safety
+/// `params` is null or has a pointer for each parameter; `extra` is null or a list as the driver API describes it.
+unsafe fn params(kernel: &Kernel, params: *const *const u8, extra: *const *const c_void) -> Done<Vec<u8>> {
+    let mut bytes = vec![0; kernel.param_bytes as usize];
+    if !params.is_null() {
+        if !extra.is_null() {
+            return Err(Status::ERROR_INVALID_VALUE);
+        }
+        for (index, &(at, size)) in kernel.params.iter().enumerate() {
+            let to = &mut bytes[at as usize..(at + size) as usize];
+            // SAFETY: the caller's.
+            unsafe {
+                let from = params.add(index).read();
+                if from.is_null() {
+                    return Err(Status::ERROR_INVALID_VALUE);
+                }
+                to.as_mut_ptr().copy_from_nonoverlapping(from, to.len());
+            }
+        }
+        return Ok(bytes);
+    }
+    if extra.is_null() {
+        return if kernel.params.is_empty() { Ok(bytes) } else { Err(Status::ERROR_INVALID_VALUE) };
+    }
+    let (mut buffer, mut size, mut at) = (std::ptr::null::<u8>(), 0, 0);
+    loop {
+        // SAFETY: the caller's: the list ends with CU_LAUNCH_PARAM_END, 0.
+        let (key, value) = unsafe {
+            let key = extra.add(at).read() as usize;
+            (key, if key == 0 { std::ptr::null() } else { extra.add(at + 1).read() })
+        };
+        match key {
+            0 => break,
+            1 => buffer = value.cast(),
+            // SAFETY: the caller's: it points to the size.
+            2 if !value.is_null() => size = unsafe { value.cast::<usize>().read() },
+            _ => return Err(Status::ERROR_INVALID_VALUE),
+        }
+        at += 2;
+    }
+    let end = kernel.params.last().map_or(0, |&(at, size)| at + size) as usize;
+    if size < end || buffer.is_null() && end > 0 {
+        return Err(Status::ERROR_INVALID_VALUE);
+    }
+    // SAFETY: the caller's: the buffer has `size` bytes, which are `end` at least.
+    unsafe { bytes.as_mut_ptr().copy_from_nonoverlapping(buffer, end) };
+    Ok(bytes)
+}
+
+unsafe fn run(function: usize, request: Request, from: *const *const u8, extra: *const *const c_void) -> Done {
+    let function = module::find(function)?;
+    // SAFETY: the caller of the exported function vouches for it.
+    let bytes = unsafe { params(function.kernel(), from, extra)? };
+    launch(&function, request, bytes)
+}
+
+/// `cuLaunchKernel`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchKernel(
+    function: usize,
+    gx: u32,
+    gy: u32,
+    gz: u32,
+    bx: u32,
+    by: u32,
+    bz: u32,
+    dynamic: u32,
+    stream: usize,
+    from: *const *const u8,
+    extra: *const *const c_void,
+) -> Status {
+    call("cuLaunchKernel", || {
+        let request = Request { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, stream, cooperative: false };
+        // SAFETY: the caller's.
+        unsafe { run(function, request, from, extra) }
+    })
+}
+
+/// `cuLaunchCooperativeKernel`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchCooperativeKernel(
+    function: usize,
+    gx: u32,
+    gy: u32,
+    gz: u32,
+    bx: u32,
+    by: u32,
+    bz: u32,
+    dynamic: u32,
+    stream: usize,
+    from: *const *const u8,
+) -> Status {
+    call("cuLaunchCooperativeKernel", || {
+        let request = Request { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, stream, cooperative: true };
+        // SAFETY: the caller's.
+        unsafe { run(function, request, from, std::ptr::null()) }
+    })
+}
+
+/// `CUlaunchAttribute`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Attribute {
+    /// Which it is.
+    pub id: u32,
+    /// Nothing.
+    pub pad: [u8; 4],
+    /// Its value.
+    pub value: [u64; 8],
+}
+
+/// `CUlaunchConfig`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LaunchConfig {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic: u32,
+    /// The stream.
+    pub stream: usize,
+    /// Attributes.
+    pub attributes: *const Attribute,
+    /// How many.
+    pub count: u32,
+}
+
+/// Domains of a device (CUDA C++ Programming Guide, "Memory Synchronization Domains").
+fn domains() -> u8 {
+    if Config::get().sm >= 90 { 4 } else { 1 }
+}
+
+fn apply(attribute: &Attribute, request: &mut Request) -> Done {
+    let value = attribute.value[0];
+    let bytes = value.to_le_bytes();
+    let good = match attribute.id {
+        0 => true,
+        2 => {
+            request.cooperative = value as u32 != 0;
+            true
+        }
+        // One block to a cluster.
+        4 => value == 1 << 32 | 1 && attribute.value[1] as u32 == 1,
+        8 => (-5..=0).contains(&(value as i32)),
+        // The map: the domains of the default and of the remote one.
+        9 => bytes[..2].iter().all(|domain| *domain < domains()),
+        10 => value as u32 <= 1,
+        _ => false,
+    };
+    if good { Ok(()) } else { Err(Status::ERROR_INVALID_VALUE) }
+}
+
+/// `cuLaunchKernelEx`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchKernelEx(
+    config: *const LaunchConfig,
+    function: usize,
+    from: *const *const u8,
+    extra: *const *const c_void,
+) -> Status {
+    call("cuLaunchKernelEx", || {
+        if config.is_null() {
+            return Err(Status::ERROR_INVALID_VALUE);
+        }
+        // SAFETY: the caller's.
+        let config = unsafe { *config };
+        let LaunchConfig { grid, block, dynamic, stream, .. } = config;
+        let mut request = Request { grid, block, dynamic, stream, cooperative: false };
+        if config.count > 0 && config.attributes.is_null() {
+            return Err(Status::ERROR_INVALID_VALUE);
+        }
+        for index in 0..config.count as usize {
+            // SAFETY: the caller's: there are `count` of them.
+            apply(unsafe { &*config.attributes.add(index) }, &mut request)?;
+        }
+        // SAFETY: the caller's.
+        unsafe { run(function, request, from, extra) }
+    })
+}

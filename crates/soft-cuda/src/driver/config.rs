@@ -1,0 +1,87 @@
+//! What the environment says; see the crate's documentation.
+
+use std::env;
+use std::sync::OnceLock;
+
+use super::status::Status;
+use crate::machine::grid::Pace;
+use crate::ptx::decode::Accepts;
+
+/// The configuration, read once.
+#[derive(Debug)]
+pub struct Config {
+    /// Devices.
+    pub devices: u32,
+    /// Their compute capability, for instance 90.
+    pub sm: u32,
+    /// The driver's version, for instance 12090.
+    pub driver: i32,
+    /// Bytes of memory of each device.
+    pub memory: u64,
+    /// What `cuInit` returns.
+    pub init_error: Status,
+    /// The launch that fails, counted from 1, and its error.
+    pub launch_error: Option<(u64, Status)>,
+    /// Multiprocessors.
+    pub sms: u32,
+    /// Places for blocks on each.
+    pub blocks_per_sm: u32,
+    /// How turns are given.
+    pub pace: Pace,
+    /// Calls are told on stderr.
+    pub trace: bool,
+}
+
+fn number(name: &str) -> Option<u64> {
+    let text = env::var(name).ok()?;
+    let parsed = text.trim().parse().ok();
+    if parsed.is_none() {
+        eprintln!("soft-cuda: {name}={text} is no number, and is ignored");
+    }
+    parsed
+}
+
+impl Config {
+    /// The configuration of this process.
+    pub fn get() -> &'static Config {
+        static CONFIG: OnceLock<Config> = OnceLock::new();
+        CONFIG.get_or_init(Config::read)
+    }
+
+    fn read() -> Config {
+        let or = |name, default| number(name).unwrap_or(default);
+        let launch_error = env::var("SOFT_CUDA_LAUNCH_ERROR").ok().and_then(|text| {
+            let (launch, error) = text.split_once(':')?;
+            Some((launch.parse().ok()?, Status(error.parse().ok()?)))
+        });
+        Config {
+            devices: or("SOFT_CUDA_DEVICES", 1).min(64) as u32,
+            sm: or("SOFT_CUDA_SM", 90) as u32,
+            driver: or("SOFT_CUDA_DRIVER", 12090) as i32,
+            memory: or("SOFT_CUDA_MEMORY", 1 << 30),
+            init_error: Status(or("SOFT_CUDA_INIT_ERROR", 0) as u32),
+            launch_error,
+            sms: or("SOFT_CUDA_SMS", 8).max(1) as u32,
+            blocks_per_sm: or("SOFT_CUDA_BLOCKS_PER_SM", 4).clamp(1, 32) as u32,
+            pace: Pace {
+                quantum: or("SOFT_CUDA_QUANTUM", 128).clamp(1, 1 << 20) as u32,
+                seed: number("SOFT_CUDA_SEED"),
+                strict: or("SOFT_CUDA_STRICT", 1) != 0,
+            },
+            trace: or("SOFT_CUDA_TRACE", 0) != 0,
+        }
+    }
+
+    /// The PTX that a driver of this version understands (PTX ISA 13 "Release Notes").
+    pub fn accepts(&self, sm: u32) -> Accepts {
+        let version = match (self.driver / 1000, self.driver % 1000 / 10) {
+            (major @ ..11, _) => (major.max(1) as u32 - 4.min(major.max(1) as u32 - 1), 0),
+            (11, minor) => (7, minor as u32),
+            (12, minor @ ..6) => (8, minor as u32),
+            (12, 6) => (8, 5),
+            (12, minor) => (8, minor as u32 - 1),
+            (major, minor) => (major as u32 - 4, minor as u32),
+        };
+        Accepts { version, sm }
+    }
+}

@@ -1,0 +1,126 @@
+//! Events.
+
+use std::sync::{Arc, Mutex};
+
+use super::handle::Handles;
+use super::status::{Done, Status};
+use super::stream::{self, Signal};
+use super::{context, lock};
+
+/// An event.
+pub struct Event {
+    context: usize,
+    timed: bool,
+    recorded: Mutex<Option<Arc<Signal>>>,
+}
+
+static EVENTS: Handles<Event> = Handles::new();
+
+const DISABLE_TIMING: u32 = 2;
+
+/// A new event of the current context.
+///
+/// # Errors
+/// There is no context.
+pub fn create(flags: u32) -> Done<usize> {
+    let context = context::current()?.handle;
+    if flags & !7 != 0 {
+        return Err(Status::ERROR_INVALID_VALUE);
+    }
+    let make = |_| Event { context, timed: flags & DISABLE_TIMING == 0, recorded: Mutex::default() };
+    Ok(EVENTS.add(make).0)
+}
+
+/// Ends an event.
+///
+/// # Errors
+/// There is no such event.
+pub fn destroy(handle: usize) -> Done {
+    EVENTS.remove(handle).map(drop)
+}
+
+/// Forgets a context's events.
+pub fn forget(context: usize) {
+    EVENTS.retain(|event| event.context != context);
+}
+
+/// Records an event on a stream.
+///
+/// # Errors
+/// A handle is wrong, they are of two contexts, or the context has failed.
+pub fn record(handle: usize, on: usize) -> Done {
+    let (stream, context) = stream::resolve(on)?;
+    let event = EVENTS.get(handle)?;
+    if event.context != context.handle {
+        return Err(Status::ERROR_INVALID_HANDLE);
+    }
+    let done = stream::enqueue(&stream, &context, Box::new(|_| Ok(())));
+    *lock(&event.recorded) = Some(done);
+    Ok(())
+}
+
+fn healthy(event: &Event) -> Done {
+    match context::CONTEXTS.get(event.context) {
+        Ok(context) => context.healthy(),
+        Err(_) => Err(Status::ERROR_CONTEXT_IS_DESTROYED),
+    }
+}
+
+/// Whether what was recorded is done.
+///
+/// # Errors
+/// It is not, the handle is wrong, or the context has failed.
+pub fn query(handle: usize) -> Done {
+    let event = EVENTS.get(handle)?;
+    healthy(&event)?;
+    let recorded = lock(&event.recorded).clone();
+    match recorded {
+        Some(signal) if signal.time().is_none() => Err(Status::ERROR_NOT_READY),
+        _ => healthy(&event),
+    }
+}
+
+/// Waits until what was recorded is done.
+///
+/// # Errors
+/// The handle is wrong, or the context has failed.
+pub fn synchronize(handle: usize) -> Done {
+    let event = EVENTS.get(handle)?;
+    let recorded = lock(&event.recorded).clone();
+    if let Some(signal) = recorded {
+        signal.wait();
+    }
+    healthy(&event)
+}
+
+/// Work that a stream gets from now on waits for what the event has recorded.
+///
+/// # Errors
+/// A handle is wrong, or the context has failed.
+pub fn wait(on: usize, handle: usize) -> Done {
+    let (stream, context) = stream::resolve(on)?;
+    let event = EVENTS.get(handle)?;
+    let recorded = lock(&event.recorded).clone();
+    if let Some(signal) = recorded {
+        stream::enqueue_after(&stream, &context, vec![signal], false, Box::new(|_| Ok(())));
+    }
+    Ok(())
+}
+
+/// Milliseconds between two events.
+///
+/// # Errors
+/// One of them was made without timing, was not recorded, or is not done.
+pub fn elapsed(from: usize, to: usize) -> Done<f32> {
+    let time = |handle| {
+        let event = EVENTS.get(handle)?;
+        healthy(&event)?;
+        let recorded = lock(&event.recorded).clone();
+        match recorded {
+            Some(signal) if event.timed => signal.time().ok_or(Status::ERROR_NOT_READY),
+            _ => Err(Status::ERROR_INVALID_HANDLE),
+        }
+    };
+    let (from, to) = (time(from)?, time(to)?);
+    Ok((to as i64 - from as i64) as f32 / 1e6)
+}

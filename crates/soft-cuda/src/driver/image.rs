@@ -1,0 +1,100 @@
+//! What a module is loaded from: PTX text, or this driver's "cubin", which is a header and that text.
+
+use std::collections::HashMap;
+
+use super::config::Config;
+use super::status::{Done, Status};
+use crate::ptx::{Kind, Refused, decode};
+
+/// How a linked image begins.
+const MAGIC: &[u8; 16] = b"\x7fSOFTCUDA-CUBIN\0";
+
+/// A linked image of PTX text for a compute capability.
+pub fn linked(text: &str, sm: u32) -> Vec<u8> {
+    let mut image = MAGIC.to_vec();
+    image.extend_from_slice(&sm.to_le_bytes());
+    image.extend_from_slice(&(text.len() as u32).to_le_bytes());
+    image.extend_from_slice(text.as_bytes());
+    image
+}
+
+/// An image as it lies in memory.
+pub enum Source {
+    /// Text, to be compiled now.
+    Text(String),
+    /// What was linked, with its compute capability.
+    Linked(String, u32),
+}
+
+/// Reads an image.
+///
+/// # Safety
+/// It is a whole image: text up to a zero, or what [`linked`] has made.
+///
+/// # Errors
+/// It is neither.
+pub unsafe fn read(image: *const u8) -> Done<Source> {
+    if image.is_null() {
+        return Err(Status::ERROR_INVALID_VALUE);
+    }
+    let mut begins = Vec::new();
+    for (at, magic) in MAGIC.iter().enumerate() {
+        // SAFETY: the caller's; nothing is read beyond a zero or another beginning.
+        let byte = unsafe { image.add(at).read() };
+        if byte == 0 && *magic != 0 {
+            break;
+        }
+        begins.push(byte);
+        if begins[0] == MAGIC[0] && byte != *magic {
+            return Err(Status::ERROR_INVALID_IMAGE);
+        }
+    }
+    if begins == MAGIC {
+        // SAFETY: the caller's: the header is followed by two numbers and the text.
+        let (sm, length) = unsafe {
+            let number = |at: usize| u32::from_le_bytes(image.add(at).cast::<[u8; 4]>().read());
+            (number(MAGIC.len()), number(MAGIC.len() + 4) as usize)
+        };
+        // SAFETY: as above.
+        let text = unsafe { std::slice::from_raw_parts(image.add(MAGIC.len() + 8), length) };
+        let text = std::str::from_utf8(text).map_err(|_| Status::ERROR_INVALID_IMAGE)?;
+        return Ok(Source::Linked(text.to_owned(), sm));
+    }
+    if !begins.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()) {
+        return Err(Status::ERROR_INVALID_IMAGE);
+    }
+    // SAFETY: the caller's: text ends with a zero.
+    let text = unsafe { std::ffi::CStr::from_ptr(image.cast()) };
+    match text.to_str() {
+        Ok(text) if text.contains(".version") => Ok(Source::Text(text.to_owned())),
+        _ => Err(Status::ERROR_INVALID_IMAGE),
+    }
+}
+
+/// Compiles text for a compute capability; the error has the log.
+///
+/// # Errors
+/// The text is refused.
+pub fn compile(text: &str, sm: u32) -> Result<decode::Image, (Status, String)> {
+    compile_at(text, sm, &HashMap::new())
+}
+
+/// The same with the addresses of the module's variables.
+///
+/// # Errors
+/// The text is refused.
+pub fn compile_at(text: &str, sm: u32, globals: &HashMap<String, u64>) -> Result<decode::Image, (Status, String)> {
+    crate::ptx::decode(text, Config::get().accepts(sm), globals).map_err(|refused| {
+        let log = log(&refused);
+        eprintln!("soft-cuda: {log}");
+        let status = match refused.kind {
+            Kind::Text | Kind::Target => Status::ERROR_INVALID_PTX,
+            Kind::Version => Status::ERROR_UNSUPPORTED_PTX_VERSION,
+        };
+        (status, log)
+    })
+}
+
+fn log(refused: &Refused) -> String {
+    format!("{refused}\nptxas fatal   : Ptx assembly aborted due to errors")
+}

@@ -1,0 +1,127 @@
+//! Launches.
+
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::config::Config;
+use super::module::{self, Function};
+use super::status::{Done, Status};
+use super::{MEMORY, lock, stream};
+use crate::machine::grid::{Launch, Shape};
+use crate::machine::{Failure, Fault};
+
+/// What a launch asks for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Request {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic: u32,
+    /// The stream's handle.
+    pub stream: usize,
+    /// All blocks at once.
+    pub cooperative: bool,
+}
+
+static LAUNCHES: AtomicU64 = AtomicU64::new(0);
+static INSTRUCTIONS: AtomicU64 = AtomicU64::new(0);
+static LAST: Mutex<String> = Mutex::new(String::new());
+
+/// PTX instructions that all launches that have ended have executed.
+pub fn instructions() -> u64 {
+    INSTRUCTIONS.load(Ordering::Relaxed)
+}
+
+/// What the last failed launch said; empty if none has failed.
+pub fn last_failure() -> String {
+    lock(&LAST).clone()
+}
+
+/// The driver's error for a fault.
+fn status(fault: &Fault) -> Status {
+    match fault {
+        Fault::Illegal { .. } => Status::ERROR_ILLEGAL_ADDRESS,
+        Fault::Misaligned { .. } => Status::ERROR_MISALIGNED_ADDRESS,
+        Fault::Trap | Fault::Unwritten { .. } | Fault::Stuck => Status::ERROR_LAUNCH_FAILED,
+        Fault::Barrier => Status::ERROR_ILLEGAL_INSTRUCTION,
+    }
+}
+
+fn tell(failure: &Failure) {
+    let text = failure.to_string();
+    eprintln!("soft-cuda: {text}");
+    *lock(&LAST) = text;
+}
+
+/// Whether the device and the kernel allow it; gives the number of places for blocks.
+fn check(function: &Function, request: &Request) -> Done<u32> {
+    let config = Config::get();
+    let kernel = function.kernel();
+    let [x, y, z] = request.grid;
+    let grid = (1..=i32::MAX as u32).contains(&x) && (1..=65535).contains(&y) && (1..=65535).contains(&z);
+    let [bx, by, bz] = request.block;
+    let block = (1..=1024).contains(&bx) && (1..=1024).contains(&by) && (1..=64).contains(&bz);
+    if !grid || !block || bx * by * bz > 1024 {
+        return Err(Status::ERROR_INVALID_VALUE);
+    }
+    let threads = bx * by * bz;
+    if threads > module::most_threads(kernel) || kernel.exact_threads.is_some_and(|exact| exact != request.block) {
+        return Err(Status::ERROR_INVALID_VALUE);
+    }
+    if request.dynamic > function.most_dynamic.load(Ordering::Relaxed) {
+        return Err(Status::ERROR_INVALID_VALUE);
+    }
+    let places = module::resident(function, threads, request.dynamic.into()) * config.sms;
+    if places == 0 {
+        return Err(Status::ERROR_LAUNCH_OUT_OF_RESOURCES);
+    }
+    if request.cooperative && u64::from(x) * u64::from(y) * u64::from(z) > u64::from(places) {
+        return Err(Status::ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+    }
+    Ok(places)
+}
+
+/// Launches a kernel with the bytes of its parameters.
+///
+/// # Errors
+/// The launch asks for what there is not.
+pub fn launch(function: &Arc<Function>, request: Request, params: Vec<u8>) -> Done {
+    let (stream, context) = stream::resolve(request.stream)?;
+    module::belongs(function, &context)?;
+    let places = check(function, &request)?;
+    let config = Config::get();
+    let number = LAUNCHES.fetch_add(1, Ordering::Relaxed) + 1;
+    let injected = config.launch_error.filter(|(launch, _)| *launch == number).map(|(_, error)| error);
+    let function = function.clone();
+    let devices = context.reaches.load(Ordering::Acquire);
+    let work: stream::Work = Box::new(move |_| {
+        if let Some(error) = injected {
+            return Err(error);
+        }
+        let Request { grid, block, dynamic, .. } = request;
+        let launch = Launch {
+            kernel: function.kernel(),
+            constants: &function.module.image.constants,
+            params: &params,
+            shape: Shape { grid, block, dynamic, places },
+            sms: config.sms,
+            devices,
+            pace: config.pace,
+        };
+        match launch.run(&MEMORY) {
+            Ok(count) => {
+                INSTRUCTIONS.fetch_add(count, Ordering::Relaxed);
+                Ok(())
+            }
+            Err(failure) => {
+                tell(&failure);
+                Err(status(&failure.fault))
+            }
+        }
+    });
+    stream::enqueue(&stream, &context, work);
+    Ok(())
+}

@@ -1,0 +1,274 @@
+//! Modules, functions, and the linker.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::allocate::{self, Kind};
+use super::config::Config;
+use super::context::{self, Context};
+use super::handle::Handles;
+use super::image::{self, Source};
+use super::status::{Done, Status};
+use super::transfer::{self, Where};
+use crate::ptx::decode::{Image, Kernel};
+
+/// A module in a context.
+pub struct Module {
+    /// The context's handle.
+    pub context: usize,
+    /// What it has.
+    pub image: Image,
+    /// Addresses and sizes of its variables.
+    pub globals: HashMap<String, (u64, u64)>,
+}
+
+/// A kernel of a module.
+pub struct Function {
+    /// Its handle.
+    pub handle: usize,
+    module_handle: usize,
+    /// Its module.
+    pub module: Arc<Module>,
+    index: usize,
+    /// Its name, with a zero at the end.
+    pub name: String,
+    /// Bytes of dynamic shared memory that launches may ask for.
+    pub most_dynamic: AtomicU32,
+}
+
+static MODULES: Handles<Module> = Handles::new();
+static FUNCTIONS: Handles<Function> = Handles::new();
+
+/// Shared memory of a block, unless a function asks for more.
+pub const SHARED: u32 = 48 << 10;
+
+/// Shared memory of a block at most; 1 KiB is the system's (CUDA C++ Programming Guide, "Technical Specifications per
+/// Compute Capability").
+pub fn most_shared() -> u32 {
+    match Config::get().sm {
+        70 | 72 => 96 << 10,
+        75 => 64 << 10,
+        80 | 87 => 163 << 10,
+        86 | 89 | 120.. => 99 << 10,
+        _ => 227 << 10,
+    }
+}
+
+impl Function {
+    /// What it runs.
+    pub fn kernel(&self) -> &Kernel {
+        &self.module.image.kernels[self.index]
+    }
+}
+
+/// Loads a module into the current context; the error has the log.
+///
+/// # Errors
+/// The image is none, or not for this device.
+pub fn load(source: &Source) -> Result<usize, (Status, String)> {
+    let quiet = |status| (status, String::new());
+    let context = context::current().map_err(quiet)?;
+    let sm = Config::get().sm;
+    let text = match source {
+        Source::Text(text) => text,
+        // Binaries run on devices of their generation with the same or a greater minor number.
+        Source::Linked(_, of) if of / 10 != sm / 10 || *of > sm => return Err(quiet(Status::ERROR_NO_BINARY_FOR_GPU)),
+        Source::Linked(text, _) => text,
+    };
+    let first = image::compile(text, sm)?;
+    let mut globals = HashMap::new();
+    for global in &first.globals {
+        let address = allocate::allocate(&context, global.bytes.max(1), Kind::Device, 0).map_err(quiet)?;
+        transfer::fill(address, 0, 1, global.bytes as usize, (1, 0), None).map_err(quiet)?;
+        let initial = &global.initial;
+        let from = initial.as_ptr().expose_provenance() as u64;
+        transfer::bytes((address, Where::Device), (from, Where::Host), initial.len(), None).map_err(quiet)?;
+        globals.insert(global.name.clone(), (address, global.bytes));
+    }
+    let image = if globals.is_empty() {
+        first
+    } else {
+        let addresses = globals.iter().map(|(name, (address, _))| (name.clone(), *address)).collect();
+        image::compile_at(text, sm, &addresses)?
+    };
+    Ok(MODULES.add(|_| Module { context: context.handle, image, globals }).0)
+}
+
+/// Unloads a module, once the device has nothing left to do.
+///
+/// # Errors
+/// There is no such module.
+pub fn unload(handle: usize) -> Done {
+    context::current()?;
+    let module = MODULES.remove(handle)?;
+    if let Ok(context) = context::CONTEXTS.get(module.context) {
+        context.idle();
+    }
+    FUNCTIONS.retain(|function| function.module_handle != handle);
+    module.globals.values().for_each(|(address, _)| allocate::release(*address));
+    Ok(())
+}
+
+/// Forgets a context's modules.
+pub fn forget(context: usize) {
+    FUNCTIONS.retain(|function| function.module.context != context);
+    MODULES.retain(|module| module.context != context);
+}
+
+/// A kernel by its name.
+///
+/// # Errors
+/// There is no such module or kernel.
+pub fn function(module_handle: usize, name: &str) -> Done<usize> {
+    context::current()?;
+    let module = MODULES.get(module_handle)?;
+    let index = module.image.kernels.iter().position(|kernel| kernel.name == name).ok_or(Status::ERROR_NOT_FOUND)?;
+    let same = |f: &Arc<Function>| f.module_handle == module_handle && f.index == index;
+    if let Some(known) = FUNCTIONS.all().into_iter().find(same) {
+        return Ok(known.handle);
+    }
+    let name = format!("{name}\0");
+    let most_dynamic = AtomicU32::new(SHARED.saturating_sub(module.image.kernels[index].shared as u32));
+    Ok(FUNCTIONS.add(|handle| Function { handle, module_handle, module, index, name, most_dynamic }).0)
+}
+
+/// A variable by its name: its address and its size.
+///
+/// # Errors
+/// There is no such module or variable.
+pub fn global(module: usize, name: &str) -> Done<(u64, u64)> {
+    context::current()?;
+    MODULES.get(module)?.globals.get(name).copied().ok_or(Status::ERROR_NOT_FOUND)
+}
+
+/// A function of a handle.
+///
+/// # Errors
+/// There is none.
+pub fn find(handle: usize) -> Done<Arc<Function>> {
+    context::initialized()?;
+    FUNCTIONS.get(handle)
+}
+
+/// Threads that a block of this kernel may have.
+pub fn most_threads(kernel: &Kernel) -> u32 {
+    let told = kernel.exact_threads.or(kernel.most_threads);
+    told.map_or(1024, |extents| extents.iter().product::<u32>().min(1024))
+}
+
+/// `cuFuncGetAttribute`. The number of registers is nominal: nobody allocates any here.
+///
+/// # Errors
+/// There is no such attribute.
+pub fn attribute(function: &Function, attribute: i32) -> Done<i32> {
+    let kernel = function.kernel();
+    let (major, minor) = function.module.image.version;
+    Ok(match attribute {
+        0 => most_threads(kernel) as i32,
+        1 => kernel.shared as i32,
+        2 => function.module.image.constants.len() as i32,
+        3 => kernel.local as i32,
+        4 => kernel.registers.len().clamp(16, 64) as i32,
+        5 => (major * 10 + minor) as i32,
+        6 => Config::get().sm as i32,
+        7 | 10..=16 => 0,
+        8 => function.most_dynamic.load(Ordering::Relaxed) as i32,
+        9 => -1,
+        _ => return Err(Status::ERROR_INVALID_VALUE),
+    })
+}
+
+/// `cuFuncSetAttribute`.
+///
+/// # Errors
+/// The attribute cannot be set, or not to that.
+pub fn set_attribute(function: &Function, attribute: i32, value: i32) -> Done {
+    match attribute {
+        8 => {
+            let rest = i64::from(most_shared()) - function.kernel().shared as i64;
+            if value < 0 || i64::from(value) > rest {
+                return Err(Status::ERROR_INVALID_VALUE);
+            }
+            function.most_dynamic.store(value as u32, Ordering::Relaxed);
+            Ok(())
+        }
+        9 if (-1..=100).contains(&value) => Ok(()),
+        14 | 15 => Ok(()),
+        _ => Err(Status::ERROR_INVALID_VALUE),
+    }
+}
+
+/// Blocks of a function that a multiprocessor has places for.
+pub fn resident(function: &Function, threads: u32, dynamic: u64) -> u32 {
+    let shared = function.kernel().shared + dynamic;
+    if threads == 0 || threads > most_threads(function.kernel()) || shared > u64::from(most_shared()) {
+        return 0;
+    }
+    let by_shared = u64::from(most_shared() + 1024) / (shared + 1024);
+    Config::get().blocks_per_sm.min(2048 / threads.next_multiple_of(32)).min(by_shared as u32)
+}
+
+/// A linker's work.
+pub struct Link {
+    /// The compute capability that it links for.
+    pub sm: u32,
+    /// Where the log of errors goes.
+    pub log: Option<Log>,
+    text: Mutex<Option<String>>,
+    result: Mutex<Option<Box<[u8]>>>,
+}
+
+/// A buffer of the caller's: address and size, and where the used size goes.
+#[derive(Clone, Copy)]
+pub struct Log {
+    /// The buffer.
+    pub at: usize,
+    /// Its size.
+    pub bytes: usize,
+    /// The slot of the size's option.
+    pub size_slot: usize,
+}
+
+/// Links under way.
+pub static LINKS: Handles<Link> = Handles::new();
+
+impl Link {
+    /// Nothing yet.
+    pub fn new(sm: u32, log: Option<Log>) -> Link {
+        Link { sm, log, text: Mutex::default(), result: Mutex::default() }
+    }
+
+    /// Adds PTX; the error has the log.
+    ///
+    /// # Errors
+    /// It is refused, or it is the second one: soft-cuda links one.
+    pub fn add(&self, text: &str) -> Result<(), (Status, String)> {
+        image::compile(text, self.sm)?;
+        let mut own = super::lock(&self.text);
+        if own.is_some() {
+            return Err((Status::ERROR_NOT_SUPPORTED, "soft-cuda links one text".to_owned()));
+        }
+        *own = Some(text.to_owned());
+        Ok(())
+    }
+
+    /// The image: its address and its size, as long as the link lives.
+    ///
+    /// # Errors
+    /// Nothing was added.
+    pub fn complete(&self) -> Done<(usize, usize)> {
+        let text = super::lock(&self.text).clone().ok_or(Status::ERROR_INVALID_VALUE)?;
+        let mut result = super::lock(&self.result);
+        let image = result.get_or_insert_with(|| image::linked(&text, self.sm).into());
+        Ok((image.as_ptr().expose_provenance(), image.len()))
+    }
+}
+
+/// Whether a module belongs to that context.
+///
+/// # Errors
+/// It does not.
+pub fn belongs(function: &Function, context: &Context) -> Done {
+    if function.module.context == context.handle { Ok(()) } else { Err(Status::ERROR_INVALID_HANDLE) }
+}

@@ -1,0 +1,282 @@
+//! Blocks and their threads' turns.
+//!
+//! Blocks take places in the order of their indices; so many are resident as the device has places for. All threads of
+//! all resident blocks have turns, so a block may wait for another one that is resident. Threads need not go on in
+//! step with their warp.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::memory::{Memory, View};
+use super::thread::{Common, Own, State, Thread, Turn};
+use super::{Failure, Fault};
+use crate::ptx::Kernel;
+
+/// What never-written memory is filled with.
+pub const PATTERN: u64 = 0xA5A5_A5A5_A5A5_A5A5;
+
+/// The extents of a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Bytes of shared memory beyond what the text declares.
+    pub dynamic: u32,
+    /// Places for blocks.
+    pub places: u32,
+}
+
+/// How turns are given.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Instructions of a turn.
+    pub quantum: u32,
+    /// If told, turns vary in length and order.
+    pub seed: Option<u64>,
+    /// Registers are tested for having been written where that is not known beforehand.
+    pub strict: bool,
+}
+
+/// A launch.
+pub struct Launch<'a> {
+    /// What it runs.
+    pub kernel: &'a Kernel,
+    /// The module's constant space.
+    pub constants: &'a [u8],
+    /// The parameters' bytes.
+    pub params: &'a [u8],
+    /// Its extents.
+    pub shape: Shape,
+    /// Multiprocessors.
+    pub sms: u32,
+    /// Devices whose memory it may use, as bits.
+    pub devices: u64,
+    /// Turns.
+    pub pace: Pace,
+}
+
+struct Block {
+    index: [u32; 3],
+    slot: u32,
+    threads: Vec<Thread>,
+    regs: Vec<u64>,
+    written: Vec<u64>,
+    shared: Vec<u64>,
+    local: Vec<u64>,
+    alive: u32,
+    barriers: [Barrier; 16],
+}
+
+#[derive(Clone, Copy, Default)]
+struct Barrier {
+    arrived: u32,
+    /// How many must come, if that was told.
+    threads: Option<u32>,
+}
+
+static GRIDS: AtomicU64 = AtomicU64::new(1);
+
+impl Launch<'_> {
+    /// Runs the launch to its end; gives the number of instructions.
+    ///
+    /// # Errors
+    /// The first fault of a thread.
+    pub fn run(&self, memory: &Memory) -> Result<u64, Failure> {
+        if self.kernel.all_assigned || !self.pace.strict {
+            self.run_as::<false>(memory)
+        } else {
+            self.run_as::<true>(memory)
+        }
+    }
+
+    fn run_as<const CHECKED: bool>(&self, memory: &Memory) -> Result<u64, Failure> {
+        let mut common = Common {
+            kernel: self.kernel,
+            shape: self.shape,
+            params: self.params,
+            constants: self.constants,
+            count: 0,
+            view: View::new(memory, self.devices),
+            sms: self.sms,
+            grid: GRIDS.fetch_add(1, Ordering::Relaxed),
+        };
+        let [x, y, z] = self.shape.grid.map(u64::from);
+        let total = x * y * z;
+        let index = |block: u64| [(block % x) as u32, (block / x % y) as u32, (block / x / y) as u32];
+        let mut next = 0;
+        let mut blocks = Vec::new();
+        while next < total && blocks.len() < self.shape.places as usize {
+            blocks.push(self.block::<CHECKED>(index(next), blocks.len() as u32));
+            next += 1;
+        }
+        let mut jitter = self.pace.seed.map(|seed| Jitter(seed.wrapping_add(common.grid) | 1));
+        while !blocks.is_empty() {
+            common.view.refresh();
+            let mut at = 0;
+            while at < blocks.len() {
+                let block = &mut blocks[at];
+                self.round::<CHECKED>(&mut common, block, jitter.as_mut())?;
+                if block.alive > 0 {
+                    at += 1;
+                } else if next < total {
+                    self.renew::<CHECKED>(block, index(next));
+                    next += 1;
+                    at += 1;
+                } else {
+                    blocks.swap_remove(at);
+                }
+            }
+        }
+        Ok(common.count)
+    }
+
+    fn threads(&self) -> u32 {
+        self.shape.block.iter().product()
+    }
+
+    fn block<const CHECKED: bool>(&self, index: [u32; 3], slot: u32) -> Block {
+        let threads = self.threads() as usize;
+        let registers = self.kernel.registers.len();
+        let mut block = Block {
+            index,
+            slot,
+            threads: Vec::new(),
+            regs: vec![PATTERN; threads * registers],
+            written: if CHECKED { vec![0; threads * registers.div_ceil(64)] } else { Vec::new() },
+            shared: vec![PATTERN; (self.kernel.shared + u64::from(self.shape.dynamic)).div_ceil(8) as usize],
+            local: vec![PATTERN; threads * self.kernel.local.div_ceil(8) as usize],
+            alive: 0,
+            barriers: [Barrier::default(); 16],
+        };
+        self.renew::<CHECKED>(&mut block, index);
+        block
+    }
+
+    /// The place of a block that has ended becomes that of another one.
+    fn renew<const CHECKED: bool>(&self, block: &mut Block, index: [u32; 3]) {
+        block.index = index;
+        block.threads.clear();
+        block.threads.extend((0..self.threads()).map(|_| Thread { at: 0, flag: false, state: State::Runs }));
+        block.written.fill(0);
+        block.shared.fill(PATTERN);
+        block.local.fill(PATTERN);
+        block.alive = self.threads();
+        block.barriers = [Barrier::default(); 16];
+    }
+
+    /// One turn for each of the block's threads.
+    fn round<const CHECKED: bool>(
+        &self,
+        common: &mut Common<'_>,
+        block: &mut Block,
+        mut jitter: Option<&mut Jitter>,
+    ) -> Result<(), Failure> {
+        let threads = block.threads.len();
+        let first = jitter.as_mut().map_or(0, |jitter| jitter.below(threads as u64) as usize);
+        let mut any = false;
+        for turn in 0..threads {
+            let at = (first + turn) % threads;
+            if block.threads[at].state != State::Runs {
+                continue;
+            }
+            any = true;
+            let quantum = self.pace.quantum;
+            let quantum = jitter.as_mut().map_or(quantum, |jitter| 1 + jitter.below(u64::from(quantum) * 2) as u32);
+            let index = self.thread_index(at as u32);
+            let turn = {
+                let mut own = Own {
+                    regs: part(&mut block.regs, at, threads),
+                    written: part(&mut block.written, at, threads),
+                    shared: &mut block.shared,
+                    local: part(&mut block.local, at, threads),
+                    index,
+                    linear: at as u32,
+                    block: block.index,
+                    slot: block.slot,
+                };
+                own.turn::<CHECKED>(common, &mut block.threads[at], quantum)
+            };
+            match turn {
+                Err(fault) => return Err(self.failure(fault, block, at)),
+                Ok(Turn::Over) => {}
+                Ok(Turn::Ended) => block.end(at),
+                Ok(Turn::Barrier { waits, barrier, threads }) => block.arrive(at, waits, barrier, threads),
+            }
+        }
+        if !any && block.alive > 0 {
+            let at = block.threads.iter().position(|thread| thread.state != State::Ended).unwrap_or(0);
+            return Err(self.failure(Fault::Stuck, block, at));
+        }
+        Ok(())
+    }
+
+    fn thread_index(&self, at: u32) -> [u32; 3] {
+        let [x, y, _] = self.shape.block;
+        [at % x, at / x % y, at / x / y]
+    }
+
+    fn failure(&self, fault: Fault, block: &Block, at: usize) -> Failure {
+        let step =
+            (block.threads[at].at as usize).saturating_sub(usize::from(!matches!(fault, Fault::Unwritten { .. })));
+        Failure {
+            fault,
+            kernel: self.kernel.name.clone(),
+            line: self.kernel.lines.get(step).copied().unwrap_or(0),
+            block: block.index,
+            thread: self.thread_index(at as u32),
+        }
+    }
+}
+
+fn part(all: &mut [u64], at: usize, of: usize) -> &mut [u64] {
+    let size = all.len() / of;
+    &mut all[at * size..(at + 1) * size]
+}
+
+impl Block {
+    fn arrive(&mut self, at: usize, waits: bool, barrier: u8, threads: Option<u32>) {
+        if waits {
+            self.threads[at].state = State::Waits(barrier);
+        }
+        let state = &mut self.barriers[usize::from(barrier)];
+        state.arrived += 1;
+        state.threads = threads;
+        self.settle(barrier);
+    }
+
+    fn end(&mut self, at: usize) {
+        self.threads[at].state = State::Ended;
+        self.alive -= 1;
+        for barrier in 0..16 {
+            self.settle(barrier);
+        }
+    }
+
+    /// Lets the threads of a barrier go on if all have come: so many as was told, or all that have not ended (from
+    /// sm_70 on a barrier waits for the threads that have not exited).
+    fn settle(&mut self, barrier: u8) {
+        let state = &mut self.barriers[usize::from(barrier)];
+        if state.arrived == 0 || state.arrived < state.threads.unwrap_or(self.alive) {
+            return;
+        }
+        *state = Barrier::default();
+        for thread in &mut self.threads {
+            if thread.state == State::Waits(barrier) {
+                thread.state = State::Runs;
+            }
+        }
+    }
+}
+
+/// A small generator (xorshift64*).
+struct Jitter(u64);
+
+impl Jitter {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % end.max(1)
+    }
+}

@@ -1,0 +1,139 @@
+//! Fundamental types and state spaces (PTX ISA 5.1, 5.2).
+
+/// Kinds of types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sort {
+    /// `.pred`.
+    Pred,
+    /// `.bN`: bits.
+    Bits,
+    /// `.uN`.
+    Unsigned,
+    /// `.sN`.
+    Signed,
+    /// `.fN`.
+    Float,
+}
+
+/// A fundamental type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Type {
+    /// What it holds.
+    pub sort: Sort,
+    /// Its size in bits; 1 for a predicate.
+    pub bits: u32,
+}
+
+impl Type {
+    /// `.pred`
+    pub const PRED: Type = Type { sort: Sort::Pred, bits: 1 };
+    /// `.b32`
+    pub const B32: Type = Type { sort: Sort::Bits, bits: 32 };
+    /// `.u32`
+    pub const U32: Type = Type { sort: Sort::Unsigned, bits: 32 };
+    /// `.u64`
+    pub const U64: Type = Type { sort: Sort::Unsigned, bits: 64 };
+
+    /// The type that a word such as `u32` names.
+    pub fn named(word: &str) -> Option<Type> {
+        if word == "pred" {
+            return Some(Type::PRED);
+        }
+        let sort = match word.as_bytes().first()? {
+            b'b' => Sort::Bits,
+            b'u' => Sort::Unsigned,
+            b's' => Sort::Signed,
+            b'f' => Sort::Float,
+            _ => return None,
+        };
+        let bits = match &word[1..] {
+            "8" => 8,
+            "16" => 16,
+            "32" => 32,
+            "64" => 64,
+            _ => return None,
+        };
+        (sort != Sort::Float || bits >= 32).then_some(Type { sort, bits })
+    }
+
+    /// Its size in memory.
+    pub fn bytes(self) -> u64 {
+        u64::from(self.bits.div_ceil(8))
+    }
+
+    /// Its bits, all set.
+    pub fn mask(self) -> u64 {
+        if self.bits == 64 { u64::MAX } else { (1 << self.bits) - 1 }
+    }
+
+    /// Whether it is a float.
+    pub fn is_float(self) -> bool {
+        self.sort == Sort::Float
+    }
+
+    /// Whether it is an integer with or without sign, bits not.
+    pub fn is_integer(self) -> bool {
+        matches!(self.sort, Sort::Unsigned | Sort::Signed)
+    }
+
+    /// Whether a register of this type may be an operand of an instruction of that type with the same size: bits agree
+    /// with everything, the signs of integers do not matter (PTX ISA 9.5 "Type Information for Instructions and
+    /// Operands").
+    pub fn agrees(self, instruction: Type) -> bool {
+        self.bits == instruction.bits && self.agrees_in_sort(instruction)
+    }
+
+    /// The same without regard to the sizes, for the instructions with relaxed sizes (9.5.1 "Operand Size Exceeding
+    /// Instruction-Type Size").
+    pub fn agrees_in_sort(self, instruction: Type) -> bool {
+        match (self.sort, instruction.sort) {
+            (Sort::Pred, other) | (other, Sort::Pred) => other == Sort::Pred,
+            (Sort::Bits, _) | (_, Sort::Bits) => true,
+            (a, b) => (a == Sort::Float) == (b == Sort::Float),
+        }
+    }
+}
+
+impl std::fmt::Display for Type {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let letter = match self.sort {
+            Sort::Pred => return f.write_str(".pred"),
+            Sort::Bits => 'b',
+            Sort::Unsigned => 'u',
+            Sort::Signed => 's',
+            Sort::Float => 'f',
+        };
+        write!(f, ".{letter}{}", self.bits)
+    }
+}
+
+/// State spaces with addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// No space named: the address says which.
+    Generic,
+    /// `.global`
+    Global,
+    /// `.shared`
+    Shared,
+    /// `.local`
+    Local,
+    /// `.param`
+    Param,
+    /// `.const`
+    Const,
+}
+
+impl Space {
+    /// The space that a word such as `global` names.
+    pub fn named(word: &str) -> Option<Space> {
+        Some(match word {
+            "global" => Space::Global,
+            "shared" | "shared::cta" => Space::Shared,
+            "local" => Space::Local,
+            "param" => Space::Param,
+            "const" => Space::Const,
+            _ => return None,
+        })
+    }
+}

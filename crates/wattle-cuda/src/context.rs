@@ -1,0 +1,201 @@
+//! A device that was opened: its context, what all its queues share, and whether it can still be used.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
+
+use wattle_core::{Error, ErrorKind, Result};
+use wattle_gpu::{cannot, lock, system};
+
+use crate::clock::Clock;
+use crate::driver::{Event, PrimaryContext, Refusal, Said, Stream};
+use crate::grave::Grave;
+use crate::helper::Helper;
+use crate::modules::Modules;
+use crate::peers::Peers;
+use crate::physical::Physical;
+use crate::slots::Slots;
+use crate::staging::Staging;
+
+/// A device that was opened. What it has of the driver's it keeps as long as the process.
+pub(crate) struct Context {
+    pub(crate) physical: Arc<Physical>,
+    pub(crate) primary: PrimaryContext,
+    pub(crate) modules: Modules,
+    pub(crate) slots: Mutex<Slots>,
+    pub(crate) helper: Mutex<Helper>,
+    pub(crate) staging: Mutex<Staging>,
+    pub(crate) peers: Peers,
+    pub(crate) clock: Clock,
+    /// How many operations of all queues are in flight.
+    pub(crate) in_flight: AtomicU64,
+    /// Held while a launch is submitted; and by who wants none to be.
+    pub(crate) launching: RwLock<()>,
+    /// What is to be freed when nothing is in flight.
+    pub(crate) graves: Mutex<Vec<Grave>>,
+    /// Why the device cannot be used any more.
+    lost: OnceLock<String>,
+    /// Launches that did not end when they were told to.
+    stuck: Mutex<Vec<Stuck>>,
+    is_stuck: AtomicBool,
+}
+
+/// A launch that did not end when it was told to.
+struct Stuck {
+    /// What it was given to, and which is done when it has ended after all.
+    stream: Arc<Stream>,
+    kernel: &'static str,
+}
+
+impl Context {
+    /// Opens a device.
+    pub(crate) fn open(physical: Arc<Physical>) -> Result<Arc<Context>> {
+        let name = physical.properties.name.clone();
+        let opened = |step: &str, refusal: Refusal| system(format!("opening device `{name}`: {step}"), refusal);
+        let primary = PrimaryContext::retain(physical.ordinal).map_err(|r| opened("its primary context", r))?;
+        primary.set_current().map_err(|r| opened("making its context current", r))?;
+        let slots = Slots::new().map_err(|r| opened("memory for what launches tell", r))?;
+        let helper = Helper::new(primary).map_err(|r| opened("a stream beside the launches", r))?;
+        let staging = Staging::new().map_err(|r| opened("a buffer for copies", r))?;
+        let clock = Clock::new(&helper).map_err(|r| opened("its clock", r))?;
+        Ok(Arc::new(Context {
+            primary,
+            modules: Modules::default(),
+            slots: Mutex::new(slots),
+            helper: Mutex::new(helper),
+            staging: Mutex::new(staging),
+            peers: Peers::default(),
+            clock,
+            in_flight: AtomicU64::new(0),
+            launching: RwLock::default(),
+            graves: Mutex::default(),
+            lost: OnceLock::new(),
+            stuck: Mutex::default(),
+            is_stuck: AtomicBool::new(false),
+            physical,
+        }))
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.physical.properties.name
+    }
+
+    /// Makes the device's context the calling thread's current one, if it was not the last that this crate made so.
+    ///
+    /// What other parts of the program make current on the same thread is not seen here: those who call the driver for
+    /// what is not a launch use [`Context::enter`], and a launch that was refused is tried again behind that.
+    pub(crate) fn stay(&self) -> Result<()> {
+        if self.primary.was_made_current() { self.alive() } else { self.enter() }
+    }
+
+    /// Makes the device's context the calling thread's current one.
+    pub(crate) fn enter(&self) -> Result<()> {
+        self.alive()?;
+        self.check("making its context current", self.primary.set_current())
+    }
+
+    /// What the driver said as a result of ours; a device that is lost is remembered.
+    pub(crate) fn check<T>(&self, what: &str, said: Said<T>) -> Result<T> {
+        said.map_err(|refusal| self.refused(what, refusal))
+    }
+
+    #[cold]
+    fn refused(&self, what: &str, refusal: Refusal) -> Error {
+        if refusal.ends_context() {
+            self.lose(refusal.to_string());
+            return self.lost();
+        }
+        system(format!("{what} on device `{}`", self.name()), refusal)
+    }
+
+    /// The device cannot be used any more.
+    pub(crate) fn lose(&self, why: String) {
+        // Of several reasons the first.
+        let _ = self.lost.set(why);
+    }
+
+    #[cold]
+    fn lost(&self) -> Error {
+        let why = self.lost.get().map_or("no reason was given", String::as_str);
+        let what = format!("be used any more in this process: {why}");
+        cannot(self.name(), what, "start the program again; data that were copied to the host before are whole")
+    }
+
+    /// Whether the device is lost.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.get().is_some()
+    }
+
+    /// Refuses to go on with a device that is lost.
+    pub(crate) fn alive(&self) -> Result<()> {
+        if self.is_lost() { Err(self.lost()) } else { Ok(()) }
+    }
+
+    /// Refuses to go on with a device that is lost, or that a launch does not let go of.
+    pub(crate) fn usable(&self) -> Result<()> {
+        self.alive()?;
+        if !self.is_stuck.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let mut stuck = lock(&self.stuck);
+        let mut failed = Ok(());
+        stuck.retain(|one| match self.check("looking for a launch's end", one.stream.is_done()) {
+            Ok(done) => !done,
+            Err(error) => {
+                failed = Err(error);
+                true
+            }
+        });
+        failed?;
+        let Some(first) = stuck.first() else {
+            self.is_stuck.store(false, Ordering::Release);
+            return Ok(());
+        };
+        let what = format!("be used at the moment: kernel `{}` was told to end and still runs", first.kernel);
+        let instead = "wait until it has ended, or use another device; give each launch less work";
+        Err(cannot(self.name(), what, instead))
+    }
+
+    /// Nobody waits for what was given to this stream any more, and the device cannot be used until it is done.
+    pub(crate) fn give_up(&self, stream: &Arc<Stream>, kernel: &'static str) {
+        lock(&self.stuck).push(Stuck { stream: stream.clone(), kernel });
+        self.is_stuck.store(true, Ordering::Release);
+    }
+
+    /// The error of launches of which one has ended the context.
+    pub(crate) fn ended_by(&self, kernels: &[&'static str], refusal: Refusal) -> Error {
+        let mut names: Vec<&str> = Vec::new();
+        for &kernel in kernels {
+            if !names.contains(&kernel) {
+                names.push(kernel);
+            }
+        }
+        let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+        let who = match &names[..] {
+            [] => return self.refused("waiting for its work", refusal),
+            [one] if kernels.len() == 1 => format!("kernel {one}"),
+            [one] => format!("one of {} launches of kernel {one} that were in flight", kernels.len()),
+            several => format!("one of the kernels {} that were in flight", several.join(", ")),
+        };
+        let hint = if kernels.len() > 1 {
+            "; with WATTLE_CUDA_SYNC=1 in the environment each launch is waited for, which tells which it is"
+        } else {
+            ""
+        };
+        self.lose(format!("{who}: {refusal}"));
+        let message = format!("{refusal}; device `{}` cannot be used any more in this process{hint}", self.name());
+        ErrorKind::System { what: who, message }.into()
+    }
+
+    /// Whether launches are waited for one by one, so that errors tell whose they are.
+    pub(crate) fn is_synchronous() -> bool {
+        static SYNCHRONOUS: OnceLock<bool> = OnceLock::new();
+        *SYNCHRONOUS
+            .get_or_init(|| std::env::var_os("WATTLE_CUDA_SYNC").is_some_and(|value| !value.is_empty() && value != "0"))
+    }
+
+    /// A new event of the device's.
+    pub(crate) fn event(&self, timed: bool) -> Result<Event> {
+        self.enter()?;
+        self.check("making an event", Event::new(timed))
+    }
+}

@@ -1,0 +1,114 @@
+//! Devices and their primary contexts.
+
+use std::cell::Cell;
+use std::ffi::CStr;
+
+use cudarc::driver::sys;
+
+use super::{Attribute, Said, said};
+
+/// A device of the driver's, which is there as long as the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ordinal(sys::CUdevice);
+
+/// How many devices there are.
+pub(crate) fn count() -> Said<i32> {
+    let mut count = 0;
+    // SAFETY: the driver is loaded, and the place is there.
+    said(unsafe { sys::cuDeviceGetCount(&raw mut count) })?;
+    Ok(count)
+}
+
+impl Ordinal {
+    /// The device of that number, from 0.
+    pub(crate) fn new(number: i32) -> Said<Ordinal> {
+        let mut device = 0;
+        // SAFETY: as in `count`.
+        said(unsafe { sys::cuDeviceGet(&raw mut device, number) })?;
+        Ok(Ordinal(device))
+    }
+
+    pub(crate) fn name(self) -> Said<String> {
+        let mut name = [0; 256];
+        // SAFETY: the device is one, and there is as much room as is said; the driver ends the name with a zero.
+        said(unsafe { sys::cuDeviceGetName(name.as_mut_ptr(), name.len() as i32 - 1, self.0) })?;
+        let bytes = name.map(|byte| byte as u8);
+        Ok(CStr::from_bytes_until_nul(&bytes).unwrap_or_default().to_string_lossy().into_owned())
+    }
+
+    pub(crate) fn attribute(self, attribute: Attribute) -> Said<i32> {
+        let mut value = 0;
+        // SAFETY: the device is one, and the place is there.
+        said(unsafe { sys::cuDeviceGetAttribute(&raw mut value, attribute, self.0) })?;
+        Ok(value)
+    }
+
+    /// The device's memory in bytes.
+    pub(crate) fn memory(self) -> Said<u64> {
+        let mut bytes = 0;
+        // SAFETY: as above.
+        said(unsafe { sys::cuDeviceTotalMem_v2(&raw mut bytes, self.0) })?;
+        Ok(bytes as u64)
+    }
+
+    /// Whether kernels and copies of this device can reach memory of another.
+    pub(crate) fn reaches(self, other: Ordinal) -> bool {
+        let mut can = 0;
+        // SAFETY: both are devices, and the place is there.
+        said(unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, self.0, other.0) }).is_ok() && can != 0
+    }
+}
+
+thread_local! {
+    /// The number of the context that this thread has made current last; 0 for none.
+    static CURRENT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The primary context of a device: the one that all parts of a program share. It is retained once, and kept as long as
+/// the process lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PrimaryContext(sys::CUcontext);
+
+// SAFETY: a context is the driver's, which all threads may use.
+unsafe impl Send for PrimaryContext {}
+// SAFETY: as above.
+unsafe impl Sync for PrimaryContext {}
+
+impl PrimaryContext {
+    pub(crate) fn retain(device: Ordinal) -> Said<PrimaryContext> {
+        let mut context = std::ptr::null_mut();
+        // SAFETY: the device is one, and the place is there.
+        said(unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut context, device.0) })?;
+        Ok(PrimaryContext(context))
+    }
+
+    /// Makes it the calling thread's current one.
+    pub(crate) fn set_current(self) -> Said {
+        CURRENT.set(0);
+        // SAFETY: it is never released; if others destroy it, the driver says so.
+        said(unsafe { sys::cuCtxSetCurrent(self.0) })?;
+        CURRENT.set(self.number());
+        Ok(())
+    }
+
+    /// Whether it was the last that this crate made current on the calling thread. What others make current on the same
+    /// thread is not seen.
+    pub(crate) fn was_made_current(self) -> bool {
+        CURRENT.get() == self.number()
+    }
+
+    /// Lets kernels and copies of the current context reach memory of this one.
+    pub(crate) fn let_current_reach(self) -> Said {
+        // SAFETY: as above.
+        said(unsafe { sys::cuCtxEnablePeerAccess(self.0, 0) })
+    }
+
+    /// Tells contexts apart.
+    pub(crate) fn number(self) -> usize {
+        self.0.addr()
+    }
+
+    pub(super) fn raw(self) -> sys::CUcontext {
+        self.0
+    }
+}

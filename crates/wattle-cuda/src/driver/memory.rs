@@ -1,0 +1,286 @@
+//! Memory: allocations, copies and fills. All of them are of the current context, and copies and fills are done when
+//! their stream comes to them.
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
+use cudarc::driver::sys;
+
+use super::{PrimaryContext, Refusal, Said, Stream, said};
+
+/// Where kernels and copies find memory.
+pub(crate) type Address = sys::CUdeviceptr;
+
+/// Allocates memory of the device's own; what is in it is unspecified.
+pub(crate) fn new_device(bytes: usize) -> Said<Address> {
+    let mut address = 0;
+    // SAFETY: the driver is loaded, and the place is there.
+    said(unsafe { sys::cuMemAlloc_v2(&raw mut address, bytes) })?;
+    Ok(address)
+}
+
+/// Allocates memory that the driver moves between host and device; both find it at the same address.
+pub(crate) fn new_managed(bytes: usize) -> Said<Address> {
+    let mut address = 0;
+    let kind = sys::CUmemAttach_flags::CU_MEM_ATTACH_GLOBAL as u32;
+    // SAFETY: as above.
+    said(unsafe { sys::cuMemAllocManaged(&raw mut address, bytes, kind) })?;
+    Ok(address)
+}
+
+/// Allocates memory of the host's that stays in its place, and that every device reaches; what is in it is unspecified.
+pub(crate) fn new_host(bytes: usize) -> Said<(NonNull<u8>, Address)> {
+    let (mut start, mut address) = (std::ptr::null_mut(), 0);
+    let kind = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;
+    // SAFETY: as above.
+    said(unsafe { sys::cuMemHostAlloc(&raw mut start, bytes, kind) })?;
+    let start = NonNull::new(start).ok_or(Refusal(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY))?;
+    // SAFETY: the memory was just allocated so that devices reach it.
+    let found = said(unsafe { sys::cuMemHostGetDevicePointer_v2(&raw mut address, start.as_ptr(), 0) });
+    if let Err(refusal) = found {
+        // SAFETY: nobody has it.
+        let _ = unsafe { sys::cuMemFreeHost(start.as_ptr()) };
+        return Err(refusal);
+    }
+    Ok((start.cast(), address))
+}
+
+/// Frees the device's own or managed memory. It may wait for all that the context does.
+///
+/// # Safety
+/// It was allocated here, and nothing uses it any more.
+pub(crate) unsafe fn free(address: Address) -> Said {
+    // SAFETY: the caller's promise.
+    said(unsafe { sys::cuMemFree_v2(address) })
+}
+
+/// Frees memory of the host's. It may wait for all that the context does.
+///
+/// # Safety
+/// As for [`free`].
+pub(crate) unsafe fn free_host(start: NonNull<u8>) -> Said {
+    // SAFETY: the caller's promise.
+    said(unsafe { sys::cuMemFreeHost(start.as_ptr().cast()) })
+}
+
+/// How many bytes of the device's memory nobody has.
+pub(crate) fn free_memory() -> Said<u64> {
+    let (mut free, mut total) = (0, 0);
+    // SAFETY: the places are there.
+    said(unsafe { sys::cuMemGetInfo_v2(&raw mut free, &raw mut total) })?;
+    Ok(free as u64)
+}
+
+/// Copies to memory that devices reach.
+///
+/// # Safety
+/// Both have so many bytes until the copy is done, nothing writes those that are read, and nothing else uses those that
+/// are written. So for all copies.
+pub(crate) unsafe fn copy_from_host(to: Address, from: *const u8, bytes: usize, stream: &Stream) -> Said {
+    // SAFETY: the caller's promise.
+    said(unsafe { sys::cuMemcpyHtoDAsync_v2(to, from.cast::<c_void>(), bytes, stream.raw()) })
+}
+
+/// Copies from memory that devices reach.
+///
+/// # Safety
+/// As for [`copy_from_host`].
+pub(crate) unsafe fn copy_to_host(to: *mut u8, from: Address, bytes: usize, stream: &Stream) -> Said {
+    // SAFETY: the caller's promise.
+    said(unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast::<c_void>(), from, bytes, stream.raw()) })
+}
+
+/// Copies within a device.
+///
+/// # Safety
+/// As for [`copy_from_host`].
+pub(crate) unsafe fn copy(to: Address, from: Address, bytes: usize, stream: &Stream) -> Said {
+    // SAFETY: the caller's promise.
+    said(unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream.raw()) })
+}
+
+/// Copies from memory of one context to that of another.
+///
+/// # Safety
+/// As for [`copy_from_host`].
+pub(crate) unsafe fn copy_peer(
+    (to, to_context): (Address, PrimaryContext),
+    (from, from_context): (Address, PrimaryContext),
+    bytes: usize,
+    stream: &Stream,
+) -> Said {
+    // SAFETY: the caller's promise.
+    said(unsafe { sys::cuMemcpyPeerAsync(to, to_context.raw(), from, from_context.raw(), bytes, stream.raw()) })
+}
+
+/// One end of a copy of rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// Memory that devices reach.
+    Device(Address),
+    /// Memory of the host's, which stays in its place.
+    Host(NonNull<u8>),
+}
+
+/// How rows stand in memory: the distance of neighbouring rows in bytes, and how many such distances there are between
+/// neighbouring slices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pitch {
+    pub(crate) row: usize,
+    pub(crate) rows_per_slice: usize,
+}
+
+/// Rows of so many bytes, in slices of so many rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rows {
+    pub(crate) width: usize,
+    pub(crate) rows: usize,
+    pub(crate) slices: usize,
+}
+
+fn parts(place: Place) -> (sys::CUmemorytype, *mut c_void, Address) {
+    match place {
+        Place::Device(address) => (sys::CUmemorytype::CU_MEMORYTYPE_DEVICE, std::ptr::null_mut(), address),
+        Place::Host(start) => (sys::CUmemorytype::CU_MEMORYTYPE_HOST, start.as_ptr().cast(), 0),
+    }
+}
+
+/// Copies rows.
+///
+/// # Safety
+/// As for [`copy_from_host`], for all rows of both ends.
+pub(crate) unsafe fn copy_rows(
+    (to, to_pitch): (Place, Pitch),
+    (from, from_pitch): (Place, Pitch),
+    rows: Rows,
+    stream: &Stream,
+) -> Said {
+    let (dst_type, dst_host, dst_device) = parts(to);
+    let (src_type, src_host, src_device) = parts(from);
+    if rows.slices == 1 {
+        let copy = sys::CUDA_MEMCPY2D {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcMemoryType: src_type,
+            srcHost: src_host,
+            srcDevice: src_device,
+            srcArray: std::ptr::null_mut(),
+            srcPitch: from_pitch.row,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstMemoryType: dst_type,
+            dstHost: dst_host,
+            dstDevice: dst_device,
+            dstArray: std::ptr::null_mut(),
+            dstPitch: to_pitch.row,
+            WidthInBytes: rows.width,
+            Height: rows.rows,
+        };
+        // SAFETY: the caller's promise; the description outlives the call.
+        return said(unsafe { sys::cuMemcpy2DAsync_v2(&raw const copy, stream.raw()) });
+    }
+    let copy = sys::CUDA_MEMCPY3D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcZ: 0,
+        srcLOD: 0,
+        srcMemoryType: src_type,
+        srcHost: src_host,
+        srcDevice: src_device,
+        srcArray: std::ptr::null_mut(),
+        reserved0: std::ptr::null_mut(),
+        srcPitch: from_pitch.row,
+        srcHeight: from_pitch.rows_per_slice,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstZ: 0,
+        dstLOD: 0,
+        dstMemoryType: dst_type,
+        dstHost: dst_host,
+        dstDevice: dst_device,
+        dstArray: std::ptr::null_mut(),
+        reserved1: std::ptr::null_mut(),
+        dstPitch: to_pitch.row,
+        dstHeight: to_pitch.rows_per_slice,
+        WidthInBytes: rows.width,
+        Height: rows.rows,
+        Depth: rows.slices,
+    };
+    // SAFETY: as above.
+    said(unsafe { sys::cuMemcpy3DAsync_v2(&raw const copy, stream.raw()) })
+}
+
+/// What memory is filled with, again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pattern {
+    Byte(u8),
+    Half(u16),
+    Word(u32),
+}
+
+impl Pattern {
+    /// The shortest pattern that is the same as a value of 1, 2, 4 or 8 bytes; none if that has no period of 4 bytes.
+    pub(crate) fn of(value: &[u8]) -> Option<Pattern> {
+        let word = match *value {
+            [a] => [a; 4],
+            [a, b] => [a, b, a, b],
+            [a, b, c, d] => [a, b, c, d],
+            [a, b, c, d, e, f, g, h] if [a, b, c, d] == [e, f, g, h] => [a, b, c, d],
+            _ => return None,
+        };
+        Some(match word {
+            [a, b, c, d] if a == b && b == c && c == d => Pattern::Byte(a),
+            [a, b, c, d] if a == c && b == d => Pattern::Half(u16::from_ne_bytes([a, b])),
+            _ => Pattern::Word(u32::from_ne_bytes(word)),
+        })
+    }
+
+    /// Its bytes.
+    pub(crate) fn size(self) -> usize {
+        match self {
+            Pattern::Byte(_) => 1,
+            Pattern::Half(_) => 2,
+            Pattern::Word(_) => 4,
+        }
+    }
+}
+
+/// Fills `rows` rows of `width` bytes, which stand `pitch` bytes apart. Address and width are multiples of the pattern's
+/// size, and so is the distance if there is more than one row.
+///
+/// # Safety
+/// The memory is there until it is done, and nothing else uses it.
+pub(crate) unsafe fn fill(
+    to: Address,
+    pattern: Pattern,
+    (width, rows, pitch): (usize, usize, usize),
+    stream: &Stream,
+) -> Said {
+    let (count, stream) = (width / pattern.size(), stream.raw());
+    // SAFETY: the caller's promise.
+    said(unsafe {
+        match (pattern, rows) {
+            (Pattern::Byte(value), 1) => sys::cuMemsetD8Async(to, value, count, stream),
+            (Pattern::Half(value), 1) => sys::cuMemsetD16Async(to, value, count, stream),
+            (Pattern::Word(value), 1) => sys::cuMemsetD32Async(to, value, count, stream),
+            (Pattern::Byte(value), _) => sys::cuMemsetD2D8Async(to, pitch, value, count, rows, stream),
+            (Pattern::Half(value), _) => sys::cuMemsetD2D16Async(to, pitch, value, count, rows, stream),
+            (Pattern::Word(value), _) => sys::cuMemsetD2D32Async(to, pitch, value, count, rows, stream),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shortest_pattern() {
+        assert_eq!(Pattern::of(&[7]), Some(Pattern::Byte(7)));
+        assert_eq!(Pattern::of(&[7; 8]), Some(Pattern::Byte(7)));
+        assert_eq!(Pattern::of(&[1, 2, 1, 2]), Some(Pattern::Half(u16::from_ne_bytes([1, 2]))));
+        assert_eq!(Pattern::of(&[1, 2, 3, 4]), Some(Pattern::Word(u32::from_ne_bytes([1, 2, 3, 4]))));
+        assert_eq!(Pattern::of(&[1, 2, 3, 4, 1, 2, 3, 4]), Some(Pattern::Word(u32::from_ne_bytes([1, 2, 3, 4]))));
+        assert_eq!(Pattern::of(&[1, 2, 3, 4, 1, 2, 3, 5]), None);
+    }
+}

@@ -1,0 +1,103 @@
+//! Streams and events.
+
+use std::ptr::NonNull;
+
+use cudarc::driver::sys;
+
+use super::{Said, is_done, said};
+
+/// A stream, which waits for no other and no other for it.
+#[derive(Debug)]
+pub(crate) struct Stream(NonNull<sys::CUstream_st>);
+
+// SAFETY: streams are the driver's, which all threads may use.
+unsafe impl Send for Stream {}
+// SAFETY: as above.
+unsafe impl Sync for Stream {}
+
+impl Stream {
+    /// A new stream of the current context.
+    pub(crate) fn new() -> Said<Stream> {
+        let mut stream = std::ptr::null_mut();
+        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        // SAFETY: the driver is loaded, and the place is there.
+        said(unsafe { sys::cuStreamCreate(&raw mut stream, flags) })?;
+        NonNull::new(stream).map(Stream).ok_or(super::Refusal(sys::CUresult::CUDA_ERROR_UNKNOWN))
+    }
+
+    /// Whether all that was given to it is done.
+    pub(crate) fn is_done(&self) -> Said<bool> {
+        // SAFETY: the stream lives.
+        is_done(unsafe { sys::cuStreamQuery(self.raw()) })
+    }
+
+    /// What is given to it from now on waits for the event, if that was recorded.
+    pub(crate) fn wait_for(&self, event: &Event) -> Said {
+        // SAFETY: both live.
+        said(unsafe { sys::cuStreamWaitEvent(self.raw(), event.raw(), 0) })
+    }
+
+    pub(super) fn raw(&self) -> sys::CUstream {
+        self.0.as_ptr()
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // What was given to it is done first; of a context that is gone nothing is left to destroy.
+        // SAFETY: it is destroyed once.
+        let _ = unsafe { sys::cuStreamDestroy_v2(self.raw()) };
+    }
+}
+
+/// A point in a stream.
+#[derive(Debug)]
+pub(crate) struct Event(NonNull<sys::CUevent_st>);
+
+// SAFETY: events are the driver's, which all threads may use.
+unsafe impl Send for Event {}
+// SAFETY: as above.
+unsafe impl Sync for Event {}
+
+impl Event {
+    /// A new event of the current context: one that keeps the time, or one that is cheaper.
+    pub(crate) fn new(timed: bool) -> Said<Event> {
+        let kind =
+            if timed { sys::CUevent_flags::CU_EVENT_DEFAULT } else { sys::CUevent_flags::CU_EVENT_DISABLE_TIMING };
+        let mut event = std::ptr::null_mut();
+        // SAFETY: the driver is loaded, and the place is there.
+        said(unsafe { sys::cuEventCreate(&raw mut event, kind as u32) })?;
+        NonNull::new(event).map(Event).ok_or(super::Refusal(sys::CUresult::CUDA_ERROR_UNKNOWN))
+    }
+
+    /// It is the point behind all that was given to the stream so far.
+    pub(crate) fn record(&self, stream: &Stream) -> Said {
+        // SAFETY: both live.
+        said(unsafe { sys::cuEventRecord(self.raw(), stream.raw()) })
+    }
+
+    /// Whether the point has been reached.
+    pub(crate) fn is_done(&self) -> Said<bool> {
+        // SAFETY: the event lives.
+        is_done(unsafe { sys::cuEventQuery(self.raw()) })
+    }
+
+    /// How many milliseconds it was reached after another; both have been, and keep the time.
+    pub(crate) fn milliseconds_since(&self, earlier: &Event) -> Said<f32> {
+        let mut elapsed = 0.0;
+        // SAFETY: both live, and the place is there.
+        said(unsafe { sys::cuEventElapsedTime(&raw mut elapsed, earlier.raw(), self.raw()) })?;
+        Ok(elapsed)
+    }
+
+    fn raw(&self) -> sys::CUevent {
+        self.0.as_ptr()
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        // SAFETY: it is destroyed once; the driver keeps what it still needs of it.
+        let _ = unsafe { sys::cuEventDestroy_v2(self.raw()) };
+    }
+}

@@ -1,0 +1,94 @@
+//! A stream beside the launches: small copies to and from control blocks while launches run, which the device's copy
+//! engines do.
+
+use std::ptr::NonNull;
+use std::time::Duration;
+
+use wattle_ptx::control;
+
+use crate::driver::{Address, PrimaryContext, Said, Stream, copy_from_host, copy_to_host, new_host};
+use crate::wait;
+
+/// How long such a copy is waited for. It takes microseconds, unless the device is not there for it.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How many words the host's end has: a control block, and two that are written.
+const WORDS: usize = control::WORDS as usize + 2;
+
+/// The stream, and memory of the host's for the other ends of the copies.
+pub(crate) struct Helper {
+    pub(crate) stream: Stream,
+    primary: PrimaryContext,
+    words: NonNull<u32>,
+}
+
+// SAFETY: the memory is the helper's own, and stays as long as the process.
+unsafe impl Send for Helper {}
+
+impl Helper {
+    /// A helper of the current context, which is this.
+    pub(crate) fn new(primary: PrimaryContext) -> Said<Helper> {
+        let (start, _) = new_host(WORDS * 4)?;
+        Ok(Helper { stream: Stream::new()?, primary, words: start.cast() })
+    }
+
+    /// Whether the next copies can be made: the context is made current again, since others may have made theirs so.
+    fn is_ready(&self) -> Said<bool> {
+        self.primary.set_current()?;
+        self.is_free()
+    }
+
+    /// Whether all copies so far are done, or will be in a moment.
+    fn is_free(&self) -> Said<bool> {
+        wait::until(PATIENCE, || self.stream.is_done())
+    }
+
+    /// Reads words of memory of the device's while launches may write them; none if the device does not come to it.
+    pub(crate) fn read(&mut self, from: Address, count: u32) -> Said<Option<Vec<u32>>> {
+        if !self.is_ready()? {
+            return Ok(None);
+        }
+        // SAFETY: a control block has so many words, as the host's end has, which nothing uses.
+        unsafe { copy_to_host(self.words.as_ptr().cast(), from, count as usize * 4, &self.stream)? };
+        if !self.is_free()? {
+            return Ok(None);
+        }
+        // SAFETY: the words were just written, and nothing writes them any more.
+        Ok(Some(unsafe { std::slice::from_raw_parts(self.words.as_ptr(), count as usize) }.to_vec()))
+    }
+
+    /// Clears a control block that no launch uses, and opens its gate; false if the device does not come to it.
+    ///
+    /// By a copy: a fill may be a launch, and wait for others that fill the device.
+    pub(crate) fn clear(&mut self, control: Address) -> Said<bool> {
+        if !self.is_ready()? {
+            return Ok(false);
+        }
+        let count = control::WORDS as usize;
+        // SAFETY: the host's end has so many words, which nothing uses, and so has the control block.
+        unsafe {
+            self.words.write_bytes(0, count);
+            self.words.add(control::GATE as usize).write_volatile(control::OPEN);
+            copy_from_host(control, self.words.as_ptr().cast(), count * 4, &self.stream)?;
+        }
+        self.is_free()
+    }
+
+    /// Writes two words of memory of the device's one after the other while launches may read them; false if the device
+    /// does not come to it, and may do so later.
+    pub(crate) fn write(&mut self, words: [(Address, u32); 2]) -> Said<bool> {
+        if !self.is_ready()? {
+            return Ok(false);
+        }
+        for (number, (to, value)) in words.into_iter().enumerate() {
+            // SAFETY: the place is one of the last two words of the helper's, and nothing uses it; `to` is a word of a
+            // control block's.
+            unsafe {
+                let place = self.words.add(control::WORDS as usize + number);
+                place.write_volatile(value);
+                copy_from_host(to, place.as_ptr().cast(), 4, &self.stream)?;
+            }
+        }
+        self.is_free()
+    }
+}

@@ -1,0 +1,226 @@
+//! Kernels as machine code: each is built once for a device, and once more for each size of its blocks.
+
+use std::ffi::CString;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use rustc_hash::FxHashMap;
+use wattle_core::{Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, Result, format_index};
+use wattle_gpu::{CacheFolder, cannot, lock, system};
+use wattle_ir::{MAX_RANK, SharedLen};
+use wattle_ptx::{FaultSite, Lacking, Layout};
+
+use crate::context::Context;
+use crate::driver::{Function, Module, link};
+
+/// All kernels of a device.
+#[derive(Default)]
+pub(crate) struct Modules {
+    kernels: Mutex<FxHashMap<KernelIdentity, Arc<Built>>>,
+}
+
+/// A kernel that has been built.
+pub(crate) struct Built {
+    pub(crate) kernel: wattle_ir::Kernel,
+    codes: Mutex<FxHashMap<u32, Arc<Code>>>,
+}
+
+/// A kernel as machine code, for blocks of at most so many threads.
+pub(crate) struct Code {
+    pub(crate) layout: Layout,
+    pub(crate) sites: Vec<FaultSite>,
+    pub(crate) function: Function,
+    /// The most threads of a block.
+    pub(crate) most_threads: u32,
+    /// The most bytes of shared memory that a launch was allowed to give.
+    allowed_shared: Mutex<u32>,
+    /// How many blocks of so many threads and bytes of shared memory run at once on a multiprocessor.
+    occupancy: Mutex<FxHashMap<(u32, u32), u32>>,
+}
+
+/// The sizes of blocks that code is made for, in threads: the more threads, the fewer registers for each.
+const LEAST_THREADS: u32 = 128;
+
+impl Context {
+    /// The kernel as it was built, now if it was not yet.
+    ///
+    /// `shared_len` is the length of the shared array that is sized at launch, so that what no device has room for is
+    /// told first, whatever else is lacking.
+    pub(crate) fn built(&self, kernel: &dyn Kernel, shared_len: u32) -> Result<Arc<Built>> {
+        let identity = kernel.identity();
+        if let Some(built) = lock(&self.modules.kernels).get(&identity) {
+            return Ok(built.clone());
+        }
+        let kernel = kernel.build()?;
+        self.has_shared(&kernel, shared_len)?;
+        let built = Arc::new(Built { kernel, codes: Mutex::default() });
+        // Two threads may build the same one; the second one's is thrown away.
+        Ok(lock(&self.modules.kernels).entry(identity).or_insert(built).clone())
+    }
+
+    /// The machine code for blocks of so many threads.
+    pub(crate) fn code(&self, built: &Built, threads: u32) -> Result<Arc<Code>> {
+        let most = self.physical.properties.max_threads_per_block;
+        let size = threads.next_power_of_two().clamp(LEAST_THREADS, most.max(LEAST_THREADS)).min(most);
+        // Whoever comes second waits, and has it then.
+        let mut codes = lock(&built.codes);
+        if let Some(code) = codes.get(&size) {
+            return Ok(code.clone());
+        }
+        let code = Arc::new(self.make(&built.kernel, size)?);
+        codes.insert(size, code.clone());
+        Ok(code)
+    }
+
+    fn make(&self, kernel: &wattle_ir::Kernel, threads: u32) -> Result<Code> {
+        let target = self.physical.target.with_max_threads(threads);
+        let wattle_ptx::Module { header, body, entry, layout, sites, .. } =
+            wattle_ptx::build(kernel, &target).map_err(|lacking| self.lacks(&lacking))?;
+        let named = |text: String| CString::new(text).map_err(|error| system("naming a kernel's code", error));
+        let (entry, text) = (named(entry)?, named(format!("{header}\n{body}"))?);
+        self.enter()?;
+        let module = self.load(&kernel.name, &text)?;
+        let what = format!("loading kernel `{}`", kernel.name);
+        let function = self.check(&what, module.function(&entry))?;
+        let most_threads = self.check(&what, function.most_threads())?.min(threads);
+        let allowed_shared = Mutex::new(self.physical.shared_without_asking);
+        Ok(Code { layout, sites, function, most_threads, allowed_shared, occupancy: Mutex::default() })
+    }
+
+    /// Assembles and loads PTX, or what was made of it before.
+    fn load(&self, name: &str, text: &CString) -> Result<Module> {
+        static FOLDER: OnceLock<Option<CacheFolder>> = OnceLock::new();
+        let folder = FOLDER.get_or_init(|| CacheFolder::of_user("cuda")).as_ref();
+        let file = self.file_name(text.as_bytes());
+        if let Some(saved) = folder.and_then(|folder| folder.load(&file))
+            && let Some(cubin) = whose(&saved, text.as_bytes())
+            // What the driver does not take it may take anew.
+            && let Ok(module) = Module::load(cubin)
+        {
+            return Ok(module);
+        }
+        let label = CString::new(name).unwrap_or_default();
+        let cubin = match link(&label, text) {
+            Err((refusal, log)) if !log.is_empty() && !refusal.ends_context() => {
+                let what = format!("assembling kernel `{name}` for device `{}`: {refusal}", self.name());
+                return Err(system(what, log));
+            }
+            linked => self.check(&format!("assembling kernel `{name}`"), linked.map_err(|(refusal, _)| refusal))?,
+        };
+        let module = self.check(&format!("loading kernel `{name}`"), Module::load(&cubin))?;
+        if let Some(folder) = folder {
+            folder.save(&file, &with_text(&cubin, text.as_bytes()));
+        }
+        Ok(module)
+    }
+
+    /// The name of a file for the code that this driver makes of PTX for this device.
+    fn file_name(&self, text: &[u8]) -> String {
+        let capability = self.physical.capability;
+        format!("sm_{capability}-{}-{:016x}.cubin", self.physical.driver, hash(text))
+    }
+
+    #[cold]
+    fn lacks(&self, lacking: &Lacking) -> Error {
+        cannot(self.name(), format!("run this kernel: {lacking}"), lacking.instead())
+    }
+
+    /// Refuses more shared memory than there is.
+    fn has_shared(&self, kernel: &wattle_ir::Kernel, shared_len: u32) -> Result<()> {
+        let arrays = kernel.shared.iter().map(|array| {
+            let len = if let SharedLen::Static(len) = array.len { len } else { shared_len };
+            u64::from(len) * array.element.size() as u64
+        });
+        let (asked, available) = (arrays.sum(), self.physical.properties.max_shared_memory);
+        if asked <= available {
+            return Ok(());
+        }
+        Err(too_much_shared(kernel, asked, available))
+    }
+
+    /// The bytes of shared memory that a launch gives, when the kernel was allowed to have them.
+    ///
+    /// # Errors
+    /// It is more than there is.
+    pub(crate) fn shared_bytes(&self, built: &Built, code: &Code, shared_len: u32) -> Result<u32> {
+        let layout = &code.layout;
+        let at_launch = layout.launch_sized_element.map_or(0, u64::from) * u64::from(shared_len);
+        let asked = u64::from(layout.shared_bytes) + at_launch;
+        let available = self.physical.properties.max_shared_memory;
+        if asked > available {
+            return Err(too_much_shared(&built.kernel, asked, available));
+        }
+        // Not more than `asked`, which is less than the device has.
+        let bytes = layout.shared_bytes_at_launch + at_launch as u32;
+        let mut allowed = lock(&code.allowed_shared);
+        if bytes > *allowed {
+            self.enter()?;
+            let what = format!("asking for {bytes} bytes of shared memory for kernel `{}`", built.kernel.name);
+            self.check(&what, code.function.allow_shared(bytes))?;
+            *allowed = bytes;
+        }
+        Ok(bytes)
+    }
+
+    /// How many blocks of a launch the device runs at the same time.
+    pub(crate) fn blocks_at_once(&self, code: &Code, threads: u32, shared_bytes: u32) -> Result<u32> {
+        let mut known = lock(&code.occupancy);
+        let per_multiprocessor = match known.get(&(threads, shared_bytes)) {
+            Some(&blocks) => blocks,
+            None => {
+                self.enter()?;
+                let blocks = code.function.blocks_per_multiprocessor(threads, shared_bytes);
+                let blocks = self.check("asking how many blocks run at once", blocks)?;
+                known.insert((threads, shared_bytes), blocks);
+                blocks
+            }
+        };
+        Ok(per_multiprocessor.saturating_mul(self.physical.multiprocessors))
+    }
+}
+
+#[cold]
+fn too_much_shared(kernel: &wattle_ir::Kernel, asked: u64, available: u64) -> Error {
+    let nowhere = format_index(&[0; MAX_RANK][..kernel.rank]);
+    ErrorKind::Fault(Box::new(Fault {
+        kernel: kernel.name.clone(),
+        block: nowhere.clone(),
+        thread: nowhere,
+        site: kernel.shared.first().map_or(kernel.site, |array| array.site),
+        what: FaultKind::SharedMemory { asked, available },
+    }))
+    .into()
+}
+
+/// FNV-1a, of 64 bits: what has the same is told apart by the text itself.
+fn hash(text: &[u8]) -> u64 {
+    text.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// A file's data: how long the text is, the text, the code.
+fn with_text(cubin: &[u8], text: &[u8]) -> Vec<u8> {
+    [&(text.len() as u64).to_le_bytes()[..], text, cubin].concat()
+}
+
+/// The code in a file's data, if it is that of this text.
+fn whose<'d>(data: &'d [u8], text: &[u8]) -> Option<&'d [u8]> {
+    let (len, rest) = data.split_first_chunk::<8>()?;
+    let (there, cubin) = rest.split_at_checked(u64::from_le_bytes(*len).try_into().ok()?)?;
+    (there == text && !cubin.is_empty()).then_some(cubin)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_belongs_to_its_text() {
+        let data = with_text(b"code", b"text");
+        assert_eq!(whose(&data, b"text"), Some(&b"code"[..]));
+        assert_eq!(whose(&data, b"tex"), None);
+        assert_eq!(whose(&data, b"texts"), None);
+        assert_eq!(whose(&data[..12], b"text"), None, "there is no code");
+        assert_eq!(whose(&data[..11], b"text"), None);
+        assert_eq!(whose(&data[..7], b"text"), None);
+        assert_eq!(whose(&[0xff; 16], b"text"), None);
+    }
+}

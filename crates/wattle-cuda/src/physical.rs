@@ -1,0 +1,121 @@
+//! A device as its driver describes it, without opening it; and why it cannot be used.
+
+use wattle_core::{DeviceKind, Properties};
+use wattle_memory::Scope;
+use wattle_ptx::Target;
+
+use crate::driver::{self, Attribute, Ordinal, Refusal};
+use crate::targets;
+
+/// The first part of the devices' names.
+pub(crate) const NAME: &str = "cuda";
+
+/// How many streams surely run at the same time: the driver has so many connections to a device, and streams beyond
+/// them share one (CUDA C++ Programming Guide, "CUDA Environment Variables": `CUDA_DEVICE_MAX_CONNECTIONS`).
+const CONNECTIONS: u32 = 8;
+const MOST_CONNECTIONS: u32 = 32;
+
+/// What the driver knows of a device.
+pub(crate) struct Physical {
+    pub(crate) ordinal: Ordinal,
+    /// What everybody knows of it.
+    pub(crate) properties: Properties,
+    /// What the driver calls it.
+    pub(crate) label: String,
+    /// Its compute capability, in tenths.
+    pub(crate) capability: u32,
+    /// What code for it is.
+    pub(crate) target: Target,
+    /// The driver's version.
+    pub(crate) driver: i32,
+    pub(crate) multiprocessors: u32,
+    /// The most blocks of a launch.
+    pub(crate) most_blocks: u32,
+    /// The most bytes of shared memory that a launch can give without having asked for more.
+    pub(crate) shared_without_asking: u32,
+    /// Whether all blocks of a launch can be asked for at once.
+    pub(crate) is_cooperative: bool,
+    /// Whether there is managed memory that the host may touch while kernels run.
+    pub(crate) has_unified: bool,
+    /// Whether kernels reach memory of the host's.
+    pub(crate) has_host_mapped: bool,
+}
+
+impl Physical {
+    /// The device of that number.
+    ///
+    /// # Errors
+    /// Why it cannot be used.
+    pub(crate) fn read(number: i32, driver: i32) -> Result<Physical, String> {
+        let unreadable = |refusal: Refusal| format!("the driver does not tell what device {number} is: {refusal}");
+        let ordinal = Ordinal::new(number).map_err(unreadable)?;
+        let label = ordinal.name().map_err(unreadable)?;
+        // What an older driver does not know it has not.
+        let attribute = |attribute| ordinal.attribute(attribute).unwrap_or(0).max(0) as u32;
+        use Attribute as A;
+        let capability = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10
+            + attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+        let target = targets::target(capability, driver).map_err(|why| format!("`{label}`: {why}"))?;
+        if attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE) == PROHIBITED {
+            return Err(format!("`{label}` is closed to all programs (compute mode `prohibited`, see nvidia-smi)"));
+        }
+        let multiprocessors = attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT).max(1);
+        let shared_without_asking = attribute(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+        let most_shared =
+            attribute(A::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN).max(shared_without_asking);
+        let is_cooperative = attribute(A::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
+        let is_concurrent = attribute(A::CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS) != 0;
+        let blocks_on_each = attribute(A::CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR).max(1);
+        let memory = ordinal.memory().map_err(unreadable)?;
+        let properties = Properties {
+            name: format!("{NAME}:{number}"),
+            description: format!(
+                "{label}, compute capability {}.{}, CUDA {}",
+                capability / 10,
+                capability % 10,
+                driver::version_text(driver)
+            ),
+            kind: kind(&label),
+            workers: multiprocessors,
+            memory,
+            warp_width: attribute(A::CU_DEVICE_ATTRIBUTE_WARP_SIZE).max(1),
+            max_threads_per_block: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK).max(1),
+            max_shared_memory: most_shared.into(),
+            // Of kernels that need much of a multiprocessor it has fewer.
+            max_cooperative_blocks: if is_cooperative { multiprocessors * blocks_on_each } else { 1 },
+            concurrent_queues: if is_concurrent { connections() } else { 1 },
+            sync_domains: attribute(A::CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT).max(1),
+            scopes: vec![Scope::Block, Scope::Device, Scope::System],
+        };
+        let has_addresses = attribute(A::CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING) != 0;
+        Ok(Physical {
+            ordinal,
+            properties,
+            label,
+            capability,
+            target,
+            driver,
+            multiprocessors,
+            most_blocks: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X).max(1),
+            shared_without_asking,
+            is_cooperative,
+            has_unified: attribute(A::CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY) != 0
+                && attribute(A::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) != 0,
+            has_host_mapped: has_addresses && attribute(A::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY) != 0,
+        })
+    }
+}
+
+/// A driver that computes on the host's cores is there for tests alone, and says so in its devices' names.
+fn kind(label: &str) -> DeviceKind {
+    let is_software = label.to_lowercase().replace(' ', "-").starts_with("soft-cuda");
+    if is_software { DeviceKind::Software } else { DeviceKind::Gpu }
+}
+
+/// `CU_COMPUTEMODE_PROHIBITED`.
+const PROHIBITED: u32 = 2;
+
+fn connections() -> u32 {
+    let asked = std::env::var("CUDA_DEVICE_MAX_CONNECTIONS").ok().and_then(|text| text.trim().parse().ok());
+    asked.unwrap_or(CONNECTIONS).clamp(1, MOST_CONNECTIONS)
+}

@@ -1,0 +1,95 @@
+//! Blocks and threads for a launch.
+
+use std::sync::Arc;
+
+use wattle_core::{Grid, LaunchOptions, Result, Shape, ShapeKind};
+use wattle_gpu::cannot;
+
+use crate::context::Context;
+use crate::modules::{Built, Code};
+
+/// How often the blocks of a launch by frames fill the device: a block that ends early makes room for another, and each
+/// costs a little.
+const FILLINGS: u32 = 4;
+
+/// How a kernel is launched.
+#[derive(Clone)]
+pub(crate) struct Plan {
+    pub(crate) code: Arc<Code>,
+    pub(crate) grid: Grid,
+    /// Blocks and threads.
+    pub(crate) blocks: u32,
+    pub(crate) threads: u32,
+    /// The bytes of shared memory that the launch gives.
+    pub(crate) shared_bytes: u32,
+}
+
+impl Context {
+    /// Code, blocks and threads for a shape.
+    ///
+    /// # Errors
+    /// The device cannot keep the shape: the error says what its limit is.
+    pub(crate) fn plan(&self, built: &Built, shape: &Shape, options: &LaunchOptions) -> Result<Plan> {
+        let most_threads = self.physical.properties.max_threads_per_block;
+        let threads = match shape.kind {
+            ShapeKind::Threads => shape.inner,
+            ShapeKind::Frames => Shape::at_most(shape.inner, most_threads.min(options.most_threads())),
+        };
+        let thread_count = threads.iter().product::<u32>();
+        if thread_count > most_threads {
+            return Err(self.too_many_threads(thread_count, most_threads, ""));
+        }
+        let code = self.code(built, thread_count)?;
+        if thread_count > code.most_threads {
+            let why = format!(" of kernel `{}`, for which it has no more registers", built.kernel.name);
+            return Err(self.too_many_threads(thread_count, code.most_threads, &why));
+        }
+        let shared_bytes = self.shared_bytes(built, &code, options.shared_elements())?;
+        let blocks = match shape.kind {
+            ShapeKind::Threads => shape.outer,
+            ShapeKind::Frames => {
+                let at_once = self.blocks_at_once(&code, thread_count, shared_bytes)?.max(1);
+                let most = if options.is_cooperative() { at_once } else { at_once.saturating_mul(FILLINGS) };
+                Shape::at_most(shape.outer, most.min(options.most_blocks()))
+            }
+        };
+        let block_count = blocks.iter().product::<u32>();
+        if block_count > self.physical.most_blocks {
+            let what = format!("run {block_count} blocks in one launch: {} at the most", self.physical.most_blocks);
+            return Err(cannot(self.name(), what, "launch fewer blocks, and give each more work"));
+        }
+        if options.is_cooperative() {
+            self.admit_cooperative(built, &code, (block_count, thread_count, shared_bytes))?;
+        }
+        let grid = Grid { rank: shape.rank, blocks, threads, frames: shape.outer, frame_extent: shape.inner };
+        Ok(Plan { code, grid, blocks: block_count, threads: thread_count, shared_bytes })
+    }
+
+    #[cold]
+    fn too_many_threads(&self, asked: u32, most: u32, why: &str) -> wattle_core::Error {
+        let what = format!("run blocks of {asked} threads{why}: {most} at the most");
+        cannot(self.name(), what, "launch more blocks of fewer threads, or with a `FrameSpec`")
+    }
+
+    fn admit_cooperative(
+        &self,
+        built: &Built,
+        code: &Code,
+        (blocks, threads, shared_bytes): (u32, u32, u32),
+    ) -> Result<()> {
+        if !self.physical.is_cooperative {
+            return Err(cannot(self.name(), "run all blocks of a launch at once", "use another device"));
+        }
+        let most = self.blocks_at_once(code, threads, shared_bytes)?;
+        if blocks <= most {
+            return Ok(());
+        }
+        let what = format!(
+            "run {blocks} blocks of kernel `{}` at once: {most} at the most, with {threads} threads and {} bytes of \
+             shared memory each",
+            built.kernel.name,
+            code.layout.shared_bytes.max(shared_bytes)
+        );
+        Err(cannot(self.name(), what, "launch fewer blocks, and give each more work; or with a `FrameSpec`"))
+    }
+}

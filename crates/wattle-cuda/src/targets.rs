@@ -1,0 +1,93 @@
+//! Which code a device is given: the greatest compute capability that it runs code for, in a version of PTX that its
+//! driver reads.
+
+use wattle_ptx::{LEAST_SM, Target, least_version};
+
+/// The versions of PTX that drivers read, by the version of CUDA that they are for (PTX ISA 8.8, 13 "Release notes":
+/// each version of PTX came with one of CUDA). Newer ones than the last are not needed for anything here.
+const PTX_OF_DRIVERS: [(i32, (u32, u32)); 8] = [
+    (12_000, (8, 0)),
+    (12_010, (8, 1)),
+    (12_020, (8, 2)),
+    (12_030, (8, 3)),
+    (12_040, (8, 4)),
+    (12_050, (8, 5)),
+    (12_080, (8, 7)),
+    (12_090, (8, 8)),
+];
+
+/// The compute capabilities that PTX 8.8 names, in tenths (PTX ISA 8.8, "PTX module directives: .target"). Code for one
+/// runs on all greater ones.
+const CAPABILITIES: [u32; 12] = [70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120];
+
+/// The version of PTX that a driver reads.
+fn ptx_of_driver(version: i32) -> (u32, u32) {
+    PTX_OF_DRIVERS.iter().rev().find(|(cuda, _)| *cuda <= version).map_or((0, 0), |(_, ptx)| *ptx)
+}
+
+/// The target of code for a device of that compute capability, in tenths, and a driver of that version.
+///
+/// # Errors
+/// There is none, and what to do.
+pub(crate) fn target(capability: u32, driver: i32) -> Result<Target, String> {
+    let words = format!("{}.{}", capability / 10, capability % 10);
+    if capability < LEAST_SM {
+        let least = format!("{}.{}", LEAST_SM / 10, LEAST_SM % 10);
+        return Err(format!(
+            "it has compute capability {words}, and {least} is the least with scoped memory operations; use another \
+             device"
+        ));
+    }
+    let ptx = ptx_of_driver(driver);
+    let readable = CAPABILITIES.into_iter().rev().find(|&sm| sm <= capability && needs(sm) <= ptx);
+    match readable {
+        Some(sm) => Ok(Target::new(sm).with_ptx(ptx.0, ptx.1)),
+        None => Err(format!("its driver reads no code for compute capability {words}; install a newer driver")),
+    }
+}
+
+/// The first version of PTX that knows a compute capability.
+fn needs(sm: u32) -> (u32, u32) {
+    // `least_version` says of the range what its greatest member needs; of sm_103 PTX tells first in 8.8.
+    if sm == 103 { (8, 8) } else { least_version(sm) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(capability: u32, driver: i32) -> (u32, (u32, u32)) {
+        let target = target(capability, driver).unwrap();
+        (target.sm, target.ptx)
+    }
+
+    #[test]
+    fn the_greatest_capability_that_both_know() {
+        assert_eq!(of(90, 12_000), (90, (8, 0)));
+        assert_eq!(of(90, 12_060), (90, (8, 5)));
+        assert_eq!(of(90, 12_090), (90, (8, 8)));
+        assert_eq!(of(90, 13_010), (90, (8, 8)), "newer drivers read older versions");
+        assert_eq!(of(70, 12_040), (70, (8, 4)));
+        assert_eq!(of(100, 12_080), (100, (8, 7)));
+        assert_eq!(of(103, 12_080), (101, (8, 7)), "the driver does not know it, and runs older code there");
+        assert_eq!(of(110, 13_000), (103, (8, 8)));
+        assert_eq!(of(121, 13_000), (120, (8, 8)));
+        assert_eq!(of(100, 12_040), (90, (8, 4)));
+    }
+
+    #[test]
+    fn what_cannot_be() {
+        assert!(target(61, 12_090).unwrap_err().contains("compute capability 6.1"));
+        assert!(target(90, 11_080).unwrap_err().contains("newer driver"));
+    }
+
+    #[test]
+    fn what_is_chosen_can_be_built() {
+        for (driver, _) in PTX_OF_DRIVERS {
+            for capability in 70..=130 {
+                let target = target(capability, driver).unwrap();
+                assert!(least_version(target.sm) <= target.ptx && target.sm <= capability, "{capability} {driver}");
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What the tests of this crate share. Not every file uses all of it.
+#![allow(dead_code)]
+
+use wattle::{Device, DeviceKind};
+
+/// The devices, or a line for each reason why there are none.
+pub fn devices() -> Vec<Device> {
+    let wattle_core::Found { devices, missing, .. } = wattle_cuda::survey();
+    for missing in &missing {
+        eprintln!("skipped: {}", missing.reason);
+    }
+    devices
+}
+
+/// The devices of the driver that is made for tests and needs no GPU, or a line that says that it is not here.
+pub fn soft_devices() -> Vec<Device> {
+    let soft: Vec<_> =
+        devices().into_iter().filter(|device| device.properties().kind == DeviceKind::Software).collect();
+    if soft.is_empty() {
+        eprintln!("skipped: it needs soft-cuda");
+    }
+    soft
+}
+
+/// Runs one test of this program in a process of its own, with other variables, and returns what it printed. None if
+/// this is that process.
+pub fn in_a_child(test: &str, variables: &[(&str, &str)]) -> Option<std::process::Output> {
+    const CHILD: &str = "WATTLE_CUDA_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        return None;
+    }
+    let program = std::env::current_exe().expect("this program has a path");
+    let mut command = std::process::Command::new(program);
+    command.args(["--exact", test, "--nocapture", "--include-ignored"]).env(CHILD, "1").envs(variables.iter().copied());
+    Some(command.output().expect("this program can be started again"))
+}
+
+/// A child's test has passed.
+#[track_caller]
+pub fn passed(output: &std::process::Output) {
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{}\n{out}\n{err}", output.status);
+}
