@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests and measures Wattle on this machine's NVIDIA GPU, in under 8 minutes, and writes gpu.json.
 #   bash gpu.sh [FOLDER FOR WHAT IT WRITES]
+# WATTLE_GPU names the device (cuda:0), WATTLE_GPU_ELEMENTS the size of what is measured (2^28).
 # Nothing is needed but the driver. With nvcc the peers in CUDA C++ are built and measured too. The GPU's clocks and
 # modes are left as they are.
 set -uo pipefail
@@ -39,7 +40,7 @@ if [ -n "$nvcc" ]; then
 else
   echo "nvcc is not here: there are no peers"
 fi
-step bench 120 "$here/gpu-bench" "$device" "${peers[@]}" --steps "$steps" --json "$out/gpu.json"
+step bench 120 "$here/gpu-bench" "$device" "${peers[@]}" ${WATTLE_GPU_ELEMENTS:+--n "$WATTLE_GPU_ELEMENTS"} --steps "$steps" --json "$out/gpu.json"
 cat "$steps"
 # The benchmark's own step is not in the file that it writes.
 awk -F'\t' '$2 != 0 { failed = 1 } END { exit failed }' "$steps"
