@@ -64,7 +64,7 @@ fn main() -> ExitCode {
 
 fn run(wanted: &Wanted) -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::select(&wanted.device)?;
-    let mut report = Report::new(machine::describe(&device));
+    let mut report = Report::new(machine::describe(&device), wanted.json.clone());
     if let Some(steps) = &wanted.steps {
         report.add_steps(&std::fs::read_to_string(steps)?);
     }
@@ -96,10 +96,8 @@ fn run(wanted: &Wanted) -> Result<(), Box<dyn std::error::Error>> {
         if let Some(peers) = peers {
             peers.release();
         }
-        report.save(&wanted.json)?;
     }
     transfer::code(&mut report);
-    report.save(&wanted.json)?;
     println!("{report}");
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What was measured, as JSON for programs and as lines for people.
 
 use std::fmt;
-use std::path::Path;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -12,6 +12,9 @@ pub struct Report {
     steps: Vec<Step>,
     measurements: Vec<Measurement>,
     notes: Vec<String>,
+    /// Where all this is written as soon as it is known: the script may run out of time.
+    #[serde(skip)]
+    file: PathBuf,
 }
 
 /// Something that the script ran before.
@@ -61,8 +64,8 @@ impl Measurement {
 }
 
 impl Report {
-    pub fn new(machine: crate::machine::Machine) -> Report {
-        Report { machine, steps: Vec::new(), measurements: Vec::new(), notes: Vec::new() }
+    pub fn new(machine: crate::machine::Machine, file: PathBuf) -> Report {
+        Report { machine, steps: Vec::new(), measurements: Vec::new(), notes: Vec::new(), file }
     }
 
     /// The clock that cycles are told in, in Hz, where it is known.
@@ -73,11 +76,13 @@ impl Report {
     pub fn add(&mut self, measurement: Measurement) {
         eprintln!("{measurement}");
         self.measurements.push(measurement);
+        self.save();
     }
 
     pub fn note(&mut self, note: String) {
         eprintln!("{note}");
         self.notes.push(note);
+        self.save();
     }
 
     /// Takes lines `name<tab>exit status<tab>seconds`; others are kept as notes.
@@ -96,8 +101,13 @@ impl Report {
         }
     }
 
-    pub fn save(&self, file: &Path) -> std::io::Result<()> {
-        std::fs::write(file, serde_json::to_string_pretty(self)?)
+    /// Writes the file; a file that cannot be written is told of, since what was measured is printed too.
+    pub fn save(&self) {
+        let written =
+            serde_json::to_string_pretty(self).map_err(Into::into).and_then(|text| std::fs::write(&self.file, text));
+        if let Err(error) = written {
+            eprintln!("{} cannot be written: {error}", self.file.display());
+        }
     }
 }
 
@@ -138,7 +148,10 @@ mod tests {
 
     #[test]
     fn steps_are_read_and_other_lines_kept() {
-        let mut report = Report::new(crate::machine::describe(&wattle::Device::host()));
+        let mut report = Report::new(
+            crate::machine::describe(&wattle::Device::host()),
+            std::env::temp_dir().join("gpu-bench-test.json"),
+        );
         report.add_steps("tour\t0\t3.5\nsomething else\n");
         assert_eq!((report.steps.len(), report.notes.len()), (1, 1));
         assert_eq!((report.steps[0].exit_status, report.steps[0].seconds), (0, 3.5));
