@@ -75,9 +75,9 @@ fn build(arguments: &[&str]) -> Result<PathBuf, String> {
     }
     // The last artifact with an executable is the one that was asked for.
     let text = String::from_utf8_lossy(&output.stdout);
-    let executables = text.lines().filter_map(|line| {
+    let executable = text.lines().rev().find_map(|line| {
         let (_, rest) = line.split_once("\"executable\":\"")?;
         rest.split_once('"').map(|(path, _)| PathBuf::from(path))
     });
-    executables.last().ok_or_else(|| format!("cargo {} made no program", arguments.join(" ")))
+    executable.ok_or_else(|| format!("cargo {} made no program", arguments.join(" ")))
 }
