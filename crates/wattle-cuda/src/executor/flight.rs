@@ -106,10 +106,14 @@ impl CudaExecutor {
         // Nothing more than asking whether it is done, until it has taken a while: a tenth of the limit, by which a
         // launch may run for longer.
         let since = *self.watch.since.get_or_insert_with(Instant::now);
+        let last = self.watch.looked.unwrap_or(since);
+        if last.elapsed() < LEAST_LOOK {
+            return Ok(Standing::Running);
+        }
         let Some(least) = self.flights.iter().filter_map(|flight| flight.limit).min() else {
             return Ok(Standing::Running);
         };
-        if self.watch.looked.unwrap_or(since).elapsed() < (least / 10).clamp(LEAST_LOOK, MOST_LOOK) {
+        if last.elapsed() < (least / 10).clamp(LEAST_LOOK, MOST_LOOK) {
             return Ok(Standing::Running);
         }
         let Some(number) = self.look_which_runs()? else {
