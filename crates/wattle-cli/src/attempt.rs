@@ -1,5 +1,6 @@
 //! What a scenario does on a device, and what that says.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -115,10 +116,23 @@ impl<'s> Attempt<'s> {
         attempt
     }
 
+    /// A device that waits no longer than it need for what is wrong: on a GPU, a thread that looks again and again in the
+    /// wrong way may never see what another one writes.
+    fn patient(&self, device: &Device) -> Device {
+        if self.scenario.expectation != Expectation::Refuted || !wait_in_vain(device.properties().kind) {
+            return device.clone();
+        }
+        device.launching_with(Arc::new(|request| {
+            let limit = request.options.limit().unwrap_or(IN_VAIN).min(IN_VAIN);
+            request.options.time_limit(limit)
+        }))
+    }
+
     fn run(&mut self, run: u64, wish: &Wish) -> Status {
         let device = seeded(&self.device, run);
         let start = Instant::now();
-        let (result, place) = panics::kept(|| self.scenario.run(&wish.on(&device), self.size));
+        let device = self.patient(&wish.on(&device));
+        let (result, place) = panics::kept(|| self.scenario.run(&device, self.size));
         let time = start.elapsed();
         let error = match result {
             Ok(summary) => {
@@ -185,6 +199,15 @@ impl Status {
             _ => Status::Failed,
         }
     }
+}
+
+/// How long launches of a scenario that is wrong may take on a GPU.
+const IN_VAIN: Duration = Duration::from_secs(2);
+
+/// Whether launches may wait in vain there: the host's caches are coherent, and the simulated device sees that nothing
+/// can go on.
+fn wait_in_vain(kind: DeviceKind) -> bool {
+    matches!(kind, DeviceKind::Gpu | DeviceKind::Software)
 }
 
 /// The device for a run: a simulated one shows another interleaving each time.

@@ -108,6 +108,13 @@ pub unsafe trait BackendQueue: Send + Sync {
     /// # Errors
     /// The device cannot; if the queue is blocking, whatever went wrong in the launch.
     unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()>;
+    /// Makes what a launch needs that a driver makes when it first meets the kernel, and returns when it is there.
+    ///
+    /// # Errors
+    /// The device cannot.
+    fn prepare(&self, _request: &LaunchRequest<'_>) -> Result<()> {
+        Ok(())
+    }
     /// Does something else; waits for its end if the queue is blocking.
     ///
     /// # Errors

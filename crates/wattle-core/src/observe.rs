@@ -70,6 +70,11 @@ unsafe impl BackendQueue for ObservedQueue {
         unsafe { self.inner.launch(&LaunchRequest { options, ..*request }) }
     }
 
+    fn prepare(&self, request: &LaunchRequest<'_>) -> Result<()> {
+        let options = (self.options_for)(request);
+        self.inner.prepare(&LaunchRequest { options, ..*request })
+    }
+
     fn submit(&self, operation: Operation) -> Result<()> {
         self.inner.submit(operation)
     }

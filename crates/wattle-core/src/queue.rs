@@ -86,11 +86,39 @@ impl Queue {
         self.launch_checked(LaunchRequest { kernel: &kernel, host_part: Some(&host_part), shape, options })
     }
 
+    /// Makes ready what such a launch needs, and launches nothing. A driver compiles and loads a kernel when it first
+    /// meets it, and may wait then for all that its device does: before the first of several launches that **wait for
+    /// each other**, prepare all of them. It also takes the first launch's time out of a measurement.
+    ///
+    /// # Errors
+    /// As for a launch: a shape that the device cannot keep, something that it lacks.
+    pub fn prepare<const D: usize>(&self, spec: impl Spec<D>, kernel: &impl Launch<D>) -> Result<()> {
+        self.prepare_with(LaunchOptions::default(), spec, kernel)
+    }
+
+    /// [`Queue::prepare`], with the options that the launch will have.
+    ///
+    /// # Errors
+    /// As for [`Queue::prepare`].
+    pub fn prepare_with<const D: usize>(
+        &self,
+        options: LaunchOptions,
+        spec: impl Spec<D>,
+        kernel: &impl Launch<D>,
+    ) -> Result<()> {
+        let shape = spec.shape()?;
+        self.usable()?;
+        self.has_domains(&options)?;
+        below_system(kernel)?;
+        self.not_in_its_task()?;
+        self.backend.prepare(&LaunchRequest { kernel, host_part: None, shape, options })
+    }
+
     #[track_caller]
     fn launch_checked(&self, request: LaunchRequest<'_>) -> Result<()> {
         let site = Site::caller();
         self.usable()?;
-        self.has_domain(&request.options)?;
+        self.has_domains(&request.options)?;
         let (_turn, number) = self.turn()?;
         let stamp = Stamp { clock: &self.clock, number };
         let recorded =
@@ -110,15 +138,16 @@ impl Queue {
         launched
     }
 
-    /// Refuses a domain that the device does not have. One that has no domains takes all names for its only one.
-    fn has_domain(&self, options: &LaunchOptions) -> Result<()> {
-        let (domain, there) = (options.domain_map.domain(options.domain), self.device.properties().sync_domains);
+    /// Refuses a map to domains that the device does not have. One that has no domains takes all names for its only one.
+    fn has_domains(&self, options: &LaunchOptions) -> Result<()> {
+        let (map, there) = (options.domain_map, self.device.properties().sync_domains);
+        let domain = map.default.max(map.remote);
         if there <= 1 || u32::from(domain) < there {
             return Ok(());
         }
         Err(ErrorKind::Capability {
             device: self.device.name().to_owned(),
-            what: format!("launch in memory synchronization domain {domain}: it has {there}, from 0"),
+            what: format!("launch with a map to memory synchronization domain {domain}: it has {there}, from 0"),
             instead: format!("let `LaunchOptions::sync_domain_map` name domains below {there}"),
         }
         .into())
@@ -209,12 +238,16 @@ impl Queue {
         ErrorKind::WrongDevice { what, site: user.site, owner, device }.into()
     }
 
+    /// Refuses to go on within a host task of this queue's.
+    #[inline]
+    fn not_in_its_task(&self) -> Result<()> {
+        if TASK_OF.get() == Arc::as_ptr(&self.clock).addr() { Err(used_by_its_task()) } else { Ok(()) }
+    }
+
     /// The next operation's number, and the turn to hand it over.
     #[inline]
     fn turn(&self) -> Result<(MutexGuard<'_, ()>, u64)> {
-        if TASK_OF.get() == Arc::as_ptr(&self.clock).addr() {
-            return Err(used_by_its_task());
-        }
+        self.not_in_its_task()?;
         let turn = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
         Ok((turn, self.clock.tick()))
     }

@@ -1,7 +1,7 @@
 #![doc = include_str!("two_queues.md")]
 
 use wattle::prelude::*;
-use wattle::{Expectation, Sizes, Work};
+use wattle::{Expectation, Launch, Sizes, Work};
 
 use crate::weak::unseen;
 
@@ -23,8 +23,7 @@ const fn broken(name: &'static str, summary: &'static str, work: fn(&Device, usi
 pub const BROKEN_NO_RELEASE: Scenario =
     broken("two-queues-broken-no-release", "as two-queues, without the writer's fence", |device, rounds| {
         let summary = run(device, rounds, |reading, writing, data, flag, seen| {
-            reading.launch(ThreadSpec::new(1, 1), reader(data, flag, seen))?;
-            writing.launch(ThreadSpec::new(1, 1), writer_no_fence(data, flag))
+            both(reading, writing, reader(data, flag, seen), writer_no_fence(data, flag))
         })?;
         unseen(device, summary)
     });
@@ -33,8 +32,7 @@ pub const BROKEN_NO_RELEASE: Scenario =
 pub const BROKEN_NO_ACQUIRE: Scenario =
     broken("two-queues-broken-no-acquire", "as two-queues, without the reader's fence", |device, rounds| {
         let summary = run(device, rounds, |reading, writing, data, flag, seen| {
-            reading.launch(ThreadSpec::new(1, 1), reader_no_fence(data, flag, seen))?;
-            writing.launch(ThreadSpec::new(1, 1), writer(data, flag))
+            both(reading, writing, reader_no_fence(data, flag, seen), writer(data, flag))
         })?;
         unseen(device, summary)
     });
@@ -45,8 +43,7 @@ pub const BROKEN_BLOCK_SCOPE: Scenario = broken(
     "as two-queues, with fences of block scope: two launches share no block",
     |device, rounds| {
         let summary = run(device, rounds, |reading, writing, data, flag, seen| {
-            reading.launch(ThreadSpec::new(1, 1), reader_block_scope(data, flag, seen))?;
-            writing.launch(ThreadSpec::new(1, 1), writer_block_scope(data, flag))
+            both(reading, writing, reader_block_scope(data, flag, seen), writer_block_scope(data, flag))
         })?;
         unseen(device, summary)
     },
@@ -56,8 +53,7 @@ pub const BROKEN_BLOCK_SCOPE: Scenario = broken(
 pub const BROKEN_PLAIN_FLAG: Scenario =
     broken("two-queues-broken-plain-flag", "as two-queues, with a flag that is not atomic", |device, rounds| {
         let stale = stale(device, rounds, |reading, writing, data, flag, seen| {
-            reading.launch(ThreadSpec::new(1, 1), reader_plain_flag(data, flag, seen))?;
-            writing.launch(ThreadSpec::new(1, 1), writer_plain_flag(data, flag))
+            both(reading, writing, reader_plain_flag(data, flag, seen), writer_plain_flag(data, flag))
         })?;
         let mut summary = Summary::new(format!("{rounds} rounds; this device does not notice the race"));
         summary.observe(&[("stale", stale as i64)]);
@@ -144,11 +140,20 @@ pub fn reader_plain_flag(acc: &Acc, data: Atomic<u32>, flag: Shared<u32>, seen: 
     }
 }
 
-/// Launches the reader, which waits, and then the writer, on another queue.
+/// Launches the reader, which waits, and then the writer, on another queue. Both are made ready before: a driver that loads
+/// the writer when it first meets it may wait for the reader then, which waits for the writer.
+fn both(reading: &Queue, writing: &Queue, reader: impl Launch<1>, writer: impl Launch<1>) -> Result<()> {
+    let one = ThreadSpec::new(1, 1);
+    reading.prepare(one, &reader)?;
+    writing.prepare(one, &writer)?;
+    reading.launch(one, reader)?;
+    writing.launch(one, writer)
+}
+
+/// The scenario that is right.
 pub fn two_queues(device: &Device, rounds: usize) -> Result<Summary> {
     run(device, rounds, |reading, writing, data, flag, seen| {
-        reading.launch(ThreadSpec::new(1, 1), reader(data, flag, seen))?;
-        writing.launch(ThreadSpec::new(1, 1), writer(data, flag))
+        both(reading, writing, reader(data, flag, seen), writer(data, flag))
     })
 }
 

@@ -121,10 +121,12 @@ fn mapped(device: &Device) -> Outcome {
     assert_eq!(x.read(&two)?, [2]);
     let there = device.properties().sync_domains;
     if there > 1 {
-        let none = SyncDomainMap { default: 0, remote: there as u8 };
-        let error = two.launch_with(remote().sync_domain_map(none), ThreadSpec::new(1, 1), counts(&x)).unwrap_err();
-        kind!(error, ErrorKind::Capability { .. });
-        says(&error, &["memory synchronization domain", "sync_domain_map"]);
+        let none = there as u8;
+        for map in [SyncDomainMap { default: 0, remote: none }, SyncDomainMap { default: none, remote: 0 }] {
+            let error = two.launch_with(remote().sync_domain_map(map), ThreadSpec::new(1, 1), counts(&x)).unwrap_err();
+            kind!(error, ErrorKind::Capability { .. });
+            says(&error, &["memory synchronization domain", "sync_domain_map"]);
+        }
     }
     Ok(())
 }

@@ -254,6 +254,7 @@ fn interrupted_briefly(device: &Device) -> Outcome {
     let (queue, other) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
     for round in 0..20 {
         let flag = device.alloc_zeroed::<u32>(1)?;
+        other.prepare(ThreadSpec::new(1, 1), &set(&flag, 1))?;
         interrupt::clear();
         queue.launch(ThreadSpec::new(2, 1), wait_until(&flag, 1))?;
         std::thread::sleep(Duration::from_millis(2));

@@ -12,6 +12,7 @@ use crate::harness::{Case, Outcome, kind, refused, says, size};
 use crate::kernels::{affine, beyond, counts, owns, reads_and_owns, set, wait_until, writes_late};
 
 pub const CASES: &[Case] = &[
+    ("what is prepared is not launched", prepared),
     ("what is enqueued is done in order", in_order),
     ("host tasks are done in order", host_tasks),
     ("a host task that fails or panics", failing_tasks),
@@ -152,11 +153,29 @@ fn blocking(device: &Device) -> Outcome {
     Ok(())
 }
 
+fn prepared(device: &Device) -> Outcome {
+    let one = ThreadSpec::new(1, 1);
+    let other = device.queue_non_blocking()?;
+    for queue in [device.queue()?, device.queue_non_blocking()?] {
+        let mut x = device.alloc_zeroed::<u32>(1)?;
+        queue.prepare(one, &counts(&x))?;
+        // What was not launched uses nothing, and has done nothing.
+        other.fill(&mut x, 5)?;
+        other.wait()?;
+        queue.wait()?;
+        assert_eq!(x.read(&queue)?, [5]);
+        queue.launch(one, counts(&x))?;
+        assert_eq!(x.read(&queue)?, [6]);
+    }
+    Ok(())
+}
+
 fn progress(device: &Device) -> Outcome {
     device.needs_concurrent_queues(2)?;
     for _ in 0..size(device, 50, 3) {
         let flag = device.alloc_zeroed::<u32>(1)?;
         let (spins, sets) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
+        sets.prepare(ThreadSpec::new(1, 1), &set(&flag, 1))?;
         spins.launch(ThreadSpec::new(4, 1), wait_until(&flag, 1))?;
         let event = spins.record()?;
         sets.launch(ThreadSpec::new(1, 1), set(&flag, 1))?;
@@ -173,6 +192,7 @@ fn many_spinners(device: &Device) -> Outcome {
     let flag = device.alloc_zeroed::<u32>(1)?;
     let queues: Vec<_> = (0..count).map(|_| device.queue_non_blocking()).collect::<Result<_>>()?;
     let (last, spin) = queues.split_last().unwrap();
+    last.prepare(ThreadSpec::new(1, 1), &set(&flag, 1))?;
     for (number, queue) in spin.iter().enumerate() {
         // A chain: each is ended by the one behind it, and the last by nobody yet.
         let blocks = if number % 2 == 0 { 1 } else { 3 };
