@@ -160,9 +160,9 @@ pub struct EmitArgs {
     /// Only the kernels of this name
     #[arg(long, short)]
     pub kernel: Option<String>,
-    /// The compute capability that PTX is for, from sm_70 to sm_120
-    #[arg(long, default_value = "sm_90", value_parser = arch)]
-    pub arch: u32,
+    /// The compute capability that PTX is for, from sm_70 to sm_120 [default: sm_90]
+    #[arg(long, value_parser = arch)]
+    pub arch: Option<u32>,
     /// The version of PTX [default: 8.6, or the first that knows the compute capability]
     #[arg(long, value_name = "VERSION", value_parser = ptx_version)]
     pub ptx: Option<(u32, u32)>,
@@ -197,7 +197,11 @@ impl Target {
 }
 
 /// The compute capabilities that there are (PTX ISA 8.8, 11.1.2 "PTX Module Directives: .target").
-const ARCHS: [u32; 13] = [70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 120];
+const ARCHS: [u32; 12] = [70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120];
+
+/// The versions of PTX that there are, from the first with the memory model: of each the last minor one (PTX ISA, "Release
+/// Notes").
+const PTX_VERSIONS: [(u32, u32); 4] = [(6, 5), (7, 8), (8, 8), (9, 4)];
 
 fn arch(text: &str) -> Result<u32, String> {
     let number = text.strip_prefix("sm_").and_then(|number| number.parse().ok());
@@ -209,7 +213,9 @@ fn arch(text: &str) -> Result<u32, String> {
 
 fn ptx_version(text: &str) -> Result<(u32, u32), String> {
     let version = text.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
-    version.ok_or_else(|| "write 8.6, or another version".to_owned())
+    let is_known =
+        |(major, minor): &(u32, u32)| PTX_VERSIONS.iter().any(|(known, last)| known == major && minor <= last);
+    version.filter(is_known).ok_or_else(|| "write 8.6, or another version from 6.0 to 9.4".to_owned())
 }
 
 pub(crate) fn seconds(text: &str) -> Result<std::time::Duration, String> {

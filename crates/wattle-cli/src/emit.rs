@@ -54,6 +54,13 @@ pub fn emit(session: &mut Session, args: &EmitArgs) -> Result<Exit, Stop> {
     if args.target == Target::SpirvBin && !session.json {
         return module(session, args, &kernels);
     }
+    if args.target != Target::Ptx && (args.arch.is_some() || args.ptx.is_some()) {
+        return Err(Input::new("not_ptx", "--arch and --ptx are about PTX: give --target ptx with them").into());
+    }
+    if args.target == Target::Ptx && !session.json {
+        let text = ptx_together(&kernels, args)?;
+        return print(session, args, &text);
+    }
     let reports: Vec<_> = kernels.iter().map(|kernel| report(&**kernel, args)).collect::<Result<_, _>>()?;
     if session.json {
         let report = Report { scenario: scenario.name, target: args.target.name(), kernels: reports };
@@ -61,12 +68,48 @@ pub fn emit(session: &mut Session, args: &EmitArgs) -> Result<Exit, Stop> {
         return Ok(Exit::Holds);
     }
     let text: Vec<_> = reports.into_iter().filter_map(|report| report.text).collect();
-    let text = text.join("\n");
+    print(session, args, &text.join("\n"))
+}
+
+fn print(session: &mut Session, args: &EmitArgs, text: &str) -> Result<Exit, Stop> {
     match &args.output {
         Some(file) => write(file, text.as_bytes())?,
-        None => session.line(&text)?,
+        None => session.line(text)?,
     }
     Ok(Exit::Holds)
+}
+
+/// All kernels in one module, which an assembler takes: under one header, and those of one name numbered.
+fn ptx_together(kernels: &[Arc<dyn Kernel>], args: &EmitArgs) -> Result<String, Input> {
+    let mut text = String::new();
+    let mut entries: Vec<String> = Vec::new();
+    for kernel in kernels {
+        let mut kernel = built(&**kernel)?;
+        let alike = entries.iter().filter(|entry| **entry == kernel.name).count();
+        entries.push(kernel.name.clone());
+        if alike > 0 {
+            kernel.name = format!("{}_{}", kernel.name, alike + 1);
+        }
+        let module = ptx(&kernel, args)?;
+        if text.is_empty() {
+            text = module.header;
+        }
+        text += "\n";
+        text += &module.body;
+    }
+    Ok(text)
+}
+
+fn ptx(kernel: &wattle::ir::Kernel, args: &EmitArgs) -> Result<wattle_ptx::Module, Input> {
+    let target = wattle_ptx::Target::new(args.arch.unwrap_or(90));
+    let target = args.ptx.map_or(target, |(major, minor)| target.with_ptx(major, minor));
+    wattle_ptx::build(kernel, &target).map_err(|lacking| {
+        let instead = match lacking {
+            wattle_ptx::Lacking::Version { .. } => "name a later one with --ptx, or none",
+            ref lacking => lacking.instead(),
+        };
+        Input::new("capability", format!("{lacking}; {instead}"))
+    })
 }
 
 /// Writes the module of the one kernel there is.
@@ -101,14 +144,7 @@ fn report(kernel: &dyn Kernel, args: &EmitArgs) -> Result<KernelReport, Input> {
             text = Some(disassembled.map_err(|error| Input::new("spirv", error))?);
         }
         Target::SpirvBin => words = Some(spirv(kernel)?),
-        Target::Ptx => {
-            let target = wattle_ptx::Target::new(args.arch);
-            let target = args.ptx.map_or(target, |(major, minor)| target.with_ptx(major, minor));
-            let module = wattle_ptx::build(&built(kernel)?, &target);
-            let module =
-                module.map_err(|lacking| Input::new("capability", format!("{lacking}; {}", lacking.instead())))?;
-            text = Some(module.text());
-        }
+        Target::Ptx => text = Some(ptx(&built(kernel)?, args)?.text()),
     }
     Ok(KernelReport { name: info.name, file: info.site.file, line: info.site.line, rank: kernel.rank(), text, words })
 }

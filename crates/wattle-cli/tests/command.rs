@@ -166,7 +166,10 @@ fn emits_each_kernel_once() -> Result {
 
 #[test]
 fn emits_ptx_for_an_architecture_and_a_version() -> Result {
-    let emitted = |args: &[&str]| say(&[&["emit", "publication", "--target", "ptx"], args].concat());
+    let emitted = |args: &[&str]| {
+        let target: &[&str] = if args.contains(&"--target") { &[] } else { &["--target", "ptx"] };
+        say(&[&["emit", "publication"], target, args].concat())
+    };
     let usual = emitted(&[])?;
     assert_eq!(usual.code, Some(0), "{}", usual.err);
     for line in [".version 8.6", ".target sm_90", "fence.release.gpu;", "fence.acquire.gpu;"] {
@@ -184,9 +187,17 @@ fn emits_ptx_for_an_architecture_and_a_version() -> Result {
         (["--arch", "sm_100", "--ptx", "8.0"], "begins with PTX 8.6"),
         (["--arch", "sm_91", "--ptx", "8.6"], "sm_90, sm_100"),
         (["--arch", "sm_90", "--ptx", "eight"], "write 8.6"),
+        (["--arch", "sm_90", "--ptx", "8.60"], "write 8.6"),
+        (["--target", "ir", "--arch", "sm_90"], "--target ptx"),
     ] {
         let wrong = emitted(&args)?;
         assert!(wrong.code == Some(2) && wrong.err.contains(words), "{args:?}: {}", wrong.err);
+    }
+    // Several kernels, of which some have one name, are one module.
+    let several = say(&["emit", "stream", "--target", "ptx"])?.out;
+    assert_eq!(several.matches(".version").count(), 1, "{several}");
+    for entry in ["wattle_copy(", "wattle_copy_2(", "wattle_dot_2("] {
+        assert_eq!(several.matches(&format!(".entry {entry}")).count(), 1, "{entry}");
     }
     Ok(())
 }
