@@ -33,6 +33,7 @@
 //! - `SOFT_CUDA_QUANTUM=n`: instructions of a thread's turn (128).
 //! - `SOFT_CUDA_SEED=n`: turns vary in length and order, repeatably for a stream's launches.
 //! - `SOFT_CUDA_STRICT=0`: reads of registers that were never written are no faults.
+//! - `SOFT_CUDA_KEEP=folder`: each text that is linked is kept there, in a file named after what is in it.
 //! - `SOFT_CUDA_TRACE=1`: calls and what they returned are told on stderr.
 //!
 //! Besides the driver's functions it exports [`soft_cuda_calls`](api::soft_cuda_calls), which counts calls,

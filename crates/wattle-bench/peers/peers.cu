@@ -23,22 +23,32 @@ struct Buffers {
 Buffers buffers;
 cudaEvent_t from, to;
 
+// What went wrong last.
+const char *error = nullptr;
+
+bool good(cudaError_t result) {
+  if (result != cudaSuccess) error = cudaGetErrorString(result);
+  return result == cudaSuccess;
+}
+
 bool ready() {
-  static bool made = cudaEventCreate(&from) == cudaSuccess && cudaEventCreate(&to) == cudaSuccess;
+  static bool made = good(cudaEventCreate(&from)) && good(cudaEventCreate(&to));
   return made;
 }
 
 template <typename T> bool have(T *&pointer, size_t n) {
   if (pointer) return true;
-  return cudaMalloc(&pointer, n * sizeof(T)) == cudaSuccess && cudaMemset(pointer, 0, n * sizeof(T)) == cudaSuccess;
+  return good(cudaMalloc(&pointer, n * sizeof(T))) && good(cudaMemset(pointer, 0, n * sizeof(T)));
 }
 
 template <typename Work> double timed(Work work) {
   if (!ready()) return -1;
+  // Once before, so that the first event is reached while the device is busy, as in a row of such work.
+  work();
   cudaEventRecord(from);
   work();
   cudaEventRecord(to);
-  if (cudaEventSynchronize(to) != cudaSuccess || cudaGetLastError() != cudaSuccess) return -1;
+  if (!good(cudaEventSynchronize(to)) || !good(cudaGetLastError())) return -1;
   float milliseconds = -1;
   cudaEventElapsedTime(&milliseconds, from, to);
   return milliseconds * 1e-3;
@@ -117,7 +127,7 @@ double peer_sum(size_t n) {
   cub::DeviceReduce::Sum(nullptr, bytes, buffers.x[0], buffers.sum, n);
   if (bytes > buffers.scratch_bytes) {
     cudaFree(buffers.scratch);
-    if (cudaMalloc(&buffers.scratch, bytes) != cudaSuccess) return -1;
+    if (!good(cudaMalloc(&buffers.scratch, bytes))) return -1;
     buffers.scratch_bytes = bytes;
   }
   return timed([&] { cub::DeviceReduce::Sum(buffers.scratch, bytes, buffers.x[0], buffers.sum, n); });
@@ -130,7 +140,7 @@ double peer_scan(size_t n) {
   cub::DeviceScan::InclusiveSum(nullptr, bytes, buffers.in, buffers.out, n);
   if (bytes > buffers.scratch_bytes) {
     cudaFree(buffers.scratch);
-    if (cudaMalloc(&buffers.scratch, bytes) != cudaSuccess) return -1;
+    if (!good(cudaMalloc(&buffers.scratch, bytes))) return -1;
     buffers.scratch_bytes = bytes;
   }
   return timed([&] { cub::DeviceScan::InclusiveSum(buffers.scratch, bytes, buffers.in, buffers.out, n); });
@@ -169,11 +179,18 @@ double peer_fences(int order, int scope, uint32_t writes, uint32_t blocks, uint3
   const size_t wanted = size_t(blocks) * threads * 32;
   if (wanted > words) {
     cudaFree(data);
-    if (cudaMalloc(&data, wanted * sizeof(uint32_t)) != cudaSuccess) return -1;
+    if (!good(cudaMalloc(&data, wanted * sizeof(uint32_t)))) return -1;
     words = wanted;
   }
   Fences kernel = writes == 0 ? fences<0>(order, scope) : writes == 4 ? fences<4>(order, scope) : fences<32>(order, scope);
   return timed([&] { kernel<<<blocks, threads>>>(turns, data); });
+}
+
+// What went wrong since the last call, or null.
+const char *peer_error() {
+  const char *last = error;
+  error = nullptr;
+  return last;
 }
 
 // Frees the large buffers.

@@ -1,6 +1,7 @@
 //! What the environment says; see the crate's documentation.
 
 use std::env;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use super::status::Status;
@@ -30,6 +31,8 @@ pub struct Config {
     pub pace: Pace,
     /// Calls are told on stderr.
     pub trace: bool,
+    /// A folder where texts that were linked are kept.
+    pub keep: Option<PathBuf>,
 }
 
 fn number(name: &str) -> Option<u64> {
@@ -69,6 +72,7 @@ impl Config {
                 strict: or("SOFT_CUDA_STRICT", 1) != 0,
             },
             trace: or("SOFT_CUDA_TRACE", 0) != 0,
+            keep: env::var_os("SOFT_CUDA_KEEP").filter(|folder| !folder.is_empty()).map(PathBuf::from),
         }
     }
 

@@ -1,6 +1,8 @@
 //! What a module is loaded from: PTX text, or this driver's "cubin", which is a header and that text.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
 
 use super::config::Config;
 use super::status::{Done, Status};
@@ -93,6 +95,16 @@ pub fn compile_at(text: &str, sm: u32, globals: &HashMap<String, u64>) -> Result
         };
         (status, log)
     })
+}
+
+/// Keeps a text in a file of that folder, for others to read.
+pub fn keep(text: &str, folder: &Path) {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    let file = folder.join(format!("{:016x}.ptx", hasher.finish()));
+    if let Err(error) = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, text)) {
+        eprintln!("soft-cuda: {} cannot be written: {error}", file.display());
+    }
 }
 
 fn log(refused: &Refused) -> String {

@@ -245,6 +245,9 @@ impl Link {
     /// It is refused, or it is the second one: soft-cuda links one.
     pub fn add(&self, text: &str) -> Result<(), (Status, String)> {
         image::compile(text, self.sm)?;
+        if let Some(folder) = &Config::get().keep {
+            image::keep(text, folder);
+        }
         let mut own = super::lock(&self.text);
         if own.is_some() {
             return Err((Status::ERROR_NOT_SUPPORTED, "soft-cuda links one text".to_owned()));

@@ -3,6 +3,7 @@
 use wattle::prelude::*;
 
 use crate::Wanted;
+use crate::machine;
 use crate::peers::Peers;
 use crate::report::{Measurement, Report};
 use crate::transfer::{timed, turns};
@@ -11,7 +12,7 @@ const ORDERS: [&str; 5] = ["none", "acquire", "release", "acq_rel", "seq_cst"];
 const SCOPES: [&str; 3] = ["block", "device", "system"];
 const WRITES: [u32; 3] = [0, 4, 32];
 /// Turns of the loop in a launch.
-const TURNS: u32 = 2000;
+const TURNS: u32 = 20_000;
 
 /// So many writes to words of the thread's own, and a fence, again and again. Each lane has its addresses: the assembler
 /// makes one access of a warp's to one address.
@@ -107,6 +108,9 @@ pub fn fences(device: &Device, peers: Option<&Peers>, wanted: &Wanted, report: &
                 turns(wanted.turns.min(5), ours, theirs)
             };
             let plain = measure(0, 0)?;
+            if let Some(clock) = machine::clock_now() {
+                report.note(format!("multiprocessors at {:.0} MHz with {writes} writes, {}", clock * 1e-6, crowd.name));
+            }
             for (order, order_name) in ORDERS.iter().enumerate().skip(1) {
                 for (scope, scope_name) in SCOPES.iter().enumerate() {
                     let (ours, theirs) = measure(order, scope)?;

@@ -18,7 +18,8 @@ pub struct Machine {
     nvcc: Option<String>,
     processor: Option<String>,
     kernel: Option<String>,
-    /// The clock that cycles are told in, in Hz: the most that the streaming multiprocessors may run at.
+    /// The clock that cycles are told in, in Hz: the most that the streaming multiprocessors may run at. A note tells what they
+    /// ran at when fences had been measured.
     pub clock_hz: Option<f64>,
 }
 
@@ -38,11 +39,19 @@ pub fn describe(device: &Device) -> Machine {
         memory_bytes: properties.memory,
         multiprocessors: properties.workers,
         nvidia_smi,
-        nvcc: output("nvcc", &["--version"]).and_then(|text| text.lines().rev().nth(1).map(str::to_owned)),
+        nvcc: output("nvcc", &["--version"])
+            .or_else(|| output("/usr/local/cuda/bin/nvcc", &["--version"]))
+            .and_then(|text| text.lines().rev().nth(1).map(str::to_owned)),
         processor,
         kernel: output("uname", &["-srm"]),
         clock_hz: clock.and_then(|text| text.lines().next()?.trim().parse::<f64>().ok()).map(|mhz| mhz * 1e6),
     }
+}
+
+/// The clock that the streaming multiprocessors run at now, in Hz.
+pub fn clock_now() -> Option<f64> {
+    let text = output("nvidia-smi", &["--query-gpu=clocks.sm", "--format=csv,noheader,nounits"])?;
+    text.lines().next()?.trim().parse::<f64>().ok().map(|mhz| mhz * 1e6)
 }
 
 fn output(program: &str, arguments: &[&str]) -> Option<String> {

@@ -1,14 +1,16 @@
 //! What Wattle's kernels take on one device, beside CUDA C++ in the same process where its peers were built.
 //!
-//! `gpu-bench DEVICE [--peers libpeers.so] [--steps FILE] [--n ELEMENTS] [--turns N] --json FILE`
+//! `gpu-bench DEVICE [--peers libpeers.so] [--n ELEMENTS] [--turns N] --json FILE`
+//! `gpu-bench add-steps STEPS --json FILE`
 //!
-//! `gpu.sh`, which `cargo xtask pack` writes, runs it on a machine with a GPU. Ours and the peer's take turns; what is
+//! The second adds to the file what else the script has run. `gpu.sh`, which `cargo xtask pack` writes, runs it on a machine with a GPU. Ours and the peer's take turns; what is
 //! told are medians and their ratio, above 1 where Wattle is faster.
 
 mod fences;
 mod machine;
 mod peers;
 mod report;
+mod steps;
 mod transfer;
 
 use std::path::PathBuf;
@@ -19,14 +21,14 @@ use wattle::Device;
 use peers::Peers;
 use report::Report;
 
-const USAGE: &str = "gpu-bench DEVICE [--peers libpeers.so] [--steps FILE] [--n ELEMENTS] [--turns N] --json FILE";
+const USAGE: &str = "\
+gpu-bench DEVICE [--peers libpeers.so] [--n ELEMENTS] [--turns N] --json FILE
+gpu-bench add-steps STEPS --json FILE";
 
 /// What the command asks for.
 struct Wanted {
     device: String,
     peers: Option<PathBuf>,
-    /// What the script has run before: a line `name<tab>exit status<tab>seconds` for each step.
-    steps: Option<PathBuf>,
     json: PathBuf,
     elements: usize,
     turns: usize,
@@ -39,7 +41,6 @@ impl Wanted {
         Some(Wanted {
             device: arguments.first().filter(|first| !first.starts_with('-'))?.clone(),
             peers: after("--peers").map(PathBuf::from),
-            steps: after("--steps").map(PathBuf::from),
             json: after("--json")?.into(),
             elements: number("--n", 1 << 28)?,
             turns: number("--turns", 11)?,
@@ -49,6 +50,17 @@ impl Wanted {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [command, steps, json_option, json] = &arguments[..]
+        && (command.as_str(), json_option.as_str()) == ("add-steps", "--json")
+    {
+        return match steps::add(steps.as_ref(), json.as_ref()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::from(2)
+            }
+        };
+    }
     let Some(wanted) = Wanted::parse(&arguments) else {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
@@ -65,9 +77,6 @@ fn main() -> ExitCode {
 fn run(wanted: &Wanted) -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::select(&wanted.device)?;
     let mut report = Report::new(machine::describe(&device), wanted.json.clone());
-    if let Some(steps) = &wanted.steps {
-        report.add_steps(&std::fs::read_to_string(steps)?);
-    }
     let peers = match &wanted.peers {
         None => None,
         Some(file) => match Peers::load(file) {
@@ -95,6 +104,9 @@ fn run(wanted: &Wanted) -> Result<(), Box<dyn std::error::Error>> {
         }
         if let Some(peers) = peers {
             peers.release();
+            if let Some(error) = peers.error() {
+                report.note(format!("{name}: the peer says: {error}"));
+            }
         }
     }
     transfer::code(&mut report);

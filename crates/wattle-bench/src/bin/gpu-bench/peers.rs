@@ -1,11 +1,13 @@
 //! The peers in CUDA C++, as `gpu.sh` builds them from `peers/peers.cu`.
 
+use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use libloading::{Library, Symbol};
 
-/// The peers' library. Times are in seconds, by the device's events; none if a peer could not run.
-pub struct Peers(Library);
+/// The peers' library, which stays loaded: the runtime in it takes its code back when it goes, and what it needs for that
+/// may be gone before. Times are in seconds, by the device's events; none if a peer could not run.
+pub struct Peers(ManuallyDrop<Library>);
 
 type Sized = unsafe extern "C" fn(usize) -> f64;
 type Launches = unsafe extern "C" fn(u32) -> i32;
@@ -19,7 +21,7 @@ impl Peers {
     /// Why it cannot be loaded.
     pub fn load(file: &Path) -> Result<Peers, libloading::Error> {
         // SAFETY: the library was built from this folder's source, and does nothing when it is loaded.
-        unsafe { Library::new(file) }.map(Peers)
+        unsafe { Library::new(file) }.map(ManuallyDrop::new).map(Peers)
     }
 
     fn time(&self, name: &str, n: usize) -> Option<f64> {
@@ -61,6 +63,16 @@ impl Peers {
             function(order, scope, writes, blocks, threads, turns)
         };
         (time > 0.0).then_some(time)
+    }
+
+    /// What went wrong last, if anything did.
+    pub fn error(&self) -> Option<String> {
+        type Error = unsafe extern "C" fn() -> *const std::ffi::c_char;
+        // SAFETY: as above; the text is one of the runtime's own, or null.
+        unsafe {
+            let text = self.0.get::<Error>(b"peer_error").ok()?();
+            (!text.is_null()).then(|| std::ffi::CStr::from_ptr(text).to_string_lossy().into_owned())
+        }
     }
 
     /// Frees what the peers hold.

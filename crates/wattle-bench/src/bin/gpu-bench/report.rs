@@ -9,20 +9,11 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub struct Report {
     machine: crate::machine::Machine,
-    steps: Vec<Step>,
     measurements: Vec<Measurement>,
     notes: Vec<String>,
     /// Where all this is written as soon as it is known: the script may run out of time.
     #[serde(skip)]
     file: PathBuf,
-}
-
-/// Something that the script ran before.
-#[derive(Serialize)]
-struct Step {
-    name: String,
-    exit_status: i32,
-    seconds: f64,
 }
 
 /// A measurement, beside the peer's where there is one.
@@ -65,7 +56,7 @@ impl Measurement {
 
 impl Report {
     pub fn new(machine: crate::machine::Machine, file: PathBuf) -> Report {
-        Report { machine, steps: Vec::new(), measurements: Vec::new(), notes: Vec::new(), file }
+        Report { machine, measurements: Vec::new(), notes: Vec::new(), file }
     }
 
     /// The clock that cycles are told in, in Hz, where it is known.
@@ -85,22 +76,6 @@ impl Report {
         self.save();
     }
 
-    /// Takes lines `name<tab>exit status<tab>seconds`; others are kept as notes.
-    pub fn add_steps(&mut self, lines: &str) {
-        for line in lines.lines() {
-            let mut parts = line.split('\t');
-            let step = (|| {
-                let name = parts.next()?.to_owned();
-                let (exit_status, seconds) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-                Some(Step { name, exit_status, seconds })
-            })();
-            match step {
-                Some(step) => self.steps.push(step),
-                None => self.note(format!("not a step: {line}")),
-            }
-        }
-    }
-
     /// Writes the file; a file that cannot be written is told of, since what was measured is printed too.
     pub fn save(&self) {
         let written =
@@ -114,9 +89,6 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.machine)?;
-        for Step { name, exit_status, seconds } in &self.steps {
-            writeln!(f, "{name}: exit status {exit_status}, {seconds:.0} s")?;
-        }
         self.measurements.iter().try_for_each(|measurement| writeln!(f, "{measurement}"))?;
         self.notes.iter().try_for_each(|note| writeln!(f, "{note}"))
     }
@@ -144,16 +116,5 @@ mod tests {
         let measurement = Measurement::new("x", "seconds", 2.0).moving(10).beside("peer", Some(3.0));
         assert_eq!((measurement.ratio, measurement.bytes_per_second), (Some(1.5), Some(5.0)));
         assert_eq!(Measurement::new("x", "seconds", 2.0).beside("peer", None).ratio, None);
-    }
-
-    #[test]
-    fn steps_are_read_and_other_lines_kept() {
-        let mut report = Report::new(
-            crate::machine::describe(&wattle::Device::host()),
-            std::env::temp_dir().join("gpu-bench-test.json"),
-        );
-        report.add_steps("tour\t0\t3.5\nsomething else\n");
-        assert_eq!((report.steps.len(), report.notes.len()), (1, 1));
-        assert_eq!((report.steps[0].exit_status, report.steps[0].seconds), (0, 3.5));
     }
 }
