@@ -68,25 +68,37 @@ const PREFIX: u32 = 2;
 /// The most threads that a block of [`scan_tiles`] can have.
 pub const MAX_THREADS: usize = 256;
 
-/// The tile for many elements: with [`MAX_THREADS`] threads each has a run of 11, an odd number, so that neighbours' runs
-/// are in different banks of shared memory. With what else there is, it fits into 16 KiB.
-pub const LARGE: usize = 2816;
+/// The tile for many elements where a block has little shared memory: with what else there is, it fits into 16 KiB. With
+/// [`MAX_THREADS`] threads each has a run of 11, an odd number, so that neighbours' runs are in different banks of shared
+/// memory.
+pub const MEDIUM: usize = 2816;
 
-/// Makes `sums`, an element per thread, the running sums of its elements. All threads of the block call it together.
+/// The tile where a block has more: runs of 23. The fewer tiles, the fewer look back; eight blocks of it still fit on a
+/// multiprocessor with 227 KiB.
+pub const LARGE: usize = 5888;
+
+/// How much shared memory, in bytes, a block must be able to have for [`LARGE`].
+const FOR_LARGE: u64 = 28 << 10;
+
+/// Makes the first half of `sums`, an element per thread, the running sums of its elements, and returns where they are:
+/// in that half or in the other (Hillis and Steele, with two generations). All threads of the block call it together.
 #[device_fn]
-fn running(acc: &Acc, sums: Shared<u32>) {
+fn running(acc: &Acc, sums: Shared<u32>) -> u32 {
     let (thread, threads) = (acc.thread_in_block(), acc.threads_in_block());
+    let mut from = 0;
     let mut distance = 1;
     while distance < threads {
-        let mut left = 0;
+        let to = threads - from;
+        let mut sum = sums[from + thread];
         if thread >= distance {
-            left = sums[thread - distance];
+            sum += sums[from + thread - distance];
         }
+        sums[to + thread] = sum;
         acc.sync_block();
-        sums[thread] += left;
-        acc.sync_block();
+        from = to;
         distance *= 2;
     }
+    from
 }
 
 /// The sum of all tiles before this block's. All threads of the block call it together: each asks one of the blocks
@@ -153,7 +165,7 @@ pub fn scan_tiles<const TILE: usize, const TOGETHER: bool>(
     prefixes: Shared<u32>,
 ) {
     let tile = acc.shared::<u32, TILE>();
-    let sums = acc.shared::<u32, MAX_THREADS>();
+    let sums = acc.shared::<u32, { 2 * MAX_THREADS }>();
     let told = acc.shared::<u32, MAX_THREADS>();
     let (thread, threads, block) = (acc.thread_in_block(), acc.threads_in_block(), acc.block_in_grid());
     let begin = block * TILE as u32;
@@ -187,9 +199,9 @@ pub fn scan_tiles<const TILE: usize, const TOGETHER: bool>(
     }
     sums[thread] = sum;
     acc.sync_block();
-    running(acc, sums);
-    let of_tile = sums[threads - 1];
-    let of_runs_before = sums[thread] - sum;
+    let place = running(acc, sums);
+    let of_tile = sums[place + threads - 1];
+    let of_runs_before = sums[place + thread] - sum;
     acc.sync_block();
 
     // One thread tells the tile's sum, all look back, and one tells what everything up to here sums to.
@@ -360,6 +372,7 @@ pub fn chained_scan(device: &Device, n: usize) -> Result<Summary> {
     let found = match n {
         0..=16 => scan::<1>(device, &values)?,
         17..=65536 => scan::<128>(device, &values)?,
+        _ if device.properties().max_shared_memory < FOR_LARGE => scan::<MEDIUM>(device, &values)?,
         _ => scan::<LARGE>(device, &values)?,
     };
     let mut summary = Summary::new(format!("{n} u32 in one pass"));

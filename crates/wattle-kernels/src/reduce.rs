@@ -23,8 +23,8 @@ pub fn in_lock_step(device: &Device) -> bool {
 /// For sums of `n` elements on a device whose threads run in lock step: how many frames, and of which extent.
 pub fn shape_together(device: &Device, n: usize) -> (usize, usize) {
     let extent = if n < 1 << 14 { 16 } else { 256 };
-    // Twice what runs at the same time: what one block waits for, another one uses.
-    let most = device.properties().workers.max(1) as usize * 16;
+    // What runs at the same time on a GPU: 2048 threads on each multiprocessor.
+    let most = device.properties().workers.max(1) as usize * 8;
     (n.div_ceil(16 * extent).clamp(1, most), extent)
 }
 

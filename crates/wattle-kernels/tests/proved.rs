@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use wattle::checker::{Checker, OrderTable, Progress, Report, Verdict};
+use wattle::checker::{OrderTable, Progress, Report, Verdict};
 use wattle::memory::Target;
-use wattle::{Expectation, Model, Scenario};
-use wattle_kernels::{all, find};
+use wattle::prelude::*;
+use wattle::{Expectation, Scenario};
+use wattle_kernels::{all, chained_scan, find, last_block_sum};
 
 fn scenario(name: &str) -> &'static Scenario {
     find(name).unwrap_or_else(|| panic!("no scenario {name}"))
@@ -172,4 +173,41 @@ fn the_orders_of_the_textbook() {
     assert!(counts(1)[2] > 0 && counts(2)[2] > 0, "with one fence alone the third case is still there");
     let listed = &table.variants[0].orders["A=1 B=2"].listed;
     assert_eq!((listed.len(), listed[0].len()), (6, 4));
+}
+
+/// Two tiles of four words, two threads each, as threads in lock step do it.
+fn scan_in_lock_step(device: &Device) -> Result<()> {
+    let queue = device.queue()?;
+    let (input, out) = (device.from_slice(&[1u32; 8])?, device.alloc::<u32>(8)?);
+    let status = device.alloc_zeroed::<u32>(2)?;
+    let (aggregates, prefixes) = (device.alloc::<u32>(2)?, device.alloc::<u32>(2)?);
+    let kernel = chained_scan::scan_tiles::<4, true>(&input, &out, &status, &aggregates, &prefixes);
+    queue.launch(ThreadSpec::new(2, 2), kernel)?;
+    assert_eq!(out.read(&queue)?, [1, 2, 3, 4, 5, 6, 7, 8]);
+    Ok(())
+}
+
+/// Nine words by two blocks of two threads, as threads in lock step do it.
+fn sum_in_lock_step(device: &Device) -> Result<()> {
+    let queue = device.queue()?;
+    let (values, totals) = (device.from_slice(&[1.0f32; 9])?, device.alloc::<f32>(1)?);
+    let (partials, counter) = (device.alloc::<f32>(2)?, device.alloc_zeroed::<u32>(1)?);
+    let kernel = last_block_sum::sum::<true, true>(0, 0, &values, &partials, &counter, &totals);
+    queue.launch(ThreadSpec::new(2, 2), kernel)?;
+    assert_eq!(totals.read(&queue)?, [9.0]);
+    Ok(())
+}
+
+/// What GPUs run differs from what one thread per block runs, which the registered proofs are about.
+#[test]
+fn the_forms_for_lock_step_hold() {
+    for (name, scenario) in [
+        ("scan", scan_in_lock_step as fn(&Device) -> Result<()>),
+        ("sum", sum_in_lock_step as fn(&Device) -> Result<()>),
+    ] {
+        for target in Target::ALL.into_iter().filter(|target| *target != Target::Host) {
+            let report = Checker::for_target(target).check(scenario).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(report.verdict, Verdict::Holds, "{name} on {target}: {:?} {:?}", kinds(&report), report.unknown);
+        }
+    }
 }
