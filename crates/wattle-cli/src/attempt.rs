@@ -246,6 +246,7 @@ pub fn kind(error: &Error) -> &'static str {
         ErrorKind::CopyShape { .. } => "copy_shape",
         ErrorKind::ViewRange { .. } => "view_range",
         ErrorKind::Capability { .. } => "capability",
+        ErrorKind::DeviceUnusable { .. } => "device_unusable",
         ErrorKind::WrongDevice { .. } => "wrong_device",
         ErrorKind::Conflict { .. } => "conflict",
         ErrorKind::Fault(_) => "fault",

@@ -133,6 +133,16 @@ pub enum ErrorKind {
         /// What to do instead.
         instead: String,
     },
+    /// A device that was there cannot be used: it was lost, or a launch does not let go of it.
+    #[error("device `{device}` cannot be used {why}; {instead}")]
+    DeviceUnusable {
+        /// The device.
+        device: String,
+        /// For how long, and why: `any more: …`, `at the moment: …`.
+        why: String,
+        /// What to do.
+        instead: String,
+    },
     /// A buffer of one device given to another.
     #[error("{what} at {site} uses a buffer of device `{owner}` on device `{device}`; copy it there first")]
     WrongDevice {

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use ash::{Device, Instance, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
-use wattle_core::{DeviceKind, Error, MemoryKind, Result};
-use wattle_gpu::{cannot, lock, system};
+use wattle_core::{DeviceKind, Error, ErrorKind, MemoryKind, Result};
+use wattle_gpu::{lock, system};
 
 use crate::block::Block;
 use crate::error::words;
@@ -185,8 +185,9 @@ impl Context {
     #[cold]
     fn lost(&self) -> Error {
         let why = self.dead.get().map_or("no reason was given", String::as_str);
-        let what = format!("be used any more: it was lost ({why})");
-        cannot(self.name(), what, "start the program again, with launches that take less time, or use another device")
+        let instead = "start the program again, with launches that take less time, or use another device".to_owned();
+        let (device, why) = (self.name().to_owned(), format!("any more: it was lost ({why})"));
+        ErrorKind::DeviceUnusable { device, why, instead }.into()
     }
 
     /// Refuses to go on with a device that is lost.
@@ -219,8 +220,9 @@ impl Context {
 
     /// What is said of a launch that does not end.
     pub(crate) fn hung(&self, kernel: &str) -> Error {
-        let what = format!("be used at the moment: kernel `{kernel}` was told to end and still runs");
-        cannot(self.name(), what, "wait until it has ended, or use another device; give each launch less work")
+        let instead = "wait until it has ended, or use another device; give each launch less work".to_owned();
+        let why = format!("at the moment: kernel `{kernel}` was told to end and still runs");
+        ErrorKind::DeviceUnusable { device: self.name().to_owned(), why, instead }.into()
     }
 
     /// Nobody waits for this launch any more, and the device cannot be used until it has ended.

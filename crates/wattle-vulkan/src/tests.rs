@@ -105,7 +105,7 @@ fn a_device_that_is_stuck() {
         context.give_up(executor.lane, next, "endless");
         launch(&mut executor, adds(&x, &y, 1).to_arc(), LaunchOptions::new());
         let error = executor.errors().take().unwrap();
-        assert!(matches!(error.kind(), ErrorKind::Capability { .. }), "{error}");
+        assert!(matches!(error.kind(), ErrorKind::DeviceUnusable { .. }), "{error}");
         assert!(error.to_string().contains("kernel `endless` was told to end and still runs"), "{error}");
         assert!(Executor::new(&context).is_err(), "no queue either");
         assert!(device.alloc::<u32>(1).is_err(), "nor memory");
