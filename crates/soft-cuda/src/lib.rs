@@ -34,6 +34,10 @@
 //! - `SOFT_CUDA_SEED=n`: turns vary in length and order, repeatably for a stream's launches.
 //! - `SOFT_CUDA_STRICT=0`: reads of registers that were never written are no faults.
 //! - `SOFT_CUDA_KEEP=folder`: each text that is linked is kept there, in a file named after what is in it.
+//! - `SOFT_CUDA_LOAD_WAITS=1`: who loads a module waits until nothing runs in the context, and all other calls wait for
+//!   that, as those of a driver may.
+//! - `SOFT_CUDA_END_ABORTS=1`: when the process ends, what the library has registered at `cuInit` for that takes a moment,
+//!   and a call from then on aborts the process: of a driver that is being torn down nothing better may be expected.
 //! - `SOFT_CUDA_TRACE=1`: calls and what they returned are told on stderr.
 //!
 //! Besides the driver's functions it exports [`soft_cuda_calls`](api::soft_cuda_calls), which counts calls,

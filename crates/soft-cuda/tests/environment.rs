@@ -4,6 +4,8 @@ mod tools;
 
 use std::process::Command;
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
 
 use soft_cuda::api::{self, contexts, devices, events, memory};
 use soft_cuda::driver::status::Status;
@@ -194,4 +196,72 @@ fn the_reason_of_a_fault_names_kernel_line_block_and_thread() {
         return;
     };
     assert!(said.contains("soft-cuda: 4 bytes at 0x4240"), "{said}");
+}
+
+/// A module is not loaded before a kernel has ended, and nobody else gets an answer meanwhile.
+#[test]
+fn who_loads_may_keep_all_waiting() {
+    if with("who_loads_may_keep_all_waiting", &[("SOFT_CUDA_LOAD_WAITS", "1")]).is_some() {
+        return;
+    }
+    let session = Session::new();
+    let waits = "$wait: ld.relaxed.sys.global.u32 %w0, [%io]; setp.eq.u32 %p0, %w0, 0; @%p0 bra $wait;";
+    let function = session.function(&kernel(waits), "k");
+    let (mut host, mut device) = (0, 0);
+    // SAFETY: the pointers are to local variables; the allocation has 8 bytes.
+    let flag = unsafe {
+        ok(memory::cuMemHostAlloc(&mut host, 8, 2));
+        ok(memory::cuMemHostGetDevicePointer_v2(&mut device, host as usize, 0));
+        AtomicU32::from_ptr(host as *mut u32)
+    };
+    flag.store(0, Ordering::Release);
+    ok(session.launch(function, 1, 1, 0, &[device]));
+    let context = session.context;
+    let (loads, asks) = (AtomicBool::new(false), AtomicBool::new(false));
+    let stands_still = |done: &AtomicBool| {
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(!done.load(Ordering::Acquire));
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // SAFETY: the context is there.
+            ok(unsafe { contexts::cuCtxSetCurrent(context) });
+            session.load(&kernel("ret;")).expect("it is loaded in the end");
+            loads.store(true, Ordering::Release);
+        });
+        stands_still(&loads);
+        scope.spawn(|| {
+            let mut count = 0;
+            // SAFETY: the pointer is to a local variable.
+            ok(unsafe { devices::cuDeviceGetCount(&mut count) });
+            asks.store(true, Ordering::Release);
+        });
+        stands_still(&asks);
+        assert!(!loads.load(Ordering::Acquire));
+        flag.store(1, Ordering::Release);
+    });
+    assert!(loads.into_inner() && asks.into_inner());
+}
+
+#[test]
+fn calls_at_the_end_abort() {
+    let variables = [("SOFT_CUDA_END_ABORTS", "1"), (CHILD, "1")];
+    if std::env::var_os(CHILD).is_none() {
+        let mut command = Command::new(std::env::current_exe().expect("the test's own program"));
+        command.args(["--exact", "calls_at_the_end_abort", "--nocapture"]).envs(variables);
+        let output = command.output().expect("it starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains("when the process had begun to end"), "{said}");
+        return;
+    }
+    // SAFETY: nothing is pointed to.
+    ok(unsafe { devices::cuInit(0) });
+    std::thread::spawn(|| {
+        loop {
+            let mut count = 0;
+            // SAFETY: the pointer is to a local variable.
+            let _ = unsafe { devices::cuDeviceGetCount(&mut count) };
+        }
+    });
+    std::process::exit(0);
 }

@@ -1,8 +1,8 @@
 //! The control block: where a launch tells what went wrong, and is told to stop. In 32-bit words, of which those here
 //! are the same for all targets; generators have further ones of their own behind them.
 
-/// Tells threads in loops without a bound to end, if it is not zero and, where launches share a control block, the
-/// launch's number. The host sets it while the launch runs.
+/// Tells threads in loops without a bound to end, if it is not zero. The host sets it while the launch runs. (Where
+/// launches share a control block it is not used, and a generator says what is in its place.)
 pub const STOP: u32 = 0;
 /// 1 once a thread has reported a fault: the first one claims the words that follow.
 pub const CLAIMED: u32 = 1;
@@ -30,10 +30,10 @@ pub const SHARED_WORDS: u32 = 256;
 
 /// What a queue's gate holds while no launch has failed.
 ///
-/// The gate is a word of the queue's. The first fault of a launch sets it to the launch's number on its queue, which is
-/// from 1 to less than this, and grows while anything is in flight. A launch with a greater number than the gate's does
-/// nothing, so that launches which were enqueued before anybody knew of the fault are skipped. Within a launch it
-/// changes nothing: all threads of a block take the same way to its barriers.
+/// The gate is a word of the queue's. The first fault of a launch, or its first thread that is told to end, sets it to
+/// the launch's number on its queue, which is from 1 to less than this, and grows while anything is in flight. A launch
+/// with a greater number than the gate's does nothing, so that launches which were enqueued before anybody knew of the
+/// fault are skipped. Within a launch it changes nothing: all threads of a block take the same way to its barriers.
 pub const OPEN: u32 = u32::MAX;
 
 const _: () = assert!(STOPPED_AT + 2 * MAX_STOPPED <= TOLD && BLOCK_BITS.is_power_of_two());

@@ -12,16 +12,16 @@ use crate::memory::CudaMemory;
 use crate::slots::Slot;
 
 /// What a parameter of the kernel was given.
-enum Given {
+pub(crate) enum Given {
     Scalar(u64),
     View(Part),
 }
 
 /// A part of a buffer; extent and strides are in elements.
-struct Part {
-    base: u64,
-    extent: [u32; MAX_RANK],
-    strides: [u32; MAX_RANK],
+pub(crate) struct Part {
+    pub(crate) base: u64,
+    pub(crate) extent: [u32; MAX_RANK],
+    pub(crate) strides: [u32; MAX_RANK],
 }
 
 /// The arguments of a launch. It is used again for the next one, so that nothing is allocated.
@@ -68,6 +68,18 @@ impl Arguments {
         Ok(())
     }
 
+    /// Takes the arguments of a kernel of this crate's own.
+    pub(crate) fn take_given(
+        &mut self,
+        layout: &Layout,
+        given: impl IntoIterator<Item = Given>,
+        setting: &Setting<'_>,
+    ) {
+        self.given.clear();
+        self.given.extend(given);
+        self.lay_out(layout, setting);
+    }
+
     fn lay_out(&mut self, layout: &Layout, setting: &Setting<'_>) {
         let Setting { slot, number, grid, shared_len } = setting;
         // The kernel and its arguments are of one type, so that the zeros cannot be.
@@ -81,7 +93,7 @@ impl Arguments {
             let at = |extent: &[u32; MAX_RANK], d: u8| u64::from(extent[usize::from(d)]);
             let value = match parameter.what {
                 Argument::Control => slot.control,
-                Argument::Alarm => slot.alarm,
+                Argument::Host => slot.words.address,
                 Argument::Number => u64::from(*number),
                 Argument::Base(param) => view(param, |part, _| part.base, 0),
                 Argument::Extent(param, d) => view(param, |part, d| part.extent[d].into(), d),

@@ -1,10 +1,10 @@
 //! A CUDA device as a device of Wattle's. It is opened when it is first used.
 
 use std::any::Any;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use wattle_core::{Allocation, Backend, BackendQueue, Memory, Properties, Result};
-use wattle_gpu::{Blocking, NonBlocking};
+use wattle_gpu::{Blocking, NonBlocking, lock, system};
 
 use crate::context::Context;
 use crate::executor::CudaExecutor;
@@ -14,18 +14,26 @@ use crate::physical::Physical;
 /// A CUDA device.
 pub(crate) struct CudaBackend {
     physical: Arc<Physical>,
-    context: OnceLock<Result<Arc<Context>>>,
+    context: OnceLock<Arc<Context>>,
+    /// Held while it is opened.
+    opening: Mutex<()>,
 }
 
 impl CudaBackend {
     pub(crate) fn new(physical: Physical) -> CudaBackend {
-        CudaBackend { physical: Arc::new(physical), context: OnceLock::new() }
+        CudaBackend { physical: Arc::new(physical), context: OnceLock::new(), opening: Mutex::default() }
     }
 
-    /// The device, opened if it was not yet.
+    /// The device, opened if it was not yet. What failed once is tried again: there may be more memory then.
     pub(crate) fn context(&self) -> Result<&Arc<Context>> {
-        let opened = self.context.get_or_init(|| Context::open(self.physical.clone()));
-        opened.as_ref().map_err(Clone::clone)
+        if let Some(context) = self.context.get() {
+            return Ok(context);
+        }
+        let _opening = lock(&self.opening);
+        if self.context.get().is_none() {
+            let _ = self.context.set(Context::open(self.physical.clone())?);
+        }
+        self.context.get().ok_or_else(|| system("opening a CUDA device", "it was opened, and is not there"))
     }
 }
 

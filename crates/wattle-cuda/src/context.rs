@@ -1,20 +1,29 @@
 //! A device that was opened: its context, what all its queues share, and whether it can still be used.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock, RwLockWriteGuard, TryLockError};
+use std::time::Duration;
 
 use wattle_core::{Error, ErrorKind, Result};
 use wattle_gpu::{cannot, lock, system};
 
 use crate::clock::Clock;
 use crate::driver::{Event, PrimaryContext, Refusal, Said, Stream};
+use crate::exit;
 use crate::grave::Grave;
 use crate::helper::Helper;
 use crate::modules::Modules;
 use crate::peers::Peers;
 use crate::physical::Physical;
 use crate::slots::Slots;
-use crate::staging::Staging;
+use crate::staging::{PIECE, Staging};
+use crate::wait;
+
+/// How long is waited for nothing to be in flight before something is done that may wait for all that the device does.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// About as many bytes a device needs to be opened, on the host and on the device, besides what the driver needs.
+const NEEDS: u64 = 2 * PIECE as u64;
 
 /// A device that was opened. What it has of the driver's it keeps as long as the process.
 pub(crate) struct Context {
@@ -50,13 +59,21 @@ impl Context {
     /// Opens a device.
     pub(crate) fn open(physical: Arc<Physical>) -> Result<Arc<Context>> {
         let name = physical.properties.name.clone();
-        let opened = |step: &str, refusal: Refusal| system(format!("opening device `{name}`: {step}"), refusal);
+        let opened = |step: &str, refusal: Refusal| {
+            if refusal.is_out_of_memory() {
+                let (bytes, why) = (NEEDS, format!("it could not be opened for lack of memory ({step}): {refusal}"));
+                return ErrorKind::OutOfMemory { device: name.clone(), bytes, why }.into();
+            }
+            system(format!("opening device `{name}`: {step}"), refusal)
+        };
         let primary = PrimaryContext::retain(physical.ordinal).map_err(|r| opened("its primary context", r))?;
         primary.set_current().map_err(|r| opened("making its context current", r))?;
         let slots = Slots::new().map_err(|r| opened("memory for what launches tell", r))?;
         let helper = Helper::new(primary).map_err(|r| opened("a stream beside the launches", r))?;
         let staging = Staging::new().map_err(|r| opened("a buffer for copies", r))?;
         let clock = Clock::new(&helper).map_err(|r| opened("its clock", r))?;
+        // The driver has registered more for the end of the process.
+        exit::before_the_driver();
         Ok(Arc::new(Context {
             primary,
             modules: Modules::default(),
@@ -171,7 +188,8 @@ impl Context {
         }
         let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
         let who = match &names[..] {
-            [] => return self.refused("waiting for its work", refusal),
+            [] if refusal.ends_context() => return self.refused("waiting for its work", refusal),
+            [] => "what was in flight".to_owned(),
             [one] if kernels.len() == 1 => format!("kernel {one}"),
             [one] => format!("one of {} launches of kernel {one} that were in flight", kernels.len()),
             several => format!("one of the kernels {} that were in flight", several.join(", ")),
@@ -184,6 +202,26 @@ impl Context {
         self.lose(format!("{who}: {refusal}"));
         let message = format!("{refusal}; device `{}` cannot be used any more in this process{hint}", self.name());
         ErrorKind::System { what: who, message }.into()
+    }
+
+    /// Keeps launches from beginning; none if something is in flight.
+    pub(crate) fn alone(&self) -> Option<RwLockWriteGuard<'_, ()>> {
+        let alone = match self.launching.try_write() {
+            Ok(alone) => alone,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        (self.in_flight.load(Ordering::Acquire) == 0).then_some(alone)
+    }
+
+    /// The same, but waits for it for a while.
+    pub(crate) fn await_alone(&self) -> Option<RwLockWriteGuard<'_, ()>> {
+        let mut alone = None;
+        let _ = wait::until::<()>(PATIENCE, || {
+            alone = self.alone();
+            Ok(alone.is_some())
+        });
+        alone
     }
 
     /// Whether launches are waited for one by one, so that errors tell whose they are.

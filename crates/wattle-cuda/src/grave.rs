@@ -2,7 +2,6 @@
 //! what the caller does next; so it is freed when nothing is in flight.
 
 use std::ptr::NonNull;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use wattle_gpu::lock;
@@ -16,10 +15,17 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Memory that nobody uses any more.
 pub(crate) enum Grave {
-    /// The device's own, or managed.
-    Device(Address),
+    /// The device's own, or managed; and how many bytes.
+    Device(Address, usize),
     /// The host's.
     Host(NonNull<u8>),
+}
+
+impl Grave {
+    /// How many bytes of the device's memory there are.
+    fn bytes(&self) -> u64 {
+        if let Grave::Device(_, bytes) = self { *bytes as u64 } else { 0 }
+    }
 }
 
 // SAFETY: nobody has the memory.
@@ -40,9 +46,9 @@ impl Context {
         if lock(&self.graves).is_empty() {
             return;
         }
-        let Ok(_alone) = self.launching.try_write() else { return };
+        let Some(_alone) = self.alone() else { return };
         // Of a context that is gone nothing is left to free; what still runs may use what it was given.
-        if self.in_flight.load(Ordering::Acquire) > 0 || self.usable().is_err() || self.enter().is_err() {
+        if self.usable().is_err() || self.enter().is_err() {
             return;
         }
         let graves = std::mem::take(&mut *lock(&self.graves));
@@ -50,13 +56,18 @@ impl Context {
             // SAFETY: nobody uses it any more.
             let freed = unsafe {
                 match grave {
-                    Grave::Device(address) => free(address),
+                    Grave::Device(address, _) => free(address),
                     Grave::Host(start) => free_host(start),
                 }
             };
             // An error that came up here is an earlier one's, and is told where that is looked for.
             let _ = self.check("freeing memory", freed);
         }
+    }
+
+    /// How many bytes of the device's memory nobody needs any more, and are not free yet.
+    pub(crate) fn buried(&self) -> u64 {
+        lock(&self.graves).iter().map(Grave::bytes).sum()
     }
 
     /// Waits a while for nothing to be in flight, and frees what nobody needs any more; whether there was anything.

@@ -1,5 +1,4 @@
-//! A stream beside the launches: small copies to and from control blocks while launches run, which the device's copy
-//! engines do.
+//! A stream beside the launches: copies to and from control blocks, which the device's copy engines do.
 
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -11,9 +10,6 @@ use crate::wait;
 
 /// How long such a copy is waited for. It takes microseconds, unless the device is not there for it.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-/// How many words the host's end has: a control block, and two that are written.
-const WORDS: usize = control::WORDS as usize + 2;
 
 /// The stream, and memory of the host's for the other ends of the copies.
 pub(crate) struct Helper {
@@ -28,7 +24,7 @@ unsafe impl Send for Helper {}
 impl Helper {
     /// A helper of the current context, which is this.
     pub(crate) fn new(primary: PrimaryContext) -> Said<Helper> {
-        let (start, _) = new_host(WORDS * 4)?;
+        let (start, _) = new_host(control::WORDS as usize * 4)?;
         Ok(Helper { stream: Stream::new()?, primary, words: start.cast() })
     }
 
@@ -43,7 +39,7 @@ impl Helper {
         wait::until(PATIENCE, || self.stream.is_done())
     }
 
-    /// Reads words of memory of the device's while launches may write them; none if the device does not come to it.
+    /// Reads words of memory of the device's that no launch writes any more; none if the device does not come to it.
     pub(crate) fn read(&mut self, from: Address, count: u32) -> Said<Option<Vec<u32>>> {
         if !self.is_ready()? {
             return Ok(None);
@@ -70,24 +66,6 @@ impl Helper {
             self.words.write_bytes(0, count);
             self.words.add(control::GATE as usize).write_volatile(control::OPEN);
             copy_from_host(control, self.words.as_ptr().cast(), count * 4, &self.stream)?;
-        }
-        self.is_free()
-    }
-
-    /// Writes two words of memory of the device's one after the other while launches may read them; false if the device
-    /// does not come to it, and may do so later.
-    pub(crate) fn write(&mut self, words: [(Address, u32); 2]) -> Said<bool> {
-        if !self.is_ready()? {
-            return Ok(false);
-        }
-        for (number, (to, value)) in words.into_iter().enumerate() {
-            // SAFETY: the place is one of the last two words of the helper's, and nothing uses it; `to` is a word of a
-            // control block's.
-            unsafe {
-                let place = self.words.add(control::WORDS as usize + number);
-                place.write_volatile(value);
-                copy_from_host(to, place.as_ptr().cast(), 4, &self.stream)?;
-            }
         }
         self.is_free()
     }

@@ -15,9 +15,14 @@
 //! Blocks start in index order in practice, and one that has started runs to its end; nobody promises it. A cooperative
 //! launch is promised that all its blocks run at once, or refused.
 //!
-//! Launches on several queues run at the same time where there is room on the device. The driver may wait for all that
-//! the device does when it loads a kernel for the first time (CUDA C++ Programming Guide, "Lazy Loading: Concurrent
-//! Execution"): so launch kernels once before they wait for each other. Nothing hangs for longer than time limits say.
+//! Launches on several queues run at the same time where there is room on the device, and as many queues at once as
+//! `Properties::concurrent_queues` says: the driver has 8 connections to a device, or as many as
+//! `CUDA_DEVICE_MAX_CONNECTIONS` in the environment says when the program starts, 32 at the most.
+//!
+//! The driver may wait for all that the device does when it loads a kernel for the first time (CUDA C++ Programming
+//! Guide, "Lazy Loading: Concurrent Execution"). So a kernel is loaded when nothing is in flight on the device; the first
+//! launch of one waits for that for two seconds, and is loaded then all the same. Launch kernels once before they wait
+//! for each other. Nothing hangs for longer than time limits say, also if the driver keeps all threads waiting.
 //!
 //! # The host beside a launch
 //! Atomics of system scope order the device and the host. On host-mapped memory, loads and stores are atomic for both;
@@ -26,10 +31,12 @@
 
 mod arguments;
 mod backend;
+mod chores;
 mod clock;
 mod context;
 mod driver;
 mod executor;
+mod exit;
 mod grave;
 mod helper;
 mod memory;
@@ -44,5 +51,6 @@ mod survey;
 mod targets;
 mod transfer;
 mod wait;
+mod watchdog;
 
 pub use survey::survey;

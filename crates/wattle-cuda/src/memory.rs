@@ -25,6 +25,7 @@ pub(crate) struct CudaMemory {
     /// The size of an element, in bytes.
     pub(crate) element: usize,
     kind: MemoryKind,
+    bytes: usize,
 }
 
 // SAFETY: the pointer is to memory of its own. Who touches it when is decided by the clocks.
@@ -40,7 +41,7 @@ impl CudaMemory {
         let bytes = request.bytes();
         let (address, host) = context.allocate(request.kind, bytes)?;
         let (element, kind) = (request.element.size(), request.kind);
-        let memory = CudaMemory { context: context.clone(), address, host, element, kind };
+        let memory = CudaMemory { context: context.clone(), address, host, element, kind, bytes };
         match kind {
             // What the host can see must have a value for Rust's rules, whoever had the memory before.
             MemoryKind::HostMapped => {
@@ -56,10 +57,22 @@ impl CudaMemory {
     }
 
     fn zero(&self, bytes: usize) -> Result<()> {
+        let alone = self.context.alone();
         let staging = lock(&self.context.staging);
-        // SAFETY: nobody else has it yet.
-        let filled = unsafe { fill(self.address, Pattern::Byte(0), (bytes, 1, 0), &staging.stream) };
-        self.context.check("clearing memory", filled.and_then(|()| staging.finish()))
+        let mut cleared = Ok(());
+        if alone.is_some() {
+            // SAFETY: nobody else has it yet.
+            cleared = unsafe { fill(self.address, Pattern::Byte(0), (bytes, 1, 0), &staging.stream) };
+        } else {
+            // A fill is a launch of the driver's, and would wait for one that leaves it no room. Copies do not.
+            let zeros = vec![0; PIECE.min(bytes)];
+            for at in (0..bytes).step_by(PIECE) {
+                let piece = Part::one((0, at, PIECE.min(bytes - at)));
+                // SAFETY: as above.
+                cleared = cleared.and_then(|()| unsafe { staging.write(self.address, [piece].into_iter(), &zeros) });
+            }
+        }
+        self.context.check("clearing memory", cleared.and_then(|()| staging.finish()))
     }
 
     /// Where the host copies to and from without the device's help.
@@ -73,21 +86,35 @@ impl CudaMemory {
             let run = runs.next()?;
             return runs.next().is_none().then(|| self.fill_by_copies(run, value));
         };
-        let all = parts(runs.map(|(offset, len)| (offset, offset, len)));
         let work = || -> Result<()> {
             self.ready()?;
             let staging = lock(&self.context.staging);
-            let filled = all.into_iter().try_for_each(|Part { to, to_pitch, rows, .. }| {
-                (0..rows.slices).try_for_each(|slice| {
-                    let to = self.address + (to + slice * to_pitch.row * to_pitch.rows_per_slice) as u64;
-                    // SAFETY: runs are within their buffer, and the queue has recorded the use; elements are at
-                    // multiples of their size, and so of the pattern's.
-                    unsafe { fill(to, pattern, (rows.width, rows.rows, to_pitch.row), &staging.stream) }
-                })
-            });
+            // SAFETY: runs are within their buffer, and the queue has recorded the use.
+            let filled = unsafe { self.fill_on(runs, pattern, &staging.stream) };
             self.context.check("a fill", filled.and_then(|()| staging.finish()))
         };
         Some(work())
+    }
+
+    /// Gives fills of runs to a stream.
+    ///
+    /// # Safety
+    /// The runs are within the memory, at multiples of the pattern's size, and nothing else uses them until the stream
+    /// has come to the end of it.
+    pub(crate) unsafe fn fill_on(
+        &self,
+        runs: impl Iterator<Item = (usize, usize)>,
+        pattern: Pattern,
+        stream: &Stream,
+    ) -> Said {
+        let mut all = parts(runs.map(|(offset, len)| (offset, offset, len)));
+        all.try_for_each(|Part { to, to_pitch, rows, .. }| {
+            (0..rows.slices).try_for_each(|slice| {
+                let to = self.address + (to + slice * to_pitch.row * to_pitch.rows_per_slice) as u64;
+                // SAFETY: the caller's promise; elements are at multiples of their size.
+                unsafe { fill(to, pattern, (rows.width, rows.rows, to_pitch.row), stream) }
+            })
+        })
     }
 
     /// Sets a run to a value that the driver has no fill for: its beginning from the host, and the rest from that.
@@ -124,21 +151,36 @@ impl CudaMemory {
             self.context.reach(&from.context);
         }
         let staging = lock(&self.context.staging);
-        let copied = parts(runs).try_for_each(|part| {
+        let copied = if is_same {
+            // SAFETY: the caller's promise.
+            unsafe { self.copy_on(from, runs, &staging.stream) }
+        } else {
+            parts(runs).try_for_each(|part| self.copy_from_peer(from, &part, &staging.stream))
+        };
+        self.context.check("a copy", copied.and_then(|()| staging.finish()))
+    }
+
+    /// Gives copies from memory of the same device to a stream.
+    ///
+    /// # Safety
+    /// As for [`copy_runs`](Self::copy_runs), until the stream has come to the end of it.
+    pub(crate) unsafe fn copy_on(
+        &self,
+        from: &CudaMemory,
+        runs: impl Iterator<Item = (usize, usize, usize)>,
+        stream: &Stream,
+    ) -> Said {
+        parts(runs).try_for_each(|part| {
             let ends = (self.address + part.to as u64, from.address + part.from as u64);
-            if !is_same {
-                return self.copy_from_peer(from, &part, &staging.stream);
-            }
             // SAFETY: the caller's promise.
             unsafe {
                 if part.rows.rows * part.rows.slices == 1 {
-                    return copy(ends.0, ends.1, part.rows.width, &staging.stream);
+                    return copy(ends.0, ends.1, part.rows.width, stream);
                 }
                 let (to, from) = (Place::Device(ends.0), Place::Device(ends.1));
-                copy_rows((to, part.to_pitch), (from, part.from_pitch), part.rows, &staging.stream)
+                copy_rows((to, part.to_pitch), (from, part.from_pitch), part.rows, stream)
             }
-        });
-        self.context.check("a copy", copied.and_then(|()| staging.finish()))
+        })
     }
 
     /// Copies a part from another device, row by row.
@@ -207,9 +249,16 @@ impl Context {
             return "the operating system gives no more that stays in its place".into();
         }
         let total = self.physical.properties.memory;
-        match free_memory() {
+        let free = match free_memory() {
             Ok(free) => format!("{free} of its {total} are free, other programs' counted"),
             Err(_) => format!("it has {total}"),
+        };
+        match self.buried() {
+            0 => free,
+            buried => format!(
+                "{free}; {buried} bytes that nobody needs any more are given back when no launch is in flight on the \
+                 device: wait for its queues"
+            ),
         }
     }
 }
@@ -218,7 +267,7 @@ impl Drop for CudaMemory {
     fn drop(&mut self) {
         let grave = match (self.kind, self.host) {
             (MemoryKind::HostMapped, Some(start)) => Grave::Host(start),
-            _ => Grave::Device(self.address),
+            _ => Grave::Device(self.address, self.bytes),
         };
         // SAFETY: it is this context's, and buried once. Launches and copies own the buffers that they use until they
         // have ended; one that nobody waits for any more has its buffers for ever.

@@ -1,7 +1,7 @@
 //! Kernels as machine code: each is built once for a device, and once more for each size of its blocks.
 
 use std::ffi::CString;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLockWriteGuard};
 
 use rustc_hash::FxHashMap;
 use wattle_core::{Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, Result, format_index};
@@ -9,19 +9,28 @@ use wattle_gpu::{CacheFolder, cannot, lock, system};
 use wattle_ir::{MAX_RANK, SharedLen};
 use wattle_ptx::{FaultSite, Lacking, Layout};
 
+use crate::chores::Chores;
 use crate::context::Context;
 use crate::driver::{Function, Module, link};
+use crate::exit;
 
 /// All kernels of a device.
 #[derive(Default)]
 pub(crate) struct Modules {
     kernels: Mutex<FxHashMap<KernelIdentity, Arc<Built>>>,
+    pub(crate) chores: Chores,
 }
 
 /// A kernel that has been built.
 pub(crate) struct Built {
     pub(crate) kernel: wattle_ir::Kernel,
     codes: Mutex<FxHashMap<u32, Arc<Code>>>,
+}
+
+impl Built {
+    pub(crate) fn new(kernel: wattle_ir::Kernel) -> Built {
+        Built { kernel, codes: Mutex::default() }
+    }
 }
 
 /// A kernel as machine code, for blocks of at most so many threads.
@@ -52,15 +61,27 @@ impl Context {
         }
         let kernel = kernel.build()?;
         self.has_shared(&kernel, shared_len)?;
-        let built = Arc::new(Built { kernel, codes: Mutex::default() });
+        let built = Arc::new(Built::new(kernel));
         // Two threads may build the same one; the second one's is thrown away.
         Ok(lock(&self.modules.kernels).entry(identity).or_insert(built).clone())
     }
 
-    /// The machine code for blocks of so many threads.
-    pub(crate) fn code(&self, built: &Built, threads: u32) -> Result<Arc<Code>> {
+    /// The size that code for blocks of so many threads is made for.
+    fn size(&self, threads: u32) -> u32 {
         let most = self.physical.properties.max_threads_per_block;
-        let size = threads.next_power_of_two().clamp(LEAST_THREADS, most.max(LEAST_THREADS)).min(most);
+        threads.min(most).next_power_of_two().clamp(LEAST_THREADS, most.max(LEAST_THREADS)).min(most)
+    }
+
+    /// Whether there is machine code for blocks of so many threads.
+    pub(crate) fn has_code(&self, built: &Built, threads: u32) -> bool {
+        lock(&built.codes).contains_key(&self.size(threads))
+    }
+
+    /// The machine code for blocks of so many threads.
+    ///
+    /// Where there is none yet it is made, and loaded when nothing is in flight on the device, or else after a while.
+    pub(crate) fn code(&self, built: &Built, threads: u32) -> Result<Arc<Code>> {
+        let size = self.size(threads);
         // Whoever comes second waits, and has it then.
         let mut codes = lock(&built.codes);
         if let Some(code) = codes.get(&size) {
@@ -78,25 +99,35 @@ impl Context {
         let named = |text: String| CString::new(text).map_err(|error| system("naming a kernel's code", error));
         let (entry, text) = (named(entry)?, named(format!("{header}\n{body}"))?);
         self.enter()?;
-        let module = self.load(&kernel.name, &text)?;
+        let (module, _alone) = self.load(&kernel.name, &text)?;
         let what = format!("loading kernel `{}`", kernel.name);
         let function = self.check(&what, module.function(&entry))?;
         let most_threads = self.check(&what, function.most_threads())?.min(threads);
-        let allowed_shared = Mutex::new(self.physical.shared_without_asking);
+        // Of what a launch may give without asking, what the code has by itself is taken (CUDA driver API,
+        // `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`).
+        let own = layout.shared_bytes - layout.shared_bytes_at_launch;
+        let allowed_shared = Mutex::new(self.physical.shared_without_asking.saturating_sub(own));
         Ok(Code { layout, sites, function, most_threads, allowed_shared, occupancy: Mutex::default() })
     }
 
-    /// Assembles and loads PTX, or what was made of it before.
-    fn load(&self, name: &str, text: &CString) -> Result<Module> {
+    /// Assembles and loads PTX, or what was made of it before. No launch begins until what comes back with the module is
+    /// dropped, if nothing is in flight.
+    ///
+    /// The driver may keep whoever loads a module waiting until all that runs has ended, and others that call it then
+    /// too (CUDA C++ Programming Guide, "Lazy Loading: Concurrent Execution"). So it is loaded when nothing of ours is in
+    /// flight, if there is such a moment soon; what waits for this very kernel is not waited for for ever.
+    fn load(&self, name: &str, text: &CString) -> Result<(Module, Option<RwLockWriteGuard<'_, ()>>)> {
         static FOLDER: OnceLock<Option<CacheFolder>> = OnceLock::new();
         let folder = FOLDER.get_or_init(|| CacheFolder::of_user("cuda")).as_ref();
         let file = self.file_name(text.as_bytes());
         if let Some(saved) = folder.and_then(|folder| folder.load(&file))
             && let Some(cubin) = whose(&saved, text.as_bytes())
-            // What the driver does not take it may take anew.
-            && let Ok(module) = Module::load(cubin)
         {
-            return Ok(module);
+            let alone = self.await_alone();
+            // What the driver does not take it may take anew.
+            if let Ok(module) = Module::load(cubin) {
+                return Ok((module, alone));
+            }
         }
         let label = CString::new(name).unwrap_or_default();
         let cubin = match link(&label, text) {
@@ -106,11 +137,14 @@ impl Context {
             }
             linked => self.check(&format!("assembling kernel `{name}`"), linked.map_err(|(refusal, _)| refusal))?,
         };
+        // The driver's compiler has been loaded, which may have registered more for the end of the process.
+        exit::before_the_driver();
+        let alone = self.await_alone();
         let module = self.check(&format!("loading kernel `{name}`"), Module::load(&cubin))?;
         if let Some(folder) = folder {
             folder.save(&file, &with_text(&cubin, text.as_bytes()));
         }
-        Ok(module)
+        Ok((module, alone))
     }
 
     /// The name of a file for the code that this driver makes of PTX for this device.

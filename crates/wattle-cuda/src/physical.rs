@@ -10,10 +10,17 @@ use crate::targets;
 /// The first part of the devices' names.
 pub(crate) const NAME: &str = "cuda";
 
-/// How many streams surely run at the same time: the driver has so many connections to a device, and streams beyond
-/// them share one (CUDA C++ Programming Guide, "CUDA Environment Variables": `CUDA_DEVICE_MAX_CONNECTIONS`).
+/// How many connections to a device the driver has, without and with the environment's wish. Streams share them, and
+/// two that share one wait for each other where the one waits for an event (CUDA C++ Programming Guide, "CUDA
+/// Environment Variables": `CUDA_DEVICE_MAX_CONNECTIONS`).
+///
+/// The variable is not set here: that would have to be done before the driver starts, when the program may have other
+/// threads that read the environment.
 const CONNECTIONS: u32 = 8;
 const MOST_CONNECTIONS: u32 = 32;
+
+/// How many streams a device has besides those of queues: the helper's and that of copies.
+const OWN_STREAMS: u32 = 2;
 
 /// What the driver knows of a device.
 pub(crate) struct Physical {
@@ -83,7 +90,7 @@ impl Physical {
             max_shared_memory: most_shared.into(),
             // Of kernels that need much of a multiprocessor it has fewer.
             max_cooperative_blocks: if is_cooperative { multiprocessors * blocks_on_each } else { 1 },
-            concurrent_queues: if is_concurrent { connections() } else { 1 },
+            concurrent_queues: if is_concurrent { concurrent_queues() } else { 1 },
             sync_domains: attribute(A::CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT).max(1),
             scopes: vec![Scope::Block, Scope::Device, Scope::System],
         };
@@ -115,7 +122,25 @@ fn kind(label: &str) -> DeviceKind {
 /// `CU_COMPUTEMODE_PROHIBITED`.
 const PROHIBITED: u32 = 2;
 
-fn connections() -> u32 {
+fn concurrent_queues() -> u32 {
     let asked = std::env::var("CUDA_DEVICE_MAX_CONNECTIONS").ok().and_then(|text| text.trim().parse().ok());
-    asked.unwrap_or(CONNECTIONS).clamp(1, MOST_CONNECTIONS)
+    queues_of(asked)
+}
+
+/// How many queues surely run at the same time, if the environment asks for so many connections.
+fn queues_of(connections: Option<u32>) -> u32 {
+    connections.unwrap_or(CONNECTIONS).clamp(1, MOST_CONNECTIONS).saturating_sub(OWN_STREAMS).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn some_connections_are_not_for_queues() {
+        assert_eq!(queues_of(None), 6);
+        assert_eq!(queues_of(Some(32)), 30);
+        assert_eq!(queues_of(Some(100)), 30);
+        assert_eq!((queues_of(Some(2)), queues_of(Some(0))), (1, 1));
+    }
 }

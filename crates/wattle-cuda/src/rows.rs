@@ -18,7 +18,8 @@ impl Part {
         self.rows.width * self.rows.rows * self.rows.slices
     }
 
-    fn one((from, to, width): (usize, usize, usize)) -> Part {
+    /// One row: where it is read, where it is written, its length.
+    pub(crate) fn one((from, to, width): (usize, usize, usize)) -> Part {
         let pitch = Pitch { row: width, rows_per_slice: 1 };
         Part { from, from_pitch: pitch, to, to_pitch: pitch, rows: Rows { width, rows: 1, slices: 1 } }
     }
@@ -68,9 +69,18 @@ impl Part {
     }
 }
 
+/// The greatest distance of rows that the driver copies and fills in one go: what `CU_DEVICE_ATTRIBUTE_MAX_PITCH` is on
+/// all devices. Slices are kept within it too.
+const MOST_PITCH: usize = i32::MAX as usize;
+
 /// Puts runs together: each is where it is read, where it is written, and its length.
 pub(crate) fn parts(runs: impl Iterator<Item = (usize, usize, usize)>) -> impl Iterator<Item = Part> {
-    let mut rows = rows(runs).peekable();
+    parts_within(MOST_PITCH, runs)
+}
+
+/// The same, of rows that are `most_pitch` apart at the most.
+fn parts_within(most_pitch: usize, runs: impl Iterator<Item = (usize, usize, usize)>) -> impl Iterator<Item = Part> {
+    let mut rows = rows(most_pitch, runs).peekable();
     std::iter::from_fn(move || {
         let mut part = rows.next()?;
         let (from_row, to_row) = (part.from_pitch.row, part.to_pitch.row);
@@ -79,7 +89,7 @@ pub(crate) fn parts(runs: impl Iterator<Item = (usize, usize, usize)>) -> impl I
                 && (part.rows.rows == 1 || (next.from_pitch.row, next.to_pitch.row) == (from_row, to_row));
             let distance = |at: usize, next: usize, row: usize| {
                 next.checked_sub(at)
-                    .filter(|far| far.is_multiple_of(row) && *far >= row * part.rows.rows)
+                    .filter(|far| far.is_multiple_of(row) && *far >= row * part.rows.rows && *far <= most_pitch)
                     .map(|far| far / row)
             };
             let (Some(from_far), Some(to_far)) =
@@ -107,7 +117,7 @@ pub(crate) fn parts(runs: impl Iterator<Item = (usize, usize, usize)>) -> impl I
 }
 
 /// Puts runs together that are equally long and equally far apart.
-fn rows(runs: impl Iterator<Item = (usize, usize, usize)>) -> impl Iterator<Item = Part> {
+fn rows(most_pitch: usize, runs: impl Iterator<Item = (usize, usize, usize)>) -> impl Iterator<Item = Part> {
     let mut runs = runs.peekable();
     std::iter::from_fn(move || {
         let mut part = Part::one(runs.next()?);
@@ -115,7 +125,7 @@ fn rows(runs: impl Iterator<Item = (usize, usize, usize)>) -> impl Iterator<Item
             let (Some(from_far), Some(to_far)) = (from.checked_sub(part.from), to.checked_sub(part.to)) else { break };
             let (count, width_is) = (part.rows.rows, part.rows.width);
             let fits = if count == 1 {
-                from_far >= width && to_far >= width
+                from_far.min(to_far) >= width && from_far.max(to_far) <= most_pitch
             } else {
                 from_far == part.from_pitch.row * count && to_far == part.to_pitch.row * count
             };
@@ -167,6 +177,20 @@ mod tests {
             }
             assert_eq!(pieces, expected, "{most}");
         }
+    }
+
+    #[test]
+    fn rows_that_are_too_far_apart_stay_alone() {
+        let count = |most, runs: &[(usize, usize, usize)]| parts_within(most, runs.iter().copied()).count();
+        let rows = [(0, 0, 4), (10, 4, 4), (20, 8, 4)];
+        assert_eq!((count(10, &rows), count(9, &rows)), (1, 3));
+        let back: Vec<_> = rows.map(|(from, to, len)| (to, from, len)).to_vec();
+        assert_eq!((count(10, &back), count(9, &back)), (1, 3));
+        // Slices of one row, and of two.
+        let slices = [(0, 0, 4), (10, 4, 4), (40, 20, 4), (50, 24, 4)];
+        assert_eq!((count(40, &slices), count(39, &slices)), (1, 2));
+        check(&[(0, 0, 8), (1 << 30, 8, 8), (2 << 30, 16, 8)], 1);
+        check(&[(0, 0, 8), (1 << 31, 8, 8), (2 << 31, 16, 8)], 3);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use wattle_core::{Grid, LaunchOptions, Result, Shape, ShapeKind};
 use wattle_gpu::cannot;
+use wattle_ir::MAX_RANK;
 
 use crate::context::Context;
 use crate::modules::{Built, Code};
@@ -31,13 +32,11 @@ impl Context {
     /// The device cannot keep the shape: the error says what its limit is.
     pub(crate) fn plan(&self, built: &Built, shape: &Shape, options: &LaunchOptions) -> Result<Plan> {
         let most_threads = self.physical.properties.max_threads_per_block;
-        let threads = match shape.kind {
-            ShapeKind::Threads => shape.inner,
-            ShapeKind::Frames => Shape::at_most(shape.inner, most_threads.min(options.most_threads())),
-        };
+        let threads = self.threads(shape, options);
         let thread_count = threads.iter().product::<u32>();
         if thread_count > most_threads {
-            return Err(self.too_many_threads(thread_count, most_threads, ""));
+            let of = format!(" of kernel `{}`", built.kernel.name);
+            return Err(self.too_many_threads(thread_count, most_threads, &of));
         }
         let code = self.code(built, thread_count)?;
         if thread_count > code.most_threads {
@@ -55,7 +54,8 @@ impl Context {
         };
         let block_count = blocks.iter().product::<u32>();
         if block_count > self.physical.most_blocks {
-            let what = format!("run {block_count} blocks in one launch: {} at the most", self.physical.most_blocks);
+            let (name, most) = (&built.kernel.name, self.physical.most_blocks);
+            let what = format!("run {block_count} blocks of kernel `{name}` in one launch: {most} at the most");
             return Err(cannot(self.name(), what, "launch fewer blocks, and give each more work"));
         }
         if options.is_cooperative() {
@@ -63,6 +63,22 @@ impl Context {
         }
         let grid = Grid { rank: shape.rank, blocks, threads, frames: shape.outer, frame_extent: shape.inner };
         Ok(Plan { code, grid, blocks: block_count, threads: thread_count, shared_bytes })
+    }
+
+    /// The threads of each block.
+    fn threads(&self, shape: &Shape, options: &LaunchOptions) -> [u32; MAX_RANK] {
+        match shape.kind {
+            ShapeKind::Threads => shape.inner,
+            ShapeKind::Frames => {
+                let most = self.physical.properties.max_threads_per_block;
+                Shape::at_most(shape.inner, most.min(options.most_threads()))
+            }
+        }
+    }
+
+    /// Whether there is code for such a launch, so that nothing is loaded for it.
+    pub(crate) fn is_loaded(&self, built: &Built, shape: &Shape, options: &LaunchOptions) -> bool {
+        self.has_code(built, self.threads(shape, options).iter().product())
     }
 
     #[cold]

@@ -4,14 +4,16 @@
 use wattle_ptx::{LEAST_SM, Target, least_version};
 
 /// The versions of PTX that drivers read, by the version of CUDA that they are for (PTX ISA 8.8, 13 "Release notes":
-/// each version of PTX came with one of CUDA). Newer ones than the last are not needed for anything here.
-const PTX_OF_DRIVERS: [(i32, (u32, u32)); 8] = [
+/// each version of PTX came with one of CUDA; that of 8.6 was 12.7, of which there was a driver and no toolkit). Newer
+/// ones than the last are not needed for anything here.
+const PTX_OF_DRIVERS: [(i32, (u32, u32)); 9] = [
     (12_000, (8, 0)),
     (12_010, (8, 1)),
     (12_020, (8, 2)),
     (12_030, (8, 3)),
     (12_040, (8, 4)),
     (12_050, (8, 5)),
+    (12_070, (8, 6)),
     (12_080, (8, 7)),
     (12_090, (8, 8)),
 ];
@@ -65,6 +67,7 @@ mod tests {
     fn the_greatest_capability_that_both_know() {
         assert_eq!(of(90, 12_000), (90, (8, 0)));
         assert_eq!(of(90, 12_060), (90, (8, 5)));
+        assert_eq!(of(90, 12_070), (90, (8, 6)), "the first with one-sided fences");
         assert_eq!(of(90, 12_090), (90, (8, 8)));
         assert_eq!(of(90, 13_010), (90, (8, 8)), "newer drivers read older versions");
         assert_eq!(of(70, 12_040), (70, (8, 4)));

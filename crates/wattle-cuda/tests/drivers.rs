@@ -46,6 +46,30 @@ fn too_old() {
     soft_with("too_old", &[("SOFT_CUDA_DRIVER", "11080")], || none_because(&words));
 }
 
+/// A library of the driver's name that is none.
+#[test]
+fn no_driver() {
+    let folder = std::env::temp_dir().join(format!("wattle-cuda-none-{}", std::process::id()));
+    let folder = folder.to_str().unwrap();
+    if std::env::var_os("WATTLE_CUDA_TEST_CHILD").is_none() {
+        std::fs::create_dir_all(folder).unwrap();
+        let (source, library) = (format!("{folder}/none.c"), format!("{folder}/libcuda.so"));
+        std::fs::write(&source, "int nothing;").unwrap();
+        let made = std::process::Command::new("cc").args(["-shared", "-fPIC", "-o", &library, &source]).status();
+        if !made.is_ok_and(|status| status.success()) {
+            eprintln!("skipped: no C compiler");
+            return;
+        }
+    }
+    match in_a_child("no_driver", &[("LD_LIBRARY_PATH", folder)]) {
+        Some(output) => {
+            passed(&output);
+            std::fs::remove_dir_all(folder).unwrap();
+        }
+        None => none_because(&["lacks cuInit", "install NVIDIA's driver"]),
+    }
+}
+
 #[test]
 fn no_device() {
     soft_with("no_device", &[("SOFT_CUDA_DEVICES", "0")], || none_because(&["CUDA_VISIBLE_DEVICES"]));
@@ -53,8 +77,15 @@ fn no_device() {
 
 #[test]
 fn does_not_start() {
-    let words = ["cannot be started", "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"];
+    let words = ["cannot be started", "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH", "start the machine again"];
     soft_with("does_not_start", &[("SOFT_CUDA_INIT_ERROR", "803")], || none_because(&words));
+}
+
+/// Newer drivers have errors that nobody knew when this was written.
+#[test]
+fn an_error_that_is_unknown() {
+    let words = ["cannot be started", "error 12345"];
+    soft_with("an_error_that_is_unknown", &[("SOFT_CUDA_INIT_ERROR", "12345")], || none_because(&words));
 }
 
 #[test]

@@ -165,6 +165,36 @@ fn limits_are_told_before() {
     }
 }
 
+/// 40 KiB of shared memory of its own, and an array that is sized at launch.
+#[kernel]
+fn both_kinds(acc: &Acc, x: Shared<u32>) {
+    let own = acc.shared::<u32, 10240>();
+    let part = acc.shared_at_launch::<u32>();
+    let thread = acc.thread_in_block();
+    own[10239 - thread] = thread;
+    part[part.len() - 1 - thread] = 2 * thread;
+    acc.sync_block();
+    x[thread] = own[10239 - thread] + part[part.len() - 1 - thread];
+}
+
+/// What a launch gives is allowed for less than 48 KiB where the code has some by itself.
+#[test]
+fn shared_memory_of_both_kinds() {
+    for device in devices() {
+        if device.properties().max_shared_memory < 61440 {
+            eprintln!("skipped: {} has too little shared memory", device.name());
+            continue;
+        }
+        let queue = device.queue().unwrap();
+        let x = device.alloc_zeroed::<u32>(32).unwrap();
+        for elements in [32, 2048, 2049, 5120] {
+            let options = LaunchOptions::new().shared_len(elements);
+            queue.launch_with(options, ThreadSpec::new(1, 32), both_kinds(&x)).unwrap();
+            assert!(x.read(&queue).unwrap().iter().enumerate().all(|(i, &x)| x == 3 * i as u32), "{elements}");
+        }
+    }
+}
+
 /// Each block waits for the one behind it.
 #[kernel]
 fn against_the_order(acc: &Acc, told: Atomic<u32>) {

@@ -31,7 +31,12 @@ impl CacheFolder {
 
     /// What was saved by this name, whole; none if there is nothing, or it was damaged.
     pub fn load(&self, name: &str) -> Option<Vec<u8>> {
-        let mut data = fs::read(self.0.join(name)).ok()?;
+        let path = self.0.join(name);
+        // What is no file may keep its reader waiting for ever.
+        if !fs::metadata(&path).ok()?.is_file() {
+            return None;
+        }
+        let mut data = fs::read(path).ok()?;
         let sum = data.split_off(data.len().checked_sub(SUM)?);
         (sum == checksum(&data)).then_some(data)
     }
@@ -99,6 +104,22 @@ mod tests {
             assert_eq!(folder.load("name"), None, "byte {at} is damaged");
             fs::write(&file, &whole[..at]).unwrap();
             assert_eq!(folder.load("name"), None, "cut off at byte {at}");
+        }
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_left_alone() {
+        let path = std::env::temp_dir().join(format!("wattle-gpu-pipe-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(path.join("name")).status();
+        if made.is_ok_and(|status| status.success()) {
+            let (sender, receiver) = std::sync::mpsc::channel();
+            let folder = CacheFolder::at(&path);
+            std::thread::spawn(move || sender.send(folder.load("name")));
+            let loaded = receiver.recv_timeout(std::time::Duration::from_secs(60));
+            assert_eq!(loaded.expect("nobody waits for who may write there"), None);
         }
         fs::remove_dir_all(path).unwrap();
     }

@@ -35,6 +35,12 @@ pub unsafe trait Executor: Send + 'static {
     /// The device cannot, and nothing was submitted.
     unsafe fn launch(&mut self, kernel: Arc<dyn Kernel>, shape: &Shape, options: &LaunchOptions) -> Result<()>;
 
+    /// Makes what such a launch needs: what the driver makes when it first meets a kernel.
+    ///
+    /// # Errors
+    /// The device cannot.
+    fn prepare(&mut self, kernel: &dyn Kernel, shape: &Shape, options: &LaunchOptions) -> Result<()>;
+
     /// Whether a host part can run beside a launch of this kernel; nothing is in flight. What has to be made for the
     /// launch is best made here, so that the host part does not wait for it.
     ///

@@ -1,5 +1,6 @@
 //! The first error of a queue that nobody has taken yet.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use wattle_core::{Error, Result};
@@ -9,29 +10,43 @@ use crate::error::lock;
 /// The first error of a queue since somebody last took one. Clones are the same one: the queue's thread keeps errors,
 /// and who waits for the queue takes them.
 #[derive(Clone, Debug, Default)]
-pub struct FirstError(Arc<Mutex<Option<Error>>>);
+pub struct FirstError(Arc<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// Whether there is an error, so that who asks before each launch takes no lock; changed with the lock held.
+    there_is: AtomicBool,
+    error: Mutex<Option<Error>>,
+}
 
 impl FirstError {
     /// Keeps an error, if it is the first.
     pub fn keep(&self, outcome: Result<()>) {
         if let Err(error) = outcome {
-            lock(&self.0).get_or_insert(error);
+            let mut kept = lock(&self.0.error);
+            kept.get_or_insert(error);
+            self.0.there_is.store(true, Ordering::Release);
         }
     }
 
     /// Whether there is one.
     pub fn is_some(&self) -> bool {
-        lock(&self.0).is_some()
+        self.0.there_is.load(Ordering::Acquire)
     }
 
     /// A copy of it, which stays.
     pub fn get(&self) -> Option<Error> {
-        lock(&self.0).clone()
+        if self.is_some() { lock(&self.0.error).clone() } else { None }
     }
 
     /// Takes it.
     pub fn take(&self) -> Option<Error> {
-        lock(&self.0).take()
+        if !self.is_some() {
+            return None;
+        }
+        let mut kept = lock(&self.0.error);
+        self.0.there_is.store(false, Ordering::Release);
+        kept.take()
     }
 }
 

@@ -2,6 +2,7 @@
 //! its own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -47,6 +48,10 @@ unsafe impl<E: Executor> BackendQueue for Blocking<E> {
         })
     }
 
+    fn prepare(&self, request: &LaunchRequest<'_>) -> Result<()> {
+        lock(&self.executor).prepare(request.kernel, &request.shape, &request.options)
+    }
+
     fn submit(&self, operation: Operation) -> Result<()> {
         self.now(|executor| executor::operate(executor, operation, false))
     }
@@ -63,26 +68,73 @@ unsafe impl<E: Executor> BackendQueue for Blocking<E> {
 
 /// What is enqueued. Launches come from callers who have promised what [`BackendQueue::launch`] asks for.
 enum Task {
-    Launch { kernel: Arc<dyn Kernel>, host_part: Option<Arc<dyn Kernel>>, shape: Shape, options: LaunchOptions },
+    Launch {
+        kernel: Arc<dyn Kernel>,
+        host_part: Option<Arc<dyn Kernel>>,
+        shape: Shape,
+        options: LaunchOptions,
+    },
+    /// Somebody waits for the answer.
+    Prepare {
+        kernel: Arc<dyn Kernel>,
+        shape: Shape,
+        options: LaunchOptions,
+        done: Sender<Result<()>>,
+    },
     Other(Operation),
 }
 
+/// A number that one side counts up and the other reads, on a line of the caches of its own.
+#[derive(Default)]
+#[repr(align(128))]
+struct Counter(AtomicU64);
+
+/// How far a queue is. Who enqueues and the queue's thread each have their counter, and no lock: that is taken only when
+/// somebody waits.
 #[derive(Default)]
 struct Progress {
-    submitted: u64,
-    done: u64,
+    submitted: Counter,
+    done: Counter,
+    /// How many wait; changed with the lock held.
+    waiting: AtomicU64,
+    lock: Mutex<()>,
+    changed: Condvar,
 }
 
-#[derive(Default)]
-struct Status {
-    progress: Mutex<Progress>,
-    changed: Condvar,
+impl Progress {
+    /// So many operations are done. Only the queue's thread calls it.
+    fn publish(&self, done: u64) {
+        if self.done.0.load(Ordering::Relaxed) == done {
+            return;
+        }
+        // Either who waits sees the counter, or this sees who waits: both are sequentially consistent.
+        self.done.0.store(done, Ordering::SeqCst);
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            // Who counted himself has the lock until he sleeps.
+            drop(lock(&self.lock));
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits until all that has been enqueued so far is done.
+    fn wait(&self) {
+        let target = self.submitted.0.load(Ordering::Acquire);
+        if self.done.0.load(Ordering::SeqCst) >= target {
+            return;
+        }
+        let mut held = lock(&self.lock);
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        while self.done.0.load(Ordering::SeqCst) < target {
+            held = self.changed.wait(held).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// A queue with a thread of its own. The thread ends when the queue is dropped and what was enqueued is done.
 pub struct NonBlocking {
-    tasks: Mutex<Sender<Task>>,
-    status: Arc<Status>,
+    tasks: Sender<Task>,
+    progress: Arc<Progress>,
     error: FirstError,
 }
 
@@ -93,20 +145,23 @@ impl NonBlocking {
     /// The operating system does not start the thread.
     pub fn new<E: Executor>(executor: E, name: &str) -> Result<NonBlocking> {
         let (tasks, receiver) = channel();
-        let status = Arc::<Status>::default();
+        let progress = Arc::<Progress>::default();
         let error = executor.errors().clone();
-        let seen = status.clone();
+        let seen = progress.clone();
         std::thread::Builder::new()
             .name(name.to_owned())
             .spawn(move || serve(&receiver, executor, &seen))
             .map_err(|error| system("starting a queue's thread", error))?;
-        Ok(NonBlocking { tasks: Mutex::new(tasks), status, error })
+        Ok(NonBlocking { tasks, progress, error })
     }
 
     fn push(&self, task: Task) -> Result<()> {
-        let tasks = lock(&self.tasks);
-        lock(&self.status.progress).submitted += 1;
-        tasks.send(task).map_err(|_| system("enqueuing", "the queue's thread is gone"))
+        let submitted = &self.progress.submitted.0;
+        submitted.fetch_add(1, Ordering::AcqRel);
+        self.tasks.send(task).map_err(|_| {
+            submitted.fetch_sub(1, Ordering::AcqRel);
+            system("enqueuing", "the queue's thread is gone")
+        })
     }
 }
 
@@ -115,37 +170,43 @@ impl NonBlocking {
 const FIRST_LOOK: Duration = Duration::from_micros(100);
 const LAST_LOOK: Duration = Duration::from_millis(2);
 
-fn serve<E: Executor>(tasks: &Receiver<Task>, mut executor: E, status: &Status) {
+/// After how many launches in a row it is told how far the queue is, where there is always another one.
+const PUBLISH_EVERY: u64 = 16;
+
+fn serve<E: Executor>(tasks: &Receiver<Task>, mut executor: E, progress: &Progress) {
     let mut patience = FIRST_LOOK;
-    let mut taken = 0;
+    let (mut taken, mut told) = (0, 0);
     loop {
-        let task = if executor.in_flight() == 0 {
-            let Ok(task) = tasks.recv() else { return };
-            task
-        } else {
-            match tasks.try_recv() {
-                Ok(task) => task,
-                Err(TryRecvError::Empty) => {
-                    guarded(&mut executor, |executor| {
-                        executor.flush();
-                        executor.advance(patience);
-                    });
-                    patience = (patience * 2).min(LAST_LOOK);
-                    publish(&executor, taken, status);
-                    continue;
-                }
-                Err(TryRecvError::Disconnected) => {
-                    guarded(&mut executor, |executor| {
-                        executor.flush();
-                        executor.drain();
-                    });
-                    publish(&executor, taken, status);
-                    return;
-                }
+        let task = match tasks.try_recv() {
+            Ok(task) => task,
+            Err(TryRecvError::Empty) if executor.in_flight() > 0 => {
+                guarded(&mut executor, |executor| {
+                    executor.flush();
+                    executor.advance(patience);
+                });
+                patience = (patience * 2).min(LAST_LOOK);
+                told = taken;
+                progress.publish(taken - executor.in_flight());
+                continue;
+            }
+            Err(TryRecvError::Empty) => {
+                progress.publish(taken);
+                told = taken;
+                let Ok(task) = tasks.recv() else { return };
+                task
+            }
+            Err(TryRecvError::Disconnected) => {
+                guarded(&mut executor, |executor| {
+                    executor.flush();
+                    executor.drain();
+                });
+                progress.publish(taken - executor.in_flight());
+                return;
             }
         };
         patience = FIRST_LOOK;
         taken += 1;
+        let is_quick = matches!(task, Task::Launch { host_part: None, .. });
         // After an error nothing is done until somebody has taken it, but nobody waits for ever either.
         let stopped = executor.has_failed();
         guarded(&mut executor, |executor| match task {
@@ -157,9 +218,17 @@ fn serve<E: Executor>(tasks: &Receiver<Task>, mut executor: E, status: &Status) 
                     Some(part) => executor::launch_with_host(executor, kernel, &*part, &shape, &options),
                 }
             },
+            Task::Prepare { kernel, shape, options, done } => {
+                // If nobody waits any more, nobody wants to know.
+                let _ = done.send(executor.prepare(&*kernel, &shape, &options));
+            }
             Task::Other(operation) => executor::operate(executor, operation, stopped),
         });
-        publish(&executor, taken, status);
+        // Other operations may take long, and so may what comes behind them.
+        if !is_quick || taken - told >= PUBLISH_EVERY {
+            told = taken;
+            progress.publish(taken - executor.in_flight());
+        }
     }
 }
 
@@ -167,16 +236,6 @@ fn serve<E: Executor>(tasks: &Receiver<Task>, mut executor: E, status: &Status) 
 fn guarded<E: Executor>(executor: &mut E, work: impl FnOnce(&mut E)) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| work(executor))) {
         executor.keep(Err(panicked("a queued operation", panic)));
-    }
-}
-
-/// Tells how far the queue is: it has taken so many operations, and those that are not in flight are done.
-fn publish<E: Executor>(executor: &E, taken: u64, status: &Status) {
-    let done = taken - executor.in_flight();
-    let mut progress = lock(&status.progress);
-    if progress.done != done {
-        progress.done = done;
-        status.changed.notify_all();
     }
 }
 
@@ -191,17 +250,19 @@ unsafe impl BackendQueue for NonBlocking {
         })
     }
 
+    fn prepare(&self, request: &LaunchRequest<'_>) -> Result<()> {
+        let (done, answer) = channel();
+        let (kernel, shape, options) = (request.kernel.to_arc(), request.shape, request.options);
+        self.push(Task::Prepare { kernel, shape, options, done })?;
+        answer.recv().unwrap_or_else(|_| Err(system("preparing a launch", "the queue's thread could not")))
+    }
+
     fn submit(&self, operation: Operation) -> Result<()> {
         self.push(Task::Other(operation))
     }
 
     fn wait(&self) -> Result<()> {
-        let mut progress = lock(&self.status.progress);
-        let target = progress.submitted;
-        while progress.done < target {
-            progress = self.status.changed.wait(progress).unwrap_or_else(PoisonError::into_inner);
-        }
-        drop(progress);
+        self.progress.wait();
         self.error.take().map_or(Ok(()), Err)
     }
 

@@ -75,6 +75,10 @@ unsafe impl Executor for Written {
         Ok(())
     }
 
+    fn prepare(&mut self, _: &dyn Kernel, _: &Shape, _: &LaunchOptions) -> Result<()> {
+        Ok(())
+    }
+
     fn admit_host_part(&mut self, _: &dyn Kernel, part: &dyn Kernel, _: &Shape, _: &LaunchOptions) -> Result<()> {
         assert!(self.flights.is_empty());
         match part.info().name {
@@ -195,6 +199,33 @@ fn launches_are_in_flight_together_and_all_else_waits_for_them() {
     queue.wait().unwrap();
     assert!(point.is_reached());
     assert_eq!(diary.lines(), ["begin one", "begin two", "end one", "end two", "task", "begin three", "end three"]);
+}
+
+/// Whoever waits goes on when his own is done, while others enqueue.
+#[test]
+fn many_wait() {
+    let diary = Arc::<Diary>::default();
+    let queue = queue(&diary);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for turn in 0..300 {
+                    let done = Arc::<AtomicBool>::default();
+                    let seen = done.clone();
+                    task(&queue, move || {
+                        done.store(true, Ordering::Release);
+                        Ok(())
+                    })
+                    .unwrap();
+                    (0..turn % 40).for_each(|_| launch(&queue, &one()).unwrap());
+                    queue.wait().unwrap();
+                    assert!(seen.load(Ordering::Acquire));
+                }
+            });
+        }
+    });
+    let ended = diary.lines().iter().filter(|line| *line == "end one").count();
+    assert_eq!(ended, 4 * (0..300).map(|turn| turn % 40).sum::<usize>());
 }
 
 #[test]

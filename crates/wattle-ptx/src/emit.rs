@@ -206,7 +206,7 @@ impl Emitter<'_> {
         }
         let name = parameter_name(&self.entry, &self.kernel.params, what);
         let value = self.in_prologue(|emitter| match what {
-            Argument::Control | Argument::Alarm | Argument::Base(_) => emitter.address(&name),
+            Argument::Control | Argument::Host | Argument::Base(_) => emitter.address(&name),
             Argument::Scalar(id) => {
                 let ty = match emitter.kernel.params[id.index()].kind {
                     ParamKind::Scalar(ty) | ParamKind::View { element: ty, .. } => ty,
@@ -272,7 +272,7 @@ pub fn parameter_name(entry: &str, params: &[Param], what: Argument) -> String {
     };
     let name = match what {
         Argument::Control => "control".into(),
-        Argument::Alarm => "alarm".into(),
+        Argument::Host => "host".into(),
         Argument::Number => "number".into(),
         Argument::Base(id) => format!("{}_base", of(id)),
         Argument::Extent(id, d) => format!("{}_extent_{d}", of(id)),

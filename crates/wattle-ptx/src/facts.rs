@@ -36,7 +36,7 @@ fn bound(kernel: &Kernel, id: ExprId) -> Option<Bound> {
 }
 
 /// Whether two expressions are the same one.
-fn same(kernel: &Kernel, x: ExprId, y: ExprId) -> bool {
+pub fn same(kernel: &Kernel, x: ExprId, y: ExprId) -> bool {
     if x == y {
         return true;
     }

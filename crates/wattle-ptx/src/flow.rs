@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use wattle_ir::{ExprId, Label, Site, Stmt};
 
 use crate::Lacking;
+use crate::abreast::abreast;
 use crate::assemble::{Target, Value, ins};
 use crate::emit::Emitter;
 use crate::facts::leaves;
@@ -192,6 +193,9 @@ impl Emitter<'_> {
         // What is known must be so in each turn.
         self.forget_all(body);
         self.forget_all(continuing);
+        if bounded && let Some(found) = abreast(self.kernel, label, body, continuing) {
+            self.turns_abreast(&found)?;
+        }
         self.asm.place(head);
         self.block(body)?;
         self.asm.place(continues);

@@ -79,9 +79,9 @@ pub struct Parameter {
 pub enum Argument {
     /// The address of the queue's control block ([`crate::control`]); 64 bits.
     Control,
-    /// The address of a word in memory of the host's that the device reaches: a thread that has told something in the
-    /// control block writes 1 there. The host looks at it when launches have ended; 64 bits.
-    Alarm,
+    /// The address of the queue's words in memory of the host's that the device reaches ([`crate::control::host`]); 64
+    /// bits.
+    Host,
     /// The launch's number on its queue, from 1, less than [`crate::control::OPEN`]; it grows while anything is in
     /// flight, and may begin anew when nothing is.
     Number,

@@ -7,7 +7,7 @@ use crate::layout::{Argument, Layout, Parameter};
 
 /// The parameters of a kernel's entry, and its shared memory.
 pub fn layout(kernel: &Kernel) -> Layout {
-    let mut arguments = vec![(Argument::Control, 8), (Argument::Alarm, 8), (Argument::Number, 4)];
+    let mut arguments = vec![(Argument::Control, 8), (Argument::Host, 8), (Argument::Number, 4)];
     for (number, param) in kernel.params.iter().enumerate() {
         let id = ParamId(number as u32);
         match param.kind {

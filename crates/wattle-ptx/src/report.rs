@@ -8,8 +8,9 @@ use crate::control;
 use crate::emit::Emitter;
 use crate::layout::Argument;
 
-/// How many back edges of loops without a bound a thread passes between two looks at the stop word, less one; a power
-/// of two less one.
+/// How many back edges of loops without a bound a thread passes from one look at the stop word to the next, and before
+/// the first, less one; a power of two less one. (A look goes to memory of the host's and waits for it: a loop of a few
+/// turns shall have none.)
 const POLL_MASK: u32 = 255;
 
 /// What reports need; each is made when it is first used.
@@ -59,12 +60,16 @@ impl Emitter<'_> {
         format!("[{}+{}]", self.argument(Argument::Control), word * 4)
     }
 
+    /// A word of those in memory of the host's.
+    fn host(&mut self, word: u32) -> String {
+        format!("[{}+{}]", self.argument(Argument::Host), word * 4)
+    }
+
     /// Ends the thread if an earlier launch has failed. The others' first thread says that the launch has begun.
     ///
     /// The gate is read weakly, so that one thread of each multiprocessor fetches it and not all of a large launch from
-    /// one place: what earlier launches did is ordered by their end, and what this one does makes no difference. Where
-    /// the host shuts it for the launch before while this one begins, some threads of a block may end and others not:
-    /// barriers wait for those alone that have not (PTX ISA 8.8, 9.7.13.1 "bar").
+    /// one place: launches alone shut it, what earlier ones did is ordered by their end, and what this one does makes no
+    /// difference.
     pub(crate) fn begin(&mut self) {
         let (gate, number) = (self.control(control::GATE), self.argument(Argument::Number));
         let open = self.asm.register(Class::Word);
@@ -74,8 +79,8 @@ impl Emitter<'_> {
         let (block, thread) = (self.block_number(), self.thread_number());
         let place = self.op("or.b32", Class::Word, &[block, thread]);
         let first = self.op("setp.eq.u32", Class::Predicate, &[place, Value::word(0)]);
-        let started = self.control(control::STARTED);
-        ins!(self, "@{first} st.relaxed.gpu.global.u32 {started}, {number}");
+        let started = self.host(control::host::STARTED);
+        ins!(self, "@{first} st.relaxed.sys.global.u32 {started}, {number}");
     }
 
     fn block_number(&mut self) -> Value {
@@ -92,8 +97,14 @@ impl Emitter<'_> {
 
     /// Tells the host that there is something in the control block.
     fn raise_alarm(&mut self) {
-        let alarm = self.argument(Argument::Alarm);
-        ins!(self, "st.relaxed.sys.global.u32 [{alarm}], 1");
+        let alarm = self.host(control::host::ALARM);
+        ins!(self, "st.relaxed.sys.global.u32 {alarm}, 1");
+    }
+
+    /// Launches behind this one shall do nothing.
+    fn shut_gate(&mut self) {
+        let (gate, number) = (self.control(control::GATE), self.argument(Argument::Number));
+        ins!(self, "st.relaxed.gpu.global.u32 {gate}, {number}");
     }
 
     /// Reports the thread's first fault, if there was one; the first such report of the launch is kept.
@@ -115,8 +126,7 @@ impl Emitter<'_> {
             let at = self.control(word);
             ins!(self, "st.global.u32 {at}, {value}");
         }
-        let (gate, number) = (self.control(control::GATE), self.argument(Argument::Number));
-        ins!(self, "st.relaxed.gpu.global.u32 {gate}, {number}");
+        self.shut_gate();
         self.raise_alarm();
     }
 
@@ -137,11 +147,11 @@ impl Emitter<'_> {
             }
         };
         let number = self.sites.number(site, Fault::Loop);
-        let (stop, launch) = (self.control(control::STOP), self.argument(Argument::Number));
+        let (stop, launch) = (self.host(control::host::STOP), self.argument(Argument::Number));
         let (look, end) = (self.asm.target(), self.asm.target());
         ins!(self, "add.u32 {polls}, {polls}, 1");
         let rest = self.op("and.b32", Class::Word, &[polls, Value::word(POLL_MASK)]);
-        let looks = self.op("setp.eq.u32", Class::Predicate, &[rest, Value::word(1)]);
+        let looks = self.op("setp.eq.u32", Class::Predicate, &[rest, Value::word(0)]);
         ins!(self, "@{looks} bra {look}");
         self.asm.place(end);
         self.apart(look, end, |emitter| {
@@ -149,7 +159,7 @@ impl Emitter<'_> {
             // The host sets it while the launch runs.
             ins!(emitter, "ld.relaxed.sys.global.u32 {said}, {stop}");
             ins!(emitter, "mov.u32 {stopped}, {number}");
-            let stops = emitter.op("setp.eq.u32", Class::Predicate, &[said, launch]);
+            let stops = emitter.op("setp.ge.u32", Class::Predicate, &[said, launch]);
             ins!(emitter, "@{stops} bra {tell}");
         });
     }
@@ -161,6 +171,7 @@ impl Emitter<'_> {
         let end = self.asm.target();
         self.asm.go_to(Section::Cold);
         self.asm.place(tell);
+        self.shut_gate();
         let block = self.block_number();
         // One thread of each block tells.
         let number = self.op("and.b32", Class::Word, &[block, Value::word(control::BLOCK_BITS - 1)]);

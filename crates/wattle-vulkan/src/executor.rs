@@ -216,6 +216,14 @@ unsafe impl wattle_gpu::Executor for Executor {
         self.try_launch(kernel, shape, options)
     }
 
+    fn prepare(&mut self, kernel: &dyn Kernel, shape: &Shape, options: &LaunchOptions) -> Result<()> {
+        self.recover()?;
+        let (context, shared_len) = (self.context.clone(), options.shared_elements());
+        let compiled = context.compiled(kernel, shared_len)?;
+        let grid = context.dispatch(shape, options, compiled.orders_in_loops)?.grid;
+        context.pipeline(&compiled, Variant { threads: grid.threads, shared_len }).map(drop)
+    }
+
     fn admit_host_part(
         &mut self,
         kernel: &dyn Kernel,

@@ -18,6 +18,7 @@ pub unsafe extern "C" fn cuInit(flags: u32) -> Status {
             Status::SUCCESS if Config::get().devices == 0 => Err(Status::ERROR_NO_DEVICE),
             Status::SUCCESS => {
                 context::initialize();
+                super::watch_end();
                 Ok(())
             }
             error => Err(error),

@@ -11,21 +11,65 @@ pub mod modules;
 pub mod streams;
 
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, Once, PoisonError, RwLock};
+use std::time::Duration;
 
 use crate::driver::config::Config;
+use crate::driver::context;
 use crate::driver::lock;
 use crate::driver::status::{Done, Status};
 
 static CALLS: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
 
+/// The driver's lock, where loading a module is configured to wait: one who loads has it alone.
+static DRIVER: RwLock<()> = RwLock::new(());
+
+/// Does a function's work, with the driver's lock if it has one.
+fn locked(name: &str, body: impl FnOnce() -> Done) -> Done {
+    if !Config::get().load_waits {
+        return body();
+    }
+    if !name.starts_with("cuModuleLoadData") {
+        let _shared = DRIVER.read().unwrap_or_else(PoisonError::into_inner);
+        return body();
+    }
+    let _alone = DRIVER.write().unwrap_or_else(PoisonError::into_inner);
+    context::current()?.idle();
+    body()
+}
+
+/// Whether the process ends.
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+/// Called once the driver is there; what must be done before the end of the driver has to be registered later.
+fn watch_end() {
+    unsafe extern "C" {
+        fn atexit(function: extern "C" fn()) -> c_int;
+    }
+    extern "C" fn end() {
+        ENDED.store(true, Ordering::SeqCst);
+        // So that threads which go on have the time to be seen.
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    static WATCHED: Once = Once::new();
+    if Config::get().end_aborts {
+        // SAFETY: it is the C library's, and the function lives as long as this library, which is never unloaded.
+        WATCHED.call_once(|| assert_eq!(unsafe { atexit(end) }, 0, "the C library takes the function"));
+    }
+}
+
 /// Makes an exported function of one that may fail: counts it, tells it, and lets no panic out.
 fn call(name: &'static str, body: impl FnOnce() -> Done) -> Status {
+    if ENDED.load(Ordering::SeqCst) {
+        eprintln!("soft-cuda: {name} was called when the process had begun to end");
+        std::process::abort();
+    }
     let result = catch_unwind(AssertUnwindSafe(|| {
         *lock(&CALLS).entry(name).or_default() += 1;
-        let status = body().err().unwrap_or(Status::SUCCESS);
+        let status = locked(name, body).err().unwrap_or(Status::SUCCESS);
         if Config::get().trace {
             eprintln!("soft-cuda: {name} -> {}", status.0);
         }

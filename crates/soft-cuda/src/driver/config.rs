@@ -29,6 +29,10 @@ pub struct Config {
     pub blocks_per_sm: u32,
     /// How turns are given.
     pub pace: Pace,
+    /// Modules are loaded when nothing runs in the context, and other calls wait for that.
+    pub load_waits: bool,
+    /// A call after the process has begun to end is an end of its own.
+    pub end_aborts: bool,
     /// Calls are told on stderr.
     pub trace: bool,
     /// A folder where texts that were linked are kept.
@@ -71,6 +75,8 @@ impl Config {
                 seed: number("SOFT_CUDA_SEED"),
                 strict: or("SOFT_CUDA_STRICT", 1) != 0,
             },
+            load_waits: or("SOFT_CUDA_LOAD_WAITS", 0) != 0,
+            end_aborts: or("SOFT_CUDA_END_ABORTS", 0) != 0,
             trace: or("SOFT_CUDA_TRACE", 0) != 0,
             keep: env::var_os("SOFT_CUDA_KEEP").filter(|folder| !folder.is_empty()).map(PathBuf::from),
         }

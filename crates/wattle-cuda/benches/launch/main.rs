@@ -67,7 +67,8 @@ fn main() -> Result<()> {
 
 fn report(what: &str, turns: usize, ours: impl Fn() -> Result<f64>, theirs: impl Fn() -> Result<f64>) -> Result<()> {
     // Both are warm after these.
-    (ours()?, theirs()?);
+    ours()?;
+    theirs()?;
     let (mut of_ours, mut of_theirs) = (Vec::new(), Vec::new());
     for turn in 0..turns {
         // Neither is always the first.

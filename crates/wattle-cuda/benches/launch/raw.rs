@@ -38,13 +38,17 @@ impl Raw {
             said(sys::cuMemAlloc_v2(&raw mut words, bytes + 3 * 256))?;
             said(sys::cuMemsetD8_v2(words, 0, bytes))?;
             said(sys::cuMemsetD32_v2(words + u64::from(control::GATE) * 4, control::OPEN, 1))?;
-            said(sys::cuMemHostAlloc(&raw mut alarm, 4, sys::CU_MEMHOSTALLOC_DEVICEMAP))?;
+            said(sys::cuMemHostAlloc(
+                &raw mut alarm,
+                control::host::WORDS as usize * 4,
+                sys::CU_MEMHOSTALLOC_DEVICEMAP,
+            ))?;
         }
         let mut arguments = vec![0; module.layout.parameter_bytes() as usize];
         for parameter in &module.layout.arguments {
             let value = match parameter.what {
                 Argument::Control => words,
-                Argument::Alarm => alarm as u64,
+                Argument::Host => alarm as u64,
                 Argument::Base(_) => words + bytes as u64,
                 Argument::Extent(..) => 64,
                 Argument::Scalar(_) => 77,

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 
 use cudarc::driver::sys;
 
-use super::{Attribute, Said, said};
+use super::{Attribute, Said, functions, said};
 
 /// A device of the driver's, which is there as long as the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(crate) struct Ordinal(sys::CUdevice);
 pub(crate) fn count() -> Said<i32> {
     let mut count = 0;
     // SAFETY: the driver is loaded, and the place is there.
-    said(unsafe { sys::cuDeviceGetCount(&raw mut count) })?;
+    said(unsafe { (functions::DEVICE_GET_COUNT.get())(&raw mut count) })?;
     Ok(count)
 }
 
@@ -24,14 +24,14 @@ impl Ordinal {
     pub(crate) fn new(number: i32) -> Said<Ordinal> {
         let mut device = 0;
         // SAFETY: as in `count`.
-        said(unsafe { sys::cuDeviceGet(&raw mut device, number) })?;
+        said(unsafe { (functions::DEVICE_GET.get())(&raw mut device, number) })?;
         Ok(Ordinal(device))
     }
 
     pub(crate) fn name(self) -> Said<String> {
         let mut name = [0; 256];
         // SAFETY: the device is one, and there is as much room as is said; the driver ends the name with a zero.
-        said(unsafe { sys::cuDeviceGetName(name.as_mut_ptr(), name.len() as i32 - 1, self.0) })?;
+        said(unsafe { (functions::DEVICE_GET_NAME.get())(name.as_mut_ptr(), name.len() as i32 - 1, self.0) })?;
         let bytes = name.map(|byte| byte as u8);
         Ok(CStr::from_bytes_until_nul(&bytes).unwrap_or_default().to_string_lossy().into_owned())
     }
@@ -39,7 +39,7 @@ impl Ordinal {
     pub(crate) fn attribute(self, attribute: Attribute) -> Said<i32> {
         let mut value = 0;
         // SAFETY: the device is one, and the place is there.
-        said(unsafe { sys::cuDeviceGetAttribute(&raw mut value, attribute, self.0) })?;
+        said(unsafe { (functions::DEVICE_GET_ATTRIBUTE.get())(&raw mut value, attribute, self.0) })?;
         Ok(value)
     }
 
@@ -47,7 +47,7 @@ impl Ordinal {
     pub(crate) fn memory(self) -> Said<u64> {
         let mut bytes = 0;
         // SAFETY: as above.
-        said(unsafe { sys::cuDeviceTotalMem_v2(&raw mut bytes, self.0) })?;
+        said(unsafe { (functions::DEVICE_TOTAL_MEM.get())(&raw mut bytes, self.0) })?;
         Ok(bytes as u64)
     }
 
@@ -55,7 +55,7 @@ impl Ordinal {
     pub(crate) fn reaches(self, other: Ordinal) -> bool {
         let mut can = 0;
         // SAFETY: both are devices, and the place is there.
-        said(unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, self.0, other.0) }).is_ok() && can != 0
+        said(unsafe { (functions::DEVICE_CAN_ACCESS_PEER.get())(&raw mut can, self.0, other.0) }).is_ok() && can != 0
     }
 }
 
@@ -78,7 +78,7 @@ impl PrimaryContext {
     pub(crate) fn retain(device: Ordinal) -> Said<PrimaryContext> {
         let mut context = std::ptr::null_mut();
         // SAFETY: the device is one, and the place is there.
-        said(unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut context, device.0) })?;
+        said(unsafe { (functions::PRIMARY_CTX_RETAIN.get())(&raw mut context, device.0) })?;
         Ok(PrimaryContext(context))
     }
 
@@ -86,7 +86,7 @@ impl PrimaryContext {
     pub(crate) fn set_current(self) -> Said {
         CURRENT.set(0);
         // SAFETY: it is never released; if others destroy it, the driver says so.
-        said(unsafe { sys::cuCtxSetCurrent(self.0) })?;
+        said(unsafe { (functions::CTX_SET_CURRENT.get())(self.0) })?;
         CURRENT.set(self.number());
         Ok(())
     }
@@ -100,7 +100,7 @@ impl PrimaryContext {
     /// Lets kernels and copies of the current context reach memory of this one.
     pub(crate) fn let_current_reach(self) -> Said {
         // SAFETY: as above.
-        said(unsafe { sys::cuCtxEnablePeerAccess(self.0, 0) })
+        said(unsafe { (functions::CTX_ENABLE_PEER_ACCESS.get())(self.0, 0) })
     }
 
     /// Tells contexts apart.

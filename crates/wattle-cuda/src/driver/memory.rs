@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 use cudarc::driver::sys;
 
-use super::{PrimaryContext, Refusal, Said, Stream, said};
+use super::{PrimaryContext, Refusal, Said, Stream, functions, said};
 
 /// Where kernels and copies find memory.
 pub(crate) type Address = sys::CUdeviceptr;
@@ -15,7 +15,7 @@ pub(crate) type Address = sys::CUdeviceptr;
 pub(crate) fn new_device(bytes: usize) -> Said<Address> {
     let mut address = 0;
     // SAFETY: the driver is loaded, and the place is there.
-    said(unsafe { sys::cuMemAlloc_v2(&raw mut address, bytes) })?;
+    said(unsafe { (functions::MEM_ALLOC.get())(&raw mut address, bytes) })?;
     Ok(address)
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn new_managed(bytes: usize) -> Said<Address> {
     let mut address = 0;
     let kind = sys::CUmemAttach_flags::CU_MEM_ATTACH_GLOBAL as u32;
     // SAFETY: as above.
-    said(unsafe { sys::cuMemAllocManaged(&raw mut address, bytes, kind) })?;
+    said(unsafe { (functions::MEM_ALLOC_MANAGED.get())(&raw mut address, bytes, kind) })?;
     Ok(address)
 }
 
@@ -33,13 +33,13 @@ pub(crate) fn new_host(bytes: usize) -> Said<(NonNull<u8>, Address)> {
     let (mut start, mut address) = (std::ptr::null_mut(), 0);
     let kind = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;
     // SAFETY: as above.
-    said(unsafe { sys::cuMemHostAlloc(&raw mut start, bytes, kind) })?;
-    let start = NonNull::new(start).ok_or(Refusal(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY))?;
+    said(unsafe { (functions::MEM_HOST_ALLOC.get())(&raw mut start, bytes, kind) })?;
+    let start = NonNull::new(start).ok_or(Refusal::of(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY))?;
     // SAFETY: the memory was just allocated so that devices reach it.
-    let found = said(unsafe { sys::cuMemHostGetDevicePointer_v2(&raw mut address, start.as_ptr(), 0) });
+    let found = said(unsafe { (functions::MEM_HOST_GET_DEVICE_POINTER.get())(&raw mut address, start.as_ptr(), 0) });
     if let Err(refusal) = found {
         // SAFETY: nobody has it.
-        let _ = unsafe { sys::cuMemFreeHost(start.as_ptr()) };
+        let _ = unsafe { (functions::MEM_FREE_HOST.get())(start.as_ptr()) };
         return Err(refusal);
     }
     Ok((start.cast(), address))
@@ -51,7 +51,7 @@ pub(crate) fn new_host(bytes: usize) -> Said<(NonNull<u8>, Address)> {
 /// It was allocated here, and nothing uses it any more.
 pub(crate) unsafe fn free(address: Address) -> Said {
     // SAFETY: the caller's promise.
-    said(unsafe { sys::cuMemFree_v2(address) })
+    said(unsafe { (functions::MEM_FREE.get())(address) })
 }
 
 /// Frees memory of the host's. It may wait for all that the context does.
@@ -60,14 +60,14 @@ pub(crate) unsafe fn free(address: Address) -> Said {
 /// As for [`free`].
 pub(crate) unsafe fn free_host(start: NonNull<u8>) -> Said {
     // SAFETY: the caller's promise.
-    said(unsafe { sys::cuMemFreeHost(start.as_ptr().cast()) })
+    said(unsafe { (functions::MEM_FREE_HOST.get())(start.as_ptr().cast()) })
 }
 
 /// How many bytes of the device's memory nobody has.
 pub(crate) fn free_memory() -> Said<u64> {
     let (mut free, mut total) = (0, 0);
     // SAFETY: the places are there.
-    said(unsafe { sys::cuMemGetInfo_v2(&raw mut free, &raw mut total) })?;
+    said(unsafe { (functions::MEM_GET_INFO.get())(&raw mut free, &raw mut total) })?;
     Ok(free as u64)
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn free_memory() -> Said<u64> {
 /// are written. So for all copies.
 pub(crate) unsafe fn copy_from_host(to: Address, from: *const u8, bytes: usize, stream: &Stream) -> Said {
     // SAFETY: the caller's promise.
-    said(unsafe { sys::cuMemcpyHtoDAsync_v2(to, from.cast::<c_void>(), bytes, stream.raw()) })
+    said(unsafe { (functions::MEMCPY_H_TO_D.get())(to, from.cast::<c_void>(), bytes, stream.raw()) })
 }
 
 /// Copies from memory that devices reach.
@@ -87,7 +87,7 @@ pub(crate) unsafe fn copy_from_host(to: Address, from: *const u8, bytes: usize, 
 /// As for [`copy_from_host`].
 pub(crate) unsafe fn copy_to_host(to: *mut u8, from: Address, bytes: usize, stream: &Stream) -> Said {
     // SAFETY: the caller's promise.
-    said(unsafe { sys::cuMemcpyDtoHAsync_v2(to.cast::<c_void>(), from, bytes, stream.raw()) })
+    said(unsafe { (functions::MEMCPY_D_TO_H.get())(to.cast::<c_void>(), from, bytes, stream.raw()) })
 }
 
 /// Copies within a device.
@@ -96,7 +96,7 @@ pub(crate) unsafe fn copy_to_host(to: *mut u8, from: Address, bytes: usize, stre
 /// As for [`copy_from_host`].
 pub(crate) unsafe fn copy(to: Address, from: Address, bytes: usize, stream: &Stream) -> Said {
     // SAFETY: the caller's promise.
-    said(unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream.raw()) })
+    said(unsafe { (functions::MEMCPY_D_TO_D.get())(to, from, bytes, stream.raw()) })
 }
 
 /// Copies from memory of one context to that of another.
@@ -110,7 +110,7 @@ pub(crate) unsafe fn copy_peer(
     stream: &Stream,
 ) -> Said {
     // SAFETY: the caller's promise.
-    said(unsafe { sys::cuMemcpyPeerAsync(to, to_context.raw(), from, from_context.raw(), bytes, stream.raw()) })
+    said(unsafe { (functions::MEMCPY_PEER.get())(to, to_context.raw(), from, from_context.raw(), bytes, stream.raw()) })
 }
 
 /// One end of a copy of rows.
@@ -177,7 +177,7 @@ pub(crate) unsafe fn copy_rows(
             Height: rows.rows,
         };
         // SAFETY: the caller's promise; the description outlives the call.
-        return said(unsafe { sys::cuMemcpy2DAsync_v2(&raw const copy, stream.raw()) });
+        return said(unsafe { (functions::MEMCPY_2D.get())(&raw const copy, stream.raw()) });
     }
     let copy = sys::CUDA_MEMCPY3D {
         srcXInBytes: 0,
@@ -207,7 +207,7 @@ pub(crate) unsafe fn copy_rows(
         Depth: rows.slices,
     };
     // SAFETY: as above.
-    said(unsafe { sys::cuMemcpy3DAsync_v2(&raw const copy, stream.raw()) })
+    said(unsafe { (functions::MEMCPY_3D.get())(&raw const copy, stream.raw()) })
 }
 
 /// What memory is filled with, again and again.
@@ -235,6 +235,15 @@ impl Pattern {
         })
     }
 
+    /// A word of it.
+    pub(crate) fn word(self) -> u32 {
+        match self {
+            Pattern::Byte(byte) => u32::from_ne_bytes([byte; 4]),
+            Pattern::Half(half) => u32::from(half) << 16 | u32::from(half),
+            Pattern::Word(word) => word,
+        }
+    }
+
     /// Its bytes.
     pub(crate) fn size(self) -> usize {
         match self {
@@ -260,12 +269,12 @@ pub(crate) unsafe fn fill(
     // SAFETY: the caller's promise.
     said(unsafe {
         match (pattern, rows) {
-            (Pattern::Byte(value), 1) => sys::cuMemsetD8Async(to, value, count, stream),
-            (Pattern::Half(value), 1) => sys::cuMemsetD16Async(to, value, count, stream),
-            (Pattern::Word(value), 1) => sys::cuMemsetD32Async(to, value, count, stream),
-            (Pattern::Byte(value), _) => sys::cuMemsetD2D8Async(to, pitch, value, count, rows, stream),
-            (Pattern::Half(value), _) => sys::cuMemsetD2D16Async(to, pitch, value, count, rows, stream),
-            (Pattern::Word(value), _) => sys::cuMemsetD2D32Async(to, pitch, value, count, rows, stream),
+            (Pattern::Byte(value), 1) => (functions::MEMSET_D8.get())(to, value, count, stream),
+            (Pattern::Half(value), 1) => (functions::MEMSET_D16.get())(to, value, count, stream),
+            (Pattern::Word(value), 1) => (functions::MEMSET_D32.get())(to, value, count, stream),
+            (Pattern::Byte(value), _) => (functions::MEMSET_2D_D8.get())(to, pitch, value, count, rows, stream),
+            (Pattern::Half(value), _) => (functions::MEMSET_2D_D16.get())(to, pitch, value, count, rows, stream),
+            (Pattern::Word(value), _) => (functions::MEMSET_2D_D32.get())(to, pitch, value, count, rows, stream),
         }
     })
 }
@@ -282,5 +291,8 @@ mod tests {
         assert_eq!(Pattern::of(&[1, 2, 3, 4]), Some(Pattern::Word(u32::from_ne_bytes([1, 2, 3, 4]))));
         assert_eq!(Pattern::of(&[1, 2, 3, 4, 1, 2, 3, 4]), Some(Pattern::Word(u32::from_ne_bytes([1, 2, 3, 4]))));
         assert_eq!(Pattern::of(&[1, 2, 3, 4, 1, 2, 3, 5]), None);
+        for value in [[7; 4], [1, 2, 1, 2], [1, 2, 3, 4]] {
+            assert_eq!(Pattern::of(&value).map(Pattern::word), Some(u32::from_ne_bytes(value)));
+        }
     }
 }

@@ -1,22 +1,24 @@
 //! The CUDA driver's functions, each called in one place. Nothing else here calls the driver.
 //!
-//! `cudarc` finds the library when a function is called for the first time, and panics if there is none or if it lacks
-//! the function. So [`load`] comes first: it looks whether there is a library, and refuses drivers that are older than
-//! [`LEAST_VERSION`], which has all functions that are called here.
+//! `cudarc` finds the library, and panics if there is none. So [`load`] comes first: it looks whether there is one, and
+//! refuses drivers that are older than [`LEAST_VERSION`], which has all functions that are called here ([`functions`]).
 //!
 //! What a function is given it must be able to rely on: handles have types of their own, which cannot be made elsewhere
 //! and are never used when they are gone. Functions that are given addresses are unsafe.
 
 mod device;
+mod functions;
 mod memory;
 mod module;
 mod stream;
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 use std::fmt;
 use std::sync::OnceLock;
 
 use cudarc::driver::sys::{self, CUresult};
+
+use crate::exit;
 
 pub(crate) use cudarc::driver::sys::CUdevice_attribute as Attribute;
 pub(crate) use device::{Ordinal, PrimaryContext, count};
@@ -31,130 +33,155 @@ pub(crate) use stream::{Event, Stream};
 /// `cuLaunchKernelEx` with memory synchronization domains.
 pub(crate) const LEAST_VERSION: i32 = 12_000;
 
-/// What the driver said instead of doing what it was told.
+/// What the driver said instead of doing what it was told: a number, of which newer drivers have others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal(CUresult);
+pub(crate) struct Refusal(u32);
 
 /// What a call of the driver's gives.
 pub(crate) type Said<T = ()> = Result<T, Refusal>;
 
 /// What a function of the driver's returned.
-fn said(result: CUresult) -> Said {
-    if result == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(Refusal(result)) }
+fn said(result: u32) -> Said {
+    if result == CUresult::CUDA_SUCCESS as u32 { Ok(()) } else { Err(Refusal(result)) }
 }
 
 /// As [`said`], of functions that ask whether something is done.
-fn is_done(result: CUresult) -> Said<bool> {
-    if result == CUresult::CUDA_ERROR_NOT_READY { Ok(false) } else { said(result).map(|()| true) }
+fn is_done(result: u32) -> Said<bool> {
+    if result == CUresult::CUDA_ERROR_NOT_READY as u32 { Ok(false) } else { said(result).map(|()| true) }
 }
 
+/// Errors that a running kernel brings about, or meets with, and that end the context.
+const OF_A_KERNEL: [CUresult; 12] = [
+    CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
+    CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
+    CUresult::CUDA_ERROR_ASSERT,
+    CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR,
+    CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION,
+    CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
+    CUresult::CUDA_ERROR_INVALID_ADDRESS_SPACE,
+    CUresult::CUDA_ERROR_INVALID_PC,
+    CUresult::CUDA_ERROR_LAUNCH_FAILED,
+    CUresult::CUDA_ERROR_ECC_UNCORRECTABLE,
+    CUresult::CUDA_ERROR_NVLINK_UNCORRECTABLE,
+    CUresult::CUDA_ERROR_UNKNOWN,
+];
+
+/// Such ones that newer drivers have: `CUDA_ERROR_CONTAINED` and `CUDA_ERROR_TENSOR_MEMORY_LEAK`.
+const NEWER_OF_A_KERNEL: [u32; 2] = [226, 721];
+
+/// Others that end the context.
+const OF_THE_CONTEXT: [CUresult; 6] = [
+    CUresult::CUDA_ERROR_DEINITIALIZED,
+    CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE,
+    CUresult::CUDA_ERROR_INVALID_CONTEXT,
+    CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED,
+    CUresult::CUDA_ERROR_MPS_CLIENT_TERMINATED,
+    CUresult::CUDA_ERROR_EXTERNAL_DEVICE,
+];
+
+/// What errors mean, where the driver's own words do not tell what to think of them.
+const MEANINGS: [(CUresult, &str); 15] = [
+    (
+        CUresult::CUDA_ERROR_STUB_LIBRARY,
+        "the library that was found is the toolkit's stub, which is for linking; the driver brings another one",
+    ),
+    (CUresult::CUDA_ERROR_NO_DEVICE, "there is no GPU that it can use (is one hidden by CUDA_VISIBLE_DEVICES?)"),
+    (
+        CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
+        "the driver's library and its part in the kernel differ in version, as after an update",
+    ),
+    (CUresult::CUDA_ERROR_SYSTEM_NOT_READY, "the machine's GPUs are not ready yet; is the fabric manager running?"),
+    (CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE, "another program has the GPU for itself, or it is switched off"),
+    (CUresult::CUDA_ERROR_ILLEGAL_ADDRESS, "a kernel used an address that is nobody's"),
+    (CUresult::CUDA_ERROR_MISALIGNED_ADDRESS, "a kernel used an address that is no multiple of the access's size"),
+    (CUresult::CUDA_ERROR_LAUNCH_FAILED, "a kernel ended in a trap"),
+    (
+        CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
+        "the driver ended a launch that took too long for it, since the GPU has a screen",
+    ),
+    (CUresult::CUDA_ERROR_CONTEXT_IS_DESTROYED, RESET),
+    (CUresult::CUDA_ERROR_INVALID_CONTEXT, RESET),
+    (CUresult::CUDA_ERROR_DEINITIALIZED, "the process is about to end"),
+    (CUresult::CUDA_ERROR_ECC_UNCORRECTABLE, "the GPU's memory has an error that could not be corrected"),
+    (CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION, "the driver is too old for this version of PTX"),
+    (
+        CUresult::CUDA_ERROR_JIT_COMPILER_NOT_FOUND,
+        "the driver's compiler is missing (libnvidia-ptxjitcompiler); install the whole driver",
+    ),
+];
+
+const RESET: &str = "another part of the program has destroyed or reset the device's primary context";
+
 impl Refusal {
+    /// This error.
+    const fn of(result: CUresult) -> Refusal {
+        Refusal(result as u32)
+    }
+
+    fn is_one_of(self, results: &[CUresult]) -> bool {
+        results.iter().any(|result| *result as u32 == self.0)
+    }
+
     /// Whether the context can do nothing any more: such errors come back from every later call (CUDA driver API,
     /// "Data types used by CUDA driver": "the context is in an inconsistent state and any further CUDA work will return
     /// the same error. To continue using CUDA, the process must be terminated and relaunched").
     pub(crate) fn ends_context(self) -> bool {
-        use CUresult as R;
-        matches!(
-            self.0,
-            R::CUDA_ERROR_DEINITIALIZED
-                | R::CUDA_ERROR_DEVICE_UNAVAILABLE
-                | R::CUDA_ERROR_INVALID_CONTEXT
-                | R::CUDA_ERROR_ECC_UNCORRECTABLE
-                | R::CUDA_ERROR_NVLINK_UNCORRECTABLE
-                | R::CUDA_ERROR_ILLEGAL_ADDRESS
-                | R::CUDA_ERROR_LAUNCH_TIMEOUT
-                | R::CUDA_ERROR_CONTEXT_IS_DESTROYED
-                | R::CUDA_ERROR_ASSERT
-                | R::CUDA_ERROR_HARDWARE_STACK_ERROR
-                | R::CUDA_ERROR_ILLEGAL_INSTRUCTION
-                | R::CUDA_ERROR_MISALIGNED_ADDRESS
-                | R::CUDA_ERROR_INVALID_ADDRESS_SPACE
-                | R::CUDA_ERROR_INVALID_PC
-                | R::CUDA_ERROR_LAUNCH_FAILED
-                | R::CUDA_ERROR_MPS_CLIENT_TERMINATED
-                | R::CUDA_ERROR_EXTERNAL_DEVICE
-                | R::CUDA_ERROR_UNKNOWN
-        )
+        self.is_of_a_kernel() || self.is_one_of(&OF_THE_CONTEXT)
     }
 
-    /// Whether a running kernel brought it about.
+    /// Whether a running kernel brought it about, or met with it.
     pub(crate) fn is_of_a_kernel(self) -> bool {
-        use CUresult as R;
-        matches!(
-            self.0,
-            R::CUDA_ERROR_ILLEGAL_ADDRESS
-                | R::CUDA_ERROR_LAUNCH_TIMEOUT
-                | R::CUDA_ERROR_ASSERT
-                | R::CUDA_ERROR_HARDWARE_STACK_ERROR
-                | R::CUDA_ERROR_ILLEGAL_INSTRUCTION
-                | R::CUDA_ERROR_MISALIGNED_ADDRESS
-                | R::CUDA_ERROR_INVALID_ADDRESS_SPACE
-                | R::CUDA_ERROR_INVALID_PC
-                | R::CUDA_ERROR_LAUNCH_FAILED
-                | R::CUDA_ERROR_UNKNOWN
-        )
+        self.is_one_of(&OF_A_KERNEL) || NEWER_OF_A_KERNEL.contains(&self.0)
     }
 
     /// Whether there is not so much memory.
     pub(crate) fn is_out_of_memory(self) -> bool {
-        self.0 == CUresult::CUDA_ERROR_OUT_OF_MEMORY
+        self.is_one_of(&[CUresult::CUDA_ERROR_OUT_OF_MEMORY])
     }
 
     /// Whether another context is current than the one that was meant, or none.
     pub(crate) fn is_wrong_context(self) -> bool {
-        matches!(self.0, CUresult::CUDA_ERROR_INVALID_CONTEXT | CUresult::CUDA_ERROR_INVALID_HANDLE)
+        self.is_one_of(&[CUresult::CUDA_ERROR_INVALID_CONTEXT, CUresult::CUDA_ERROR_INVALID_HANDLE])
     }
 
     /// Whether it had been done before.
     pub(crate) fn is_already(self) -> bool {
-        self.0 == CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
+        self.is_one_of(&[CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED])
     }
 
     /// What it means, where the driver's own words do not tell what to think of it.
     fn meaning(self) -> Option<&'static str> {
-        use CUresult as R;
-        Some(match self.0 {
-            R::CUDA_ERROR_STUB_LIBRARY => {
-                "the library that was found is the toolkit's stub, which is for linking; the driver brings another one"
-            }
-            R::CUDA_ERROR_NO_DEVICE => "there is no GPU that it can use (is one hidden by CUDA_VISIBLE_DEVICES?)",
-            R::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH => {
-                "the driver's library and its part in the kernel differ in version; start the machine again after an \
-                 update"
-            }
-            R::CUDA_ERROR_SYSTEM_NOT_READY => "the machine's GPUs are not ready yet; is the fabric manager running?",
-            R::CUDA_ERROR_DEVICE_UNAVAILABLE => "another program has the GPU for itself, or it is switched off",
-            R::CUDA_ERROR_ILLEGAL_ADDRESS => "a kernel used an address that is nobody's",
-            R::CUDA_ERROR_MISALIGNED_ADDRESS => "a kernel used an address that is no multiple of the access's size",
-            R::CUDA_ERROR_LAUNCH_FAILED => "a kernel ended in a trap",
-            R::CUDA_ERROR_LAUNCH_TIMEOUT => {
-                "the driver ended a launch that took too long for it, since the GPU has a screen"
-            }
-            R::CUDA_ERROR_CONTEXT_IS_DESTROYED | R::CUDA_ERROR_INVALID_CONTEXT => {
-                "another part of the program has destroyed or reset the device's primary context"
-            }
-            R::CUDA_ERROR_DEINITIALIZED => "the process is about to end",
-            R::CUDA_ERROR_ECC_UNCORRECTABLE => "the GPU's memory has an error that could not be corrected",
-            R::CUDA_ERROR_UNSUPPORTED_PTX_VERSION => "the driver is too old for this version of PTX",
-            R::CUDA_ERROR_JIT_COMPILER_NOT_FOUND => {
-                "the driver's compiler is missing (libnvidia-ptxjitcompiler); install the whole driver"
-            }
-            _ => return None,
-        })
+        MEANINGS.iter().find(|(result, _)| *result as u32 == self.0).map(|(_, words)| *words)
+    }
+
+    /// What to do if the driver does not start for that reason, where it is something else than to install it.
+    fn instead_of_starting(self) -> Option<&'static str> {
+        let known = [
+            (CUresult::CUDA_ERROR_NO_DEVICE, "see what CUDA_VISIBLE_DEVICES in the environment says, and nvidia-smi"),
+            (CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, "start the machine again, or load the kernel's module anew"),
+            (
+                CUresult::CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE,
+                "take the toolkit's compatibility package (its folder `compat`) out of LD_LIBRARY_PATH",
+            ),
+            (CUresult::CUDA_ERROR_SYSTEM_NOT_READY, "start the fabric manager (nvidia-fabricmanager), and try again"),
+            (CUresult::CUDA_ERROR_UNKNOWN, "see the kernel's log (dmesg); loading the module nvidia_uvm anew may help"),
+        ];
+        known.iter().find(|(result, _)| *result as u32 == self.0).map(|(_, instead)| *instead)
     }
 
     /// The driver's name for it, and what it says of it.
     fn own_words(self) -> (String, String) {
-        let text = |get: unsafe fn(CUresult, *mut *const std::ffi::c_char) -> CUresult| {
+        let text = |get: unsafe extern "C" fn(u32, *mut *const c_char) -> u32| {
             let mut words = std::ptr::null();
-            // SAFETY: the library is loaded, since it has refused something, and the place is there.
-            let found = unsafe { get(self.0, &raw mut words) } == CUresult::CUDA_SUCCESS && !words.is_null();
+            // SAFETY: the library is loaded, since it has refused something, and the place is there; of a number that
+            // is none of its errors the driver says so.
+            let found = said(unsafe { get(self.0, &raw mut words) }).is_ok() && !words.is_null();
             // SAFETY: the driver gives strings that live as long as it does.
             found.then(|| unsafe { CStr::from_ptr(words) }.to_string_lossy().into_owned())
         };
         (
-            text(sys::cuGetErrorName).unwrap_or_else(|| format!("error {}", self.0 as u32)),
-            text(sys::cuGetErrorString).unwrap_or_default(),
+            text(functions::GET_ERROR_NAME.get()).unwrap_or_else(|| format!("error {}", self.0)),
+            text(functions::GET_ERROR_STRING.get()).unwrap_or_default(),
         )
     }
 }
@@ -183,11 +210,18 @@ fn load_now() -> Result<i32, String> {
     const INSTALL: &str = "install NVIDIA's driver for your GPU (no toolkit is needed)";
     // SAFETY: the library that the system's linker finds under the driver's names is the CUDA driver.
     if !unsafe { sys::is_culib_present() } {
-        return Err(format!("the CUDA driver was not found (libcuda.so); {INSTALL}"));
+        return Err(format!("the CUDA driver was not found, or cannot be loaded (libcuda.so); {INSTALL}"));
+    }
+    // SAFETY: as above.
+    if let Some(name) = unsafe { functions::lacking() } {
+        return Err(format!(
+            "the CUDA driver was found (libcuda.so), and lacks {name}: it is older than CUDA {}, or no driver; {INSTALL}",
+            version_text(LEAST_VERSION)
+        ));
     }
     let mut version = 0;
     // SAFETY: the library is there; every version has the function, and the place is there.
-    said(unsafe { sys::cuDriverGetVersion(&raw mut version) })
+    said(unsafe { (functions::DRIVER_GET_VERSION.get())(&raw mut version) })
         .map_err(|refusal| format!("the CUDA driver does not tell its version: {refusal}; {INSTALL}"))?;
     if version < LEAST_VERSION {
         return Err(format!(
@@ -197,8 +231,11 @@ fn load_now() -> Result<i32, String> {
         ));
     }
     // SAFETY: as above.
-    said(unsafe { sys::cuInit(0) })
-        .map_err(|refusal| format!("the CUDA driver cannot be started: {refusal}; {INSTALL}"))?;
+    said(unsafe { (functions::INIT.get())(0) }).map_err(|refusal| {
+        let instead = refusal.instead_of_starting().unwrap_or(INSTALL);
+        format!("the CUDA driver cannot be started: {refusal}; {instead}")
+    })?;
+    exit::before_the_driver();
     Ok(version)
 }
 

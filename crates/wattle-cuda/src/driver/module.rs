@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 
 use cudarc::driver::sys;
 
-use super::{Refusal, Said, Stream, said};
+use super::{Refusal, Said, Stream, functions, said};
 
 /// How many bytes of what the assembler says are kept.
 const LOG: usize = 8 << 10;
@@ -22,13 +22,14 @@ pub(crate) fn link(name: &CStr, ptx: &CStr) -> Result<Vec<u8>, (Refusal, String)
     let mut values = [log.as_mut_ptr().cast::<c_void>(), std::ptr::without_provenance_mut(LOG)];
     let mut state = std::ptr::null_mut();
     // SAFETY: options and values are as many as is said, and the log outlives the state, which keeps the address.
-    let made = said(unsafe { sys::cuLinkCreate_v2(2, options.as_mut_ptr(), values.as_mut_ptr(), &raw mut state) });
+    let made =
+        said(unsafe { (functions::LINK_CREATE.get())(2, options.as_mut_ptr(), values.as_mut_ptr(), &raw mut state) });
     made.map_err(|refusal| (refusal, String::new()))?;
     let (mut cubin, mut size) = (std::ptr::null_mut(), 0);
     // SAFETY: the state was just made; the text ends with a zero, which counts (CUDA driver API, `cuLinkAddData`), and
     // the driver only reads it.
     let linked = said(unsafe {
-        sys::cuLinkAddData_v2(
+        (functions::LINK_ADD_DATA.get())(
             state,
             sys::CUjitInputType::CU_JIT_INPUT_PTX,
             ptx.as_ptr().cast_mut().cast(),
@@ -40,11 +41,11 @@ pub(crate) fn link(name: &CStr, ptx: &CStr) -> Result<Vec<u8>, (Refusal, String)
         )
     })
     // SAFETY: as above; the places are there.
-    .and_then(|()| said(unsafe { sys::cuLinkComplete(state, &raw mut cubin, &raw mut size) }))
+    .and_then(|()| said(unsafe { (functions::LINK_COMPLETE.get())(state, &raw mut cubin, &raw mut size) }))
     // SAFETY: the code is there, of that size, until the state is destroyed.
     .map(|()| unsafe { std::slice::from_raw_parts(cubin.cast::<u8>().cast_const(), size) }.to_vec());
     // SAFETY: it is destroyed once.
-    let _ = unsafe { sys::cuLinkDestroy(state) };
+    let _ = unsafe { (functions::LINK_DESTROY.get())(state) };
     linked.map_err(|refusal| {
         let said = CStr::from_bytes_until_nul(&log).map(|log| log.to_string_lossy().trim().to_owned());
         (refusal, said.unwrap_or_default())
@@ -60,15 +61,15 @@ impl Module {
     pub(crate) fn load(cubin: &[u8]) -> Said<Module> {
         let mut module = std::ptr::null_mut();
         // SAFETY: the code's head says how long it is; who gives it has seen that it is whole.
-        said(unsafe { sys::cuModuleLoadData(&raw mut module, cubin.as_ptr().cast()) })?;
-        NonNull::new(module).map(Module).ok_or(Refusal(sys::CUresult::CUDA_ERROR_INVALID_IMAGE))
+        said(unsafe { (functions::MODULE_LOAD_DATA.get())(&raw mut module, cubin.as_ptr().cast()) })?;
+        NonNull::new(module).map(Module).ok_or(Refusal::of(sys::CUresult::CUDA_ERROR_INVALID_IMAGE))
     }
 
     pub(crate) fn function(self, name: &CStr) -> Said<Function> {
         let mut function = std::ptr::null_mut();
         // SAFETY: the module is never unloaded, and the place is there.
-        said(unsafe { sys::cuModuleGetFunction(&raw mut function, self.0.as_ptr(), name.as_ptr()) })?;
-        NonNull::new(function).map(Function).ok_or(Refusal(sys::CUresult::CUDA_ERROR_NOT_FOUND))
+        said(unsafe { (functions::MODULE_GET_FUNCTION.get())(&raw mut function, self.0.as_ptr(), name.as_ptr()) })?;
+        NonNull::new(function).map(Function).ok_or(Refusal::of(sys::CUresult::CUDA_ERROR_NOT_FOUND))
     }
 }
 
@@ -87,7 +88,7 @@ impl Function {
         let mut value = 0;
         let what = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
         // SAFETY: the function is one, and the place is there.
-        said(unsafe { sys::cuFuncGetAttribute(&raw mut value, what, self.0.as_ptr()) })?;
+        said(unsafe { (functions::FUNC_GET_ATTRIBUTE.get())(&raw mut value, what, self.0.as_ptr()) })?;
         Ok(value.max(0) as u32)
     }
 
@@ -95,7 +96,7 @@ impl Function {
     pub(crate) fn allow_shared(self, bytes: u32) -> Said {
         let what = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the function is one.
-        said(unsafe { sys::cuFuncSetAttribute(self.0.as_ptr(), what, bytes as i32) })
+        said(unsafe { (functions::FUNC_SET_ATTRIBUTE.get())(self.0.as_ptr(), what, bytes as i32) })
     }
 
     /// How many blocks of so many threads, with so many bytes of shared memory from the launch, one multiprocessor runs
@@ -104,7 +105,7 @@ impl Function {
         let mut blocks = 0;
         // SAFETY: as above, and the place is there.
         said(unsafe {
-            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            (functions::BLOCKS_PER_MULTIPROCESSOR.get())(
                 &raw mut blocks,
                 self.0.as_ptr(),
                 threads as i32,
@@ -185,7 +186,12 @@ impl Launch<'_> {
         ];
         // SAFETY: the caller's promise; the driver copies the arguments before it returns.
         said(unsafe {
-            sys::cuLaunchKernelEx(&raw const config, self.function.0.as_ptr(), std::ptr::null_mut(), extra.as_mut_ptr())
+            (functions::LAUNCH_KERNEL_EX.get())(
+                &raw const config,
+                self.function.0.as_ptr(),
+                std::ptr::null_mut(),
+                extra.as_mut_ptr(),
+            )
         })
     }
 }

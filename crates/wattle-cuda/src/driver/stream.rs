@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 
 use cudarc::driver::sys;
 
-use super::{Said, is_done, said};
+use super::{Refusal, Said, functions, is_done, said};
 
 /// A stream, which waits for no other and no other for it.
 #[derive(Debug)]
@@ -21,20 +21,20 @@ impl Stream {
         let mut stream = std::ptr::null_mut();
         let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
         // SAFETY: the driver is loaded, and the place is there.
-        said(unsafe { sys::cuStreamCreate(&raw mut stream, flags) })?;
-        NonNull::new(stream).map(Stream).ok_or(super::Refusal(sys::CUresult::CUDA_ERROR_UNKNOWN))
+        said(unsafe { (functions::STREAM_CREATE.get())(&raw mut stream, flags) })?;
+        NonNull::new(stream).map(Stream).ok_or(Refusal::of(sys::CUresult::CUDA_ERROR_UNKNOWN))
     }
 
     /// Whether all that was given to it is done.
     pub(crate) fn is_done(&self) -> Said<bool> {
         // SAFETY: the stream lives.
-        is_done(unsafe { sys::cuStreamQuery(self.raw()) })
+        is_done(unsafe { (functions::STREAM_QUERY.get())(self.raw()) })
     }
 
     /// What is given to it from now on waits for the event, if that was recorded.
     pub(crate) fn wait_for(&self, event: &Event) -> Said {
         // SAFETY: both live.
-        said(unsafe { sys::cuStreamWaitEvent(self.raw(), event.raw(), 0) })
+        said(unsafe { (functions::STREAM_WAIT_EVENT.get())(self.raw(), event.raw(), 0) })
     }
 
     pub(super) fn raw(&self) -> sys::CUstream {
@@ -46,7 +46,7 @@ impl Drop for Stream {
     fn drop(&mut self) {
         // What was given to it is done first; of a context that is gone nothing is left to destroy.
         // SAFETY: it is destroyed once.
-        let _ = unsafe { sys::cuStreamDestroy_v2(self.raw()) };
+        let _ = unsafe { (functions::STREAM_DESTROY.get())(self.raw()) };
     }
 }
 
@@ -66,27 +66,27 @@ impl Event {
             if timed { sys::CUevent_flags::CU_EVENT_DEFAULT } else { sys::CUevent_flags::CU_EVENT_DISABLE_TIMING };
         let mut event = std::ptr::null_mut();
         // SAFETY: the driver is loaded, and the place is there.
-        said(unsafe { sys::cuEventCreate(&raw mut event, kind as u32) })?;
-        NonNull::new(event).map(Event).ok_or(super::Refusal(sys::CUresult::CUDA_ERROR_UNKNOWN))
+        said(unsafe { (functions::EVENT_CREATE.get())(&raw mut event, kind as u32) })?;
+        NonNull::new(event).map(Event).ok_or(Refusal::of(sys::CUresult::CUDA_ERROR_UNKNOWN))
     }
 
     /// It is the point behind all that was given to the stream so far.
     pub(crate) fn record(&self, stream: &Stream) -> Said {
         // SAFETY: both live.
-        said(unsafe { sys::cuEventRecord(self.raw(), stream.raw()) })
+        said(unsafe { (functions::EVENT_RECORD.get())(self.raw(), stream.raw()) })
     }
 
     /// Whether the point has been reached.
     pub(crate) fn is_done(&self) -> Said<bool> {
         // SAFETY: the event lives.
-        is_done(unsafe { sys::cuEventQuery(self.raw()) })
+        is_done(unsafe { (functions::EVENT_QUERY.get())(self.raw()) })
     }
 
     /// How many milliseconds it was reached after another; both have been, and keep the time.
     pub(crate) fn milliseconds_since(&self, earlier: &Event) -> Said<f32> {
         let mut elapsed = 0.0;
         // SAFETY: both live, and the place is there.
-        said(unsafe { sys::cuEventElapsedTime(&raw mut elapsed, earlier.raw(), self.raw()) })?;
+        said(unsafe { (functions::EVENT_ELAPSED_TIME.get())(&raw mut elapsed, earlier.raw(), self.raw()) })?;
         Ok(elapsed)
     }
 
@@ -98,6 +98,6 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         // SAFETY: it is destroyed once; the driver keeps what it still needs of it.
-        let _ = unsafe { sys::cuEventDestroy_v2(self.raw()) };
+        let _ = unsafe { (functions::EVENT_DESTROY.get())(self.raw()) };
     }
 }

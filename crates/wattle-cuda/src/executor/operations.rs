@@ -8,17 +8,23 @@ use wattle_gpu::{Executor, FirstError, lock};
 
 use super::flight::{Mark, Marked};
 use super::{CudaExecutor, LOOK, Point};
-use crate::transfer::transfer;
 
-// SAFETY: the stream keeps the order of launches, and all else waits for what is in flight. What is not in flight any
-// more has ended, was skipped by the gate, or belongs to a device that is refused until it has ended.
+// SAFETY: the stream keeps the order of what is given to it, and all else waits for what is in flight. What is not in
+// flight any more has ended, was skipped by the gate, or belongs to a device that is refused until it has ended.
 unsafe impl Executor for CudaExecutor {
     fn errors(&self) -> &FirstError {
         &self.error
     }
 
     unsafe fn launch(&mut self, kernel: Arc<dyn Kernel>, shape: &Shape, options: &LaunchOptions) -> Result<()> {
-        self.submit(kernel, shape, options)
+        self.within(|executor| executor.submit(kernel, shape, options))
+    }
+
+    fn prepare(&mut self, kernel: &dyn Kernel, shape: &Shape, options: &LaunchOptions) -> Result<()> {
+        self.within(|executor| {
+            executor.recover()?;
+            executor.plan(kernel, shape, options).map(drop)
+        })
     }
 
     fn admit_host_part(
@@ -28,17 +34,46 @@ unsafe impl Executor for CudaExecutor {
         shape: &Shape,
         options: &LaunchOptions,
     ) -> Result<()> {
-        self.recover()?;
-        self.plan(kernel, shape, options).map(drop)
+        self.prepare(kernel, shape, options)
     }
 
     fn record(&mut self, event: Arc<EventState>) {
+        self.within(|executor| executor.record_point(event));
+    }
+
+    fn wait_for(&mut self, event: Event) {
+        self.within(|executor| executor.wait_for_point(event));
+    }
+
+    fn copy(&mut self, copy: Transfer) {
+        self.within(|executor| executor.transfer(copy));
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.count() as u64
+    }
+
+    fn advance(&mut self, patience: Duration) {
+        if self.count() > 0 {
+            self.within(|executor| executor.settle(patience.min(LOOK)));
+        }
+    }
+
+    fn drain(&mut self) {
+        if self.count() > 0 {
+            self.within(CudaExecutor::finish);
+        }
+    }
+}
+
+impl CudaExecutor {
+    fn record_point(&mut self, event: Arc<EventState>) {
         if self.recover().and_then(|()| self.context.stay()).is_err() {
             return event.reach();
         }
         let timed = self.timed.pop().map_or_else(|| self.context.event(true).map(Arc::new), Ok);
         let recorded = timed.and_then(|timed| {
-            self.context.check("recording an event", timed.record(&self.stream))?;
+            self.context.check("recording an event", timed.record(&self.slot.stream))?;
             Ok(timed)
         });
         match recorded {
@@ -48,30 +83,34 @@ unsafe impl Executor for CudaExecutor {
                 self.marks.push_back(Mark { event: timed, behind: self.submitted, what: Marked::Record(event) });
             }
             Err(error) => {
-                self.drain();
+                self.finish();
                 self.error.keep(Err(error));
                 event.reach();
             }
         }
     }
 
-    fn wait_for(&mut self, event: Event) {
+    fn wait_for_point(&mut self, event: Event) {
         if event.mark().is_none() {
             // What comes before it may wait for what is in flight here.
-            self.drain();
+            self.finish();
             event.wait_for_mark();
         }
         let point = event.mark().and_then(|mark| mark.downcast_ref::<Point>());
         let Some(point) = point.filter(|point| Arc::ptr_eq(&point.context, &self.context) && !event.is_reached())
         else {
-            self.drain();
+            self.finish();
             return event.wait_as_device();
         };
+        // The time that the stream waits is none of what is before that.
+        if self.marked < self.submitted {
+            self.mark();
+        }
         // The stream waits, and an event behind that tells when it has: the host may wait for this queue alone.
         let waits = self.recover().and_then(|()| self.context.stay()).and_then(|()| {
-            self.context.check("waiting for an event", self.stream.wait_for(&point.event))?;
+            self.context.check("waiting for an event", self.slot.stream.wait_for(&point.event))?;
             let behind = self.plain.pop().map_or_else(|| self.context.event(false).map(Arc::new), Ok)?;
-            self.context.check("recording an event", behind.record(&self.stream))?;
+            self.context.check("recording an event", behind.record(&self.slot.stream))?;
             Ok(behind)
         });
         match waits {
@@ -80,54 +119,32 @@ unsafe impl Executor for CudaExecutor {
                 self.marks.push_back(Mark { event: behind, behind: self.submitted, what: Marked::Wait });
             }
             Err(error) => {
-                self.drain();
+                self.finish();
                 self.error.keep(Err(error));
                 event.wait_as_device();
             }
-        }
-    }
-
-    fn copy(&mut self, copy: Transfer) {
-        self.drain();
-        if !self.has_failed() {
-            let copied = self.recover().and_then(|()| transfer(copy));
-            self.error.keep(copied);
-        }
-    }
-
-    fn in_flight(&self) -> u64 {
-        let operations = self.marks.iter().filter(|mark| !matches!(mark.what, Marked::Launches)).count();
-        (self.flights.len() + operations) as u64
-    }
-
-    fn advance(&mut self, patience: Duration) {
-        if self.in_flight() > 0 {
-            self.settle(patience.min(LOOK));
-        }
-    }
-
-    fn drain(&mut self) {
-        while self.in_flight() > 0 {
-            self.settle(Duration::MAX);
         }
     }
 }
 
 impl Drop for CudaExecutor {
     fn drop(&mut self) {
-        self.drain();
-        if self.recover().is_err() {
+        self.within(|executor| {
+            executor.finish();
+            if executor.recover().is_ok() {
+                lock(&executor.context.slots).give_back(executor.slot.taken());
+                executor.timed.clear();
+                executor.plain.clear();
+                return;
+            }
             // What was given up still runs, and uses all this; or the device is gone, and all this with it.
-            for flight in self.abandoned.drain(..) {
+            for flight in executor.abandoned.drain(..) {
                 std::mem::forget(flight);
             }
-            for event in self.timed.drain(..).chain(self.plain.drain(..)) {
+            for event in executor.timed.drain(..).chain(executor.plain.drain(..)) {
                 std::mem::forget(event);
             }
-            std::mem::forget(self.stream.clone());
-            return;
-        }
-        let slot = self.slot.taken();
-        lock(&self.context.slots).give_back(slot);
+            std::mem::forget(executor.slot.stream.clone());
+        });
     }
 }

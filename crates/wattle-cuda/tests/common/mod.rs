@@ -42,3 +42,20 @@ pub fn passed(output: &std::process::Output) {
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{}\n{out}\n{err}", output.status);
 }
+
+/// Runs one test in a process of its own, with soft-cuda and without a cache; that it hangs is a failure.
+pub fn in_soft_that_ends(test: &str, variables: &[(&str, &str)], in_child: impl FnOnce(Device)) {
+    let Some(device) = soft_devices().into_iter().next() else { return };
+    let variables = [variables, &[("WATTLE_CACHE_DIR", "")]].concat();
+    match in_a_child(test, &variables) {
+        Some(output) => passed(&output),
+        None => {
+            std::thread::spawn(|| {
+                std::thread::sleep(std::time::Duration::from_secs(60));
+                eprintln!("it hangs");
+                std::process::abort();
+            });
+            in_child(device);
+        }
+    }
+}

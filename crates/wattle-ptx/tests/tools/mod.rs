@@ -11,6 +11,9 @@ use wattle_core::{Device, Kernel as _, Work};
 use wattle_ir::Kernel;
 use wattle_ptx::{Module, Target, build};
 
+/// What is in the text where several turns are made at a time, and nowhere else: the greatest step that three fit of.
+pub const ABREAST: &str = "1431655765";
+
 /// A tool: named by the variable, or in PATH, or where `.ci/run` puts it.
 fn find(variable: &str, name: &str) -> Option<PathBuf> {
     if let Some(named) = env::var_os(variable) {

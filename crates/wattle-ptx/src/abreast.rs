@@ -1,0 +1,345 @@
+//! Loops whose turns load from memory: four turns at a time, all their loads first, so that a thread waits for memory once
+//! and not four times.
+//!
+//! A loop over `slot < end` whose slot moves on by the same amount in each turn gets another one before it, which runs
+//! while there are four turns more. The loads of a turn, and what their indices need, are made for all four, statement by
+//! statement; then the rest is made turn by turn. Loads may be moved so, before what is done in earlier turns, if they are
+//! of views that nobody writes, or of elements that belong to the turn alone: what other threads do shows in neither.
+//!
+//! An index that is out of bounds ends this loop before anything is done that shows: the plain loop behind it begins
+//! with the same turn, skips the access, and tells of it, so that faults come in the order of the turns.
+
+use rustc_hash::FxHashSet;
+use wattle_ir::{Access, BinaryOp, Expr, ExprId, Kernel, Label, ParamKind, Place, SlotId, Stmt, Type};
+
+use crate::Lacking;
+use crate::assemble::{Class, Target, Value, ins};
+use crate::emit::{Emitter, memory_type};
+use crate::facts::{assigned, same};
+
+/// How many turns are made at a time.
+const TURNS: usize = 4;
+/// The most words of 32 bits that a turn loads first: those of all turns are in registers at once.
+const MOST_WORDS: usize = 4;
+/// The most statements and expressions of a turn.
+const MOST_NODES: usize = 96;
+
+/// A loop of which several turns are made at a time.
+pub struct Abreast<'k> {
+    slot: SlotId,
+    end: ExprId,
+    step: ExprId,
+    /// What is asked before each turn, and whether it holds in one.
+    asked: (ExprId, bool),
+    /// The loads of a turn that are made before other turns' rest, with what they need.
+    first: Vec<&'k Stmt>,
+    rest: Vec<&'k Stmt>,
+    /// The slot's next value.
+    next: ExprId,
+}
+
+/// Whether several turns of the loop can be made at a time, and how.
+pub fn abreast<'k>(kernel: &'k Kernel, label: Label, body: &'k [Stmt], continuing: &[Stmt]) -> Option<Abreast<'k>> {
+    let [Stmt::Assign { slot, value: next }] = *continuing else { return None };
+    let (Stmt::If { condition, then, otherwise }, turn) = body.split_first()? else { return None };
+    let breaks = |block: &[Stmt]| *block == [Stmt::Break(label)];
+    let (x, end, holds) = match kernel.exprs[condition.index()] {
+        Expr::Binary(BinaryOp::Lt, x, end) if then.is_empty() && breaks(otherwise) => (x, end, true),
+        Expr::Binary(BinaryOp::Ge, x, end) if breaks(then) && otherwise.is_empty() => (x, end, false),
+        _ => return None,
+    };
+    let step = step(kernel, slot, end, next)?;
+    let turn = Turn::of(kernel, slot, turn)?;
+    let is_u32 = kernel.slots[slot.index()].ty == Type::U32;
+    if !is_u32 || !is_slot(kernel, x, slot) || turn.moves(slot) || !turn.leaves_alone(end) || !turn.leaves_alone(step) {
+        return None;
+    }
+    let (first, rest) = turn.loads_first()?;
+    Some(Abreast { slot, end, step, asked: (*condition, holds), first, rest, next })
+}
+
+fn is_slot(kernel: &Kernel, id: ExprId, slot: SlotId) -> bool {
+    kernel.exprs[id.index()] == Expr::Slot(slot)
+}
+
+/// What is added to the slot: `slot + step`, or that where it is below the end and else the end.
+fn step(kernel: &Kernel, slot: SlotId, end: ExprId, next: ExprId) -> Option<ExprId> {
+    let expr = |id: ExprId| kernel.exprs[id.index()];
+    match expr(next) {
+        Expr::Binary(BinaryOp::Add, x, step) if is_slot(kernel, x, slot) => Some(step),
+        Expr::Select(more, added, last) => {
+            let (Expr::Binary(BinaryOp::Gt, left, step), Expr::Binary(BinaryOp::Add, x, added)) =
+                (expr(more), expr(added))
+            else {
+                return None;
+            };
+            let Expr::Binary(BinaryOp::Sub, whole, before) = expr(left) else { return None };
+            let fits = is_slot(kernel, x, slot) && is_slot(kernel, before, slot);
+            (fits && same(kernel, step, added) && same(kernel, whole, end) && same(kernel, last, end)).then_some(step)
+        }
+        _ => None,
+    }
+}
+
+/// Visits an expression and all in it, each once.
+fn visit(kernel: &Kernel, id: ExprId, seen: &mut FxHashSet<ExprId>) {
+    if !seen.insert(id) {
+        return;
+    }
+    match kernel.exprs[id.index()] {
+        Expr::Unary(_, x) | Expr::Cast(_, x) | Expr::Bits(_, x) => visit(kernel, x, seen),
+        Expr::Binary(_, x, y) => [x, y].into_iter().for_each(|id| visit(kernel, id, seen)),
+        Expr::Fma(x, y, z) | Expr::Select(x, y, z) => [x, y, z].into_iter().for_each(|id| visit(kernel, id, seen)),
+        Expr::Slot(_) | Expr::Const(_) | Expr::Param(_) | Expr::Extent(..) | Expr::Builtin(..) => {}
+    }
+}
+
+/// The expressions of a statement, without those in it; none if it goes elsewhere, waits, or orders others.
+fn exprs(stmt: &Stmt) -> Option<Vec<ExprId>> {
+    let with = |index: &[ExprId], other: ExprId| index.iter().copied().chain([other]).collect();
+    Some(match stmt {
+        Stmt::Assign { value, .. } => vec![*value],
+        Stmt::Divide { left, right, .. } => vec![*left, *right],
+        Stmt::Load { index, .. } => index.clone(),
+        Stmt::LoadLanes { index, .. } => vec![*index],
+        Stmt::Store { index, value, .. } => with(index, *value),
+        Stmt::AtomicUpdate { index, operand, .. } => with(index, *operand),
+        Stmt::If { condition, .. } | Stmt::Assert { condition, .. } => vec![*condition],
+        _ => return None,
+    })
+}
+
+/// What is done in a turn.
+struct Turn<'k> {
+    kernel: &'k Kernel,
+    slot: SlotId,
+    stmts: &'k [Stmt],
+    /// All of its statements, with those in others.
+    all: Vec<&'k Stmt>,
+    /// The slots that it sets.
+    sets: FxHashSet<SlotId>,
+}
+
+/// What the statements that do not go first touch, up to one of them.
+#[derive(Default)]
+struct Left {
+    /// The slots that they read or set.
+    slots: FxHashSet<SlotId>,
+    /// Those that they set.
+    set: FxHashSet<SlotId>,
+    /// Where they store.
+    places: FxHashSet<Place>,
+}
+
+impl<'k> Turn<'k> {
+    /// A turn that can be made abreast of others; none if it is too large.
+    fn of(kernel: &'k Kernel, slot: SlotId, stmts: &'k [Stmt]) -> Option<Turn<'k>> {
+        let (mut all, mut nodes) = (stmts.iter().collect::<Vec<_>>(), FxHashSet::default());
+        let mut next = 0;
+        while let Some(&stmt) = all.get(next) {
+            exprs(stmt)?.into_iter().for_each(|id| visit(kernel, id, &mut nodes));
+            all.extend(stmt.blocks().into_iter().flatten());
+            next += 1;
+        }
+        let sets = all.iter().filter_map(|stmt| assigned(stmt)).collect();
+        (all.len() + nodes.len() <= MOST_NODES).then_some(Turn { kernel, slot, stmts, all, sets })
+    }
+
+    fn moves(&self, slot: SlotId) -> bool {
+        self.sets.contains(&slot)
+    }
+
+    fn reads(&self, id: ExprId) -> impl Iterator<Item = SlotId> {
+        let mut nodes = FxHashSet::default();
+        visit(self.kernel, id, &mut nodes);
+        nodes.into_iter().filter_map(|id| match self.kernel.exprs[id.index()] {
+            Expr::Slot(slot) => Some(slot),
+            _ => None,
+        })
+    }
+
+    /// Whether the expression is the same in all turns.
+    fn leaves_alone(&self, id: ExprId) -> bool {
+        self.reads(id).all(|slot| slot != self.slot && !self.moves(slot))
+    }
+
+    /// The loads that can be made before what is done in the turns before, with what they need; and all else. Each in its
+    /// order.
+    fn loads_first(&self) -> Option<(Vec<&'k Stmt>, Vec<&'k Stmt>)> {
+        let mut left = Left::default();
+        // What a turn reads of the slots that it sets must have been set in it.
+        let mut made = FxHashSet::from_iter([self.slot]);
+        let mut goes_first = vec![false; self.stmts.len()];
+        let mut words = 0;
+        for (stmt, goes_first) in self.stmts.iter().zip(&mut goes_first) {
+            let fixed = |id: ExprId| self.reads(id).all(|slot| made.contains(&slot) || !self.moves(slot));
+            let free = assigned(stmt).is_some_and(|slot| !left.slots.contains(&slot));
+            *goes_first = free
+                && match stmt {
+                    Stmt::Assign { value, .. } => fixed(*value),
+                    Stmt::Load { place, index, .. } => {
+                        let alone = self.is_alone(*place) && !left.places.contains(place);
+                        let fits = alone && index.iter().all(|id| fixed(*id));
+                        words += if fits { self.kernel.element_of(*place).size().div_ceil(4) } else { 0 };
+                        fits && words <= MOST_WORDS
+                    }
+                    _ => false,
+                };
+            if *goes_first {
+                made.extend(assigned(stmt));
+            } else {
+                self.leave(stmt, &mut left);
+                made.retain(|slot| !left.set.contains(slot));
+            }
+        }
+        // What no load needs stays where it is.
+        let last = (0..goes_first.len()).rfind(|at| goes_first[*at] && matches!(self.stmts[*at], Stmt::Load { .. }))?;
+        goes_first[last + 1..].fill(false);
+        let (first, rest): (Vec<_>, Vec<_>) = self.stmts.iter().zip(goes_first).partition(|(_, first)| *first);
+        let stmts = |all: Vec<(&'k Stmt, bool)>| all.into_iter().map(|(stmt, _)| stmt).collect();
+        Some((stmts(first), stmts(rest)))
+    }
+
+    /// The statement stays behind those that go first.
+    fn leave(&self, stmt: &Stmt, left: &mut Left) {
+        for id in exprs(stmt).unwrap_or_default() {
+            left.slots.extend(self.reads(id));
+        }
+        if let Some(slot) = assigned(stmt) {
+            left.slots.insert(slot);
+            left.set.insert(slot);
+        }
+        if let Stmt::Store { place, .. } = stmt {
+            left.places.insert(*place);
+        }
+        stmt.blocks().into_iter().flatten().for_each(|stmt| self.leave(stmt, left));
+    }
+
+    /// Whether what a turn loads from the place no other turn stores: nobody does, or all of a turn's accesses are to the
+    /// element that its slot numbers, and no other thread has that. Views of a launch that are written overlap no others.
+    fn is_alone(&self, place: Place) -> bool {
+        let Place::Param(param) = place else { return false };
+        match self.kernel.params[param.index()].kind {
+            ParamKind::View { access: Access::Read, .. } => true,
+            ParamKind::View { access: Access::PerItem, rank: 1, .. } => self.all.iter().all(|stmt| match stmt {
+                Stmt::Load { place: other, index, .. } | Stmt::Store { place: other, index, .. } => {
+                    *other != place || is_slot(self.kernel, index[0], self.slot)
+                }
+                Stmt::LoadLanes { place: other, .. } => *other != place,
+                _ => true,
+            }),
+            _ => false,
+        }
+    }
+}
+
+impl Emitter<'_> {
+    /// The loop of several turns at a time, before the plain one, which makes what turns are left.
+    pub(crate) fn turns_abreast(&mut self, found: &Abreast<'_>) -> Result<(), Lacking> {
+        let [head, end] = [(); 2].map(|()| self.asm.target());
+        self.known.clear();
+        let step = self.value(found.step);
+        // How far the last turn is from the first; more than any distance there is, if it does not fit.
+        let others = TURNS as u32 - 1;
+        let most = Value::word(u32::MAX / others);
+        let reach = self.op("min.u32", Class::Word, &[step, most]);
+        let reach = self.op("mul.lo.u32", Class::Word, &[reach, Value::word(others)]);
+        self.asm.place(head);
+        self.known.clear();
+        let (slot, last) = (self.slot(found.slot), self.value(found.end));
+        let below = self.op("setp.lt.u32", Class::Predicate, &[slot, last]);
+        let left = self.op("sub.u32", Class::Word, &[last, slot]);
+        let fit = self.op("setp.gt.and.u32", Class::Predicate, &[left, reach, below]);
+        ins!(self, "@!{fit} bra {end}");
+        let slots = self.slots_of_turns(found, step);
+        let made = self.in_block(|emitter| {
+            emitter.learn(found.asked.0, found.asked.1);
+            found.first.iter().for_each(|stmt| emitter.in_all_turns(stmt, found.slot, &slots, end));
+            slots.iter().try_for_each(|turn| emitter.in_turn(turn, |emitter| emitter.all(&found.rest)))
+        });
+        made?;
+        let next = self.in_turn(&slots[TURNS - 1], |emitter| emitter.value(found.next));
+        self.copy(slot, next);
+        self.asm.branch(head);
+        self.asm.place(end);
+        Ok(())
+    }
+
+    /// The registers of all slots in each turn: its own for the loop's slot, and for what it sets up to its last load. The
+    /// last turn has those that they have outside, where they stay.
+    fn slots_of_turns(&mut self, found: &Abreast<'_>, step: Value) -> Vec<Vec<Value>> {
+        let mut turns = vec![self.slots.clone(); TURNS];
+        for slot in found.first.iter().filter_map(|stmt| assigned(stmt)) {
+            let ty = self.kernel.slots[slot.index()].ty;
+            turns[..TURNS - 1].iter_mut().for_each(|turn| turn[slot.index()] = self.asm.fresh(ty));
+        }
+        for number in 1..TURNS {
+            let before = turns[number - 1][found.slot.index()];
+            turns[number][found.slot.index()] = self.op("add.u32", Class::Word, &[before, step]);
+        }
+        turns
+    }
+
+    fn all(&mut self, stmts: &[&Stmt]) -> Result<(), Lacking> {
+        stmts.iter().try_for_each(|stmt| self.stmt(stmt))
+    }
+
+    fn in_turn<T>(&mut self, slots: &[Value], make: impl FnOnce(&mut Self) -> T) -> T {
+        let outside = std::mem::replace(&mut self.slots, slots.to_vec());
+        self.known.clear();
+        let made = make(self);
+        self.known.clear();
+        self.slots = outside;
+        made
+    }
+
+    /// Makes a load, or what one needs, in all turns; `end` is where those go that load what is not there.
+    fn in_all_turns(&mut self, stmt: &Stmt, slot: SlotId, turns: &[Vec<Value>], end: Target) {
+        if let Some(site) = stmt.site() {
+            self.asm.site(site);
+        }
+        match stmt {
+            Stmt::Assign { slot, value } => {
+                for turn in turns {
+                    self.in_turn(turn, |emitter| {
+                        let value = emitter.value(*value);
+                        emitter.set_slot(*slot, value);
+                    });
+                }
+            }
+            Stmt::Load { dst, place, index, .. } => {
+                let of = memory_type(self.kernel.element_of(*place));
+                let index_in = |turn: &Vec<Value>, emitter: &mut Self| {
+                    emitter.in_turn(turn, |emitter| index.iter().map(|id| emitter.value(*id)).collect::<Vec<_>>())
+                };
+                let indices: Vec<_> = turns.iter().map(|turn| index_in(turn, self)).collect();
+                let mut beyond: Option<Value> = None;
+                for (d, id) in index.iter().enumerate() {
+                    if self.is_within(*id, *place, d as u8) {
+                        continue;
+                    }
+                    let extent = self.extent(*place, d as u8);
+                    // The slot is the greatest in the last turn.
+                    let asked = if is_slot(self.kernel, *id, slot) { &indices[TURNS - 1..] } else { &indices };
+                    for turn in asked {
+                        let operands: Vec<_> = [turn[d], extent].into_iter().chain(beyond).collect();
+                        let or = if beyond.is_some() { ".or" } else { "" };
+                        beyond = Some(self.op(&format!("setp.ge{or}.u32"), Class::Predicate, &operands));
+                    }
+                }
+                if let Some(beyond) = beyond {
+                    ins!(self, "@{beyond} bra {end}");
+                }
+                let name = self.plain(*place, "ld");
+                for (turn, index) in turns.iter().zip(&indices) {
+                    let at = self.pointer(*place, index);
+                    ins!(self, "{name}.{of} {}, {at}", turn[dst.index()]);
+                }
+            }
+            _ => {}
+        }
+        if let Some(slot) = assigned(stmt) {
+            self.forget(slot);
+        }
+    }
+}
