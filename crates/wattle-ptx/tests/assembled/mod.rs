@@ -25,7 +25,14 @@ pub fn complaints(ptxas: &PathBuf, first: u64, sm: u32) -> Vec<String> {
         tools::module(&case.kernel, &Target::new(sm))
     });
     let modules: Vec<_> = modules.collect();
-    let (said, _) = tools::assemble(ptxas, &tools::together(&modules), sm);
+    let said = match tools::try_assemble(ptxas, &tools::together(&modules), sm) {
+        Ok((said, _)) => said,
+        // Which of them it is.
+        Err(_) => {
+            let alone = modules.iter().map(|module| (module, tools::try_assemble(ptxas, &module.text(), sm)));
+            return alone.filter_map(|(module, code)| Some(format!("{}: {}", module.entry, code.err()?))).collect();
+        }
+    };
     // Random kernels may need more registers than there are; a warning they never deserve.
     let complaints = tools::complaints(&said, |_| true);
     complaints.into_iter().filter(|line| !line.contains("spill")).collect()

@@ -64,14 +64,21 @@ pub fn accepts(ptxas: &PathBuf, text: &str, sm: u32) -> bool {
 
 /// What ptxas says of a text with `-v`, and the code.
 pub fn assemble(ptxas: &PathBuf, text: &str, sm: u32) -> (String, Vec<u8>) {
+    try_assemble(ptxas, text, sm).unwrap_or_else(|why| panic!("sm_{sm}: {why}"))
+}
+
+/// The same; the error says why there is no code.
+pub fn try_assemble(ptxas: &PathBuf, text: &str, sm: u32) -> Result<(String, Vec<u8>), String> {
     let (source, cubin) = (scratch("ptx"), scratch("cubin"));
     std::fs::write(&source, text).expect("room for a file");
     let output = run(ptxas, &source, &cubin, sm);
     let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "sm_{sm}: {said}\n(the text is in {})", source.display());
+    if !output.status.success() {
+        return Err(format!("{}: {said}\n(the text is in {})", output.status, source.display()));
+    }
     let code = std::fs::read(&cubin).expect("the code");
     let _ = (std::fs::remove_file(source), std::fs::remove_file(cubin));
-    (said, code)
+    Ok((said, code))
 }
 
 /// The machine code as text.
