@@ -37,7 +37,7 @@ pub use domain::{SyncDomain, SyncDomainMap};
 pub use error::{Error, ErrorKind, Fault, FaultKind, Result, ThreadLine, format_index};
 pub use event::{Event, EventState, Timestamp};
 pub use extent::{Extent, ToExtent};
-pub use host::run_host_part;
+pub use host::run_beside;
 pub use indices::{Dimension, IndexRange, Indices, IndicesIter, Items, ItemsIter, Range, range};
 pub use kernel::{
     Arg, Argument, Arguments, Bound, Bundle, IntoArg, Kernel, KernelIdentity, KernelInfo, Launch, Parameter,

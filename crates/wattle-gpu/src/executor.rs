@@ -4,11 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use wattle_core::{Event, EventState, Kernel, LaunchOptions, Operation, Result, Shape, Transfer};
+use wattle_core::{Event, EventState, Kernel, LaunchOptions, Operation, Result, Shape, Transfer, run_beside};
 
 use crate::error::panicked;
 use crate::first_error::FirstError;
-use crate::host_part;
 
 /// Does a queue's operations, on the thread that calls; a queue calls it from one thread at a time.
 ///
@@ -136,10 +135,11 @@ pub(crate) unsafe fn launch_with_host<E: Executor>(
 ) {
     executor.alone(|executor| {
         executor.admit_host_part(&*kernel, host_part, shape, options)?;
-        host_part::beside(host_part, options, || {
+        run_beside(host_part, options, || {
             // SAFETY: the caller's promise.
             unsafe { launch(executor, kernel, shape, options) };
             executor.drain();
+            executor.errors().get().map_or(Ok(()), Err)
         })
     });
 }

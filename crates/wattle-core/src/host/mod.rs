@@ -10,7 +10,7 @@ use std::sync::Arc;
 use wattle_memory::Scope;
 
 pub(crate) use run::panicked;
-pub use run::run_host_part;
+pub use run::run_beside;
 
 use crate::device::{Backend, BackendQueue, DeviceKind, Properties};
 use crate::error::Result;

@@ -67,30 +67,35 @@ pub(crate) fn launch(properties: &Properties, team: Option<&Handover>, request: 
     let Some(host_part) = host_part else {
         return run_grid(properties, team, *kernel, grid, options);
     };
-    std::thread::scope(|scope| {
+    run_beside(*host_part, options, || run_grid(properties, team, *kernel, grid, options))
+}
+
+/// Runs a kernel on a thread of the host's while `launch` launches the other one and waits for its end; waits for both. If
+/// the launch fails, the host part is told to end, since nobody may be there any more whom it waits for.
+///
+/// # Errors
+/// What went wrong in the launch, or else in the host part; its thread could not be started, and then nothing is launched.
+pub fn run_beside(host_part: &dyn Kernel, options: &LaunchOptions, launch: impl FnOnce() -> Result<()>) -> Result<()> {
+    let shape = host_part_shape();
+    let (rank, one) = (host_part.rank(), [1; MAX_RANK]);
+    let grid = Grid { rank, blocks: one, threads: one, frames: shape.outer, frame_extent: shape.inner };
+    let state = LaunchState::new(host_part.info(), grid, options.shared_elements(), options.limit());
+    let (launched, ran) = std::thread::scope(|scope| -> Result<_> {
         let beside = std::thread::Builder::new()
             .name("wattle-host-part".into())
-            .spawn_scoped(scope, || run_host_part(*host_part, options))
+            .spawn_scoped(scope, || run_alone(host_part, &state))
             .map_err(|error| {
                 let message = error.to_string();
                 crate::Error::from(ErrorKind::System { what: "starting the host part's thread".into(), message })
             })?;
-        let launched = run_grid(properties, team, *kernel, grid, options);
-        let beside = beside.join().unwrap_or_else(|panic| Err(panicked("the host part", panic)));
-        launched.and(beside)
-    })
-}
-
-/// Runs a host part, on the thread that calls this.
-///
-/// # Errors
-/// What went wrong in it.
-pub fn run_host_part(kernel: &dyn Kernel, options: &LaunchOptions) -> Result<()> {
-    let shape = host_part_shape();
-    let one = [1; MAX_RANK];
-    let grid = Grid { rank: kernel.rank(), blocks: one, threads: one, frames: shape.outer, frame_extent: shape.inner };
-    let state = LaunchState::new(kernel.info(), grid, options.shared_elements(), options.limit());
-    run_alone(kernel, &state).and(state.outcome())
+        let launched = launch();
+        if launched.is_err() {
+            state.abandon();
+        }
+        let ran = beside.join().unwrap_or_else(|panic| Err(panicked("the host part", panic)));
+        Ok((launched, ran))
+    })?;
+    launched.and(ran).and(state.outcome())
 }
 
 fn run_grid(

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use wattle::prelude::*;
 use wattle::{DeviceKind, ErrorKind, interrupt};
 
-use crate::harness::{Case, Outcome, is_small, kind, refused, refused_unless_lacking, says};
-use crate::kernels::{affine, set, wait_until};
+use crate::harness::{Case, Outcome, is_small, kind, refused, refused_unless_lacking, says, skip};
+use crate::kernels::{affine, beyond, set, wait_until};
 
 pub const CASES: &[Case] = &[
     ("a spin that never ends meets its time limit", spin),
@@ -14,6 +14,7 @@ pub const CASES: &[Case] = &[
     ("a spin that never ends, within a device function", spin_in_function),
     ("a cooperative launch that never ends", spin_cooperative),
     ("a host part that never ends", spin_in_host_part),
+    ("a host part waits no longer than for a launch that fails", host_part_beside_a_fault),
     ("a launch that is slow but within its limit", within_limit),
     ("alone: an interruption in the midst of a spin", interrupted),
     ("alone: an interruption that is taken back at once", interrupted_briefly),
@@ -156,6 +157,19 @@ fn spin_cooperative(device: &Device) -> Outcome {
         still_works(&queue)?;
     }
     Ok(())
+}
+
+/// Waits for what a launch that fails does not tell any more.
+fn host_part_beside_a_fault(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let (x, y) = (device.alloc_zeroed::<u32>(1)?, device.alloc_host_mapped::<u32, 1>(1));
+    let Ok(flag) = y else { return skip("it has no memory that the host can reach") };
+    let one = ThreadSpec::new(1, 1);
+    // Without a limit: it would wait for ever.
+    let options = LaunchOptions::new().no_time_limit();
+    let launched = queue.launch_with_host(options, one, beyond(&x), wait_until(&flag, 1));
+    kind!(refused_unless_lacking(device, launched)?, ErrorKind::Fault(_));
+    still_works(&queue)
 }
 
 fn spin_in_host_part(device: &Device) -> Outcome {
