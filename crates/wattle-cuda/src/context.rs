@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, RwLock, RwLockWriteGuard, TryLockError};
 use std::time::Duration;
 
 use wattle_core::{Error, ErrorKind, Result};
-use wattle_gpu::{cannot, lock, system};
+use wattle_gpu::{lock, system};
 
 use crate::clock::Clock;
 use crate::driver::{Event, PrimaryContext, Refusal, Said, Stream};
@@ -133,8 +133,9 @@ impl Context {
     #[cold]
     fn lost(&self) -> Error {
         let why = self.lost.get().map_or("no reason was given", String::as_str);
-        let what = format!("be used any more in this process: {why}");
-        cannot(self.name(), what, "start the program again; data that were copied to the host before are whole")
+        let instead = "start the program again; data that were copied to the host before are whole".to_owned();
+        let (device, why) = (self.name().to_owned(), format!("any more in this process: {why}"));
+        ErrorKind::DeviceUnusable { device, why, instead }.into()
     }
 
     /// Whether the device is lost.
@@ -167,9 +168,9 @@ impl Context {
             self.is_stuck.store(false, Ordering::Release);
             return Ok(());
         };
-        let what = format!("be used at the moment: kernel `{}` was told to end and still runs", first.kernel);
-        let instead = "wait until it has ended, or use another device; give each launch less work";
-        Err(cannot(self.name(), what, instead))
+        let why = format!("at the moment: kernel `{}` was told to end and still runs", first.kernel);
+        let instead = "wait until it has ended, or use another device; give each launch less work".to_owned();
+        Err(ErrorKind::DeviceUnusable { device: self.name().to_owned(), why, instead }.into())
     }
 
     /// Nobody waits for what was given to this stream any more, and the device cannot be used until it is done.

@@ -33,7 +33,7 @@ fn in_soft(test: &str, variables: &[(&str, &str)], in_child: impl FnOnce(Device)
 fn is_lost(device: &Device, x: &mut Buffer<u32>, queue: &Queue) {
     let said = |outcome: Result<()>| {
         let error = outcome.unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::Capability { .. }), "{error}");
+        assert!(matches!(error.kind(), ErrorKind::DeviceUnusable { .. }), "{error}");
         let text = error.to_string();
         assert!(text.contains("cannot be used any more in this process"), "{text}");
         assert!(text.contains("start the program again"), "{text}");
