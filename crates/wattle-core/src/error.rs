@@ -169,11 +169,7 @@ pub enum ErrorKind {
     #[error("{0}")]
     Fault(Box<Fault>),
     /// A launch went past its time limit; where its blocks were.
-    #[error(
-        "kernel `{kernel}` did not end within {limit:?}\n{}\n  help: a wait needs another thread that ends it; raise the \
-         limit with `LaunchOptions::time_limit`",
-        threads(.lines)
-    )]
+    #[error("kernel `{kernel}` did not end within {limit:?}\n{}", overdue(.lines))]
     TimeLimit {
         /// The kernel.
         kernel: String,
@@ -247,6 +243,17 @@ fn threads(lines: &[ThreadLine]) -> String {
     text.join("\n")
 }
 
+/// Where threads were that did not end in time, and what to do.
+fn overdue(lines: &[ThreadLine]) -> String {
+    if lines.is_empty() {
+        return "  no thread told where it was: a loop with a bound cannot be ended, and one without looks now and then; the \
+                launch may still run\n  help: give it less work, or raise the limit with `LaunchOptions::time_limit`"
+            .to_owned();
+    }
+    let help = "a wait needs another thread that ends it; raise the limit with `LaunchOptions::time_limit`";
+    format!("{}\n  help: {help}", threads(lines))
+}
+
 /// What a thread of a kernel did that it must not.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("kernel `{kernel}`, block {block}, thread {thread}: {what}\n  at {site}")]
@@ -297,5 +304,23 @@ pub fn format_index(index: &[u32]) -> String {
     match index {
         [one] => one.to_string(),
         more => format!("{more:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launch_past_its_limit_tells_where_it_was_or_why_it_does_not() {
+        let said = |lines| {
+            let limit = Duration::from_secs(1);
+            Error::from(ErrorKind::TimeLimit { kernel: "k".into(), limit, lines }).to_string()
+        };
+        let told = said(vec![ThreadLine { block: "3".into(), site: Site::caller() }]);
+        assert!(told.contains("block 3 was at") && told.contains("a wait needs another thread"), "{told}");
+        let untold = said(Vec::new());
+        assert!(untold.contains("no thread told where it was") && untold.contains("less work"), "{untold}");
+        assert!(!untold.contains("\n\n") && !untold.contains("a wait needs"), "{untold}");
     }
 }
