@@ -129,26 +129,30 @@ fn look_back(
                 sum = aggregates[at];
             }
         }
-        told[thread] = word;
-        sums[thread] = sum;
-        acc.sync_block();
-        // Neighbours are added up, unless the nearer has a prefix, behind which nothing counts.
-        let mut distance = 1;
-        while distance < threads {
-            if thread % (2 * distance) == 0 && thread + distance < threads && told[thread] != PREFIX {
-                sums[thread] += sums[thread + distance];
-                told[thread] = told[thread + distance];
-            }
+        if threads > 1 {
+            told[thread] = word;
+            sums[thread] = sum;
             acc.sync_block();
-            distance *= 2;
+            // Neighbours are added up, unless the nearer has a prefix, behind which nothing counts.
+            let mut distance = 1;
+            while distance < threads {
+                if thread % (2 * distance) == 0 && thread + distance < threads && told[thread] != PREFIX {
+                    sums[thread] += sums[thread + distance];
+                    told[thread] = told[thread + distance];
+                }
+                acc.sync_block();
+                distance *= 2;
+            }
+            word = told[0];
+            sum = sums[0];
+            acc.sync_block();
         }
-        before += sums[0];
-        if told[0] == PREFIX || end <= threads {
+        before += sum;
+        if word == PREFIX || end <= threads {
             end = 0;
         } else {
             end -= threads;
         }
-        acc.sync_block();
     }
     before
 }
