@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use wattle_check::search::{
-    End, Execution, Limits, Setup, Spawn, Statistics, Stopped, Visitor, Why, last_values, search,
+    Dependencies, End, Execution, Limits, Setup, Spawn, Statistics, Stopped, Visitor, Why, last_values, search,
 };
 use wattle_memory::{LocationId, Model};
 
@@ -134,6 +134,7 @@ fn explore(
     world: &World,
     model: Model,
     options: &Options,
+    failed_iterations: bool,
     visitor: &mut (impl Visitor<LitmusThread> + Send),
 ) -> Result<(Option<Reason>, Statistics), JudgeError> {
     let threads = world.threads().into_iter().zip(world.program().placements());
@@ -145,6 +146,8 @@ fn explore(
         symmetric: Vec::new(),
         system: world.program().system.clone(),
         assume_race_free: false,
+        dependencies: Dependencies::AsWritten,
+        failed_iterations,
         sample: None,
         limits: options.limits.clone(),
     };
@@ -152,7 +155,9 @@ fn explore(
     let missed = match end {
         End::Stopped(stopped) => Some(Reason::Stopped(stopped)),
         End::Problem(_) => return Err(JudgeError::MixedSizes),
-        End::Exhausted | End::BrokenOff if statistics.bounded > 0 => Some(Reason::LoopBound(options.loop_bound)),
+        End::Exhausted | End::BrokenOff if statistics.bounded + statistics.cut > 0 => {
+            Some(Reason::LoopBound(options.loop_bound))
+        }
         End::Exhausted | End::BrokenOff => None,
     };
     Ok((missed, statistics))
@@ -184,7 +189,7 @@ fn outcome(world: &World, model: Model, options: &Options) -> Result<Verdict, Ju
         open: false,
         all: options.count_all,
     };
-    let (mut missed, statistics) = explore(world, model, options, &mut ends)?;
+    let (mut missed, statistics) = explore(world, model, options, false, &mut ends)?;
     if ends.open {
         missed = missed.or(Some(Reason::NoValue));
     }
@@ -197,13 +202,13 @@ fn outcome(world: &World, model: Model, options: &Options) -> Result<Verdict, Ju
 
 fn race(world: &World, model: Model, options: &Options) -> Result<Verdict, JudgeError> {
     let mut races = Races { finals: Finals::of(world.program()), model, found: None, all: options.count_all };
-    let searched = explore(world, model, options, &mut races)?;
+    let searched = explore(world, model, options, true, &mut races)?;
     Ok(verdict(races.found, Answer::No, Answer::Yes, searched))
 }
 
 fn waits(world: &World, model: Model, options: &Options, lasso: &Liveness) -> Result<Verdict, JudgeError> {
     let mut waits = Waits { found: None, all: options.count_all };
-    let searched = explore(world, model, options, &mut waits)?;
+    let searched = explore(world, model, options, false, &mut waits)?;
     Ok(verdict(waits.found, Answer::No, ends(lasso), searched))
 }
 
@@ -336,6 +341,11 @@ impl Races<'_> {
 impl Visitor<LitmusThread> for Races<'_> {
     fn complete(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
         if self.finals.each(execution, |_| true) { self.look(execution) } else { ControlFlow::Continue(()) }
+    }
+
+    fn failed_iteration(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+        let ends = self.finals.program.filter.is_none() || self.finals.each(execution, |_| true);
+        if ends { self.look(execution) } else { ControlFlow::Continue(()) }
     }
 
     fn stuck(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
