@@ -1,10 +1,13 @@
 //! The Vulkan memory model (Vulkan 1.3, appendix "Memory Model"; Khronos' formal model in Alloy), with availability
 //! and visibility chains. Unlike the published model it forbids values out of thin air.
 //!
-//! Differences from Khronos' formal model, each where that says nothing or too little: a read comes before every write
-//! that location-order, and not the modification order alone, puts after its source; a plain read of a racy program
-//! may read from a write that nothing orders with it (such a program is refused anyhow); the release sequence goes
-//! through read-modify-writes that read from one another.
+//! Khronos' formal model gives racing plain reads no meaning at all. Racy programs are refused here too, yet a litmus
+//! file may ask for their outcomes: those follow Dartagnan's `cat/vulkan.cat` (github.com/hernanponcedeleon/Dat3M). A plain
+//! read may read from a write that nothing orders with it, and comes before the writes that location-order puts after
+//! its source only if it is itself location-ordered after that source; so two reads that race with two writes of one
+//! thread may see them in either order. One difference is left: the release sequence goes through read-modify-writes
+//! that read from one another, and not through those that follow immediately in the modification order, which a
+//! growing graph does not know.
 //!
 //! The letters of the formal model are kept where they are short: `hb` happens-before, `sw` synchronizes-with, `ssw`
 //! system-synchronizes-with, `asmo` a location's scoped modification order.
@@ -28,20 +31,11 @@ pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let asmo = saturate(graph, first, &seen, mutual, mutual);
     require(asmo.is_irreflexive(), "scoped modification order", "Memory Model, Scoped Modification Order")?;
 
-    // "Reads-from" and its inverse: a read comes before the writes that overwrite what it reads.
+    // "From-reads": what the modification order puts after the source, initial values first; and what location-order
+    // puts after it, where the read is location-ordered after the source too.
     let overwritten = &asmo | &locord.from(&writes).to(&writes);
-    let mut fr = base.rf.inverse().then(&overwritten);
-    for (read, event) in graph.events().iter().enumerate() {
-        let from_initial = graph.source(read).is_some_and(|source| initials.contains(source));
-        if let (true, Some(location)) = (from_initial, event.location) {
-            let others = graph.set(|other| {
-                other.thread.is_some() && other.location == Some(location) && other.label.kind == Kind::Write
-            });
-            fr.insert_all(read, &others);
-            // A read-modify-write does not come before its own write but by program order, which is there already.
-            graph.other_half(read).iter().for_each(|&half| fr.insert(read, half));
-        }
-    }
+    let known = (&base.rf & &locord).inverse();
+    let fr = base.rf.inverse().then(&asmo) | known.then(&locord.from(&writes).to(&writes));
     let together = &(&(&locord | &base.rf) | &fr) | &asmo;
     require(together.is_acyclic(), "consistency", "Memory Model, Valid Executions: location-ordered, rf, fr, asmo")?;
 
@@ -70,6 +64,16 @@ pub(super) fn mutually_ordered(graph: &Graph, a: EventId, b: EventId) -> bool {
     let (first, second) = (graph.event(a), graph.event(b));
     let place = first.location == second.location && first.reference == second.reference;
     a != b && place && first.label.atomic && second.label.atomic && graph.in_scope(a, b)
+}
+
+/// Whether a read that reads from `write` comes before `other`, given that those two are ordered.
+pub(super) fn read_before(
+    graph: &Graph,
+    analysis: &Analysis,
+    (write, read): (EventId, EventId),
+    other: EventId,
+) -> bool {
+    graph.event(write).thread.is_none() || mutually_ordered(graph, write, other) || analysis.ordered.has(write, read)
 }
 
 /// The relations that need no more than the graph.
