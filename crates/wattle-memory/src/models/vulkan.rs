@@ -40,10 +40,7 @@ pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     require(together.is_acyclic(), "consistency", "Memory Model, Valid Executions: location-ordered, rf, fr, asmo")?;
 
     // A read-modify-write is one operation on its location.
-    let undivided = graph
-        .rmw()
-        .pairs()
-        .all(|(read, write)| fr.after(read).all(|between| between == write || !asmo.has(between, write)));
+    let undivided = graph.rmw().pairs().all(|(read, write)| fr.after(read).all(|between| !asmo.has(between, write)));
     require(undivided, "atomicity", "Memory Model, Atomic Operation")?;
 
     // A non-atomic read does not read what another write has hidden.
