@@ -107,7 +107,7 @@ fn there_is_no_system_scope() {
         body,
     };
     let error = build(&kernel, &Features::least()).unwrap_err().to_string();
-    assert!(error.contains("`far`") && error.contains("scope"), "{error}");
+    assert!(error.contains("kernel `far` uses Scope::System at"), "{error}");
 }
 
 #[test]

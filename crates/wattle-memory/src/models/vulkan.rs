@@ -117,25 +117,17 @@ impl<'g> Base<'g> {
     /// "Synchronizes-with": release and acquire, of atomics and fences, and barriers between fences.
     fn synchronizes_with(&self) -> Relation {
         let (graph, n) = (self.graph, self.graph.len());
-        let atomic = graph.set(|event| event.label.atomic && event.location.is_some());
-        let (reads, writes) = (graph.reads(), graph.writes());
         let fences = graph.set(|event| matches!(event.label.kind, Kind::Fence | Kind::Barrier));
-        let (atomic_reads, atomic_writes) = (&atomic & &reads, &atomic & &writes);
-        let (release, acquire) = (&atomic_writes & &self.releases, &atomic_reads & &self.acquires);
         let (release_fence, acquire_fence) = (&fences & &self.releases, &fences & &self.acquires);
         let label = |event: EventId| graph.event(event).label;
-        let from_fence = self
-            .po
-            .from(&release_fence)
-            .to(&atomic_writes)
-            .filter(|f, w| label(f).semantics.includes(label(w).storage));
-        let to_fence =
-            self.po.from(&atomic_reads).to(&acquire_fence).filter(|r, f| label(f).semantics.includes(label(r).storage));
+        let about = |fence: EventId, access: EventId| label(fence).semantics.includes(label(access).storage);
+        let from_fence = self.po.from(&release_fence).to(&graph.writes()).filter(about);
+        let to_fence = self.po.from(&graph.reads()).to(&acquire_fence).filter(|read, fence| about(fence, read));
         let rf = self.rf.filter(|write, read| mutually_ordered(graph, write, read));
         // The release sequence: through read-modify-writes that read from one another.
         let sequence = rf.then(&graph.rmw()).plus().maybe();
-        let released = Relation::identity(n, &release) | from_fence;
-        let acquired = Relation::identity(n, &acquire) | to_fence;
+        let released = Relation::identity(n, &self.releases) | from_fence;
+        let acquired = Relation::identity(n, &self.acquires) | to_fence;
         let by_atomics = released.then(&sequence).then(&rf).then(&acquired);
         let barriers = graph.barrier_order().filter(|a, b| a != b && graph.in_scope(a, b));
         let near = self.po.maybe();
@@ -151,14 +143,14 @@ impl<'g> Base<'g> {
             graph.set(|event| {
                 let label = &event.label;
                 let own = label.kind == Kind::Write && label.coherent;
-                (own || (label.release && label.makes_available)) && label.level >= least
+                (own || makes_available(label)) && label.level >= least
             })
         };
         let visible = |least: Level| {
             graph.set(|event| {
                 let label = &event.label;
                 let own = label.kind == Kind::Read && label.coherent;
-                (own || (label.acquire && label.makes_visible)) && label.level >= least
+                (own || makes_visible(label)) && label.level >= least
             })
         };
         // Which accesses an availability or visibility operation is about: those of its classes, or its own.
@@ -182,7 +174,7 @@ impl<'g> Base<'g> {
         let to_family = by_family.then(&visqf).maybe().then(&to_block);
         let vissh = to_family.from(&visible(Level::Device));
 
-        let shared = graph.set(|event| event.label.is_access() && event.thread.is_some() && !event.label.private);
+        let shared = graph.set(|event| event.label.is_access() && !event.label.private);
         let (reads, writes) = (graph.reads(), graph.writes());
         let (shared_reads, shared_writes) = (&shared & &reads, &shared & &writes);
         let begin = self.po.maybe().from(&shared_writes).filter(includes);
@@ -202,14 +194,12 @@ impl<'g> Base<'g> {
         let own = hb.filter(|a, b| graph.same_thread(a, b));
         let by_reference = (own | via_chains).filter(same_reference);
 
-        let accesses = graph.set(|event| event.label.is_access() && event.thread.is_some());
         let device_available = graph.set(|event| event.label.kind == Kind::MakeAvailable);
         let device_visible = graph.set(|event| event.label.kind == Kind::MakeVisible);
-        let made_available = hb.from(&(&accesses & &writes)).to(&device_available).then(hb);
-        let by_device = made_available.to(&(&accesses & &writes))
-            | made_available.to(&device_visible).then(&hb.to(&(&accesses & &reads)));
+        let made_available = hb.from(&writes).to(&device_available).then(hb);
+        let by_device = made_available.to(&writes) | made_available.to(&device_visible).then(hb).to(&reads);
         let after_reads = hb.from(&shared_reads).to(&shared);
-        let by_system = self.ssw.plus().from(&(&accesses & &reads)).to(&accesses);
+        let by_system = self.ssw.plus().from(&reads);
         let all = by_reference | by_device | after_reads | by_system;
         all.filter(|a, b| {
             label(a).is_access()
@@ -221,14 +211,24 @@ impl<'g> Base<'g> {
     }
 }
 
+/// A release with MakeAvailable.
+fn makes_available(label: &Label) -> bool {
+    label.release && label.makes_available
+}
+
+/// An acquire with MakeVisible.
+fn makes_visible(label: &Label) -> bool {
+    label.acquire && label.makes_visible
+}
+
 /// "avvisinc": an availability operation is about the accesses of its classes that come before it, a visibility
 /// operation about those that come after it (Khronos' formal model since 2025, Vulkan-MemoryModel #40); an access's own
 /// is about its reference, in both directions.
 fn about(graph: &Graph, a: EventId, b: EventId) -> bool {
     let (first, second) = (graph.event(a), graph.event(b));
     let classes = |access: &Label, op: &Label| access.is_access() && op.semantics.0 & access.storage.0 != 0;
-    let available = second.label.release && second.label.makes_available && classes(&first.label, &second.label);
-    let visible = first.label.acquire && first.label.makes_visible && classes(&second.label, &first.label);
+    let available = makes_available(&second.label) && classes(&first.label, &second.label);
+    let visible = makes_visible(&first.label) && classes(&second.label, &first.label);
     let one_reference = first.label.is_access()
         && second.label.is_access()
         && first.location == second.location

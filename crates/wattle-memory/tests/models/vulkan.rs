@@ -325,6 +325,12 @@ fn control_barriers() {
         seen,
         "Synchronizes-With: fences before and behind barriers that order nothing",
     );
+    met(
+        "P0@0/0/0/0 a: W x | e: F.rel.blk | f: B.sg",
+        "P1@0/0/0/1 g: B.sg | h: F.acq.blk | d: R x",
+        stale,
+        "Synchronizes-With: the barriers themselves are within each other's scope",
+    );
     case(
         "Synchronizes-With: the barriers are of one instance",
         "P0@0  a: W x | f: B.ar.blk
@@ -383,6 +389,13 @@ fn happens_before() {
          rf b->c, init->d
          vulkan: happens-before e->d, e->c, b->d, i->d
          vulkan: not-happens-before h->d, h->c, b->i, d->b, e->i",
+    );
+    case(
+        "Inter-Thread-Happens-Before: of atomics alone",
+        "P0@0  b: W.rel.buf.dev y
+         P1@1  c: R.acq.buf.dev y
+         rf b->c
+         vulkan: happens-before b->c",
     );
     case(
         "Happens-Before: system-synchronizes-with orders all classes, and only between its ends",

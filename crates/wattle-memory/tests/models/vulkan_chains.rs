@@ -55,6 +55,20 @@ fn a_write_is_made_available_and_visible() {
         "Availability: of a fence",
     );
     publication(false, release, "P1@1 r: R.rlx.dev y | f: F.acq.novis.dev | d: R x", "Visibility: of a fence");
+    case(
+        "Availability: a visibility operation makes nothing available",
+        "P0@0  a: W x | e: R.coh.dev x | w: W.rel.noav.dev y
+         P1@1  r: R.acq.dev y | d: R x
+         rf w->r, a->e, a->d
+         vulkan: race a-d",
+    );
+    case(
+        "Visibility: an availability operation makes nothing visible",
+        "P0@0  a: W x | w: W.rel.dev y
+         P1@1  r: R.acq.novis.dev y | e: W.coh.dev x | d: R x
+         rf w->r, e->d
+         vulkan: race a-d",
+    );
 }
 
 #[test]
