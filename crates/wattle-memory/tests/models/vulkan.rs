@@ -243,6 +243,14 @@ fn synchronizes_with() {
     publication("P0@0 a: W x | f: F.rel.blk | w: W.rlx.dev y", behind, stale, "scopes include both threads");
     publication(fenced, "P1@1 r: R.rlx.dev y | g: F.acq.blk | d: R x", stale, "of both fences");
     publication("P0@0 a: W x | f: F.rel.dev | w: W.rlx.blk y", behind, "race a-d, w-r", "and of the atomics");
+    case(
+        "Synchronizes-With: the scopes of the ends include both threads, whatever is available",
+        "P0@0  f: F.rel.blk | w: W.rlx.dev y | e: F.rel.dev | u: W.rlx.dev z
+         P1@1  r: R.rlx.dev y | g: F.acq.dev
+         P2@1  v: R.rlx.dev z | h: F.acq.blk
+         rf w->r, u->v
+         vulkan: not-happens-before f->g, f->h, e->h",
+    );
     publication(
         "P0@0 a: W x | f: F.rel.dev | w: W.rlx.dev y",
         "P1@1 r: R.rlx.dev y' | g: F.acq.dev | d: R x",
@@ -330,6 +338,13 @@ fn control_barriers() {
         "P1@0/0/0/1 g: B.sg | h: F.acq.blk | d: R x",
         stale,
         "Synchronizes-With: the barriers themselves are within each other's scope",
+    );
+    case(
+        "Synchronizes-With: and so are the fences around them",
+        "P0@0/0/0/0  e: F.rel.sg | f: B.blk
+         P1@0/0/0/1  g: B.blk | h: F.acq.blk
+         bar f->g, g->f
+         vulkan: not-happens-before e->h",
     );
     case(
         "Synchronizes-With: the barriers are of one instance",
