@@ -530,6 +530,12 @@ fn what_races() {
          portable ptx vulkan rust: allowed",
     );
     case(
+        "8.7: accesses whose addresses are not known yet, as in a thread that is stuck, do not race",
+        "P0@0  a: W
+         P1@1  b: W
+         portable ptx vulkan rust: allowed",
+    );
+    case(
         "8.7: neither is a race with what was there before",
         "P0@0  b: R x
          rf init->b

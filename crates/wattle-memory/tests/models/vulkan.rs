@@ -240,6 +240,16 @@ fn synchronizes_with() {
         "Synchronizes-With: the fence's semantics include the storage class of the atomic that carries it",
     );
     publication(fenced, "P1@1 r: R.rlx.dev y | g: F.acq.blkmem.dev | d: R x", stale, "on both sides");
+    for (release, acquire, verdict) in
+        [("F.rel", "F.acq", seen), ("F.rel.buf", "F.acq", stale), ("F.rel", "F.acq.buf", stale)]
+    {
+        publication(
+            &format!("P0@0 a: W x | f: {release}.blk | w: W.rlx.shm.blk y"),
+            &format!("P1@0 r: R.rlx.shm.blk y | g: {acquire}.blk | d: R x"),
+            verdict,
+            "Synchronizes-With: though the fences are about all that is published",
+        );
+    }
     publication("P0@0 a: W x | f: F.rel.blk | w: W.rlx.dev y", behind, stale, "scopes include both threads");
     publication(fenced, "P1@1 r: R.rlx.dev y | g: F.acq.blk | d: R x", stale, "of both fences");
     publication("P0@0 a: W x | f: F.rel.dev | w: W.rlx.blk y", behind, "race a-d, w-r", "and of the atomics");
@@ -407,8 +417,8 @@ fn happens_before() {
     );
     case(
         "Inter-Thread-Happens-Before: of atomics alone",
-        "P0@0  b: W.rel.buf.dev y
-         P1@1  c: R.acq.buf.dev y
+        "P0@0  b: W.rel.shm.blkmem.blk y
+         P1@0  c: R.acq.shm.blkmem.blk y
          rf b->c
          vulkan: happens-before b->c",
     );
