@@ -34,7 +34,10 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
 /// Writes what is emitted as litmus files.
 pub fn emit(session: &mut Session<'_>, judged: &Judged, dialect: &str, args: &CheckArgs) -> Result<(), Stop> {
     let (dialect, target) = match dialect {
-        "ptx" => (Dialect::Ptx, Target::Ptx { sm: 90 }),
+        "ptx" => {
+            let asked = args.target.filter(|target| matches!(target, Target::Ptx { .. }));
+            (Dialect::Ptx, asked.unwrap_or(Target::Ptx { sm: 90 }))
+        }
         _ => (Dialect::Vulkan, Target::Vulkan),
     };
     let input = |message: String| Input::new("emit_litmus", message);
@@ -43,16 +46,17 @@ pub fn emit(session: &mut Session<'_>, judged: &Judged, dialect: &str, args: &Ch
         .progress(Progress::Fair)
         .check_scenario(&judged.scenario, args.size)
         .map_err(|error| input(error.to_string()))?;
-    let programs = emit_scenario(&report, dialect, &EmitOptions::default())
+    let mut programs = emit_scenario(&report, dialect, &EmitOptions::default())
         .map_err(|error| input(format!("`{}` cannot be written: {error}", judged.scenario.name)))?;
     let parts = programs.len();
-    let Some(program) = args.part.checked_sub(1).and_then(|part| programs.get(part)) else {
+    let Some(program) = args.part.checked_sub(1).and_then(|part| programs.get_mut(part)) else {
         let message = format!("`{}` has {parts} parts: --part is from 1 to {parts}", judged.scenario.name);
         return Err(input(message).into());
     };
+    // Every reader takes the header for the first line; a text after it is anybody's.
     if parts > 1 {
-        session
-            .line(format!("; part {} of {parts}, of other shapes or launches: --part K writes another", args.part))?;
+        let part = format!("part {} of {parts}, of other shapes or launches: --part K writes another", args.part);
+        program.description.push(part);
     }
     session.line(print(program))?;
     Ok(())

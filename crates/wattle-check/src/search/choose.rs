@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use wattle_memory::{Analysis, EventId, Kind, Set, ThreadId};
+use wattle_memory::{Analysis, EventId, Set, ThreadId};
 
 use super::determined::{Guess, assume, determine};
 use super::hope;
@@ -304,9 +304,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             if write > read && graph.same_thread(read, write) {
                 return false;
             }
-            let hidden =
-                |other: EventId| analysis.causality.has(other, read) && graph.event(other).label.kind == Kind::Write;
-            !analysis.coherence.after(write).any(hidden) && !self.taken(state, read, write)
+            !self.setup.model.hides(graph, analysis, write, read) && !self.taken(state, read, write)
         };
         let spins = |&write: &EventId| {
             let value = graph.event(write).value.unwrap_or(0);

@@ -81,6 +81,14 @@ impl Model {
         }
     }
 
+    /// Whether a read cannot read from a write of its location, since another write comes between them for sure.
+    pub fn hides(self, graph: &Graph, analysis: &Analysis, write: EventId, read: EventId) -> bool {
+        analysis.coherence.after(write).any(|other| {
+            let between = analysis.causality.has(other, read) && graph.event(other).label.kind == crate::Kind::Write;
+            between && (self != Model::Vulkan || vulkan::read_before(graph, analysis, (write, read), other))
+        })
+    }
+
     /// Whether an execution has an order of its sequentially consistent fences that is to be found. Where it has
     /// none, the other relations say all that there is to say about fences.
     pub fn orders_fences(self) -> bool {

@@ -27,7 +27,7 @@ fn kept(graph: &Graph) -> Relation {
         })
     };
     let across = |fences: &crate::Set| po.from(&accesses).to(fences).then(&po.to(&accesses));
-    let sc = graph.set(|event| event.label.kind == Kind::Fence && event.label.sc);
+    let sc = graph.set(|event| event.label.sc);
     let acquire_read = graph.set(|event| event.label.kind == Kind::Read && event.label.acquire);
     let release_write = graph.set(|event| there(event) && event.label.release);
     let fenced = across(&fence(true, false)).from(&reads)
