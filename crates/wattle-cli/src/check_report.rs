@@ -72,11 +72,6 @@ fn heading(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
         let name = session.style.paint(Tone::Strong, judged.scenario.name);
         return session.line(format!("{name}  cannot be judged"));
     };
-    let tone = match report.verdict {
-        Verdict::Holds => Tone::Good,
-        Verdict::Violated => Tone::Bad,
-        Verdict::Unknown => Tone::Note,
-    };
     let executions = report.statistics.complete;
     let like = if report.symmetric { ", like threads taken for one another" } else { "" };
     let size = format!("{}{}", report.shapes.join(", "), bound(report));
@@ -85,7 +80,7 @@ fn heading(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
     session.line(format!(
         "{}  {} under {}{expected} for {size}",
         session.style.paint(Tone::Strong, judged.scenario.name),
-        session.style.paint(tone, &report.verdict.to_string()),
+        session.style.paint(tone(report.verdict), &report.verdict.to_string()),
         report.model,
     ))?;
     let count = text::count(executions);
@@ -100,40 +95,57 @@ fn bound(report: &Report) -> String {
     if bounded { format!(", loops ≤ {}", report.loop_bound) } else { String::new() }
 }
 
+fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Holds => Tone::Good,
+        Verdict::Violated => Tone::Bad,
+        Verdict::Unknown => Tone::Note,
+    }
+}
+
+/// Whether it holds because there is nothing that could fail: no named check, no assertion in a kernel, and data races are
+/// no error.
+fn nothing_asserted(report: &Report) -> bool {
+    let forbids_races = report.model.forbids_races() && report.target != Target::Host;
+    report.verdict == Verdict::Holds && !forbids_races && report.checks.is_empty() && !report.kernels_assert()
+}
+
+/// What was observed, in a few words.
+fn outcomes(report: &Report) -> String {
+    const SHOWN: usize = 8;
+    let seen: Vec<&str> = report.outcomes.keys().take(SHOWN).map(String::as_str).collect();
+    match (report.outcomes.len(), report.outcomes.len().saturating_sub(SHOWN)) {
+        (0, _) => "nothing observed".to_owned(),
+        (1, _) => format!("outcome {}", seen.concat()),
+        (_, 0) => format!("outcomes {}", seen.join(", ")),
+        (_, more) => format!("outcomes {} and {more} more", seen.join(", ")),
+    }
+}
+
 /// All verdicts beside each other.
 fn verdicts(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
     let mut parts = Vec::new();
     let mut notes = Vec::new();
+    let racy = judged.main().is_some_and(|report| report.violations.iter().any(|wrong| wrong.kind() == "data race"));
+    let mut mild = Vec::new();
     for tried in &judged.tried {
-        match &tried.result {
-            Ok(report) => {
-                let tone = match report.verdict {
-                    Verdict::Holds => Tone::Good,
-                    Verdict::Violated => Tone::Bad,
-                    Verdict::Unknown => Tone::Note,
-                };
-                parts.push(format!("{} {}", tried.name, session.style.paint(tone, &report.verdict.to_string())));
+        let (tone, said) = match &tried.result {
+            Ok(report) if nothing_asserted(report) => {
+                mild.push(tried.name.as_str());
+                notes.push(format!("{}: nothing asserted; {}", tried.name, outcomes(report)));
+                (Tone::Note, "nothing asserted".to_owned())
             }
+            Ok(report) => (tone(report.verdict), report.verdict.to_string()),
             Err(error) => {
-                parts.push(format!("{} {}", tried.name, session.style.paint(Tone::Faint, "not possible")));
                 notes.push(format!("{}: {}", tried.name, why_not(error)));
+                (Tone::Faint, "not possible".to_owned())
             }
-        }
+        };
+        parts.push(format!("{} {}", tried.name, session.style.paint(tone, &said)));
     }
     session.line(format!("  {}", parts.join(" · ")))?;
-    let racy = judged.main().is_some_and(|report| report.violations.iter().any(|wrong| wrong.kind() == "data race"));
-    // Under the others it holds because of what is emitted.
-    let minds = |report: &Report| report.model.forbids_races() && report.target != Target::Host;
-    let silent = |report: &Report| report.verdict == Verdict::Holds && report.checks.is_empty() && !minds(report);
-    let names: Vec<&str> = judged
-        .tried
-        .iter()
-        .filter(|tried| racy && tried.result.as_ref().is_ok_and(silent))
-        .map(|tried| tried.name.as_str())
-        .collect();
-    if !names.is_empty() {
-        let names = names.join(", ");
-        notes.push(format!("{names}: a data race is no error there, and the scenario asserts nothing"));
+    if racy && !mild.is_empty() {
+        notes.push(format!("{}: a data race is no error there", mild.join(", ")));
     }
     for note in notes {
         for (number, line) in text::wrap(&note, text::WIDTH - 6).into_iter().enumerate() {
@@ -209,6 +221,8 @@ struct VerdictDocument<'a> {
     unknown: Vec<String>,
     outcomes: Vec<String>,
     checks: Vec<String>,
+    /// Whether it holds because there is nothing that could fail.
+    nothing_asserted: bool,
     milliseconds: f64,
 }
 
@@ -280,6 +294,7 @@ fn verdict(tried: &Tried) -> VerdictDocument<'_> {
                 unknown: vec![error.to_string()],
                 outcomes: Vec::new(),
                 checks: Vec::new(),
+                nothing_asserted: false,
                 milliseconds: 0.0,
             };
         }
@@ -302,6 +317,7 @@ fn verdict(tried: &Tried) -> VerdictDocument<'_> {
         unknown: report.unknown.iter().map(ToString::to_string).collect(),
         outcomes: report.outcomes.keys().cloned().collect(),
         checks: report.checks.clone(),
+        nothing_asserted: nothing_asserted(report),
         milliseconds: report.elapsed.as_secs_f64() * 1e3,
     }
 }

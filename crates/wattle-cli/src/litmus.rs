@@ -149,19 +149,18 @@ fn text(
     evidence: &[String],
 ) -> Result<(), Stop> {
     let program = world.program();
-    let asked = match question {
-        Question::Outcome => program.claim_text().unwrap_or_default(),
-        Question::Race => "no data race".to_owned(),
-        Question::Liveness(progress) => format!("every run ends ({progress})"),
+    let (tone, said) = match verdict.answer {
+        Answer::Yes => (Tone::Good, sentence(question, Some(true))),
+        Answer::No => (Tone::Bad, sentence(question, Some(false))),
+        Answer::Unknown(_) => (Tone::Note, sentence(question, None)),
     };
-    let (tone, said, why) = match verdict.answer {
-        Answer::Yes => (Tone::Good, "holds", String::new()),
-        Answer::No => (Tone::Bad, "does not hold", String::new()),
-        Answer::Unknown(reason) => (Tone::Note, "unknown", format!(": {reason}")),
-    };
+    let why = reason(verdict.answer).map(|reason| format!(": {reason}")).unwrap_or_default();
     session.line(session.style.paint(Tone::Strong, &program.name))?;
-    session.line(&asked)?;
-    let said = session.style.paint(tone, said);
+    // What the file claims is the question; the other questions are their own verdicts.
+    if question == Question::Outcome {
+        session.line(program.claim_text().unwrap_or_default())?;
+    }
+    let said = session.style.paint(tone, &said);
     let count = match verdict.statistics.complete {
         0 => String::new(),
         1 => ", 1 execution".to_owned(),
@@ -172,6 +171,21 @@ fn text(
         session.line(format!("  {line}"))?;
     }
     Ok(())
+}
+
+/// The answer, if there is one, in words that are true without the question.
+fn sentence(question: Question, yes: Option<bool>) -> String {
+    match (question, yes) {
+        (Question::Outcome, Some(true)) => "holds".to_owned(),
+        (Question::Outcome, Some(false)) => "does not hold".to_owned(),
+        (Question::Outcome, None) => "unknown".to_owned(),
+        (Question::Race, Some(true)) => "no data race".to_owned(),
+        (Question::Race, Some(false)) => "data race".to_owned(),
+        (Question::Race, None) => "not known whether there is a data race".to_owned(),
+        (Question::Liveness(progress), Some(true)) => format!("every run ends ({progress})"),
+        (Question::Liveness(progress), Some(false)) => format!("some run never ends ({progress})"),
+        (Question::Liveness(progress), None) => format!("not known whether every run ends ({progress})"),
+    }
 }
 
 fn folder(
