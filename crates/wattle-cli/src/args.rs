@@ -6,7 +6,8 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  it holds (tour: all is as expected)
   1  it does not hold
-  2  it could not be answered: bad input, a device that cannot, an interruption";
+  2  it could not be answered: bad input, a device that cannot, an interruption
+A reader that closes the pipe ends the command quietly, with 0.";
 
 /// Kernels written once in Rust, run on every device there is.
 #[derive(Debug, Parser)]

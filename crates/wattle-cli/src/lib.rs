@@ -114,8 +114,8 @@ fn execute_styled(
     };
     match done.and_then(|exit| session.out.flush().map(|()| exit).map_err(Stop::from)) {
         Ok(exit) => exit,
-        // Whoever reads has had enough.
-        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Unanswered,
+        // Whoever reads has had enough: that is no failure, and there is nobody to report it to.
+        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Holds,
         Err(Stop::Output(error)) => {
             let _ = writeln!(io::stderr(), "error: the output could not be written: {error}");
             Exit::Unanswered
@@ -125,11 +125,14 @@ fn execute_styled(
 }
 
 fn say(input: Input, command: Option<&'static str>, json: bool, out: &mut dyn Write) -> Exit {
-    // Where nobody listens, the exit code still tells.
-    let _ = if json {
+    let said = if json {
         report::write(out, command, Exit::Unanswered, &report::Refused { error: &input })
     } else {
         writeln!(io::stderr(), "error: {input}")
     };
-    Exit::Unanswered
+    match said {
+        Err(error) if json && error.kind() == io::ErrorKind::BrokenPipe => Exit::Holds,
+        // Where nobody listens, the exit code still tells.
+        _ => Exit::Unanswered,
+    }
 }

@@ -58,6 +58,18 @@ fn one_file_is_explained() -> Result {
 }
 
 #[test]
+fn a_list_without_files_is_refused() -> Result {
+    let list = env::temp_dir().join(format!("wattle-litmus-empty-{}.csv", process::id()));
+    fs::write(&list, "path,expected\n")?;
+    let said = litmus(&root(), &["--model", "ptx", "--expected", &list.display().to_string()]);
+    fs::remove_file(&list)?;
+    let (code, out, err) = said?;
+    assert_eq!((code, out.as_str()), (Some(2), ""));
+    assert!(err.contains(":2:1: found nothing") && err.contains("the list has none"), "{err}");
+    Ok(())
+}
+
+#[test]
 fn the_verdict_is_said_and_no_claim_that_it_refutes() -> Result {
     for (answer, code, verdict, other) in
         [("0", 1, "data race under vulkan", "no data race"), ("1", 0, "no data race under vulkan", "does not hold")]
