@@ -8,7 +8,7 @@ use wattle::memory::Target;
 use wattle::story::{Role, tell};
 use wattle::{Error, Expectation, Scenario};
 
-use crate::check::why_not;
+use crate::limits::Reached;
 use crate::session::Session;
 use crate::text::{self, Style, Tone};
 
@@ -19,11 +19,35 @@ pub struct Judged {
     pub advice: Advice,
 }
 
-/// A scenario judged for a target, or why it cannot be.
+/// A scenario judged for a target, or why it was not.
 pub struct Tried {
     /// The target, or the model.
     pub name: String,
-    pub result: Result<Report, Error>,
+    pub result: Result<Report, Unjudged>,
+}
+
+/// Why there is no report.
+pub enum Unjudged {
+    /// The target, or the checker, cannot do what the scenario needs.
+    Impossible(Error),
+    /// The command's limit was reached before.
+    Stopped(Reached),
+}
+
+impl Unjudged {
+    fn word(&self) -> &'static str {
+        match self {
+            Unjudged::Impossible(_) => "not possible",
+            Unjudged::Stopped(_) => "unknown",
+        }
+    }
+
+    fn why(&self) -> String {
+        match self {
+            Unjudged::Impossible(error) => error.to_string(),
+            Unjudged::Stopped(reached) => reached.to_string(),
+        }
+    }
 }
 
 /// Writes the report for people.
@@ -70,7 +94,8 @@ fn paint(style: Style, role: Role, text: &str) -> String {
 fn heading(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
     let Some(report) = judged.main() else {
         let name = session.style.paint(Tone::Strong, judged.scenario.name);
-        return session.line(format!("{name}  cannot be judged"));
+        let stopped = judged.tried.iter().any(|tried| matches!(tried.result, Err(Unjudged::Stopped(_))));
+        return session.line(format!("{name}  {}", if stopped { "unknown" } else { "cannot be judged" }));
     };
     let executions = report.statistics.complete;
     let like = if report.symmetric { ", like threads taken for one another" } else { "" };
@@ -136,9 +161,9 @@ fn verdicts(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
                 (Tone::Note, "nothing asserted".to_owned())
             }
             Ok(report) => (tone(report.verdict), report.verdict.to_string()),
-            Err(error) => {
-                notes.push(format!("{}: {}", tried.name, why_not(error)));
-                (Tone::Faint, "not possible".to_owned())
+            Err(unjudged) => {
+                notes.push(format!("{}: {}", tried.name, unjudged.why().lines().next().unwrap_or_default()));
+                (Tone::Faint, unjudged.word().to_owned())
             }
         };
         parts.push(format!("{} {}", tried.name, session.style.paint(tone, &said)));
@@ -282,7 +307,7 @@ fn verdict(tried: &Tried) -> VerdictDocument<'_> {
         Err(error) => {
             return VerdictDocument {
                 target: &tried.name,
-                verdict: "not possible".into(),
+                verdict: error.word().into(),
                 model: None,
                 progress: None,
                 shapes: Vec::new(),
@@ -291,7 +316,7 @@ fn verdict(tried: &Tried) -> VerdictDocument<'_> {
                 runs: 0,
                 loop_bound: None,
                 violations: Vec::new(),
-                unknown: vec![error.to_string()],
+                unknown: vec![error.why()],
                 outcomes: Vec::new(),
                 checks: Vec::new(),
                 nothing_asserted: false,

@@ -22,6 +22,7 @@ mod choice;
 mod devices;
 mod emit;
 mod exit;
+mod limits;
 mod list;
 mod litmus;
 mod orders;
@@ -45,6 +46,7 @@ pub use exit::Exit;
 
 use args::{Cli, Command};
 use exit::{Input, Stop};
+use limits::Limits;
 use session::Session;
 use text::Style;
 
@@ -101,7 +103,8 @@ fn execute_styled(
         }
     };
     let command = cli.command.name();
-    let mut session = Session::new(scenarios, out, style, json);
+    let limits = Limits::new(cli.command.limits());
+    let mut session = Session { scenarios, out, style, json, limits };
     let done = match cli.command {
         Command::Tour(args) => tour::tour(&mut session, &args),
         Command::Devices => devices::devices(&mut session),

@@ -347,6 +347,6 @@ fn an_interrupted_tour_says_how_far_it_came() -> Result {
     out.read_to_string(&mut text)?;
     let code = child.wait()?.code();
     assert_eq!(code, Some(2), "{text}");
-    assert!(text.contains("Interrupted: ") && text.contains("were done"), "{text}");
+    assert!(text.contains("it was interrupted: ") && text.contains("were done"), "{text}");
     Ok(())
 }

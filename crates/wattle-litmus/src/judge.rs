@@ -107,14 +107,19 @@ pub fn judge(world: &World, model: Model, question: Question, options: &Options)
         Question::Race => race(world, model, options),
         Question::Liveness(progress) => {
             let program = world.program();
-            let found = lasso::liveness(world, &world.threads(), &program.placements(), progress, options.most_states)?;
+            let found = {
+                let (threads, placements) = (world.threads(), program.placements());
+                lasso::liveness(world, &threads, &placements, progress, options.most_states, &options.limits)?
+            };
             match found {
                 Liveness::Stuck(stuck) => Ok(Verdict {
                     answer: Answer::No,
                     evidence: Some(Evidence::Stuck(stuck)),
                     statistics: Statistics::default(),
                 }),
-                _ if program.locations.len() > 1 => waits(world, model, options, &found),
+                Liveness::Ends { .. } | Liveness::Unknown { .. } if program.locations.len() > 1 => {
+                    waits(world, model, options, &found)
+                }
                 found => Ok(Verdict { answer: ends(&found), evidence: None, statistics: Statistics::default() }),
             }
         }
@@ -126,6 +131,7 @@ fn ends(found: &Liveness) -> Answer {
         Liveness::Ends { .. } => Answer::Yes,
         Liveness::Stuck(_) => Answer::No,
         Liveness::Unknown { states } => Answer::Unknown(Reason::States(states)),
+        Liveness::Stopped(stopped) => Answer::Unknown(Reason::Stopped(stopped)),
     }
 }
 

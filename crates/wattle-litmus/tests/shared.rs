@@ -62,11 +62,12 @@ fn judge(table: &str, progress: Progress) {
         let program = parse(&case.path.display().to_string(), &text).unwrap();
         let placements = program.placements();
         let world = World::new(program);
-        let verdict = lasso::liveness(&world, &world.threads(), &placements, progress, 1 << 20).unwrap();
+        let verdict =
+            lasso::liveness(&world, &world.threads(), &placements, progress, 1 << 20, &Default::default()).unwrap();
         let right = match verdict {
             Liveness::Ends { .. } => case.expected,
             Liveness::Stuck(_) => !case.expected,
-            Liveness::Unknown { .. } => false,
+            Liveness::Unknown { .. } | Liveness::Stopped(_) => false,
         };
         if !right {
             wrong.push(format!("{}: {verdict:?}, expected {}", case.path.display(), u8::from(case.expected)));

@@ -10,7 +10,7 @@ use super::device::{CheckedBackend, Frames, Path, Run, Shared, lock};
 use super::queue::panicked;
 use super::report::{Report, Unknown, Verdict, Violation};
 use super::{Checker, Witness};
-use crate::search::Statistics;
+use crate::search::{Limits, Statistics, Stopped, Watch};
 
 /// Checks a scenario's function.
 pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summary>) -> Result<Report> {
@@ -143,10 +143,8 @@ fn explore(
         if !report.violations.is_empty() {
             return Ok(framed);
         }
-        if let Some(deadline) = shared.deadline
-            && Instant::now() >= deadline
-        {
-            note(&mut report.unknown, Unknown::Stopped("the time limit was reached".into()));
+        if let Some(stopped) = stopped(&checker.limits(shared.deadline)) {
+            note(&mut report.unknown, Unknown::Stopped(stopped.to_string()));
             return Ok(framed);
         }
         // The next path: another outcome of the last search that has one.
@@ -183,6 +181,11 @@ fn run(
     run.finish();
     let path = std::mem::take(&mut *lock(&run.path));
     (summary, path)
+}
+
+/// The limit that has been reached, if one has.
+pub(super) fn stopped(limits: &Limits) -> Option<Stopped> {
+    Watch::new(limits).check()
 }
 
 /// Whether a scenario ended so because of what the checker, or this machine, cannot do: that is no violation.

@@ -31,7 +31,7 @@ use std::sync::Arc;
 use wattle_memory::{Analysis, EventId, Graph, Model, Placement, ThreadId};
 
 pub use leaf::last_values;
-pub use limit::{Limits, Stopped};
+pub use limit::{Limits, Stopped, Watch, resident_bytes};
 pub use process::{Action, Address, Barrier, Change, Initial, Members, Process, Target, Written};
 pub use state::Fault;
 
