@@ -57,7 +57,7 @@ fn no_driver() {
         std::fs::write(&source, "int nothing;").unwrap();
         let made = std::process::Command::new("cc").args(["-shared", "-fPIC", "-o", &library, &source]).status();
         if !made.is_ok_and(|status| status.success()) {
-            eprintln!("skipped: no C compiler");
+            test_skips::skipped("there is no C compiler");
             return;
         }
     }

@@ -1,5 +1,5 @@
 //! The public cases that lie beside this repository, where they do: every file is read and written back, and every
-//! liveness case judged. Nothing here needs them; where they are absent, the tests say that they were skipped.
+//! liveness case judged. Nothing here needs them; where they are absent, the tests are skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn shared() -> Option<PathBuf> {
     if root.is_dir() {
         return Some(root);
     }
-    println!("skipped: {} is not there", root.display());
+    test_skips::skipped(format!("{} is not there", root.display()));
     None
 }
 
