@@ -30,6 +30,17 @@ fn verdicts_stand_beside_each_other() {
 }
 
 #[test]
+fn a_variant_that_asserts_nothing_is_not_said_to_hold() {
+    let (_, text) = wattle(&["check", "publication-broken-plain-flag", "--no-advice"]);
+    assert!(text.contains("portable violated · ptx nothing asserted · "), "{text}");
+    assert!(text.contains("ptx: nothing asserted; outcomes stale=0, stale=1"), "{text}");
+    let (_, document) = json(&["check", "publication-broken-plain-flag", "--no-advice", "--target", "ptx:sm_90"]);
+    assert_eq!(document["scenarios"][0]["verdicts"][0]["nothing_asserted"], true);
+    let (_, text) = wattle(&["check", "publication", "--no-advice", "--target", "ptx:sm_90"]);
+    assert!(text.contains("ptx holds") && !text.contains("nothing asserted"), "{text}");
+}
+
+#[test]
 fn what_is_wrong_is_told_with_lines_and_help() {
     let (exit, text) = wattle(&["check", "publication-broken-block-scope"]);
     assert_eq!(exit, Exit::DoesNotHold);

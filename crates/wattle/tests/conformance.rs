@@ -1,6 +1,6 @@
 //! What every device owes: one list of cases, run on each device that there is.
 //!
-//! A device that cannot run a case says why, and how many were skipped is printed. `WATTLE_TEST_SMALL=1` makes sizes
+//! A device that cannot run a case says why; one that no device can run is skipped, which fails in CI. `WATTLE_TEST_SMALL=1` makes sizes
 //! and rounds small enough for valgrind:
 //!
 //! ```text

@@ -16,7 +16,7 @@ use super::report::{Unknown, Violation};
 use super::schedule::{Schedule, schedules};
 use crate::program::{KernelThread, LaunchWorld, World};
 use crate::search::{
-    Dependencies, End, Execution, Fault, Limits, Problem, Setup, Spawn, Statistics, Visitor, last_values, search,
+    Dependencies, End, Execution, Fault, Problem, Setup, Spawn, Statistics, Visitor, last_values, search,
 };
 
 /// The most outcomes of one search that are kept.
@@ -148,7 +148,8 @@ impl<'r> Judge<'r> {
             let runs = |thread: &ThreadId| !halted.contains(thread);
             let alike = symmetric.iter().map(|class| class.iter().copied().filter(runs).collect()).collect();
             self.search(some, alike, phase)?;
-            if !self.violations.is_empty() {
+            let stopped = phase.unknown.iter().any(|unknown| matches!(unknown, Unknown::Stopped(_)));
+            if stopped || !self.violations.is_empty() {
                 break;
             }
         }
@@ -174,12 +175,7 @@ impl<'r> Judge<'r> {
             dependencies: Dependencies::AsCompiled,
             failed_iterations: true,
             sample: checker.sample,
-            limits: Limits {
-                deadline: self.run.shared.deadline,
-                memory: checker.memory,
-                heeds_interrupt: true,
-                cancelled: checker.cancelled.clone(),
-            },
+            limits: checker.limits(self.run.shared.deadline),
         };
         let (end, statistics) = search(&setup, self);
         if self.schedule.is_none() {

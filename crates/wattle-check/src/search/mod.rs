@@ -36,7 +36,7 @@ use std::sync::Arc;
 use wattle_memory::{Analysis, EventId, Graph, Model, Placement, ThreadId};
 
 pub use leaf::last_values;
-pub use limit::{Limits, Stopped};
+pub use limit::{Limits, Stopped, Watch, resident_bytes};
 pub use process::{Action, Address, Barrier, Change, Convergence, Initial, Members, Process, Target, Written};
 pub use state::Fault;
 

@@ -3,7 +3,7 @@
 use wattle::prelude::*;
 use wattle::{ErrorKind, FaultKind};
 
-use crate::harness::{Case, Outcome, kind, refused, says, skip};
+use crate::harness::{Case, Outcome, kind, not_possible, refused, says};
 use crate::kernels::{affine, owns, reads};
 
 pub const CASES: &[Case] = &[
@@ -292,7 +292,7 @@ fn memory(device: &Device) -> Outcome {
     const MOST: usize = u32::MAX as usize;
     let has = device.properties().memory;
     if has > 8 * MOST as u64 {
-        return skip(format!("its {has} bytes are more than a buffer can have"));
+        return not_possible(format!("its {has} bytes are more than a buffer can have"));
     }
     let error = refused(device.alloc::<f64>(MOST));
     kind!(error, ErrorKind::OutOfMemory { .. });

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use wattle::prelude::*;
 use wattle::{DeviceKind, ErrorKind, interrupt};
 
-use crate::harness::{Case, Outcome, is_small, kind, refused, refused_unless_lacking, says, skip};
+use crate::harness::{Case, Outcome, is_small, kind, not_possible, refused, refused_unless_lacking, says};
 use crate::kernels::{affine, beyond, set, wait_until};
 
 pub const CASES: &[Case] = &[
@@ -163,7 +163,7 @@ fn spin_cooperative(device: &Device) -> Outcome {
 fn host_part_beside_a_fault(device: &Device) -> Outcome {
     let queue = device.queue()?;
     let (x, y) = (device.alloc_zeroed::<u32>(1)?, device.alloc_host_mapped::<u32, 1>(1));
-    let Ok(flag) = y else { return skip("it has no memory that the host can reach") };
+    let Ok(flag) = y else { return not_possible("it has no memory that the host can reach") };
     let one = ThreadSpec::new(1, 1);
     // Without a limit: it would wait for ever.
     let options = LaunchOptions::new().no_time_limit();
@@ -190,7 +190,7 @@ fn spin_in_host_part(device: &Device) -> Outcome {
 
 fn within_limit(device: &Device) -> Outcome {
     if device.properties().kind == DeviceKind::Simulated {
-        return crate::harness::skip("nothing moves there by itself, so nobody can come later");
+        return crate::harness::not_possible("nothing moves there by itself, so nobody can come later");
     }
     device.needs_concurrent_queues(2)?;
     let flag = device.alloc_zeroed::<u32>(1)?;
@@ -262,7 +262,7 @@ fn interrupted(device: &Device) -> Outcome {
 
 fn interrupted_briefly(device: &Device) -> Outcome {
     if device.properties().kind == DeviceKind::Simulated {
-        return crate::harness::skip("nothing moves there by itself, so nothing is interrupted");
+        return crate::harness::not_possible("nothing moves there by itself, so nothing is interrupted");
     }
     device.needs_concurrent_queues(2)?;
     let (queue, other) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
