@@ -174,6 +174,8 @@ struct Expanded {
     values: Vec<u64>,
     slots: Vec<u64>,
     steps: Rc<Vec<Step>>,
+    /// How many expressions have been evaluated.
+    evaluated: usize,
     /// Whether the target takes subnormal floats for zero, where it computes with them and where it makes them.
     flushes: bool,
     errors: Option<Errors>,
@@ -211,7 +213,7 @@ impl Expanded {
         let errors = target.rough.then_some(Errors { random: Random(7), most: 3 });
         let (values, slots) = (vec![0; exprs.len()], vec![0; kernel.slots.len()]);
         let steps = Rc::new(steps(&kernel, &kernel.body, &mut vec![false; exprs.len()]));
-        Expanded { exprs, values, slots, steps, flushes: false, errors }
+        Expanded { exprs, values, slots, steps, evaluated: 0, flushes: false, errors }
     }
 
     fn apply<T: Scalar, const N: usize>(&mut self, operands: [T; N]) -> T {
@@ -224,6 +226,7 @@ impl Expanded {
             match step {
                 Step::Evaluate(exprs) => {
                     exprs.iter().for_each(|&number| self.values[number] = self.value(number, operands));
+                    self.evaluated += exprs.len();
                 }
                 Step::Set(slot, value) => self.slots[slot.index()] = self.values[value.index()],
                 Step::Branch(condition, then, otherwise) => {
