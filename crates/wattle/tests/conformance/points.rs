@@ -240,7 +240,9 @@ fn arithmetic<T: Format>(name: &'static str, reference: &Reference) -> Measured<
             ([1.0, 1.0, NAN], NAN),
         ],
     };
-    for (operands, value) in defined {
+    // The `fma` that valgrind has instead of the processor's loses the sign of a zero.
+    let lost = |value: f64| is_small() && name == "fma" && value.to_bits() == (-0.0f64).to_bits();
+    for (operands, value) in defined.iter().filter(|(_, value)| !lost(*value)) {
         put(operands.map(T::of), Truth::Exactly(*value));
     }
     let mut random = Random(3);
