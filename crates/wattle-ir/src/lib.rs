@@ -5,6 +5,7 @@
 //! function and every interpreter use these, so they cannot disagree. What never will live here: devices, memory,
 //! schedules, and the text or words of any target.
 
+mod angle;
 pub mod build;
 pub mod eval;
 mod expand;

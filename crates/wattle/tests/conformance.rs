@@ -23,10 +23,16 @@ mod events;
 mod harness;
 #[path = "conformance/kernels.rs"]
 mod kernels;
+#[path = "conformance/math.rs"]
+mod math;
 #[path = "conformance/panics.rs"]
 mod panics;
+#[path = "conformance/points.rs"]
+mod points;
 #[path = "conformance/queues.rs"]
 mod queues;
+#[path = "conformance/reference.rs"]
+mod reference;
 #[path = "conformance/shapes.rs"]
 mod shapes;
 #[path = "conformance/simulated.rs"]
@@ -65,6 +71,11 @@ fn shapes() {
 #[test]
 fn bad_input() {
     harness::run("bad input", bad_input::CASES);
+}
+
+#[test]
+fn math() {
+    harness::run("math", math::CASES);
 }
 
 #[test]

@@ -100,6 +100,13 @@ impl Builder {
         Ok(state.kernel)
     }
 
+    /// The kernel as it is: what an expansion is taken out of.
+    pub(crate) fn unverified(self) -> Kernel {
+        let mut state = self.state.into_inner();
+        state.kernel.body = state.blocks.swap_remove(0);
+        state.kernel
+    }
+
     /// Declares a scalar parameter.
     pub fn scalar<T: Scalar>(&self, name: &'static str) -> Val<'_, T> {
         let id = self.param(Param { name, kind: ParamKind::Scalar(T::TYPE) });
