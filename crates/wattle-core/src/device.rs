@@ -75,10 +75,14 @@ pub struct LaunchRequest<'k> {
 }
 
 /// A kind of device.
-pub trait Backend: Send + Sync + 'static {
+///
+/// # Safety
+/// `allocate` gives memory of as many bytes as were asked for ([`Allocation::bytes`]), or an error: views and copies are
+/// checked against the extent that was asked for, and against nothing else.
+pub unsafe trait Backend: Send + Sync + 'static {
     /// What it is.
     fn properties(&self) -> &Properties;
-    /// Allocates memory.
+    /// Allocates memory: all the bytes of the request.
     ///
     /// # Errors
     /// There is not so much, or not of this kind.
