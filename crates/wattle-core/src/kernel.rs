@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use wattle_ir::build::{self, Builder, IrValue};
-use wattle_ir::{Access, AtomicScalar, Const, Dim, Element, KernelType, MAX_RANK, Rank, Scalar, Site};
+use wattle_ir::{Access, AtomicScalar, Const, Dim, Element, KernelType, MAX_RANK, Rank, Scalar, SharedLen, Site};
 
 use crate::acc::Acc;
 use crate::buffer::{Buffer, Part, RawBuffer, View, ViewMut};
@@ -27,7 +27,7 @@ pub struct KernelInfo {
     pub parameters: &'static [&'static str],
     /// What its representation tells, which was built once and is sound: recursion, which has no end when it is built,
     /// would overflow the host's stack. Of a generic kernel, the first instance's that was launched.
-    verified: OnceLock<(KernelIdentity, BelowSystem)>,
+    verified: OnceLock<(KernelIdentity, Known)>,
 }
 
 impl KernelInfo {
@@ -37,10 +37,19 @@ impl KernelInfo {
     }
 }
 
-/// Which of a kernel's parameters are shared by operations narrower than system scope. Builds the kernel when it is
-/// launched for the first time, on any device, and refuses it if that fails.
+/// What a queue needs to know of a kernel's representation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    /// Which parameters are shared by operations narrower than system scope.
+    pub(crate) below_system: BelowSystem,
+    /// The name and the place of the shared array whose length the launch gives.
+    pub(crate) sized_at_launch: Option<(&'static str, Site)>,
+}
+
+/// What is known of a kernel. Builds it when it is launched for the first time, on any device, and refuses it if that
+/// fails.
 #[inline]
-pub(crate) fn below_system(kernel: &dyn Kernel) -> Result<BelowSystem> {
+pub(crate) fn known(kernel: &dyn Kernel) -> Result<Known> {
     let identity = kernel.identity();
     match kernel.info().verified.get() {
         Some((first, known)) if *first == identity => Ok(*known),
@@ -49,13 +58,16 @@ pub(crate) fn below_system(kernel: &dyn Kernel) -> Result<BelowSystem> {
 }
 
 #[cold]
-fn verify(kernel: &dyn Kernel, identity: KernelIdentity) -> Result<BelowSystem> {
-    static OTHERS: Mutex<BTreeMap<KernelIdentity, BelowSystem>> = Mutex::new(BTreeMap::new());
+fn verify(kernel: &dyn Kernel, identity: KernelIdentity) -> Result<Known> {
+    static OTHERS: Mutex<BTreeMap<KernelIdentity, Known>> = Mutex::new(BTreeMap::new());
     let others = || OTHERS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = others().get(&identity) {
         return Ok(*known);
     }
-    let known = BelowSystem::of(&kernel.build()?);
+    let built = kernel.build()?;
+    let at_launch = built.shared.iter().find(|array| array.len == SharedLen::AtLaunch);
+    let sized_at_launch = at_launch.map(|array| (array.name, array.site));
+    let known = Known { below_system: BelowSystem::of(&built), sized_at_launch };
     if kernel.info().verified.set((identity, known)).is_err() {
         others().insert(identity, known);
     }

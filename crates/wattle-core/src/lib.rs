@@ -13,6 +13,7 @@ mod domain;
 mod error;
 mod event;
 mod extent;
+mod fence;
 mod host;
 mod indices;
 pub mod interrupt;

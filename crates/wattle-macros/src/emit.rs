@@ -157,7 +157,8 @@ pub fn kernel(item: ItemFn) -> Result<TokenStream> {
     let host_parameters = host_parameters(&function);
     let host_body = Host::new(&function, true).body(&function.body);
     let after_value = sample::of(&function).map(|sample| quote!(::wattle::__private::after(&#host #sample)));
-    let after_constant = after_value.as_ref().map(|value| quote!(const #after_name: usize = #value;));
+    let after_constant =
+        after_value.as_ref().map(|value| quote!(const #after_name: ::core::primitive::usize = #value;));
     let after = after_value.as_ref().map(|_| quote!(#after_name));
     let builder_type = once(quote!(::wattle::__private::build::Builder), after.as_ref());
     let (build_parameters, build_bindings) = build_parameters(&function, after.as_ref());
@@ -193,7 +194,7 @@ pub fn kernel(item: ItemFn) -> Result<TokenStream> {
             #(#outer_parameters),*
         ) -> impl ::wattle::__private::Launch<#dimensions> #where_clause {
             #host_attributes
-            fn #host<#(#generic_parameters),*>(#(#host_parameters),*) -> impl Sized #where_clause {
+            fn #host<#(#generic_parameters),*>(#(#host_parameters),*) -> impl ::core::marker::Sized #where_clause {
                 #[allow(unused_imports, reason = "not every kernel has use for them")]
                 use ::wattle::__private::NotMarked as _;
                 #[allow(unused, reason = "not every kernel has use for it")]
@@ -267,7 +268,7 @@ pub fn device_fn(item: ItemFn) -> Result<TokenStream> {
         Some(_) => quote!(::core::unreachable!()),
     };
     let after_value = sample::of(&function).map(|sample| quote!(::wattle::__private::after(&#name::__host #sample)));
-    let after_constant = after_value.as_ref().map(|value| quote!(const __AFTER: usize = #value;));
+    let after_constant = after_value.as_ref().map(|value| quote!(const __AFTER: ::core::primitive::usize = #value;));
     let after = after_value.as_ref().map(|_| quote!(#name::__AFTER));
     let builder_type = once(quote!(::wattle::__private::build::Builder), after.as_ref());
     let (build_parameters, build_bindings) = build_parameters(&function, after.as_ref());
@@ -336,7 +337,7 @@ pub fn device_fn(item: ItemFn) -> Result<TokenStream> {
             #visibility fn #host_name<#(#generic_parameters),*>(
                 #this,
                 #(#host_parameters),*
-            ) -> (#result_type, impl Sized) #where_clause {
+            ) -> (#result_type, impl ::core::marker::Sized) #where_clause {
                 #[allow(unused_imports, reason = "not every function has use for them")]
                 use ::wattle::__private::NotMarked as _;
                 #[allow(unused, reason = "not every function has use for it")]

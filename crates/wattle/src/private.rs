@@ -92,13 +92,16 @@ pub unsafe trait Bodies<'a> {
     fn within(call: OnlyInKernels<'a>) -> Self;
 }
 
-/// What `__bodies` is of all other functions: an error in words. Nothing implements it.
+/// What `__bodies` is of all other functions: an error in words.
+///
+/// # Safety
+/// Nothing implements it.
 #[diagnostic::on_unimplemented(
     message = "a kernel can call no function but those that are marked `#[device_fn]`",
     label = "not marked `#[device_fn]`",
     note = "write `#[device_fn]` above this function, if it is yours; mathematical functions are methods: `x.sqrt()`"
 )]
-pub trait DeviceFunction {
+pub unsafe trait DeviceFunction {
     /// No type.
     type Bodies;
 }
