@@ -285,4 +285,6 @@ fn refuse(first: &Use, sharing: Sharing, second: User, same_operation: bool) -> 
 }
 
 #[cfg(test)]
+mod property;
+#[cfg(test)]
 mod tests;

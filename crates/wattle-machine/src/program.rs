@@ -265,7 +265,7 @@ impl Program {
             Place::Shared(id) => self.kernel.shared.get(id.index()).map(|array| array.name),
             Place::Local(_) => None,
         }
-        .unwrap_or("an array of the thread's own")
+        .unwrap_or(wattle_ir::LOCAL_ARRAY)
     }
 
     /// The length of a shared array, in elements, where the launch gives `at_launch` to the one that it sizes.

@@ -8,6 +8,7 @@ mod ast;
 mod build;
 mod emit;
 mod host;
+mod names;
 mod parse;
 mod sample;
 mod signature;

@@ -70,5 +70,7 @@ mod functions;
 mod maps;
 #[path = "language/memory.rs"]
 mod memory;
+#[path = "language/names.rs"]
+mod names;
 #[path = "language/values.rs"]
 mod values;

@@ -107,7 +107,8 @@ fn system(what: &str, message: impl ToString) -> Error {
     ErrorKind::System { what: what.to_owned(), message: message.to_string() }.into()
 }
 
-impl Backend for SimulatedBackend {
+// SAFETY: the simulator allocates as many elements as are asked for; its memory has no host pointer.
+unsafe impl Backend for SimulatedBackend {
     fn properties(&self) -> &Properties {
         &self.0.properties
     }

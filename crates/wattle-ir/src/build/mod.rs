@@ -6,6 +6,7 @@
 //! [`PerItem`], [`Shared`], [`Atomic`] and [`Array`] have the methods of the things that they stand for.
 
 mod acc;
+mod access;
 mod array;
 mod iterate;
 mod value;
@@ -17,8 +18,9 @@ use std::collections::HashMap;
 use wattle_memory::{FenceOrder, Scope};
 
 pub use acc::Acc;
+pub use access::{Extents, Get, Set, extent, get, is_empty, len, set, step_by};
 pub use array::Array;
-pub use iterate::{Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, RangeOf, Reversed, Stepped};
+pub use iterate::{Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped};
 pub use value::{IrValue, Lift, Logic, Val, Var, Variable};
 pub use view::{Atomic, ItemRef, PerItem, Read, Shared};
 

@@ -34,7 +34,7 @@ unsafe impl Kernel for Panics {
     fn arguments(&self, _: &mut dyn FnMut(Argument<'_>) -> wattle::Result<()>) -> wattle::Result<()> {
         Ok(())
     }
-    fn run(&self, _: &Thread<'_>) {
+    unsafe fn run(&self, _: &Thread<'_>) {
         panic!("a kernel written by hand");
     }
     fn build(&self) -> wattle::Result<wattle::ir::Kernel> {
@@ -90,7 +90,7 @@ unsafe impl Kernel for FirstPanics {
     fn arguments(&self, _: &mut dyn FnMut(Argument<'_>) -> wattle::Result<()>) -> wattle::Result<()> {
         Ok(())
     }
-    fn run(&self, thread: &Thread<'_>) {
+    unsafe fn run(&self, thread: &Thread<'_>) {
         assert!(self.0.swap(true, Ordering::Relaxed), "the first");
         while !thread.must_stop() {}
     }
