@@ -302,3 +302,92 @@ fn block_scope_does_where_there_is_one_block() {
     assert_eq!(kind(&publication(3, 1)), "data race");
     assert_eq!(publication(1, 3).verdict, Verdict::Holds);
 }
+
+/// A tree of sums in block shared memory: the loop counts down for itself.
+#[kernel]
+fn tree(acc: &Acc, out: Shared<u32>) {
+    let sums = acc.shared::<u32, 32>();
+    let thread = acc.thread_in_block();
+    sums[thread] = thread;
+    let mut k = 16;
+    while k > 0 {
+        acc.sync_block();
+        if thread < k {
+            sums[thread] += sums[thread + k];
+        }
+        k /= 2;
+    }
+    if thread == 0 {
+        out[0] = sums[0];
+    }
+}
+
+/// How often the loop goes round is in a buffer, but one that nobody writes.
+#[kernel]
+fn rounds_from_memory(acc: &Acc, rounds: Read<u32>, out: Atomic<u32>) {
+    let mut left = rounds[acc.thread_in_grid()];
+    loop {
+        if left == 0 {
+            break;
+        }
+        out.fetch_add(0, 1);
+        left -= 1;
+    }
+}
+
+/// Michael and Scott's queue, the enqueue alone; nodes are numbered from 1, and 0 is no node.
+#[kernel]
+fn enqueue(acc: &Acc, tail: Atomic<u32>, next: Atomic<u32>) {
+    let node = acc.thread_in_grid() + 2;
+    loop {
+        let last = tail.load_with(0, Scope::Device, Order::Acquire);
+        let after = next.load_with(last, Scope::Device, Order::Acquire);
+        if after == 0 {
+            if next.compare_exchange_with(last, 0, node, Scope::Device, Order::AcqRel) == 0 {
+                tail.compare_exchange_with(0, last, node, Scope::Device, Order::AcqRel);
+                break;
+            }
+        } else {
+            tail.compare_exchange_with(0, last, after, Scope::Device, Order::AcqRel);
+        }
+    }
+}
+
+#[test]
+fn loops_that_count_for_themselves_need_no_bound() {
+    let report = checked(|device| {
+        let out = device.alloc_zeroed::<u32>(1)?;
+        let queue = device.queue()?;
+        queue.launch(ThreadSpec::new(1, 32), tree(&out))?;
+        assert_eq!(out.read(&queue)?, [496]);
+        Ok(())
+    });
+    assert_eq!((report.verdict, &report.unknown[..]), (Verdict::Holds, &[][..]));
+    let report = checked(|device| {
+        let (rounds, out) = (device.from_slice(&[7u32, 1])?, device.alloc_zeroed::<u32>(1)?);
+        let queue = device.queue()?;
+        queue.launch(ThreadSpec::new(2, 1), rounds_from_memory(&rounds, &out))?;
+        assert_eq!(out.read(&queue)?, [8]);
+        Ok(())
+    });
+    assert_eq!((report.verdict, &report.unknown[..]), (Verdict::Holds, &[][..]));
+}
+
+#[test]
+fn a_loop_that_nobody_needs_more_often_is_complete() {
+    for blocks in [1, 2] {
+        let report = checked(|device| {
+            let (tail, next) = (device.from_slice(&[1u32])?, device.alloc_zeroed::<u32>(4)?);
+            let queue = device.queue()?;
+            queue.launch(ThreadSpec::new(blocks, 1), enqueue(&tail, &next))?;
+            let next = next.read(&queue)?;
+            let mut node = 1;
+            for _ in 0..blocks {
+                node = next[node] as usize;
+                assert_ne!(node, 0, "a node is lost");
+            }
+            Ok(())
+        });
+        assert_eq!((report.verdict, &report.unknown[..]), (Verdict::Holds, &[][..]), "{blocks} blocks");
+    }
+}

@@ -136,7 +136,7 @@ impl LitmusThread {
         }
         self.forget(world.flows[self.thread as usize].dead(target).unwrap_or_default());
         self.announced = true;
-        Some(Action::BackEdge { label: target as u32, source })
+        Some(Action::BackEdge { label: target as u32, source, waits: true })
     }
 }
 

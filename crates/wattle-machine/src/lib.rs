@@ -14,6 +14,7 @@
 mod access;
 mod ahead;
 mod environment;
+mod exits;
 mod live;
 mod lower;
 mod orders;

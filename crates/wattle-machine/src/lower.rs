@@ -9,7 +9,7 @@ use std::sync::Arc;
 use wattle_ir::{Expr, ExprId, Kernel, Label, MAX_RANK, ParamKind, Place, SharedLen, Site, SlotId, Stmt, Type};
 
 use crate::program::{Access, AccessKind, Calc, CalcOp, Instr, Local, Op, Operand};
-use crate::{Program, ahead, live};
+use crate::{Program, ahead, exits, live};
 
 /// A jump target that is not known yet.
 const UNKNOWN: u32 = u32::MAX;
@@ -100,6 +100,7 @@ impl<'k> Lowering<'k> {
             dead: Vec::new(),
             ahead: Vec::new(),
             barriers: self.barriers,
+            exits_on_memory: exits::exits_on_memory(self.kernel),
             temps: self.temps as usize,
             words: words + self.counted as usize,
         };

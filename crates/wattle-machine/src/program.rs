@@ -1,5 +1,6 @@
 //! A kernel as flat code.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -33,6 +34,8 @@ pub struct Program {
     pub(crate) ahead: Vec<u64>,
     /// For each barrier the words that count how often the loops around it have gone round, outermost first.
     pub(crate) barriers: Vec<Vec<u32>>,
+    /// The loops whose exit depends on memory that threads share; see [`crate::exits`].
+    pub(crate) exits_on_memory: HashSet<Label>,
     /// How many temporaries the largest statement needs.
     pub(crate) temps: usize,
     /// How many words a thread holds: its slots, its private arrays, and a count for each loop with a barrier in it.
@@ -203,6 +206,11 @@ impl Program {
     /// The source line of an instruction, by its number ([`Thread::at`](crate::Thread::at)).
     pub fn site_at(&self, at: u32) -> Site {
         self.sites.get(at as usize).copied().unwrap_or(self.kernel.site)
+    }
+
+    /// Whether the exit of a loop depends on memory that threads share: then they say how often it goes round.
+    pub fn exits_on_memory(&self, label: Label) -> bool {
+        self.exits_on_memory.contains(&label)
     }
 
     /// Whether a thread may wait for others: in a loop without a bound, or at a barrier.

@@ -248,7 +248,10 @@ impl KernelThread {
                 self.barrier(launch, launch.lowering.barrier(), instance, source)
             }
             Request::LoopHead { label, .. } => return Ok(Some(Action::LoopHead { label: label.0 })),
-            Request::BackEdge { label, .. } => return Ok(Some(Action::BackEdge { label: label.0, source })),
+            Request::BackEdge { label, .. } => {
+                let waits = launch.program.exits_on_memory(label);
+                return Ok(Some(Action::BackEdge { label: label.0, source, waits }));
+            }
             Request::NeedsValue | Request::OutOfFuel => return Ok(Some(Action::NeedsValue)),
             Request::Fault(fault) => return Ok(Some(Action::Fault { fault: world.fault_number(fault), source })),
             Request::Done => return Ok(Some(Action::Done)),

@@ -108,13 +108,18 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             if let Some(guess) = guess {
                 return self.branch_on_guess(state, &guess, stack);
             }
-            if state.runners.iter().any(|runner| runner.status == Status::Bounded) {
+            let bounded: Vec<ThreadId> =
+                (0..state.runners.len()).filter(|&thread| state.runners[thread].status == Status::Bounded).collect();
+            let at_bound = !bounded.is_empty();
+            // Whoever still waits for a read may turn out not to be there.
+            if at_bound && bounded.iter().all(|&thread| state.pending(thread).next().is_none()) {
                 self.statistics.bounded += 1;
                 return Ok(());
             }
             // What has been added since does not make anything possible that was not, so what was known then will do
             // for a step that leaves no choice; it cannot be wrong for long.
             if let Some(earlier) = &known
+                && !at_bound
                 && let Some((thread, read, source)) = self.forced(&state, earlier)
             {
                 state.choose(read, source);
@@ -129,8 +134,19 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             if self.setup.assume_race_free && self.read_what_happened_before(&mut state, &now) {
                 continue;
             }
-            let choices = self.choices(&state, &now);
+            let mut choices = self.choices(&state, &now);
             let gate = self.open_gate(&state);
+            if at_bound {
+                if self.is_hopeless(&state, &now, &choices, gate.is_some()) {
+                    self.statistics.abandoned += 1;
+                    return Ok(());
+                }
+                choices.retain(|choice| bounded.contains(&choice.thread) && choice.goes_on());
+                if choices.is_empty() {
+                    self.statistics.bounded += 1;
+                    return Ok(());
+                }
+            }
             let Some(choice) = best(&state, &choices) else {
                 match gate {
                     Some((gate, quorum)) => open_gates(&state, gate, quorum, stack),

@@ -21,6 +21,10 @@ pub(super) fn later<P: Process>(
     gate: bool,
 ) -> bool {
     let Some(location) = state.graph.event(read).location else { return true };
+    // Weak writes, which take no part in the order of the others, are not looked at where nothing races.
+    if setup.assume_race_free && is_overtaken(setup, state, read) {
+        return false;
+    }
     let mut hope = Hope::new(setup, state, analysis);
     for choice in choices.iter().filter(|choice| choice.read != read && choice.goes_on()) {
         hope.add(choice.thread, choice.read);
@@ -47,6 +51,34 @@ pub(super) fn later<P: Process>(
             hope.moving[thread] |= matches!(runner.status, Status::NotStarted | Status::AtBarrier(_));
         }
     }
+}
+
+/// Whether a later read of the place by the same thread has read from the initial value, or from a chain of
+/// read-modify-writes that begins there: nothing new can come before what it has read, and the read must not come after.
+fn is_overtaken<P: Process>(setup: &Setup<'_, P>, state: &State<P>, read: EventId) -> bool {
+    let graph = &state.graph;
+    let here = |event: EventId| graph.event(event).label.atomic && graph.event(event).location == graph.event(read).location;
+    let last = |mut write: EventId| {
+        for _ in 0..graph.len() {
+            if graph.event(write).thread.is_none() {
+                return true;
+            }
+            let source = graph.other_half(write).and_then(|half| graph.source(half));
+            match source.filter(|&earlier| {
+                graph.event(earlier).thread.is_none() || setup.model.orders_writes(graph, earlier, write)
+            }) {
+                Some(earlier) => write = earlier,
+                None => return false,
+            }
+        }
+        false
+    };
+    let kind = |event: EventId| graph.event(event).label.kind == Kind::Read;
+    here(read)
+        && (read + 1..graph.len())
+            .filter(|&later| graph.same_thread(read, later) && kind(later) && here(later))
+            .filter_map(|later| graph.source(later))
+            .any(last)
 }
 
 /// What can still happen.

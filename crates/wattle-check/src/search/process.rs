@@ -149,8 +149,9 @@ pub enum Action {
     Barrier { barrier: Barrier, label: Label, source: u32 },
     /// A loop that may go on for ever is about to begin. The process holds nothing now that it will not use again.
     LoopHead { label: u32 },
-    /// Such a loop is about to begin again.
-    BackEdge { label: u32, source: u32 },
+    /// Such a loop is about to begin again. One whose exit depends on memory `waits`: others may send it round as often
+    /// as they please, so that the loop bound is about it.
+    BackEdge { label: u32, source: u32, waits: bool },
     /// Cannot go on before a value that it was not given is known. The next call repeats the attempt.
     NeedsValue,
     /// Something that must not happen did; the thread goes on. `fault` is a number that its owner understands.

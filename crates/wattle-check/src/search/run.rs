@@ -178,14 +178,14 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
                 let process = run.process.clone();
                 run.heads.push(Head { label, process, iterations: 0, first: None, effect: false, looked: false });
             }
-            Action::BackEdge { label, .. } => {
+            Action::BackEdge { label, waits, .. } => {
                 let Some(at) = run.heads.iter().position(|head| head.label == label) else { continue };
                 run.heads.truncate(at + 1);
                 let head = &mut run.heads[at];
                 if !head.effect && !run.process.any_pending() && head.process == run.process {
                     break Status::Spins;
                 }
-                head.iterations += u32::from(head.looked || head.effect);
+                head.iterations += u32::from(waits && (head.looked || head.effect));
                 run.back_edges += 1;
                 if head.iterations > setup.loop_bound || run.back_edges > MOST_BACK_EDGES {
                     break Status::Bounded;

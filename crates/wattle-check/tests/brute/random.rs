@@ -81,7 +81,7 @@ pub fn case(random: &mut Random, accesses: u64) -> Case {
 }
 
 /// About how many candidate executions a program has: the sources of its reads, and the orders of its writes.
-fn candidates(program: &Program) -> u64 {
+pub fn candidates(program: &Program) -> u64 {
     let accesses = |cell: u64| {
         let mut both = [0, 0];
         for op in program.iter().flatten() {

@@ -173,7 +173,7 @@ impl Process for Script {
                         return self.next(world);
                     }
                     self.step = 1;
-                    Action::BackEdge { label: source, source }
+                    Action::BackEdge { label: source, source, waits: true }
                 }
             },
             Op::Lock { cell, read, write } => match self.step {
@@ -196,7 +196,7 @@ impl Process for Script {
                         return self.next(world);
                     }
                     self.step = 1;
-                    Action::BackEdge { label: source, source }
+                    Action::BackEdge { label: source, source, waits: true }
                 }
             },
             Op::SkipUnless { register, value, count } => {

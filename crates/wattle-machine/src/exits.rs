@@ -1,0 +1,142 @@
+//! Which loops end by what threads read from memory that they share.
+//!
+//! Such a loop may go round as often as other threads please, so that whoever explores it needs a bound. Any other loop
+//! goes round as often as its thread's own values say.
+
+use std::collections::HashSet;
+
+use wattle_ir::{Access, Expr, ExprId, Kernel, Label, ParamKind, Place, Stmt};
+
+/// The loops, bounded or not, whose exit depends on memory that several threads use.
+pub(crate) fn exits_on_memory(kernel: &Kernel) -> HashSet<Label> {
+    let mut flow = Flow {
+        kernel,
+        slots: vec![false; kernel.slots.len()],
+        places: HashSet::new(),
+        labels: HashSet::new(),
+        open: Vec::new(),
+        changed: true,
+    };
+    while std::mem::take(&mut flow.changed) {
+        flow.block(&kernel.body, false);
+    }
+    flow.labels
+}
+
+/// What depends on shared memory, as far as it is known.
+struct Flow<'k> {
+    kernel: &'k Kernel,
+    slots: Vec<bool>,
+    /// Arrays and views that one thread has to itself.
+    places: HashSet<Place>,
+    /// Loops and blocks that are left early, or gone round again, because of it.
+    labels: HashSet<Label>,
+    /// The loops and blocks around the statement that is looked at, outermost first.
+    open: Vec<Label>,
+    changed: bool,
+}
+
+impl Flow<'_> {
+    fn depends(&self, id: ExprId) -> bool {
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            match self.kernel.exprs.get(id.index()) {
+                Some(&Expr::Slot(slot)) => {
+                    if self.slots.get(slot.index()).copied().unwrap_or(true) {
+                        return true;
+                    }
+                }
+                Some(&(Expr::Unary(_, x) | Expr::Cast(_, x) | Expr::Bits(_, x))) => open.push(x),
+                Some(&Expr::Binary(_, x, y)) => open.extend([x, y]),
+                Some(&(Expr::Fma(x, y, z) | Expr::Select(x, y, z))) => open.extend([x, y, z]),
+                Some(Expr::Const(_) | Expr::Param(_) | Expr::Extent(..) | Expr::Builtin(..)) | None => {}
+            }
+        }
+        false
+    }
+
+    fn any(&self, ids: &[ExprId]) -> bool {
+        ids.iter().any(|&id| self.depends(id))
+    }
+
+    /// Whether what a place holds depends on what other threads do.
+    fn is_shared(&self, place: Place) -> bool {
+        let shared = match place {
+            Place::Shared(_) => true,
+            Place::Local(_) => false,
+            Place::Param(id) => matches!(
+                self.kernel.params.get(id.index()).map(|param| param.kind),
+                Some(ParamKind::View { access: Access::Shared | Access::Atomic, .. })
+            ),
+        };
+        shared || self.places.contains(&place)
+    }
+
+    fn set_slot(&mut self, slot: wattle_ir::SlotId, depends: bool) {
+        if let Some(known) = self.slots.get_mut(slot.index()).filter(|known| depends && !**known) {
+            *known = true;
+            self.changed = true;
+        }
+    }
+
+    fn set_place(&mut self, place: Place, depends: bool) {
+        self.changed |= depends && self.places.insert(place);
+    }
+
+    /// Leaves the loops and blocks from that one inwards, or begins it again.
+    fn leave(&mut self, from: usize, depends: bool) {
+        for at in from..self.open.len() {
+            let label = self.open[at];
+            self.changed |= depends && self.labels.insert(label);
+        }
+    }
+
+    fn block(&mut self, block: &[Stmt], depends: bool) {
+        for stmt in block {
+            self.stmt(stmt, depends);
+        }
+    }
+
+    /// `depends` says whether it depends on shared memory that the statement is reached.
+    fn stmt(&mut self, stmt: &Stmt, depends: bool) {
+        match stmt {
+            Stmt::Assign { slot, value } => self.set_slot(*slot, depends || self.depends(*value)),
+            Stmt::Divide { dst, left, right, .. } => self.set_slot(*dst, depends || self.any(&[*left, *right])),
+            Stmt::Load { dst, place, index, .. } => {
+                self.set_slot(*dst, depends || self.is_shared(*place) || self.any(index));
+            }
+            Stmt::LoadLanes { dst, place, index, .. } => {
+                self.set_place(Place::Local(*dst), depends || self.is_shared(*place) || self.depends(*index));
+            }
+            Stmt::Store { place, index, value, .. } => {
+                self.set_place(*place, depends || self.any(index) || self.depends(*value));
+            }
+            Stmt::AtomicLoad { dst, .. } | Stmt::AtomicUpdate { dst, .. } | Stmt::CompareExchange { dst, .. } => {
+                self.set_slot(*dst, true);
+            }
+            Stmt::AtomicStore { .. } | Stmt::Fence { .. } | Stmt::Barrier { .. } | Stmt::Assert { .. } => {}
+            Stmt::If { condition, then, otherwise } => {
+                let depends = depends || self.depends(*condition);
+                self.block(then, depends);
+                self.block(otherwise, depends);
+            }
+            Stmt::Loop { label, body, continuing, .. } => {
+                self.open.push(*label);
+                let depends = depends || self.labels.contains(label);
+                self.block(body, depends);
+                self.block(continuing, depends);
+                self.open.pop();
+            }
+            Stmt::Block { label, body } => {
+                self.open.push(*label);
+                self.block(body, depends || self.labels.contains(label));
+                self.open.pop();
+            }
+            Stmt::Break(label) | Stmt::Continue(label) => {
+                let from = self.open.iter().position(|open| open == label).unwrap_or(0);
+                self.leave(from, depends);
+            }
+            Stmt::Return => self.leave(0, depends),
+        }
+    }
+}
