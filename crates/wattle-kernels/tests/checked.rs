@@ -391,3 +391,30 @@ fn a_loop_that_nobody_needs_more_often_is_complete() {
         assert_eq!((report.verdict, &report.unknown[..]), (Verdict::Holds, &[][..]), "{blocks} blocks");
     }
 }
+
+/// Each thread goes through its own cells again and again.
+#[kernel]
+fn plain_accesses(acc: &Acc, x: Shared<u32>, rounds: u32) {
+    let own = acc.thread_in_grid() * 4;
+    for round in 0..rounds {
+        x[own + round % 4] += round;
+    }
+}
+
+#[test]
+fn a_time_limit_holds_for_a_long_plain_kernel() {
+    for time in [Duration::from_millis(300), Duration::from_millis(1)] {
+        let begun = std::time::Instant::now();
+        let report = Checker::new(Model::Portable)
+            .time(time)
+            .check(|device| {
+                let x = device.alloc_zeroed::<u32>(8)?;
+                device.queue()?.launch(ThreadSpec::new(2, 1), plain_accesses(&x, 2000))
+            })
+            .unwrap();
+        assert!(report.verdict == Verdict::Unknown || report.verdict == Verdict::Holds, "{:?}", report.violations);
+        // Without a look at the limit it is minutes.
+        assert!(begun.elapsed() < time + Duration::from_secs(20), "{:?}", begun.elapsed());
+        println!("{time:?}: {:?}", begun.elapsed());
+    }
+}

@@ -16,6 +16,7 @@ mod order;
 mod placement;
 mod relation;
 mod scope;
+pub mod stop;
 
 pub use event::{Classes, Event, EventId, Kind, Label, LocationId, ThreadId};
 pub use graph::Graph;

@@ -274,6 +274,9 @@ impl Relation {
     pub fn then(&self, next: &Relation) -> Relation {
         let mut relation = Relation::new(self.events);
         for a in 0..self.events {
+            if ends_early(self.events, a) {
+                break;
+            }
             for b in self.after(a) {
                 let row = relation.row_mut(a);
                 row.iter_mut().zip(next.row(b)).for_each(|(to, from)| *to |= from);
@@ -301,6 +304,9 @@ impl Relation {
         let mut relation = self.clone();
         let mut row = vec![0; self.width];
         for middle in 0..self.events {
+            if ends_early(self.events, middle) {
+                break;
+            }
             row.copy_from_slice(relation.row(middle));
             if row.iter().all(|&word| word == 0) {
                 continue;
@@ -326,6 +332,9 @@ impl Relation {
         let mut left = Set::of(self.events, |_| true);
         loop {
             let before = left.len();
+            if ends_early(self.events, 0) {
+                return true;
+            }
             for event in 0..self.events {
                 if left.contains(event)
                     && self.row(event).iter().enumerate().all(|(at, word)| word & left.word(at) == 0)
@@ -352,6 +361,12 @@ impl Relation {
         self.pairs().for_each(|(a, b)| relation.insert(a, b));
         relation
     }
+}
+
+/// Whether a computation over that many events, which has come to that one, is to end early; asked now and then, and
+/// not where there are few.
+fn ends_early(events: usize, at: usize) -> bool {
+    events >= 512 && at.is_multiple_of(64) && crate::stop::requested()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use wattle_ir::{Place, Type};
 use wattle_machine::{Deferred, Location, Position, Request, Thread, Value};
 use wattle_memory::{
     Classes, FenceOrder, Label, Lowered, NoScope, ReadOrder, Scope, Target as Machine, ThreadId, UpdateOrder,
-    WriteOrder,
+    WriteOrder, stop,
 };
 
 use super::world::{HIDDEN, LaunchWorld, World};
@@ -331,8 +331,14 @@ impl KernelThread {
                 return action;
             }
             let launch = self.launch(world);
-            let mut fuel = u64::MAX;
-            let request = self.thread.run(&launch.program, &launch.environment, &mut fuel);
+            // A loop that asks for nothing can be long. Where the search is to end, what the thread says does not matter.
+            let request = loop {
+                let mut fuel = 1 << 18;
+                let request = self.thread.run(&launch.program, &launch.environment, &mut fuel);
+                if request != Request::OutOfFuel || stop::requested() {
+                    break request;
+                }
+            };
             match self.act(world, request) {
                 Ok(Some(action)) => return action,
                 Ok(None) => {}

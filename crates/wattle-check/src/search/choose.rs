@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use wattle_memory::{Analysis, EventId, Set, ThreadId};
+use wattle_memory::{Analysis, EventId, Set, ThreadId, stop};
 
 use super::determined::{Guess, assume, determine};
 use super::hope;
@@ -35,6 +35,8 @@ pub(super) struct Search<'s, 'a, P: Process, V> {
     pub visitor: &'s mut V,
     pub statistics: Statistics,
     pub watch: Watch<'s>,
+    /// The limit that was reached within a step.
+    pub stopped: Option<Stopped>,
     /// What searches of several workers share.
     pub shared: &'s Global,
 }
@@ -126,7 +128,12 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
                 state.runners[thread].status = Status::Ready;
                 continue;
             }
-            let Ok(now) = self.setup.model.analyse(&state.graph) else {
+            let now = self.setup.model.analyse(&state.graph);
+            // What was broken off says nothing.
+            if let Some(limit) = stop::requested().then(|| self.watch.check()).flatten() {
+                return Err(Halt::Stopped(limit));
+            }
+            let Ok(now) = now else {
                 self.statistics.abandoned += 1;
                 return Ok(());
             };
@@ -150,7 +157,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             let Some(choice) = best(&state, &choices) else {
                 match gate {
                     Some((gate, quorum)) => open_gates(&state, gate, quorum, stack),
-                    None => flow(leaf(self, &state, &now))?,
+                    None => self.leaf(&state, &now)?,
                 }
                 return Ok(());
             };
@@ -169,6 +176,20 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             }
             return self.branch(state, &now, choice, (later, others), stack);
         }
+    }
+
+    fn leaf(&mut self, state: &State<P>, analysis: &Analysis) -> Result<(), Halt> {
+        match (leaf(self, state, analysis), self.stopped.take()) {
+            (_, Some(limit)) => Err(Halt::Stopped(limit)),
+            (ControlFlow::Break(()), None) => Err(Halt::BrokenOff),
+            (ControlFlow::Continue(()), None) => Ok(()),
+        }
+    }
+
+    /// Whether a limit was reached, which ends the step.
+    pub fn is_stopped(&mut self) -> bool {
+        self.stopped = self.stopped.or_else(|| self.watch.check());
+        self.stopped.is_some()
     }
 
     /// Branches over whether a thread is taken to be sure to do something.
@@ -223,7 +244,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             }
         } else if may_wait {
             let before = self.statistics.abandoned;
-            flow(leaf(self, &state, now))?;
+            self.leaf(&state, now)?;
             // Where other sources are tried, nothing more has been built here.
             if !branches.is_empty() {
                 self.statistics.abandoned = before;
@@ -396,10 +417,6 @@ fn open_gates<P: Process>(state: &State<P>, gate: usize, quorum: usize, stack: &
         next.open(gate, &first);
         stack.push(Open { state: next, known: None });
     }
-}
-
-fn flow(flow: ControlFlow<()>) -> Result<(), Halt> {
-    if flow.is_break() { Err(Halt::BrokenOff) } else { Ok(()) }
 }
 
 /// Whether nothing new can come to happen before a read, by what the search may still add or choose.

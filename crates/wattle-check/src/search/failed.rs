@@ -73,6 +73,9 @@ pub(super) fn failed_iterations<P: Process, V: Visitor<P>>(
         search.statistics.cut += u64::from(!of_thread(search.setup, state, graph, thread, &mut found));
     }
     for (number, first) in found.iter().enumerate() {
+        if search.is_stopped() {
+            return ControlFlow::Break(());
+        }
         let one = with(graph, analysis, search.setup.model, &[first]);
         if !first.faults.is_empty() || may_race(search.setup.model, &one) {
             tell(search, state, one, &first.faults)?;
@@ -371,7 +374,7 @@ fn tell<P: Process, V: Visitor<P>>(
 }
 
 /// A graph with its writes and fences in an order that the model permits; one with a race, where there is one.
-fn ordered<P: Process, V: Visitor<P>>(search: &Search<'_, '_, P, V>, graph: Graph) -> Option<(Graph, Analysis)> {
+fn ordered<P: Process, V: Visitor<P>>(search: &mut Search<'_, '_, P, V>, graph: Graph) -> Option<(Graph, Analysis)> {
     let model = search.setup.model;
     let analysis = model.analyse(&graph).ok()?;
     let write = |event: &EventId| {

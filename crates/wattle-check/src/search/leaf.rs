@@ -61,6 +61,9 @@ fn order_writes<P: Process, V: Visitor<P>>(
     analysis: Analysis,
 ) -> ControlFlow<()> {
     let model = search.setup.model;
+    if search.is_stopped() {
+        return ControlFlow::Break(());
+    }
     let Some((a, b)) = unordered_writes(search, state, graph, &analysis) else {
         if let Some((ordered, found)) = order_fences(search, graph.clone(), analysis.clone()) {
             if state.guessed
@@ -103,7 +106,7 @@ fn unordered_writes<P: Process, V: Visitor<P>>(
 
 /// An order of all writes and fences under which some threads wait for ever: what one thread sees last, all do.
 fn stuck_under_some_order<P: Process, V: Visitor<P>>(
-    search: &Search<'_, '_, P, V>,
+    search: &mut Search<'_, '_, P, V>,
     mut state: State<P>,
     analysis: Analysis,
 ) -> Option<(State<P>, Analysis, Vec<Stuck>)> {
@@ -166,10 +169,13 @@ fn identity<P: Process>(state: &State<P>, graph: &Graph) -> u128 {
 /// An order of the sequentially consistent fences under which everything holds, if there is one: one with a data race
 /// if some order has it, since whether accesses race depends on the order.
 pub(super) fn order_fences<P: Process, V: Visitor<P>>(
-    search: &Search<'_, '_, P, V>,
+    search: &mut Search<'_, '_, P, V>,
     graph: Graph,
     analysis: Analysis,
 ) -> Option<(Graph, Analysis)> {
+    if search.is_stopped() {
+        return None;
+    }
     let model = search.setup.model;
     if !model.orders_fences() {
         return Some((graph, analysis));
@@ -196,7 +202,7 @@ pub(super) fn order_fences<P: Process, V: Visitor<P>>(
 /// Which threads wait for ever, if all that have not ended do; nothing where some thread is only an execution that
 /// does not exist, because its read has no source.
 fn stuck<P: Process, V: Visitor<P>>(
-    search: &Search<'_, '_, P, V>,
+    search: &mut Search<'_, '_, P, V>,
     state: &State<P>,
     analysis: &Analysis,
 ) -> Option<Vec<Stuck>> {
@@ -219,13 +225,16 @@ fn stuck<P: Process, V: Visitor<P>>(
 /// The sources that keep a thread in its loop although nobody will overwrite them: a thread that looks again and
 /// again sees the last write in the end.
 fn spins<P: Process, V: Visitor<P>>(
-    search: &Search<'_, '_, P, V>,
+    search: &mut Search<'_, '_, P, V>,
     state: &State<P>,
     analysis: &Analysis,
     thread: ThreadId,
 ) -> Option<Vec<(EventId, EventId)>> {
     let mut open = vec![(state.clone(), Vec::new())];
     while let Some((mut state, chosen)) = open.pop() {
+        if search.is_stopped() {
+            return None;
+        }
         if settle(search.setup, &mut state).is_err() {
             continue;
         }

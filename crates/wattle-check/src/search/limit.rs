@@ -64,6 +64,17 @@ impl<'a> Watch<'a> {
     }
 }
 
+/// Asks whether a limit has been reached, for long computations ([`wattle_memory::stop`]).
+pub(super) fn asks(limits: Limits) -> impl FnMut() -> bool + 'static {
+    let mut asked = 0;
+    move || {
+        let mut watch = Watch { limits: &limits, ticks: asked };
+        let reached = watch.check().is_some();
+        asked = watch.ticks;
+        reached
+    }
+}
+
 /// The memory that this process holds, where the system tells.
 pub fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

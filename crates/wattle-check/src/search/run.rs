@@ -1,6 +1,6 @@
 //! Running threads as far as they go without a choice.
 
-use wattle_memory::{EventId, Kind, Label, Level, LocationId, ThreadId};
+use wattle_memory::{EventId, Kind, Label, Level, LocationId, ThreadId, stop};
 
 use super::process::{Action, Address, Change, Members, Process, Target, Written};
 use super::state::{Fault, Head, State, Status};
@@ -187,7 +187,8 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
                 }
                 head.iterations += u32::from(waits && (head.looked || head.effect));
                 run.back_edges += 1;
-                if head.iterations > setup.loop_bound || run.back_edges > MOST_BACK_EDGES {
+                let asked = run.back_edges.is_multiple_of(256) && stop::requested();
+                if head.iterations > setup.loop_bound || run.back_edges > MOST_BACK_EDGES || asked {
                     break Status::Bounded;
                 }
                 let process = run.process.clone();

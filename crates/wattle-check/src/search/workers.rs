@@ -9,9 +9,10 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
+use wattle_memory::stop;
 
 use super::choose::{Global, Halt, Open, Search};
-use super::limit::Watch;
+use super::limit::{Watch, asks};
 use super::process::Process;
 use super::{End, Execution, Sample, Setup, Statistics, Visitor};
 
@@ -20,6 +21,10 @@ const ALONE: u32 = 2048;
 
 /// Searches all executions.
 pub(super) fn search<P: Process, V: Visitor<P> + Send>(setup: &Setup<'_, P>, visitor: &mut V) -> (End, Statistics) {
+    stop::watched(asks(setup.limits.clone()), || alone(setup, visitor))
+}
+
+fn alone<P: Process, V: Visitor<P> + Send>(setup: &Setup<'_, P>, visitor: &mut V) -> (End, Statistics) {
     if let Some(sample) = setup.sample {
         return draw(setup, visitor, sample);
     }
@@ -42,7 +47,7 @@ pub(super) fn search<P: Process, V: Visitor<P> + Send>(setup: &Setup<'_, P>, vis
 }
 
 fn new<'s, 'a, P: Process, V>(setup: &'s Setup<'a, P>, visitor: &'s mut V, shared: &'s Global) -> Search<'s, 'a, P, V> {
-    Search { setup, visitor, statistics: Statistics::default(), watch: Watch::new(&setup.limits), shared }
+    Search { setup, visitor, statistics: Statistics::default(), watch: Watch::new(&setup.limits), stopped: None, shared }
 }
 
 /// How many draws may come to nothing for each one that is wanted.
@@ -114,7 +119,7 @@ fn together<P: Process, V: Visitor<P> + Send>(
     };
     let visitor = Mutex::new(visitor);
     let counted = std::thread::scope(|scope| {
-        let work = || worker(setup, global, &shared, &visitor, workers);
+        let work = || stop::watched(asks(setup.limits.clone()), || worker(setup, global, &shared, &visitor, workers));
         let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
         let mut counted = vec![work()];
         counted.extend(others.into_iter().filter_map(|worker| worker.join().ok()));
