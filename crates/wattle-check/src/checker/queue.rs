@@ -5,9 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, TryLockError};
 use std::time::Duration;
 
-use wattle_core::{
-    BackendQueue, Error, ErrorKind, EventState, Kernel, LaunchOptions, LaunchRequest, Operation, Result, Shape,
-};
+use wattle_core::{BackendQueue, Error, ErrorKind, EventState, Kernel, LaunchRequest, Operation, Result};
 
 use super::batch::{self, Enqueued};
 use super::device::{Run, lock};
@@ -204,19 +202,4 @@ impl Run {
 
 pub(super) fn system(what: &str, message: impl ToString) -> Error {
     ErrorKind::System { what: what.to_owned(), message: message.to_string() }.into()
-}
-
-/// What a launch's options leave of its shape.
-pub(super) fn limited(
-    shape: &Shape,
-    options: &LaunchOptions,
-    blocks: [u32; 4],
-    threads: [u32; 4],
-) -> ([u32; 4], [u32; 4]) {
-    match shape.kind {
-        wattle_core::ShapeKind::Threads => (blocks, threads),
-        wattle_core::ShapeKind::Frames => {
-            (Shape::at_most(blocks, options.most_blocks()), Shape::at_most(threads, options.most_threads()))
-        }
-    }
 }
