@@ -167,6 +167,44 @@ fn barriers_at_different_places() {
     assert!(violated(vec![Step::If { test: Test::Who { who: Who::Thread, value: 0 }, then, otherwise }]));
 }
 
+/// A thread that waits for ever after a fault, or at a fault: no execution ends, and the fault is reported.
+#[test]
+#[ignore = "the search finds no execution where a thread is stuck after a fault"]
+fn a_fault_beside_a_wait_that_never_ends() {
+    let cell = Cell { memory: Memory::Data, index: Index::Register(2) };
+    let fence = Step::Fence { order: FenceOrder::Acquire, scope: Scope::Device };
+    let out_of_bounds = vec![
+        Step::Store { cell: DATA, value: Value::Is(3) },
+        Step::Load { to: 2, cell: DATA },
+        Step::Load { to: 1, cell },
+        Step::Wait { body: vec![fence], look: Box::new(get(0, FLAG)), until: is(0, 1), failed: vec![] },
+    ];
+    let unwritten = vec![wait(vec![Step::Load { to: 1, cell: at(Memory::Tile, 0) }])];
+    let divides = vec![Step::Load { to: 2, cell: DATA }, wait(vec![Step::Divide { to: 1, by: 3 }])];
+    for (wrong, body) in [(Wrong::Fault, out_of_bounds), (Wrong::Unwritten, unwritten), (Wrong::Fault, divides)] {
+        both_report(wrong, &case(1, 1, body));
+    }
+}
+
+/// A read that nobody needs is open until the end; so is a compare-exchange, which may write.
+#[test]
+fn a_barrier_that_not_all_reach_after_an_access_that_nobody_needs() {
+    let (order, scope) = (UpdateOrder::Acquire, Scope::Device);
+    let exchange = Step::CompareExchange { to: 1, cell: FLAG, expected: 0, desired: Value::Is(0), order, scope };
+    let half = |access: &Step| role(Who::Thread, 1, vec![access.clone(), Step::Barrier]);
+    let after = Step::Load { to: 2, cell: Cell { memory: Memory::Data, index: Index::Who(Who::Thread) } };
+    for access in [get(1, FLAG), exchange] {
+        for body in [vec![half(&access)], vec![half(&access), after.clone()]] {
+            let case = case(1, 2, body);
+            let judged = judge(&case, LIMIT);
+            let Judged::Agree { verdict: Verdict::Violated, ref seen, .. } = judged else {
+                panic!("{judged:?}\n{case}")
+            };
+            assert!(seen.contains_key(&Wrong::Barrier), "{seen:?}");
+        }
+    }
+}
+
 /// What has to be right: the same without what is wrong.
 #[test]
 fn a_publication_and_a_lock_hold() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wattle_check::Simulated as _;
-use wattle_check::checker::{Checker, Report, Verdict, Violation};
+use wattle_check::checker::{Checker, Report, Unknown, Verdict, Violation};
 use wattle_core::{Device, Error, ErrorKind, FaultKind, LaunchOptions, Result, Summary, ThreadSpec};
 use wattle_memory::Model;
 
@@ -69,7 +69,9 @@ pub enum DifferenceKind {
     Missed(Wrong),
     /// A seed leaves an outcome that is not among the checker's.
     Outcome,
-    /// The checker refuses the case.
+    /// The checker finds no execution at all, and every seed shows one.
+    Nothing,
+    /// One of the two refuses the case.
     Refused,
 }
 
@@ -215,6 +217,10 @@ pub fn judge(case: &Case, limit: Duration) -> Judged {
         Some(violation) => format!("{:?}", reported(violation)),
         None => format!("{}, {} executions: {:?}", report.verdict, report.statistics.complete, report.outcomes.keys()),
     };
+    if report.unknown.contains(&Unknown::Nothing) && report.violations.is_empty() {
+        let (seed, simulated) = found.into_values().next().unwrap_or((0, format!("{outcomes:?}")));
+        return Judged::Differ(Difference { kind: DifferenceKind::Nothing, seed, simulated, checked: checked() });
+    }
     if report.verdict == Verdict::Unknown {
         let why: Vec<String> = report.unknown.iter().map(ToString::to_string).collect();
         return Judged::Unknown { why: why.join("; "), seen: counts };
