@@ -205,6 +205,18 @@ fn a_barrier_that_not_all_reach_after_an_access_that_nobody_needs() {
     }
 }
 
+/// An index that another access gives is known late, and then the thread has ended.
+#[test]
+fn an_index_that_was_read_is_out_of_bounds_at_the_end() {
+    let cell = Cell { memory: Memory::Data, index: Index::Register(2) };
+    let body = vec![
+        Step::Store { cell: DATA, value: Value::Is(3) },
+        Step::Load { to: 2, cell: DATA },
+        Step::Load { to: 1, cell },
+    ];
+    both_report(Wrong::Fault, &case(1, 1, body));
+}
+
 /// What has to be right: the same without what is wrong.
 #[test]
 fn a_publication_and_a_lock_hold() {
