@@ -44,6 +44,10 @@
 //! [`soft_cuda_instructions`](api::soft_cuda_instructions), and
 //! [`soft_cuda_last_failure`](api::soft_cuda_last_failure).
 
+// The tests inside this crate use the tools of those outside.
+#[cfg(test)]
+extern crate self as soft_cuda;
+
 pub mod api;
 pub mod driver;
 pub mod machine;

@@ -2,11 +2,14 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::limits::LimitArgs;
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0  it holds (tour: all is as expected)
   1  it does not hold
-  2  it could not be answered: bad input, a device that cannot, an interruption";
+  2  it could not be answered: bad input, a device that cannot, an interruption
+A reader that closes the pipe ends the command quietly, with 0.";
 
 /// Kernels written once in Rust, run on every device there is.
 #[derive(Debug, Parser)]
@@ -58,6 +61,19 @@ impl Command {
             Command::Emit(_) => "emit",
         }
     }
+
+    /// When it ends before its end.
+    pub fn limits(&self) -> LimitArgs {
+        match self {
+            Command::Tour(args) => args.limits,
+            Command::Devices | Command::List(_) => LimitArgs::default(),
+            Command::Run(args) => args.limits,
+            Command::Check(args) => args.limits,
+            Command::Orders(args) => args.limits,
+            Command::Litmus(args) => args.limits,
+            Command::Emit(args) => args.limits,
+        }
+    }
 }
 
 #[derive(Args, Debug)]
@@ -65,6 +81,8 @@ pub struct TourArgs {
     /// Only on this device; may be given several times
     #[arg(long, short)]
     pub device: Vec<String>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
 #[derive(Args, Debug)]
@@ -94,6 +112,8 @@ pub struct RunArgs {
     /// So many times; on the simulated device, each with the next seed
     #[arg(long, short, value_name = "R", default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
     pub repeat: u64,
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
 #[derive(Args, Debug)]
@@ -141,12 +161,8 @@ pub struct CheckArgs {
     /// The same seed draws the same executions
     #[arg(long, value_name = "S", default_value = "0", requires = "sample")]
     pub seed: u64,
-    /// Stops after so many seconds, with what was found
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub time: Option<std::time::Duration>,
-    /// Stops when so much memory is used: 512M, 1G
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
-    pub memory: Option<u64>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
 #[derive(Args, Debug)]
@@ -169,6 +185,8 @@ pub struct EmitArgs {
     /// Where to write it; standard output, if it is not said
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<std::path::PathBuf>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
 /// What kernels can be printed as.
@@ -223,7 +241,7 @@ pub(crate) fn seconds(text: &str) -> Result<std::time::Duration, String> {
     std::time::Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 
-fn bytes(text: &str) -> Result<u64, String> {
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let units = [('K', 1u64 << 10), ('M', 1 << 20), ('G', 1 << 30)];
     let unit = units.iter().find_map(|&(letter, factor)| Some((text.strip_suffix(letter)?, factor)));
     let (number, factor) = unit.unwrap_or((text, 1));

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use wattle::{Device, DeviceKind, Error, ErrorKind, Expectation, Scenario, Summary, interrupt};
+use wattle::{Device, DeviceKind, Error, ErrorKind, Expectation, Scenario, Summary};
 
+use crate::limits::{Limits, Reached};
 use crate::panics;
 use crate::shape::Wish;
 
@@ -27,8 +28,8 @@ pub struct Attempt<'s> {
     pub error: Option<FirstError>,
     /// What it says.
     pub status: Status,
-    /// Whether it was stopped before all runs were done.
-    pub interrupted: bool,
+    /// What stopped it before all runs were done.
+    pub stopped: Option<Reached>,
 }
 
 /// The first error of several runs.
@@ -67,12 +68,14 @@ pub struct Plan {
     pub repeat: u64,
     /// Blocks and threads.
     pub wish: Wish,
+    /// What ends it before its end.
+    pub limits: Limits,
 }
 
 impl Plan {
     /// Once, as the scenario says.
-    pub fn once() -> Plan {
-        Plan { size: None, repeat: 1, wish: Wish::default() }
+    pub fn once(limits: &Limits) -> Plan {
+        Plan { size: None, repeat: 1, wish: Wish::default(), limits: limits.clone() }
     }
 }
 
@@ -88,20 +91,20 @@ impl<'s> Attempt<'s> {
             refused: 0,
             error: None,
             status: Status::Held,
-            interrupted: false,
+            stopped: None,
         };
         for run in 1..=plan.repeat {
-            if interrupt::requested() {
-                attempt.interrupted = true;
+            attempt.stopped = plan.limits.reached();
+            if attempt.stopped.is_some() {
                 break;
             }
-            let status = attempt.run(run, &plan.wish);
+            let status = attempt.run(run, plan);
             after_run();
             match status {
                 Status::Held => {}
                 Status::DoesNotHold => attempt.status = status,
                 Status::Interrupted => {
-                    attempt.interrupted = true;
+                    attempt.stopped = plan.limits.reached().or(Some(Reached::Interrupted));
                     break;
                 }
                 Status::Unsupported | Status::Failed => {
@@ -110,7 +113,7 @@ impl<'s> Attempt<'s> {
                 }
             }
         }
-        if attempt.interrupted && attempt.status == Status::Held {
+        if attempt.stopped.is_some() && attempt.status == Status::Held {
             attempt.status = Status::Interrupted;
         }
         attempt
@@ -128,12 +131,16 @@ impl<'s> Attempt<'s> {
         }))
     }
 
-    fn run(&mut self, run: u64, wish: &Wish) -> Status {
+    fn run(&mut self, run: u64, plan: &Plan) -> Status {
         let device = seeded(&self.device, run);
-        let start = Instant::now();
-        let device = self.patient(&wish.on(&device));
-        let (result, place) = panics::kept(|| self.scenario.run(&device, self.size));
-        let time = start.elapsed();
+        let device = timed(&self.patient(&plan.wish.on(&device)), &plan.limits);
+        let (scenario, size, on) = (*self.scenario, self.size, device.clone());
+        let ran = plan.limits.within(move || {
+            let start = Instant::now();
+            let ended = panics::kept(|| scenario.run(&on, size));
+            (ended, start.elapsed())
+        });
+        let Ok(((result, place), time)) = ran else { return Status::Interrupted };
         let error = match result {
             Ok(summary) => {
                 self.times.push(time);
@@ -142,7 +149,13 @@ impl<'s> Attempt<'s> {
             }
             Err(error) => error,
         };
-        let status = Status::of(&error);
+        let status = match Status::of(&error) {
+            // The limit was the command's, not the scenario's.
+            _ if matches!(error.kind(), ErrorKind::TimeLimit { .. }) && plan.limits.reached().is_some() => {
+                Status::Interrupted
+            }
+            status => status,
+        };
         match status {
             Status::DoesNotHold => {
                 self.times.push(time);
@@ -208,6 +221,19 @@ const IN_VAIN: Duration = Duration::from_secs(2);
 /// can go on.
 fn wait_in_vain(kind: DeviceKind) -> bool {
     matches!(kind, DeviceKind::Gpu | DeviceKind::Software)
+}
+
+/// A device whose launches end with the command's time.
+fn timed(device: &Device, limits: &Limits) -> Device {
+    if limits.deadline.is_none() {
+        return device.clone();
+    }
+    let limits = limits.clone();
+    device.launching_with(Arc::new(move |request| {
+        let left = limits.left().unwrap_or(Duration::MAX).max(Duration::from_millis(1));
+        let limit = request.options.limit().map_or(left, |limit| limit.min(left));
+        request.options.time_limit(limit)
+    }))
 }
 
 /// The device for a run: a simulated one shows another interleaving each time.

@@ -1,22 +1,24 @@
 //! `wattle check`: scenarios proved, one after another, for every target side by side.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use wattle::checker::{Advice, Checker, Report, Verdict};
 use wattle::memory::Target;
 use wattle::story::{SvgOptions, svg};
-use wattle::{Error, Model, Scenario, interrupt};
+use wattle::{Model, Scenario};
 
 use crate::args::CheckArgs;
 use crate::check_litmus;
-use crate::check_report::{self, Judged, Tried};
+use crate::check_report::{self, Judged, Tried, Unjudged};
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
+use crate::limits::Limits;
 use crate::panics;
 use crate::progress::Progress;
 use crate::run;
 use crate::session::Session;
+use crate::text::Tone;
 
 /// How long advice may take.
 const ADVICE: Duration = Duration::from_secs(10);
@@ -32,15 +34,20 @@ pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> 
     let mut exit = Exit::Holds;
     for file in &files {
         exit = exit.max(check_litmus::check_file(session, Path::new(file), args)?);
-    }
-    let progress = Progress::new((scenarios.len() * checkers(args).len()) as u64);
-    let mut all = Vec::new();
-    for scenario in scenarios {
-        if interrupt::requested() {
+        if session.limits.reached().is_some() {
             exit = Exit::Unanswered;
             break;
         }
-        let judged = judge(scenario, args, &progress);
+    }
+    let progress = Progress::new((scenarios.len() * checkers(args).len()) as u64);
+    let planned = scenarios.len();
+    let mut all = Vec::new();
+    for scenario in scenarios {
+        if session.limits.reached().is_some() && !all.is_empty() {
+            exit = Exit::Unanswered;
+            break;
+        }
+        let judged = judge(scenario, args, &progress, &session.limits);
         exit = exit.max(judged.exit());
         if let Some(file) = &args.svg {
             draw(&judged, file)?;
@@ -54,6 +61,10 @@ pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> 
         all.push(judged);
     }
     drop(progress);
+    if let (Some(reached), true, false) = (session.limits.reached(), all.len() < planned, session.json) {
+        let note = format!("Stopped, since {reached}: {} of {planned} scenarios were begun.", all.len());
+        session.line(session.style.paint(Tone::Note, &note))?;
+    }
     if session.json && !all.is_empty() {
         session.report("check", exit, &check_report::document(&all))?;
     }
@@ -75,10 +86,7 @@ fn configured(checker: Checker, args: &CheckArgs) -> Checker {
     if let Some(progress) = args.progress {
         checker = checker.progress(progress);
     }
-    if let Some(time) = args.time {
-        checker = checker.time(time);
-    }
-    if let Some(memory) = args.memory {
+    if let Some(memory) = args.limits.memory {
         checker = checker.memory(memory);
     }
     if let Some(executions) = args.sample {
@@ -90,28 +98,51 @@ fn configured(checker: Checker, args: &CheckArgs) -> Checker {
     checker
 }
 
-fn judge(scenario: &Scenario, args: &CheckArgs, progress: &Progress) -> Judged {
+fn judge(scenario: &Scenario, args: &CheckArgs, progress: &Progress, limits: &Limits) -> Judged {
     let mut tried: Vec<Tried> = Vec::new();
     let checkers = checkers(args);
-    // The time is for the scenario, not for each target.
-    let deadline = args.time.and_then(|time| Instant::now().checked_add(time));
+    let (of, size) = (*scenario, args.size);
     for checker in &checkers {
-        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        let checker = &left.map_or(checker.clone(), |left| checker.clone().time(left));
         progress.doing(format!("{} under {}", scenario.name, checker.name()));
-        // A panic of the scenario's is an assertion that failed; the report tells of it.
-        let (result, _) = panics::kept(|| checker.check_scenario(scenario, args.size));
+        let begun = match limits.reached() {
+            Some(reached) => Err(reached),
+            None => {
+                let checker = limited(checker, limits);
+                // A panic of the scenario's is an assertion that failed; the report tells of it.
+                limits.within(move || panics::kept(|| checker.check_scenario(&of, size)).0)
+            }
+        };
         progress.step();
-        tried.push(Tried { name: checker.name(), result });
+        tried.push(Tried {
+            name: checker.name(),
+            result: match begun {
+                Ok(Ok(report)) => Ok(report),
+                Ok(Err(error)) => Err(Unjudged::Impossible(error)),
+                Err(reached) => Err(Unjudged::Stopped(reached)),
+            },
+        });
     }
     // What is promised comes first: advice on it serves all targets.
     let advised = checkers.iter().zip(&tried).find_map(|(checker, tried)| Some((checker, tried.result.as_ref().ok()?)));
     let advice = advised.filter(|_| !args.no_advice && args.sample.is_none()).map(|(checker, report)| {
+        if limits.reached().is_some() {
+            return Advice { cut_short: true, ..Advice::default() };
+        }
         progress.doing(format!("advice on {}", scenario.name));
-        let left = deadline.map_or(ADVICE, |deadline| deadline.saturating_duration_since(Instant::now()));
-        panics::kept(|| checker.advise_scenario(scenario, args.size, report, left.min(ADVICE))).0
+        let (checker, report, budget) = (limited(checker, limits), report.clone(), limits.left().unwrap_or(ADVICE));
+        let advice = move || panics::kept(|| checker.advise_scenario(&of, size, &report, budget.min(ADVICE))).0;
+        limits.within(advice).unwrap_or(Advice { cut_short: true, ..Advice::default() })
     });
     Judged { scenario: *scenario, tried, advice: advice.unwrap_or_default() }
+}
+
+/// A checker that ends with the command's limits.
+pub fn limited(checker: &Checker, limits: &Limits) -> Checker {
+    let checker = checker.clone().cancelled_by(limits.cancelled.clone());
+    match limits.left() {
+        Some(left) => checker.time(left),
+        None => checker,
+    }
 }
 
 impl Judged {
@@ -128,7 +159,13 @@ impl Judged {
             Verdict::Violated => Exit::DoesNotHold,
             Verdict::Unknown => Exit::Unanswered,
         };
-        let exits = || self.tried.iter().filter_map(|tried| tried.result.as_ref().ok()).map(of);
+        let exits = || {
+            self.tried.iter().filter_map(|tried| match &tried.result {
+                Ok(report) => Some(of(report)),
+                Err(Unjudged::Stopped(_)) => Some(Exit::Unanswered),
+                Err(Unjudged::Impossible(_)) => None,
+            })
+        };
         if exits().any(|exit| exit == Exit::DoesNotHold) {
             return Exit::DoesNotHold;
         }
@@ -157,9 +194,4 @@ fn draw(judged: &Judged, file: &Path) -> Result<(), Stop> {
     let picture = svg(witness, &SvgOptions { violation, model, ..SvgOptions::default() });
     std::fs::write(file, picture)
         .map_err(|error| Input::new("svg", format!("{} could not be written: {error}", file.display())).into())
-}
-
-/// Why a scenario cannot be judged for a target, in a line.
-pub fn why_not(error: &Error) -> String {
-    error.to_string().lines().next().unwrap_or_default().to_owned()
 }

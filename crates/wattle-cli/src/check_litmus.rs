@@ -8,9 +8,11 @@ use wattle::memory::Target;
 use wattle_litmus::{Dialect, EmitOptions, emit_scenario, print};
 
 use crate::args::CheckArgs;
+use crate::check::limited;
 use crate::check_report::Judged;
 use crate::exit::{Exit, Input, Stop};
 use crate::litmus::{self, LitmusArgs};
+use crate::panics;
 use crate::session::Session;
 
 /// Judges a litmus file's claim, under the model of its dialect unless another was asked for.
@@ -26,7 +28,7 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
         progress: args.progress.unwrap_or_default(),
         expected: None,
         loop_bound: args.loop_bound,
-        time: args.time,
+        limits: args.limits,
     };
     litmus::litmus(session, &asked)
 }
@@ -34,25 +36,35 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
 /// Writes what is emitted as litmus files.
 pub fn emit(session: &mut Session<'_>, judged: &Judged, dialect: &str, args: &CheckArgs) -> Result<(), Stop> {
     let (dialect, target) = match dialect {
-        "ptx" => (Dialect::Ptx, Target::Ptx { sm: 90 }),
+        "ptx" => {
+            let asked = args.target.filter(|target| matches!(target, Target::Ptx { .. }));
+            (Dialect::Ptx, asked.unwrap_or(Target::Ptx { sm: 90 }))
+        }
         _ => (Dialect::Vulkan, Target::Vulkan),
     };
     let input = |message: String| Input::new("emit_litmus", message);
     // The fair schedule is all that is written; advice and other targets do not matter here.
-    let report = Checker::for_target(target)
-        .progress(Progress::Fair)
-        .check_scenario(&judged.scenario, args.size)
-        .map_err(|error| input(error.to_string()))?;
-    let programs = emit_scenario(&report, dialect, &EmitOptions::default())
-        .map_err(|error| input(format!("`{}` cannot be written: {error}", judged.scenario.name)))?;
+    let checker = limited(&Checker::for_target(target).progress(Progress::Fair), &session.limits);
+    let (of, size) = (judged.scenario, args.size);
+    let name = judged.scenario.name;
+    let written = move || {
+        let report = panics::kept(|| checker.check_scenario(&of, size)).0.map_err(|error| error.to_string())?;
+        emit_scenario(&report, dialect, &EmitOptions::default())
+            .map_err(|error| format!("`{name}` cannot be written: {error}"))
+    };
+    let mut programs = match session.limits.reached() {
+        None => session.limits.within(written).map_err(Input::from)?.map_err(input)?,
+        Some(reached) => return Err(Input::from(reached).into()),
+    };
     let parts = programs.len();
-    let Some(program) = args.part.checked_sub(1).and_then(|part| programs.get(part)) else {
+    let Some(program) = args.part.checked_sub(1).and_then(|part| programs.get_mut(part)) else {
         let message = format!("`{}` has {parts} parts: --part is from 1 to {parts}", judged.scenario.name);
         return Err(input(message).into());
     };
+    // Every reader takes the header for the first line; a text after it is anybody's.
     if parts > 1 {
-        session
-            .line(format!("; part {} of {parts}, of other shapes or launches: --part K writes another", args.part))?;
+        let part = format!("part {} of {parts}, of other shapes or launches: --part K writes another", args.part);
+        program.description.push(part);
     }
     session.line(print(program))?;
     Ok(())

@@ -8,7 +8,7 @@ use wattle::memory::Target;
 use wattle::story::{Role, tell};
 use wattle::{Error, Expectation, Scenario};
 
-use crate::check::why_not;
+use crate::limits::Reached;
 use crate::session::Session;
 use crate::text::{self, Style, Tone};
 
@@ -19,11 +19,35 @@ pub struct Judged {
     pub advice: Advice,
 }
 
-/// A scenario judged for a target, or why it cannot be.
+/// A scenario judged for a target, or why it was not.
 pub struct Tried {
     /// The target, or the model.
     pub name: String,
-    pub result: Result<Report, Error>,
+    pub result: Result<Report, Unjudged>,
+}
+
+/// Why there is no report.
+pub enum Unjudged {
+    /// The target, or the checker, cannot do what the scenario needs.
+    Impossible(Error),
+    /// The command's limit was reached before.
+    Stopped(Reached),
+}
+
+impl Unjudged {
+    fn word(&self) -> &'static str {
+        match self {
+            Unjudged::Impossible(_) => "not possible",
+            Unjudged::Stopped(_) => "unknown",
+        }
+    }
+
+    fn why(&self) -> String {
+        match self {
+            Unjudged::Impossible(error) => error.to_string(),
+            Unjudged::Stopped(reached) => reached.to_string(),
+        }
+    }
 }
 
 /// Writes the report for people.
@@ -70,12 +94,8 @@ fn paint(style: Style, role: Role, text: &str) -> String {
 fn heading(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
     let Some(report) = judged.main() else {
         let name = session.style.paint(Tone::Strong, judged.scenario.name);
-        return session.line(format!("{name}  cannot be judged"));
-    };
-    let tone = match report.verdict {
-        Verdict::Holds => Tone::Good,
-        Verdict::Violated => Tone::Bad,
-        Verdict::Unknown => Tone::Note,
+        let stopped = judged.tried.iter().any(|tried| matches!(tried.result, Err(Unjudged::Stopped(_))));
+        return session.line(format!("{name}  {}", if stopped { "unknown" } else { "cannot be judged" }));
     };
     let executions = report.statistics.complete;
     let like = if report.symmetric { ", like threads taken for one another" } else { "" };
@@ -86,7 +106,7 @@ fn heading(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
     session.line(format!(
         "{}  {} under {}{expected} for {size}",
         session.style.paint(Tone::Strong, judged.scenario.name),
-        session.style.paint(tone, &report.verdict.to_string()),
+        session.style.paint(tone(report.verdict), &report.verdict.to_string()),
         report.model,
     ))?;
     let count = text::count(executions);
@@ -101,40 +121,57 @@ fn bound(report: &Report) -> String {
     if bounded { format!(", loops ≤ {}", report.loop_bound) } else { String::new() }
 }
 
+fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Holds => Tone::Good,
+        Verdict::Violated => Tone::Bad,
+        Verdict::Unknown => Tone::Note,
+    }
+}
+
+/// Whether it holds because there is nothing that could fail: no named check, no assertion in a kernel, and data races are
+/// no error.
+fn nothing_asserted(report: &Report) -> bool {
+    let forbids_races = report.model.forbids_races() && report.target != Target::Host;
+    report.verdict == Verdict::Holds && !forbids_races && report.checks.is_empty() && !report.kernels_assert()
+}
+
+/// What was observed, in a few words.
+fn outcomes(report: &Report) -> String {
+    const SHOWN: usize = 8;
+    let seen: Vec<&str> = report.outcomes.keys().take(SHOWN).map(String::as_str).collect();
+    match (report.outcomes.len(), report.outcomes.len().saturating_sub(SHOWN)) {
+        (0, _) => "nothing observed".to_owned(),
+        (1, _) => format!("outcome {}", seen.concat()),
+        (_, 0) => format!("outcomes {}", seen.join(", ")),
+        (_, more) => format!("outcomes {} and {more} more", seen.join(", ")),
+    }
+}
+
 /// All verdicts beside each other.
 fn verdicts(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
     let mut parts = Vec::new();
     let mut notes = Vec::new();
+    let racy = judged.main().is_some_and(|report| report.violations.iter().any(|wrong| wrong.kind() == "data race"));
+    let mut mild = Vec::new();
     for tried in &judged.tried {
-        match &tried.result {
-            Ok(report) => {
-                let tone = match report.verdict {
-                    Verdict::Holds => Tone::Good,
-                    Verdict::Violated => Tone::Bad,
-                    Verdict::Unknown => Tone::Note,
-                };
-                parts.push(format!("{} {}", tried.name, session.style.paint(tone, &report.verdict.to_string())));
+        let (tone, said) = match &tried.result {
+            Ok(report) if nothing_asserted(report) => {
+                mild.push(tried.name.as_str());
+                notes.push(format!("{}: nothing asserted; {}", tried.name, outcomes(report)));
+                (Tone::Note, "nothing asserted".to_owned())
             }
-            Err(error) => {
-                parts.push(format!("{} {}", tried.name, session.style.paint(Tone::Faint, "not possible")));
-                notes.push(format!("{}: {}", tried.name, why_not(error)));
+            Ok(report) => (tone(report.verdict), report.verdict.to_string()),
+            Err(unjudged) => {
+                notes.push(format!("{}: {}", tried.name, unjudged.why().lines().next().unwrap_or_default()));
+                (Tone::Faint, unjudged.word().to_owned())
             }
-        }
+        };
+        parts.push(format!("{} {}", tried.name, session.style.paint(tone, &said)));
     }
     session.line(format!("  {}", parts.join(" · ")))?;
-    let racy = judged.main().is_some_and(|report| report.violations.iter().any(|wrong| wrong.kind() == "data race"));
-    // Under the others it holds because of what is emitted.
-    let minds = |report: &Report| report.model.forbids_races() && report.target != Target::Host;
-    let silent = |report: &Report| report.verdict == Verdict::Holds && report.checks.is_empty() && !minds(report);
-    let names: Vec<&str> = judged
-        .tried
-        .iter()
-        .filter(|tried| racy && tried.result.as_ref().is_ok_and(silent))
-        .map(|tried| tried.name.as_str())
-        .collect();
-    if !names.is_empty() {
-        let names = names.join(", ");
-        notes.push(format!("{names}: a data race is no error there, and the scenario asserts nothing"));
+    if racy && !mild.is_empty() {
+        notes.push(format!("{}: a data race is no error there", mild.join(", ")));
     }
     for note in notes {
         for (number, line) in text::wrap(&note, text::WIDTH - 6).into_iter().enumerate() {
@@ -211,6 +248,8 @@ struct VerdictDocument<'a> {
     unknown: Vec<String>,
     outcomes: Vec<String>,
     checks: Vec<String>,
+    /// Whether it holds because there is nothing that could fail.
+    nothing_asserted: bool,
     milliseconds: f64,
 }
 
@@ -270,7 +309,7 @@ fn verdict(tried: &Tried) -> VerdictDocument<'_> {
         Err(error) => {
             return VerdictDocument {
                 target: &tried.name,
-                verdict: "not possible".into(),
+                verdict: error.word().into(),
                 model: None,
                 progress: None,
                 shapes: Vec::new(),
@@ -280,9 +319,10 @@ fn verdict(tried: &Tried) -> VerdictDocument<'_> {
                 runs: 0,
                 loop_bound: None,
                 violations: Vec::new(),
-                unknown: vec![error.to_string()],
+                unknown: vec![error.why()],
                 outcomes: Vec::new(),
                 checks: Vec::new(),
+                nothing_asserted: false,
                 milliseconds: 0.0,
             };
         }
@@ -306,6 +346,7 @@ fn verdict(tried: &Tried) -> VerdictDocument<'_> {
         unknown: report.unknown.iter().map(ToString::to_string).collect(),
         outcomes: report.outcomes.keys().cloned().collect(),
         checks: report.checks.clone(),
+        nothing_asserted: nothing_asserted(report),
         milliseconds: report.elapsed.as_secs_f64() * 1e3,
     }
 }

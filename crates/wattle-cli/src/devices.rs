@@ -2,7 +2,7 @@
 
 use wattle::{Device, Missing};
 
-use crate::exit::{Exit, Stop};
+use crate::exit::{Exit, Input, Stop};
 use crate::report;
 use crate::session::Session;
 use crate::text::{self, Tone};
@@ -11,7 +11,7 @@ const NAME: usize = 14;
 
 /// Shows the devices there are, and why others are not.
 pub fn devices(session: &mut Session) -> Result<Exit, Stop> {
-    let (devices, missing) = Device::survey();
+    let (devices, missing) = session.limits.within(Device::survey).map_err(Input::from)?;
     if session.json {
         session.report("devices", Exit::Holds, &report::Devices::new(&devices, &missing))?;
         return Ok(Exit::Holds);

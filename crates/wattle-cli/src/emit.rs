@@ -35,7 +35,8 @@ struct KernelReport {
 /// Prints the code that is made of the kernels that a scenario launches.
 pub fn emit(session: &mut Session, args: &EmitArgs) -> Result<Exit, Stop> {
     let scenario = choice::scenario(session.scenarios, &args.name)?;
-    let mut kernels = launched(scenario)?;
+    let of = *scenario;
+    let mut kernels = session.limits.within(move || launched(&of)).map_err(Input::from)??;
     if let Some(name) = &args.kernel {
         let mut known: Vec<String> = Vec::new();
         for kernel in &kernels {

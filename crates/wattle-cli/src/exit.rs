@@ -9,7 +9,7 @@ use serde::Serialize;
 /// What the process says when it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
-    /// It holds; for `tour`, all is as expected.
+    /// It holds; for `tour`, all is as expected. Also where whoever reads the output closes it: that ends the command.
     Holds = 0,
     /// It does not hold.
     DoesNotHold = 1,

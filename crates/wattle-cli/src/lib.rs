@@ -22,6 +22,7 @@ mod choice;
 mod devices;
 mod emit;
 mod exit;
+mod limits;
 mod list;
 mod litmus;
 mod orders;
@@ -45,6 +46,7 @@ pub use exit::Exit;
 
 use args::{Cli, Command};
 use exit::{Input, Stop};
+use limits::Limits;
 use session::Session;
 use text::Style;
 
@@ -101,7 +103,8 @@ fn execute_styled(
         }
     };
     let command = cli.command.name();
-    let mut session = Session::new(scenarios, out, style, json);
+    let limits = Limits::new(cli.command.limits());
+    let mut session = Session { scenarios, out, style, json, limits };
     let done = match cli.command {
         Command::Tour(args) => tour::tour(&mut session, &args),
         Command::Devices => devices::devices(&mut session),
@@ -114,8 +117,8 @@ fn execute_styled(
     };
     match done.and_then(|exit| session.out.flush().map(|()| exit).map_err(Stop::from)) {
         Ok(exit) => exit,
-        // Whoever reads has had enough.
-        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Unanswered,
+        // Whoever reads has had enough: that is no failure, and there is nobody to report it to.
+        Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Holds,
         Err(Stop::Output(error)) => {
             let _ = writeln!(io::stderr(), "error: the output could not be written: {error}");
             Exit::Unanswered
@@ -125,11 +128,14 @@ fn execute_styled(
 }
 
 fn say(input: Input, command: Option<&'static str>, json: bool, out: &mut dyn Write) -> Exit {
-    // Where nobody listens, the exit code still tells.
-    let _ = if json {
+    let said = if json {
         report::write(out, command, Exit::Unanswered, &report::Refused { error: &input })
     } else {
         writeln!(io::stderr(), "error: {input}")
     };
-    Exit::Unanswered
+    match said {
+        Err(error) if json && error.kind() == io::ErrorKind::BrokenPipe => Exit::Holds,
+        // Where nobody listens, the exit code still tells.
+        _ => Exit::Unanswered,
+    }
 }

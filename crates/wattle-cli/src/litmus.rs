@@ -1,19 +1,16 @@
 //! `wattle litmus`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc;
 
 use clap::Args;
 use serde::Serialize;
-use wattle::{Model, checker, interrupt};
-use wattle_litmus::{
-    Answer, Expected, Judged, Observed, Options, Question, Summary, Verdict, World, judge, read, run_folder,
-};
+use wattle::{Model, checker};
+use wattle_litmus::{Answer, Expected, Judged, Observed, Options, Question, Verdict, World, judge, read, run_folder};
 
 use crate::exit::{Exit, Input, Stop};
+use crate::limits::LimitArgs;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::text::{self, Tone};
@@ -38,9 +35,8 @@ pub struct LitmusArgs {
     /// How often a loop that changes something each time is gone through
     #[arg(long, value_name = "N", default_value = "8")]
     pub loop_bound: u32,
-    /// Stops after so many seconds; with --expected, after so many for all files
-    #[arg(long, value_name = "SECONDS", value_parser = crate::args::seconds)]
-    pub time: Option<Duration>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
 #[derive(Serialize)]
@@ -65,11 +61,16 @@ struct FolderReport {
     passed: usize,
     failed: usize,
     interrupted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<String>,
     cases: Vec<CaseReport>,
 }
 
 #[derive(Serialize)]
 struct CaseReport {
+    /// The line of the list.
+    #[serde(skip)]
+    line: u32,
     path: String,
     expected: bool,
     passed: bool,
@@ -83,26 +84,16 @@ struct CaseReport {
 pub fn litmus(session: &mut Session, args: &LitmusArgs) -> Result<Exit, Stop> {
     let question =
         Question::named(&args.ask, args.progress).map_err(|error| Input::new("unknown_question", error.to_string()))?;
-    let cancelled = Arc::new(AtomicBool::new(false));
     let mut options = Options { loop_bound: args.loop_bound, ..Options::default() };
-    options.limits.cancelled = Some(cancelled.clone());
-    options.limits.deadline = args.time.and_then(|time| Instant::now().checked_add(time));
-    let done = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let watcher = scope.spawn(|| {
-            while !done.load(Ordering::Relaxed) {
-                cancelled.store(interrupt::requested(), Ordering::Relaxed);
-                thread::park_timeout(Duration::from_millis(50));
-            }
-        });
-        let exit = match &args.expected {
-            Some(expected) => folder(session, args, question, expected, &options),
-            None => file(session, args, question, Options { count_all: true, ..options }),
-        };
-        done.store(true, Ordering::Relaxed);
-        watcher.thread().unpark();
-        exit
-    })
+    let limits = &session.limits;
+    options.limits.cancelled = Some(limits.cancelled.clone());
+    options.limits.deadline = limits.deadline;
+    options.limits.memory = limits.memory;
+    options.limits.heeds_interrupt = true;
+    match &args.expected {
+        Some(expected) => folder(session, args, question, expected, options),
+        None => file(session, args, question, Options { count_all: true, ..options }),
+    }
 }
 
 fn file(session: &mut Session, args: &LitmusArgs, question: Question, options: Options) -> Result<Exit, Stop> {
@@ -111,7 +102,11 @@ fn file(session: &mut Session, args: &LitmusArgs, question: Question, options: O
         return Err(Input::new("no_list", message).into());
     }
     let world = read(&args.path, &args.path).map_err(|error| Input::new("litmus_file", error.to_string()))?;
-    let verdict = judge(&world, args.model, question, &options)
+    let (asked, model) = (world.clone(), args.model);
+    let verdict = session
+        .limits
+        .within(move || judge(&asked, model, question, &options))
+        .map_err(Input::from)?
         .map_err(|error| Input::new("litmus_file", format!("{}: {error}", args.path.display())))?;
     let exit = match verdict.answer {
         Answer::Yes => Exit::Holds,
@@ -149,19 +144,18 @@ fn text(
     evidence: &[String],
 ) -> Result<(), Stop> {
     let program = world.program();
-    let asked = match question {
-        Question::Outcome => program.claim_text().unwrap_or_default(),
-        Question::Race => "no data race".to_owned(),
-        Question::Liveness(progress) => format!("every run ends ({progress})"),
+    let (tone, said) = match verdict.answer {
+        Answer::Yes => (Tone::Good, sentence(question, Some(true))),
+        Answer::No => (Tone::Bad, sentence(question, Some(false))),
+        Answer::Unknown(_) => (Tone::Note, sentence(question, None)),
     };
-    let (tone, said, why) = match verdict.answer {
-        Answer::Yes => (Tone::Good, "holds", String::new()),
-        Answer::No => (Tone::Bad, "does not hold", String::new()),
-        Answer::Unknown(reason) => (Tone::Note, "unknown", format!(": {reason}")),
-    };
+    let why = reason(verdict.answer).map(|reason| format!(": {reason}")).unwrap_or_default();
     session.line(session.style.paint(Tone::Strong, &program.name))?;
-    session.line(&asked)?;
-    let said = session.style.paint(tone, said);
+    // What the file claims is the question; the other questions are their own verdicts.
+    if question == Question::Outcome {
+        session.line(program.claim_text().unwrap_or_default())?;
+    }
+    let said = session.style.paint(tone, &said);
     let count = match verdict.statistics.complete {
         0 => String::new(),
         1 => ", 1 execution".to_owned(),
@@ -174,43 +168,96 @@ fn text(
     Ok(())
 }
 
+/// The answer, if there is one, in words that are true without the question.
+fn sentence(question: Question, yes: Option<bool>) -> String {
+    match (question, yes) {
+        (Question::Outcome, Some(true)) => "holds".to_owned(),
+        (Question::Outcome, Some(false)) => "does not hold".to_owned(),
+        (Question::Outcome, None) => "unknown".to_owned(),
+        (Question::Race, Some(true)) => "no data race".to_owned(),
+        (Question::Race, Some(false)) => "data race".to_owned(),
+        (Question::Race, None) => "not known whether there is a data race".to_owned(),
+        (Question::Liveness(progress), Some(true)) => format!("every run ends ({progress})"),
+        (Question::Liveness(progress), Some(false)) => format!("some run never ends ({progress})"),
+        (Question::Liveness(progress), None) => format!("not known whether every run ends ({progress})"),
+    }
+}
+
 fn folder(
     session: &mut Session,
     args: &LitmusArgs,
     question: Question,
     expected: &Path,
-    options: &Options,
+    options: Options,
 ) -> Result<Exit, Stop> {
     if !args.path.is_dir() {
         let message = format!("{} is not a directory: with --expected, paths start at one", args.path.display());
         return Err(Input::new("no_directory", message).into());
     }
     let expected = Expected::read(expected).map_err(|error| Input::new("expected_file", error.to_string()))?;
-    let progress = Progress::new(expected.cases.len() as u64);
-    let mut said = Ok(());
-    let summary = run_folder(&args.path, args.model, question, &expected, options, &mut |judged| {
-        progress.step();
-        if !judged.passed() && !session.json && said.is_ok() {
-            said = progress.aside(|| session.line(session.style.paint(Tone::Bad, &judged.to_string())));
+    let all = expected.cases.len();
+    let progress = Progress::new(all as u64);
+    let limits = session.limits.clone();
+    let (sender, judged) = mpsc::channel();
+    let (root, model) = (args.path.clone(), args.model);
+    let work = move || {
+        run_folder(&root, model, question, &expected, &options, &mut |judged| {
+            // Nobody listens any more where the command has ended.
+            let _ = sender.send((case(judged), judged.to_string()));
+        });
+    };
+    let (mut cases, mut said) = (Vec::new(), Ok(()));
+    let ended = limits.watched(work, &mut || {
+        for (case, line) in judged.try_iter() {
+            progress.step();
+            if !case.passed && !session.json && said.is_ok() {
+                said = progress.aside(|| session.line(session.style.paint(Tone::Bad, &line)));
+                if said.is_err() {
+                    limits.cancelled.store(true, Ordering::Relaxed);
+                }
+            }
+            cases.push(case);
         }
     });
     drop(progress);
     said?;
-    let exit = match (&summary, interrupt::requested()) {
-        (_, true) => Exit::Unanswered,
-        (summary, _) if summary.failed() == 0 => Exit::Holds,
-        _ => Exit::DoesNotHold,
+    cases.sort_by_key(|case| case.line);
+    let passed = cases.iter().filter(|case| case.passed).count();
+    let is_open = |case: &CaseReport| !case.passed && matches!(case.answer, None | Some("unknown"));
+    // A limit that was reached after the last answer has kept nothing from being answered.
+    let stopped = ended.err().or_else(|| limits.reached()).filter(|_| cases.len() < all || cases.iter().any(is_open));
+    let exit = match stopped {
+        Some(_) => Exit::Unanswered,
+        None if passed == all => Exit::Holds,
+        None => Exit::DoesNotHold,
     };
     if session.json {
-        session.report("litmus", exit, &report(args, question, &summary))?;
-    } else {
-        session.line(summary.to_string())?;
+        let report = FolderReport {
+            root: args.path.display().to_string(),
+            model: args.model.name(),
+            question: question.to_string(),
+            passed,
+            failed: all - passed,
+            interrupted: stopped.is_some(),
+            stopped: stopped.map(|reached| reached.to_string()),
+            cases,
+        };
+        session.report("litmus", exit, &report)?;
+        return Ok(exit);
     }
+    session.line(match stopped {
+        None => format!("{passed} passed, {} failed", all - passed),
+        Some(reached) => {
+            let wrong = cases.iter().filter(|case| !case.passed && !is_open(case)).count();
+            format!("{passed} passed, {wrong} failed, {} without an answer: {reached}", all - passed - wrong)
+        }
+    })?;
     Ok(exit)
 }
 
-fn report(args: &LitmusArgs, question: Question, summary: &Summary) -> FolderReport {
-    let case = |judged: &Judged| CaseReport {
+fn case(judged: &Judged) -> CaseReport {
+    CaseReport {
+        line: judged.case.line,
         path: judged.case.path.display().to_string(),
         expected: judged.case.expected,
         passed: judged.passed(),
@@ -218,15 +265,6 @@ fn report(args: &LitmusArgs, question: Question, summary: &Summary) -> FolderRep
         executions: judged.verdict.as_ref().ok().map(|verdict| verdict.statistics.complete),
         seconds: judged.time.as_secs_f64(),
         wrong: (!judged.passed()).then(|| judged.to_string()),
-    };
-    FolderReport {
-        root: args.path.display().to_string(),
-        model: args.model.name(),
-        question: question.to_string(),
-        passed: summary.passed(),
-        failed: summary.failed(),
-        interrupted: interrupt::requested(),
-        cases: summary.cases.iter().map(case).collect(),
     }
 }
 

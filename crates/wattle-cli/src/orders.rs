@@ -7,6 +7,8 @@ use wattle::memory::Model;
 
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
+use crate::limits::LimitArgs;
+use crate::panics;
 use crate::session::Session;
 use crate::text::{self, Tone};
 
@@ -21,12 +23,17 @@ pub struct OrdersArgs {
     /// The size of the work [default: the scenario's own for proofs]
     #[arg(long, short = 'n')]
     pub size: Option<usize>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
 }
 
 /// The table of a scenario.
 pub fn orders(session: &mut Session<'_>, args: &OrdersArgs) -> Result<Exit, Stop> {
     let scenario = choice::scenario(session.scenarios, &args.name)?;
-    let table = OrderTable::of(scenario, args.size).map_err(|error| Input::new("orders", error.to_string()))?;
+    let (scenario, size) = (*scenario, args.size);
+    let table =
+        session.limits.within(move || panics::kept(|| OrderTable::of(&scenario, size)).0).map_err(Input::from)?;
+    let table = table.map_err(|error| Input::new("orders", error.to_string()))?;
     if table.outcomes.is_empty() {
         let message = format!(
             "`{}` names nothing that it observes, or all of its variants race; a scenario names an observation by \

@@ -184,7 +184,7 @@ impl<'a> AttemptReport<'a> {
             expectation: expectation(attempt.scenario),
             status: attempt.status,
             as_expected: attempt.as_expected(),
-            interrupted: attempt.interrupted,
+            interrupted: attempt.stopped.is_some(),
             size: attempt.size,
             runs: attempt.times.len(),
             runs_refused: attempt.refused,

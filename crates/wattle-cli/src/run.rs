@@ -1,12 +1,13 @@
 //! `wattle run`.
 
 use serde::Serialize;
-use wattle::{Device, Scenario, Work, interrupt};
+use wattle::{Device, Scenario, Work};
 
 use crate::args::RunArgs;
 use crate::attempt::{Attempt, Plan, Status};
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
+use crate::limits::{Limits, Reached};
 use crate::progress::Progress;
 use crate::report::{AttemptReport, Spread};
 use crate::session::Session;
@@ -19,6 +20,8 @@ const BAR: usize = 40;
 #[derive(Serialize)]
 struct Report<'a> {
     interrupted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<String>,
     attempts: Vec<AttemptReport<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     shape: Option<ShapeReport>,
@@ -39,12 +42,14 @@ pub fn run(session: &mut Session, args: &RunArgs) -> Result<Exit, Stop> {
     }
     let devices = choice::devices(&args.device, || vec![Device::host()])?;
     let wish = Wish::new(args.blocks, args.threads);
-    let plan = Plan { size: args.size, repeat: args.repeat, wish: wish.clone() };
+    let limits = session.limits.clone();
+    let plan = Plan { size: args.size, repeat: args.repeat, wish: wish.clone(), limits: limits.clone() };
     let progress = Progress::new(args.repeat.saturating_mul((scenarios.len() * devices.len()) as u64));
+    let planned = scenarios.len() * devices.len();
     let mut attempts: Vec<Attempt> = Vec::new();
     'all: for scenario in scenarios {
         for device in &devices {
-            if interrupt::requested() {
+            if limits.reached().is_some() {
                 break 'all;
             }
             progress.doing(format!("{} on {}", scenario.name, device.name()));
@@ -56,15 +61,20 @@ pub fn run(session: &mut Session, args: &RunArgs) -> Result<Exit, Stop> {
         }
     }
     drop(progress);
-    let exit = exit(&attempts);
+    let stopped = stopped(&limits, &attempts, planned);
+    let exit = if stopped.is_some() { Exit::Unanswered } else { exit(&attempts) };
     if session.json {
         let shape = ShapeReport { blocks: args.blocks, threads: args.threads, used: wish.was_used() };
         let report = Report {
-            interrupted: interrupt::requested(),
+            interrupted: stopped.is_some(),
+            stopped: stopped.map(|reached| reached.to_string()),
             attempts: attempts.iter().map(AttemptReport::new).collect(),
             shape: wish.is_some().then_some(shape),
         };
         session.report("run", exit, &report)?;
+    } else if let (Some(reached), true) = (stopped, attempts.len() < planned) {
+        let note = format!("Stopped, since {reached}: {} of {planned} were begun.", attempts.len());
+        session.line(session.style.paint(Tone::Note, &note))?;
     } else if wish.is_some() && !wish.was_used() {
         let note = "note: --blocks and --threads changed nothing: no launch here leaves the choice to the device";
         session.line("")?;
@@ -101,7 +111,7 @@ fn text(session: &mut Session, attempt: &Attempt, first: bool) -> Result<(), Sto
         Status::Held => ("held", Tone::Good),
         Status::DoesNotHold => ("does not hold", Tone::Bad),
         Status::Unsupported => ("not possible on this device", Tone::Note),
-        Status::Interrupted => ("interrupted; nothing wrong so far", Tone::Note),
+        Status::Interrupted => ("stopped; nothing wrong so far", Tone::Note),
         Status::Failed => ("could not be tried", Tone::Bad),
     };
     let mut result = session.style.paint(tone, word);
@@ -147,8 +157,11 @@ fn remark(attempt: &Attempt) -> Option<String> {
             _ => return None,
         });
     }
-    if attempt.interrupted && runs > 0 {
-        remarks.push(format!("interrupted after {}", text::plural(runs, "run")));
+    if let Some(reached) = attempt.stopped {
+        remarks.push(match runs {
+            0 => reached.to_string(),
+            _ => format!("{reached}, after {}", text::plural(runs, "run")),
+        });
     }
     (!remarks.is_empty()).then(|| remarks.join("; "))
 }
@@ -182,10 +195,13 @@ fn outcomes(session: &mut Session, attempt: &Attempt) -> Result<(), Stop> {
     Ok(())
 }
 
+/// What ended it before all attempts were done.
+pub fn stopped(limits: &Limits, attempts: &[Attempt], planned: usize) -> Option<Reached> {
+    let whole = attempts.len() == planned && attempts.iter().all(|attempt| attempt.stopped.is_none());
+    if whole { None } else { limits.reached() }
+}
+
 fn exit(attempts: &[Attempt]) -> Exit {
-    if interrupt::requested() {
-        return Exit::Unanswered;
-    }
     let has = |is: fn(Status) -> bool| attempts.iter().any(|attempt| is(attempt.status));
     if has(|status| status == Status::DoesNotHold) {
         Exit::DoesNotHold

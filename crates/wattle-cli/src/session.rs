@@ -6,6 +6,7 @@ use serde::Serialize;
 use wattle::Scenario;
 
 use crate::exit::Exit;
+use crate::limits::Limits;
 use crate::report;
 use crate::text::Style;
 
@@ -19,14 +20,11 @@ pub struct Session<'a> {
     pub style: Style,
     /// Whether they are JSON.
     pub json: bool,
+    /// What ends the command before its end.
+    pub limits: Limits,
 }
 
-impl<'a> Session<'a> {
-    /// A session.
-    pub fn new(scenarios: &'a [Scenario], out: &'a mut dyn Write, style: Style, json: bool) -> Session<'a> {
-        Session { scenarios, out, style, json }
-    }
-
+impl Session<'_> {
     /// Writes a line of text.
     pub fn line(&mut self, line: impl AsRef<str>) -> io::Result<()> {
         writeln!(self.out, "{}", line.as_ref().trim_end())

@@ -3,15 +3,17 @@
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
-use wattle::{Device, DeviceKind, Expectation, Scenario, interrupt};
+use wattle::{Device, DeviceKind, Expectation, Scenario};
 
 use crate::args::TourArgs;
 use crate::attempt::{Attempt, Plan, Status};
 use crate::choice;
 use crate::devices;
-use crate::exit::{Exit, Stop};
+use crate::exit::{Exit, Input, Stop};
+use crate::limits::Reached;
 use crate::progress::Progress;
 use crate::report::{self, AttemptReport};
+use crate::run;
 use crate::session::Session;
 use crate::text::{self, Tone};
 
@@ -21,6 +23,8 @@ const OUTCOMES: usize = 4;
 struct Report<'a> {
     as_expected: bool,
     interrupted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<String>,
     seconds: f64,
     attempts: Vec<AttemptReport<'a>>,
     #[serde(flatten)]
@@ -29,7 +33,8 @@ struct Report<'a> {
 
 /// Runs every scenario on every device.
 pub fn tour(session: &mut Session, args: &TourArgs) -> Result<Exit, Stop> {
-    let (found, missing) = Device::survey();
+    let limits = session.limits.clone();
+    let (found, missing) = limits.within(Device::survey).map_err(Input::from)?;
     let devices = choice::devices(&args.device, || found)?;
     if !session.json {
         greet(session, &devices)?;
@@ -37,11 +42,13 @@ pub fn tour(session: &mut Session, args: &TourArgs) -> Result<Exit, Stop> {
     let start = Instant::now();
     let attempts = attempts(session, &devices)?;
     let seconds = start.elapsed();
-    let exit = exit(&attempts);
+    let stopped = run::stopped(&limits, &attempts, session.scenarios.len() * devices.len());
+    let exit = if stopped.is_some() { Exit::Unanswered } else { exit(&attempts) };
     if session.json {
         let report = Report {
             as_expected: exit == Exit::Holds,
-            interrupted: interrupt::requested(),
+            interrupted: stopped.is_some(),
+            stopped: stopped.map(|reached| reached.to_string()),
             seconds: seconds.as_secs_f64(),
             attempts: attempts.iter().map(AttemptReport::new).collect(),
             devices: report::Devices::new(&devices, &missing),
@@ -49,7 +56,7 @@ pub fn tour(session: &mut Session, args: &TourArgs) -> Result<Exit, Stop> {
         session.report("tour", exit, &report)?;
     } else {
         summary(session, &devices, &attempts)?;
-        verdict(session, &devices, &attempts, seconds)?;
+        verdict(session, &devices, &attempts, seconds, stopped)?;
         if args.device.is_empty() {
             devices::not_here(session, &missing)?;
         }
@@ -70,11 +77,11 @@ fn attempts<'s>(session: &mut Session<'s>, devices: &[Device]) -> Result<Vec<Att
     let mut attempts = Vec::new();
     for scenario in scenarios {
         for (number, device) in devices.iter().enumerate() {
-            if interrupt::requested() {
+            if session.limits.reached().is_some() {
                 return Ok(attempts);
             }
             progress.doing(format!("{} on {}", scenario.name, device.name()));
-            let attempt = Attempt::new(scenario, device, &Plan::once(), || progress.step());
+            let attempt = Attempt::new(scenario, device, &Plan::once(&session.limits), || progress.step());
             if !session.json {
                 progress.aside(|| -> Result<(), Stop> {
                     if number == 0 {
@@ -152,7 +159,7 @@ fn story(attempt: &Attempt) -> String {
         (Status::DoesNotHold, Expectation::Refuted) => format!("wrong, and seen here too: {error}"),
         (Status::DoesNotHold, Expectation::Holds) => format!("DOES NOT HOLD: {error}"),
         (Status::Unsupported, _) => format!("not possible here: {error}"),
-        (Status::Interrupted, _) => "interrupted".to_owned(),
+        (Status::Interrupted, _) => "stopped".to_owned(),
         (Status::Failed, _) => format!("COULD NOT BE TRIED: {error}"),
     }
 }
@@ -223,13 +230,19 @@ fn cell(attempt: &Attempt) -> String {
         Status::DoesNotHold if refuted => "refuted",
         Status::DoesNotHold => "does not hold",
         Status::Unsupported => "not possible",
-        Status::Interrupted => "interrupted",
+        Status::Interrupted => "stopped",
         Status::Failed => "failed",
     };
     word.to_owned()
 }
 
-fn verdict(session: &mut Session, devices: &[Device], attempts: &[Attempt], time: Duration) -> Result<(), Stop> {
+fn verdict(
+    session: &mut Session,
+    devices: &[Device],
+    attempts: &[Attempt],
+    time: Duration,
+    stopped: Option<Reached>,
+) -> Result<(), Stop> {
     let number = |is: &dyn Fn(&Attempt) -> bool| attempts.iter().filter(|attempt| is(attempt)).count() as u64;
     let refuted = |attempt: &Attempt| attempt.scenario.expectation == Expectation::Refuted && attempt.as_expected();
     let counts = [
@@ -260,10 +273,11 @@ fn verdict(session: &mut Session, devices: &[Device], attempts: &[Attempt], time
             session.line(session.style.paint(Tone::Bad, &line))?;
         }
     }
-    if interrupt::requested() {
+    if let Some(reached) = stopped {
         let all = session.scenarios.len() * devices.len();
-        let done = attempts.iter().filter(|attempt| !attempt.interrupted).count();
-        session.line(session.style.paint(Tone::Note, &format!("Interrupted: {done} of {all} were done.")))?;
+        let done = attempts.iter().filter(|attempt| attempt.stopped.is_none()).count();
+        session
+            .line(session.style.paint(Tone::Note, &format!("Stopped, since {reached}: {done} of {all} were done.")))?;
     } else if bad.is_empty() {
         session.line(session.style.paint(Tone::Good, "All is as it should be."))?;
     }
@@ -272,9 +286,6 @@ fn verdict(session: &mut Session, devices: &[Device], attempts: &[Attempt], time
 
 fn exit(attempts: &[Attempt]) -> Exit {
     let unexpected = |attempt: &&Attempt| !attempt.as_expected();
-    if interrupt::requested() {
-        return Exit::Unanswered;
-    }
     let worst = attempts.iter().filter(unexpected).map(|attempt| match attempt.status {
         Status::Failed | Status::Interrupted => Exit::Unanswered,
         _ => Exit::DoesNotHold,

@@ -30,6 +30,17 @@ fn verdicts_stand_beside_each_other() {
 }
 
 #[test]
+fn a_variant_that_asserts_nothing_is_not_said_to_hold() {
+    let (_, text) = wattle(&["check", "publication-broken-plain-flag", "--no-advice"]);
+    assert!(text.contains("portable violated · ptx nothing asserted · "), "{text}");
+    assert!(text.contains("ptx: nothing asserted; outcomes stale=0, stale=1"), "{text}");
+    let (_, document) = json(&["check", "publication-broken-plain-flag", "--no-advice", "--target", "ptx:sm_90"]);
+    assert_eq!(document["scenarios"][0]["verdicts"][0]["nothing_asserted"], true);
+    let (_, text) = wattle(&["check", "publication", "--no-advice", "--target", "ptx:sm_90"]);
+    assert!(text.contains("ptx holds") && !text.contains("nothing asserted"), "{text}");
+}
+
+#[test]
 fn what_is_wrong_is_told_with_lines_and_help() {
     let (exit, text) = wattle(&["check", "publication-broken-block-scope"]);
     assert_eq!(exit, Exit::DoesNotHold);
@@ -114,6 +125,27 @@ fn a_litmus_file_that_is_written_is_judged_the_same() {
         assert_eq!(exit, Exit::Holds, "{text}");
         std::fs::remove_file(path).unwrap();
     }
+}
+
+/// The header stands first in every reader's grammar; what part of a scenario a file is, a text after it says.
+#[test]
+fn a_litmus_file_that_is_a_part_begins_with_its_header() {
+    let (exit, text) = wattle(&["check", "block-scan", "--emit-litmus", "vulkan", "--part", "2"]);
+    assert_eq!(exit, Exit::Holds, "{text}");
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("VULKAN "), "{text}");
+    assert!(lines[1].starts_with("\"written by Wattle for vulkan"), "{text}");
+    assert!(lines.iter().any(|line| line.starts_with("\"part 2 of ")), "{text}");
+    assert!(lines.iter().all(|line| !line.starts_with(';')), "{text}");
+}
+
+#[test]
+fn a_litmus_file_is_of_the_target_that_was_asked_for() {
+    let written = |target| wattle(&["check", "publication", "--target", target, "--emit-litmus", "ptx"]).1;
+    let (old, new) = (written("ptx:sm_80"), written("ptx:sm_90"));
+    assert!(old.contains("written by Wattle for ptx:sm_80") && new.contains("written by Wattle for ptx:sm_90"));
+    assert!(old.contains("fence.acq_rel.gpu") && !old.contains("fence.acquire") && !old.contains("fence.release"));
+    assert!(new.contains("fence.acquire.gpu") && new.contains("fence.release.gpu"));
 }
 
 #[test]

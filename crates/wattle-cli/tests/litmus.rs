@@ -58,6 +58,38 @@ fn one_file_is_explained() -> Result {
 }
 
 #[test]
+fn a_list_without_files_is_refused() -> Result {
+    let list = env::temp_dir().join(format!("wattle-litmus-empty-{}.csv", process::id()));
+    fs::write(&list, "path,expected\n")?;
+    let said = litmus(&root(), &["--model", "ptx", "--expected", &list.display().to_string()]);
+    fs::remove_file(&list)?;
+    let (code, out, err) = said?;
+    assert_eq!((code, out.as_str()), (Some(2), ""));
+    assert!(err.contains(":2:1: found nothing") && err.contains("the list has none"), "{err}");
+    Ok(())
+}
+
+#[test]
+fn the_verdict_is_said_and_no_claim_that_it_refutes() -> Result {
+    for (answer, code, verdict, other) in
+        [("0", 1, "data race under vulkan", "no data race"), ("1", 0, "no data race under vulkan", "does not hold")]
+    {
+        let list = fs::read_to_string(root().join("vulkan-race.csv"))?;
+        let file = list.lines().find_map(|line| line.strip_suffix(answer)?.strip_suffix(',')).ok_or("no such file")?;
+        let (found, out, _) = litmus(&root().join(file), &["--model", "vulkan", "--ask", "race"])?;
+        assert_eq!(found, Some(code), "{out}");
+        assert!(out.lines().nth(1).is_some_and(|line| line.starts_with(verdict)), "{out}");
+        assert!(!out.contains(other), "{out}");
+    }
+    let stuck = ["--model", "vulkan", "--ask", "liveness", "--progress", "hsa"];
+    let list = fs::read_to_string(root().join("vulkan-liveness-hsa.csv"))?;
+    let file = list.lines().find_map(|line| line.strip_suffix(",0")).ok_or("no such file")?;
+    let (_, out, _) = litmus(&root().join(file), &stuck)?;
+    assert!(out.contains("some run never ends (hsa) under vulkan") && !out.contains("every run ends"), "{out}");
+    Ok(())
+}
+
+#[test]
 fn bad_input_is_refused() -> Result {
     let list = root().join("ptx-outcome.csv");
     let absent = root().join("absent.csv").display().to_string();

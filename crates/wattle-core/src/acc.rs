@@ -6,8 +6,8 @@ use wattle_ir::worker::Spans;
 use wattle_ir::{AtomicScalar, Dim, Element, Idx, MAX_RANK, Rank, Site};
 use wattle_memory::{ForFence, Scope};
 
-use crate::atomic::host_fence;
 use crate::extent::gather;
+use crate::fence::host_fence;
 use crate::indices::{IndexRange, Indices, Items};
 use crate::thread::Thread;
 use crate::view::{Atomic, PerItem, Shared, Strided};

@@ -3,28 +3,14 @@
 //! A block is one thread here, so block scope needs no more than a relaxed operation that the compiler does not move;
 //! device and system scope are the processor's own.
 
-use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering, compiler_fence, fence};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 use wattle_ir::eval::{wrapping_dec, wrapping_inc};
 use wattle_ir::{AtomicInt, AtomicOp, AtomicScalar, Dim, Idx, Rank, Scalar, Type};
 use wattle_memory::{FenceOrder, ForLoad, ForRmw, ForStore, ReadOrder, Scope, UpdateOrder, WriteOrder, marker};
 
+use crate::fence::host_fence;
 use crate::view::{Atomic, atomic_load, atomic_store};
-
-/// The fence of the lowering table's last column.
-#[inline(always)]
-pub(crate) fn host_fence(scope: Scope, order: FenceOrder) {
-    let order = match order {
-        FenceOrder::Acquire => Ordering::Acquire,
-        FenceOrder::Release => Ordering::Release,
-        FenceOrder::AcqRel => Ordering::AcqRel,
-        FenceOrder::SeqCst => Ordering::SeqCst,
-    };
-    match scope {
-        Scope::Block => compiler_fence(order),
-        Scope::Device | Scope::System => fence(order),
-    }
-}
 
 #[inline(always)]
 fn fence_first(needed: bool, scope: Scope) {

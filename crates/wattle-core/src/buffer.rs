@@ -11,7 +11,7 @@ use crate::clock::{Region, User, Uses};
 use crate::device::Device;
 use crate::error::{ErrorKind, Result, format_index};
 use crate::extent::{self, Extent, ToExtent};
-use crate::memory::{Allocation, Memory, MemoryKind};
+use crate::memory::{self, Allocation, Memory, MemoryKind};
 use crate::queue::Queue;
 
 /// The allocation that buffers and views own together. It is freed when the last of them is gone, queued work included.
@@ -195,10 +195,11 @@ impl<T: Element, const D: usize> Buffer<T, D> {
     /// All elements, in row-major order, once the queue's work so far is done.
     ///
     /// # Errors
-    /// Those of the queue's work; another queue's work on the buffer that is not ordered before this.
+    /// Those of the queue's work; another queue's work on the buffer that is not ordered before this; the host has less
+    /// memory.
     #[track_caller]
     pub fn read(&self, queue: &Queue) -> Result<Vec<T>> {
-        let mut values = vec![T::ZERO; self.len()];
+        let mut values = memory::zeros(self.len())?;
         queue.copy_to_host(&mut values, self)?;
         Ok(values)
     }

@@ -283,3 +283,8 @@ fn refuse(first: &Use, sharing: Sharing, second: User, same_operation: bool) -> 
     let (first, second) = (first.user.describe(first.sharing), second.describe(sharing));
     ErrorKind::Conflict { first, second, help }.into()
 }
+
+#[cfg(test)]
+mod property;
+#[cfg(test)]
+mod tests;

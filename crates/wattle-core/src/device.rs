@@ -12,7 +12,7 @@ use crate::event::EventState;
 use crate::extent::ToExtent;
 use crate::host;
 use crate::kernel::Kernel;
-use crate::memory::{Allocation, Memory, MemoryKind};
+use crate::memory::{Allocation, Memory, MemoryKind, free_memory};
 use crate::operation::Operation;
 use crate::queue::Queue;
 use crate::spec::{LaunchOptions, Shape};
@@ -75,10 +75,14 @@ pub struct LaunchRequest<'k> {
 }
 
 /// A kind of device.
-pub trait Backend: Send + Sync + 'static {
+///
+/// # Safety
+/// `allocate` gives memory of as many bytes as were asked for ([`Allocation::bytes`]), or an error: views and copies are
+/// checked against the extent that was asked for, and against nothing else.
+pub unsafe trait Backend: Send + Sync + 'static {
     /// What it is.
     fn properties(&self) -> &Properties;
-    /// Allocates memory.
+    /// Allocates memory: all the bytes of the request.
     ///
     /// # Errors
     /// There is not so much, or not of this kind.
@@ -289,6 +293,31 @@ impl Device {
             instead: "let no launch wait for one that is on another queue".into(),
         }
         .into())
+    }
+
+    /// Refuses to go on where a device has less memory than the work needs, or the host: for work whose size is given,
+    /// before it begins.
+    ///
+    /// # Errors
+    /// How many bytes it needs, and how many there are; nothing is said where that cannot be told.
+    pub fn needs_memory(&self, on_device: u64, on_host: u64) -> Result<()> {
+        let lacks = |device: &str, bytes, there: Option<u64>| match there {
+            Some(there) if there < bytes => {
+                let why = format!("this work needs {bytes} bytes, and there are {there}");
+                Err(ErrorKind::OutOfMemory { device: device.to_owned(), bytes, why }.into())
+            }
+            _ => Ok(()),
+        };
+        let properties = self.properties();
+        match properties.kind {
+            DeviceKind::Host | DeviceKind::Software | DeviceKind::Simulated | DeviceKind::Checker => {
+                lacks(self.name(), on_device.saturating_add(on_host), free_memory())
+            }
+            DeviceKind::Gpu => {
+                lacks(self.name(), on_device, (properties.memory > 0).then_some(properties.memory))?;
+                lacks("host", on_host, free_memory())
+            }
+        }
     }
 
     /// The backend.

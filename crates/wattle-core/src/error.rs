@@ -100,6 +100,19 @@ pub enum ErrorKind {
         /// What the device has.
         why: String,
     },
+    /// A launch that does not say how long a shared array is.
+    #[error(
+        "kernel `{kernel}`: the launch gives the length of its shared array `{array}`, and this one gives none; launch it \
+         with `LaunchOptions::new().shared_len(n)`, n at least 1\n  at {site}"
+    )]
+    SharedLen {
+        /// The kernel.
+        kernel: String,
+        /// The array.
+        array: String,
+        /// Where it is declared.
+        site: Site,
+    },
     /// Source and destination of a copy differ in shape.
     #[error(
         "copy at {site}: the source has extent {source_extent} and the destination {destination_extent}; \

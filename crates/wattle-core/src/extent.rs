@@ -67,6 +67,9 @@ impl<const D: usize> ToExtent<D> for Extent<D> {
 pub(crate) fn check<const D: usize>(extent: impl ToExtent<D>, what: &'static str) -> Result<Extent<D>> {
     let raw = extent.raw();
     let refuse = |why| Err(ErrorKind::Extent { what, extent: format!("{raw:?}"), why }.into());
+    if !(1..=MAX_RANK).contains(&D) {
+        return refuse("launches and buffers have 1 to 4 dimensions");
+    }
     if raw.contains(&0) {
         return refuse("an extent of zero; every extent must be at least 1");
     }
@@ -83,4 +86,17 @@ where
     Dim<D>: Rank,
 {
     Dim::<D>::gather(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_1_to_4_dimensions() {
+        assert!(check([1usize; 4], "a buffer").is_ok());
+        let said = |error: crate::Error| error.to_string().contains("1 to 4 dimensions");
+        assert!(check([2usize; 5], "a buffer").is_err_and(said));
+        assert!(check::<0>([0usize; 0], "a buffer").is_err_and(said));
+    }
 }

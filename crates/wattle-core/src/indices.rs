@@ -24,9 +24,9 @@ pub fn range<I>(begin: I, end: I) -> Range<I> {
 }
 
 impl<I> Range<I> {
-    /// Every `step`th, from the first. A step of 0 is taken for 1.
+    /// Every `step`th, from the first.
     #[inline(always)]
-    pub fn step_by(self, step: I) -> Range<I> {
+    pub(crate) fn step_by(self, step: I) -> Range<I> {
         Range { step: Some(step), ..self }
     }
 }
@@ -182,9 +182,8 @@ impl<R: Rank> Indices<R> {
     }
 
     /// The indices as one run `begin..end`, where they are one.
-    #[doc(hidden)]
     #[inline(always)]
-    pub fn __bounds(&self) -> Option<(u32, u32)> {
+    pub(crate) fn run(&self) -> Option<(u32, u32)> {
         let dimension = self.dimensions[0];
         if self.d != 1 || self.layout != Layout::Contiguous || dimension.step != 1 {
             return None;
@@ -368,25 +367,16 @@ impl<'v, T: Element, const E: usize> Items<'v, T, E>
 where
     Dim<E>: Rank,
 {
-    /// The index that lies `number` behind `begin`.
-    #[doc(hidden)]
-    #[inline(always)]
-    pub fn __index(&self, begin: u32, number: usize) -> Idx<E> {
-        Dim::<E>::gather([begin.wrapping_add(number as u32), 0, 0, 0])
-    }
-
     /// The indices `begin..end` of the elements, which are consecutive.
-    #[doc(hidden)]
     #[inline(always)]
-    pub fn __bounds(&self) -> Option<(u32, u32)> {
-        self.indices.__bounds()
+    pub(crate) fn run(&self) -> Option<(u32, u32)> {
+        self.indices.run()
     }
 
-    /// The elements of [`Items::__bounds`].
-    #[doc(hidden)]
+    /// The elements of [`Items::run`].
     #[inline(always)]
-    pub fn __slice(&mut self) -> &mut [T] {
-        let Some((begin, end)) = self.indices.__bounds() else { return &mut [] };
+    pub(crate) fn slice(&mut self) -> &mut [T] {
+        let Some((begin, end)) = self.indices.run() else { return &mut [] };
         // SAFETY: the map gives these elements to this thread alone, they are in bounds since the map is of the view's
         // extent, and `self` is borrowed meanwhile, so the loop has the only reference.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(begin as usize), (end - begin) as usize) }

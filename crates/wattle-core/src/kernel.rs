@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use wattle_ir::build::{self, Builder, IrValue};
-use wattle_ir::{Access, AtomicScalar, Const, Dim, Element, KernelType, MAX_RANK, Rank, Scalar, Site};
+use wattle_ir::{Access, AtomicScalar, Const, Dim, Element, KernelType, MAX_RANK, Rank, Scalar, SharedLen, Site};
 
 use crate::acc::Acc;
 use crate::buffer::{Buffer, Part, RawBuffer, View, ViewMut};
@@ -27,7 +27,7 @@ pub struct KernelInfo {
     pub parameters: &'static [&'static str],
     /// What its representation tells, which was built once and is sound: recursion, which has no end when it is built,
     /// would overflow the host's stack. Of a generic kernel, the first instance's that was launched.
-    verified: OnceLock<(KernelIdentity, BelowSystem)>,
+    verified: OnceLock<(KernelIdentity, Known)>,
 }
 
 impl KernelInfo {
@@ -37,10 +37,19 @@ impl KernelInfo {
     }
 }
 
-/// Which of a kernel's parameters are shared by operations narrower than system scope. Builds the kernel when it is
-/// launched for the first time, on any device, and refuses it if that fails.
+/// What a queue needs to know of a kernel's representation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known {
+    /// Which parameters are shared by operations narrower than system scope.
+    pub(crate) below_system: BelowSystem,
+    /// The name and the place of the shared array whose length the launch gives.
+    pub(crate) sized_at_launch: Option<(&'static str, Site)>,
+}
+
+/// What is known of a kernel. Builds it when it is launched for the first time, on any device, and refuses it if that
+/// fails.
 #[inline]
-pub(crate) fn below_system(kernel: &dyn Kernel) -> Result<BelowSystem> {
+pub(crate) fn known(kernel: &dyn Kernel) -> Result<Known> {
     let identity = kernel.identity();
     match kernel.info().verified.get() {
         Some((first, known)) if *first == identity => Ok(*known),
@@ -49,13 +58,16 @@ pub(crate) fn below_system(kernel: &dyn Kernel) -> Result<BelowSystem> {
 }
 
 #[cold]
-fn verify(kernel: &dyn Kernel, identity: KernelIdentity) -> Result<BelowSystem> {
-    static OTHERS: Mutex<BTreeMap<KernelIdentity, BelowSystem>> = Mutex::new(BTreeMap::new());
+fn verify(kernel: &dyn Kernel, identity: KernelIdentity) -> Result<Known> {
+    static OTHERS: Mutex<BTreeMap<KernelIdentity, Known>> = Mutex::new(BTreeMap::new());
     let others = || OTHERS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = others().get(&identity) {
         return Ok(*known);
     }
-    let known = BelowSystem::of(&kernel.build()?);
+    let built = kernel.build()?;
+    let at_launch = built.shared.iter().find(|array| array.len == SharedLen::AtLaunch);
+    let sized_at_launch = at_launch.map(|array| (array.name, array.site));
+    let known = Known { below_system: BelowSystem::of(&built), sized_at_launch };
     if kernel.info().verified.set((identity, known)).is_err() {
         others().insert(identity, known);
     }
@@ -92,7 +104,11 @@ pub unsafe trait Kernel: Send + Sync + 'static {
     /// The first error that `visit` returns.
     fn arguments(&self, visit: &mut dyn FnMut(Argument<'_>) -> Result<()>) -> Result<()>;
     /// Does what one block of one thread does, on the host.
-    fn run(&self, thread: &Thread<'_>);
+    ///
+    /// # Safety
+    /// The uses of the arguments have been recorded and none conflicts with another that is not ordered, their memory is
+    /// the host's, and each block of the launch runs once.
+    unsafe fn run(&self, thread: &Thread<'_>);
     /// Builds the intermediate representation.
     ///
     /// # Errors
@@ -158,20 +174,36 @@ pub struct Bundle<const D: usize, A, H, I> {
     build: I,
 }
 
-impl<const D: usize, A, H, I> Bundle<D, A, H, I>
+/// A bundle that nobody has vouched for yet: the macro makes it of the user's words, and then says in an `unsafe` block
+/// without any of them what it has made sure of.
+#[doc(hidden)]
+pub struct Draft<const D: usize, A, H, I>(Bundle<D, A, H, I>);
+
+impl<const D: usize, A, H, I> Draft<D, A, H, I>
 where
     Dim<D>: Rank,
     A: Arguments,
     H: Fn(&Acc<'_, D>, A::Views),
     I: for<'b> Fn(&'b Builder, build::Acc<'b, D>, A::Built<'b>),
 {
-    /// A bundle.
+    /// A draft.
     #[inline]
     pub fn new(info: &'static KernelInfo, arguments: A, host: H, build: I) -> Self {
-        Bundle { info, arguments, host, build }
+        Draft(Bundle { info, arguments, host, build })
+    }
+
+    /// The bundle.
+    ///
+    /// # Safety
+    /// `host` keeps no view beyond its call and gives none to code that could, and `build` builds the same kernel
+    /// whenever it is called, with the arguments' parameters alone.
+    #[inline]
+    pub unsafe fn vouch(self) -> Bundle<D, A, H, I> {
+        self.0
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<const D: usize, A, H, I> Launch<D> for Bundle<D, A, H, I>
 where
     Dim<D>: Rank,
@@ -203,8 +235,10 @@ where
     }
 
     #[inline]
-    fn run(&self, thread: &Thread<'_>) {
-        (self.host)(&Acc::new(thread), self.arguments.views(self.info.parameters, thread));
+    unsafe fn run(&self, thread: &Thread<'_>) {
+        // SAFETY: the caller's promise.
+        let views = unsafe { self.arguments.views(self.info.parameters, thread) };
+        (self.host)(&Acc::new(thread), views);
     }
 
     fn build(&self) -> Result<wattle_ir::Kernel> {
@@ -226,18 +260,24 @@ where
 }
 
 /// One argument of a bundle.
+///
+/// # Safety
+/// `visit` names the part of a buffer that `view` gives access to, with that access.
 #[doc(hidden)]
-pub trait Arg: Clone + Send + Sync + 'static {
+pub unsafe trait Arg: Clone + Send + Sync + 'static {
     /// What the host's function is given.
     type View;
     /// What the builder is given.
     type Built<'b>;
     fn visit(&self) -> Argument<'_>;
-    fn view(&self, name: &'static str, thread: &Thread<'_>) -> Self::View;
+    /// # Safety
+    /// As for [`Kernel::run`], and the view is not used once the thread has ended.
+    unsafe fn view(&self, name: &'static str, thread: &Thread<'_>) -> Self::View;
     fn built<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b>;
 }
 
-impl<T: Scalar> Arg for T {
+// SAFETY: a value is no part of a buffer.
+unsafe impl<T: Scalar> Arg for T {
     type View = T;
     type Built<'b> = build::Val<'b, T>;
     #[inline]
@@ -245,7 +285,7 @@ impl<T: Scalar> Arg for T {
         Argument::Scalar(Const::of(*self))
     }
     #[inline(always)]
-    fn view(&self, _: &'static str, _: &Thread<'_>) -> T {
+    unsafe fn view(&self, _: &'static str, _: &Thread<'_>) -> T {
         *self
     }
     fn built<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b> {
@@ -293,7 +333,8 @@ fn bind<T, V, const D: usize>(part: Part<T, D>) -> Bound<V> {
 
 macro_rules! view_arguments {
     ($($view:ident $bound:ident <- $($source:ty: $part:expr),+;)+) => {$(
-        impl<T: $bound, const D: usize> Arg for Bound<$view<T, D>>
+        // SAFETY: both name the same region of the same buffer.
+        unsafe impl<T: $bound, const D: usize> Arg for Bound<$view<T, D>>
         where
             Dim<D>: Rank,
         {
@@ -305,13 +346,21 @@ macro_rules! view_arguments {
                 Argument::View(ViewArgument { buffer: &self.raw, access, rank, region: self.region })
             }
             #[inline(always)]
-            fn view(&self, name: &'static str, thread: &Thread<'_>) -> $view<T, D> {
+            unsafe fn view(&self, name: &'static str, thread: &Thread<'_>) -> $view<T, D> {
                 let raw = &*self.raw;
-                let start = raw.host.map_or(std::ptr::null_mut(), |start| start.as_ptr().cast::<T>());
                 let (extent, strides) = (self.region.extent(), raw.strides());
-                // SAFETY: the region is within the buffer, which the bundle owns, of elements of type `T`. Only the
-                // host devices run this, whose buffers are in host memory, and not before the clocks have allowed it.
-                $view(unsafe { Strided::new(start.add(raw.offset(self.region.begin)), extent, strides, name, thread) })
+                // SAFETY: the region is within the buffer, which the bundle owns, of elements of type `T`; its memory is
+                // the host's and the clocks have allowed the use, by the caller's promise. Without such memory the view
+                // has no element.
+                $view(unsafe {
+                    match raw.host {
+                        Some(start) => {
+                            let start = start.as_ptr().cast::<T>().add(raw.offset(self.region.begin));
+                            Strided::new(start, extent, strides, name, thread)
+                        }
+                        None => Strided::new(std::ptr::null_mut(), [0; MAX_RANK], strides, name, thread),
+                    }
+                })
             }
             fn built<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b> {
                 build::$view::new(builder, builder.view::<T>(name, Access::$view, D))
@@ -347,18 +396,24 @@ view_arguments! {
 }
 
 /// The arguments of a bundle: a tuple of [`Arg`]s.
+///
+/// # Safety
+/// As for [`Arg`].
 #[doc(hidden)]
-pub trait Arguments: Clone + Send + Sync + 'static {
+pub unsafe trait Arguments: Clone + Send + Sync + 'static {
     type Views;
     type Built<'b>;
     fn visit(&self, visit: &mut dyn FnMut(Argument<'_>) -> Result<()>) -> Result<()>;
-    fn views(&self, names: &'static [&'static str], thread: &Thread<'_>) -> Self::Views;
+    /// # Safety
+    /// As for [`Arg::view`].
+    unsafe fn views(&self, names: &'static [&'static str], thread: &Thread<'_>) -> Self::Views;
     fn built<'b>(builder: &'b Builder, names: &'static [&'static str]) -> Self::Built<'b>;
 }
 
 macro_rules! arguments {
     ($(($($name:ident $index:tt),*))+) => {$(
-        impl<$($name: Arg),*> Arguments for ($($name,)*) {
+        // SAFETY: so are the arguments themselves.
+        unsafe impl<$($name: Arg),*> Arguments for ($($name,)*) {
             type Views = ($($name::View,)*);
             type Built<'b> = ($($name::Built<'b>,)*);
             #[inline]
@@ -368,8 +423,9 @@ macro_rules! arguments {
             }
             #[inline(always)]
             #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
-            fn views(&self, _names: &'static [&'static str], _thread: &Thread<'_>) -> Self::Views {
-                ($(self.$index.view(_names[$index], _thread),)*)
+            unsafe fn views(&self, _names: &'static [&'static str], _thread: &Thread<'_>) -> Self::Views {
+                // SAFETY: the caller's promise.
+                ($(unsafe { self.$index.view(_names[$index], _thread) },)*)
             }
             #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
             fn built<'b>(_builder: &'b Builder, _names: &'static [&'static str]) -> Self::Built<'b> {

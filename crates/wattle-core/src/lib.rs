@@ -13,6 +13,7 @@ mod domain;
 mod error;
 mod event;
 mod extent;
+mod fence;
 mod host;
 mod indices;
 pub mod interrupt;
@@ -40,7 +41,7 @@ pub use extent::{Extent, ToExtent};
 pub use host::run_beside;
 pub use indices::{Dimension, IndexRange, Indices, IndicesIter, Items, ItemsIter, Range, range};
 pub use kernel::{
-    Arg, Argument, Arguments, Bound, Bundle, IntoArg, Kernel, KernelIdentity, KernelInfo, Launch, Parameter,
+    Arg, Argument, Arguments, Bound, Bundle, Draft, IntoArg, Kernel, KernelIdentity, KernelInfo, Launch, Parameter,
     ViewArgument,
 };
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};

@@ -4,7 +4,7 @@ use std::alloc::Layout;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use wattle_ir::Type;
+use wattle_ir::{Element, Type};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -227,10 +227,55 @@ unsafe impl Memory for HostMemory {
     }
 }
 
+fn host_lacks(bytes: usize) -> Error {
+    let why = "the operating system refused it".to_owned();
+    ErrorKind::OutOfMemory { device: "host".to_owned(), bytes: bytes as u64, why }.into()
+}
+
+/// So many zeros in the host's memory, or an error: the program's own data decide how many.
+pub(crate) fn zeros<T: Element>(len: usize) -> Result<Vec<T>> {
+    let layout = Layout::array::<T>(len).map_err(|_| host_lacks(usize::MAX))?;
+    if layout.size() == 0 {
+        return Ok(Vec::new());
+    }
+    // SAFETY: the layout is not empty.
+    let start = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) }).ok_or_else(|| host_lacks(layout.size()))?;
+    // SAFETY: the memory was just allocated with this layout, and zeros are a value of every element type. The operating
+    // system gives zeros page by page; a vector that is filled would touch them all.
+    Ok(unsafe { Vec::from_raw_parts(start.as_ptr().cast(), len, len) })
+}
+
+/// The bytes in the host's memory once more, or an error.
+pub(crate) fn copied(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(bytes.len()).map_err(|_| host_lacks(bytes.len()))?;
+    copy.extend_from_slice(bytes);
+    Ok(copy)
+}
+
 /// The machine's memory in bytes, where it can be told.
 pub(crate) fn total_memory() -> Option<u64> {
-    let table = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = table.lines().find(|line| line.starts_with("MemTotal:"))?;
-    let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    kibibytes(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemTotal:")
+}
+
+/// How many bytes this process can still have, where it can be told: those that are free on the machine, and those of
+/// its address space that a limit leaves.
+pub(crate) fn free_memory() -> Option<u64> {
+    let free = kibibytes(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")?;
+    Some(free.min(free_addresses().unwrap_or(u64::MAX)))
+}
+
+fn free_addresses() -> Option<u64> {
+    let limits = std::fs::read_to_string("/proc/self/limits").ok()?;
+    let limit = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let limit: u64 = limit.split_whitespace().next()?.parse().ok()?;
+    let used = kibibytes(&std::fs::read_to_string("/proc/self/status").ok()?, "VmSize:")?;
+    Some(limit.saturating_sub(used))
+}
+
+/// The bytes of a line of a table, which are given in KiB.
+fn kibibytes(table: &str, name: &str) -> Option<u64> {
+    let line = table.lines().find_map(|line| line.strip_prefix(name))?;
+    let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kibibytes * 1024)
 }

@@ -43,7 +43,8 @@ impl Device {
     }
 }
 
-impl Backend for Observed {
+// SAFETY: the memory is the inner device's.
+unsafe impl Backend for Observed {
     fn properties(&self) -> &Properties {
         self.inner.properties()
     }

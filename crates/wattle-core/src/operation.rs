@@ -8,6 +8,7 @@ use crate::buffer::{RawBuffer, runs};
 use crate::clock::Region;
 use crate::error::Result;
 use crate::event::{Event, EventState};
+use crate::memory;
 
 /// What a queue does besides launches.
 pub enum Operation {
@@ -102,15 +103,13 @@ impl Transfer {
                 write_runs(to, runs, unsafe { std::slice::from_raw_parts(from.start.as_ptr(), from.len) })
             }
             (TransferEnd::Bytes(from), TransferEnd::Buffer(to, runs)) => write_runs(to, runs, from),
-            (TransferEnd::Fill(value), TransferEnd::Buffer(to, runs)) => {
-                write_runs(to, runs, &value.repeat(runs.bytes(to) / value.len().max(1)))
-            }
+            (TransferEnd::Fill(value), TransferEnd::Buffer(to, runs)) => fill_runs(to, runs, value),
             (TransferEnd::Buffer(from, from_runs), TransferEnd::Buffer(to, to_runs)) => {
                 paired(from_runs.of(from), to_runs.of(to)).try_for_each(|(from_offset, offset, len)| {
                     // SAFETY: runs are within their buffers, and the queue has recorded both uses.
                     let copied = unsafe { to.memory.copy_from(offset, &*from.memory, from_offset, len) };
                     copied.unwrap_or_else(|| {
-                        let mut staged = vec![0; len];
+                        let mut staged = memory::zeros::<u8>(len)?;
                         // SAFETY: as above.
                         unsafe {
                             from.memory.read(from_offset, &mut staged)?;
@@ -146,6 +145,25 @@ pub fn paired(
         }
         Some(piece)
     })
+}
+
+/// Writes the value as often as it fits, by pieces: a buffer is filled without a second one as large.
+fn fill_runs(to: &RawBuffer, runs: &Runs, value: &[u8]) -> Result<()> {
+    const MOST: usize = 1 << 20;
+    let size = value.len().max(1);
+    let bytes = runs.bytes(to);
+    let piece = value.repeat(bytes.min(MOST) / size);
+    if bytes <= piece.len() {
+        return write_runs(to, runs, &piece);
+    }
+    for (offset, length) in runs.of(to) {
+        for at in (0..length).step_by(piece.len().max(1)) {
+            let piece = &piece[..piece.len().min(length - at)];
+            // SAFETY: the piece is within a run, which is within the buffer, and the queue has recorded the use.
+            unsafe { to.memory.write(offset + at, piece)? };
+        }
+    }
+    Ok(())
 }
 
 fn read_runs(from: &RawBuffer, runs: &Runs, into: &mut [u8]) -> Result<()> {

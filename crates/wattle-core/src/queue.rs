@@ -12,8 +12,8 @@ use crate::device::{BackendQueue, Device, LaunchRequest};
 use crate::domain::Sharing;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, EventState};
-use crate::kernel::{Argument, Kernel, Launch, below_system};
-use crate::memory::MemoryKind;
+use crate::kernel::{Argument, Kernel, KernelInfo, Launch, known};
+use crate::memory::{self, MemoryKind};
 use crate::operation::{HostBytes, Operation, Runs, Transfer, TransferEnd};
 use crate::spec::{LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
 
@@ -109,7 +109,7 @@ impl Queue {
         let shape = spec.shape()?;
         self.usable()?;
         self.has_domains(&options)?;
-        below_system(kernel)?;
+        has_shared_len(kernel.info(), known(kernel)?.sized_at_launch, &options)?;
         self.not_in_its_task()?;
         self.backend.prepare(&LaunchRequest { kernel, host_part: None, shape, options })
     }
@@ -163,12 +163,13 @@ impl Queue {
     ) -> Result<()> {
         let info = kernel.info();
         let domain = request.options.domain_map.domain(request.options.domain);
-        let below_system = below_system(kernel)?;
+        let known = known(kernel)?;
+        has_shared_len(info, known.sized_at_launch, &request.options)?;
         let mut number = 0;
         let mut names = info.parameters.iter();
         kernel.arguments(&mut |argument| {
             let parameter = names.next().copied();
-            let below_system = below_system.contains(number);
+            let below_system = known.below_system.contains(number);
             number += 1;
             match argument {
                 Argument::Scalar(_) => Ok(()),
@@ -319,7 +320,7 @@ impl Queue {
         }
         let user = User { what: "a copy from the host", parameter: None, site };
         if !self.blocking {
-            return self.write_part(part, TransferEnd::Bytes(bytes(values).to_vec()), user);
+            return self.write_part(part, TransferEnd::Bytes(memory::copied(bytes(values))?), user);
         }
         let bytes = std::ptr::from_ref(bytes(values)).cast_mut();
         // SAFETY: a blocking queue is done with the copy when this returns, and it only reads.
@@ -483,6 +484,20 @@ fn bytes<T: Element>(values: &[T]) -> &[u8] {
 fn bytes_mut<T: Element>(values: &mut [T]) -> &mut [u8] {
     // SAFETY: elements are numbers without padding, and every bit pattern is a value, so any bytes may be written.
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+}
+
+/// Refuses a launch that does not say how long the kernel's shared array is.
+fn has_shared_len(
+    info: &KernelInfo,
+    sized_at_launch: Option<(&'static str, Site)>,
+    options: &LaunchOptions,
+) -> Result<()> {
+    match sized_at_launch {
+        Some((array, site)) if options.shared_elements() == 0 => {
+            Err(ErrorKind::SharedLen { kernel: info.name.to_owned(), array: array.to_owned(), site }.into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The one-thread shape of a host part.

@@ -1,7 +1,7 @@
 //! A thread of a launch on the host: its place, its faults, its wait for others, its block's shared memory.
 
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,7 @@ use wattle_ir::{MAX_RANK, Site};
 use crate::error::{Error, ErrorKind, Fault, FaultKind, ThreadLine, format_index};
 use crate::interrupt;
 use crate::kernel::KernelInfo;
+use crate::support::STEPS_PER_LOOK;
 
 /// The shape of a launch once the device has chosen its blocks and threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,14 +198,54 @@ pub struct Thread<'l> {
     block: [u32; MAX_RANK],
     bad_index: Cell<Option<BadIndex>>,
     polls: Cell<u32>,
+    /// Iterations of bounded loops since the last look.
+    worked: Cell<u32>,
+    /// When it last gave its core away, or first looked.
+    yielded: Cell<Option<Instant>>,
     shared_arrays: Cell<usize>,
     shared_bytes: Cell<u64>,
 }
 
 /// How many polls pass between two looks at the clock.
 const POLLS_PER_LOOK: u32 = 64;
-/// From how many polls on a waiting thread gives its core away at each look.
+/// From how many polls on a waiting thread gives its core away at each look, where others of this process need one.
 const POLLS_BEFORE_YIELD: u32 = 1024;
+/// How long a thread that polls has its core where none of this process needs it: other processes may, but what looks
+/// like a wait may be a search, which must get on.
+const TURN: Duration = Duration::from_millis(1);
+
+/// How many threads of this process are in kernels.
+static IN_KERNELS: AtomicUsize = AtomicUsize::new(0);
+
+/// A thread that runs blocks.
+pub(crate) struct InKernel(());
+
+impl InKernel {
+    #[inline]
+    pub(crate) fn enter() -> InKernel {
+        IN_KERNELS.fetch_add(1, Ordering::Relaxed);
+        InKernel(())
+    }
+
+    /// Whether more threads are in kernels than there are cores.
+    fn is_crowded() -> bool {
+        static CORES: OnceLock<usize> = OnceLock::new();
+        let cores = *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, Into::into));
+        IN_KERNELS.load(Ordering::Relaxed) > cores
+    }
+}
+
+impl Drop for InKernel {
+    #[inline]
+    fn drop(&mut self) {
+        IN_KERNELS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Whether a thread that polls gives its core away, after so many polls and so long since it last did.
+fn gives_way(polls: u32, is_crowded: bool, since: Duration) -> bool {
+    polls >= POLLS_BEFORE_YIELD && (is_crowded || since >= TURN)
+}
 
 impl<'l> Thread<'l> {
     pub(crate) fn new(launch: &'l LaunchState, block: u32) -> Self {
@@ -213,6 +254,8 @@ impl<'l> Thread<'l> {
             block: launch.grid.block_index(block),
             bad_index: Cell::new(None),
             polls: Cell::new(0),
+            worked: Cell::new(0),
+            yielded: Cell::new(None),
             shared_arrays: Cell::new(0),
             shared_bytes: Cell::new(0),
         }
@@ -228,22 +271,44 @@ impl<'l> Thread<'l> {
         self.block
     }
 
-    /// Whether the thread must end; called on the back edge of every loop without a bound.
+    /// Whether the thread must end; called on the back edge of every loop that may be a wait for another thread.
     #[inline]
     #[track_caller]
     pub fn must_stop(&self) -> bool {
         let polls = self.polls.get().wrapping_add(1);
         self.polls.set(polls);
         std::hint::spin_loop();
-        polls.is_multiple_of(POLLS_PER_LOOK) && self.look(polls, Site::caller())
+        polls.is_multiple_of(POLLS_PER_LOOK) && self.poll(polls, Site::caller())
     }
 
     #[cold]
-    fn look(&self, polls: u32, site: Site) -> bool {
-        let launch = self.launch;
-        if polls >= POLLS_BEFORE_YIELD {
+    fn poll(&self, polls: u32, site: Site) -> bool {
+        let now = Instant::now();
+        let last = self.yielded.get().unwrap_or(now);
+        let gives_way = gives_way(polls, InKernel::is_crowded(), now.saturating_duration_since(last));
+        self.yielded.set(Some(if gives_way { now } else { last }));
+        if gives_way {
             std::thread::yield_now();
         }
+        self.look(site)
+    }
+
+    /// Whether the thread must end; called by every other loop, with the iterations that it does next.
+    #[inline(always)]
+    #[track_caller]
+    pub fn worked(&self, iterations: u32) -> bool {
+        let worked = self.worked.get().saturating_add(iterations);
+        if worked < STEPS_PER_LOOK {
+            self.worked.set(worked);
+            return false;
+        }
+        self.worked.set(0);
+        self.look(Site::caller())
+    }
+
+    #[cold]
+    fn look(&self, site: Site) -> bool {
+        let launch = self.launch;
         let stop = launch.look();
         if stop {
             let block = format_index(&self.block[..launch.grid.rank]);

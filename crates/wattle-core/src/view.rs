@@ -5,7 +5,8 @@
 //! A view is a pointer with an extent and no lifetime. What makes it sound:
 //!
 //! * **Where it exists.** Views are made when a block starts and are given to the kernel's function alone. The subset
-//!   of `#[kernel]` has no way to keep one: no statics, no closures, no calls but of device functions.
+//!   of `#[kernel]` has no way to keep one: no statics, no closures, no calls but of device functions. No method or
+//!   operator is looked up by name where a user's trait could be found: what the macro writes names each by its path.
 //! * **That its memory lives.** The launch owns the buffers that its bundle names until it has ended.
 //! * **That nobody else touches it.** Before a launch is enqueued, the [clocks](crate::clock) have refused it if any
 //!   use of the buffer that conflicts is not ordered with it. So `Read` memory is not written while it is viewed, and
@@ -21,6 +22,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use wattle_ir::{Dim, Element, Idx, MAX_RANK, Rank};
 
+use crate::support;
 use crate::thread::{BadIndex, Thread};
 
 /// Where a view's elements are.
@@ -115,6 +117,21 @@ macro_rules! views {
                 self.len() == 0
             }
         }
+
+        impl<T: Element, const D: usize> support::Extents for $name<T, D>
+        where
+            Dim<D>: Rank,
+        {
+            type Extent = Idx<D>;
+            #[inline(always)]
+            fn extent(&self) -> Idx<D> {
+                $name::extent(self)
+            }
+            #[inline(always)]
+            fn count(&self) -> u32 {
+                $name::len(self)
+            }
+        }
     )+};
 }
 
@@ -157,18 +174,17 @@ macro_rules! copy_views {
         }
         impl<T, const D: usize> Copy for $name<T, D> {}
 
-        impl<T: Element, const D: usize> wattle_ir::KernelType for $name<T, D>
+        // SAFETY: it is the builder's own view.
+        unsafe impl<T: Element, const D: usize> wattle_ir::KernelType for $name<T, D>
         where
             Dim<D>: Rank,
         {
             type Built<'b> = wattle_ir::build::$name<'b, T, D>;
         }
 
-        impl<T: Element> $name<T, 1> {
-            /// The name under which faults speak of it.
-            #[doc(hidden)]
+        impl<T: Element> support::Named for $name<T, 1> {
             #[inline(always)]
-            pub fn __named(mut self, name: &'static str) -> Self {
+            fn named(mut self, name: &'static str) -> Self {
                 self.0.name = name;
                 self
             }
@@ -185,15 +201,15 @@ impl<T> Clone for Strided<T> {
 }
 impl<T> Copy for Strided<T> {}
 
-impl<T: Element, const D: usize> Read<T, D>
+impl<T: Element, const D: usize> support::Get for Read<T, D>
 where
     Dim<D>: Rank,
 {
-    /// `self[index]`; 0 and a fault where that is out of bounds.
-    #[doc(hidden)]
+    type Index = Idx<D>;
+    type Value = T;
     #[inline(always)]
     #[track_caller]
-    pub fn __get(&self, index: Idx<D>, _: &Thread<'_>) -> T {
+    fn get(&self, index: Idx<D>, _: &Thread<'_>) -> T {
         match self.0.at::<D>(index) {
             // SAFETY: the element is in bounds, and nobody writes to it (see the module's documentation).
             Some(element) => unsafe { element.read() },
@@ -208,7 +224,7 @@ impl<T: Element> Read<T, 1> {
     #[inline(always)]
     #[track_caller]
     pub fn lanes<const N: usize>(&self, index: u32) -> [T; N] {
-        if index as usize + N <= self.0.extent[0] as usize {
+        if index as u64 + N as u64 <= self.0.extent[0] as u64 {
             // SAFETY: the elements are in bounds, and nobody writes to them (see the module's documentation).
             return unsafe { self.0.start.add(index as usize).cast::<[T; N]>().read() };
         }
@@ -218,9 +234,8 @@ impl<T: Element> Read<T, 1> {
 
     /// The elements `begin..end` as a slice, or none where they are not all in bounds: what a loop over consecutive
     /// indices checks once, so that each of its accesses is a slice's.
-    #[doc(hidden)]
     #[inline(always)]
-    pub fn __window(&self, begin: u32, end: u32) -> Option<&[T]> {
+    pub(crate) fn window(&self, begin: u32, end: u32) -> Option<&[T]> {
         let len = end.checked_sub(begin)?;
         if end > self.0.extent[0] {
             return None;
@@ -251,33 +266,44 @@ where
     }
 }
 
-impl<T: Element, const D: usize> Shared<T, D>
+impl<T: Element, const D: usize> support::Get for Shared<T, D>
 where
     Dim<D>: Rank,
 {
-    /// `self[index]`; 0 and a fault where that is out of bounds.
-    #[doc(hidden)]
+    type Index = Idx<D>;
+    type Value = T;
     #[inline(always)]
     #[track_caller]
-    pub fn __get(&self, index: Idx<D>, _: &Thread<'_>) -> T {
+    fn get(&self, index: Idx<D>, _: &Thread<'_>) -> T {
         match self.0.at::<D>(index) {
             // SAFETY: the element is in bounds, and everyone touches it by atomic instructions.
             Some(element) => unsafe { atomic_load(element, Ordering::Relaxed) },
             None => T::ZERO,
         }
     }
-
-    /// `self[index] = value`; a fault and nothing written where that is out of bounds.
-    #[doc(hidden)]
-    #[inline(always)]
-    #[track_caller]
-    pub fn __set(&self, index: Idx<D>, value: T, _: &Thread<'_>) {
-        if let Some(element) = self.0.at::<D>(index) {
-            // SAFETY: as in `__get`.
-            unsafe { atomic_store(element, value, Ordering::Relaxed) }
-        }
-    }
 }
+
+macro_rules! set_shared {
+    ($($shared:ty),+) => {$(
+        impl<T: Element, const D: usize> support::Set for $shared
+        where
+            Dim<D>: Rank,
+        {
+            type Index = Idx<D>;
+            type Value = T;
+            #[inline(always)]
+            #[track_caller]
+            fn set(self, index: Idx<D>, value: T, _: &Thread<'_>) {
+                if let Some(element) = self.0.at::<D>(index) {
+                    // SAFETY: the element is in bounds, and everyone touches it by atomic instructions.
+                    unsafe { atomic_store(element, value, Ordering::Relaxed) }
+                }
+            }
+        }
+    )+};
+}
+// A view is written through whether or not its variable is `mut`.
+set_shared!(&Shared<T, D>, &mut Shared<T, D>);
 
 impl<T: Element, const D: usize> Atomic<T, D>
 where

@@ -37,7 +37,8 @@ impl CudaBackend {
     }
 }
 
-impl Backend for CudaBackend {
+// SAFETY: `CudaMemory` has as many bytes as are asked for.
+unsafe impl Backend for CudaBackend {
     fn properties(&self) -> &Properties {
         &self.physical.properties
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use wattle_core::{RawBuffer, Result, Runs, Shape, ShapeKind, Transfer, TransferEnd};
 use wattle_gpu::system;
-use wattle_ir::build::{Acc, Builder, PerItem, Read};
+use wattle_ir::build::{Acc, Builder, PerItem, Read, get};
 use wattle_ir::{Access, MAX_RANK, Site};
 
 use crate::arguments::{Given, Part};
@@ -132,7 +132,7 @@ fn copy() -> Result<wattle_ir::Kernel> {
     let to = builder.view::<u32>("to", Access::PerItem, 1);
     let (handle, (index, item)) =
         builder.for_begin(Acc::<1>::new(&builder).items(&mut PerItem::<u32, 1>::new(&builder, to)));
-    item.__assign(Read::<u32, 1>::new(&builder, from).__get(index));
+    item.__assign(get(&Read::<u32, 1>::new(&builder, from), index));
     builder.loop_end(handle);
     built(builder)
 }

@@ -182,7 +182,7 @@ fn both_kinds(acc: &Acc, x: Shared<u32>) {
 fn shared_memory_of_both_kinds() {
     for device in devices() {
         if device.properties().max_shared_memory < 61440 {
-            eprintln!("skipped: {} has too little shared memory", device.name());
+            eprintln!("not possible: {} has too little shared memory", device.name());
             continue;
         }
         let queue = device.queue().unwrap();

@@ -186,7 +186,7 @@ fn by_label() {
     for device in devices() {
         let label = device.properties().description.split(',').next().unwrap().to_owned();
         if devices().iter().filter(|other| other.properties().description.contains(&label)).count() > 1 {
-            eprintln!("skipped: there are several of {label}");
+            eprintln!("not possible: there are several of {label}");
             continue;
         }
         for name in [label.clone(), label.to_uppercase(), label.chars().take(6).collect()] {

@@ -133,7 +133,7 @@ unsafe impl Kernel for LooseKernel {
         self.shared.arguments.iter().try_for_each(|argument| visit(argument.visit()))
     }
 
-    fn run(&self, thread: &Thread<'_>) {
+    unsafe fn run(&self, thread: &Thread<'_>) {
         thread.assert(false, "a kernel that is given as data has no function for the host");
     }
 

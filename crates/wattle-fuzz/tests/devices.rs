@@ -18,7 +18,7 @@ fn devices() -> Vec<Device> {
     let devices: Vec<_> =
         devices.filter(|d| matches!(d.properties().kind, DeviceKind::Gpu | DeviceKind::Software)).collect();
     if devices.is_empty() {
-        println!("skipped: no device with a driver is here");
+        test_skips::skipped("no device with a driver is here");
     }
     devices
 }
@@ -43,7 +43,7 @@ fn what_once_failed_fails_no_more() {
                 Ok(None) => {}
                 Ok(Some(difference)) => panic!("{} on {}: {difference}\n{}", kept.name, device.name(), kept.case),
                 Err(error) if wattle_fuzz::cannot(&error) => {
-                    println!("skipped: {} on {}: {error}", kept.name, device.name());
+                    println!("not possible: {} on {}: {error}", kept.name, device.name());
                 }
                 Err(error) => panic!("{} on {}: {error}\n{}", kept.name, device.name(), kept.case),
             }

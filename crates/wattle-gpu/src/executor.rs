@@ -135,12 +135,14 @@ pub(crate) unsafe fn launch_with_host<E: Executor>(
 ) {
     executor.alone(|executor| {
         executor.admit_host_part(&*kernel, host_part, shape, options)?;
-        run_beside(host_part, options, || {
+        let launch = || {
             // SAFETY: the caller's promise.
             unsafe { launch(executor, kernel, shape, options) };
             executor.drain();
             executor.errors().get().map_or(Ok(()), Err)
-        })
+        };
+        // SAFETY: the caller's promise; `admit_host_part` and the queue refuse memory that the host cannot reach.
+        unsafe { run_beside(host_part, options, launch) }
     });
 }
 

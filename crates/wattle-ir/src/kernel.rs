@@ -116,13 +116,16 @@ pub struct Kernel {
     pub body: Vec<Stmt>,
 }
 
+/// What faults call an array of the thread's own, which has no name in the representation.
+pub const LOCAL_ARRAY: &str = "a local array";
+
 impl Kernel {
     /// The name that the user knows a place by; several arrays of the thread's own have numbers.
     pub fn place_name(&self, place: Place) -> String {
         let name = match place {
             Place::Param(id) => self.params.get(id.index()).map(|param| param.name),
             Place::Shared(id) => self.shared.get(id.index()).map(|array| array.name),
-            Place::Local(_) => None,
+            Place::Local(_) => Some(LOCAL_ARRAY),
         };
         name.map_or_else(|| format!("{place:?}"), str::to_owned)
     }

@@ -4,11 +4,15 @@ use crate::build::{Array, IrValue, Val};
 use crate::{Element, Scalar};
 
 /// A type that a parameter of a kernel or of a device function can have.
+///
+/// # Safety
+/// `Built` does nothing but build what the type stands for: devices pass arguments for the parameters that a kernel
+/// declares itself, and no others.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter or result inside a kernel",
     note = "kernels know numbers, bool, tuples and fixed arrays of numbers, and the views Read, PerItem, Shared, Atomic"
 )]
-pub trait KernelType {
+pub unsafe trait KernelType {
     /// What stands for it while a kernel is built.
     type Built<'b>: IrValue<'b>;
 }
@@ -23,7 +27,8 @@ pub trait KernelValue: KernelType {
     fn zero() -> Self;
 }
 
-impl<T: Scalar> KernelType for T {
+// SAFETY: a number is a value.
+unsafe impl<T: Scalar> KernelType for T {
     type Built<'b> = Val<'b, T>;
 }
 
@@ -33,7 +38,8 @@ impl<T: Scalar> KernelValue for T {
     }
 }
 
-impl<T: Element, const N: usize> KernelType for [T; N] {
+// SAFETY: an array is values, or local memory.
+unsafe impl<T: Element, const N: usize> KernelType for [T; N] {
     type Built<'b> = Array<'b, T, N>;
 }
 
@@ -45,7 +51,8 @@ impl<T: Element, const N: usize> KernelValue for [T; N] {
 
 macro_rules! tuples {
     ($(($($name:ident),*))+) => {$(
-        impl<$($name: KernelType),*> KernelType for ($($name,)*) {
+        // SAFETY: so are its parts.
+        unsafe impl<$($name: KernelType),*> KernelType for ($($name,)*) {
             type Built<'b> = ($($name::Built<'b>,)*);
         }
         impl<$($name: KernelValue),*> KernelValue for ($($name,)*) {

@@ -5,6 +5,7 @@
 //! function and every interpreter use these, so they cannot disagree. What never will live here: devices, memory,
 //! schedules, and the text or words of any target.
 
+mod angle;
 pub mod build;
 pub mod eval;
 mod expand;
@@ -22,8 +23,8 @@ pub mod worker;
 
 pub use expand::{Function, expand};
 pub use kernel::{
-    Access, AtomicOp, Builtin, Const, Expr, ExprId, Index, Kernel, Label, LocalArray, LocalId, MAX_RANK, Param,
-    ParamId, ParamKind, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt,
+    Access, AtomicOp, Builtin, Const, Expr, ExprId, Index, Kernel, LOCAL_ARRAY, Label, LocalArray, LocalId, MAX_RANK,
+    Param, ParamId, ParamKind, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt,
 };
 pub use kernel_type::{KernelType, KernelValue};
 pub use rank::{Dim, Idx, Rank};

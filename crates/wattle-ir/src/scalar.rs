@@ -6,12 +6,13 @@
 //! Integers wrap in every build profile; shift counts are taken modulo the width; conversions from float to integer
 //! saturate (NaN gives 0); division of an integer by zero has no result (the caller reports a fault and goes on with
 //! 0); nothing is contracted. Floats are IEEE 754: `+ - * /`, `sqrt`, `fma`, the roundings and comparisons are
-//! exact; `exp`, `ln`, `sin`, `cos`, `tanh` and `pow` are those of the device, within 4 ulp of the true value for
-//! arguments of moderate size. NaN payloads and subnormals are not promised.
+//! exact; `rsqrt`, `exp`, `ln`, `sin`, `cos`, `tanh` and `pow` are those of the device, within the bounds that
+//! [`FloatOps`] states, for all operands. Signs and payloads of NaN, and subnormals, are not promised.
 
 use std::fmt::{Debug, Display};
 
 use crate::Type;
+use crate::angle::Angle;
 
 mod sealed {
     pub trait Sealed {}
@@ -78,9 +79,9 @@ pub trait ElementOps: Scalar {
     fn mul(self, other: Self) -> Self;
     /// The quotient; `None` for an integer divided by zero. `MIN / -1` wraps to `MIN`.
     fn div(self, other: Self) -> Option<Self>;
-    /// The lesser; of floats the one that is a number.
+    /// The lesser; of floats the one that is a number, and -0 is less than +0.
     fn min(self, other: Self) -> Self;
-    /// The greater; of floats the one that is a number.
+    /// The greater; of floats the one that is a number, and -0 is less than +0.
     fn max(self, other: Self) -> Self;
 }
 
@@ -138,6 +139,14 @@ pub trait IntOps: ElementOps {
 pub trait Float: Signed + FloatOps {}
 
 /// The arithmetic of floating-point numbers.
+///
+/// A function's bound is the distance between its result and the true value for the operands as they are, in units in
+/// the last place (ulp) of the true value. It holds on every device and for all operands, also the largest; where the
+/// true value is within the bound of the largest finite number, the result may be infinite. A subnormal operand may count
+/// as a zero of its sign, and a result whose true value is subnormal may be any number from zero to the least normal
+/// one, with its sign. Special values are those of C (ISO C 2011, annex F.10). The sign and payload of a NaN are not
+/// promised. The host's functions are those of its C library, but for the reduction of large angles; the bounds are tested
+/// with glibc.
 pub trait FloatOps: SignedOps {
     /// The unsigned integer as wide.
     type Bits: Int;
@@ -145,29 +154,30 @@ pub trait FloatOps: SignedOps {
     fn to_bits(self) -> Self::Bits;
     /// The float of these bits.
     fn from_bits(bits: Self::Bits) -> Self;
-    /// The square root.
+    /// The square root, rounded correctly (0.5 ulp). Below zero it is NaN; of -0 it is -0.
     fn sqrt(self) -> Self;
-    /// One by the square root.
+    /// One by the square root, within 1.5 ulp. Below zero it is NaN; of a zero it is an infinity with the zero's sign.
     fn rsqrt(self) -> Self;
-    /// The exponential.
+    /// The exponential, within 1.5 ulp. Beyond the range it is infinity or 0.
     fn exp(self) -> Self;
-    /// The natural logarithm.
+    /// The natural logarithm, within 1.5 ulp. Below zero it is NaN; of a zero it is -infinity.
     fn ln(self) -> Self;
-    /// The sine of an angle in radians.
+    /// The sine of an angle in radians, within 1.5 ulp for every finite angle. Of an infinity it is NaN; of -0 it is -0.
     fn sin(self) -> Self;
-    /// The cosine of an angle in radians.
+    /// The cosine of an angle in radians, within 1.5 ulp for every finite angle. Of an infinity it is NaN.
     fn cos(self) -> Self;
-    /// The hyperbolic tangent.
+    /// The hyperbolic tangent, within 3 ulp. Of an infinity it is 1 with the infinity's sign; of -0 it is -0.
     fn tanh(self) -> Self;
-    /// `self` to the power `exponent`.
+    /// `self` to the power `exponent`, within 1.5 ulp. Below zero it is NaN unless the exponent is a whole number; for
+    /// the exponent 0 and the base 1 it is 1, also where the other is NaN.
     fn pow(self, exponent: Self) -> Self;
-    /// `self * factor + addend`, rounded once.
+    /// `self * factor + addend`, rounded once (0.5 ulp).
     fn fma(self, factor: Self, addend: Self) -> Self;
-    /// The greatest whole number that is not greater.
+    /// The greatest whole number that is not greater; exact.
     fn floor(self) -> Self;
-    /// The least whole number that is not less.
+    /// The least whole number that is not less; exact.
     fn ceil(self) -> Self;
-    /// The nearest whole number, halves away from zero.
+    /// The nearest whole number, halves away from zero; exact.
     fn round(self) -> Self;
     /// Whether it is not a number.
     fn is_nan(self) -> bool;
@@ -292,10 +302,19 @@ macro_rules! float {
             fn mul(self, other: Self) -> Self { self * other }
             #[inline(always)]
             fn div(self, other: Self) -> Option<Self> { Some(self / other) }
+            // The standard library leaves open which of two zeros it gives.
             #[inline(always)]
-            fn min(self, other: Self) -> Self { $t::min(self, other) }
+            fn min(self, other: Self) -> Self {
+                let either = $t::from_bits(self.to_bits() | other.to_bits());
+                let lesser = if self < other || other.is_nan() { self } else { other };
+                if self == other { either } else { lesser }
+            }
             #[inline(always)]
-            fn max(self, other: Self) -> Self { $t::max(self, other) }
+            fn max(self, other: Self) -> Self {
+                let both = $t::from_bits(self.to_bits() & other.to_bits());
+                let greater = if self > other || other.is_nan() { self } else { other };
+                if self == other { both } else { greater }
+            }
         }
         impl Signed for $t {}
         impl SignedOps for $t {
@@ -320,9 +339,9 @@ macro_rules! float {
             #[inline(always)]
             fn ln(self) -> Self { $t::ln(self) }
             #[inline(always)]
-            fn sin(self) -> Self { $t::sin(self) }
+            fn sin(self) -> Self { Angle::sin(self) }
             #[inline(always)]
-            fn cos(self) -> Self { $t::cos(self) }
+            fn cos(self) -> Self { Angle::cos(self) }
             #[inline(always)]
             fn tanh(self) -> Self { $t::tanh(self) }
             #[inline(always)]

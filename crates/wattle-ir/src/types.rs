@@ -99,7 +99,7 @@ impl fmt::Display for Type {
     }
 }
 
-/// Operators with one operand. None can fail.
+/// Operators with one operand. None can fail. [`FloatOps`](crate::FloatOps) states the bounds of functions of floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum UnaryOp {
@@ -111,7 +111,7 @@ pub enum UnaryOp {
     Abs,
     /// Square root, correctly rounded.
     Sqrt,
-    /// Reciprocal square root, within 2 ulp.
+    /// Reciprocal square root.
     Rsqrt,
     /// Exponential.
     Exp,
@@ -151,9 +151,9 @@ pub enum BinaryOp {
     Mul,
     /// Quotient of floats.
     Div,
-    /// The lesser; of floats the one that is a number.
+    /// The lesser; of floats the one that is a number, and -0 is less than +0.
     Min,
-    /// The greater; of floats the one that is a number.
+    /// The greater; of floats the one that is a number, and -0 is less than +0.
     Max,
     /// Power of floats.
     Pow,

@@ -259,6 +259,20 @@ fn a_time_limit_ends_it_with_what_was_found() {
     assert!(began.elapsed() < Duration::from_secs(30));
 }
 
+/// Also what has to be tried many times looks at the limits between.
+#[test]
+fn advice_without_time_tries_nothing_and_says_so() {
+    for name in ["publication", "publication-broken-no-acquire"] {
+        let (scenario, checker) = (wattle_kernels::find(name).unwrap(), Checker::new(Model::Portable));
+        let report = checker.check_scenario(scenario, None).unwrap();
+        let advice = checker.advise_scenario(scenario, None, &report, Duration::ZERO);
+        assert!(advice.cut_short && advice.tried == 0 && advice.is_empty(), "{name}: {advice:?}");
+        let cancelled = checker.clone().cancelled_by(std::sync::Arc::new(true.into()));
+        let advice = cancelled.advise_scenario(scenario, None, &report, Duration::from_secs(60));
+        assert!(advice.cut_short && advice.tried == 0 && advice.is_empty(), "{name}: {advice:?}");
+    }
+}
+
 #[test]
 fn samples_find_what_is_wrong_and_never_say_that_it_holds() {
     let broken = wattle_kernels::find("publication-broken-no-acquire").unwrap();

@@ -112,6 +112,9 @@ impl Expected {
             };
             cases.push(Case { path: PathBuf::from(path), expected, line: number as u32 + 1 });
         }
+        if cases.is_empty() {
+            return wrong(text.lines().count(), 0, "", "a line with a path, `,` and 0 or 1: the list has none");
+        }
         Ok(Expected { cases })
     }
 }
@@ -170,6 +173,9 @@ mod tests {
         assert_eq!(error("a.litmus,1\n"), "t.csv:1:1: found `a.litmus,1`, expected the header `path,expected`");
         assert_eq!(error("path,expected\na.litmus,yes\n"), "t.csv:2:10: found `yes`, expected 0 or 1");
         assert_eq!(error("path,expected\na.litmus\n"), "t.csv:2:9: found nothing, expected `,` and 0 or 1");
+        let none = "expected a line with a path, `,` and 0 or 1: the list has none";
+        assert_eq!(error("path,expected\n"), format!("t.csv:2:1: found nothing, {none}"));
+        assert_eq!(error("path,expected\r\n\r\n"), format!("t.csv:3:1: found nothing, {none}"));
         assert_eq!(error("path,expected\n,1\n"), "t.csv:2:1: found nothing, expected the path of a litmus file");
     }
 

@@ -49,6 +49,22 @@ pub enum Problem {
         /// The instruction as it is written.
         instruction: String,
     },
+    /// Control barriers of one number in one block that wait for different threads.
+    #[error(
+        "found barrier {instance} waiting for {here}, where it waits for {there} at {first}; one control barrier has \
+         one scope and one number of threads (SPIR-V 1.6, OpControlBarrier; PTX ISA 8.5, 9.7.13.1), so give them \
+         different numbers or the same scope"
+    )]
+    Barriers {
+        /// The number of both.
+        instance: u64,
+        /// For whom this one waits.
+        here: String,
+        /// For whom the other one waits.
+        there: String,
+        /// Where the other one stands.
+        first: Place,
+    },
 }
 
 impl Problem {

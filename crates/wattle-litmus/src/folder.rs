@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use wattle_check::search::Limits;
+use wattle_check::search::{Limits, Watch};
 
 use wattle_memory::Model;
 
@@ -85,7 +85,7 @@ impl fmt::Display for Judged {
 pub struct Summary {
     /// Each, in the order of the list.
     pub cases: Vec<Judged>,
-    /// How many were not judged because someone asked to stop.
+    /// How many were not judged because a limit was reached.
     pub left: usize,
 }
 
@@ -151,7 +151,7 @@ pub fn run_folder(
 }
 
 fn take<'e>(next: &AtomicUsize, expected: &'e Expected, limits: &Limits) -> Option<(usize, &'e Case)> {
-    if limits.cancelled.as_ref().is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)) {
+    if Watch::new(limits).check().is_some() {
         return None;
     }
     let number = next.fetch_add(1, Ordering::Relaxed);

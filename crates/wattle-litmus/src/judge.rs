@@ -10,11 +10,12 @@
 //! threads wait for ever although all of them are scheduled; such an execution keeps every progress model's promises.
 //! What neither sees is an unfair schedule that is stuck only because a read saw an old value.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use wattle_check::search::{
-    End, Execution, Limits, Setup, Spawn, Statistics, Stopped, Visitor, Why, last_values, search,
+    Dependencies, End, Execution, Limits, Setup, Spawn, Statistics, Stopped, Visitor, Watch, Why, last_values, search,
 };
 use wattle_memory::{LocationId, Model};
 
@@ -107,14 +108,19 @@ pub fn judge(world: &World, model: Model, question: Question, options: &Options)
         Question::Race => race(world, model, options),
         Question::Liveness(progress) => {
             let program = world.program();
-            let found = lasso::liveness(world, &world.threads(), &program.placements(), progress, options.most_states)?;
+            let found = {
+                let (threads, placements) = (world.threads(), program.placements());
+                lasso::liveness(world, &threads, &placements, progress, options.most_states, &options.limits)?
+            };
             match found {
                 Liveness::Stuck(stuck) => Ok(Verdict {
                     answer: Answer::No,
                     evidence: Some(Evidence::Stuck(stuck)),
                     statistics: Statistics::default(),
                 }),
-                _ if program.locations.len() > 1 => waits(world, model, options, &found),
+                Liveness::Ends { .. } | Liveness::Unknown { .. } if program.locations.len() > 1 => {
+                    waits(world, model, options, &found)
+                }
                 found => Ok(Verdict { answer: ends(&found), evidence: None, statistics: Statistics::default() }),
             }
         }
@@ -126,6 +132,7 @@ fn ends(found: &Liveness) -> Answer {
         Liveness::Ends { .. } => Answer::Yes,
         Liveness::Stuck(_) => Answer::No,
         Liveness::Unknown { states } => Answer::Unknown(Reason::States(states)),
+        Liveness::Stopped(stopped) => Answer::Unknown(Reason::Stopped(stopped)),
     }
 }
 
@@ -134,6 +141,7 @@ fn explore(
     world: &World,
     model: Model,
     options: &Options,
+    failed_iterations: bool,
     visitor: &mut (impl Visitor<LitmusThread> + Send),
 ) -> Result<(Option<Reason>, Statistics), JudgeError> {
     let threads = world.threads().into_iter().zip(world.program().placements());
@@ -145,6 +153,8 @@ fn explore(
         symmetric: Vec::new(),
         system: world.program().system.clone(),
         assume_race_free: false,
+        dependencies: Dependencies::AsWritten,
+        failed_iterations,
         sample: None,
         limits: options.limits.clone(),
     };
@@ -152,7 +162,9 @@ fn explore(
     let missed = match end {
         End::Stopped(stopped) => Some(Reason::Stopped(stopped)),
         End::Problem(_) => return Err(JudgeError::MixedSizes),
-        End::Exhausted | End::BrokenOff if statistics.bounded > 0 => Some(Reason::LoopBound(options.loop_bound)),
+        End::Exhausted | End::BrokenOff if statistics.bounded + statistics.cut > 0 => {
+            Some(Reason::LoopBound(options.loop_bound))
+        }
         End::Exhausted | End::BrokenOff => None,
     };
     Ok((missed, statistics))
@@ -177,14 +189,15 @@ fn outcome(world: &World, model: Model, options: &Options) -> Result<Verdict, Ju
     let claim = world.program().claim.as_ref().ok_or(JudgeError::NoClaim)?;
     let wanted = claim.quantifier != Quantifier::Forall;
     let mut ends = Ends {
-        finals: Finals::of(world.program()),
+        finals: Finals::of(world.program(), &options.limits),
         condition: &claim.condition,
         wanted,
         found: None,
         open: false,
         all: options.count_all,
     };
-    let (mut missed, statistics) = explore(world, model, options, &mut ends)?;
+    let (missed, statistics) = explore(world, model, options, false, &mut ends)?;
+    let mut missed = missed.or(ends.finals.stopped());
     if ends.open {
         missed = missed.or(Some(Reason::NoValue));
     }
@@ -196,16 +209,21 @@ fn outcome(world: &World, model: Model, options: &Options) -> Result<Verdict, Ju
 }
 
 fn race(world: &World, model: Model, options: &Options) -> Result<Verdict, JudgeError> {
-    let mut races = Races { finals: Finals::of(world.program()), model, found: None, all: options.count_all };
-    let searched = explore(world, model, options, &mut races)?;
-    Ok(verdict(races.found, Answer::No, Answer::Yes, searched))
+    let finals = Finals::of(world.program(), &options.limits);
+    let mut races = Races { finals, model, found: None, all: options.count_all };
+    let (missed, statistics) = explore(world, model, options, true, &mut races)?;
+    let missed = missed.or(races.finals.stopped());
+    Ok(verdict(races.found, Answer::No, Answer::Yes, (missed, statistics)))
 }
 
 fn waits(world: &World, model: Model, options: &Options, lasso: &Liveness) -> Result<Verdict, JudgeError> {
     let mut waits = Waits { found: None, all: options.count_all };
-    let searched = explore(world, model, options, &mut waits)?;
+    let searched = explore(world, model, options, false, &mut waits)?;
     Ok(verdict(waits.found, Answer::No, ends(lasso), searched))
 }
+
+/// How many ends of an execution are looked at between two looks at the limits.
+const BETWEEN_LOOKS: u64 = 1024;
 
 /// What the conditions look at, and the ends that count.
 struct Finals<'w> {
@@ -214,10 +232,13 @@ struct Finals<'w> {
     observed: Vec<Observed>,
     /// The locations among that.
     locations: Vec<LocationId>,
+    limits: &'w Limits,
+    /// The limit that was reached before all ends of an execution had been looked at.
+    stopped: Cell<Option<Stopped>>,
 }
 
 impl<'w> Finals<'w> {
-    fn of(program: &'w Program) -> Finals<'w> {
+    fn of(program: &'w Program, limits: &'w Limits) -> Finals<'w> {
         let mut observed = BTreeSet::new();
         let conditions = program.filter.iter().chain(program.claim.iter().map(|claim| &claim.condition));
         conditions.for_each(|condition| {
@@ -230,11 +251,16 @@ impl<'w> Finals<'w> {
             Observed::Register { .. } => None,
         };
         let locations = observed.iter().filter_map(location).collect();
-        Finals { program, observed: observed.into_iter().collect(), locations }
+        let observed = observed.into_iter().collect();
+        Finals { program, observed, locations, limits, stopped: Cell::new(None) }
+    }
+
+    fn stopped(&self) -> Option<Reason> {
+        self.stopped.get().map(Reason::Stopped)
     }
 
     /// Looks at each end that an execution can be left with and that the filter lets through, until `see` is content.
-    /// There are several where nothing orders the last writes of a location.
+    /// There are several where nothing orders the last writes of a location: as many as combinations of all of them.
     fn each(
         &self,
         execution: &Execution<'_, LitmusThread>,
@@ -253,7 +279,14 @@ impl<'w> Finals<'w> {
             .collect();
         // Counts through all combinations, the first location fastest.
         let mut chosen = vec![0; values.len()];
-        loop {
+        let mut watch = Watch::new(self.limits);
+        for number in 1u64.. {
+            if number.is_multiple_of(BETWEEN_LOOKS)
+                && let Some(stopped) = watch.check()
+            {
+                self.stopped.set(Some(stopped));
+                return false;
+            }
             let value = |observed: Observed| match observed {
                 Observed::Register { thread, register } => execution.threads.get(thread)?.register(register),
                 Observed::Memory(location) => {
@@ -273,6 +306,7 @@ impl<'w> Finals<'w> {
                 return false;
             }
         }
+        false
     }
 }
 
@@ -336,6 +370,11 @@ impl Races<'_> {
 impl Visitor<LitmusThread> for Races<'_> {
     fn complete(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
         if self.finals.each(execution, |_| true) { self.look(execution) } else { ControlFlow::Continue(()) }
+    }
+
+    fn failed_iteration(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+        let ends = self.finals.program.filter.is_none() || self.finals.each(execution, |_| true);
+        if ends { self.look(execution) } else { ControlFlow::Continue(()) }
     }
 
     fn stuck(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {

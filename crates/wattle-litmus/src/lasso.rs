@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use wattle_check::checker::Progress;
-use wattle_check::search::{Action, Address, Barrier, Members, Process, Written};
+use wattle_check::search::{Action, Address, Barrier, Limits, Members, Process, Stopped, Watch, Written};
 use wattle_memory::{Level, Placement, ThreadId};
 
 use crate::progress::{Promises, Set, members};
@@ -49,6 +49,8 @@ pub enum Liveness {
         /// The limit.
         states: usize,
     },
+    /// A limit was reached before all states had been seen.
+    Stopped(Stopped),
 }
 
 /// Why the question cannot be answered.
@@ -72,13 +74,21 @@ pub fn liveness<P: Process>(
     placements: &[Placement],
     progress: Progress,
     most_states: usize,
+    limits: &Limits,
 ) -> Result<Liveness, LassoError> {
     if threads.len() > Set::BITS as usize {
         return Err(LassoError::TooManyThreads(threads.len()));
     }
-    let graph = Graph::explore(world, threads, placements, most_states)?;
+    let mut watch = Watch::new(limits);
+    let graph = match Graph::explore(world, threads, placements, most_states, &mut watch)? {
+        Ok(graph) => graph,
+        Err(stopped) => return Ok(Liveness::Stopped(stopped)),
+    };
     let promises = Promises { placements, progress };
     for component in graph.components() {
+        if let Some(stopped) = watch.check() {
+            return Ok(Liveness::Stopped(stopped));
+        }
         if let Some(stuck) = graph.stuck(&component, &promises) {
             return Ok(Liveness::Stuck(stuck));
         }
@@ -239,7 +249,8 @@ impl<P: Process> Graph<P> {
         threads: &[P],
         placements: &[Placement],
         most_states: usize,
-    ) -> Result<Graph<P>, LassoError> {
+        watch: &mut Watch<'_>,
+    ) -> Result<Result<Graph<P>, Stopped>, LassoError> {
         let mut first =
             State { threads: threads.to_vec(), memory: Vec::new(), started: 0, ended: 0, crowds: Vec::new() };
         for thread in 0..threads.len() {
@@ -248,6 +259,9 @@ impl<P: Process> Graph<P> {
         let mut graph = Graph { states: vec![first.clone()], steps: Vec::new(), complete: true };
         let mut known = HashMap::from([(first, 0)]);
         while let Some(state) = graph.states.get(graph.steps.len()).cloned() {
+            if let Some(stopped) = watch.check() {
+                return Ok(Err(stopped));
+            }
             let mut steps = Vec::new();
             for thread in members(state.can_run()) {
                 let after = state.step(world, placements, thread)?;
@@ -263,7 +277,7 @@ impl<P: Process> Graph<P> {
             }
             graph.steps.push(steps);
         }
-        Ok(graph)
+        Ok(Ok(graph))
     }
 
     /// The strongly connected components (Tarjan's algorithm, without recursion).

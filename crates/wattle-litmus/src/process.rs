@@ -196,7 +196,11 @@ impl Process for LitmusThread {
                         None => Members::Threads(world.members[thread].get(&at).cloned().unwrap_or_default()),
                     };
                     self.go_to(at + 1);
-                    return Action::Barrier { barrier: Barrier { instance, resource, members, waits }, label, source };
+                    return Action::Barrier {
+                        barrier: Barrier { instance, resource, members, waits, converges: None },
+                        label,
+                        source,
+                    };
                 }
                 Instruction::Move { to, value } => {
                     self.set(to, self.value(value));
@@ -242,6 +246,11 @@ impl Process for LitmusThread {
             _ => return,
         }
         self.go_to(at + 1);
+    }
+
+    /// A litmus file's dependencies are its instructions': nobody looks at both ways.
+    fn ways(&self, _: &World) -> Option<Vec<LitmusThread>> {
+        None
     }
 
     fn any_pending(&self) -> bool {

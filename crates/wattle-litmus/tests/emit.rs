@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use wattle_check::checker::Checker;
-use wattle_check::search::{End, Execution, Limits, Setup, Spawn, Visitor, last_values, search};
+use wattle_check::search::{Dependencies, End, Execution, Limits, Setup, Spawn, Visitor, last_values, search};
 use wattle_litmus::{
     Answer, Condition, Dialect, EmitError, EmitOptions, LitmusThread, Observed, Options, Program, Question, Term,
     World, emit_scenario, judge, parse, print,
@@ -90,6 +90,8 @@ fn ends(program: &Program, model: Model) -> Option<Ends> {
             system: Vec::new(),
             assume_race_free,
             limits: limits(),
+            dependencies: Dependencies::AsWritten,
+            failed_iterations: false,
             sample: None,
         };
         let mut ends = Ends {

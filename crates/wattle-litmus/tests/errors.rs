@@ -150,3 +150,33 @@ fn conditions() {
     let deep = condition(&format!("exists {}x == 1", "(".repeat(5000)));
     assert_eq!(deep, "f.litmus:5:264: found `(`, expected at most 256 nested parentheses and negations");
 }
+
+/// A barrier that threads of one block meet with different scopes or counts never opens, so it would look race-free.
+#[test]
+fn barriers_of_one_number_that_wait_for_different_threads() {
+    let two = |here: &str, there: &str, block: u32| {
+        let text =
+            format!("Vulkan t\n{{\nx=0;\n}}\nP0@sg 0,wg 0,qf 0 | P1@sg 0,wg {block},qf 0 ;\n{here} | {there} ;\n");
+        parse("f.litmus", &text).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let error = two("cbar.wg 1", "cbar.sg 1", 0).unwrap_err();
+    assert!(
+        error.starts_with(
+            "f.litmus:6:13: found barrier 1 waiting for its subgroup, where it waits for its block at 6:1;"
+        )
+    );
+    assert!(error.contains("OpControlBarrier") && error.ends_with("give them different numbers or the same scope"));
+    let error = two("cbar.wg 1, 1, 2", "cbar.wg 1, 1, 3", 0).unwrap_err();
+    assert!(error.contains("barrier 1 waiting for 3 threads, where it waits for 2 threads at 6:1"), "{error}");
+    let error = two("cbar.wg 1, 1, 1", "cbar.wg 1", 0).unwrap_err();
+    assert!(error.contains("barrier 1 waiting for its block, where it waits for 1 thread at 6:1"), "{error}");
+    // Of other numbers, other blocks, and with a wider memory scope alone they are different or the same barriers.
+    for (here, there, block) in [
+        ("cbar.wg 1", "cbar.sg 2", 0),
+        ("cbar.wg 1", "cbar.sg 1", 1),
+        ("cbar.wg 1", "cbar.dv 1", 0),
+        ("cbar.wg 1, 1, r0", "cbar.wg 1, 1, 2", 0),
+    ] {
+        assert_eq!(two(here, there, block), Ok(()), "{here} beside {there}");
+    }
+}

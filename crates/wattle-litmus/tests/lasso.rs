@@ -1,5 +1,6 @@
 //! The liveness judge on programs that show one thing each.
 
+use wattle_check::search::{Limits, Stopped};
 use wattle_litmus::lasso::{self, LassoError, Liveness, Stuck};
 use wattle_litmus::{Progress, World, parse};
 
@@ -7,7 +8,7 @@ fn judge(text: &str, progress: Progress) -> Liveness {
     let program = parse("test", text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let placements = program.placements();
     let world = World::new(program);
-    lasso::liveness(&world, &world.threads(), &placements, progress, 10_000).unwrap()
+    lasso::liveness(&world, &world.threads(), &placements, progress, 10_000, &Default::default()).unwrap()
 }
 
 fn ends(text: &str) -> Vec<Progress> {
@@ -137,6 +138,18 @@ fn too_many_threads_are_said() {
     let program = parse("test", &format!("PTX x {{}} {} ; st.weak x, 1 ;", header.join("|"))).unwrap();
     let placements = program.placements();
     let world = World::new(program);
-    let error = lasso::liveness(&world, &world.threads(), &placements, Progress::Fair, 10).unwrap_err();
+    let error =
+        lasso::liveness(&world, &world.threads(), &placements, Progress::Fair, 10, &Default::default()).unwrap_err();
     assert_eq!(error, LassoError::TooManyThreads(65));
+}
+
+#[test]
+fn a_limit_that_was_reached_is_no_answer() {
+    let program =
+        parse("ends", "PTX ends\n{\nx=0;\n}\n P0@cta 0,gpu 0 ;\n st.relaxed.gpu x, 1 ;\nexists (x == 1)\n").unwrap();
+    let placements = program.placements();
+    let world = World::new(program);
+    let limits = Limits { cancelled: Some(std::sync::Arc::new(true.into())), ..Limits::default() };
+    let verdict = lasso::liveness(&world, &world.threads(), &placements, Progress::Fair, 1 << 20, &limits).unwrap();
+    assert_eq!(verdict, Liveness::Stopped(Stopped::Cancelled));
 }

@@ -52,7 +52,8 @@ fn liveness_is_judged_right() {
             let program = program(&case.path);
             let placements = program.placements();
             let world = World::new(program);
-            let verdict = lasso::liveness(&world, &world.threads(), &placements, progress, 1 << 20).unwrap();
+            let verdict =
+                lasso::liveness(&world, &world.threads(), &placements, progress, 1 << 20, &Default::default()).unwrap();
             let ends = matches!(verdict, Liveness::Ends { .. });
             assert_eq!(ends, case.expected, "{table}: {}: {verdict:?}", case.path.display());
         }

@@ -1,5 +1,5 @@
 //! The public cases that lie beside this repository, where they do: every file is read and written back, and every
-//! liveness case judged. Nothing here needs them; where they are absent, the tests say that they were skipped.
+//! liveness case judged. Nothing here needs them; where they are absent, the tests are skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn shared() -> Option<PathBuf> {
     if root.is_dir() {
         return Some(root);
     }
-    println!("skipped: {} is not there", root.display());
+    test_skips::skipped(format!("{} is not there", root.display()));
     None
 }
 
@@ -62,11 +62,12 @@ fn judge(table: &str, progress: Progress) {
         let program = parse(&case.path.display().to_string(), &text).unwrap();
         let placements = program.placements();
         let world = World::new(program);
-        let verdict = lasso::liveness(&world, &world.threads(), &placements, progress, 1 << 20).unwrap();
+        let verdict =
+            lasso::liveness(&world, &world.threads(), &placements, progress, 1 << 20, &Default::default()).unwrap();
         let right = match verdict {
             Liveness::Ends { .. } => case.expected,
             Liveness::Stuck(_) => !case.expected,
-            Liveness::Unknown { .. } => false,
+            Liveness::Unknown { .. } | Liveness::Stopped(_) => false,
         };
         if !right {
             wrong.push(format!("{}: {verdict:?}, expected {}", case.path.display(), u8::from(case.expected)));

@@ -51,7 +51,7 @@ fn this_crates_files() {
 #[test]
 fn the_public_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/litmus");
-    if root.is_dir() { all_right(&root) } else { println!("skipped: {} is not there", root.display()) }
+    if root.is_dir() { all_right(&root) } else { test_skips::skipped(format!("{} is not there", root.display())) }
 }
 
 #[test]

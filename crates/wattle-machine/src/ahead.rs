@@ -64,8 +64,8 @@ impl Thread<Deferred> {
         Some(writes)
     }
 
-    /// The ways in which a thread that needs a value can go on; none where they are not a few.
-    fn ways_on(&self, program: &Program) -> Option<Vec<Thread<Deferred>>> {
+    /// The ways in which a thread that needs a value can go on, whatever the value is; none where they are not a few.
+    pub fn ways_on(&self, program: &Program) -> Option<Vec<Thread<Deferred>>> {
         let at = self.pc();
         let to = |pc: u32| self.standing_at(pc);
         match program.code.get(at as usize)?.op {

@@ -23,6 +23,14 @@ pub(crate) struct Lowering<'k> {
     accesses: Vec<Access>,
     messages: Vec<Arc<str>>,
     locals: Vec<Local>,
+    /// For each barrier the counters of the loops around it.
+    barriers: Vec<Vec<u32>>,
+    /// The counters of the loops around the current statement that have a barrier in them, outermost first.
+    counters: Vec<u32>,
+    /// How many counters there are.
+    counted: u32,
+    /// The word of the first one.
+    first_counter: u32,
     /// Where the bodies of the loops without a bound begin.
     heads: Vec<u32>,
     temps: u32,
@@ -54,6 +62,10 @@ impl<'k> Lowering<'k> {
             accesses: Vec::new(),
             messages: Vec::new(),
             locals: Vec::new(),
+            barriers: Vec::new(),
+            counters: Vec::new(),
+            counted: 0,
+            first_counter: 0,
             heads: Vec::new(),
             temps: 0,
             at: kernel.site,
@@ -74,6 +86,7 @@ impl<'k> Lowering<'k> {
             self.locals.push(Local { first: words, len: local.len });
             words += local.len as usize;
         }
+        self.first_counter = words as u32;
         self.block(&self.kernel.body);
         self.emit(Op::Return);
         let mut program = Program {
@@ -86,8 +99,9 @@ impl<'k> Lowering<'k> {
             locals: self.locals,
             dead: Vec::new(),
             ahead: Vec::new(),
+            barriers: self.barriers,
             temps: self.temps as usize,
-            words,
+            words: words + self.counted as usize,
         };
         program.dead = live::dead_before(&program, &self.heads);
         program.ahead = ahead::writes_ahead(&program);
@@ -285,7 +299,9 @@ impl<'k> Lowering<'k> {
                 self.emit(Op::Fence { order: *order, scope: *scope });
             }
             Stmt::Barrier { .. } => {
-                self.emit(Op::Barrier);
+                let number = self.barriers.len() as u32;
+                self.barriers.push(self.counters.clone());
+                self.emit(Op::Barrier(number));
             }
             Stmt::Return => {
                 self.emit(Op::Return);
@@ -298,6 +314,14 @@ impl<'k> Lowering<'k> {
             }
             Stmt::If { condition, then, otherwise } => self.choice(*condition, then, otherwise),
             Stmt::Loop { label, body, continuing, bounded, site } => {
+                let counter = has_barrier(body).then(|| {
+                    self.counted += 1;
+                    self.first_counter + self.counted - 1
+                });
+                if let Some(counter) = counter {
+                    self.counters.push(counter);
+                    self.emit(Op::Enter { counter });
+                }
                 let number = self.heads.len() as u32;
                 if !bounded {
                     self.emit(Op::LoopHead { label: *label, number });
@@ -310,6 +334,10 @@ impl<'k> Lowering<'k> {
                 let next = self.here();
                 self.block(continuing);
                 self.at = *site;
+                if let Some(counter) = counter {
+                    self.counters.pop();
+                    self.emit(Op::Count { counter });
+                }
                 self.emit(if *bounded {
                     Op::Jump(start)
                 } else {
@@ -359,4 +387,15 @@ impl<'k> Lowering<'k> {
         open.breaks.into_iter().for_each(|jump| self.patch(jump, end));
         open.continues.into_iter().for_each(|jump| self.patch(jump, next));
     }
+}
+
+/// Whether a barrier stands in a block, at any depth.
+fn has_barrier(block: &[Stmt]) -> bool {
+    block.iter().any(|stmt| match stmt {
+        Stmt::Barrier { .. } => true,
+        Stmt::If { then, otherwise, .. } => has_barrier(then) || has_barrier(otherwise),
+        Stmt::Loop { body, continuing, .. } => has_barrier(body) || has_barrier(continuing),
+        Stmt::Block { body, .. } => has_barrier(body),
+        _ => false,
+    })
 }

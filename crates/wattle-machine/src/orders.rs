@@ -42,7 +42,7 @@ impl Program {
             let at = number as u32;
             let action = match instr.op {
                 Op::Fence { order, scope } => Action::Fence { order, scope },
-                Op::Barrier => Action::Barrier,
+                Op::Barrier(_) => Action::Barrier,
                 Op::Access(number) => {
                     let access = self.accesses.get(number as usize)?;
                     let place = access.place;

@@ -31,9 +31,11 @@ pub struct Program {
     pub(crate) dead: Vec<Vec<Range<usize>>>,
     /// For each instruction the accesses that may come from there on; see [`crate::ahead`].
     pub(crate) ahead: Vec<u64>,
+    /// For each barrier the words that count how often the loops around it have gone round, outermost first.
+    pub(crate) barriers: Vec<Vec<u32>>,
     /// How many temporaries the largest statement needs.
     pub(crate) temps: usize,
-    /// How many words a thread holds: its slots, then its private arrays.
+    /// How many words a thread holds: its slots, its private arrays, and a count for each loop with a barrier in it.
     pub(crate) words: usize,
 }
 
@@ -98,7 +100,16 @@ pub(crate) enum Op {
         order: FenceOrder,
         scope: Scope,
     },
-    Barrier,
+    /// The number counts the code's barriers; see [`Program::barriers`].
+    Barrier(u32),
+    /// A loop with a barrier in it is entered: the word counts its iterations from 0.
+    Enter {
+        counter: u32,
+    },
+    /// Such a loop goes round again.
+    Count {
+        counter: u32,
+    },
     Jump(u32),
     JumpUnless {
         condition: Operand,
@@ -160,7 +171,15 @@ impl Op {
             Op::Assign { value, .. } => vec![value],
             Op::Divide { left, right, .. } => vec![left, right],
             Op::JumpUnless { condition, .. } | Op::Assert { condition, .. } => vec![condition],
-            _ => Vec::new(),
+            Op::Access(_)
+            | Op::Fence { .. }
+            | Op::Barrier(_)
+            | Op::Enter { .. }
+            | Op::Count { .. }
+            | Op::Jump(_)
+            | Op::LoopHead { .. }
+            | Op::BackEdge { .. }
+            | Op::Return => Vec::new(),
         }
     }
 }
@@ -188,7 +207,7 @@ impl Program {
 
     /// Whether a thread may wait for others: in a loop without a bound, or at a barrier.
     pub fn waits(&self) -> bool {
-        self.code.iter().any(|instr| matches!(instr.op, Op::BackEdge { .. } | Op::Barrier))
+        self.code.iter().any(|instr| matches!(instr.op, Op::BackEdge { .. } | Op::Barrier(_)))
     }
 
     /// The widest scope that the kernel's fences and atomics use; block scope where it has none.
@@ -234,7 +253,7 @@ impl Program {
         self.kernel.clone()
     }
 
-    /// How many words a thread's state holds: its slots, then its private arrays.
+    /// How many words a thread's state holds: its slots, its private arrays, and its loops' counts.
     pub fn words(&self) -> usize {
         self.words
     }
@@ -246,7 +265,7 @@ impl Program {
             Place::Shared(id) => self.kernel.shared.get(id.index()).map(|array| array.name),
             Place::Local(_) => None,
         }
-        .unwrap_or("an array of the thread's own")
+        .unwrap_or(wattle_ir::LOCAL_ARRAY)
     }
 
     /// The length of a shared array, in elements, where the launch gives `at_launch` to the one that it sizes.

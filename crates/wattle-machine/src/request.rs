@@ -103,6 +103,9 @@ pub enum Request<V: Value = u64> {
     },
     /// The block's barrier; the owner calls `run` again once all threads of the block are there.
     Barrier {
+        /// How often each of the loops around it has gone round since it was entered, outermost first: with the
+        /// statement ([`Thread::at`](crate::Thread::at)) the dynamic instance of the barrier.
+        iterations: Vec<u64>,
         /// Its source line.
         site: Site,
     },

@@ -180,7 +180,22 @@ impl<V: Value> Thread<V> {
                     }
                 }
                 Op::Fence { order, scope } => return Request::Fence { order, scope, site: self.site(program) },
-                Op::Barrier => return Request::Barrier { site: self.site(program) },
+                Op::Barrier(number) => {
+                    let counters = program.barriers.get(number as usize).map_or(&[][..], Vec::as_slice);
+                    let count = |&counter: &u32| self.words.get(counter as usize).and_then(|word| word.known());
+                    let iterations = counters.iter().map(|counter| count(counter).unwrap_or(0)).collect();
+                    return Request::Barrier { iterations, site: self.site(program) };
+                }
+                // Counting is no statement, so it takes no step.
+                Op::Enter { counter } => {
+                    *fuel += 1;
+                    self.set(counter as usize, V::default());
+                }
+                Op::Count { counter } => {
+                    *fuel += 1;
+                    let count = self.words.get(counter as usize).copied().unwrap_or_default();
+                    self.set(counter as usize, count.unary(|count| count + 1));
+                }
                 Op::LoopHead { label, number } => {
                     // No statement is done here, so it takes no step.
                     *fuel += 1;

@@ -45,7 +45,7 @@ fn parts<V: Value>(request: Request<V>) -> Parts<V> {
             Request::CompareExchange { location: at(location), expected: 0, desired: 0, order, scope }
         }
         Request::Fence { order, scope, site } => Request::Fence { order, scope, site },
-        Request::Barrier { site } => Request::Barrier { site },
+        Request::Barrier { iterations, site } => Request::Barrier { iterations, site },
         Request::LoopHead { label, site } => Request::LoopHead { label, site },
         Request::BackEdge { label, site } => Request::BackEdge { label, site },
         Request::Fault(fault) => Request::Fault(fault),

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Build, DATA, FLAGS, Run, SLOTS, again, forever, leave, local, site};
-use wattle_ir::build::{Atomic, Builder, Shared, Variable};
+use wattle_ir::build::{Atomic, Builder, Shared, Variable, get, set};
 use wattle_ir::{Access, AtomicOp, DivOp, Label, LocalId, Site, SlotId, Stmt};
 use wattle_machine::Deferred::{Known, Pending};
 use wattle_machine::{Deferred, Environment, LaunchShape, Position, Program, Request, Thread, Value};
@@ -27,9 +27,9 @@ fn spin(counts: bool) -> Run {
         if counts {
             n.set(b.add(n.get(), b.lit(1)));
         }
-        data.__set(b.lit(1), data.__get(b.lit(0)));
+        set(&data, b.lit(1), get(&data, b.lit(0)));
         b.loop_end(handle);
-        data.__set(b.lit(2), n.get());
+        set(&data, b.lit(2), n.get());
     })
 }
 

@@ -206,7 +206,7 @@ fn fences_barriers_and_faults() {
         Stmt::Barrier { site: site(8) },
     ]);
     assert_eq!(run.next(), Request::Fence { order: FenceOrder::SeqCst, scope: Scope::System, site: site(3) });
-    assert_eq!(run.next(), Request::Barrier { site: site(4) });
+    assert_eq!(run.next(), Request::Barrier { iterations: vec![], site: site(4) });
     let message = "it does not".into();
     assert_eq!(run.next(), Request::Fault(Fault::Assertion { message, site: site(6) }));
     assert_eq!(run.next(), Request::Fault(Fault::DivisionByZero { site: site(7) }));

@@ -54,6 +54,8 @@ pub struct Local {
     /// Where `mut` stands, or the name.
     pub mut_span: Span,
     pub number: usize,
+    /// Whether it is known to hold a view, which is written through whether or not the variable is `mut`.
+    pub is_view: bool,
 }
 
 pub struct Block {

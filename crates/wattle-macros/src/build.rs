@@ -3,10 +3,11 @@
 //! Every value is a `Val` or a tuple or array of them, so rustc infers the same types as for the host's function.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::{BinOp, Lifetime};
 
 use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Place, Statement};
+use crate::names::{self, private};
 
 pub struct Build {
     is_kernel: bool,
@@ -15,10 +16,6 @@ pub struct Build {
     next: usize,
     /// Whether the expression that is being written holds statements, which may assign to what is read beside them.
     compound: bool,
-}
-
-fn private(name: &str) -> Ident {
-    Ident::new(name, Span::mixed_site())
 }
 
 fn builder() -> Ident {
@@ -113,7 +110,7 @@ impl Build {
             }
             Pattern::Array(all) => {
                 let (parts, bindings) = self.bind_parts(all, hold);
-                quote!(let [#(#parts),*] = #value.elements(); #bindings)
+                quote!(let [#(#parts),*] = ::wattle::__private::build::Array::elements(&#value); #bindings)
             }
         }
     }
@@ -126,7 +123,7 @@ impl Build {
 
     fn fresh(&mut self, name: &str) -> Ident {
         self.next += 1;
-        format_ident!("{name}{}", self.next, span = Span::mixed_site())
+        private(&format!("{name}{}", self.next))
     }
 
     /// A whole expression: what is read in it is read before what its statements assign.
@@ -158,7 +155,7 @@ impl Build {
                 let (condition, then) = (self.full(condition), self.effect(then));
                 let otherwise = otherwise.as_ref().map(|otherwise| self.effect_of(otherwise));
                 quote! {
-                    { let condition = #condition; #builder.if_begin(condition); }
+                    #builder.if_begin(#condition);
                     #then
                     #builder.if_else();
                     { #otherwise }
@@ -225,7 +222,7 @@ impl Build {
             }
             ExprKind::Deref(x) => {
                 let x = self.expr(x);
-                quote_spanned!(span=> #x.__deref())
+                quote_spanned!(span=> ::wattle::__private::build::ItemRef::__deref(&#x))
             }
             ExprKind::Exclusive(x) => match &x.kind {
                 ExprKind::Local(local) => {
@@ -238,9 +235,10 @@ impl Build {
                 let is_and = matches!(op, BinOp::And(_));
                 let (left, right) = (self.expr(left), self.full(right));
                 let (decided, joined) = (!is_and, self.fresh("joined"));
-                let first = if is_and { quote!(condition) } else { quote!(#builder.not(condition)) };
+                let held = self.fresh("condition");
+                let first = if is_and { quote!(#held) } else { quote!(#builder.not(#held)) };
                 quote_spanned! {span=> {
-                    { let condition = #left; #builder.if_begin(#first); }
+                    { let #held = #left; #builder.if_begin(#first); }
                     let #joined = #builder.join(#right);
                     #builder.if_else();
                     ::wattle::__private::Variable::set(&#joined, #builder.lit(#decided));
@@ -275,16 +273,26 @@ impl Build {
             ExprKind::Index(base, index) => {
                 let (base, index) = (self.base(base), self.expr(index));
                 let (of, at) = (self.fresh("base"), self.fresh("index"));
-                quote_spanned!(span=> { let #of = #base; let #at = #index; #of.__get(#at) })
+                quote_spanned!(span=> {
+                    let #of = #base;
+                    let #at = #index;
+                    ::wattle::__private::build::get(&#of, #at)
+                })
             }
             ExprKind::Method { receiver, name, generics, arguments } => {
-                let (receiver, arguments) = (self.expr(receiver), self.exprs(arguments));
-                quote_spanned!(span=> #receiver.#name #generics (#(#arguments),*))
+                let (on, arguments) = (self.expr(receiver), self.exprs(arguments));
+                let at = name.span();
+                let receiver = names::receiver(name, on, receiver.span);
+                let path = match names::owner(name) {
+                    Some(owner) => quote_spanned!(at=> ::wattle::__private::build::#owner::#name),
+                    None => quote_spanned!(at=> ::wattle::__private::build::#name),
+                };
+                quote_spanned!(at=> #path #generics (#receiver, #(#arguments),*))
             }
             ExprKind::Math { name, operands } => {
                 let operands = self.exprs(operands);
                 let (first, others) = (&operands[0], &operands[1..]);
-                quote_spanned!(span=> #first.#name(#(#others),*))
+                quote_spanned!(span=> ::wattle::__private::build::Val::#name(#first, #(#others),*))
             }
             ExprKind::Call { path, arguments } => {
                 let arguments = self.exprs(arguments);
@@ -357,17 +365,20 @@ impl Build {
             Place::Index(base, index) => {
                 let (base, index) = (self.base(base), self.expr(index));
                 let at = self.fresh("index");
-                let value = value(self, quote_spanned!(span=> #base.__get(#at)));
+                let value = value(self, quote_spanned!(span=> ::wattle::__private::build::get(&#base, #at)));
                 quote_spanned! {span=> {
                     let #at = #index;
                     let #held = #value;
-                    #base.__set(#at, #held)
+                    ::wattle::__private::build::set(&#base, #at, #held)
                 }}
             }
             Place::Deref(item) => {
                 let item = self.expr(item);
-                let value = value(self, quote_spanned!(span=> #item.__deref()));
-                quote_spanned!(span=> { let #held = #value; #item.__assign(#held) })
+                let value = value(self, quote_spanned!(span=> ::wattle::__private::build::ItemRef::__deref(&#item)));
+                quote_spanned!(span=> {
+                    let #held = #value;
+                    ::wattle::__private::build::ItemRef::__assign(&#item, #held)
+                })
             }
         }
     }
@@ -377,7 +388,7 @@ impl Build {
         let builder = builder();
         let joined = self.fresh("joined");
         let condition = self.full(condition);
-        let join = |value: TokenStream| quote!(let #joined = { let value = #value; #builder.join(value) };);
+        let join = |value: TokenStream| quote!(let #joined = #builder.join(#value););
         // The branch that is left for good has no value, and rustc could infer no type for it.
         let (then, otherwise) = match otherwise {
             Some(otherwise) if then.diverges() => (self.effect(then), join(self.full(otherwise))),
@@ -385,11 +396,11 @@ impl Build {
             otherwise => {
                 let then = join(self.value(then));
                 let otherwise = otherwise.map_or_else(|| quote!(()), |otherwise| self.full(otherwise));
-                (then, quote!({ let value = #otherwise; ::wattle::__private::Variable::set(&#joined, value); }))
+                (then, quote!({ ::wattle::__private::Variable::set(&#joined, #otherwise); }))
             }
         };
         quote_spanned! {span=> {
-            { let condition = #condition; #builder.if_begin(condition); }
+            #builder.if_begin(#condition);
             #then
             #builder.if_else();
             #otherwise
@@ -417,7 +428,7 @@ impl Build {
                 let value = value.as_ref().map_or_else(|| quote!(()), |value| self.full(value));
                 let (result, body) = (private("result"), private("body"));
                 quote! {
-                    { let value = #value; ::wattle::__private::Variable::set(&#result, value); }
+                    ::wattle::__private::Variable::set(&#result, #value);
                     #builder.break_to(#body);
                 }
             }
@@ -455,7 +466,7 @@ impl Build {
                 let begin = quote_spanned!(span=> #builder.loop_begin(false));
                 quote!({
                     let #handle = #begin;
-                    { let condition = #condition; #builder.while_condition(&#handle, condition); }
+                    #builder.while_condition(&#handle, #condition);
                     #body
                     #builder.loop_end(#handle);
                 })
@@ -470,9 +481,9 @@ impl Build {
                 let item = self.fresh("item");
                 let bind = self.bind(pattern, quote!(#item), false);
                 let body = body_of(self, label, body);
-                let begin = quote_spanned!(span=> #builder.for_begin(source));
+                let begin = quote_spanned!(span=> #builder.for_begin(#source));
                 quote!({
-                    let (#handle, #item) = { let source = #source; #begin };
+                    let (#handle, #item) = #begin;
                     #bind
                     #body
                     #builder.loop_end(#handle);

@@ -8,12 +8,9 @@ use syn::{Attribute, GenericParam, ItemFn, PathArguments, Result, Type};
 use crate::ast::{Class, Function, Parameter, View};
 use crate::build::Build;
 use crate::host::Host;
+use crate::names::private;
 use crate::sample;
 use crate::signature::parse;
-
-fn private(name: &str) -> Ident {
-    Ident::new(name, Span::mixed_site())
-}
 
 /// Parameters of the host's function.
 fn host_parameters(function: &Function) -> Vec<TokenStream> {
@@ -133,7 +130,7 @@ fn host_attributes(function: &Function) -> TokenStream {
     let unused = function.refused.is_some().then(|| quote!(unused,));
     quote! {
         #[allow(
-            #unused unused_parens, unused_braces, private_interfaces, elided_lifetimes_in_paths, clippy::all, clippy::pedantic,
+            #unused unused_parens, unused_braces, unused_labels, private_interfaces, elided_lifetimes_in_paths, clippy::all, clippy::pedantic,
             reason = "a macro has written around it"
         )]
         #[inline(always)]
@@ -151,14 +148,18 @@ pub fn kernel(item: ItemFn) -> Result<TokenStream> {
         _ => quote!(1),
     };
     let acc_name = &acc.local.name;
-    let (thread, builder) = (private("thread"), private("builder"));
+    let (thread, builder, views) = (private("thread"), private("builder"), private("views"));
+    // Items: the user's own words see them, and must not mean them.
+    let (host, build, info, after_name) = (private("host"), private("build"), private("INFO"), private("AFTER"));
+    let (acc_at, draft) = (private("acc"), private("draft"));
 
     let host_attributes = host_attributes(&function);
     let host_parameters = host_parameters(&function);
-    let host_body = Host::new(&function, true).block(&function.body);
-    let after_value = sample::of(&function).map(|sample| quote!(::wattle::__private::after(&host #sample)));
-    let after_constant = after_value.as_ref().map(|value| quote!(const AFTER: usize = #value;));
-    let after = after_value.as_ref().map(|_| quote!(AFTER));
+    let host_body = Host::new(&function, true).body(&function.body);
+    let after_value = sample::of(&function).map(|sample| quote!(::wattle::__private::after(&#host #sample)));
+    let after_constant =
+        after_value.as_ref().map(|value| quote!(const #after_name: ::core::primitive::usize = #value;));
+    let after = after_value.as_ref().map(|_| quote!(#after_name));
     let builder_type = once(quote!(::wattle::__private::build::Builder), after.as_ref());
     let (build_parameters, build_bindings) = build_parameters(&function, after.as_ref());
     let build_body = Build::new(true).effect(&function.body);
@@ -193,18 +194,18 @@ pub fn kernel(item: ItemFn) -> Result<TokenStream> {
             #(#outer_parameters),*
         ) -> impl ::wattle::__private::Launch<#dimensions> #where_clause {
             #host_attributes
-            fn host<#(#generic_parameters),*>(#(#host_parameters),*) -> impl Sized #where_clause {
+            fn #host<#(#generic_parameters),*>(#(#host_parameters),*) -> impl ::core::marker::Sized #where_clause {
                 #[allow(unused_imports, reason = "not every kernel has use for them")]
-                use ::wattle::__private::{NotMarked as _, support::ArrayAccess as _};
+                use ::wattle::__private::NotMarked as _;
                 #[allow(unused, reason = "not every kernel has use for it")]
-                let #thread = #acc_name.__thread();
+                let #thread = ::wattle::__private::Acc::__thread(#acc_name);
                 #host_body
                 #[allow(unreachable_code, reason = "the body may never end")]
                 return;
             }
             #after_constant
             #quiet
-            fn build<'kernel, #(#generic_parameters),*>(
+            fn #build<'kernel, #(#generic_parameters),*>(
                 #builder: &'kernel #builder_type,
                 #(#build_parameters),*
             ) #where_clause {
@@ -212,19 +213,27 @@ pub fn kernel(item: ItemFn) -> Result<TokenStream> {
                 #build_bindings
                 #build_body
             }
-            static INFO: ::wattle::__private::KernelInfo = ::wattle::__private::KernelInfo::new(
+            static #info: ::wattle::__private::KernelInfo = ::wattle::__private::KernelInfo::new(
                 #text,
-                ::wattle::__private::Site { file: file!(), line: #line, column: #column },
+                ::wattle::__private::Site { file: ::core::file!(), line: #line, column: #column },
                 &[#(#texts),*],
             );
-            ::wattle::__private::Bundle::new(
-                &INFO,
+            let #draft = ::wattle::__private::Draft::new(
+                &#info,
                 (#(#arguments,)*),
-                |acc: &::wattle::__private::Acc<'_, #dimensions>, (#(#names,)*)| {
-                    host #turbofish (acc, #(#names),*);
+                |#acc_at: &::wattle::__private::Acc<'_, #dimensions>, #views| {
+                    let (#(#names,)*) = #views;
+                    #host #turbofish (#acc_at, #(#names),*);
                 },
-                |builder, acc, (#(#names,)*)| build #turbofish (builder, acc, #(#names),*),
-            )
+                |#builder, #acc_at, #views| {
+                    let (#(#names,)*) = #views;
+                    #build #turbofish (#builder, #acc_at, #(#names),*)
+                },
+            );
+            // SAFETY: a kernel's body can name nothing but its own variables, constants, and what this library gives to
+            // kernels, so it keeps no view; and what it builds depends on its types alone. No word of the user's is in
+            // this block.
+            unsafe { ::wattle::__private::Draft::vouch(#draft) }
         }
     })
 }
@@ -256,10 +265,10 @@ pub fn device_fn(item: ItemFn) -> Result<TokenStream> {
     let host_parameters = host_parameters(&function);
     let host_body = match refused {
         None => Host::new(&function, false).block(&function.body),
-        Some(_) => quote!(::std::unreachable!()),
+        Some(_) => quote!(::core::unreachable!()),
     };
     let after_value = sample::of(&function).map(|sample| quote!(::wattle::__private::after(&#name::__host #sample)));
-    let after_constant = after_value.as_ref().map(|value| quote!(const __AFTER: usize = #value;));
+    let after_constant = after_value.as_ref().map(|value| quote!(const __AFTER: ::core::primitive::usize = #value;));
     let after = after_value.as_ref().map(|_| quote!(#name::__AFTER));
     let builder_type = once(quote!(::wattle::__private::build::Builder), after.as_ref());
     let (build_parameters, build_bindings) = build_parameters(&function, after.as_ref());
@@ -292,10 +301,14 @@ pub fn device_fn(item: ItemFn) -> Result<TokenStream> {
     let of_type = attributes.iter().filter(|attribute| is_for_type(attribute));
     let of_function = attributes.iter().filter(|attribute| is_for_function(attribute));
     let host_name = Ident::new("__host", name.span());
+    // The user's own `self` is not this one.
+    let this = Ident::new("self", Span::mixed_site());
     Ok(quote! {
         #refused
-        // The type has the bodies, and the documentation.
+        // The type has the bodies, and the documentation. It is `Copy`, so that nobody can have it do something when it
+        // is dropped, which is within the kernel.
         #(#of_type)*
+        #[derive(::core::clone::Clone, ::core::marker::Copy)]
         #[allow(non_camel_case_types, dead_code, reason = "it stands for the function")]
         #visibility struct #name<'kernel> {
             call: ::wattle::__private::OnlyInKernels<'kernel>,
@@ -309,18 +322,26 @@ pub fn device_fn(item: ItemFn) -> Result<TokenStream> {
             #name { call }
         }
 
+        // SAFETY: these are the two bodies of one function, in the subset that keeps no view.
+        unsafe impl<'kernel> ::wattle::__private::Bodies<'kernel> for #name<'kernel> {
+            #[inline(always)]
+            fn within(call: ::wattle::__private::OnlyInKernels<'kernel>) -> Self {
+                #name { call }
+            }
+        }
+
         #[allow(dead_code, reason = "not every device function is called")]
         impl<'kernel> #name<'kernel> {
             #[doc(hidden)]
             #host_attributes
             #visibility fn #host_name<#(#generic_parameters),*>(
-                self,
+                #this,
                 #(#host_parameters),*
-            ) -> (#result_type, impl Sized) #where_clause {
+            ) -> (#result_type, impl ::core::marker::Sized) #where_clause {
                 #[allow(unused_imports, reason = "not every function has use for them")]
-                use ::wattle::__private::{NotMarked as _, support::ArrayAccess as _};
+                use ::wattle::__private::NotMarked as _;
                 #[allow(unused, reason = "not every function has use for it")]
-                let #thread = self.call.thread();
+                let #thread = #this.call.thread();
                 let #value: #result_type = #host_body;
                 #[allow(unreachable_code, reason = "the body may never end")]
                 return (#value, ());
@@ -330,8 +351,8 @@ pub fn device_fn(item: ItemFn) -> Result<TokenStream> {
 
             #[doc(hidden)]
             #quiet
-            #visibility fn __build<#(#generic_parameters),*>(self, #(#build_parameters),*) -> #built_type #where_clause {
-                let #builder: &'kernel #builder_type = self.call.builder();
+            #visibility fn __build<#(#generic_parameters),*>(#this, #(#build_parameters),*) -> #built_type #where_clause {
+                let #builder: &'kernel #builder_type = #this.call.builder();
                 if !#builder.call_begin(#text) {
                     return #builder.unreachable();
                 }

@@ -1,28 +1,43 @@
 //! Emits the host's function: the user's body, with its memory accesses and arithmetic as calls, compiled by rustc.
 //!
-//! A loop over consecutive indices that reads views at its very index is written twice: with each such view taken as a
-//! slice of just that range, so that the loop is the plain one that compilers vectorize; and with every access checked,
-//! for when the range is not within all views.
+//! Loops are written in `host/loops.rs`.
+
+mod loops;
 
 use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{format_ident, quote, quote_spanned};
-use syn::BinOp;
+use quote::{quote, quote_spanned};
+use syn::{BinOp, Lifetime};
 
 use crate::ast::{Block, Class, Expr, ExprKind, Function, Local, Pattern, Place, Statement, View};
+use crate::names::{self, private};
 
 pub struct Host {
     /// The one-dimensional `Read` parameters, by number.
     lines: Vec<usize>,
     /// The views that are slices in the loop that is being written, and its index.
     windows: Option<Windows>,
+    /// The loops around, outermost first.
+    loops: Vec<Labels>,
+    next: usize,
     is_kernel: bool,
 }
 
+/// The loop over one run of consecutive indices that is being written.
 struct Windows {
-    index: usize,
+    /// The variable that is the index, where it has one.
+    index: Option<usize>,
     slices: BTreeMap<usize, Ident>,
+}
+
+/// The labels of a loop that is being written: what `break` and `continue` name.
+#[derive(Clone)]
+struct Labels {
+    /// Its label in the source.
+    name: Option<String>,
+    out: Lifetime,
+    again: Lifetime,
 }
 
 fn support(span: Span) -> TokenStream {
@@ -31,11 +46,7 @@ fn support(span: Span) -> TokenStream {
 
 /// A name that the user's code cannot mean; what rustc says about it belongs to `span`.
 fn private_at(name: &str, span: Span) -> Ident {
-    Ident::new(name, Span::mixed_site().located_at(span))
-}
-
-fn private(name: &str) -> Ident {
-    Ident::new(name, Span::mixed_site())
+    Ident::new(&format!("__wattle_{name}"), Span::mixed_site().located_at(span))
 }
 
 /// `{ … }` in the place of the user's own block.
@@ -49,13 +60,32 @@ impl Host {
     pub fn new(function: &Function, is_kernel: bool) -> Self {
         let is_line = |class: &Class| *class == Class::View(View::ReadLine);
         let lines = function.parameters.iter().filter(|parameter| is_line(&parameter.class));
-        Host { lines: lines.map(|parameter| parameter.local.number).collect(), windows: None, is_kernel }
+        Host {
+            lines: lines.map(|parameter| parameter.local.number).collect(),
+            windows: None,
+            loops: Vec::new(),
+            next: 0,
+            is_kernel,
+        }
     }
 
     pub fn block(&mut self, block: &Block) -> TokenStream {
         let statements: Vec<_> = block.statements.iter().map(|statement| self.statement(statement)).collect();
         let value = block.value.as_ref().map(|value| self.expr(value));
         braces(block.span, quote!(#(#statements)* #value))
+    }
+
+    /// The body of the function.
+    pub fn body(&mut self, block: &Block) -> TokenStream {
+        let Some(value) = block.value.as_ref().filter(|value| matches!(value.kind, ExprKind::Method { .. })) else {
+            return self.block(block);
+        };
+        // That a kernel has no value is said of the value, not of what it was made of.
+        let span = value.span;
+        let statements: Vec<_> = block.statements.iter().map(|statement| self.statement(statement)).collect();
+        let value = self.expr(value);
+        let nothing = quote_spanned!(span=> ::wattle::__private::nothing(#value));
+        braces(block.span, quote!(#(#statements)* #nothing))
     }
 
     fn statement(&mut self, statement: &Statement) -> TokenStream {
@@ -66,7 +96,8 @@ impl Host {
                     && name.to_string().starts_with("shared")
                 {
                     let name = local.name.to_string();
-                    tokens = quote!(#tokens.__named(#name));
+                    let support = support(*span);
+                    tokens = quote_spanned!(*span=> #support::named(#tokens, #name));
                 }
                 let pattern = self.pattern(pattern);
                 let ty = ty.as_ref().map(|ty| quote!(: #ty));
@@ -92,6 +123,15 @@ impl Host {
                 let all = all.iter().map(|pattern| self.pattern(pattern));
                 quote!([#(#all),*])
             }
+        }
+    }
+
+    /// What is written to by index: a view as it is, an array exclusively.
+    fn written(&mut self, base: &Expr) -> TokenStream {
+        let tokens = self.expr(base);
+        match &base.kind {
+            ExprKind::Local(local) if local.is_view => quote_spanned!(base.span=> &#tokens),
+            _ => quote_spanned!(base.span=> &mut #tokens),
         }
     }
 
@@ -123,6 +163,13 @@ impl Host {
             BinOp::BitAnd(_) => quote_spanned!(span=> ::wattle::__private::bit_and(#x, #y)),
             BinOp::BitOr(_) => quote_spanned!(span=> ::wattle::__private::bit_or(#x, #y)),
             BinOp::BitXor(_) => quote_spanned!(span=> ::wattle::__private::bit_xor(#x, #y)),
+            BinOp::Eq(_) => quote_spanned!(span=> #support::eq(#x, #y)),
+            BinOp::Ne(_) => quote_spanned!(span=> #support::ne(#x, #y)),
+            BinOp::Lt(_) => quote_spanned!(span=> #support::lt(#x, #y)),
+            BinOp::Le(_) => quote_spanned!(span=> #support::le(#x, #y)),
+            BinOp::Gt(_) => quote_spanned!(span=> #support::gt(#x, #y)),
+            BinOp::Ge(_) => quote_spanned!(span=> #support::ge(#x, #y)),
+            // `&&` and `||`, which nobody can overload.
             op => quote_spanned!(span=> (#x #op #y)),
         }
     }
@@ -130,7 +177,7 @@ impl Host {
     fn window(&self, base: &Expr, index: &Expr) -> Option<&Ident> {
         let (ExprKind::Local(view), ExprKind::Local(index)) = (&base.kind, &index.kind) else { return None };
         let windows = self.windows.as_ref()?;
-        if windows.index == index.number { windows.slices.get(&view.number) } else { None }
+        if windows.index == Some(index.number) { windows.slices.get(&view.number) } else { None }
     }
 
     pub fn expr(&mut self, x: &Expr) -> TokenStream {
@@ -175,12 +222,12 @@ impl Host {
                     }
                     Place::Index(base, index) => {
                         let index_span = index.span;
-                        let (base, index) = (self.expr(base), self.expr(index));
+                        let (to, index) = (self.written(base), self.expr(index));
                         let (held, at) = (private_at("value", value_span), private_at("index", index_span));
                         quote_spanned!(span=> {
                             let #held = #value;
                             let #at = #index;
-                            #base.__set(#at, #held, #thread)
+                            #support::set(#to, #at, #held, #thread)
                         })
                     }
                     Place::Deref(item) => {
@@ -200,14 +247,14 @@ impl Host {
                     }
                     Place::Index(base, index) => {
                         let index_span = index.span;
-                        let (base, index) = (self.expr(base), self.expr(index));
+                        let (base, to, index) = (self.expr(base), self.written(base), self.expr(index));
                         let (at, old) = (private_at("index", index_span), private_at("old", span));
                         let result = self.binary(op, span, quote!(#old), quote!(#held));
                         quote_spanned!(span=> {
                             let #held = #value;
                             let #at = #index;
-                            let #old = #base.__get(#at, #thread);
-                            #base.__set(#at, #result, #thread)
+                            let #old = #support::get(&#base, #at, #thread);
+                            #support::set(#to, #at, #result, #thread)
                         })
                     }
                     Place::Deref(item) => {
@@ -223,11 +270,21 @@ impl Host {
                     return quote_spanned!(span=> #slice[#number]);
                 }
                 let (base, index) = (self.expr(base), self.expr(index));
-                quote_spanned!(span=> #base.__get(#index, #thread))
+                quote_spanned!(span=> #support::get(&#base, #index, #thread))
             }
             ExprKind::Method { receiver, name, generics, arguments } => {
-                let (receiver, arguments) = (self.expr(receiver), self.exprs(arguments));
-                quote_spanned!(span=> #receiver.#name #generics (#(#arguments),*))
+                let (on, arguments) = (self.expr(receiver), self.exprs(arguments));
+                let at = name.span();
+                let receiver = names::receiver(name, on, receiver.span);
+                let path = match names::owner(name) {
+                    Some(owner) => quote_spanned!(at=> ::wattle::__private::#owner::#name),
+                    None => quote_spanned!(at=> ::wattle::__private::support::#name),
+                };
+                // Its place is the method's name, as a fault names it.
+                match name == "step_by" {
+                    true => quote_spanned!(at=> #path #generics (#receiver, #(#arguments,)* #thread)),
+                    false => quote_spanned!(at=> #path #generics (#receiver, #(#arguments),*)),
+                }
             }
             ExprKind::Math { name, operands } => {
                 let operands = self.exprs(operands);
@@ -258,19 +315,27 @@ impl Host {
                 quote_spanned!(span=> if #condition #then #otherwise)
             }
             ExprKind::While { label, condition, body } => {
-                let (label, condition, body) = (label_of(label), self.expr(condition), self.block(body));
-                let (stop, leave) = (quote_spanned!(span=> #thread.must_stop()), self.leave());
-                quote_spanned!(span=> #label while #condition { if #stop { #leave } #body })
+                let stop = self.stop(Some(condition), body, span);
+                let (at, body) = self.within(label, false, |host| (host.expr(condition), host.block(body)));
+                let Labels { out, .. } = at;
+                let (condition, body) = body;
+                quote_spanned!(span=> #out: while #condition { #stop #body })
             }
             ExprKind::Loop { label, body } => {
-                let (label, body) = (label_of(label), self.block(body));
-                let (stop, leave) = (quote_spanned!(span=> #thread.must_stop()), self.leave());
-                quote_spanned!(span=> #label loop { if #stop { #leave } #body })
+                let stop = self.stop(None, body, span);
+                let (Labels { out, .. }, body) = self.within(label, false, |host| host.block(body));
+                quote_spanned!(span=> #out: loop { #stop #body })
             }
             ExprKind::For { label, pattern, source, body } => self.repeat(label, pattern, source, body, span),
             ExprKind::Block(block) => self.block(block),
-            ExprKind::Break(label) => quote_spanned!(span=> break #label),
-            ExprKind::Continue(label) => quote_spanned!(span=> continue #label),
+            ExprKind::Break(label) => {
+                let Labels { out, .. } = self.around(label);
+                quote_spanned!(span=> break #out)
+            }
+            ExprKind::Continue(label) => {
+                let Labels { again, .. } = self.around(label);
+                quote_spanned!(span=> continue #again)
+            }
             ExprKind::Return(value) => {
                 let value = value.as_ref().map(|value| self.expr(value));
                 match (self.is_kernel, value) {
@@ -305,113 +370,4 @@ impl Host {
             }
         }
     }
-
-    fn repeat(
-        &mut self,
-        label: &Option<syn::Lifetime>,
-        pattern: &Pattern,
-        source: &Expr,
-        body: &Block,
-        span: Span,
-    ) -> TokenStream {
-        let label = label_of(label);
-        if let ExprKind::Range { begin, end, inclusive } = &source.kind {
-            let (begin, end) = (self.expr(begin), self.expr(end));
-            let dots = if *inclusive { quote!(..=) } else { quote!(..) };
-            let (pattern, body) = (self.pattern(pattern), self.block(body));
-            return quote_spanned!(span=> #label for #pattern in (#begin)#dots(#end) #body);
-        }
-        let windows = self.windows_of(pattern, source, body);
-        let source_tokens = self.expr(source);
-        let (pattern_tokens, checked) = (self.pattern(pattern), self.block(body));
-        let Some((is_items, index_name, windows)) = windows else {
-            return quote_spanned!(span=> #label for #pattern_tokens in #source_tokens #checked);
-        };
-        let views: Vec<_> = windows.slices.keys().map(|number| private(&format!("view{number}"))).collect();
-        let names: Vec<_> = self.names(body, &windows);
-        let slices: Vec<_> = windows.slices.values().cloned().collect();
-        let outer = self.windows.replace(windows);
-        let plain = self.block(body);
-        self.windows = outer;
-        let (map, begin, end) = (private("map"), private("begin"), private("end"));
-        let (number, count, elements) = (private("number"), private("count"), private("elements"));
-        let consecutive = if is_items {
-            quote! {
-                let #elements = #map.__slice();
-                let #count = #elements.len();
-                #(let #slices = &#slices[..#count];)*
-                #label for #number in 0..#count {
-                    let #pattern_tokens = (#begin.wrapping_add(#number as u32), &mut #elements[#number]);
-                    let _ = #index_name;
-                    #plain
-                }
-            }
-        } else {
-            quote! {
-                let #count = (#end - #begin) as usize;
-                #(let #slices = &#slices[..#count];)*
-                #label for #number in 0..#count {
-                    let #pattern_tokens = #begin.wrapping_add(#number as u32);
-                    let _ = #index_name;
-                    #plain
-                }
-            }
-        };
-        quote_spanned! {span=> {
-            #(let #views = #names;)*
-            let mut #map = #source_tokens;
-            if let Some((#begin, #end, #(#slices,)*)) = #map.__bounds().and_then(|(#begin, #end)| {
-                Some((#begin, #end, #(#views.__window(#begin, #end)?,)*))
-            }) {
-                #consecutive
-            } else {
-                #label for #pattern_tokens in #map #checked
-            }
-        }}
-    }
-
-    fn names(&self, body: &Block, windows: &Windows) -> Vec<Ident> {
-        let mut names = BTreeMap::new();
-        body.walk(&mut |x| {
-            if let ExprKind::Local(local) = &x.kind
-                && windows.slices.contains_key(&local.number)
-            {
-                names.insert(local.number, Ident::new(&local.name.to_string(), local.name.span()));
-            }
-        });
-        names.into_values().collect()
-    }
-
-    /// The views that a loop reads at its very index, and whether it is a loop over items; none where the loop is not
-    /// one over an index map of consecutive indices, or is not an innermost one.
-    fn windows_of(&self, pattern: &Pattern, source: &Expr, body: &Block) -> Option<(bool, Ident, Windows)> {
-        let ExprKind::Method { name, .. } = &source.kind else { return None };
-        let is_items = name == "items";
-        let index = match (pattern, is_items) {
-            (Pattern::Local(local), false) if name == "indices" && !local.mutable => local,
-            (Pattern::Tuple(both), true) => match &both[..] {
-                [Pattern::Local(local), _] if !local.mutable => local,
-                _ => return None,
-            },
-            _ => return None,
-        };
-        if body.any(&|x| matches!(x.kind, ExprKind::For { .. } | ExprKind::While { .. } | ExprKind::Loop { .. })) {
-            return None;
-        }
-        let mut slices = BTreeMap::new();
-        body.walk(&mut |x| {
-            if let ExprKind::Index(base, at) = &x.kind
-                && let (ExprKind::Local(view), ExprKind::Local(at)) = (&base.kind, &at.kind)
-                && at.number == index.number
-                && self.lines.contains(&view.number)
-            {
-                slices.insert(view.number, format_ident!("slice{}", view.number, span = Span::mixed_site()));
-            }
-        });
-        (!slices.is_empty()).then(|| (is_items, index.name.clone(), Windows { index: index.number, slices }))
-    }
-}
-
-fn label_of(label: &Option<syn::Lifetime>) -> Option<TokenStream> {
-    label.as_ref().map(|label| quote!(#label:))
 }

@@ -8,6 +8,7 @@ mod ast;
 mod build;
 mod emit;
 mod host;
+mod names;
 mod parse;
 mod sample;
 mod signature;
@@ -32,6 +33,36 @@ use syn::{ItemFn, parse_macro_input};
 /// # Arithmetic
 /// It is the same on every device and in every build profile: integers wrap, shift counts are taken modulo the width,
 /// conversions from float saturate, an integer divided by zero is a fault and gives 0, and nothing is contracted.
+///
+/// # Mathematical functions
+/// An error is the distance from the true value of the function, for the operands as they are, in units in the last
+/// place (ulp) of that value. The bounds hold on every device and for all operands, also the largest.
+///
+/// | function | result | error at most |
+/// |---|---|---|
+/// | `x + y`, `x - y`, `x * y`, `x / y` | of floats | 0.5 ulp |
+/// | `x.sqrt()` | square root; NaN below zero | 0.5 ulp |
+/// | `x.fma(y, z)` | `x * y + z`, rounded once | 0.5 ulp |
+/// | `x.rsqrt()` | 1 by the square root; NaN below zero, an infinity of a zero | 1.5 ulp |
+/// | `x.exp()` | exponential | 1.5 ulp |
+/// | `x.ln()` | natural logarithm; NaN below zero, -infinity of a zero | 1.5 ulp |
+/// | `x.sin()` | sine of an angle in radians, however large; NaN of an infinity | 1.5 ulp |
+/// | `x.cos()` | cosine, likewise | 1.5 ulp |
+/// | `x.tanh()` | hyperbolic tangent | 3 ulp |
+/// | `x.pow(y)` | power; NaN below zero unless `y` is whole; 1 where `y` is 0 or `x` is 1 | 1.5 ulp |
+/// | `x.abs()`, `x.floor()`, `x.ceil()`, `x.round()` | `round`: halves away from zero | exact |
+/// | `x.min(y)`, `x.max(y)`, `x.clamp(y, z)` | of floats the one that is a number; -0 is less than +0 | exact |
+/// | `x.is_nan()`, `x.to_bits()`, `T::from_bits(n)` | of floats | exact |
+/// | `x.count_ones()`, `x.leading_zeros()`, `x.trailing_zeros()` | of integers, as `u32` | exact |
+///
+/// `clamp` is `x.max(y).min(z)`. Special values are those of C (ISO C 2011, annex F.10). Where the true value is within
+/// the bound of the largest finite number, the result may be infinite. A subnormal operand may count as a zero of its
+/// sign, and a result whose true value is subnormal may be any number from zero to the least normal one, with its sign.
+/// The sign and payload of a NaN are not promised.
+///
+/// CUDA and Vulkan devices run Wattle's own expansions of these functions. The host and the simulated device use the C
+/// library's `exp`, `ln`, `tanh` and `pow`, and its `sin` and `cos` of reduced angles; with it their results, and whether
+/// they are within the bounds, can change. The bounds are tested with glibc.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     expand(attribute, parse_macro_input!(item as ItemFn), "kernel", emit::kernel)

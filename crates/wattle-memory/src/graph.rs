@@ -89,6 +89,34 @@ impl Graph {
         self.push(event)
     }
 
+    /// Adds events in the middle of a thread, before the event `at`: whatever has that number or a greater one moves up
+    /// by `count`. The new ones are fences that order nothing until they are [replaced](Graph::replace).
+    pub fn insert(&mut self, at: EventId, thread: ThreadId, count: usize) {
+        let moved = |event: EventId| if event < at { event } else { event + count };
+        let blank = Event {
+            label: Label::fence(Level::Thread),
+            thread: Some(thread),
+            location: None,
+            reference: 0,
+            value: None,
+            unwritten: false,
+            source: u32::MAX,
+        };
+        self.events.splice(at..at, std::iter::repeat_n(blank, count));
+        self.reads_from.splice(at..at, std::iter::repeat_n(None, count));
+        self.other_half.splice(at..at, std::iter::repeat_n(None, count));
+        let links = self.reads_from.iter_mut().chain(&mut self.other_half).flatten();
+        links.chain(&mut self.initial).for_each(|event| *event = moved(*event));
+        let orders = [&mut self.coherence, &mut self.barriers, &mut self.fences, &mut self.system];
+        orders.into_iter().flatten().for_each(|(first, second)| (*first, *second) = (moved(*first), moved(*second)));
+    }
+
+    /// Makes an event another one of its thread.
+    pub fn replace(&mut self, event: EventId, label: Label, source: u32) {
+        self.events[event].label = label;
+        self.events[event].source = source;
+    }
+
     fn push(&mut self, event: Event) -> EventId {
         self.events.push(event);
         self.reads_from.push(None);

@@ -208,12 +208,12 @@ impl Lowering {
     }
 
     fn plain(&self, label: Label, shared: bool) -> Label {
-        match self.target {
-            // `Shared` memory is relaxed atomics on the host, so that a racy kernel is wrong, not undefined.
-            Target::Host if shared => Label { atomic: true, level: Level::System, ..label },
-            // Every access to memory that others may touch is NonPrivatePointer.
-            Target::Vulkan => Label { private: false, ..label },
-            _ => label,
+        // `Shared` memory is relaxed atomics on the host, so that a racy kernel is wrong, not undefined. Elsewhere it is
+        // weak, and on Vulkan not private: every access to memory that others may touch is NonPrivatePointer.
+        if self.target == Target::Host && shared {
+            Label { atomic: true, level: Level::System, ..label }
+        } else {
+            label
         }
     }
 

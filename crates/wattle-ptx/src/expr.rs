@@ -263,7 +263,7 @@ impl Emitter<'_> {
                 self.wrapped(ty, result)
             }
             BinaryOp::Div => self.op(&format!("div.rn.{}", number_type(ty)), class, &[x, y]),
-            // Of floats the one that is a number (PTX ISA 8.8, 9.7.3.11 "min").
+            // Of floats the one that is a number, and -0.0 is less than +0.0 (PTX ISA 8.8, 9.7.3.11 "min").
             BinaryOp::Min => self.op(&format!("min.{}", number_type(ty)), class, &[x, y]),
             BinaryOp::Max => self.op(&format!("max.{}", number_type(ty)), class, &[x, y]),
             BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => {

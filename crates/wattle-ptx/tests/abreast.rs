@@ -194,7 +194,7 @@ fn loads_under_way() {
 fn devices() -> Vec<Device> {
     let devices: Vec<_> = Device::all().into_iter().filter(|device| device.name().starts_with("cuda")).collect();
     if devices.is_empty() {
-        println!("skipped: no CUDA device is here");
+        test_skips::skipped("no CUDA device is here");
     }
     devices
 }

@@ -52,7 +52,7 @@ fn least_versions() {
     };
     for sm in [70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120] {
         if !takes(sm, (8, 8)) {
-            println!("skipped: this ptxas does not know sm_{sm}");
+            test_skips::skipped(format!("this ptxas does not know sm_{sm}"));
             continue;
         }
         for version in versions {

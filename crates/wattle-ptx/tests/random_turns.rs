@@ -244,7 +244,7 @@ fn case(seed: u64) -> Case {
 fn as_one_turn_after_another() {
     let devices: Vec<_> = Device::all().into_iter().filter(|device| device.name().starts_with("cuda")).collect();
     if devices.is_empty() {
-        println!("skipped on devices: no CUDA device is here");
+        test_skips::skipped("no CUDA device is here");
     }
     let (mut abreast, mut faults) = (0, 0);
     for seed in 0..COUNT {

@@ -231,14 +231,7 @@ impl Emitter<'_> {
             BinaryOp::Div => self.exact(Op::FDiv, ty, [x, y]),
             BinaryOp::Min | BinaryOp::Max => {
                 let first = self.compare(if op == BinaryOp::Min { less } else { greater }, x, y);
-                let first = if float {
-                    // Where one is not a number, the other is the result.
-                    let bool = self.asm.ty(Type::Bool);
-                    let not_a_number = self.asm.of(Op::IsNan, bool, &[y]);
-                    self.asm.of(Op::LogicalOr, bool, &[first, not_a_number])
-                } else {
-                    first
-                };
+                let first = if float { self.prefers(op, ty, first, x, y) } else { first };
                 self.select(ty, first, x, y)
             }
             BinaryOp::Pow => self.asm.extended(GlslStd450Op::Pow, of, &[x, y]),
@@ -272,6 +265,23 @@ impl Emitter<'_> {
                 self.compare(op, x, y)
             }
         }
+    }
+
+    /// Whether the lesser or greater of two floats is the first, if it is `beyond` the other, as a comparison says. That
+    /// takes zeros for equal, of which -0 is the lesser, and NaN for nothing, where the other one is the result.
+    ///
+    /// `FMin` and `NMin` leave zeros open (SPIR-V, extended instructions for GLSL).
+    fn prefers(&mut self, op: BinaryOp, ty: Type, beyond: Word, x: Word, y: Word) -> Word {
+        let bool = self.asm.ty(Type::Bool);
+        let not_a_number = self.asm.of(Op::IsNan, bool, &[y]);
+        let (equal, zero) = (self.compare(Op::FOrdEqual, x, y), self.asm.word(0));
+        // Equal numbers differ in their signs at most, and a sign is the highest bit of an integer.
+        let signed = if op == BinaryOp::Min { x } else { y };
+        let high = if ty.size() == 8 { self.halves(signed).1 } else { self.bits(ty, Type::U32, signed) };
+        let negative = self.compare(Op::SLessThan, high, zero);
+        let zeros = self.asm.of(Op::LogicalAnd, bool, &[equal, negative]);
+        let either = self.asm.of(Op::LogicalOr, bool, &[beyond, not_a_number]);
+        self.asm.of(Op::LogicalOr, bool, &[either, zeros])
     }
 
     /// The low and the high half of 64 bits.

@@ -29,7 +29,8 @@ impl VulkanBackend {
     }
 }
 
-impl Backend for VulkanBackend {
+// SAFETY: `VulkanMemory` has as many bytes as are asked for.
+unsafe impl Backend for VulkanBackend {
     fn properties(&self) -> &Properties {
         &self.physical.properties
     }

@@ -36,6 +36,18 @@ fn on_this_processor() -> Workarounds {
     Workarounds { split_fma: true, rough_division: false, ..Workarounds::default() }
 }
 
+/// How many memory accesses a kernel's code may have, its arrays' first zeros included, where the driver's compiler does not
+/// come to an end with more.
+///
+/// lavapipe (Mesa 22.3 with LLVM 15) makes a coroutine of a kernel; the time that this takes grows with the square and more
+/// of the number of accesses, each of which is a branch for each lane. Neither bytes nor threads matter: `[0.0; 256]` took 1
+/// second, `[0.0; 512]` 5, `[0.0; 1024]` 21, `[0.0; 2048]` minutes, as `f32` and as `f64`, for 1 thread and for 9; 512 loads
+/// of a buffer took 5. It compiles at the first launch, whose time limit cannot end it, so the device is lost then.
+/// SwiftShader takes `[0.0; 4096]`, which is the longest there is, for 256 threads in a second.
+pub(crate) fn most_accesses(driver: vk::DriverId) -> Option<u64> {
+    (driver == vk::DriverId::MESA_LLVMPIPE).then_some(1_200)
+}
+
 /// Whether a running kernel is surely shown what the host writes to memory of the device that the host can reach.
 ///
 /// The word that tells a launch to stop is polled by the launch. In the host's own memory every GPU that shares it sees

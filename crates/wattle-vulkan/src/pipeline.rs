@@ -8,11 +8,12 @@ use ash::{Device, vk};
 use rustc_hash::FxHashMap;
 use wattle_core::{Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, Result};
 use wattle_gpu::{cannot, lock, system};
-use wattle_ir::{MAX_RANK, SharedLen};
+use wattle_ir::{LocalId, MAX_RANK, SharedLen, Stmt};
 use wattle_spirv::{FaultSite, Lacking, Layout, SpecConstant};
 
 use crate::cache;
 use crate::context::Context;
+use crate::drivers;
 use crate::error::words;
 use crate::exit;
 use crate::physical::Physical;
@@ -53,6 +54,35 @@ pub(crate) struct Variant {
     pub(crate) threads: [u32; MAX_RANK],
     /// The length of the shared array that is sized at launch.
     pub(crate) shared_len: u32,
+}
+
+/// How many accesses to memory a kernel's code has, the zeros included with which its arrays begin.
+fn accesses(kernel: &wattle_ir::Kernel) -> u64 {
+    let len = |local: LocalId| kernel.locals.get(local.index()).map_or(0, |array| u64::from(array.len));
+    let mut count: u64 = kernel.locals.iter().map(|array| u64::from(array.len)).sum();
+    kernel.walk(&mut |stmt| {
+        count += match stmt {
+            Stmt::LoadLanes { dst, .. } => 2 * len(*dst),
+            Stmt::Load { .. }
+            | Stmt::Store { .. }
+            | Stmt::AtomicLoad { .. }
+            | Stmt::AtomicStore { .. }
+            | Stmt::AtomicUpdate { .. }
+            | Stmt::CompareExchange { .. } => 1,
+            Stmt::Assign { .. }
+            | Stmt::Divide { .. }
+            | Stmt::Fence { .. }
+            | Stmt::Barrier { .. }
+            | Stmt::If { .. }
+            | Stmt::Loop { .. }
+            | Stmt::Block { .. }
+            | Stmt::Break(_)
+            | Stmt::Continue(_)
+            | Stmt::Return
+            | Stmt::Assert { .. } => 0,
+        }
+    });
+    count
 }
 
 impl Pipelines {
@@ -143,6 +173,7 @@ impl Context {
             u64::from(len) * array.element.size() as u64
         });
         self.has_shared(&kernel, arrays.sum())?;
+        self.can_compile(&kernel)?;
         let module = wattle_spirv::build(&kernel, &self.physical.features).map_err(|lacking| self.lacks(&lacking))?;
         let views = module.layout.views.len();
         let mut sets = vec![self.pipelines.queue_layout];
@@ -207,6 +238,26 @@ impl Context {
             what: FaultKind::SharedMemory { asked, available },
         }))
         .into())
+    }
+
+    /// Refuses a kernel that the driver's compiler does not come to an end with.
+    fn can_compile(&self, kernel: &wattle_ir::Kernel) -> Result<()> {
+        let Some(most) = drivers::most_accesses(self.physical.driver) else { return Ok(()) };
+        let found = accesses(kernel);
+        if found <= most {
+            return Ok(());
+        }
+        let longest = kernel.locals.iter().max_by_key(|array| array.len).map(|array| {
+            let bytes = u64::from(array.len) * array.element.size() as u64;
+            format!("; its longest array, `[{}; {}]`, has {bytes} bytes", array.element, array.len)
+        });
+        let what = format!(
+            "run kernel `{}`, whose code has {found} memory accesses, with one for each element of an array that is set as a \
+             whole: {most} at the most, since the driver's compiler takes minutes for more{}",
+            kernel.name,
+            longest.unwrap_or_default()
+        );
+        Err(cannot(self.name(), what, "use a shorter array, a buffer, or a loop"))
     }
 
     /// The pipeline for blocks of this shape, made if it was not yet.

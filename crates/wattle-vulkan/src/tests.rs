@@ -21,7 +21,7 @@ fn contexts() -> (Vec<(Device, Arc<Context>)>, MutexGuard<'static, ()>) {
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let found = crate::survey();
     for missing in &found.missing {
-        eprintln!("skipped: {}", missing.reason);
+        test_skips::skipped(&missing.reason);
     }
     let opened = |device: Device| {
         let backend = device.backend().as_any().downcast_ref::<VulkanBackend>().unwrap();
@@ -135,7 +135,7 @@ fn a_launch_that_does_not_end() {
     let (all, _alone) = contexts();
     for (device, context) in all {
         if context.physical.features.workarounds.loops_end_after.is_some() || !context.is_software() {
-            eprintln!("skipped: {} ends long loops, or long launches, itself", device.name());
+            eprintln!("not possible: {} ends long loops, or long launches, itself", device.name());
             continue;
         }
         let mut executor = Executor::new(&context).unwrap();
@@ -197,7 +197,9 @@ fn in_a_child(test: &str, variable: &str) -> bool {
     command.args(["--exact", &format!("tests::{test}"), "--nocapture"]).env(CHILD, "1").env(variable, "1");
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
-    text.lines().filter(|line| line.starts_with("skipped")).for_each(|line| eprintln!("{line}"));
+    text.lines()
+        .filter(|line| line.starts_with("skipped") || line.starts_with("not possible"))
+        .for_each(|line| eprintln!("{line}"));
     assert!(output.status.success(), "{}\n{text}", output.status);
     true
 }

@@ -9,7 +9,7 @@ use wattle::{Device, ErrorKind};
 fn devices() -> Vec<Device> {
     let wattle_core::Found { devices, missing, .. } = wattle_vulkan::survey();
     for missing in &missing {
-        eprintln!("skipped: {}", missing.reason);
+        test_skips::skipped(&missing.reason);
     }
     devices
 }

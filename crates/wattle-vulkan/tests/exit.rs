@@ -77,7 +77,9 @@ fn work_and_exit(device: &Device) {
 fn exit_while_threads_work() {
     if std::env::var_os("WATTLE_VULKAN_VALIDATION").is_some_and(|value| value != "0") {
         // What the layer makes while it is first used for something, it destroys before anybody else is asked.
-        eprintln!("skipped: the validation layer does not survive the end of a process whose threads are within it");
+        eprintln!(
+            "not possible: the validation layer does not survive the end of a process whose threads are within it"
+        );
         return;
     }
     for (number, device) in devices().iter().enumerate() {

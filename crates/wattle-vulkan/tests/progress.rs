@@ -75,7 +75,7 @@ fn against_the_order(acc: &Acc, told: Atomic<u32>) {
 fn a_wait_for_higher_blocks_is_ended() {
     for device in devices() {
         if device.properties().kind != DeviceKind::Software {
-            eprintln!("skipped: {} may run so many blocks at once", device.name());
+            eprintln!("not possible: {} may run so many blocks at once", device.name());
             continue;
         }
         let blocks = 4 * device.properties().workers as usize + 1;

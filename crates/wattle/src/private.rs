@@ -2,7 +2,9 @@
 
 use std::marker::PhantomData;
 
-pub use wattle_core::{Acc, Bundle, IntoArg, KernelInfo, Launch, Parameter, Thread, range, support};
+pub use wattle_core::{
+    Acc, Atomic, Draft, Indices, IntoArg, KernelInfo, Launch, Parameter, Range, Read, Thread, range, support,
+};
 pub use wattle_ir::build::{self, Variable};
 pub use wattle_ir::{KernelType, Site};
 
@@ -42,14 +44,14 @@ impl<'a> OnlyInKernels<'a> {
 
 /// A function that a kernel calls, and where it does.
 pub struct Callee<'a, F> {
-    function: F,
+    function: PhantomData<F>,
     call: OnlyInKernels<'a>,
 }
 
 /// `function`, as this thread calls it.
 #[inline(always)]
-pub fn on_host<'a, F>(thread: &'a Thread<'_>, function: F) -> Callee<'a, F> {
-    Callee { function, call: OnlyInKernels(Within::Host(thread)) }
+pub fn on_host<'a, F: Copy>(thread: &'a Thread<'_>, _: F) -> Callee<'a, F> {
+    Callee { function: PhantomData, call: OnlyInKernels(Within::Host(thread)) }
 }
 
 /// A builder that calls `F`: a trait, so that the result is erroneous where the builder is (see [`Once`]).
@@ -61,8 +63,8 @@ pub trait Calls<'a, F> {
 }
 impl<'a, F: 'a> Calls<'a, F> for build::Builder {
     type Callee = Callee<'a, F>;
-    fn callee(&'a self, function: F) -> Callee<'a, F> {
-        Callee { function, call: OnlyInKernels(Within::Builder(self)) }
+    fn callee(&'a self, _: F) -> Callee<'a, F> {
+        Callee { function: PhantomData, call: OnlyInKernels(Within::Builder(self)) }
     }
 }
 
@@ -71,21 +73,35 @@ pub fn in_builder<'a, B: Calls<'a, F>, F>(builder: &'a B, function: F) -> B::Cal
     builder.callee(function)
 }
 
-impl<'a, F: FnOnce(OnlyInKernels<'a>) -> B, B> Callee<'a, F> {
-    /// The type that has the bodies of a function that `#[device_fn]` has made.
+impl<'a, F: FnOnce(OnlyInKernels<'a>) -> B, B: Bodies<'a>> Callee<'a, F> {
+    /// The bodies of a function that `#[device_fn]` has made. The function itself is not called: it only names them, and
+    /// one that a user has written could as well.
     #[inline(always)]
     pub fn __bodies(self) -> B {
-        (self.function)(self.call)
+        B::within(self.call)
     }
 }
 
-/// What `__bodies` is of all other functions: an error in words. Nothing implements it.
+/// The type that `#[device_fn]` makes, which has the function's two bodies.
+///
+/// # Safety
+/// The bodies are those that the macro writes of the user's function: `__host` keeps no view, and `__build` builds what
+/// `__host` does.
+pub unsafe trait Bodies<'a> {
+    /// The bodies, as they are called there.
+    fn within(call: OnlyInKernels<'a>) -> Self;
+}
+
+/// What `__bodies` is of all other functions: an error in words.
+///
+/// # Safety
+/// Nothing implements it.
 #[diagnostic::on_unimplemented(
     message = "a kernel can call no function but those that are marked `#[device_fn]`",
     label = "not marked `#[device_fn]`",
     note = "write `#[device_fn]` above this function, if it is yours; mathematical functions are methods: `x.sqrt()`"
 )]
-pub trait DeviceFunction {
+pub unsafe trait DeviceFunction {
     /// No type.
     type Bodies;
 }
@@ -105,6 +121,18 @@ impl<F> NotMarked<F> for Callee<'_, F> {
         unreachable!("nothing is a `DeviceFunction`")
     }
 }
+
+/// What a kernel may end with.
+#[diagnostic::on_unimplemented(
+    message = "a kernel returns nothing",
+    label = "a value of type `{Self}`, which nobody takes; end it with `;`"
+)]
+pub trait Nothing {}
+impl Nothing for () {}
+
+/// The end of a kernel.
+#[inline(always)]
+pub fn nothing<T: Nothing>(_: T) {}
 
 /// A constant that a kernel names.
 #[inline(always)]

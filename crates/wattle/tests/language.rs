@@ -5,12 +5,12 @@
 
 #[macro_use]
 mod support {
-    /// Whether the device has a driver, and says that it lacks what the kernel needs; then it is told and passed over.
+    /// Whether the device has a driver, and says that it lacks what the kernel needs; then it is said and passed over.
     pub fn lacks(device: &wattle::Device, error: &wattle::Error) -> bool {
         let driver = matches!(device.properties().kind, wattle::DeviceKind::Gpu | wattle::DeviceKind::Software);
         let lacks = driver && matches!(error.kind(), wattle::ErrorKind::Capability { .. });
         if lacks {
-            println!("skipped on {}: {error}", device.name());
+            println!("not possible on {}: {error}", device.name());
         }
         lacks
     }
@@ -70,5 +70,7 @@ mod functions;
 mod maps;
 #[path = "language/memory.rs"]
 mod memory;
+#[path = "language/names.rs"]
+mod names;
 #[path = "language/values.rs"]
 mod values;

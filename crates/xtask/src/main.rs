@@ -2,12 +2,14 @@
 //!
 //! `cargo run --release -p xtask -- promise` judges all small programs of two threads on all targets; see
 //! `crates/wattle-check/tests/small/mod.rs`. `fuzz` runs random kernels on every device with a driver. `oracle` compares
-//! the checker with the simulated device. `pack` makes a folder for a machine with a GPU.
+//! the checker with the simulated device. `mutants` changes what the models say. `pack` makes a folder for a machine with
+//! a GPU.
 
 mod assemble;
 #[path = "../../wattle-ptx/tests/assembled/mod.rs"]
 mod assembled;
 mod fuzz;
+mod mutants;
 mod oracle;
 mod pack;
 #[path = "../../wattle-check/tests/oracle/mod.rs"]
@@ -48,6 +50,11 @@ cargo xtask assemble [--kernels N] [--arch 90]
 
 Assembles random kernels with ptxas (.ci/ptx-tools installs it), and tells of each warning.
 
+cargo xtask mutants [--shard 0/4] [--only wattle-memory]
+
+Changes the models, the lowering table, the clocks and the orderings in one place at a time (cargo-mutants), and fails if
+the crate's own tests do not notice a change that crates/xtask/survivors.txt does not list.
+
 cargo xtask pack [--output FOLDER]
 
 Makes a folder, target/gpu if no other is named, with the programs and the script gpu.sh that tests and measures all this
@@ -80,6 +87,10 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         };
         return oracle::run(cases, seed);
+    }
+    if arguments.first().is_some_and(|first| first == "mutants") {
+        let [shard, only] = [after("--shard"), after("--only")].map(|value| value.map(String::as_str));
+        return mutants::run(&mutants::Wanted { shard, only });
     }
     if arguments.first().is_some_and(|first| first == "pack") {
         return pack::run(Path::new(after("--output").map_or("target/gpu", String::as_str)));

@@ -3,12 +3,16 @@
 mod atomic;
 pub mod compare;
 pub mod convert;
+mod fence;
 pub mod float;
 pub mod grid;
 pub mod int;
 pub mod memory;
 pub mod op;
 mod thread;
+#[cfg(test)]
+#[path = "../../tests/tools/mod.rs"]
+mod tools;
 
 use std::fmt;
 

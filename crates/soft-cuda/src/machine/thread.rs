@@ -2,6 +2,7 @@
 
 use super::atomic;
 use super::convert::convert;
+use super::fence;
 use super::int;
 use super::memory::{LOCAL_WINDOW, SHARED_WINDOW, View, WINDOW};
 use super::op::{Access, NO_REG, Op, Reg, Special};
@@ -369,7 +370,7 @@ impl Own<'_> {
                     let old = self.update(common, access, |old| (old == expected).then_some(new))?;
                     self.regs[*d as usize] = old;
                 }
-                Op::Fence => std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst),
+                Op::Fence => fence::full(),
                 Op::Barrier { waits, a, b } => {
                     let (barrier, threads) = (get!(a), b.map(|b| get!(b)));
                     if barrier > 15 || threads.is_some_and(|threads| threads == 0 || threads % 32 != 0) {

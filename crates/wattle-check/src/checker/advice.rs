@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use wattle_core::{Device, Result, Summary};
 
 use super::changes::{self, Change};
+use super::explore::stopped;
 use super::report::{Report, Verdict};
 use super::{Checker, explore};
 use crate::program::Edits;
@@ -48,15 +49,17 @@ impl Trials<'_> {
         for change in changes {
             change.apply(&mut edits);
         }
+        if self.time_is_up() {
+            return false;
+        }
         self.advice.tried += 1;
-        let checker = self.checker.clone().edits(edits).time(self.each);
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let checker = self.checker.clone().edits(edits).time(self.each.min(left));
         explore::check(&checker, self.scenario).is_ok_and(|report| report.verdict == Verdict::Holds)
     }
 
     fn time_is_up(&mut self) -> bool {
-        let cancelled = self.checker.cancelled.as_ref();
-        let up = Instant::now() >= self.deadline
-            || cancelled.is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed));
+        let up = Instant::now() >= self.deadline || stopped(&self.checker.limits(None)).is_some();
         self.advice.cut_short |= up;
         up
     }

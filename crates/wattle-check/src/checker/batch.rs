@@ -60,9 +60,11 @@ pub(super) type Memory = Vec<(Address, u64)>;
 
 /// Runs launches, a group for each queue, and leaves one of the memories that they can leave.
 pub(super) fn run(run: &Run, groups: &[Vec<Enqueued>]) -> Result<()> {
-    let world = world(run, groups).inspect_err(|error| {
+    // Also where the scenario does not mind the error: what was not searched is not known to hold.
+    let refused = |error: &Error| {
         lock(&run.path).refused.get_or_insert(error.clone());
-    })?;
+    };
+    let world = world(run, groups).inspect_err(refused)?;
     let (fingerprint, what) = fingerprint(&world);
     let known = {
         let path = lock(&run.path);
@@ -76,7 +78,7 @@ pub(super) fn run(run: &Run, groups: &[Vec<Enqueued>]) -> Result<()> {
             return Err(system("checking", text));
         }
         None => {
-            let phase = Arc::new(judge(run, world, fingerprint, what.clone())?);
+            let phase = Arc::new(judge(run, world, fingerprint, what.clone()).inspect_err(refused)?);
             let mut path = lock(&run.path);
             path.phases.push(phase.clone());
             path.chosen.push(0);

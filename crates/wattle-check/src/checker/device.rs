@@ -111,7 +111,8 @@ impl CheckedBackend {
     }
 }
 
-impl Backend for CheckedBackend {
+// SAFETY: its memory has no host pointer, and its elements are counted by the run.
+unsafe impl Backend for CheckedBackend {
     fn properties(&self) -> &Properties {
         &self.0.properties
     }

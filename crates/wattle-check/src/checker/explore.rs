@@ -4,14 +4,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use wattle_core::{Device, ErrorKind, LaunchOptions, Result, Shape, Summary};
+use wattle_core::{Device, Error, ErrorKind, LaunchOptions, Result, Shape, Summary};
 
 use super::device::{CheckedBackend, Path, Run, Shared, lock, most_threads};
 use super::frames::{Frames, text};
-use super::queue::system;
+use super::queue::panicked;
 use super::report::{Report, Unknown, Verdict, Violation};
 use super::{Checker, Witness};
-use crate::search::Statistics;
+use crate::search::{Limits, Statistics, Stopped, Watch};
 
 /// Checks a scenario's function.
 pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summary>) -> Result<Report> {
@@ -167,6 +167,7 @@ fn explore(
             return Ok(framed);
         }
         match summary {
+            Err(error) if is_unanswered(&error) => return Err(error),
             Ok(summary) => {
                 if report.example.is_none() {
                     report.example.clone_from(&witness);
@@ -196,10 +197,8 @@ fn explore(
         if !report.violations.is_empty() {
             return Ok(framed);
         }
-        if let Some(deadline) = shared.deadline
-            && Instant::now() >= deadline
-        {
-            note(&mut report.unknown, Unknown::Stopped("the time limit was reached".into()));
+        if let Some(stopped) = stopped(&checker.limits(shared.deadline)) {
+            note(&mut report.unknown, Unknown::Stopped(stopped.to_string()));
             return Ok(framed);
         }
         // The next path: another outcome of the last search that has one.
@@ -230,15 +229,33 @@ fn run(
 ) -> (Result<Summary>, Path) {
     let run = Arc::new(Run::new(checker, frames, shared.clone(), path));
     let device = CheckedBackend::device(&run);
-    let summary = catch_unwind(AssertUnwindSafe(|| scenario(&device))).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        Err(system("the scenario", format!("it panicked: {text}")))
-    });
+    let summary = catch_unwind(AssertUnwindSafe(|| scenario(&device)))
+        .unwrap_or_else(|panic| Err(panicked("the scenario", &*panic)));
     // What nobody waited for happens all the same.
     run.finish();
     let path = std::mem::take(&mut *lock(&run.path));
     (summary, path)
+}
+
+/// The limit that has been reached, if one has.
+pub(super) fn stopped(limits: &Limits) -> Option<Stopped> {
+    Watch::new(limits).check()
+}
+
+/// Whether a scenario ended so because of what the checker, or this machine, cannot do: that is no violation.
+fn is_unanswered(error: &Error) -> bool {
+    match error.kind() {
+        ErrorKind::Capability { .. }
+        | ErrorKind::DeviceUnusable { .. }
+        | ErrorKind::OutOfMemory { .. }
+        | ErrorKind::UnknownDevice { .. }
+        | ErrorKind::Interrupted { .. }
+        | ErrorKind::System { .. } => true,
+        ErrorKind::QueueStopped { first } => is_unanswered(first),
+        // `unwrap` has made a text of the error: what this device cannot do begins with its name.
+        ErrorKind::Panic { message, .. } => message.contains("device `checker"),
+        _ => false,
+    }
 }
 
 /// Adds an item that is not there yet.

@@ -15,7 +15,9 @@ use super::queue::system;
 use super::report::{Unknown, Violation};
 use super::schedule::{Schedule, schedules};
 use crate::program::{KernelThread, LaunchWorld, World};
-use crate::search::{End, Execution, Fault, Limits, Problem, Setup, Spawn, Statistics, Visitor, last_values, search};
+use crate::search::{
+    Dependencies, End, Execution, Fault, Problem, Setup, Spawn, Statistics, Visitor, last_values, search,
+};
 
 /// The most outcomes of one search that are kept.
 const MAX_OUTCOMES: usize = 100_000;
@@ -146,7 +148,8 @@ impl<'r> Judge<'r> {
             let runs = |thread: &ThreadId| !halted.contains(thread);
             let alike = symmetric.iter().map(|class| class.iter().copied().filter(runs).collect()).collect();
             self.search(some, alike, phase)?;
-            if !self.violations.is_empty() {
+            let stopped = phase.unknown.iter().any(|unknown| matches!(unknown, Unknown::Stopped(_)));
+            if stopped || !self.violations.is_empty() {
                 break;
             }
         }
@@ -169,13 +172,10 @@ impl<'r> Judge<'r> {
             symmetric,
             assume_race_free: self.assume_race_free,
             system: Vec::new(),
+            dependencies: Dependencies::AsCompiled,
+            failed_iterations: true,
             sample: checker.sample,
-            limits: Limits {
-                deadline: self.run.shared.deadline,
-                memory: checker.memory,
-                heeds_interrupt: true,
-                cancelled: checker.cancelled.clone(),
-            },
+            limits: checker.limits(self.run.shared.deadline),
         };
         let (end, statistics) = search(&setup, self);
         if self.schedule.is_none() {
@@ -186,6 +186,10 @@ impl<'r> Judge<'r> {
         }
         if statistics.bounded > 0 {
             phase.unknown.push(Unknown::LoopBound(checker.loop_bound));
+        }
+        if statistics.cut > 0 {
+            let what = "an iteration of a waiting loop can fail in more ways than were tried";
+            phase.unknown.push(Unknown::Stopped(what.into()));
         }
         match end {
             End::Exhausted | End::BrokenOff => Ok(()),
@@ -313,6 +317,19 @@ impl Visitor<KernelThread> for Judge<'_> {
             }
         }
         ControlFlow::Continue(())
+    }
+
+    fn failed_iteration(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+        if self.must_search_in_full(execution) {
+            return ControlFlow::Break(());
+        }
+        match self.wrong(execution).filter(|_| self.schedule.is_none()) {
+            Some(violation) => {
+                self.violations.push(violation);
+                ControlFlow::Break(())
+            }
+            None => ControlFlow::Continue(()),
+        }
     }
 
     fn waits_in_vain(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {

@@ -44,7 +44,7 @@ pub use report::{Report, Unknown, Verdict, Violation};
 pub use witness::Witness;
 
 use crate::program::Edits;
-use crate::search::Sample;
+use crate::search::{Limits, Sample};
 
 /// How often a loop that may go on for ever, and that changes something each time, is gone through.
 const LOOP_BOUND: u32 = 4;
@@ -196,6 +196,11 @@ impl Checker {
 
     fn keeping_on(self) -> Checker {
         Checker { keeps_on: true, ..self }
+    }
+
+    /// When a search gives up.
+    fn limits(&self, deadline: Option<Instant>) -> Limits {
+        Limits { deadline, memory: self.memory, heeds_interrupt: true, cancelled: self.cancelled.clone() }
     }
 
     fn deadline(&self) -> Option<Instant> {

@@ -1,5 +1,6 @@
 //! The queues of the checker's device, and how a run moves on: other operations one by one, launches by a search.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, TryLockError};
@@ -101,7 +102,7 @@ impl Run {
                     }
                     Operation::Copy(transfer) if !self.failed(number) => transfer.run(),
                     Operation::Task(task) if !self.failed(number) => catch_unwind(AssertUnwindSafe(task))
-                        .unwrap_or_else(|_| Err(system("a host task", "it panicked"))),
+                        .unwrap_or_else(|panic| Err(panicked("a host task", &*panic))),
                     _ => Ok(()),
                 };
                 let mut lines = lock(&self.lines);
@@ -202,4 +203,11 @@ impl Run {
 
 pub(super) fn system(what: &str, message: impl ToString) -> Error {
     ErrorKind::System { what: what.to_owned(), message: message.to_string() }.into()
+}
+
+/// A panic in `what`, with its message.
+pub(super) fn panicked(what: &str, panic: &(dyn Any + Send)) -> Error {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let message = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    ErrorKind::Panic { what: what.to_owned(), message }.into()
 }

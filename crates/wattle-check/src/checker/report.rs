@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use wattle_core::Error;
+use wattle_ir::Stmt;
 use wattle_memory::{EventId, Model, Target};
 
 use super::orders::Orders;
@@ -183,4 +184,15 @@ pub struct Report {
     pub orders: BTreeMap<String, Orders>,
     /// The programs of the launches: what advice can change.
     pub launches: Vec<std::sync::Arc<crate::program::World>>,
+}
+
+impl Report {
+    /// Whether a kernel of the scenario's launches asserts something.
+    pub fn kernels_assert(&self) -> bool {
+        let mut asserts = false;
+        for launch in self.launches.iter().flat_map(|world| &world.launches) {
+            launch.program.kernel().walk(&mut |stmt| asserts |= matches!(stmt, Stmt::Assert { .. }));
+        }
+        asserts
+    }
 }

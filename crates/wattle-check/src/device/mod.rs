@@ -8,6 +8,7 @@
 mod memory;
 mod queue;
 mod report;
+mod shape;
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -26,7 +27,7 @@ use self::queue::{Line, SimulatedQueue};
 use crate::simulate::{Init, MemoryId, Options, Simulator};
 
 /// How many threads a block of the simulated device can have.
-const MAX_THREADS_PER_BLOCK: u32 = 4096;
+const MAX_THREADS_PER_BLOCK: u32 = crate::simulate::MAX_BLOCK as u32;
 /// How much shared memory a block can have, in bytes.
 const MAX_SHARED_MEMORY: u64 = 1 << 20;
 /// How many blocks a cooperative launch can have.
@@ -106,7 +107,8 @@ fn system(what: &str, message: impl ToString) -> Error {
     ErrorKind::System { what: what.to_owned(), message: message.to_string() }.into()
 }
 
-impl Backend for SimulatedBackend {
+// SAFETY: the simulator allocates as many elements as are asked for; its memory has no host pointer.
+unsafe impl Backend for SimulatedBackend {
     fn properties(&self) -> &Properties {
         &self.0.properties
     }

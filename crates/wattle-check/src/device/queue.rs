@@ -14,6 +14,7 @@ use wattle_machine::{LaunchShape, Program};
 
 use super::memory::SimulatedMemory;
 use super::report::error_of;
+use super::shape::split;
 use super::{MAX_COOPERATIVE_BLOCKS, State, lock, system};
 use crate::simulate::{Agent, Argument, LaunchId, LaunchRequest, Simulator};
 
@@ -292,17 +293,13 @@ impl State {
         options: LaunchOptions,
     ) -> Result<()> {
         self.free();
-        // Frames are blocks here, and their extents are threads, unless fewer were asked for.
         let (frame_count, frame_extent) = (shape.outer, shape.inner);
         let (grid_extent, block_extent) = match shape.kind {
             ShapeKind::Threads => (frame_count, frame_extent),
-            ShapeKind::Frames => (
-                Shape::at_most(frame_count, options.most_blocks()),
-                Shape::at_most(frame_extent, options.most_threads()),
-            ),
+            ShapeKind::Frames => split(shape, &options, self.program(&*kernel)?.words()),
         };
-        let blocks: u32 = grid_extent.iter().product();
-        if options.is_cooperative() && blocks > MAX_COOPERATIVE_BLOCKS {
+        let blocks: u64 = grid_extent.iter().map(|&extent| u64::from(extent)).product();
+        if options.is_cooperative() && blocks > MAX_COOPERATIVE_BLOCKS.into() {
             return Err(ErrorKind::Capability {
                 device: self.properties.name.clone(),
                 what: format!("run {blocks} blocks at once: {MAX_COOPERATIVE_BLOCKS} at the most"),

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use wattle_ir::{Place, Type};
 use wattle_machine::{Deferred, Location, Position, Request, Thread, Value};
 use wattle_memory::{
-    Classes, FenceOrder, Label, Lowered, NoScope, ReadOrder, Scope, ThreadId, UpdateOrder, WriteOrder,
+    Classes, FenceOrder, Label, Lowered, NoScope, ReadOrder, Scope, Target as Machine, ThreadId, UpdateOrder,
+    WriteOrder,
 };
 
 use super::world::{HIDDEN, LaunchWorld, World};
 use super::{Edit, Strength};
-use crate::search::{Action, Address, Barrier, Change, Initial, Members, Process, Target};
+use crate::search::{Action, Address, Barrier, Change, Convergence, Initial, Members, Process, Target};
 
 /// A thread of a launch.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -29,6 +30,9 @@ pub struct KernelThread {
     halts_after: Option<u32>,
     writes: u32,
 }
+
+/// The threads of a warp in PTX (`WARP_SZ`).
+const PTX_WARP: u32 = 32;
 
 /// What a request stands for besides its first action.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -54,7 +58,7 @@ enum Rest {
 enum Held {
     Read { target: Option<Target>, label: Label, source: u32 },
     Write { target: Option<Target>, value: Option<u64>, label: Label, source: u32 },
-    Barrier { label: Label, source: u32 },
+    Barrier { label: Label, instance: u64, source: u32 },
 }
 
 /// What the next answer is for.
@@ -187,7 +191,7 @@ impl KernelThread {
                     self.rest.push(Rest::Lane { address, bytes, label, source });
                 }
                 self.awaited = Awaited::Lane { of: lanes };
-                return Ok(self.resume());
+                return Ok(self.resume(world));
             }
             Request::Store { location, value } => {
                 let (target, label) = (self.target(launch, &location), plain(location.place, true)?);
@@ -224,7 +228,8 @@ impl KernelThread {
             }
             Request::Fence { order, scope, .. } => {
                 if edit.strength == Some(Strength::FenceAsBarrier) {
-                    return Ok(Some(self.barrier(launch.lowering.barrier(), source)));
+                    let instance = self.added_instance(world, launch);
+                    return Ok(Some(self.barrier(launch, launch.lowering.barrier(), instance, source)));
                 }
                 let fence = match edit.strength {
                     Some(Strength::Fence(fence)) => fence,
@@ -233,13 +238,14 @@ impl KernelThread {
                 if let Some((order, scope)) = fence {
                     self.push_fence(launch, order, scope, source)?;
                 }
-                return Ok(self.resume());
+                return Ok(self.resume(world));
             }
-            Request::Barrier { .. } => {
+            Request::Barrier { iterations, .. } => {
                 if edit.strength == Some(Strength::Barrier(false)) {
-                    return Ok(self.resume());
+                    return Ok(self.resume(world));
                 }
-                self.barrier(launch.lowering.barrier(), source)
+                let instance = world.barrier_instance((number, at, iterations));
+                self.barrier(launch, launch.lowering.barrier(), instance, source)
             }
             Request::LoopHead { label, .. } => return Ok(Some(Action::LoopHead { label: label.0 })),
             Request::BackEdge { label, .. } => return Ok(Some(Action::BackEdge { label: label.0, source })),
@@ -258,9 +264,10 @@ impl KernelThread {
             Action::Write { target, value, label, source } => {
                 self.rest.insert(first, held(Held::Write { target, value, label, source }));
             }
-            Action::Barrier { label, source, .. } => {
+            Action::Barrier { label, source, barrier } => {
                 self.barriers -= 1;
-                self.rest.insert(first, held(Held::Barrier { label, source }));
+                let instance = barrier.converges.map_or(0, |converges| converges.instance);
+                self.rest.insert(first, held(Held::Barrier { label, instance, source }));
             }
             // A fence before an update is not advised: the update's own order says the same.
             other => return Ok(Some(other)),
@@ -269,16 +276,31 @@ impl KernelThread {
             self.push_fence(launch, order, scope, source)?;
         }
         if edit.barrier_before {
-            self.rest.push(held(Held::Barrier { label: launch.lowering.barrier(), source }));
+            let instance = self.added_instance(world, launch);
+            self.rest.push(held(Held::Barrier { label: launch.lowering.barrier(), instance, source }));
         }
-        Ok(self.resume())
+        Ok(self.resume(world))
     }
 
-    fn barrier(&mut self, label: Label, source: u32) -> Action {
+    /// The thread's next barrier. Its block's threads meet in the order in which they come, and have to be at the same
+    /// instance of the same statement (SPIR-V: `OpControlBarrier`'s "same dynamic instance"); PTX demands it of
+    /// the threads of one warp alone (`bar.sync` is `barrier.cta.sync.aligned`).
+    fn barrier(&mut self, launch: &LaunchWorld, label: Label, instance: u64, source: u32) -> Action {
         self.barriers += 1;
         let members = Members::Threads(self.members.clone());
-        let barrier = Barrier { instance: self.barriers as u64, resource: 0, members, waits: true };
+        let group = match launch.lowering.target() {
+            Machine::Ptx { .. } => launch.thread_in_block(self.position()) / PTX_WARP,
+            Machine::Portable | Machine::Vulkan | Machine::Host => 0,
+        };
+        let converges = Some(Convergence { group, instance });
+        let barrier = Barrier { instance: self.barriers as u64, resource: 0, members, waits: true, converges };
         Action::Barrier { barrier, label, source }
+    }
+
+    /// The instance of a barrier that an edit adds: nothing counts the iterations of the loops around it, so threads
+    /// that come to it for the same time are taken to be in the same ones.
+    fn added_instance(&self, world: &World, launch: &LaunchWorld) -> u64 {
+        world.barrier_instance((launch.number, self.thread.at(), vec![u64::MAX, self.barriers as u64]))
     }
 
     fn update(
@@ -302,7 +324,7 @@ impl KernelThread {
     /// What it does next, as long as it is scheduled.
     fn go_on(&mut self, world: &World) -> Action {
         loop {
-            if let Some(action) = self.resume() {
+            if let Some(action) = self.resume(world) {
                 return action;
             }
             let launch = self.launch(world);
@@ -318,7 +340,7 @@ impl KernelThread {
     }
 
     /// The next of what the last request stands for.
-    fn resume(&mut self) -> Option<Action> {
+    fn resume(&mut self, world: &World) -> Option<Action> {
         Some(match self.rest.pop()? {
             Rest::Fence(label, source) => Action::Fence { label, source },
             Rest::Hidden { read, write, source } => {
@@ -338,7 +360,7 @@ impl KernelThread {
                     Action::Read { target, label, source }
                 }
                 Held::Write { target, value, label, source } => Action::Write { target, value, label, source },
-                Held::Barrier { label, source } => self.barrier(label, source),
+                Held::Barrier { label, instance, source } => self.barrier(self.launch(world), label, instance, source),
             },
         })
     }
@@ -392,6 +414,11 @@ impl Process for KernelThread {
             && self.lanes == other.lanes
             && self.awaited == other.awaited
             && self.barriers == other.barriers
+    }
+
+    fn ways(&self, world: &World) -> Option<Vec<KernelThread>> {
+        let ways = self.thread.ways_on(&self.launch(world).program)?;
+        Some(ways.into_iter().map(|thread| KernelThread { thread, ..self.clone() }).collect())
     }
 
     fn any_pending(&self) -> bool {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use wattle_ir::{Access, ParamKind, Place, Site};
-use wattle_machine::{Ahead, Deferred, Environment, Fault, Program, Thread};
+use wattle_machine::{Ahead, Deferred, Environment, Fault, Position, Program, Thread};
 use wattle_memory::{Lowering, NoScope, Placement, Scope, ThreadId};
 
 use super::{Edits, KernelThread};
@@ -71,8 +71,12 @@ pub struct World {
     /// What is changed about the programs.
     pub edits: Edits,
     faults: Arc<Mutex<Vec<Fault>>>,
+    barriers: Arc<Mutex<HashMap<BarrierInstance, u64>>>,
     ahead: Arc<Mutex<Seen>>,
 }
+
+/// A barrier's program, its instruction, and the iterations of the loops around it.
+type BarrierInstance = (u32, u32, Vec<u64>);
 
 /// What threads may yet write, by launch and thread; none where that is not known.
 type Seen = HashMap<(u32, Thread<Deferred>), Option<Arc<[Ahead]>>, rustc_hash::FxBuildHasher>;
@@ -93,6 +97,7 @@ impl World {
             host_is_plain: false,
             edits: Edits::default(),
             faults: Arc::default(),
+            barriers: Arc::default(),
             ahead: Arc::default(),
         }
     }
@@ -163,6 +168,13 @@ impl World {
         }) as u32
     }
 
+    /// The number of a dynamic instance of a barrier; the same one for the same instance.
+    pub(super) fn barrier_instance(&self, instance: BarrierInstance) -> u64 {
+        let mut known = self.barriers.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = known.len() as u64;
+        *known.entry(instance).or_insert(next)
+    }
+
     /// The fault of that number.
     pub fn fault(&self, number: u32) -> Option<Fault> {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner).get(number as usize).cloned()
@@ -226,6 +238,12 @@ impl LaunchWorld {
     /// The widest scope that the kernel uses.
     pub fn widest(&self) -> Scope {
         self.program.widest_scope()
+    }
+
+    /// The row-major number of a thread in its block.
+    pub(super) fn thread_in_block(&self, position: Position) -> u32 {
+        let extent = self.environment.shape.block_extent;
+        position.thread.iter().zip(extent).fold(0, |number, (&at, extent)| number * extent + at)
     }
 
     /// The access and memory of a place.

@@ -1,16 +1,19 @@
 //! The branching: which read gets its source next, and from where.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
 
-use wattle_memory::{Analysis, EventId, Kind, Set, ThreadId};
+use wattle_memory::{Analysis, EventId, Set, ThreadId};
 
+use super::determined::{Guess, assume, determine};
 use super::hope;
 use super::leaf::leaf;
 use super::limit::Watch;
 use super::process::{Members, Process};
 use super::run::{settle, would_spin};
 use super::state::{Runner, State, Status};
+use super::values::Values;
 use super::{Problem, Setup, Statistics, Stopped, Visitor};
 
 /// Why the search does not go on.
@@ -32,6 +35,16 @@ pub(super) struct Search<'s, 'a, P: Process, V> {
     pub visitor: &'s mut V,
     pub statistics: Statistics,
     pub watch: Watch<'s>,
+    /// What searches of several workers share.
+    pub shared: &'s Global,
+}
+
+/// What is found once for all states.
+#[derive(Default)]
+pub(super) struct Global {
+    pub values: OnceLock<Values>,
+    /// The executions that were built on a guess, or beside one.
+    pub guessed: Mutex<HashSet<u128>>,
 }
 
 /// A state that is still to be searched, and what the model said of it, or of one that it has grown from.
@@ -84,6 +97,17 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
                 return Err(Halt::Stopped(limit));
             }
             settle(self.setup, &mut state)?;
+            let guess = determine(self.setup, &mut state, &self.shared.values)?;
+            if std::mem::take(&mut state.renumbered) {
+                known = None;
+            }
+            if state.is_broken() {
+                self.statistics.abandoned += 1;
+                return Ok(());
+            }
+            if let Some(guess) = guess {
+                return self.branch_on_guess(state, &guess, stack);
+            }
             if state.runners.iter().any(|runner| runner.status == Status::Bounded) {
                 self.statistics.bounded += 1;
                 return Ok(());
@@ -131,6 +155,15 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         }
     }
 
+    /// Branches over whether a thread is taken to be sure to do something.
+    fn branch_on_guess(&self, state: State<P>, guess: &Guess, stack: &mut Vec<Open<P>>) -> Result<(), Halt> {
+        let mut with = state.clone();
+        assume(self.setup, &mut with, guess)?;
+        stack.push(Open { state: State { guessed: true, ..state }, known: None });
+        stack.push(Open { state: with, known: None });
+        Ok(())
+    }
+
     /// Branches over the sources of a read, and over that it has none of those.
     fn branch(
         &mut self,
@@ -155,7 +188,8 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             if next.runners[thread].status == Status::Spins {
                 spinning.insert(source);
             } else {
-                branches.push(Open { state: next, known: Some(now.clone()) });
+                let known = (!std::mem::take(&mut next.renumbered)).then(|| now.clone());
+                branches.push(Open { state: next, known });
             }
             seen.insert(source);
         }
@@ -270,9 +304,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             if write > read && graph.same_thread(read, write) {
                 return false;
             }
-            let hidden =
-                |other: EventId| analysis.causality.has(other, read) && graph.event(other).label.kind == Kind::Write;
-            !analysis.coherence.after(write).any(hidden) && !self.taken(state, read, write)
+            !self.setup.model.hides(graph, analysis, write, read) && !self.taken(state, read, write)
         };
         let spins = |&write: &EventId| {
             let value = graph.event(write).value.unwrap_or(0);

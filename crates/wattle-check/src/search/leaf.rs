@@ -1,11 +1,14 @@
 //! The ends of the search: finished executions, and those whose threads can go no further.
 
 use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
+use std::sync::PoisonError;
 
 use wattle_memory::{Analysis, EventId, Graph, Kind, ThreadId};
 
 use super::choose::Search;
+use super::failed::failed_iterations;
 use super::process::Process;
 use super::run::settle;
 use super::state::{State, Status};
@@ -17,6 +20,11 @@ pub(super) fn leaf<P: Process, V: Visitor<P>>(
     state: &State<P>,
     analysis: &Analysis,
 ) -> ControlFlow<()> {
+    // Somebody has not done what he was sure to do.
+    if state.runners.iter().any(|runner| !runner.promised.is_empty()) {
+        search.statistics.abandoned += 1;
+        return ControlFlow::Continue(());
+    }
     let ended = state.runners.iter().all(|runner| runner.status == Status::Done);
     let pending = (0..state.runners.len()).any(|thread| state.pending(thread).next().is_some());
     if ended && !pending {
@@ -30,13 +38,15 @@ pub(super) fn leaf<P: Process, V: Visitor<P>>(
         Some((state, analysis, stuck)) => {
             search.statistics.stuck += 1;
             let execution = execution(&state, &state.graph, &analysis, stuck);
-            search.visitor.stuck(&execution)
+            search.visitor.stuck(&execution)?;
+            failed_iterations(search, &state, &state.graph, &analysis)
         }
         None => {
             search.statistics.abandoned += 1;
             let spins = state.runners.iter().any(|runner| runner.status == Status::Spins);
             if search.setup.assume_race_free && spins {
-                return search.visitor.waits_in_vain(&execution(state, &state.graph, analysis, Vec::new()));
+                search.visitor.waits_in_vain(&execution(state, &state.graph, analysis, Vec::new()))?;
+                return failed_iterations(search, state, &state.graph, analysis);
             }
             ControlFlow::Continue(())
         }
@@ -52,10 +62,15 @@ fn order_writes<P: Process, V: Visitor<P>>(
 ) -> ControlFlow<()> {
     let model = search.setup.model;
     let Some((a, b)) = unordered_writes(search, state, graph, &analysis) else {
-        if let Some((graph, analysis)) = order_fences(search, graph.clone(), analysis) {
+        if let Some((ordered, found)) = order_fences(search, graph.clone(), analysis.clone()) {
+            if state.guessed
+                && !search.shared.guessed.lock().unwrap_or_else(PoisonError::into_inner).insert(identity(state, graph))
+            {
+                return ControlFlow::Continue(());
+            }
             search.statistics.complete += 1;
-            let execution = execution(state, &graph, &analysis, Vec::new());
-            return search.visitor.complete(&execution);
+            search.visitor.complete(&execution(state, &ordered, &found, Vec::new()))?;
+            failed_iterations(search, state, graph, &analysis)?;
         }
         return ControlFlow::Continue(());
     };
@@ -107,9 +122,50 @@ fn stuck_under_some_order<P: Process, V: Visitor<P>>(
     })
 }
 
+/// A number that tells executions apart, whatever the order in which their events were added.
+fn identity<P: Process>(state: &State<P>, graph: &Graph) -> u128 {
+    let mut at = vec![0; graph.threads().len()];
+    let name = |event: EventId| {
+        let place = graph.event(event).location.and_then(|location| state.addresses.get(location)).copied();
+        (graph.event(event).thread, place)
+    };
+    // An event is known by its thread and how many of it come before.
+    let numbers: Vec<u32> = graph
+        .events()
+        .iter()
+        .map(|event| {
+            event.thread.map_or(0, |thread| {
+                at[thread] += 1;
+                at[thread]
+            })
+        })
+        .collect();
+    let known = |event: EventId| (name(event), numbers[event]);
+    let mut events: Vec<_> = (0..graph.len())
+        .map(|event| {
+            (
+                known(event),
+                graph.event(event).label.kind as u8,
+                graph.event(event).value,
+                graph.source(event).map(known),
+            )
+        })
+        .collect();
+    events.sort_unstable();
+    let mut co: Vec<_> =
+        graph.chosen_coherence().pairs().map(|(first, second)| (known(first), known(second))).collect();
+    co.sort_unstable();
+    let digest = |seed: u64| {
+        let mut hasher = rustc_hash::FxHasher::default();
+        (seed, &events, &co).hash(&mut hasher);
+        hasher.finish()
+    };
+    u128::from(digest(1)) << 64 | u128::from(digest(2))
+}
+
 /// An order of the sequentially consistent fences under which everything holds, if there is one: one with a data race
 /// if some order has it, since whether accesses race depends on the order.
-fn order_fences<P: Process, V: Visitor<P>>(
+pub(super) fn order_fences<P: Process, V: Visitor<P>>(
     search: &Search<'_, '_, P, V>,
     graph: Graph,
     analysis: Analysis,
@@ -216,7 +272,7 @@ fn is_last<P: Process>(state: &State<P>, analysis: &Analysis, write: EventId) ->
     !state.writes[location].iter().any(|&other| known(write) && known(other) && analysis.coherence.has(write, other))
 }
 
-fn execution<'a, P: Process>(
+pub(super) fn execution<'a, P: Process>(
     state: &'a State<P>,
     graph: &'a Graph,
     analysis: &'a Analysis,

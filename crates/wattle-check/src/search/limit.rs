@@ -34,12 +34,13 @@ pub enum Stopped {
 }
 
 /// Looks at limits now and then.
-pub(super) struct Watch<'a> {
+pub struct Watch<'a> {
     limits: &'a Limits,
     ticks: u32,
 }
 
 impl<'a> Watch<'a> {
+    /// Looks at these.
     pub fn new(limits: &'a Limits) -> Self {
         Watch { limits, ticks: 0 }
     }
@@ -47,20 +48,24 @@ impl<'a> Watch<'a> {
     /// Whether a limit has been reached; cheap enough to be called for every step of the search.
     pub fn check(&mut self) -> Option<Stopped> {
         self.ticks = self.ticks.wrapping_add(1);
-        let asked = self.limits.heeds_interrupt && wattle_core::interrupt::requested();
-        if asked || self.limits.cancelled.as_ref().is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)) {
+        if self.limits.heeds_interrupt && wattle_core::interrupt::requested() {
             return Some(Stopped::Cancelled);
         }
         if self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Some(Stopped::Time);
         }
-        let used = || if self.ticks % 1024 == 1 { resident_bytes() } else { None };
-        self.limits.memory.filter(|&limit| used().is_some_and(|used| used > limit)).map(|_| Stopped::Memory)
+        // Whoever sets the flag may do so because of the memory.
+        let cancelled = self.limits.cancelled.as_ref().is_some_and(|cancelled| cancelled.load(Ordering::Relaxed));
+        let used = || if cancelled || self.ticks % 1024 == 1 { resident_bytes() } else { None };
+        if self.limits.memory.is_some_and(|limit| used().is_some_and(|used| used > limit)) {
+            return Some(Stopped::Memory);
+        }
+        cancelled.then_some(Stopped::Cancelled)
     }
 }
 
 /// The memory that this process holds, where the system tells.
-fn resident_bytes() -> Option<u64> {
+pub fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kibibytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;

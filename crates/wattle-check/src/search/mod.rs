@@ -13,16 +13,21 @@
 //!
 //! **Waiting.** An iteration of a loop without a bound that brings its thread back to the same state, and has only
 //! read (or written back what it read), is left out: whatever follows could have followed without it. So a loop that
-//! waits is one read with a condition. A thread is *stuck* where all that is left to it are such iterations, on values
+//! waits is one read with a condition. What such iterations do themselves is looked at in each execution that was built
+//! (`failed`). A thread is *stuck* where all that is left to it are such iterations, on values
 //! that nobody will overwrite, or a barrier that will never open.
 
 mod choose;
+mod completions;
+mod determined;
+mod failed;
 mod hope;
 mod leaf;
 mod limit;
 mod process;
 mod run;
 mod state;
+mod values;
 mod workers;
 
 use std::ops::ControlFlow;
@@ -31,8 +36,8 @@ use std::sync::Arc;
 use wattle_memory::{Analysis, EventId, Graph, Model, Placement, ThreadId};
 
 pub use leaf::last_values;
-pub use limit::{Limits, Stopped};
-pub use process::{Action, Address, Barrier, Change, Initial, Members, Process, Target, Written};
+pub use limit::{Limits, Stopped, Watch, resident_bytes};
+pub use process::{Action, Address, Barrier, Change, Convergence, Initial, Members, Process, Target, Written};
 pub use state::Fault;
 
 /// A thread of a program.
@@ -53,6 +58,16 @@ pub struct Sample {
     pub executions: u64,
     /// The same seed draws the same ones.
     pub seed: u64,
+}
+
+/// Which dependencies of a thread's stores on its reads count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dependencies {
+    /// Those of its instructions: of operands, addresses and branches. Litmus files keep them (PTX ISA 8.10.4).
+    AsWritten,
+    /// Those that a compiler cannot remove, which is what kernels have: a store that every value of the open reads leads
+    /// to does not depend on them (`completions`).
+    AsCompiled,
 }
 
 /// What to search.
@@ -76,6 +91,10 @@ pub struct Setup<'a, P: Process> {
     /// Pairs of threads of which the system, outside of kernels, orders the first before the second; it does not keep
     /// them from running at the same time.
     pub system: Vec<(ThreadId, ThreadId)>,
+    /// Which dependencies count.
+    pub dependencies: Dependencies,
+    /// Whether the visitor is shown the iterations of waiting loops that fail ([`Visitor::failed_iteration`]).
+    pub failed_iterations: bool,
     /// Draws so many executions at random instead of building all.
     pub sample: Option<Sample>,
     /// When to give up.
@@ -138,6 +157,12 @@ pub trait Visitor<P> {
     /// An execution with stuck threads. The same one may come more than once.
     fn stuck(&mut self, execution: &Execution<'_, P>) -> ControlFlow<()>;
 
+    /// Under [`Setup::failed_iterations`]: an execution with one iteration more of a waiting loop, or one of each of two
+    /// threads, that changes nothing. It is shown where an access of such an iteration might race, or a fault happens.
+    fn failed_iteration(&mut self, _execution: &Execution<'_, P>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+
     /// Under [`Setup::assume_race_free`]: no execution, but a graph that shows a race if there is one. A thread waits
     /// here for a write that is there, and that it could only see by a race.
     fn waits_in_vain(&mut self, _graph: &Execution<'_, P>) -> ControlFlow<()> {
@@ -156,6 +181,9 @@ pub struct Statistics {
     pub stuck: u64,
     /// Ends at the loop bound: the search is not exhaustive if there is one.
     pub bounded: u64,
+    /// Waiting loops of executions with more ways for an iteration to fail than were looked at: the search is not
+    /// exhaustive if there is one.
+    pub cut: u64,
 }
 
 impl Statistics {
@@ -165,6 +193,7 @@ impl Statistics {
         self.abandoned += other.abandoned;
         self.stuck += other.stuck;
         self.bounded += other.bounded;
+        self.cut += other.cut;
     }
 }
 

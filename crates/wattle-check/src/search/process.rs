@@ -70,6 +70,14 @@ pub enum Written {
 }
 
 impl Change {
+    /// Whether its operands are known.
+    pub fn is_known(self) -> bool {
+        match self {
+            Change::Apply { operand, .. } => operand.is_some(),
+            Change::CompareExchange { expected, desired, .. } => expected.is_some() && desired.is_some(),
+        }
+    }
+
     /// What is written where `old` is read, as far as that is known.
     pub fn written(self, old: Option<u64>) -> Written {
         match self {
@@ -109,6 +117,19 @@ pub struct Barrier {
     pub members: Members,
     /// Whether the thread waits; one that only arrives goes on.
     pub waits: bool,
+    /// Which threads must be at the same dynamic instance of the same statement as this one; none if any barrier of the
+    /// resource will do.
+    pub converges: Option<Convergence>,
+}
+
+/// The dynamic instance of a barrier's statement that a thread is at: a barrier at which threads of one group are at
+/// different ones never opens, since no specification gives that a meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Convergence {
+    /// The thread's group within its block: a warp where that is all that has to converge, else the block.
+    pub group: u32,
+    /// The instance: equal for the same statement in the same iterations of the loops around it.
+    pub instance: u64,
 }
 
 /// What a thread does next. `source` is the statement, by a number that the thread's owner understands. A target or
@@ -155,6 +176,10 @@ pub trait Process: Clone + Eq + Hash + Send + Sync {
     fn is_alike(&self, other: &Self) -> bool {
         self == other
     }
+
+    /// The ways in which a thread can go on whose last action was [`Action::NeedsValue`], whatever the value is; none where
+    /// they are not a few.
+    fn ways(&self, world: &Self::World) -> Option<Vec<Self>>;
 
     /// Whether it holds a value that is not known.
     fn any_pending(&self) -> bool;

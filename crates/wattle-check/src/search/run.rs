@@ -2,7 +2,7 @@
 
 use wattle_memory::{EventId, Kind, Label, Level, LocationId, ThreadId};
 
-use super::process::{Action, Change, Members, Process, Target, Written};
+use super::process::{Action, Address, Change, Members, Process, Target, Written};
 use super::state::{Fault, Head, State, Status};
 use super::{Problem, Setup};
 
@@ -34,7 +34,8 @@ fn open_full_gates<P: Process>(state: &mut State<P>) -> bool {
         }
         let full = match &gate.barrier.members {
             Members::Threads(members) => {
-                members.iter().all(|member| gate.arrivals.iter().any(|arrival| arrival.thread == *member))
+                let came = |member: &ThreadId| gate.arrivals.iter().any(|arrival| arrival.thread == *member);
+                members.iter().all(came) && gate.converges()
             }
             // Who is first through a barrier that wants fewer than come is a choice; see `choose`.
             Members::Quorum(_) => false,
@@ -82,6 +83,7 @@ struct Run<P> {
 /// Runs one thread.
 fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId) -> Result<(), Problem> {
     let runner = &mut state.runners[thread];
+    runner.compared = false;
     let mut run = Run {
         process: runner.process.clone(),
         heads: std::mem::take(&mut runner.heads),
@@ -111,23 +113,36 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
         }
     }
     let status = loop {
+        let before = (!state.runners[thread].promised.is_empty()).then(|| run.process.clone());
         match run.process.next(setup.world) {
             Action::Read { target, label, source } => {
-                let (event, _) = event(state, thread, &mut run, label, source);
+                // Whether it is the read that was promised, only its target tells.
+                if let (Some(before), None) = (before, target) {
+                    run.process = before;
+                    break Status::Needs;
+                }
+                let what = target.map(|target| (target.address, None));
+                let (event, _) = event(state, thread, &mut run, label, source, what);
                 locate(setup, state, event, target, source)?;
                 // Before the answer: the heads are kept as they are then, if the thread is to be run from here again.
                 run.heads.iter_mut().for_each(|head| head.looked |= label.atomic);
                 answer(setup, state, thread, &mut run, event);
             }
             Action::Write { target, value, label, source } => {
-                let (event, _) = event(state, thread, &mut run, label, source);
+                // Whether it is the store that was promised, only its target and value tell.
+                if let (Some(before), false) = (before, target.is_some() && value.is_some()) {
+                    run.process = before;
+                    break Status::Needs;
+                }
+                let what = target.map(|target| (target.address, value));
+                let (event, _) = event(state, thread, &mut run, label, source, what);
                 locate(setup, state, event, target, source)?;
                 provide(state, event, value);
                 run.heads.iter_mut().for_each(|head| head.effect = true);
             }
             Action::Update { target, change, read, write, source } => {
-                let (first, _) = event(state, thread, &mut run, read, source);
-                let (second, new) = event(state, thread, &mut run, write, source);
+                let (first, _) = event(state, thread, &mut run, read, source, None);
+                let (second, new) = event(state, thread, &mut run, write, source, None);
                 if new {
                     // The halves of an update whose write is cancelled are not joined again.
                     state.graph.join_halves(first, second);
@@ -145,10 +160,10 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
                 }
             }
             Action::Fence { label, source } => {
-                event(state, thread, &mut run, label, source);
+                event(state, thread, &mut run, label, source, None);
             }
             Action::Barrier { barrier, label, source } => {
-                let (event, new) = event(state, thread, &mut run, label, source);
+                let (event, new) = event(state, thread, &mut run, label, source, None);
                 run.heads.iter_mut().for_each(|head| head.effect = true);
                 let gate = if new { Some(state.arrive(thread, event, &barrier)) } else { state.gate_of(event) };
                 if let Some(gate) = gate.filter(|&gate| barrier.waits && !state.passed(gate, event)) {
@@ -202,17 +217,30 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
     Ok(())
 }
 
-/// The next event of the thread: the one that an earlier run has added, or a new one.
+/// The next event of the thread: the one that an earlier run has added, one that was promised, or a new one. Of a read
+/// or store `what` is its address, and the value that is stored.
 fn event<P: Process>(
     state: &mut State<P>,
     thread: ThreadId,
     run: &mut Run<P>,
     label: Label,
     source: u32,
+    what: Option<(Address, Option<u64>)>,
 ) -> (EventId, bool) {
     let known = state.runners[thread].trail.get(run.at).copied();
     let event = known.unwrap_or_else(|| {
-        let event = state.graph.add(thread, label, source);
+        let event = match state.runners[thread].promised.front().copied() {
+            None => state.graph.add(thread, label, source),
+            Some(promised) if is_promise(state, promised, label, what) => {
+                state.runners[thread].promised.pop_front();
+                state.graph.replace(promised, label, source);
+                promised
+            }
+            Some(promised) => {
+                state.insert(promised, thread, label, source);
+                promised
+            }
+        };
         state.runners[thread].trail.push(event);
         event
     });
@@ -221,23 +249,49 @@ fn event<P: Process>(
     (event, known.is_none())
 }
 
-fn locate<P: Process>(
+/// Whether an action is the one that a thread was sure to do.
+fn is_promise<P: Process>(
+    state: &State<P>,
+    promised: EventId,
+    label: Label,
+    what: Option<(Address, Option<u64>)>,
+) -> bool {
+    let event = state.graph.event(promised);
+    let place = event.location.and_then(|location| state.addresses.get(location)).copied();
+    event.label == label
+        && match label.kind {
+            Kind::Write => what == place.map(|place| (place, event.value)),
+            Kind::Read => what == place.map(|place| (place, None)),
+            Kind::Fence => true,
+            Kind::Barrier | Kind::MakeAvailable | Kind::MakeVisible => false,
+        }
+}
+
+pub(super) fn locate<P: Process>(
     setup: &Setup<'_, P>,
     state: &mut State<P>,
     event: EventId,
     target: Option<Target>,
     source: u32,
 ) -> Result<(), Problem> {
-    if let (Some(target), None) = (target, state.graph.event(event).location) {
-        let location = state.locate(setup.world, target, source)?;
-        state.graph.set_location(event, location, target.reference);
+    let Some(target) = target else { return Ok(()) };
+    let location = state.locate(setup.world, target, source)?;
+    match state.graph.event(event).location {
+        None => state.graph.set_location(event, location, target.reference),
+        Some(known) => state.broken |= known != location,
     }
     Ok(())
 }
 
 /// What an update does to its write half, as far as that is known. A compare-exchange that may yet fail writes
 /// nothing: the half has no location until it does.
-fn write_half<P: Process>(state: &mut State<P>, read: EventId, write: EventId, change: Change, location: LocationId) {
+pub(super) fn write_half<P: Process>(
+    state: &mut State<P>,
+    read: EventId,
+    write: EventId,
+    change: Change,
+    location: LocationId,
+) {
     let written = change.written(state.graph.event(read).value);
     let fails = matches!(change, Change::CompareExchange { writes_back: false, .. });
     match written {
@@ -253,15 +307,18 @@ fn write_half<P: Process>(state: &mut State<P>, read: EventId, write: EventId, c
 }
 
 /// Gives a write its value; with its location known too, it can be read from.
-fn provide<P: Process>(state: &mut State<P>, event: EventId, value: Option<u64>) {
+pub(super) fn provide<P: Process>(state: &mut State<P>, event: EventId, value: Option<u64>) {
     let Some(value) = value else { return };
     let known = state.graph.event(event);
     let Some(location) = known.location else {
         return;
     };
-    if known.value.is_none() {
-        state.graph.set_value(event, value);
-        state.writes[location].push(event);
+    match known.value {
+        None => {
+            state.graph.set_value(event, value);
+            state.writes[location].push(event);
+        }
+        Some(known) => state.broken |= known != value,
     }
 }
 
@@ -305,6 +362,7 @@ pub(super) fn would_spin<P: Process>(
 ) -> bool {
     let runner = &state.runners[thread];
     let simple = runner.waiting == Some(read)
+        && runner.promised.is_empty()
         && runner.trail.iter().all(|&event| {
             let label = &state.graph.event(event).label;
             label.kind == Kind::Fence && label.level == Level::Thread

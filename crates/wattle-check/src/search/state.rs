@@ -1,10 +1,10 @@
 //! An execution that is being built: its graph, and how far each thread has come.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use wattle_memory::{EventId, Graph, Kind, Label, Level, LocationId, Placement, Set, ThreadId};
 
-use super::process::{Address, Barrier, Change, Process, Target};
+use super::process::{Address, Barrier, Change, Convergence, Process, Target};
 use super::{Problem, Setup};
 
 /// How far a thread has come.
@@ -56,6 +56,11 @@ pub(super) struct Runner<P> {
     /// Where `waiting` is a read-modify-write's: the write, and what it does.
     pub update: Option<(EventId, Change)>,
     pub status: Status,
+    /// Reads and stores that all its completions perform, and the fences before them, in the graph before the thread has
+    /// come to them; in program order, behind everything in `trail`.
+    pub promised: VecDeque<EventId>,
+    /// Whether its completions have been compared since it ran.
+    pub compared: bool,
     /// Where it spins, the first event of the iteration that changed nothing.
     pub spins_since: Option<EventId>,
     /// The faults since `waiting`; told again when the thread is run again.
@@ -83,6 +88,14 @@ pub(super) struct Gate {
     pub open: bool,
 }
 
+impl Gate {
+    /// Whether the threads of each group have come to the same instance of the same statement.
+    pub fn converges(&self) -> bool {
+        let instances = || self.arrivals.iter().filter_map(|arrival| arrival.converges);
+        instances().all(|one| instances().all(|other| one.group != other.group || one.instance == other.instance))
+    }
+}
+
 #[derive(Clone, Copy)]
 pub(super) struct Arrival {
     pub thread: ThreadId,
@@ -90,6 +103,7 @@ pub(super) struct Arrival {
     pub resource: u64,
     pub waits: bool,
     pub passed: bool,
+    pub converges: Option<Convergence>,
 }
 
 #[derive(Clone)]
@@ -107,6 +121,14 @@ pub(super) struct State<P> {
     /// For a read that would keep its thread in its loop with some writes, those: it may never get another one, and its
     /// thread be stuck.
     pub spun: Vec<(EventId, Set)>,
+    /// Pairs of reads that a compiler has made one: they read from the same write.
+    pub ties: Vec<(EventId, EventId)>,
+    /// Whether events were put in between others, so that an earlier analysis does not fit any more.
+    pub renumbered: bool,
+    /// Whether a thread has done something else than what was taken to be certain.
+    pub broken: bool,
+    /// Whether something was added on the assumption that a thread will do it: the same execution may be built without.
+    pub guessed: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -127,6 +149,8 @@ impl<P: Process> State<P> {
             waiting: None,
             trail: Vec::new(),
             update: None,
+            promised: VecDeque::new(),
+            compared: false,
             status: if thread.after.is_empty() { Status::Ready } else { Status::NotStarted },
             spins_since: None,
             faults: Vec::new(),
@@ -143,6 +167,10 @@ impl<P: Process> State<P> {
             gates: Vec::new(),
             excluded: Vec::new(),
             spun: Vec::new(),
+            ties: Vec::new(),
+            renumbered: false,
+            broken: false,
+            guessed: false,
         }
     }
 
@@ -163,10 +191,47 @@ impl<P: Process> State<P> {
         Ok(location)
     }
 
+    /// Adds an event in the middle of a thread, before another one of the thread's.
+    pub fn insert(&mut self, at: EventId, thread: ThreadId, label: Label, source: u32) {
+        self.graph.insert(at, thread, 1);
+        self.graph.replace(at, label, source);
+        self.renumbered = true;
+        let moved = |event: &mut EventId| *event += usize::from(*event >= at);
+        for runner in &mut self.runners {
+            runner.waiting.iter_mut().for_each(moved);
+            runner.trail.iter_mut().for_each(moved);
+            runner.promised.iter_mut().for_each(moved);
+            runner.update.iter_mut().for_each(|(write, _)| moved(write));
+            runner.spins_since.iter_mut().for_each(moved);
+            runner.heads.iter_mut().filter_map(|head| head.first.as_mut()).for_each(moved);
+        }
+        self.writes.iter_mut().flatten().for_each(moved);
+        self.gates.iter_mut().flat_map(|gate| &mut gate.arrivals).for_each(|arrival| moved(&mut arrival.event));
+        for (read, set) in self.excluded.iter_mut().chain(&mut self.spun) {
+            moved(read);
+            let old = set.clone();
+            *set = Set::of(self.graph.len(), |event| event != at && old.contains(event - usize::from(event > at)));
+        }
+        for (first, second) in &mut self.ties {
+            moved(first);
+            moved(second);
+        }
+    }
+
+    /// Whether what was assumed of threads has turned out to be wrong.
+    pub fn is_broken(&self) -> bool {
+        let differ = |&(first, second): &(EventId, EventId)| {
+            let (first, second) = (self.graph.source(first), self.graph.source(second));
+            first.is_some() && second.is_some() && first != second
+        };
+        self.broken || self.ties.iter().any(differ)
+    }
+
     /// The reads whose source is not chosen, of a thread, that have a location: in program order.
     pub fn pending(&self, thread: ThreadId) -> impl Iterator<Item = EventId> + '_ {
         let runner = &self.runners[thread];
-        runner.waiting.into_iter().chain(runner.trail.iter().copied()).filter(|&event| self.is_pending(event))
+        let events = runner.waiting.iter().chain(&runner.trail).chain(&runner.promised);
+        events.copied().filter(|&event| self.is_pending(event))
     }
 
     /// Whether an event is a read whose value is not known.
@@ -225,7 +290,8 @@ impl<P: Process> State<P> {
             self.gates.push(Gate { block, barrier: barrier.clone(), arrivals: Vec::new(), open: false });
             self.gates.len() - 1
         });
-        let arrival = Arrival { thread, event, resource: barrier.resource, waits: barrier.waits, passed: false };
+        let Barrier { resource, waits, converges, .. } = *barrier;
+        let arrival = Arrival { thread, event, resource, waits, passed: false, converges };
         let gate = &mut self.gates[number];
         // Those that come to an open gate have everyone who came before them behind it.
         if gate.open {

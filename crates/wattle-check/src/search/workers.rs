@@ -10,7 +10,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-use super::choose::{Halt, Open, Search};
+use super::choose::{Global, Halt, Open, Search};
 use super::limit::Watch;
 use super::process::Process;
 use super::{End, Execution, Sample, Setup, Statistics, Visitor};
@@ -23,8 +23,9 @@ pub(super) fn search<P: Process, V: Visitor<P> + Send>(setup: &Setup<'_, P>, vis
     if let Some(sample) = setup.sample {
         return draw(setup, visitor, sample);
     }
+    let global = Global::default();
     let mut stack = vec![Open::root(setup)];
-    let mut search = Search { setup, visitor, statistics: Statistics::default(), watch: Watch::new(&setup.limits) };
+    let mut search = new(setup, visitor, &global);
     let mut ended = Ok(());
     for _ in 0..ALONE {
         let Some(open) = stack.pop() else { break };
@@ -35,9 +36,13 @@ pub(super) fn search<P: Process, V: Visitor<P> + Send>(setup: &Setup<'_, P>, vis
     }
     let mut statistics = search.statistics;
     if ended.is_ok() && !stack.is_empty() {
-        ended = together(setup, visitor, stack, &mut statistics);
+        ended = together(setup, visitor, &global, stack, &mut statistics);
     }
     (end(ended), statistics)
+}
+
+fn new<'s, 'a, P: Process, V>(setup: &'s Setup<'a, P>, visitor: &'s mut V, shared: &'s Global) -> Search<'s, 'a, P, V> {
+    Search { setup, visitor, statistics: Statistics::default(), watch: Watch::new(&setup.limits), shared }
 }
 
 /// How many draws may come to nothing for each one that is wanted.
@@ -47,7 +52,8 @@ const VAIN: u64 = 64;
 /// comes to nothing is drawn again.
 fn draw<P: Process, V: Visitor<P>>(setup: &Setup<'_, P>, visitor: &mut V, sample: Sample) -> (End, Statistics) {
     let mut random = Pcg64Mcg::new(((sample.seed as u128) << 64) | 0x5eed);
-    let mut search = Search { setup, visitor, statistics: Statistics::default(), watch: Watch::new(&setup.limits) };
+    let global = Global::default();
+    let mut search = new(setup, visitor, &global);
     for _ in 0..sample.executions.saturating_mul(VAIN) {
         let done = search.statistics.complete + search.statistics.stuck + search.statistics.bounded;
         if done >= sample.executions {
@@ -94,6 +100,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn together<P: Process, V: Visitor<P> + Send>(
     setup: &Setup<'_, P>,
     visitor: &mut V,
+    global: &Global,
     open: Vec<Open<P>>,
     statistics: &mut Statistics,
 ) -> Result<(), Halt> {
@@ -107,7 +114,7 @@ fn together<P: Process, V: Visitor<P> + Send>(
     };
     let visitor = Mutex::new(visitor);
     let counted = std::thread::scope(|scope| {
-        let work = || worker(setup, &shared, &visitor, workers);
+        let work = || worker(setup, global, &shared, &visitor, workers);
         let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
         let mut counted = vec![work()];
         counted.extend(others.into_iter().filter_map(|worker| worker.join().ok()));
@@ -119,14 +126,14 @@ fn together<P: Process, V: Visitor<P> + Send>(
 
 fn worker<P: Process, V: Visitor<P> + Send>(
     setup: &Setup<'_, P>,
+    global: &Global,
     shared: &Shared<P>,
     visitor: &Mutex<&mut V>,
     workers: usize,
 ) -> Statistics {
     let mut own = Vec::new();
     let mut visitor = Locked(visitor);
-    let mut search =
-        Search { setup, visitor: &mut visitor, statistics: Statistics::default(), watch: Watch::new(&setup.limits) };
+    let mut search = new(setup, &mut visitor, global);
     while let Some(open) = own.pop().or_else(|| wait(shared, workers)) {
         if shared.stop.load(Ordering::Relaxed) {
             break;
@@ -182,6 +189,10 @@ impl<P, V: Visitor<P>> Visitor<P> for Locked<'_, '_, V> {
 
     fn stuck(&mut self, execution: &Execution<'_, P>) -> ControlFlow<()> {
         lock(self.0).stuck(execution)
+    }
+
+    fn failed_iteration(&mut self, execution: &Execution<'_, P>) -> ControlFlow<()> {
+        lock(self.0).failed_iteration(execution)
     }
 
     fn waits_in_vain(&mut self, graph: &Execution<'_, P>) -> ControlFlow<()> {

@@ -8,8 +8,8 @@ use super::simulator::Simulator;
 
 impl Simulator {
     /// A thread has reached a barrier.
-    pub(super) fn arrive(&mut self, key: u32, site: Site) {
-        self.set_aside(key, State::Barrier(site));
+    pub(super) fn arrive(&mut self, key: u32, site: Site, iterations: Vec<u64>) {
+        self.set_aside(key, State::Barrier(site, iterations));
         let Some(Some(thread)) = self.threads.get_mut(key as usize) else { return };
         // What the thread does until the next back edge lets others go on, so it is not alone with its loop.
         thread.loops.clear();
@@ -27,15 +27,19 @@ impl Simulator {
     fn open(&mut self, block_key: u32) {
         let Some(Some(block)) = self.blocks.get_mut(block_key as usize) else { return };
         let arrived = std::mem::take(&mut block.arrived);
-        let mut first: Option<(u32, u32)> = None;
+        // The dynamic instance: the statement, and the iterations of the loops around it.
+        let mut first: Option<(u32, u32, Vec<u64>)> = None;
         let mut all = super::clock::Clock::default();
         for &key in &arrived {
             let Some(Some(thread)) = self.threads.get_mut(key as usize) else { continue };
+            let State::Barrier(_, iterations) = &thread.state else { continue };
             let at = thread.machine.at();
-            match first {
-                Some((first, first_at)) if first_at != at => return self.mismatch(first, key),
+            match &first {
+                Some((first, first_at, around)) if *first_at != at || around != iterations => {
+                    return self.mismatch(*first, key);
+                }
                 Some(_) => {}
-                None => first = Some((key, at)),
+                None => first = Some((key, at, iterations.clone())),
             }
             all.join(&thread.sync.hand_on());
         }

@@ -20,7 +20,7 @@ const NAMED: usize = 8;
 /// Why a burst is over.
 enum Over {
     Burst,
-    Barrier(wattle_ir::Site),
+    Barrier(wattle_ir::Site, Vec<u64>),
     Spinning(Vec<super::memory::Address>),
     Ended,
 }
@@ -48,7 +48,7 @@ impl Simulator {
             match thread.machine.run(&program, &environment, &mut fuel) {
                 Request::OutOfFuel => break Over::Burst,
                 Request::Done => break Over::Ended,
-                Request::Barrier { site } => break Over::Barrier(site),
+                Request::Barrier { site, iterations } => break Over::Barrier(site, iterations),
                 Request::BackEdge { label, .. } => {
                     if let Some(addresses) = self.spins(&mut thread, label) {
                         break Over::Spinning(addresses);
@@ -67,7 +67,7 @@ impl Simulator {
         match over {
             Over::Burst => {}
             Over::Ended => self.ended(key),
-            Over::Barrier(site) => self.arrive(key, site),
+            Over::Barrier(site, iterations) => self.arrive(key, site, iterations),
             Over::Spinning(addresses) => self.set_aside(key, State::Spinning(addresses)),
         }
         // The launch may be over, and the list with it; then a new one cannot have taken its place within this call.
@@ -144,7 +144,7 @@ impl Simulator {
             }
             let why = match thread.state {
                 State::Runnable(_) => Why::Running,
-                State::Barrier(_) => Why::Barrier,
+                State::Barrier(..) => Why::Barrier,
                 State::Spinning(_) => Why::Spinning,
             };
             let (actor, site) = (launch.actor(thread.sync.member.thread), thread.machine.site(&launch.program));

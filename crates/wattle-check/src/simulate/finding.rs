@@ -267,8 +267,9 @@ impl fmt::Display for Finding {
             ),
             Finding::BarrierMismatch { first, first_site, second, second_site } => write!(
                 f,
-                "the threads of a block wait at different barriers: {first} at {first_site}, {second} at {second_site}; \
-                 every thread of a block must pass the same barriers"
+                "the threads of a block wait at different barriers: {first} at {first_site}, {second} at {second_site}{}; \
+                 every thread of a block must pass the same barriers",
+                if first_site == second_site { " in another iteration of a loop around it" } else { "" }
             ),
             Finding::Race(race) => write!(
                 f,

@@ -13,11 +13,11 @@ use super::running::Bound;
 /// The greatest number of threads of a launch.
 pub(super) const MAX_THREADS: u64 = 1 << 20;
 /// The greatest number of threads of a block.
-pub(super) const MAX_BLOCK: u64 = 1 << 12;
+pub(crate) const MAX_BLOCK: u64 = 1 << 12;
 /// The greatest number of threads that are resident at once, as a cooperative launch asks for.
-pub(super) const MAX_RESIDENT: u64 = 1 << 17;
+pub(crate) const MAX_RESIDENT: u64 = 1 << 17;
 /// The greatest number of words, of slots and private arrays, that the threads of a block can have together.
-pub(super) const MAX_WORDS: u64 = 1 << 26;
+pub(crate) const MAX_WORDS: u64 = 1 << 26;
 /// The greatest number of elements of shared memory that a block can have.
 pub(super) const MAX_SHARED: u64 = 1 << 20;
 

@@ -67,5 +67,6 @@ mod sync;
 
 pub use finding::{AccessSite, Actor, Finding, Findings, Race, StopReason, Waiting, Why};
 pub use launch::{Agent, Argument, LaunchError, LaunchRequest};
+pub(crate) use launch::{MAX_BLOCK, MAX_RESIDENT, MAX_WORDS};
 pub use memory::{Contents, Init, MemoryError, MemoryId};
 pub use simulator::{LaunchId, Options, Simulator};

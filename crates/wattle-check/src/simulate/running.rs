@@ -39,8 +39,8 @@ pub(super) struct Running {
 pub(super) enum State {
     /// It can run; its position among those that can.
     Runnable(usize),
-    /// It waits at the barrier.
-    Barrier(Site),
+    /// It waits at the barrier at that line, in those iterations of the loops around it.
+    Barrier(Site, Vec<u64>),
     /// It does the same again and again until one of these changes; any memory, where there are none.
     Spinning(Vec<Address>),
 }

@@ -90,3 +90,20 @@ pub(super) const BARRIER: Clause = Clause {
     quote: "A bar{.cta}.sync or bar{.cta}.red or bar{.cta}.arrive operation synchronizes with a bar{.cta}.sync or \
             bar{.cta}.red operation executed on the same barrier.",
 };
+
+/// Which barrier the threads of a warp have to be at.
+pub(super) const ALIGNED: Clause = Clause {
+    document: PTX,
+    section: "9.7.12.1 (bar.sync is barrier.cta.sync.aligned)",
+    quote: "… all threads in the warp must execute the same barrier{.cta} instruction. In conditionally executed code, \
+            an aligned barrier{.cta} instruction should only be used if it is known that all threads in the warp \
+            evaluate the condition identically, otherwise behavior is undefined.",
+};
+
+/// Which barrier the threads of a workgroup have to be at.
+pub(super) const SAME_INSTANCE: Clause = Clause {
+    document: "SPIR-V 1.6,",
+    section: "OpControlBarrier",
+    quote: "When Execution is Workgroup or larger, behavior is undefined unless all invocations within Execution \
+            execute the same dynamic instance of this instruction.",
+};

@@ -1,7 +1,8 @@
 //! Who waits for what, and who would have to come.
 
-use wattle_memory::{EventId, Kind, ThreadId};
+use wattle_memory::{EventId, Kind, Target, ThreadId};
 
+use super::clause::{ALIGNED, SAME_INSTANCE};
 use super::diagnose::capital;
 use super::draw::listed;
 use super::explain::Telling;
@@ -20,8 +21,23 @@ pub(super) fn stuck(names: &Names<'_>, stuck: &[Stuck], halted: &[(usize, u64)],
             Why::Barrier(arrival) => barrier(names, one.thread, *arrival, stuck, &mut telling),
         }
     }
+    if stuck.iter().any(|one| diverges(names, one.thread, stuck)) {
+        let ptx =
+            names.witness.world.launches.iter().any(|launch| matches!(launch.lowering.target(), Target::Ptx { .. }));
+        if ptx {
+            telling.reasons.say("These threads are of one warp: a warp has 32 threads.".into(), None);
+        }
+        telling.clauses.extend(if ptx { &[ALIGNED][..] } else { &[SAME_INSTANCE, ALIGNED] });
+    }
     left_alone(names, halted, progress, &mut telling);
     telling
+}
+
+/// Whether all threads of a thread's block wait at barriers, so that these must be different ones.
+fn diverges(names: &Names<'_>, thread: ThreadId, all: &[Stuck]) -> bool {
+    let threads = names.witness.graph.threads();
+    let waits = |other: ThreadId| all.iter().any(|stuck| stuck.thread == other && matches!(stuck.why, Why::Barrier(_)));
+    (0..threads.len()).filter(|&other| threads[other].shares(&threads[thread], wattle_memory::Level::Block)).all(waits)
 }
 
 /// A thread that looks again and again at what nobody will overwrite.
@@ -89,6 +105,14 @@ fn barrier(names: &Names<'_>, thread: ThreadId, arrival: EventId, all: &[Stuck],
     let who = capital(&names.thread(thread));
     telling.reasons.say(format!("{who} waits at the barrier at {}.", names.at(arrival)), None);
     let placement = graph.threads()[thread];
+    let source = |event: EventId| graph.event(event).source;
+    let elsewhere = all.iter().any(|stuck| matches!(stuck.why, Why::Barrier(at) if source(at) != source(arrival)));
+    if diverges(names, thread, all) && !elsewhere {
+        telling.reasons.say(
+            "All threads of the block wait at that line, in different iterations of the loops around it.".into(),
+            None,
+        );
+    }
     for (other, place) in graph.threads().iter().enumerate() {
         let elsewhere = all.iter().find(|stuck| stuck.thread == other);
         let together = placement.shares(place, wattle_memory::Level::Block) && other != thread;

@@ -2,12 +2,15 @@
 
 use wattle_memory::Label;
 
+use super::completion::{Kind, Runs};
 use crate::script::{Op, Program, Value};
 
 /// An operation; a read-modify-write is one, not two.
 #[derive(Clone, Debug)]
 pub struct Event {
     pub thread: usize,
+    /// Its statement, by its place in the thread.
+    op: usize,
     pub cell: Option<u64>,
     pub read: Option<Label>,
     pub write: Option<Label>,
@@ -54,16 +57,25 @@ pub fn candidates(program: &Program) -> Vec<Candidate> {
     let mut ways = vec![Way::default()];
     for (thread, ops) in program.iter().enumerate() {
         ways.iter_mut().for_each(|way| way.registers.push(vec![None; 8]));
-        ways = ways.into_iter().flat_map(|way| through(way, thread, ops, Vec::new())).collect();
+        ways = ways.into_iter().flat_map(|way| through(way, thread, ops, 0, Vec::new())).collect();
     }
-    ways.iter().flat_map(sources).collect()
+    let runs = Runs::of(program);
+    ways.iter().flat_map(|way| sources(way, &runs)).collect()
 }
 
-fn through(mut way: Way, thread: usize, ops: &[Op], mut control: Vec<usize>) -> Vec<Way> {
-    let Some((op, rest)) = ops.split_first() else { return vec![way] };
+fn through(mut way: Way, thread: usize, ops: &[Op], at: usize, mut control: Vec<usize>) -> Vec<Way> {
+    let Some(op) = ops.get(at) else { return vec![way] };
     let id = way.events.len();
-    let blank =
-        Event { thread, cell: None, read: None, write: None, fence: None, written: None, control: control.clone() };
+    let blank = Event {
+        thread,
+        op: at,
+        cell: None,
+        read: None,
+        write: None,
+        fence: None,
+        written: None,
+        control: control.clone(),
+    };
     let formula = |way: &Way, value: &Value, old: bool| Formula {
         constant: value.constant,
         reads: value.registers.iter().filter_map(|&r| way.registers[thread][r]).chain(old.then_some(id)).collect(),
@@ -94,31 +106,44 @@ fn through(mut way: Way, thread: usize, ops: &[Op], mut control: Vec<usize>) -> 
                 }
                 way.events.push(event);
                 way.conditions.push(Condition { read: id, value: *expected, equal });
-                through(way, thread, rest, control.clone())
+                through(way, thread, ops, at + 1, control.clone())
             });
             return both.concat();
         }
         Op::Fence { label } => way.events.push(Event { fence: Some(*label), ..blank }),
         Op::Require { register, value } => {
             let Some(read) = way.registers[thread][*register] else {
-                return if *value == 0 { through(way, thread, rest, control) } else { vec![way] };
+                return if *value == 0 { through(way, thread, ops, at + 1, control) } else { vec![way] };
             };
             let mut ends = way.clone();
             ends.conditions.push(Condition { read, value: *value, equal: false });
             way.conditions.push(Condition { read, value: *value, equal: true });
             control.push(read);
-            let mut both = through(way, thread, rest, control);
+            let mut both = through(way, thread, ops, at + 1, control);
             both.push(ends);
             return both;
         }
+        Op::SkipUnless { register, value, count } => {
+            let Some(read) = way.registers[thread][*register] else {
+                let next = if *value == 0 { at + 1 } else { at + 1 + count };
+                return through(way, thread, ops, next, control);
+            };
+            control.push(read);
+            let both = [(true, at + 1), (false, at + 1 + count)].map(|(equal, next)| {
+                let mut way = way.clone();
+                way.conditions.push(Condition { read, value: *value, equal });
+                through(way, thread, ops, next, control.clone())
+            });
+            return both.concat();
+        }
         other => panic!("the generator makes no such statement: {other:?}"),
     }
-    through(way, thread, rest, control)
+    through(way, thread, ops, at + 1, control)
 }
 
 /// All sources of all reads of one way. All models keep a thread's accesses of one cell in order, so that no read reads
 /// from what follows it in its thread, nor from what its thread has overwritten; such sources are left out here.
-fn sources(way: &Way) -> Vec<Candidate> {
+fn sources(way: &Way, runs: &Runs) -> Vec<Candidate> {
     let mut all = vec![Vec::new()];
     for (id, event) in way.events.iter().enumerate() {
         let mut choices = vec![None];
@@ -140,22 +165,40 @@ fn sources(way: &Way) -> Vec<Candidate> {
             })
             .collect();
     }
-    all.into_iter().filter_map(|source| candidate(way, source)).collect()
+    all.into_iter().filter_map(|source| candidate(way, source, runs)).collect()
 }
 
 /// The candidate with those sources, if its values do not come out of thin air and its threads go this way.
-fn candidate(way: &Way, source: Vec<Option<usize>>) -> Option<Candidate> {
+fn candidate(way: &Way, source: Vec<Option<usize>>, runs: &Runs) -> Option<Candidate> {
     let n = way.events.len();
     let (mut read, mut written) = (vec![None; n], vec![None; n]);
     for _ in 0..=2 * n {
         for (id, event) in way.events.iter().enumerate() {
-            if event.read.is_some() {
+            // What its thread has read so far, by statement.
+            let known: Vec<(usize, u64)> = way
+                .events
+                .iter()
+                .zip(&read)
+                .filter(|(other, _)| other.thread == event.thread)
+                .filter_map(|(other, value)| Some((other.op, (*value)?)))
+                .collect();
+            let came = event.control.iter().all(|&first| first == id || read[first].is_some());
+            let certain = |kind| runs.certain(event.thread, &known, event.op, kind);
+            let update = event.read.is_some() && event.written.is_some();
+            if event.read.is_some() && (came || (!update && certain(Kind::Read).is_some())) {
                 read[id] = source[id].map_or(Some(0), |write| written[write]);
             }
-            if let Some(formula) = &event.written
-                && event.control.iter().all(|&read_first| read[read_first].is_some())
-            {
-                written[id] = formula.reads.iter().try_fold(formula.constant, |sum, &from| Some(sum + read[from]?));
+            let Some(formula) = &event.written else { continue };
+            if !update {
+                let sum = || formula.reads.iter().try_fold(formula.constant, |sum, &from| Some(sum + read[from]?));
+                written[id] = written[id].or_else(|| sum().filter(|_| came)).or_else(|| certain(Kind::Write));
+            } else if came && event.control.iter().all(|&first| read[first].is_some()) {
+                let sum = formula.reads.iter().try_fold(formula.constant, |sum, &from| Some(sum + read[from]?));
+                // Of an update the operand may be certain before what it is made of is.
+                let given = || runs.operand(event.thread, &known, event.op);
+                let old = formula.reads.contains(&id);
+                let new = || given().and_then(|given| Some(if old { given + read[id]? } else { given }));
+                written[id] = sum.or_else(new);
             }
         }
     }

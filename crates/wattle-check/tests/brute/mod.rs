@@ -5,6 +5,7 @@
 #![allow(dead_code, reason = "each test uses its part")]
 
 mod candidate;
+mod completion;
 mod facts;
 mod matrix;
 mod order;

@@ -69,9 +69,52 @@ pub fn case(random: &mut Random, accesses: u64) -> Case {
         program[thread].push(op);
         if let Some(register) = register.filter(|_| random.one_in(8)) {
             program[thread].push(Op::Require { register, value: random.below(3) });
+        } else if let Some(register) = register.filter(|_| random.one_in(4)) {
+            program[thread].push(Op::SkipUnless { register, value: random.below(2), count: 1 });
         }
     }
+    // Brute force takes too long for a few of them.
+    if candidates(&program) > 100_000 {
+        return case(random, accesses);
+    }
     Case { program, places }
+}
+
+/// About how many candidate executions a program has: the sources of its reads, and the orders of its writes.
+fn candidates(program: &Program) -> u64 {
+    let accesses = |cell: u64| {
+        let mut both = [0, 0];
+        for op in program.iter().flatten() {
+            both[0] += u64::from(reads_cell(op) == Some(cell));
+            both[1] += u64::from(writes_cell(op) == Some(cell));
+        }
+        both
+    };
+    (0..3)
+        .map(|cell| {
+            let [reads, writes] = accesses(cell);
+            (writes + 1).pow(reads as u32) * (1..=writes).product::<u64>()
+        })
+        .product()
+}
+
+fn reads_cell(op: &Op) -> Option<u64> {
+    match op {
+        Op::Load { cell, .. } | Op::Add { cell, .. } | Op::Exchange { cell, .. } | Op::CompareExchange { cell, .. } => {
+            Some(*cell)
+        }
+        _ => None,
+    }
+}
+
+fn writes_cell(op: &Op) -> Option<u64> {
+    match op {
+        Op::Store { cell, .. }
+        | Op::Add { cell, .. }
+        | Op::Exchange { cell, .. }
+        | Op::CompareExchange { cell, .. } => Some(*cell),
+        _ => None,
+    }
 }
 
 pub fn read_register(op: &Op) -> Option<usize> {
@@ -257,6 +300,7 @@ pub fn show(case: &Case) -> String {
                 }
                 Op::Fence { label } => format!("fence {}", word(label)),
                 Op::Require { register, value } => format!("require r{register} == {value}"),
+                Op::SkipUnless { register, value, count } => format!("if r{register} == {value}: next {count}"),
                 other => format!("{other:?}"),
             };
             text.push('\n');

@@ -29,16 +29,19 @@ impl Axioms for Vulkan {
         let hb = happens_before(facts, asmo);
         let locord = location_ordered(facts, &hb);
         // Two differences from Khronos' model, as in the model's file. A read comes before every write that is known
-        // to overwrite its source, by whatever order; there, an atomic read may read what its own thread has since
-        // overwritten by a plain write. And a read-modify-write is a read and then a write with nothing mutually
+        // to overwrite its source, by whatever order, where the source itself is known to come before the read: so it
+        // is in Dartagnan's `vulkan.cat`. And a read-modify-write is a read and then a write with nothing mutually
         // ordered between; so two that are out of each other's scope may both read the initial value.
-        let overwrites = |a: usize, b: usize| asmo[a][b] || facts.writes(a) && facts.writes(b) && locord[a][b];
+        let overwrites = |source: usize, read: usize, write: usize| {
+            let located = facts.writes(source) && facts.writes(write) && locord[source][write];
+            asmo[source][write] || located && locord[source][read]
+        };
         let fr = pairs(n, |read, write| {
             read != write
                 && facts.reads(read)
                 && facts.writes(write)
                 && facts.same_cell[read][write]
-                && facts.source[read].is_none_or(|source| overwrites(source, write))
+                && facts.source[read].is_none_or(|source| overwrites(source, read, write))
         });
         // Each event twice: its read, and its write.
         let halves = pairs(2 * n, |a, b| {

@@ -5,8 +5,8 @@
 use std::ops::ControlFlow;
 
 use wattle_check::search::{
-    Action, Address, Barrier, Change, End, Execution, Initial, Limits, Members, Process, Setup, Spawn, Statistics,
-    Target, Visitor, search,
+    Action, Address, Barrier, Change, Dependencies, End, Execution, Initial, Limits, Members, Process, Setup, Spawn,
+    Statistics, Target, Visitor, search,
 };
 use wattle_ir::{AtomicOp, Type};
 use wattle_memory::{Label, Model, Placement};
@@ -78,6 +78,12 @@ pub enum Op {
         read: Label,
         write: Label,
     },
+    /// Leaves the next statements out where the register is not the value.
+    SkipUnless {
+        register: usize,
+        value: u64,
+        count: usize,
+    },
     /// Ends the thread where the register is not the value.
     Require {
         register: usize,
@@ -145,7 +151,7 @@ impl Process for Script {
             Op::Barrier { members } => {
                 self.pc += 1;
                 let members = Members::Threads((0..*members as usize).collect());
-                let barrier = Barrier { instance: source as u64, resource: 0, members, waits: true };
+                let barrier = Barrier { instance: source as u64, resource: 0, members, waits: true, converges: None };
                 Action::Barrier { barrier, label: Label::barrier(wattle_memory::Level::Block), source }
             }
             Op::Await { cell, value, label } => match self.step {
@@ -193,6 +199,11 @@ impl Process for Script {
                     Action::BackEdge { label: source, source }
                 }
             },
+            Op::SkipUnless { register, value, count } => {
+                let Some(known) = self.registers[*register] else { return Action::NeedsValue };
+                self.pc += if known == *value { 1 } else { 1 + count };
+                self.next(world)
+            }
             Op::Require { register, value } => {
                 let Some(known) = self.registers[*register] else { return Action::NeedsValue };
                 self.pc = if known == *value { self.pc + 1 } else { world[self.thread].len() };
@@ -214,6 +225,16 @@ impl Process for Script {
     /// But for the thread's number, by which it finds its code.
     fn is_alike(&self, other: &Self) -> bool {
         *self == Script { thread: self.thread, ..other.clone() }
+    }
+
+    fn ways(&self, world: &Program) -> Option<Vec<Script>> {
+        let to = |pc| Script { pc, ..self.clone() };
+        let (pc, end) = (self.pc, world[self.thread].len());
+        match world[self.thread].get(pc) {
+            Some(Op::Require { .. }) => Some(vec![to(pc + 1), to(end)]),
+            Some(Op::SkipUnless { count, .. }) => Some(vec![to(pc + 1), to(pc + 1 + count)]),
+            _ => None,
+        }
     }
 
     fn any_pending(&self) -> bool {
@@ -255,6 +276,13 @@ impl Visitor<Script> for Found {
         ControlFlow::Continue(())
     }
 
+    fn failed_iteration(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
+        if let Some(model) = self.model {
+            self.races += usize::from(!model.races(execution.graph, execution.analysis).is_empty());
+        }
+        ControlFlow::Continue(())
+    }
+
     fn stuck(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
         if std::env::var("SHOW").is_ok() {
             println!("{}", show(execution));
@@ -273,6 +301,8 @@ pub fn setup(program: &Program, placements: Vec<Placement>, model: Model) -> Set
             .collect(),
         model,
         loop_bound: 4,
+        dependencies: Dependencies::AsCompiled,
+        failed_iterations: true,
         symmetric: Vec::new(),
         assume_race_free: false,
         sample: None,

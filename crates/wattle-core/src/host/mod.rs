@@ -57,7 +57,8 @@ impl HostBackend {
     }
 }
 
-impl Backend for HostBackend {
+// SAFETY: `HostMemory` has the bytes that it is made with.
+unsafe impl Backend for HostBackend {
     fn properties(&self) -> &Properties {
         &self.properties
     }

@@ -56,12 +56,15 @@ struct Executor {
 }
 
 impl Executor {
-    fn launch(&mut self, request: &LaunchRequest<'_>) -> Result<()> {
+    /// # Safety
+    /// As for [`BackendQueue::launch`].
+    unsafe fn launch(&mut self, request: &LaunchRequest<'_>) -> Result<()> {
         let helpers = self.properties.workers - 1;
         if self.team.is_none() && helpers > 0 {
             self.team = Some(Team::start(helpers));
         }
-        launch(&self.properties, self.team.as_ref().map(|team| &*team.handover), request)
+        // SAFETY: the caller's promise; the queue is a host device's, and so are its buffers.
+        unsafe { launch(&self.properties, self.team.as_ref().map(|team| &*team.handover), request) }
     }
 
     fn operate(&mut self, operation: Operation) -> Result<()> {
@@ -96,7 +99,8 @@ impl Blocking {
 // SAFETY: operations are done one after another, in the order in which they were given.
 unsafe impl BackendQueue for Blocking {
     unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
-        lock(&self.executor).launch(request)
+        // SAFETY: the caller's promise.
+        unsafe { lock(&self.executor).launch(request) }
     }
 
     fn submit(&self, operation: Operation) -> Result<()> {
@@ -181,7 +185,8 @@ fn serve(tasks: &Receiver<Task>, mut executor: Executor, status: &Status) {
             Task::Other(operation) => executor.operate(operation),
             Task::Launch(OwnedLaunch { kernel, host_part, shape, options }) => {
                 let request = LaunchRequest { kernel: &*kernel, host_part: host_part.as_deref(), shape, options };
-                executor.launch(&request)
+                // SAFETY: who enqueued it promised it.
+                unsafe { executor.launch(&request) }
             }
         };
         // What a task owns may panic when it is dropped; the queue lives on.

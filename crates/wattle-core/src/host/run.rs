@@ -12,7 +12,7 @@ use crate::error::{ErrorKind, Result};
 use crate::kernel::Kernel;
 use crate::queue::host_part_shape;
 use crate::spec::{LaunchOptions, Shape, ShapeKind};
-use crate::thread::{Grid, LaunchState, Stopped, Thread};
+use crate::thread::{Grid, InKernel, LaunchState, Stopped, Thread};
 
 /// How many blocks each worker is given of a launch whose blocks the device chooses: enough that a worker that is
 /// slower than the others holds nobody up for long.
@@ -61,21 +61,37 @@ fn spread(frames: [u32; MAX_RANK], wanted: u32) -> [u32; MAX_RANK] {
 }
 
 /// Runs a launch to its end, with `team` where there is one.
-pub(crate) fn launch(properties: &Properties, team: Option<&Handover>, request: &LaunchRequest<'_>) -> Result<()> {
+///
+/// # Safety
+/// As for [`BackendQueue::launch`](crate::BackendQueue::launch), and the memory is the host's.
+pub(crate) unsafe fn launch(
+    properties: &Properties,
+    team: Option<&Handover>,
+    request: &LaunchRequest<'_>,
+) -> Result<()> {
     let LaunchRequest { kernel, host_part, shape, options } = request;
     let grid = grid(properties, shape, options)?;
     let Some(host_part) = host_part else {
-        return run_grid(properties, team, *kernel, grid, options);
+        // SAFETY: the caller's promise.
+        return unsafe { run_grid(properties, team, *kernel, grid, options) };
     };
-    run_beside(*host_part, options, || run_grid(properties, team, *kernel, grid, options))
+    // SAFETY: the caller's promise.
+    unsafe { run_beside(*host_part, options, || run_grid(properties, team, *kernel, grid, options)) }
 }
 
 /// Runs a kernel on a thread of the host's while `launch` launches the other one and waits for its end; waits for both. If
 /// the launch fails, the host part is told to end, since nobody may be there any more whom it waits for.
 ///
+/// # Safety
+/// As for [`BackendQueue::launch`](crate::BackendQueue::launch), for the host part, whose memory the host can reach.
+///
 /// # Errors
 /// What went wrong in the launch, or else in the host part; its thread could not be started, and then nothing is launched.
-pub fn run_beside(host_part: &dyn Kernel, options: &LaunchOptions, launch: impl FnOnce() -> Result<()>) -> Result<()> {
+pub unsafe fn run_beside(
+    host_part: &dyn Kernel,
+    options: &LaunchOptions,
+    launch: impl FnOnce() -> Result<()>,
+) -> Result<()> {
     let shape = host_part_shape();
     let (rank, one) = (host_part.rank(), [1; MAX_RANK]);
     let grid = Grid { rank, blocks: one, threads: one, frames: shape.outer, frame_extent: shape.inner };
@@ -83,7 +99,8 @@ pub fn run_beside(host_part: &dyn Kernel, options: &LaunchOptions, launch: impl 
     let (launched, ran) = std::thread::scope(|scope| -> Result<_> {
         let beside = std::thread::Builder::new()
             .name("wattle-host-part".into())
-            .spawn_scoped(scope, || run_alone(host_part, &state))
+            // SAFETY: the caller's promise.
+            .spawn_scoped(scope, || unsafe { run_alone(host_part, &state) })
             .map_err(|error| {
                 let message = error.to_string();
                 crate::Error::from(ErrorKind::System { what: "starting the host part's thread".into(), message })
@@ -98,7 +115,11 @@ pub fn run_beside(host_part: &dyn Kernel, options: &LaunchOptions, launch: impl 
     launched.and(ran).and(state.outcome())
 }
 
-fn run_grid(
+/// Runs a kernel's blocks.
+///
+/// # Safety
+/// As for [`launch`].
+unsafe fn run_grid(
     properties: &Properties,
     team: Option<&Handover>,
     kernel: &dyn Kernel,
@@ -108,42 +129,54 @@ fn run_grid(
     let state = LaunchState::new(kernel.info(), grid, options.shared_elements(), options.limit());
     let blocks = grid.block_count();
     let ran = if options.is_cooperative() && blocks > properties.workers {
-        at_once(properties, kernel, &state, blocks)
+        // SAFETY: the caller's promise; so below.
+        unsafe { at_once(properties, kernel, &state, blocks) }
     } else {
         match team {
             Some(team) if blocks > 1 => {
                 let panic = Mutex::new(None);
                 let next = AtomicU64::new(0);
                 team.run(&|| {
-                    if let Err(error) = run_blocks(kernel, &state, &next) {
+                    // SAFETY: the caller's promise; the workers share the counter.
+                    if let Err(error) = unsafe { run_blocks(kernel, &state, &next) } {
                         panic.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(error);
                     }
                 });
                 panic.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).map_or(Ok(()), Err)
             }
-            _ => run_alone(kernel, &state),
+            // SAFETY: the caller's promise.
+            _ => unsafe { run_alone(kernel, &state) },
         }
     };
     ran.and(state.outcome())
 }
 
 /// Runs all blocks one after another.
+///
+/// # Safety
+/// As for [`launch`].
 #[inline]
-fn run_alone(kernel: &dyn Kernel, state: &LaunchState) -> Result<()> {
+unsafe fn run_alone(kernel: &dyn Kernel, state: &LaunchState) -> Result<()> {
+    let _in_kernel = InKernel::enter();
     let run = || {
         for block in 0..state.grid().block_count() {
             if state.stopped() || (block % BLOCKS_PER_LOOK == BLOCKS_PER_LOOK - 1 && state.look()) {
                 return;
             }
-            kernel.run(&Thread::new(state, block));
+            // SAFETY: the caller's promise, and this runs each block once.
+            unsafe { kernel.run(&Thread::new(state, block)) };
         }
     };
     caught(kernel, state, catch_unwind(AssertUnwindSafe(run)))
 }
 
 /// Takes blocks in index order and runs each to its end, until none is left.
-fn run_blocks(kernel: &dyn Kernel, state: &LaunchState, next: &AtomicU64) -> Result<()> {
+///
+/// # Safety
+/// As for [`launch`].
+unsafe fn run_blocks(kernel: &dyn Kernel, state: &LaunchState, next: &AtomicU64) -> Result<()> {
     let blocks = state.grid().block_count() as u64;
+    let _in_kernel = InKernel::enter();
     let run = || {
         loop {
             // Relaxed: the counter alone decides who runs which block; who hands over the launch orders the rest.
@@ -154,7 +187,8 @@ fn run_blocks(kernel: &dyn Kernel, state: &LaunchState, next: &AtomicU64) -> Res
             if block % u64::from(BLOCKS_PER_LOOK) == u64::from(BLOCKS_PER_LOOK) - 1 && state.look() {
                 return;
             }
-            kernel.run(&Thread::new(state, block as u32));
+            // SAFETY: the caller's promise, and the counter gives each block once.
+            unsafe { kernel.run(&Thread::new(state, block as u32)) };
         }
     };
     caught(kernel, state, catch_unwind(AssertUnwindSafe(run)))
@@ -173,7 +207,10 @@ fn caught(kernel: &dyn Kernel, state: &LaunchState, ended: std::thread::Result<(
 }
 
 /// Runs all blocks at the same time, on threads of their own.
-fn at_once(properties: &Properties, kernel: &dyn Kernel, state: &LaunchState, blocks: u32) -> Result<()> {
+///
+/// # Safety
+/// As for [`launch`].
+unsafe fn at_once(properties: &Properties, kernel: &dyn Kernel, state: &LaunchState, blocks: u32) -> Result<()> {
     let most = properties.max_cooperative_blocks;
     if blocks > most {
         return Err(ErrorKind::Capability {
@@ -190,7 +227,8 @@ fn at_once(properties: &Properties, kernel: &dyn Kernel, state: &LaunchState, bl
         for _ in 0..blocks {
             let started = std::thread::Builder::new()
                 .name("wattle-cooperative".into())
-                .spawn_scoped(scope, || run_blocks(kernel, state, &next));
+                // SAFETY: the caller's promise; the threads share the counter.
+                .spawn_scoped(scope, || unsafe { run_blocks(kernel, state, &next) });
             match started {
                 Ok(thread) => threads.push(thread),
                 Err(error) => {

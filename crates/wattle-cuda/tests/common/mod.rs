@@ -7,7 +7,7 @@ use wattle::{Device, DeviceKind};
 pub fn devices() -> Vec<Device> {
     let wattle_core::Found { devices, missing, .. } = wattle_cuda::survey();
     for missing in &missing {
-        eprintln!("skipped: {}", missing.reason);
+        test_skips::skipped(&missing.reason);
     }
     devices
 }
@@ -17,7 +17,7 @@ pub fn soft_devices() -> Vec<Device> {
     let soft: Vec<_> =
         devices().into_iter().filter(|device| device.properties().kind == DeviceKind::Software).collect();
     if soft.is_empty() {
-        eprintln!("skipped: it needs soft-cuda");
+        test_skips::skipped("it needs soft-cuda");
     }
     soft
 }

@@ -227,7 +227,7 @@ impl Generator<'_> {
                 let op = self.random.pick(&[BinaryOp::Mul, BinaryOp::Min, BinaryOp::Max]);
                 let (x, y) = (self.value(ty, depth), self.value(ty, depth));
                 let result = self.binary(op, x, y);
-                self.clean(result)
+                if op == BinaryOp::Mul { self.clean(result) } else { self.zero_sign(result) }
             }
             6 if self.profile.division_and_root => {
                 if self.random.coin() {
@@ -262,9 +262,8 @@ impl Generator<'_> {
         }
     }
 
-    /// Zero in place of what is nearly zero, a negative zero included: subnormals are not promised, nor is the sign of
-    /// the lesser of two zeros. The bound is far enough from the subnormals that one more or less does not change a
-    /// sum with what is beyond it.
+    /// Zero in place of what is nearly zero, a negative zero included: subnormals are not promised. The bound is far
+    /// enough from the subnormals that one more or less does not change a sum with what is beyond it.
     pub(super) fn clean(&mut self, x: ExprId) -> ExprId {
         let ty = self.ty(x);
         let size = self.unary(UnaryOp::Abs, x);

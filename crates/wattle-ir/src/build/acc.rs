@@ -3,7 +3,7 @@
 use wattle_memory::{ForFence, Scope};
 
 use super::iterate::{Dimension, IndexRange, Indices, Items};
-use super::{Atomic, Builder, PerItem, Shared, Val};
+use super::{Atomic, Builder, Extents, PerItem, Shared, Val};
 use crate::worker::{Kind, Spans};
 use crate::{AtomicScalar, Builtin, Dim, Element, Expr, Rank, SharedLen, Site, Stmt};
 
@@ -180,6 +180,7 @@ where
     }
 
     /// The indices of `range` that fall to this thread as one of `workers`.
+    #[track_caller]
     pub fn indices<W, R>(&self, _: W, range: R) -> Indices<'b, R::Rank>
     where
         R: IndexRange<'b>,
@@ -195,7 +196,7 @@ where
     {
         let (zero, one) = (self.builder.lit(0), self.builder.lit(1));
         let whole = |end| Dimension { begin: zero, end, step: one };
-        let dimensions = Dim::<E>::spread_built(view.extent()).into_iter().map(whole).collect();
+        let dimensions = Dim::<E>::spread_built(Extents::extent(view)).into_iter().map(whole).collect();
         Items::new(Indices::new(self.workers(Kind::ThreadsInGrid, D != E), dimensions), view.place)
     }
 }

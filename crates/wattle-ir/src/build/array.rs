@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{Builder, IrValue, Val, Variable};
+use super::{Builder, Extents, Get, IrValue, Set, Val, Variable};
 use crate::{Element, ExprId, LocalId, Place, Site, Stmt};
 
 /// The longest array that `let` keeps as values; a longer one becomes memory at once, since a dynamic index needs it
@@ -80,10 +80,23 @@ impl<'b, T: Element, const N: usize> Array<'b, T, N> {
             }
         }
     }
+}
 
-    /// `self[index]`.
+impl<'b, T: Element, const N: usize> Extents<'b> for Array<'b, T, N> {
+    type Extent = Val<'b, u32>;
+    fn extent(&self) -> Val<'b, u32> {
+        self.builder.lit(N as u32)
+    }
+    fn count(&self) -> Val<'b, u32> {
+        self.extent()
+    }
+}
+
+impl<'b, T: Element, const N: usize> Get<'b> for Array<'b, T, N> {
+    type Index = Val<'b, u32>;
+    type Value = Val<'b, T>;
     #[track_caller]
-    pub fn __get(&self, index: Val<'b, u32>) -> Val<'b, T> {
+    fn get(&self, index: Val<'b, u32>) -> Val<'b, T> {
         let builder = self.builder;
         if let Form::Values(values) = self.form {
             match builder.constant(index.id) {
@@ -95,16 +108,12 @@ impl<'b, T: Element, const N: usize> Array<'b, T, N> {
         }
         self.load(self.in_memory(), index, Site::caller())
     }
+}
 
-    /// `self[index] = value`.
+impl<'b, T: Element, const N: usize> Set<'b> for Array<'b, T, N> {
     #[track_caller]
-    pub fn __set(&self, index: Val<'b, u32>, value: Val<'b, T>) {
+    fn set(&self, index: Val<'b, u32>, value: Val<'b, T>) {
         store(self.builder, self.in_memory(), index, value);
-    }
-
-    /// `N`.
-    pub fn len(&self) -> Val<'b, u32> {
-        self.builder.lit(N as u32)
     }
 }
 
@@ -128,7 +137,7 @@ impl<'b, T: Element, const N: usize> Variable<'b> for Array<'b, T, N> {
         // All are read before one is written: the value may be this very array, permuted.
         let elements = value.snapshot().elements();
         for (index, element) in elements.into_iter().enumerate() {
-            self.__set(self.builder.lit(index as u32), element);
+            Set::set(self, self.builder.lit(index as u32), element);
         }
     }
 }
@@ -148,7 +157,7 @@ impl<'b, T: Element, const N: usize> IrValue<'b> for Array<'b, T, N> {
     fn variable(self, builder: &'b Builder, _: Option<&'static str>) -> Self {
         let variable = Array::of_local(builder, builder.declare_local(T::TYPE, N));
         for (index, element) in self.elements().into_iter().enumerate() {
-            variable.__set(builder.lit(index as u32), element);
+            Set::set(&variable, builder.lit(index as u32), element);
         }
         variable
     }

@@ -54,7 +54,7 @@ pub trait Iterate<'b>: Sized {
 
 /// `begin..end`, of integers or of indices in several dimensions.
 #[derive(Clone, Copy)]
-pub struct RangeOf<V> {
+pub struct Range<V> {
     begin: V,
     end: V,
 }
@@ -62,27 +62,27 @@ pub struct RangeOf<V> {
 /// `(begin..end).step_by(step)`.
 #[derive(Clone, Copy)]
 pub struct Stepped<V> {
-    range: RangeOf<V>,
+    range: Range<V>,
     step: V,
 }
 
 /// `(begin..end).rev()`.
 #[derive(Clone, Copy)]
-pub struct Reversed<V>(RangeOf<V>);
+pub struct Reversed<V>(Range<V>);
 
 /// `begin..=end`.
 #[derive(Clone, Copy)]
-pub struct Inclusive<V>(RangeOf<V>);
+pub struct Inclusive<V>(Range<V>);
 
 impl Builder {
     /// `begin..end`.
-    pub fn range<V>(&self, begin: V, end: V) -> RangeOf<V> {
-        RangeOf { begin, end }
+    pub fn range<V>(&self, begin: V, end: V) -> Range<V> {
+        Range { begin, end }
     }
 
     /// `begin..=end`.
     pub fn range_inclusive<V>(&self, begin: V, end: V) -> Inclusive<V> {
-        Inclusive(RangeOf { begin, end })
+        Inclusive(Range { begin, end })
     }
 
     /// A counter that starts at `start`, and one bounded loop that is left unless `condition` of the counter holds.
@@ -101,7 +101,7 @@ impl Builder {
     }
 }
 
-impl<'b, T: Int> Iterate<'b> for RangeOf<Val<'b, T>> {
+impl<'b, T: Int> Iterate<'b> for Range<Val<'b, T>> {
     type Item = Val<'b, T>;
     #[track_caller]
     fn begin(self, builder: &'b Builder) -> (LoopHandle<'b>, Val<'b, T>) {
@@ -156,7 +156,14 @@ fn one_level<'b>(label: Label, assignments: Vec<(SlotId, ExprId)>) -> LoopHandle
     LoopHandle { break_label: label, continue_label: label, levels: vec![assignments], builder: PhantomData }
 }
 
+/// What is said of `step_by(0)`, on every device.
+pub const STEP_OF_ZERO: &str = "the step of `step_by` is at least 1; this one was 0, and taken for 1";
+
+#[track_caller]
 fn at_least_one<'b>(builder: &'b Builder, step: Val<'b, u32>) -> Val<'b, u32> {
+    if builder.constant(step.id).is_none_or(|constant| constant.raw == 0) {
+        builder.assert(builder.ne(step, builder.lit(0)), STEP_OF_ZERO);
+    }
     step.max(builder.lit(1))
 }
 
@@ -166,7 +173,7 @@ fn advance<'b>(builder: &'b Builder, counter: Val<'b, u32>, step: Val<'b, u32>, 
     Val::select(builder.gt(left, step), builder.add(counter, step), end)
 }
 
-impl<V> RangeOf<V> {
+impl<V> Range<V> {
     /// Every `step`th, from the first.
     pub fn step_by(self, step: V) -> Stepped<V> {
         Stepped { range: self, step }
@@ -191,6 +198,7 @@ pub trait IndexRange<'b> {
     /// Its rank.
     type Rank: Rank;
     /// Its dimensions.
+    #[track_caller]
     fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b>>;
 }
 
@@ -201,7 +209,7 @@ fn dimensions<'b, R: Rank>(begin: R::Built<'b>, end: R::Built<'b>, steps: Vec<Va
 
 macro_rules! index_ranges {
     ($($index:ty: $rank:literal)+) => {$(
-        impl<'b> IndexRange<'b> for RangeOf<$index> {
+        impl<'b> IndexRange<'b> for Range<$index> {
             type Rank = Dim<$rank>;
             fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b>> {
                 dimensions::<Dim<$rank>>(self.begin, self.end, vec![builder.lit(1); $rank])
@@ -210,9 +218,12 @@ macro_rules! index_ranges {
 
         impl<'b> IndexRange<'b> for Stepped<$index> {
             type Rank = Dim<$rank>;
+            #[track_caller]
             fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b>> {
-                let steps = Dim::<$rank>::spread_built(self.step);
-                let steps = steps.into_iter().map(|step| at_least_one(builder, step)).collect();
+                let mut steps = Dim::<$rank>::spread_built(self.step);
+                for step in &mut steps {
+                    *step = at_least_one(builder, *step);
+                }
                 dimensions::<Dim<$rank>>(self.range.begin, self.range.end, steps)
             }
         }

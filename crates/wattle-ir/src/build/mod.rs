@@ -6,6 +6,7 @@
 //! [`PerItem`], [`Shared`], [`Atomic`] and [`Array`] have the methods of the things that they stand for.
 
 mod acc;
+mod access;
 mod array;
 mod iterate;
 mod value;
@@ -17,8 +18,9 @@ use std::collections::HashMap;
 use wattle_memory::{FenceOrder, Scope};
 
 pub use acc::Acc;
+pub use access::{Extents, Get, Set, extent, get, is_empty, len, set, step_by};
 pub use array::Array;
-pub use iterate::{Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, RangeOf, Reversed, Stepped};
+pub use iterate::{Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped};
 pub use value::{IrValue, Lift, Logic, Val, Var, Variable};
 pub use view::{Atomic, ItemRef, PerItem, Read, Shared};
 
@@ -98,6 +100,13 @@ impl Builder {
         }
         verify(&state.kernel)?;
         Ok(state.kernel)
+    }
+
+    /// The kernel as it is: what an expansion is taken out of.
+    pub(crate) fn unverified(self) -> Kernel {
+        let mut state = self.state.into_inner();
+        state.kernel.body = state.blocks.swap_remove(0);
+        state.kernel
     }
 
     /// Declares a scalar parameter.

@@ -126,17 +126,25 @@ macro_rules! tuples {
 }
 tuples!(()(A 0)(A 0, B 1)(A 0, B 1, C 2)(A 0, B 1, C 2, D 3)(A 0, B 1, C 2, D 3, E 4)(A 0, B 1, C 2, D 3, E 4, F 5));
 
-/// A constant of the user's crate or of this library that a kernel names by its path.
+/// A constant of the user's crate or of this library that a kernel names by its path. Nothing else implements it, so that
+/// no value in a kernel is of a type of the user's.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot use a constant of type `{Self}`",
     note = "kernels know u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 and bool; convert where the constant is used: `N as u32`"
 )]
-pub trait Lift {
+pub trait Lift: sealed::Sealed {
     /// What it is while a kernel is built.
     type Built<'b>;
     /// That.
     fn lift(self, builder: &Builder) -> Self::Built<'_>;
 }
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Scalar> sealed::Sealed for T {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Scalar> Lift for T {
@@ -148,6 +156,7 @@ impl<T: Scalar> Lift for T {
 
 macro_rules! lift_as_is {
     ($($t:ty),+) => {$(
+        impl sealed::Sealed for $t {}
         impl Lift for $t {
             type Built<'b> = $t;
             fn lift(self, _: &Builder) -> $t { self }

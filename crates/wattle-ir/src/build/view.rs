@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use wattle_memory::{FenceOrder, ForLoad, ForRmw, ForStore, Scope, marker};
 
-use super::{Array, Builder, IrValue, Val, Variable};
+use super::{Array, Builder, Extents, Get, IrValue, Set, Val, Variable};
 use crate::{AtomicInt, AtomicOp, AtomicScalar, Dim, Element, Index, Place, Rank, Site, Stmt};
 
 macro_rules! views {
@@ -25,25 +25,23 @@ macro_rules! views {
                 $name { builder, place, ty: PhantomData }
             }
 
-            /// The extent, in elements.
-            pub fn extent(&self) -> <Dim<D> as Rank>::Built<'b> {
-                self.builder.extent::<Dim<D>>(self.place, D)
-            }
-
-            /// The number of elements.
-            pub fn len(&self) -> Val<'b, u32> {
-                let extents = Dim::<D>::spread_built(self.extent());
-                extents.into_iter().reduce(|x, y| self.builder.mul(x, y)).unwrap_or_else(|| self.builder.lit(1))
-            }
-
-            /// Whether there is no element.
-            pub fn is_empty(&self) -> Val<'b, bool> {
-                self.builder.eq(self.len(), self.builder.lit(0))
-            }
-
             #[allow(dead_code, reason = "not all views are indexed")]
             fn index(index: <Dim<D> as Rank>::Built<'b>) -> Index {
                 Dim::<D>::spread_built(index).into_iter().map(|value| value.id).collect()
+            }
+        }
+
+        impl<'b, T: Element, const D: usize> Extents<'b> for $name<'b, T, D>
+        where
+            Dim<D>: Rank,
+        {
+            type Extent = <Dim<D> as Rank>::Built<'b>;
+            fn extent(&self) -> Self::Extent {
+                self.builder.extent::<Dim<D>>(self.place, D)
+            }
+            fn count(&self) -> Val<'b, u32> {
+                let extents = Dim::<D>::spread_built(self.extent());
+                extents.into_iter().reduce(|x, y| self.builder.mul(x, y)).unwrap_or_else(|| self.builder.lit(1))
             }
         }
     )+};
@@ -108,13 +106,14 @@ fn load<'b, T: Element>(builder: &'b Builder, place: Place, index: Index) -> Val
     builder.read_slot(dst)
 }
 
-impl<'b, T: Element, const D: usize> Read<'b, T, D>
+impl<'b, T: Element, const D: usize> Get<'b> for Read<'b, T, D>
 where
     Dim<D>: Rank,
 {
-    /// `self[index]`.
+    type Index = <Dim<D> as Rank>::Built<'b>;
+    type Value = Val<'b, T>;
     #[track_caller]
-    pub fn __get(&self, index: <Dim<D> as Rank>::Built<'b>) -> Val<'b, T> {
+    fn get(&self, index: Self::Index) -> Val<'b, T> {
         load(self.builder, self.place, Self::index(index))
     }
 }
@@ -129,19 +128,24 @@ impl<'b, T: Element> Read<'b, T, 1> {
     }
 }
 
-impl<'b, T: Element, const D: usize> Shared<'b, T, D>
+impl<'b, T: Element, const D: usize> Get<'b> for Shared<'b, T, D>
 where
     Dim<D>: Rank,
 {
-    /// `self[index]`.
+    type Index = <Dim<D> as Rank>::Built<'b>;
+    type Value = Val<'b, T>;
     #[track_caller]
-    pub fn __get(&self, index: <Dim<D> as Rank>::Built<'b>) -> Val<'b, T> {
+    fn get(&self, index: Self::Index) -> Val<'b, T> {
         load(self.builder, self.place, Self::index(index))
     }
+}
 
-    /// `self[index] = value`.
+impl<'b, T: Element, const D: usize> Set<'b> for Shared<'b, T, D>
+where
+    Dim<D>: Rank,
+{
     #[track_caller]
-    pub fn __set(&self, index: <Dim<D> as Rank>::Built<'b>, value: Val<'b, T>) {
+    fn set(&self, index: Self::Index, value: Val<'b, T>) {
         let (place, index, value, site) = (self.place, Self::index(index), value.id, Site::caller());
         self.builder.push(Stmt::Store { place, index, value, site });
     }

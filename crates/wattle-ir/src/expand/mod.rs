@@ -19,8 +19,11 @@ mod double_word;
 mod exp;
 mod fma;
 mod ln;
+mod payne_hanek;
 mod pow;
+mod setup;
 mod simple;
+mod template;
 mod term;
 mod trig;
 mod walk;
@@ -28,9 +31,11 @@ mod walk;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use crate::build::Builder;
-use crate::{BinaryOp, Expr, ExprId, Kernel, ParamId, ParamKind, Site, Type, UnaryOp};
-use term::{Real, Term};
+pub(crate) use constant::FOUR_BY_PI_WORDS;
+
+use crate::{BinaryOp, Expr, ExprId, Kernel, ParamKind, Type, UnaryOp};
+use setup::Setups;
+use template::Template;
 
 /// A function of floats that [`expand`] can replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -97,8 +102,9 @@ impl Function {
 
 /// The kernel, with each function that `lacks` names, for `F32` or `F64`, replaced by simpler operators.
 ///
-/// Each must be one that [`verify`](crate::verify) accepts; the new one is so too. It has no expressions that nothing
-/// uses, and the kernel that lacks nothing is given back as it is. Replacements are large and their parts are used
+/// Each must be one that [`verify`](crate::verify) accepts; the new one is so too. What is rarely needed, such as the
+/// reduction of large angles, is behind a branch before the statement that uses the function; its results are in slots
+/// behind the kernel's own. The new kernel has no expressions that nothing uses, and the kernel that lacks nothing is given back as it is. Replacements are large and their parts are used
 /// more than once, so whoever reads the new kernel must take each expression once: as a tree, some would have no end.
 /// Those of `F32` use no type of 64 bits. Where `lacks` does not name [`Function::Fma`], the others may use it.
 ///
@@ -117,7 +123,7 @@ pub fn expand<'k>(kernel: &'k Kernel, lacks: &dyn Fn(Function, Type) -> bool) ->
     }
     let exact =
         |ty| Exact { fma: !lacks(Function::Fma, ty), div: !lacks(Function::Div, ty), sqrt: !lacks(Function::Sqrt, ty) };
-    let mut arena = Arena::default();
+    let (mut arena, mut setups) = (Arena::default(), Setups::new(&kernel.slots));
     let mut templates = HashMap::new();
     let mut ids = Vec::with_capacity(kernel.exprs.len());
     for expr in &kernel.exprs {
@@ -131,12 +137,13 @@ pub fn expand<'k>(kernel: &'k Kernel, lacks: &dyn Fn(Function, Type) -> bool) ->
             Some((function, ty)) => templates
                 .entry((function, ty))
                 .or_insert_with(|| Template::new(function, ty, exact(ty)))
-                .apply(&operands, &mut arena),
+                .apply(&operands, &mut arena, &mut setups),
             None => arena.intern(expr_here),
         });
     }
     let mut expanded = Kernel { exprs: arena.exprs, ..kernel.clone() };
     walk::uses(&mut expanded.body, &mut |id| *id = renamed(&ids, *id));
+    setups.insert(&mut expanded);
     drop_unused(&mut expanded);
     Cow::Owned(expanded)
 }
@@ -190,57 +197,6 @@ struct Exact {
     fma: bool,
     div: bool,
     sqrt: bool,
-}
-
-/// What a function becomes: expressions over its operands, which are parameters there.
-struct Template {
-    exprs: Vec<Expr>,
-    result: ExprId,
-}
-
-impl Template {
-    fn new(function: Function, ty: Type, exact: Exact) -> Template {
-        match ty {
-            Type::F32 => Template::of::<f32>(function, exact),
-            _ => Template::of::<f64>(function, exact),
-        }
-    }
-
-    fn of<T: Real>(function: Function, exact: Exact) -> Template {
-        let builder = Builder::new("expansion", Site::caller(), 1);
-        let [x, y, z] = ["x", "y", "z"].map(|name| Term(builder.scalar::<T>(name)));
-        let result = match function {
-            Function::Rsqrt => simple::rsqrt(x, exact),
-            Function::Exp => exp::exp(x),
-            Function::Ln => ln::ln(x, exact),
-            Function::Sin => trig::sin(x),
-            Function::Cos => trig::cos(x),
-            Function::Tanh => exp::tanh(x, exact),
-            Function::Round => simple::round(x),
-            Function::Pow => pow::pow(x, y, exact.fma),
-            Function::Fma => fma::fma(x, y, z),
-            Function::Div => div::quotient(x, y, exact),
-            Function::Sqrt => div::root(x, exact),
-        };
-        let result = result.0.id;
-        Template { exprs: (0..=result.0).map(|id| builder.expr(ExprId(id))).collect(), result }
-    }
-
-    /// Appends the expressions for these operands; gives that of the result.
-    fn apply(&self, operands: &[ExprId], arena: &mut Arena) -> ExprId {
-        let mut ids = Vec::with_capacity(self.exprs.len());
-        for &(mut expr) in &self.exprs {
-            if let Expr::Param(ParamId(number)) = expr {
-                // The parameters beyond the function's operands are not used.
-                let operand = operands.get(number as usize).or(operands.first());
-                ids.push(operand.copied().unwrap_or(ExprId(0)));
-                continue;
-            }
-            walk::operands(&mut expr, &mut |id| *id = renamed(&ids, *id));
-            ids.push(arena.intern(expr));
-        }
-        renamed(&ids, self.result)
-    }
 }
 
 /// Drops the expressions that no statement uses, directly or by others.

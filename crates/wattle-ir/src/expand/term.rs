@@ -1,9 +1,10 @@
 //! What expansions are written in: [`Val`]s with Rust's own operators, and what the two float formats are made of.
 
+use std::marker::PhantomData;
 use std::ops;
 
 use crate::build::{Builder, Logic, Val};
-use crate::{Element, Float, Int, Scalar};
+use crate::{Element, Float, Int, Scalar, SlotId, Stmt};
 
 /// A float format, as numbers.
 pub(super) trait Real: Float {
@@ -15,6 +16,8 @@ pub(super) trait Real: Float {
     const FRACTION: u32 = Self::PRECISION - 1;
     /// Bits of the exponent.
     const EXPONENT: u32 = Self::BIAS.ilog2() + 2;
+    /// Bits in all.
+    const WIDTH: u32 = 1 + Self::EXPONENT + Self::FRACTION;
 }
 
 impl Real for f32 {
@@ -99,7 +102,7 @@ macro_rules! comparisons {
         )+}
     };
 }
-comparisons!(eq, ne, lt, le, gt, ge);
+comparisons!(eq, ne, lt, gt, ge);
 
 impl<'b, T: Scalar> Term<'b, T> {
     /// A constant in the same expansion.
@@ -112,7 +115,40 @@ impl<'b, T: Scalar> Term<'b, T> {
     }
 }
 
+/// A variable of an expansion: what it holds is set by statements that are done before the expansion's value is used.
+pub(super) struct Variable<'b, T> {
+    slot: SlotId,
+    builder: &'b Builder,
+    ty: PhantomData<fn() -> T>,
+}
+
+impl<'b, T: Scalar> Variable<'b, T> {
+    /// One in the same expansion as `other`.
+    pub(super) fn new<U>(other: Term<'b, U>) -> Variable<'b, T> {
+        let builder = other.0.builder;
+        Variable { slot: builder.temporary::<T>(), builder, ty: PhantomData }
+    }
+
+    pub(super) fn set(&self, value: Term<'b, T>) {
+        self.builder.push(Stmt::Assign { slot: self.slot, value: value.0.id });
+    }
+
+    pub(super) fn get(&self) -> Term<'b, T> {
+        Term(self.builder.read_slot(self.slot))
+    }
+}
+
 impl<'b> Term<'b, bool> {
+    /// Does one of two things, by statements.
+    pub(super) fn branch(self, then: impl FnOnce(), otherwise: impl FnOnce()) {
+        let builder = self.0.builder;
+        builder.if_begin(self.0);
+        then();
+        builder.if_else();
+        otherwise();
+        builder.if_end();
+    }
+
     /// `x` where it holds, else `y`.
     pub(super) fn select<T: Scalar>(self, x: impl Operand<'b, T>, y: impl Operand<'b, T>) -> Term<'b, T> {
         let builder = self.0.builder;
@@ -134,6 +170,14 @@ impl<'b, T: Int> Term<'b, T> {
     pub(super) fn shr(self, count: u32) -> Term<'b, T> {
         let builder = self.0.builder;
         Term(builder.shr(self.0, builder.lit(count)))
+    }
+
+    pub(super) fn shl_by(self, count: Term<'b, u32>) -> Term<'b, T> {
+        Term(self.0.builder.shl(self.0, count.0))
+    }
+
+    pub(super) fn shr_by(self, count: Term<'b, u32>) -> Term<'b, T> {
+        Term(self.0.builder.shr(self.0, count.0))
     }
 }
 

@@ -1,32 +1,50 @@
-//! `sin` and `cos`.
-//!
-//! Within 1 ulp and a fifth for |x| up to 2^13 π/2 (12,867) in `f32` and up to 2^20 π/2 (1,647,099) in `f64`. Beyond,
-//! accuracy is lost step by step, and the result is some number from -1 to 1. An infinity gives NaN.
+//! `sin` and `cos`, within 1 ulp and a fifth for all finite angles. An infinity gives NaN.
 
 use super::constant::HALF_PI;
 use super::double_word::two_sum;
-use super::term::{Real, Term, coefficients, inverse_factorial};
+use super::payne_hanek;
+use super::term::{Real, Term, Variable, coefficients, inverse_factorial};
 
-/// x = n π/2 + r + c, |r| at most a bit more than π/4 and c below half an ulp of r.
+/// x = n π/2 + r + c, but for whole turns, |r| at most a bit more than π/4 and c below half an ulp of r.
 struct Reduced<'b, T> {
     n: Term<'b, i32>,
     r: Term<'b, T>,
     c: Term<'b, T>,
 }
 
-/// How many bits n has where the reduction is good.
+/// How many bits n has where `reduce_moderate` is good.
 fn quotient_bits<T: Real>() -> u32 {
     if T::PRECISION < 32 { 13 } else { 20 }
 }
 
-/// Reduces `x`, which is not negative, by Cody and Waite: π/2 is a sum of parts that are so short that their products
-/// with n are exact, but for the last.
+/// Reduces `x`, which is not negative. Few kernels have large angles, so what they need is behind a branch.
+fn reduce<'b, T: Real>(x: Term<'b, T>, fused: bool) -> Reduced<'b, T> {
+    let bits = quotient_bits::<T>();
+    let limit = 2f64.powi(bits as i32) * std::f64::consts::FRAC_PI_2;
+    let (n, r, c) = (Variable::new(x), Variable::new(x), Variable::new(x));
+    let set = |reduced: Reduced<'b, T>| {
+        n.set(reduced.n);
+        r.set(reduced.r);
+        c.set(reduced.c);
+    };
+    x.gt(limit).branch(
+        || {
+            let angle = payne_hanek::reduce(x, bits, fused);
+            set(Reduced { n: angle.quarters, r: angle.rest.hi, c: angle.rest.lo });
+        },
+        || set(reduce_moderate(x)),
+    );
+    Reduced { n: n.get(), r: r.get(), c: c.get() }
+}
+
+/// Reduces `x`, which is at most 2^bits π/2, by Cody and Waite: π/2 is a sum of parts that are so short that their
+/// products with n are exact, but for the last.
 ///
 /// The first difference is exact, as both are near to each other; after that, what each rounds off is collected in
 /// `c`. The floats near a multiple of π/2 come as near to it as 2^-(p + 6) (2^bits multiples, each between floats
 /// 2^(bits - p) apart, and six bits for bad luck), so for a relative error of 2^-p parts with 2 p + bits + 6 bits
 /// together will do.
-fn reduce<'b, T: Real>(x: Term<'b, T>) -> Reduced<'b, T> {
+fn reduce_moderate<'b, T: Real>(x: Term<'b, T>) -> Reduced<'b, T> {
     let bits = quotient_bits::<T>();
     let width = T::PRECISION - bits;
     let count = (T::PRECISION + bits + 6).div_ceil(width) + 1;
@@ -39,9 +57,7 @@ fn reduce<'b, T: Real>(x: Term<'b, T>) -> Reduced<'b, T> {
         c = Some(c.map_or(sum.lo, |c| c + sum.lo));
     }
     let sum = two_sum(r, c.unwrap_or(r.constant(0.0)));
-    // Far out the parts' products are not exact, and r can be anything.
-    let good = sum.hi.abs().le(1.0);
-    Reduced { n: n.cast(), r: good.select(sum.hi, 0.0), c: good.select(sum.lo, 0.0) }
+    Reduced { n: n.cast(), r: sum.hi, c: sum.lo }
 }
 
 impl<'b, T: Real> Reduced<'b, T> {
@@ -76,13 +92,13 @@ fn alternating(k: u32) -> f64 {
 }
 
 /// sin x.
-pub(super) fn sin<'b, T: Real>(x: Term<'b, T>) -> Term<'b, T> {
+pub(super) fn sin<'b, T: Real>(x: Term<'b, T>, fused: bool) -> Term<'b, T> {
     // Odd by construction, and so -0 stays.
-    let size = reduce(x.abs()).turned(0).turned(x.sign());
+    let size = reduce(x.abs(), fused).turned(0).turned(x.sign());
     x.is_finite().select(size, f64::NAN)
 }
 
 /// cos x.
-pub(super) fn cos<'b, T: Real>(x: Term<'b, T>) -> Term<'b, T> {
-    x.is_finite().select(reduce(x.abs()).turned(1), f64::NAN)
+pub(super) fn cos<'b, T: Real>(x: Term<'b, T>, fused: bool) -> Term<'b, T> {
+    x.is_finite().select(reduce(x.abs(), fused).turned(1), f64::NAN)
 }

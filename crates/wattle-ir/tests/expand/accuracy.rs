@@ -7,7 +7,7 @@ use crate::wide::{HALF_PI, Reference, Wide};
 use crate::{Expanded, FUSED, PLAIN, ROUGH, ROUGH_FUSED, Random, Target, flushed};
 
 /// A format whose errors can be measured.
-trait Measured: Scalar {
+pub trait Measured: Scalar {
     /// The error of `self`, in ulp of the true value; none where that is not a normal number.
     fn error(self, truth: Wide) -> Option<f64>;
 }

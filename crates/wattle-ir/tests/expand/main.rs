@@ -3,10 +3,13 @@
 //! The errors that are found are printed: `cargo test -p wattle-ir --test expand -- --nocapture`.
 
 mod accuracy;
+mod huge;
 mod rounded;
 mod special;
 mod structure;
 mod wide;
+
+use std::rc::Rc;
 
 use wattle_ir::Function::{self, *};
 use wattle_ir::{
@@ -65,7 +68,8 @@ fn types(kernel: &Kernel) -> Vec<Type> {
             Expr::Binary(op, x, y) => op.result(ty(x), ty(y)).unwrap(),
             Expr::Fma(x, ..) | Expr::Select(_, x, _) => ty(x),
             Expr::Cast(to, _) | Expr::Bits(to, _) => to,
-            Expr::Slot(_) | Expr::Extent(..) | Expr::Builtin(..) => panic!("{expr:?}"),
+            Expr::Slot(slot) => kernel.slots[slot.index()].ty,
+            Expr::Extent(..) | Expr::Builtin(..) => panic!("{expr:?}"),
         });
     }
     types
@@ -119,11 +123,59 @@ impl Errors {
     }
 }
 
+/// What is done to evaluate a function.
+enum Step {
+    /// The values of these expressions, in this order.
+    Evaluate(Vec<usize>),
+    Set(SlotId, ExprId),
+    Branch(ExprId, Vec<Step>, Vec<Step>),
+}
+
+/// The steps of a block. Expressions that are `done` have their values.
+fn steps(kernel: &Kernel, block: &[Stmt], done: &mut [bool]) -> Vec<Step> {
+    let mut all = Vec::new();
+    for stmt in block {
+        let (Stmt::Assign { value: id, .. } | Stmt::If { condition: id, .. }) = stmt else { panic!("{stmt:?}") };
+        let mut needed = vec![false; id.index() + 1];
+        needed[id.index()] = true;
+        for number in (0..needed.len()).rev().filter(|&number| !done[number]) {
+            let is_needed = needed[number];
+            let mut need = |id: ExprId| needed[id.index()] = true;
+            match (is_needed, kernel.exprs[number]) {
+                (true, Expr::Unary(_, x) | Expr::Cast(_, x) | Expr::Bits(_, x)) => need(x),
+                (true, Expr::Binary(_, x, y)) => [x, y].into_iter().for_each(need),
+                (true, Expr::Fma(x, y, z) | Expr::Select(x, y, z)) => [x, y, z].into_iter().for_each(need),
+                _ => {}
+            }
+        }
+        let missing: Vec<usize> = (0..needed.len()).filter(|&number| needed[number] && !done[number]).collect();
+        missing.iter().for_each(|&number| done[number] = true);
+        all.push(Step::Evaluate(missing));
+        match stmt {
+            Stmt::If { then, otherwise, .. } => {
+                let [then, otherwise] = [then, otherwise].map(|block| steps(kernel, block, &mut done.to_vec()));
+                all.push(Step::Branch(*id, then, otherwise));
+            }
+            Stmt::Assign { slot, .. } => {
+                let stale = |(expr, done): (&Expr, &bool)| *expr == Expr::Slot(*slot) && *done;
+                assert!(!kernel.exprs.iter().zip(&*done).any(stale), "{slot:?} is set after it is read");
+                all.push(Step::Set(*slot, *id));
+            }
+            _ => panic!("{stmt:?}"),
+        }
+    }
+    all
+}
+
 /// An expanded function that can be evaluated.
 struct Expanded {
     /// Each with the type that its operator works on, and its own.
     exprs: Vec<(Expr, Type, Type)>,
     values: Vec<u64>,
+    slots: Vec<u64>,
+    steps: Rc<Vec<Step>>,
+    /// How many expressions have been evaluated.
+    evaluated: usize,
     /// Whether the target takes subnormal floats for zero, where it computes with them and where it makes them.
     flushes: bool,
     errors: Option<Errors>,
@@ -157,38 +209,58 @@ impl Expanded {
             Expr::Unary(_, x) | Expr::Binary(_, x, _) | Expr::Fma(x, ..) | Expr::Cast(_, x) => types[x.index()],
             _ => Type::Bool,
         };
-        assert_eq!(kernel.body, [Stmt::Assign { slot: SlotId(0), value: ExprId(types.len() as u32 - 1) }]);
-        let exprs = kernel.exprs.iter().zip(&types).map(|(expr, ty)| (*expr, first(expr), *ty)).collect();
+        let exprs: Vec<_> = kernel.exprs.iter().zip(&types).map(|(expr, ty)| (*expr, first(expr), *ty)).collect();
         let errors = target.rough.then_some(Errors { random: Random(7), most: 3 });
-        Expanded { exprs, values: vec![0; types.len()], flushes: false, errors }
+        let (values, slots) = (vec![0; exprs.len()], vec![0; kernel.slots.len()]);
+        let steps = Rc::new(steps(&kernel, &kernel.body, &mut vec![false; exprs.len()]));
+        Expanded { exprs, values, slots, steps, evaluated: 0, flushes: false, errors }
     }
 
     fn apply<T: Scalar, const N: usize>(&mut self, operands: [T; N]) -> T {
-        for (number, &(expr, ty, result)) in self.exprs.iter().enumerate() {
-            let value = |id: ExprId| self.values[id.index()];
-            let flush = |ty, raw| if self.flushes { flushed(ty, raw) } else { raw };
-            let input = |id| flush(ty, value(id));
-            self.values[number] = match expr {
-                Expr::Const(constant) => constant.raw,
-                Expr::Param(param) => operands[param.index()].to_raw(),
-                Expr::Unary(op, x) => {
-                    let exact = eval::unary(op, ty, input(x));
-                    let rough = self.errors.as_mut().filter(|_| op == UnaryOp::Sqrt);
-                    flush(result, rough.map_or(exact, |errors| errors.add(ty, &[input(x)], exact)))
+        self.run(&self.steps.clone(), &operands.map(T::to_raw));
+        T::from_raw(self.slots[0])
+    }
+
+    fn run(&mut self, steps: &[Step], operands: &[u64]) {
+        for step in steps {
+            match step {
+                Step::Evaluate(exprs) => {
+                    exprs.iter().for_each(|&number| self.values[number] = self.value(number, operands));
+                    self.evaluated += exprs.len();
                 }
-                Expr::Binary(op, x, y) => {
-                    let exact = eval::binary(op, ty, input(x), input(y));
-                    let rough = self.errors.as_mut().filter(|_| op == BinaryOp::Div);
-                    flush(result, rough.map_or(exact, |errors| errors.add(ty, &[input(x), input(y)], exact)))
+                Step::Set(slot, value) => self.slots[slot.index()] = self.values[value.index()],
+                Step::Branch(condition, then, otherwise) => {
+                    self.run(if self.values[condition.index()] != 0 { then } else { otherwise }, operands);
                 }
-                Expr::Fma(x, y, z) => eval::fma(ty, value(x), value(y), value(z)),
-                Expr::Select(condition, x, y) => value(if value(condition) != 0 { x } else { y }),
-                Expr::Cast(to, x) => eval::cast(ty, to, value(x)),
-                Expr::Bits(_, x) => value(x),
-                _ => panic!("{expr:?}"),
-            };
+            }
         }
-        T::from_raw(*self.values.last().unwrap())
+    }
+
+    fn value(&mut self, number: usize, operands: &[u64]) -> u64 {
+        let (expr, ty, result) = self.exprs[number];
+        let value = |id: ExprId| self.values[id.index()];
+        let flush = |ty, raw| if self.flushes { flushed(ty, raw) } else { raw };
+        let input = |id| flush(ty, value(id));
+        match expr {
+            Expr::Const(constant) => constant.raw,
+            Expr::Param(param) => operands[param.index()],
+            Expr::Slot(slot) => self.slots[slot.index()],
+            Expr::Unary(op, x) => {
+                let exact = eval::unary(op, ty, input(x));
+                let rough = self.errors.as_mut().filter(|_| op == UnaryOp::Sqrt);
+                flush(result, rough.map_or(exact, |errors| errors.add(ty, &[input(x)], exact)))
+            }
+            Expr::Binary(op, x, y) => {
+                let exact = eval::binary(op, ty, input(x), input(y));
+                let rough = self.errors.as_mut().filter(|_| op == BinaryOp::Div);
+                flush(result, rough.map_or(exact, |errors| errors.add(ty, &[input(x), input(y)], exact)))
+            }
+            Expr::Fma(x, y, z) => eval::fma(ty, value(x), value(y), value(z)),
+            Expr::Select(condition, x, y) => value(if value(condition) != 0 { x } else { y }),
+            Expr::Cast(to, x) => eval::cast(ty, to, value(x)),
+            Expr::Bits(_, x) => value(x),
+            Expr::Extent(..) | Expr::Builtin(..) => panic!("{expr:?}"),
+        }
     }
 }
 

@@ -32,8 +32,8 @@ macro_rules! special_values {
             unary(Round, $t::round, &any);
             unary(Exp, $t::exp, &[0.0, -0.0, INF, -INF, nan, 1e30, -1e30, 1e4, -1e4]);
             unary(Ln, $t::ln, &[1.0, 0.0, -0.0, INF, -INF, nan, -1.0, -1e30, -1e-30]);
-            unary(Sin, $t::sin, &[0.0, -0.0, INF, -INF, nan, 1e-30, -1e-30]);
-            unary(Cos, $t::cos, &[0.0, -0.0, INF, -INF, nan, 1e-30]);
+            unary(Sin, $t::sin, &[0.0, -0.0, INF, -INF, nan, -nan, 1e-30, -1e-30]);
+            unary(Cos, $t::cos, &[0.0, -0.0, INF, -INF, nan, -nan, 1e-30]);
             unary(Tanh, $t::tanh, &[0.0, -0.0, INF, -INF, nan, 30.0, -30.0, 1e30, -1e30, 1e-30, -1e-30]);
             for function in [Sin, Cos] {
                 let mut expanded = Expanded::new(function, $t::TYPE, PLAIN);

@@ -137,3 +137,33 @@ fn the_division_in_a_division_stays() {
     assert_eq!(functions(&quotient), [Sqrt, Div, Div]);
     assert_eq!(functions(&[quotient[0], quotient[1], again]), [Sqrt, Div, Div]);
 }
+
+/// How many branches that only set slots behind the first two stand right before a statement that is none.
+fn setups(block: &[Stmt]) -> usize {
+    let is_setup = |stmt: &Stmt| match stmt {
+        Stmt::If { then, otherwise, .. } => then.iter().chain(otherwise).all(|stmt| match stmt {
+            Stmt::Assign { slot, .. } => slot.index() >= 2,
+            _ => false,
+        }),
+        _ => false,
+    };
+    assert!(!block.last().is_some_and(is_setup), "a setup for nothing");
+    let here = block.iter().filter(|stmt| is_setup(stmt)).count();
+    let others = block.iter().filter(|stmt| !is_setup(stmt));
+    here + others.flat_map(|stmt| stmt.blocks()).map(setups).sum::<usize>()
+}
+
+#[test]
+fn what_a_function_needs_is_done_before_each_statement_that_uses_it() {
+    let (sine, cosine) = (Expr::Unary(UnaryOp::Sin, ExprId(0)), Expr::Unary(UnaryOp::Cos, ExprId(0)));
+    let product = Expr::Binary(BinaryOp::Mul, ExprId(2), ExprId(3));
+    let nested = Expr::Unary(UnaryOp::Sin, ExprId(2));
+    let uses = 16;
+    // Each with the setups before a statement, of three slots each: an angle is reduced once for both functions.
+    for (value, each) in [(&[sine][..], 1), (&[sine, cosine, product], 1), (&[sine, nested], 2)] {
+        let expanded = expand(&everywhere(value), &|function, _| PLAIN.lacks(function)).into_owned();
+        assert_eq!(verify(&expanded), Ok(()));
+        assert_eq!(expanded.slots.len(), 2 + 3 * each, "{value:?}");
+        assert_eq!(setups(&expanded.body), uses * each, "{value:?}");
+    }
+}

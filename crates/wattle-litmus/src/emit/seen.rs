@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use wattle_check::program::{KernelThread, World as Launches};
-use wattle_check::search::{Address, End, Execution, Process, Setup, Visitor, last_values, search};
+use wattle_check::search::{Address, Dependencies, End, Execution, Process, Setup, Visitor, last_values, search};
 use wattle_memory::{Kind, Model};
 
 use super::{EmitError, EmitOptions};
@@ -124,6 +124,8 @@ fn explore(launches: &Launches, model: Model, options: &EmitOptions, seen: &mut 
         assume_race_free: seen.assume_race_free,
         system: Vec::new(),
         limits: options.limits.clone(),
+        dependencies: Dependencies::AsWritten,
+        failed_iterations: false,
         sample: None,
     };
     let (end, statistics) = search(&setup, seen);

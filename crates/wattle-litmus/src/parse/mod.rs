@@ -1,9 +1,10 @@
 //! From text to a program.
 //!
 //! The shape of a file is read here: header, description, what memory and registers hold before, placements, rows of
-//! instructions, statements about the end. `instruction` knows what the dialects have in common, `ptx` and `vulkan`
+//! instructions, statements about the end. `barrier` says which barriers make no sense together, `instruction` knows what the dialects have in common, `ptx` and `vulkan`
 //! their mnemonics, `condition` the statements.
 
+mod barrier;
 mod condition;
 mod initial;
 mod instruction;
@@ -43,6 +44,7 @@ fn read(file: &str, text: &str) -> Result<Program, Wrong> {
     parser.resolve_names()?;
     let (filter, claim) = parser.statements()?;
     let (threads, places) = parser.threads()?;
+    barrier::check(&threads, &places)?;
     Ok(Program {
         dialect,
         name,

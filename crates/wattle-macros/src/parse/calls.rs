@@ -2,9 +2,10 @@
 
 use syn::{Error, Result};
 
-use super::names::{ELSEWHERE, MATH, METHODS, SHARED};
+use super::names::{ELSEWHERE, MATH, SHARED};
 use super::{Parser, error};
 use crate::ast::{Expr, ExprKind};
+use crate::names::is_method;
 
 impl Parser {
     pub(super) fn method(&mut self, call: &syn::ExprMethodCall, shared_allowed: bool) -> Result<ExprKind> {
@@ -28,7 +29,7 @@ impl Parser {
         if let Some((_, instead)) = ELSEWHERE.iter().find(|(known, _)| *known == name) {
             return error(&call.method, &format!("a kernel cannot call `{name}`; {instead}"));
         }
-        if !METHODS.contains(&name.as_str()) {
+        if !is_method(&name) {
             let message = format!(
                 "a kernel cannot call `{name}`; it can call the methods of `Acc` and of views, mathematical functions, \
                  and functions that are marked `#[device_fn]`"

@@ -14,7 +14,7 @@ impl Parser {
         let span = value.span;
         self.scoped(|parser| {
             let name = Ident::new("matched", Span::mixed_site());
-            let matched = Local { name, mutable: false, mut_span: span, number: parser.next };
+            let matched = Local { name, mutable: false, mut_span: span, number: parser.next, is_view: false };
             parser.next += 1;
             let mut chain = None;
             for (number, arm) in choice.arms.iter().enumerate().rev() {

@@ -55,10 +55,11 @@ impl Parser {
     }
 
     pub fn declare(&mut self, name: &Ident, mutable: bool) -> Local {
-        let local = Local { name: name.clone(), mutable, mut_span: name.span(), number: self.next };
+        let (name, number) = (name.clone(), self.next);
+        let local = Local { mut_span: name.span(), name, mutable, number, is_view: false };
         self.next += 1;
         if let Some(scope) = self.scopes.last_mut() {
-            scope.insert(name.to_string(), local.clone());
+            scope.insert(local.name.to_string(), local.clone());
         }
         local
     }
@@ -153,10 +154,15 @@ impl Parser {
         self.shared_allowed = false;
         let value = value?;
         let pattern = self.pattern(pattern)?;
-        if let (Pattern::Local(local), ExprKind::Method { name, .. }) = (&pattern, &value.kind)
-            && (name == "shared_atomic" || name == "shared_atomic_at_launch")
-        {
-            self.is_view(local, View::Atomic);
+        let view = match &value.kind {
+            ExprKind::Method { name, .. } if name == "shared_atomic" || name == "shared_atomic_at_launch" => {
+                Some(View::Atomic)
+            }
+            ExprKind::Method { name, .. } if name == "shared" || name == "shared_at_launch" => Some(View::Shared),
+            _ => self.view(&value),
+        };
+        if let (Pattern::Local(local), Some(view)) = (&pattern, view) {
+            self.is_view(local, view);
         }
         Ok(Statement::Let { pattern, ty, value, span: local.let_token.span })
     }
@@ -343,7 +349,8 @@ impl Parser {
         if let Some(name) = path.path.get_ident()
             && let Some(local) = self.find(name)
         {
-            return Ok(ExprKind::Local(Local { name: name.clone(), ..local }));
+            let is_view = self.views.contains_key(&local.number);
+            return Ok(ExprKind::Local(Local { name: name.clone(), is_view, ..local }));
         }
         Ok(ExprKind::Constant(path.path.clone()))
     }

@@ -81,6 +81,14 @@ impl Model {
         }
     }
 
+    /// Whether a read cannot read from a write of its location, since another write comes between them for sure.
+    pub fn hides(self, graph: &Graph, analysis: &Analysis, write: EventId, read: EventId) -> bool {
+        analysis.coherence.after(write).any(|other| {
+            let between = analysis.causality.has(other, read) && graph.event(other).label.kind == crate::Kind::Write;
+            between && (self != Model::Vulkan || vulkan::read_before(graph, analysis, (write, read), other))
+        })
+    }
+
     /// Whether an execution has an order of its sequentially consistent fences that is to be found. Where it has
     /// none, the other relations say all that there is to say about fences.
     pub fn orders_fences(self) -> bool {
@@ -95,29 +103,40 @@ impl Model {
     /// The data races of a finished graph: conflicting accesses that nothing orders and that are not atomic enough
     /// to be left unordered. Each pair once, in the order of the events' numbers.
     pub fn races(self, graph: &Graph, analysis: &Analysis) -> Vec<(EventId, EventId)> {
-        let excused: fn(&Graph, EventId, EventId) -> bool = match self {
-            Model::Portable | Model::Ptx => ptx::morally_strong,
-            Model::Vulkan => vulkan::mutually_ordered,
-            Model::Rust => |graph, a, b| graph.event(a).label.atomic && graph.event(b).label.atomic,
-            Model::Sc | Model::Unordered => return Vec::new(),
-        };
         let mut races = Vec::new();
         for (a, first) in graph.events().iter().enumerate() {
             if first.thread.is_none() || !first.label.is_access() || first.location.is_none() {
                 continue;
             }
-            for (b, second) in graph.events().iter().enumerate().skip(a + 1) {
-                let conflict = second.location == first.location
-                    && second.thread.is_some()
-                    && second.label.is_access()
-                    && (first.label.kind == crate::Kind::Write || second.label.kind == crate::Kind::Write);
-                let ordered = analysis.ordered.has(a, b) || analysis.ordered.has(b, a);
-                if conflict && graph.other_half(a) != Some(b) && !ordered && !excused(graph, a, b) {
+            for b in a + 1..graph.len() {
+                let ordered = || analysis.ordered.has(a, b) || analysis.ordered.has(b, a);
+                if graph.event(b).location == first.location && self.may_race(graph, a, b) && !ordered() {
                     races.push((a, b));
                 }
             }
         }
         races
+    }
+
+    /// Whether two events are conflicting accesses that race unless something orders them: they are not atomic enough
+    /// to be left unordered.
+    pub fn may_race(self, graph: &Graph, a: EventId, b: EventId) -> bool {
+        let excused: fn(&Graph, EventId, EventId) -> bool = match self {
+            Model::Portable | Model::Ptx => ptx::morally_strong,
+            Model::Vulkan => vulkan::mutually_ordered,
+            Model::Rust => |graph, a, b| graph.event(a).label.atomic && graph.event(b).label.atomic,
+            Model::Sc | Model::Unordered => return false,
+        };
+        let (first, second) = (graph.event(a), graph.event(b));
+        let access =
+            |event: &crate::Event| event.thread.is_some() && event.label.is_access() && event.location.is_some();
+        a != b
+            && access(first)
+            && access(second)
+            && first.location == second.location
+            && (first.label.kind == crate::Kind::Write || second.label.kind == crate::Kind::Write)
+            && graph.other_half(a) != Some(b)
+            && !excused(graph, a, b)
     }
 
     /// Whether a data race is an error in itself; elsewhere it only means that weak accesses saw what they saw.

@@ -105,24 +105,25 @@ pub(super) fn axioms(graph: &Graph, with: &Synchronization) -> Result<Analysis, 
     let base = (po | synchronizes | &graph.fence_order()).plus();
     let causality = &base | &observation.then(&base);
 
+    // 8.10.2: the order of sequentially consistent fences agrees with causality.
+    let fences = graph.set(|event| event.label.sc);
+    require(fences.iter().all(|fence| !causality.has(fence, fence)), "Fence-SC", "PTX ISA 8.10.2")?;
+
     // 8.10.1: writes of one location that causality orders are ordered so by coherence.
     let same_location = graph.same_location();
     let writes = graph.writes();
     let caused = (&causality & &same_location).from(&writes).to(&writes);
     let strong = |a: EventId, b: EventId| morally_strong(graph, a, b);
     let co = saturate(graph, graph.chosen_coherence() | caused, &causality, strong, strong);
-    require(co.is_irreflexive(), "Coherence", "PTX ISA 8.10.1")?;
 
-    // 8.10.2: the order of sequentially consistent fences agrees with causality.
-    let fences = graph.set(|event| event.label.sc && event.label.kind == Kind::Fence);
-    require(fences.iter().all(|fence| !causality.has(fence, fence)), "Fence-SC", "PTX ISA 8.10.2")?;
-
-    // 8.10.3: no write that is morally strong with both comes between the halves of a read-modify-write.
+    // 8.10.3: no write that is morally strong with both comes between the halves of a read-modify-write. Where one does,
+    // coherence has a cycle, so this is asked first.
     let (rf, fr, rmw) = (graph.rf(), from_reads(graph, &co), graph.rmw());
     let atomic = rmw.pairs().all(|(read, write)| {
         fr.after(read).all(|between| !(co.has(between, write) && strong(read, between) && strong(between, write)))
     });
     require(atomic, "Atomicity", "PTX ISA 8.10.3")?;
+    require(co.is_irreflexive(), "Coherence", "PTX ISA 8.10.1")?;
 
     // 8.10.5: sequential consistency per location, for operations that are morally strong with one another.
     let communication = (&(&rf | &co) | &fr).filter(strong);

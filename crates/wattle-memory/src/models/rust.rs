@@ -22,18 +22,19 @@ pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let caused = (&seen & &same_location).from(&writes).to(&writes);
     let atomic = |a: usize, b: usize| a != b && graph.event(a).label.atomic && graph.event(b).label.atomic;
     let mo = saturate(graph, graph.chosen_coherence() | caused, &seen, atomic, |_, _| true);
-    require(mo.is_irreflexive(), "modification order", "[intro.races]/13")?;
+
+    // [atomics.order]/10: a read-modify-write reads the last value before its own. Where it does not, the modification
+    // order has a cycle, so this is asked first.
     let fr = from_reads(graph, &mo);
+    let undivided = graph.rmw().pairs().all(|(read, write)| fr.after(read).all(|between| !mo.has(between, write)));
+    require(undivided, "atomicity", "[atomics.order]/10")?;
+    require(mo.is_irreflexive(), "modification order", "[intro.races]/13")?;
     let eco = (&(&rf | &mo) | &fr).plus();
     let coherent = eco.pairs().all(|(a, b)| a != b && !happens_before.has(b, a));
     require(coherent, "coherence", "[intro.races]/16 to 18")?;
 
-    // [atomics.order]/10: a read-modify-write reads the last value before its own.
-    let undivided = graph.rmw().pairs().all(|(read, write)| fr.after(read).all(|between| !mo.has(between, write)));
-    require(undivided, "atomicity", "[atomics.order]/10")?;
-
     // [atomics.order]/4: the order of sequentially consistent fences agrees with coherence-ordered before.
-    let fences = graph.set(|event| event.label.kind == Kind::Fence && event.label.sc);
+    let fences = graph.set(|event| event.label.sc);
     let between = &happens_before | &happens_before.then(&eco).then(&happens_before);
     require(between.from(&fences).to(&fences).is_acyclic(), "single total order", "[atomics.order]/4")?;
     Ok(Analysis { ordered: happens_before.clone(), happens_before, causality: seen, coherence: mo })

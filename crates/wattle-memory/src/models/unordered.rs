@@ -17,7 +17,9 @@ pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
 fn kept(graph: &Graph) -> Relation {
     let po = graph.po();
     let accesses = graph.set(|event| event.label.is_access());
-    let (reads, writes) = (graph.reads(), graph.writes());
+    // The write of a compare-exchange that may yet fail is nowhere yet, and orders nothing.
+    let there = |event: &crate::Event| event.label.kind == Kind::Write && event.location.is_some();
+    let (reads, writes) = (graph.reads(), graph.set(there));
     let fence = |acquire: bool, release: bool| {
         graph.set(|event| {
             let label = &event.label;
@@ -25,9 +27,9 @@ fn kept(graph: &Graph) -> Relation {
         })
     };
     let across = |fences: &crate::Set| po.from(&accesses).to(fences).then(&po.to(&accesses));
-    let sc = graph.set(|event| event.label.kind == Kind::Fence && event.label.sc);
+    let sc = graph.set(|event| event.label.sc);
     let acquire_read = graph.set(|event| event.label.kind == Kind::Read && event.label.acquire);
-    let release_write = graph.set(|event| event.label.kind == Kind::Write && event.label.release);
+    let release_write = graph.set(|event| there(event) && event.label.release);
     let fenced = across(&fence(true, false)).from(&reads)
         | across(&fence(false, true)).to(&writes)
         | across(&sc)

@@ -1,10 +1,13 @@
 //! The Vulkan memory model (Vulkan 1.3, appendix "Memory Model"; Khronos' formal model in Alloy), with availability
 //! and visibility chains. Unlike the published model it forbids values out of thin air.
 //!
-//! Differences from Khronos' formal model, each where that says nothing or too little: a read comes before every write
-//! that location-order, and not the modification order alone, puts after its source; a plain read of a racy program
-//! may read from a write that nothing orders with it (such a program is refused anyhow); the release sequence goes
-//! through read-modify-writes that read from one another.
+//! Khronos' formal model gives racing plain reads no meaning at all. Racy programs are refused here too, yet a litmus
+//! file may ask for their outcomes: those follow Dartagnan's `cat/vulkan.cat` (github.com/hernanponcedeleon/Dat3M). A plain
+//! read may read from a write that nothing orders with it, and comes before the writes that location-order puts after
+//! its source only if it is itself location-ordered after that source; so two reads that race with two writes of one
+//! thread may see them in either order. One difference is left: the release sequence goes through read-modify-writes
+//! that read from one another, and not through those that follow immediately in the modification order, which a
+//! growing graph does not know.
 //!
 //! The letters of the formal model are kept where they are short: `hb` happens-before, `sw` synchronizes-with, `ssw`
 //! system-synchronizes-with, `asmo` a location's scoped modification order.
@@ -28,28 +31,16 @@ pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let asmo = saturate(graph, first, &seen, mutual, mutual);
     require(asmo.is_irreflexive(), "scoped modification order", "Memory Model, Scoped Modification Order")?;
 
-    // "Reads-from" and its inverse: a read comes before the writes that overwrite what it reads.
+    // "From-reads": what the modification order puts after the source, initial values first; and what location-order
+    // puts after it, where the read is location-ordered after the source too.
     let overwritten = &asmo | &locord.from(&writes).to(&writes);
-    let mut fr = base.rf.inverse().then(&overwritten);
-    for (read, event) in graph.events().iter().enumerate() {
-        let from_initial = graph.source(read).is_some_and(|source| initials.contains(source));
-        if let (true, Some(location)) = (from_initial, event.location) {
-            let others = graph.set(|other| {
-                other.thread.is_some() && other.location == Some(location) && other.label.kind == Kind::Write
-            });
-            fr.insert_all(read, &others);
-            // A read-modify-write does not come before its own write but by program order, which is there already.
-            graph.other_half(read).iter().for_each(|&half| fr.insert(read, half));
-        }
-    }
+    let known = (&base.rf & &locord).inverse();
+    let fr = base.rf.inverse().then(&asmo) | known.then(&locord.from(&writes).to(&writes));
     let together = &(&(&locord | &base.rf) | &fr) | &asmo;
     require(together.is_acyclic(), "consistency", "Memory Model, Valid Executions: location-ordered, rf, fr, asmo")?;
 
     // A read-modify-write is one operation on its location.
-    let undivided = graph
-        .rmw()
-        .pairs()
-        .all(|(read, write)| fr.after(read).all(|between| between == write || !asmo.has(between, write)));
+    let undivided = graph.rmw().pairs().all(|(read, write)| fr.after(read).all(|between| !asmo.has(between, write)));
     require(undivided, "atomicity", "Memory Model, Atomic Operation")?;
 
     // A non-atomic read does not read what another write has hidden.
@@ -70,6 +61,16 @@ pub(super) fn mutually_ordered(graph: &Graph, a: EventId, b: EventId) -> bool {
     let (first, second) = (graph.event(a), graph.event(b));
     let place = first.location == second.location && first.reference == second.reference;
     a != b && place && first.label.atomic && second.label.atomic && graph.in_scope(a, b)
+}
+
+/// Whether a read that reads from `write` comes before `other`, given that those two are ordered.
+pub(super) fn read_before(
+    graph: &Graph,
+    analysis: &Analysis,
+    (write, read): (EventId, EventId),
+    other: EventId,
+) -> bool {
+    graph.event(write).thread.is_none() || mutually_ordered(graph, write, other) || analysis.ordered.has(write, read)
 }
 
 /// The relations that need no more than the graph.
@@ -116,25 +117,17 @@ impl<'g> Base<'g> {
     /// "Synchronizes-with": release and acquire, of atomics and fences, and barriers between fences.
     fn synchronizes_with(&self) -> Relation {
         let (graph, n) = (self.graph, self.graph.len());
-        let atomic = graph.set(|event| event.label.atomic && event.location.is_some());
-        let (reads, writes) = (graph.reads(), graph.writes());
         let fences = graph.set(|event| matches!(event.label.kind, Kind::Fence | Kind::Barrier));
-        let (atomic_reads, atomic_writes) = (&atomic & &reads, &atomic & &writes);
-        let (release, acquire) = (&atomic_writes & &self.releases, &atomic_reads & &self.acquires);
         let (release_fence, acquire_fence) = (&fences & &self.releases, &fences & &self.acquires);
         let label = |event: EventId| graph.event(event).label;
-        let from_fence = self
-            .po
-            .from(&release_fence)
-            .to(&atomic_writes)
-            .filter(|f, w| label(f).semantics.includes(label(w).storage));
-        let to_fence =
-            self.po.from(&atomic_reads).to(&acquire_fence).filter(|r, f| label(f).semantics.includes(label(r).storage));
+        let about = |fence: EventId, access: EventId| label(fence).semantics.includes(label(access).storage);
+        let from_fence = self.po.from(&release_fence).to(&graph.writes()).filter(about);
+        let to_fence = self.po.from(&graph.reads()).to(&acquire_fence).filter(|read, fence| about(fence, read));
         let rf = self.rf.filter(|write, read| mutually_ordered(graph, write, read));
         // The release sequence: through read-modify-writes that read from one another.
         let sequence = rf.then(&graph.rmw()).plus().maybe();
-        let released = Relation::identity(n, &release) | from_fence;
-        let acquired = Relation::identity(n, &acquire) | to_fence;
+        let released = Relation::identity(n, &self.releases) | from_fence;
+        let acquired = Relation::identity(n, &self.acquires) | to_fence;
         let by_atomics = released.then(&sequence).then(&rf).then(&acquired);
         let barriers = graph.barrier_order().filter(|a, b| a != b && graph.in_scope(a, b));
         let near = self.po.maybe();
@@ -150,14 +143,14 @@ impl<'g> Base<'g> {
             graph.set(|event| {
                 let label = &event.label;
                 let own = label.kind == Kind::Write && label.coherent;
-                (own || (label.release && label.makes_available)) && label.level >= least
+                (own || makes_available(label)) && label.level >= least
             })
         };
         let visible = |least: Level| {
             graph.set(|event| {
                 let label = &event.label;
                 let own = label.kind == Kind::Read && label.coherent;
-                (own || (label.acquire && label.makes_visible)) && label.level >= least
+                (own || makes_visible(label)) && label.level >= least
             })
         };
         // Which accesses an availability or visibility operation is about: those of its classes, or its own.
@@ -181,7 +174,7 @@ impl<'g> Base<'g> {
         let to_family = by_family.then(&visqf).maybe().then(&to_block);
         let vissh = to_family.from(&visible(Level::Device));
 
-        let shared = graph.set(|event| event.label.is_access() && event.thread.is_some() && !event.label.private);
+        let shared = graph.set(|event| event.label.is_access() && !event.label.private);
         let (reads, writes) = (graph.reads(), graph.writes());
         let (shared_reads, shared_writes) = (&shared & &reads, &shared & &writes);
         let begin = self.po.maybe().from(&shared_writes).filter(includes);
@@ -201,14 +194,12 @@ impl<'g> Base<'g> {
         let own = hb.filter(|a, b| graph.same_thread(a, b));
         let by_reference = (own | via_chains).filter(same_reference);
 
-        let accesses = graph.set(|event| event.label.is_access() && event.thread.is_some());
         let device_available = graph.set(|event| event.label.kind == Kind::MakeAvailable);
         let device_visible = graph.set(|event| event.label.kind == Kind::MakeVisible);
-        let made_available = hb.from(&(&accesses & &writes)).to(&device_available).then(hb);
-        let by_device = made_available.to(&(&accesses & &writes))
-            | made_available.to(&device_visible).then(&hb.to(&(&accesses & &reads)));
+        let made_available = hb.from(&writes).to(&device_available).then(hb);
+        let by_device = made_available.to(&writes) | made_available.to(&device_visible).then(hb).to(&reads);
         let after_reads = hb.from(&shared_reads).to(&shared);
-        let by_system = self.ssw.plus().from(&(&accesses & &reads)).to(&accesses);
+        let by_system = self.ssw.plus().from(&reads);
         let all = by_reference | by_device | after_reads | by_system;
         all.filter(|a, b| {
             label(a).is_access()
@@ -220,14 +211,24 @@ impl<'g> Base<'g> {
     }
 }
 
+/// A release with MakeAvailable.
+fn makes_available(label: &Label) -> bool {
+    label.release && label.makes_available
+}
+
+/// An acquire with MakeVisible.
+fn makes_visible(label: &Label) -> bool {
+    label.acquire && label.makes_visible
+}
+
 /// "avvisinc": an availability operation is about the accesses of its classes that come before it, a visibility
 /// operation about those that come after it (Khronos' formal model since 2025, Vulkan-MemoryModel #40); an access's own
 /// is about its reference, in both directions.
 fn about(graph: &Graph, a: EventId, b: EventId) -> bool {
     let (first, second) = (graph.event(a), graph.event(b));
     let classes = |access: &Label, op: &Label| access.is_access() && op.semantics.0 & access.storage.0 != 0;
-    let available = second.label.release && second.label.makes_available && classes(&first.label, &second.label);
-    let visible = first.label.acquire && first.label.makes_visible && classes(&second.label, &first.label);
+    let available = makes_available(&second.label) && classes(&first.label, &second.label);
+    let visible = makes_visible(&first.label) && classes(&second.label, &first.label);
     let one_reference = first.label.is_access()
         && second.label.is_access()
         && first.location == second.location

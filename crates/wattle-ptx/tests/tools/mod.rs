@@ -28,7 +28,7 @@ fn find(variable: &str, name: &str) -> Option<PathBuf> {
 pub fn assembler() -> Option<PathBuf> {
     let found = find("WATTLE_PTXAS", "ptxas");
     if found.is_none() {
-        println!("skipped: no ptxas (set WATTLE_PTXAS, or install the Python package nvidia-cuda-nvcc-cu12)");
+        test_skips::skipped("no ptxas (set WATTLE_PTXAS, or install the Python package nvidia-cuda-nvcc-cu12)");
     }
     found
 }
@@ -37,7 +37,7 @@ pub fn assembler() -> Option<PathBuf> {
 pub fn disassembler() -> Option<PathBuf> {
     let found = find("WATTLE_NVDISASM", "nvdisasm");
     if found.is_none() {
-        println!("skipped: no nvdisasm (set WATTLE_NVDISASM, or install the Python package nvidia-cuda-nvdisasm)");
+        test_skips::skipped("no nvdisasm (set WATTLE_NVDISASM, or install the Python package nvidia-cuda-nvdisasm)");
     }
     found
 }

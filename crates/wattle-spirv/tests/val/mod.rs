@@ -20,7 +20,7 @@ impl Validator {
         if there {
             std::fs::create_dir_all(&folder).expect("a folder for modules");
         } else {
-            println!("skipped: spirv-val is not installed (Debian: spirv-tools)");
+            test_skips::skipped("spirv-val is not installed (Debian: spirv-tools)");
         }
         Validator { folder, modules: Vec::new(), there }
     }

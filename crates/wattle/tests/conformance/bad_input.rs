@@ -3,7 +3,7 @@
 use wattle::prelude::*;
 use wattle::{ErrorKind, FaultKind};
 
-use crate::harness::{Case, Outcome, kind, refused, says, skip};
+use crate::harness::{Case, Outcome, kind, not_possible, refused, says};
 use crate::kernels::{affine, owns, reads};
 
 pub const CASES: &[Case] = &[
@@ -21,6 +21,7 @@ pub const CASES: &[Case] = &[
     ("a division by zero", division),
     ("a device of an unknown name", unknown_device),
     ("too much shared memory", shared_memory),
+    ("shared memory whose length no launch gives", no_shared_len),
     ("as much shared memory as there is", all_shared_memory),
 ];
 
@@ -292,7 +293,7 @@ fn memory(device: &Device) -> Outcome {
     const MOST: usize = u32::MAX as usize;
     let has = device.properties().memory;
     if has > 8 * MOST as u64 {
-        return skip(format!("its {has} bytes are more than a buffer can have"));
+        return not_possible(format!("its {has} bytes are more than a buffer can have"));
     }
     let error = refused(device.alloc::<f64>(MOST));
     kind!(error, ErrorKind::OutOfMemory { .. });
@@ -447,6 +448,26 @@ fn shared_memory(device: &Device) -> Outcome {
         }
         let launched = queue.launch(ThreadSpec::new(1, 1), takes_much(&out)).and_then(|()| queue.wait());
         says(&refused(launched), &["`takes_much`", "shared memory"]);
+        still_works(&queue)?;
+    }
+    Ok(())
+}
+
+fn no_shared_len(device: &Device) -> Outcome {
+    for queue in [device.queue()?, device.queue_non_blocking()?] {
+        let out = device.from_slice(&[5u32])?;
+        let one = ThreadSpec::new(1, 1);
+        let none = LaunchOptions::new().shared_len(0);
+        for error in [
+            refused(queue.launch(one, takes_all(&out))),
+            refused(queue.launch_with(none, one, takes_all(&out))),
+            refused(queue.prepare(one, &takes_all(&out))),
+            refused(queue.launch(FrameSpec::new(2, 2), takes_all(&out))),
+        ] {
+            kind!(error, ErrorKind::SharedLen { .. });
+            says(&error, &["`takes_all`", "`tile`", "shared_len(n)", "bad_input.rs:"]);
+        }
+        assert_eq!(out.read(&device.queue()?)?, [5]);
         still_works(&queue)?;
     }
     Ok(())

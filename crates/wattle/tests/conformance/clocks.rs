@@ -3,7 +3,7 @@
 use wattle::prelude::*;
 use wattle::{ErrorKind, Result, View, ViewMut};
 
-use crate::harness::{Case, Outcome, is_small, kind, refused, says, skip};
+use crate::harness::{Case, Outcome, is_small, kind, not_possible, refused, says};
 use crate::kernels::{
     counts, counts_with_host, owns, owns_box, owns_two, reads, reads_and_owns, reads_two, shares, shares_and_counts,
 };
@@ -280,7 +280,7 @@ fn with_a_host_part(device: &Device) -> Outcome {
     let spec = ThreadSpec::new(2, 1);
     let x = match device.alloc_host_mapped::<u32, 1>(4) {
         Ok(x) => x,
-        Err(error) => return skip(error.to_string()),
+        Err(error) => return not_possible(error.to_string()),
     };
     let start = |host: bool| {
         if host {
@@ -312,11 +312,11 @@ fn copy_onto_itself(device: &Device) -> Outcome {
 fn guards(device: &Device) -> Outcome {
     let mut x = match device.alloc_unified::<u32, 1>(4) {
         Ok(x) => x,
-        Err(error) => return skip(error.to_string()),
+        Err(error) => return not_possible(error.to_string()),
     };
     if let Err(error) = x.map() {
         kind!(error, ErrorKind::Capability { .. });
-        return skip(error.to_string());
+        return not_possible(error.to_string());
     }
     let queue = device.queue_non_blocking()?;
     let (mut exclusive, view) = (x.view_mut(), x.view());

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use wattle::prelude::*;
 use wattle::{DeviceKind, ErrorKind, interrupt};
 
-use crate::harness::{Case, Outcome, is_small, kind, refused, refused_unless_lacking, says, skip};
+use crate::harness::{Case, Outcome, is_small, kind, not_possible, refused, refused_unless_lacking, says};
 use crate::kernels::{affine, beyond, set, wait_until};
 
 pub const CASES: &[Case] = &[
@@ -16,7 +16,9 @@ pub const CASES: &[Case] = &[
     ("a host part that never ends", spin_in_host_part),
     ("a host part waits no longer than for a launch that fails", host_part_beside_a_fault),
     ("a launch that is slow but within its limit", within_limit),
+    ("a loop with a bound that is far away", far_bound),
     ("alone: an interruption in the midst of a spin", interrupted),
+    ("alone: an interruption in a loop with a bound", interrupted_far_bound),
     ("alone: an interruption that is taken back at once", interrupted_briefly),
     ("alone: an interruption beside a time limit", time_limit_then_interrupt),
 ];
@@ -163,7 +165,7 @@ fn spin_cooperative(device: &Device) -> Outcome {
 fn host_part_beside_a_fault(device: &Device) -> Outcome {
     let queue = device.queue()?;
     let (x, y) = (device.alloc_zeroed::<u32>(1)?, device.alloc_host_mapped::<u32, 1>(1));
-    let Ok(flag) = y else { return skip("it has no memory that the host can reach") };
+    let Ok(flag) = y else { return not_possible("it has no memory that the host can reach") };
     let one = ThreadSpec::new(1, 1);
     // Without a limit: it would wait for ever.
     let options = LaunchOptions::new().no_time_limit();
@@ -190,7 +192,7 @@ fn spin_in_host_part(device: &Device) -> Outcome {
 
 fn within_limit(device: &Device) -> Outcome {
     if device.properties().kind == DeviceKind::Simulated {
-        return crate::harness::skip("nothing moves there by itself, so nobody can come later");
+        return crate::harness::not_possible("nothing moves there by itself, so nobody can come later");
     }
     device.needs_concurrent_queues(2)?;
     let flag = device.alloc_zeroed::<u32>(1)?;
@@ -262,7 +264,7 @@ fn interrupted(device: &Device) -> Outcome {
 
 fn interrupted_briefly(device: &Device) -> Outcome {
     if device.properties().kind == DeviceKind::Simulated {
-        return crate::harness::skip("nothing moves there by itself, so nothing is interrupted");
+        return crate::harness::not_possible("nothing moves there by itself, so nothing is interrupted");
     }
     device.needs_concurrent_queues(2)?;
     let (queue, other) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
@@ -298,4 +300,100 @@ fn time_limit_then_interrupt(device: &Device) -> Outcome {
     })?;
     kind!(error, ErrorKind::Interrupted { .. });
     still_works(&queue)
+}
+
+/// Loops with a bound, each of another form, that would go on for years, or for a good while at the least.
+#[kernel]
+fn goes_far(acc: &Acc, form: u32, n: u64, out: Shared<u64>, items: PerItem<u32>, x: Read<u32>) {
+    let mut sum = 1u64;
+    match form {
+        0 => {
+            for i in 0..n {
+                sum = sum * 3 + i;
+            }
+        }
+        1 => {
+            for i in 1..=n {
+                sum = sum * 3 + i;
+            }
+        }
+        2 => {
+            for i in (0..n).rev() {
+                sum = sum * 3 + i;
+            }
+        }
+        3 => {
+            for i in 0..n {
+                for k in 0..x.len() {
+                    sum = sum * 3 + i * x[k] as u64;
+                }
+            }
+        }
+        4 => {
+            for (i, item) in acc.items(&mut items) {
+                for k in 0..n {
+                    sum = sum * 3 + k;
+                }
+                *item = sum as u32 + x[i];
+            }
+        }
+        5 => {
+            let mut i = 0;
+            while i < n {
+                sum = sum * 3 + i;
+                i += 1;
+            }
+        }
+        6 => {
+            for i in 0..n {
+                sum = sum + scaled(i);
+            }
+        }
+        _ => {
+            for i in acc.indices(ALL_THREADS, 0..4_294_967_295).strided() {
+                for k in 0..x.len() {
+                    sum = sum * 3 + (i * k) as u64;
+                }
+            }
+        }
+    }
+    out[0] = sum;
+}
+
+#[device_fn]
+fn scaled(n: u64) -> u64 {
+    let mut sum = n;
+    for i in 0..n % 50 {
+        sum = sum * 3 + i;
+    }
+    sum
+}
+
+/// What such a launch says, on the devices that can end it.
+fn far(device: &Device, form: u32, options: LaunchOptions) -> Result<Error, crate::harness::Stop> {
+    if device.properties().kind != DeviceKind::Host {
+        return crate::harness::not_possible("a driver ends such a launch by itself, or nobody does");
+    }
+    let queue = device.queue()?;
+    let (out, mut items) = (device.alloc_zeroed::<u64>(1)?, device.alloc_zeroed::<u32>(4)?);
+    let x = device.from_slice(&[1u32; 1000])?;
+    let spec = ThreadSpec::new(1, 1);
+    Ok(refused(queue.launch_with(options, spec, goes_far(form, u64::MAX, &out, &mut items, &x))))
+}
+
+fn far_bound(device: &Device) -> Outcome {
+    for form in 0..8 {
+        let error = far(device, form, limited())?;
+        kind!(error, ErrorKind::TimeLimit { .. });
+        says(&error, &["kernel `goes_far` did not end within 200ms", "block 0 was at", "endings.rs:"]);
+    }
+    Ok(())
+}
+
+fn interrupted_far_bound(device: &Device) -> Outcome {
+    for form in [0, 4] {
+        let error = interrupting(|| far(device, form, LaunchOptions::new().no_time_limit()))?;
+        kind!(error, ErrorKind::Interrupted { .. });
+    }
+    Ok(())
 }

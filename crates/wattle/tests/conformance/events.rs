@@ -5,7 +5,7 @@ use std::time::Duration;
 use wattle::ErrorKind;
 use wattle::prelude::*;
 
-use crate::harness::{Case, Outcome, kind, refused, size, skip};
+use crate::harness::{Case, Outcome, kind, not_possible, refused, size};
 use crate::kernels::{affine, owns};
 use crate::queues::{four, is_simulated};
 
@@ -88,7 +88,7 @@ fn events_across_devices(device: &Device) -> Outcome {
 
 fn events_between_simulated(device: &Device) -> Outcome {
     if !is_simulated(device) {
-        return skip("it moves by itself");
+        return not_possible("it moves by itself");
     }
     let other = Device::simulated(1);
     let (here, there) = (device.queue_non_blocking()?, other.queue_non_blocking()?);

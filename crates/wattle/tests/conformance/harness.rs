@@ -11,7 +11,7 @@ use wattle::{Device, DeviceKind, Error, ErrorKind};
 /// Why a case did not pass.
 pub enum Stop {
     /// The device cannot run it, and this is why.
-    Skip(String),
+    NotPossible(String),
     /// The device says that it cannot run it. Devices with drivers may lack much; the others lack nothing.
     Lacks(String),
     /// Something is wrong.
@@ -34,8 +34,8 @@ pub type Outcome = Result<(), Stop>;
 pub type Case = (&'static str, fn(&Device) -> Outcome);
 
 /// Ends a case that the device cannot run.
-pub fn skip<T>(why: impl Into<String>) -> Result<T, Stop> {
-    Err(Stop::Skip(why.into()))
+pub fn not_possible<T>(why: impl Into<String>) -> Result<T, Stop> {
+    Err(Stop::NotPossible(why.into()))
 }
 
 /// Whether sizes must be small.
@@ -108,7 +108,8 @@ fn run_case((name, case): Case, device: &Device) -> Outcome {
 
 /// Runs all cases on all devices.
 pub fn run(group: &str, cases: &[Case]) {
-    let (mut passed, mut skipped, mut known, mut failed) = (0, Vec::new(), Vec::new(), Vec::new());
+    let (mut passed, mut lacking, mut known, mut failed) = (0, Vec::new(), Vec::new(), Vec::new());
+    let mut nowhere: Vec<&str> = cases.iter().map(|case| case.0).collect();
     let mut slowest = (Duration::ZERO, String::new());
     for device in Device::all() {
         for &case in cases {
@@ -116,7 +117,7 @@ pub fn run(group: &str, cases: &[Case]) {
             let name = format!("{} on {}", case.0, device.name());
             let of_this = |known: &&(&str, DeviceKind, &str)| known.0 == case.0 && known.1 == device.properties().kind;
             let outcome = match run_case(case, &device) {
-                Err(Stop::Lacks(why)) if has_driver(&device) => Err(Stop::Skip(why)),
+                Err(Stop::Lacks(why)) if has_driver(&device) => Err(Stop::NotPossible(why)),
                 Err(Stop::Lacks(why)) => Err(Stop::Failure(why)),
                 outcome => outcome,
             };
@@ -125,24 +126,30 @@ pub fn run(group: &str, cases: &[Case]) {
                     known.push(format!("  KNOWN BUG: {name}: {bug}\n"))
                 }
                 (Ok(()), Some(_)) => failed.push(format!("  FAILED: {name}: it passes now; take it off `KNOWN`\n")),
-                (Ok(()), None) => passed += 1,
-                (Err(Stop::Skip(why)), _) => skipped.push(format!("  skipped: {name}: {why}\n")),
+                (Ok(()), None) => {
+                    passed += 1;
+                    nowhere.retain(|name| *name != case.0);
+                }
+                (Err(Stop::NotPossible(why)), _) => lacking.push(format!("  not possible: {name}: {why}\n")),
                 (Err(Stop::Failure(why) | Stop::Lacks(why)), None) => failed.push(format!("  FAILED: {name}: {why}\n")),
             }
             slowest = slowest.max((began.elapsed(), name));
         }
     }
     say(&format!(
-        "conformance, {group}: {passed} passed, {} skipped, {} known bugs, {} failed; slowest: {} in {:?}\n{}{}{}",
-        skipped.len(),
+        "conformance, {group}: {passed} passed, {} not possible, {} known bugs, {} failed; slowest: {} in {:?}\n{}{}{}",
+        lacking.len(),
         known.len(),
         failed.len(),
         slowest.1,
         slowest.0,
-        skipped.concat(),
+        lacking.concat(),
         known.concat(),
         failed.concat()
     ));
+    for name in nowhere.iter().filter(|_| failed.is_empty()) {
+        test_skips::skipped(format!("{group}: no device here can run `{name}`"));
+    }
     // With `WATTLE_VULKAN_VALIDATION=1` the validation layer watches.
     let said = wattle::vulkan::validation_messages();
     assert!(said.is_empty(), "{group}: {} validation messages, the first: {}", said.len(), said[0]);
@@ -163,7 +170,7 @@ pub fn has_driver(device: &Device) -> bool {
     matches!(device.properties().kind, DeviceKind::Gpu | DeviceKind::Software)
 }
 
-/// The error of what must fail, but not for what a device with a driver lacks: then the case is skipped.
+/// The error of what must fail, but not for what a device with a driver lacks: then the case is not possible.
 pub fn refused_unless_lacking<T>(device: &Device, result: wattle::Result<T>) -> Result<Error, Stop> {
     let error = refused(result);
     match error.kind() {

@@ -10,7 +10,7 @@ use wattle::{DeviceKind, ErrorKind, Kernel, Launch};
 use wattle_core::{Argument, KernelIdentity, KernelInfo, Thread};
 
 use crate::bad_input::still_works;
-use crate::harness::{Case, Outcome, kind, refused, says, skip};
+use crate::harness::{Case, Outcome, kind, not_possible, refused, says};
 use crate::kernels::counts;
 
 pub const CASES: &[Case] =
@@ -34,7 +34,7 @@ unsafe impl Kernel for Panics {
     fn arguments(&self, _: &mut dyn FnMut(Argument<'_>) -> wattle::Result<()>) -> wattle::Result<()> {
         Ok(())
     }
-    fn run(&self, _: &Thread<'_>) {
+    unsafe fn run(&self, _: &Thread<'_>) {
         panic!("a kernel written by hand");
     }
     fn build(&self) -> wattle::Result<wattle::ir::Kernel> {
@@ -53,7 +53,7 @@ impl Launch<1> for Panics {}
 
 fn panics(device: &Device) -> Outcome {
     if device.properties().kind != DeviceKind::Host {
-        return skip("it runs no Rust function");
+        return not_possible("it runs no Rust function");
     }
     for queue in [device.queue()?, device.queue_non_blocking()?] {
         for blocks in [1, 100] {
@@ -90,7 +90,7 @@ unsafe impl Kernel for FirstPanics {
     fn arguments(&self, _: &mut dyn FnMut(Argument<'_>) -> wattle::Result<()>) -> wattle::Result<()> {
         Ok(())
     }
-    fn run(&self, thread: &Thread<'_>) {
+    unsafe fn run(&self, thread: &Thread<'_>) {
         assert!(self.0.swap(true, Ordering::Relaxed), "the first");
         while !thread.must_stop() {}
     }
@@ -110,7 +110,7 @@ impl Launch<1> for FirstPanics {}
 
 fn panics_while_others_wait(device: &Device) -> Outcome {
     if device.properties().kind != DeviceKind::Host {
-        return skip("it runs no Rust function");
+        return not_possible("it runs no Rust function");
     }
     for queue in [device.queue()?, device.queue_non_blocking()?] {
         for blocks in [2, 5] {

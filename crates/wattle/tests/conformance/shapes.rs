@@ -11,6 +11,7 @@ pub const CASES: &[Case] = &[
     ("each index has exactly one worker, in 3 dimensions", workers_3),
     ("each index has exactly one worker, in 4 dimensions", workers_4),
     ("each element has exactly one thread", items),
+    ("frames beyond what a device has at once", many_frames),
     ("a range of another rank than the launch's", other_ranks),
     ("a ThreadSpec has exactly its blocks and threads", thread_spec),
     ("a ThreadSpec of several threads per block", several_threads),
@@ -327,6 +328,24 @@ fn cooperative(device: &Device) -> Outcome {
             assert_eq!(seen.read(&queue)?, vec![blocks as u32; blocks]);
         }
     }
+    Ok(())
+}
+
+fn many_frames(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let mut x = device.alloc_zeroed::<u32>(100)?;
+    let mut wide = device.alloc_zeroed_nd::<u32, 2>([10, 10])?;
+    let expected = Vec::from_iter(1..101);
+    let specs = [(1, 5000), (300, 5000), (3 << 19, 1)];
+    for (frames, extent) in specs.into_iter().take(if is_small() { 1 } else { specs.len() }) {
+        let spec = FrameSpec::new(frames, extent);
+        queue.fill(&mut x, 0)?;
+        queue.launch(spec, visit_1(&mut x))?;
+        assert_eq!(x.read(&queue)?, expected, "{spec:?}");
+    }
+    let spec = FrameSpec::new([if is_small() { 1 } else { 300 }, 7], [5000, 3]);
+    queue.launch(spec, visit_2(&mut wide, 10))?;
+    assert_eq!(wide.read(&queue)?, expected, "{spec:?}");
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use wattle::prelude::*;
 use wattle::{DeviceKind, ErrorKind};
 
-use crate::harness::{Case, Outcome, kind, refused, says, skip};
+use crate::harness::{Case, Outcome, kind, not_possible, refused, says};
 use crate::kernels::affine;
 
 pub const CASES: &[Case] = &[
@@ -19,7 +19,7 @@ pub const CASES: &[Case] = &[
 
 fn only(device: &Device, case: fn(&Device) -> Outcome) -> Outcome {
     if device.properties().kind != DeviceKind::Simulated {
-        return skip("it does not tell");
+        return not_possible("it does not tell");
     }
     case(device)
 }

@@ -444,3 +444,22 @@ fn evaluation_order() {
         &out
     ));
 }
+
+#[kernel]
+fn steps(acc: &Acc, step: u32, columns: u32, out: Shared<u32>) {
+    for _ in (0..3).step_by(step) {
+        out[0] += 1;
+    }
+    for _ in acc.indices(LINEAR_THREADS_IN_GRID, ([0, 0]..[2, 3]).step_by([1, columns])) {
+        out[1] += 1;
+    }
+}
+const STEP_LINE: u32 = line!() - 7;
+
+#[test]
+fn a_step_of_zero_is_a_fault() {
+    let said = "the step of `step_by` is at least 1";
+    expect_fault!([3, 6], [format!("control.rs:{STEP_LINE}"), said], |out| steps(0, 1, &out));
+    expect_fault!([2, 6], [format!("control.rs:{}", STEP_LINE + 3), said], |out| steps(2, 0, &out));
+    expect!(one(), [2, 4], |_device, out| steps(2, 2, &out));
+}

@@ -1,0 +1,471 @@
+//! What a thread does whatever its open reads give it: the stores that depend on none of them.
+//!
+//! A compiler may move a store before a read that the store does not need, and it sees more than operands and branches:
+//! `(a & 0) + 1` is 1, and a store that stands in both arms of a branch is a store. So a store may be added once the
+//! chosen reads determine it: every completion of the open ones performs the same store (place, value, order, scope)
+//! behind the same fences. A completion gives a read some value that some write gives its place; reads of one
+//! place with nothing between them that orders may be taken equal, since they may be made one. A loop that waits on
+//! atomics may never end, other loops end. What is not found out within bounds counts as no dependency.
+//!
+//! Compilers do so: LLVM's early common subexpression elimination, jump threading and value propagation work on
+//! relaxed and on plain accesses alike, ptxas merges weak loads and drops `and` with 0. A read that all completions make
+//! may be made early in the same way, so that stores can depend on it alone. Read-modify-writes stay where they are. C++20 [atomics.order]/8 only
+//! asks implementations to avoid values that justify themselves.
+
+use std::collections::VecDeque;
+
+use wattle_memory::{EventId, Label, Level};
+
+use super::Setup;
+use super::process::{Action, Address, Change, Process, Target};
+use super::state::{Runner, State};
+use super::values::Values;
+
+/// How many completions of a thread are compared.
+const MOST: usize = 96;
+
+/// How many actions a completion has at the most.
+const FAR: usize = 4096;
+
+/// How many times a loop that does not wait on atomics goes round in a completion at the most.
+const TURNS: u32 = 512;
+
+/// What the open reads of a completion give.
+#[derive(Clone, Copy)]
+pub(super) enum Given<'v> {
+    /// Any value: both ways at every branch.
+    Anything,
+    /// The values of the writes that are there; reads that may be made one are.
+    Present,
+    /// The values that some write of the program gives the place; any, where they are too many.
+    Possible(&'v Values),
+    /// The same, or some of them; reads that may be made one are. What comes out need not be so.
+    Merged(&'v Values),
+}
+
+/// Something that a thread does, as far as all its completions do the same.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Act {
+    Read {
+        target: Option<Target>,
+        label: Label,
+        source: u32,
+    },
+    Update {
+        target: Option<Target>,
+        change: Change,
+    },
+    Store {
+        target: Option<Target>,
+        value: Option<u64>,
+        label: Label,
+        source: u32,
+    },
+    Fence {
+        label: Label,
+        source: u32,
+    },
+    /// Something that is known, or that completions differ in; and how many events it is.
+    Other {
+        events: usize,
+    },
+}
+
+impl Act {
+    /// Whether an event of the graph is that action.
+    pub fn is<P: Process>(&self, state: &State<P>, event: EventId) -> bool {
+        let event = state.graph.event(event);
+        let place = event.location.and_then(|location| state.addresses.get(location)).copied();
+        let here = |target: &Option<Target>| place.is_some() && place == target.map(|target| target.address);
+        match self {
+            Act::Fence { label, .. } => event.label == *label,
+            Act::Read { target, label, .. } => event.label == *label && here(target),
+            Act::Store { target, value, label, .. } => event.label == *label && here(target) && event.value == *value,
+            Act::Update { .. } | Act::Other { .. } => false,
+        }
+    }
+
+    /// How many events it is.
+    pub fn events(&self) -> usize {
+        match self {
+            Act::Update { .. } => 2,
+            Act::Read { .. } | Act::Store { .. } | Act::Fence { .. } => 1,
+            Act::Other { events } => *events,
+        }
+    }
+}
+
+/// What all completions of a thread do.
+#[derive(Clone, Debug)]
+pub(super) struct Common {
+    /// For each action from the first open read on that the thread has run ahead to, what is known of it.
+    pub ahead: Vec<Act>,
+    /// The reads and stores that come after those, each behind the fences that come before it.
+    pub beyond: Vec<Act>,
+    /// Whether there were more completions than were compared.
+    pub undecided: bool,
+    /// Reads that were taken to be one.
+    pub ties: Vec<(EventId, EventId)>,
+}
+
+impl Common {
+    /// Whether there is nothing in it that is not in the graph.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How much there is in it that is not in the graph.
+    pub fn len(&self) -> usize {
+        let known = |act: &Act| match act {
+            Act::Read { target, .. } => usize::from(target.is_some()),
+            Act::Update { target, change } => usize::from(target.is_some()) + usize::from(change.is_known()),
+            Act::Store { target, value, .. } => usize::from(target.is_some()) + usize::from(value.is_some()),
+            Act::Fence { .. } | Act::Other { .. } => 0,
+        };
+        self.ahead.iter().map(known).sum::<usize>() + self.beyond.len()
+    }
+}
+
+/// A completion, or the beginning of one.
+#[derive(Clone)]
+struct Path<P> {
+    process: P,
+    acts: Vec<Act>,
+    /// The number of the next event that the thread has run ahead to, after the first open read.
+    at: usize,
+    /// How many of the events that were promised it has come to.
+    kept: usize,
+    /// The loops that were entered beyond that, and whether something atomic was read in this iteration.
+    loops: Vec<(u32, bool)>,
+    turns: u32,
+    /// The last read of each place that a later one may be made one with.
+    reads: Vec<(Address, EventId, u64)>,
+    ties: Vec<(EventId, EventId)>,
+    ahead: usize,
+}
+
+/// Compares the completions of a thread that waits for a read.
+pub(super) fn common<P: Process>(
+    setup: &Setup<'_, P>,
+    state: &State<P>,
+    thread: usize,
+    given: Given<'_>,
+) -> Option<Common> {
+    let runner = &state.runners[thread];
+    let first = runner.waiting?;
+    let mut start = Path {
+        process: runner.process.clone(),
+        acts: Vec::new(),
+        at: 0,
+        kept: 0,
+        loops: Vec::new(),
+        turns: 0,
+        reads: Vec::new(),
+        ties: Vec::new(),
+        ahead: 0,
+    };
+    let mut open = VecDeque::new();
+    let mut completions = Completions { setup, state, runner, given };
+    let label = state.graph.event(first).label;
+    completions.answer(
+        &mut start,
+        first,
+        state.addresses.get(state.graph.event(first).location?).copied(),
+        label,
+        &mut open,
+    );
+    open.push_front(start);
+    let mut common: Option<Common> = None;
+    for _ in 0..MOST {
+        let Some(mut path) = open.pop_front() else { break };
+        if !completions.complete(&mut path, &mut open) {
+            return None;
+        }
+        let next = completions.told(path);
+        match &mut common {
+            None => common = Some(next),
+            Some(common) => agree(common, next),
+        }
+        if common.as_ref().is_some_and(Common::is_empty) {
+            return common;
+        }
+    }
+    let mut common = common?;
+    common.undecided = !open.is_empty();
+    Some(common)
+}
+
+struct Completions<'a, 'w, 'v, P: Process> {
+    setup: &'a Setup<'w, P>,
+    state: &'a State<P>,
+    runner: &'a Runner<P>,
+    given: Given<'v>,
+}
+
+impl<P: Process> Completions<'_, '_, '_, P> {
+    /// The event that the thread has run ahead to, if it has.
+    fn event(&self, path: &mut Path<P>) -> Option<EventId> {
+        let event = self.runner.trail.get(path.at).copied();
+        path.at += 1;
+        event
+    }
+
+    /// The event that the path's last action was promised as, if it was.
+    fn promised(&self, path: &mut Path<P>) -> Option<EventId> {
+        let event = self.runner.promised.get(path.kept).copied()?;
+        let found = path.acts.last().is_some_and(|act| act.is(self.state, event));
+        path.kept += usize::from(found);
+        found.then_some(event)
+    }
+
+    /// Goes on to the end of the completion, and keeps the other ways for later; whether that could be found out.
+    fn complete(&mut self, path: &mut Path<P>, open: &mut VecDeque<Path<P>>) -> bool {
+        for _ in 0..FAR {
+            match path.process.next(self.setup.world) {
+                Action::Read { target, label, source } => {
+                    let event = self.event(path);
+                    let known = |event: EventId| self.state.graph.event(event).location.is_some();
+                    path.acts.push(match event {
+                        Some(event) if known(event) => Act::Other { events: 1 },
+                        _ => Act::Read { target, label, source },
+                    });
+                    let promised = event.is_none().then(|| self.promised(path)).flatten();
+                    let id = event.or(promised).unwrap_or(usize::MAX);
+                    self.answer(path, id, target.map(|target| target.address), label, open);
+                    path.loops.iter_mut().for_each(|(_, looked)| *looked |= label.atomic);
+                }
+                Action::Update { target, change, read, .. } => {
+                    let (first, second) = (self.event(path), self.event(path));
+                    let known = |event: EventId| self.state.graph.event(event).value.is_some();
+                    path.acts.push(match (first, second) {
+                        (Some(_), Some(write)) if !known(write) => Act::Update { target, change },
+                        _ => Act::Other { events: 2 },
+                    });
+                    let address = target.map(|target| target.address);
+                    path.reads.retain(|(at, ..)| Some(*at) != address);
+                    self.answer(path, first.unwrap_or(usize::MAX), address, read, open);
+                    path.reads.retain(|(at, ..)| Some(*at) != address);
+                    path.loops.iter_mut().for_each(|(_, looked)| *looked = true);
+                }
+                Action::Write { target, value, label, source } => {
+                    let event = self.event(path);
+                    let done = event.is_some_and(|event| self.state.graph.event(event).value.is_some());
+                    path.acts.push(if done {
+                        Act::Other { events: 1 }
+                    } else {
+                        Act::Store { target, value, label, source }
+                    });
+                    if event.is_none() {
+                        self.promised(path);
+                    }
+                    path.reads.retain(|(at, ..)| target.is_some_and(|target| target.address != *at));
+                }
+                Action::Fence { label, source } => {
+                    let event = self.event(path);
+                    path.acts.push(if event.is_some() {
+                        Act::Other { events: 1 }
+                    } else {
+                        Act::Fence { label, source }
+                    });
+                    if event.is_none() {
+                        self.promised(path);
+                    }
+                    if label.level > Level::Thread {
+                        path.reads.clear();
+                    }
+                }
+                Action::Barrier { .. } => {
+                    // One that the thread has not come to may never open.
+                    if self.event(path).is_none() {
+                        return true;
+                    }
+                    path.acts.push(Act::Other { events: 1 });
+                    path.reads.clear();
+                }
+                Action::LoopHead { label } => {
+                    path.loops.retain(|(open, _)| *open != label);
+                    if path.at >= self.runner.trail.len() {
+                        path.loops.push((label, false));
+                    }
+                }
+                Action::BackEdge { label, .. } => {
+                    if path.at < self.runner.trail.len() {
+                        continue;
+                    }
+                    // A loop that was entered before may have looked at anything.
+                    let Some(at) = path.loops.iter().position(|(open, _)| *open == label) else { return true };
+                    path.loops.truncate(at + 1);
+                    path.turns += 1;
+                    if path.loops[at].1 || path.turns > TURNS {
+                        return true;
+                    }
+                }
+                Action::NeedsValue => {
+                    let Some(mut ways) = path.process.ways(self.setup.world) else { return false };
+                    let Some(first) = ways.pop() else { return false };
+                    open.extend(ways.into_iter().map(|process| Path { process, ..path.clone() }));
+                    path.process = first;
+                }
+                Action::Fault { .. } => {}
+                Action::Halt | Action::Done => return true,
+            }
+            if path.at <= self.runner.trail.len() {
+                path.ahead = path.acts.len();
+            }
+        }
+        false
+    }
+
+    /// Answers a read with its first value, and keeps the others for later.
+    fn answer(
+        &mut self,
+        path: &mut Path<P>,
+        event: EventId,
+        address: Option<Address>,
+        label: Label,
+        open: &mut VecDeque<Path<P>>,
+    ) {
+        let graph = &self.state.graph;
+        let known = (event < graph.len()).then(|| graph.event(event).value).flatten();
+        let tied = path.reads.iter().find(|(at, ..)| Some(*at) == address).map(|&(_, earlier, value)| (earlier, value));
+        let merged = self.state.ties.iter().find(|&&(_, later)| later == event);
+        let known = known.or_else(|| graph.event(merged?.0).value);
+        let may_tie = event < graph.len() && known.is_none();
+        let answers: Vec<Option<u64>> = match (known, self.given, address) {
+            (Some(value), ..) => vec![Some(value)],
+            (None, Given::Present | Given::Merged(_), _) if may_tie && tied.is_some() => {
+                path.ties.extend(tied.map(|(earlier, _)| (earlier, event)));
+                vec![tied.map(|(_, value)| value)]
+            }
+            (None, Given::Anything, _) | (None, _, None) => vec![None],
+            (None, Given::Present, Some(address)) => self.present(address),
+            (None, Given::Possible(values), Some(address)) => {
+                values.all(address).map_or_else(|| vec![None], |values| values.iter().copied().map(Some).collect())
+            }
+            (None, Given::Merged(values), Some(address)) => {
+                let mut all = self.present(address);
+                all.extend(values.some(address).iter().copied().map(Some));
+                all.sort_unstable();
+                all.dedup();
+                all
+            }
+        };
+        // What acquires orders what comes after it.
+        if label.acquire {
+            path.reads.clear();
+        }
+        let take = |path: &mut Path<P>, answer: Option<u64>| {
+            path.process.answer(self.setup.world, answer);
+            if let (Some(value), Some(address), true, false) = (answer, address, may_tie, label.acquire) {
+                path.reads.retain(|(at, ..)| *at != address);
+                path.reads.push((address, event, value));
+            }
+        };
+        for &answer in &answers[1..] {
+            let mut other = path.clone();
+            take(&mut other, answer);
+            open.push_back(other);
+        }
+        take(path, answers[0]);
+    }
+
+    /// The values of the writes of a place that are there.
+    fn present(&self, address: Address) -> Vec<Option<u64>> {
+        let Some(cell) = self.state.cells.get(&address) else {
+            return vec![Some(P::initial(self.setup.world, address).value)];
+        };
+        let mut values: Vec<Option<u64>> =
+            self.state.writes[cell.location].iter().map(|&write| self.state.graph.event(write).value).collect();
+        values.sort_unstable();
+        values.dedup();
+        values
+    }
+
+    /// One completion alone.
+    fn told(&self, path: Path<P>) -> Common {
+        let known = |act: &Act| match act {
+            Act::Store { target, value, .. } => target.is_some() && value.is_some(),
+            Act::Read { target, .. } => target.is_some(),
+            Act::Fence { .. } => true,
+            Act::Update { .. } | Act::Other { .. } => false,
+        };
+        let mut ahead = path.acts;
+        let beyond = ahead.split_off(path.ahead.min(ahead.len()));
+        let mut beyond: Vec<Act> = beyond.into_iter().filter(known).collect();
+        trim(&mut beyond);
+        Common { ahead, beyond, undecided: false, ties: path.ties }
+    }
+}
+
+/// Leaves out what comes behind the last store: nobody else can see it.
+fn trim(acts: &mut Vec<Act>) {
+    let last = acts.iter().rposition(|act| matches!(act, Act::Store { .. }));
+    acts.truncate(last.map_or(0, |last| last + 1));
+}
+
+/// Keeps what another completion does too.
+fn agree(common: &mut Common, other: Common) {
+    for (act, other) in common.ahead.iter_mut().zip(&other.ahead) {
+        match (&mut *act, other) {
+            (Act::Read { target, .. }, Act::Read { target: also, .. }) if target == also => {}
+            (Act::Update { target, change }, Act::Update { target: at, change: also })
+                if target == at && change == also => {}
+            (Act::Store { target, value, .. }, Act::Store { target: at, value: also, .. }) => {
+                // One of the two may be the same alone.
+                *target = target.filter(|_| *target == *at);
+                *value = value.filter(|_| *value == *also);
+            }
+            _ => *act = Act::Other { events: act.events() },
+        }
+    }
+    common.beyond = both(&common.beyond, &other.beyond);
+    common.ties.extend(other.ties);
+}
+
+/// A read or a store, and the fences before it.
+type Placed<'a> = (&'a Act, Vec<Label>);
+
+fn placed(acts: &[Act]) -> Vec<Placed<'_>> {
+    let mut fences = Vec::new();
+    let mut stores = Vec::new();
+    for act in acts {
+        match act {
+            Act::Fence { label, .. } => fences.push(*label),
+            Act::Store { .. } | Act::Read { .. } => stores.push((act, fences.clone())),
+            Act::Update { .. } | Act::Other { .. } => {}
+        }
+    }
+    stores
+}
+
+/// The reads and stores that both have, behind the same fences and in the same order, with the fences before them.
+fn both(first: &[Act], second: &[Act]) -> Vec<Act> {
+    let (mine, theirs) = (placed(first), placed(second));
+    let mut from = 0;
+    let mut kept = Vec::new();
+    for (act, fences) in &mine {
+        let alike = |(other, behind): &Placed<'_>| behind == fences && same(act, other);
+        if let Some(at) = theirs[from..].iter().position(alike) {
+            from += at + 1;
+            kept.push(*act);
+        }
+    }
+    let mut acts: Vec<Act> = first
+        .iter()
+        .filter(|act| matches!(act, Act::Fence { .. }) || kept.iter().any(|kept| std::ptr::eq(*kept, *act)))
+        .cloned()
+        .collect();
+    trim(&mut acts);
+    acts
+}
+
+/// Whether two accesses, perhaps of different lines, do the same.
+fn same(a: &Act, b: &Act) -> bool {
+    match (a, b) {
+        (Act::Store { target, value, label, .. }, Act::Store { target: at, value: also, label: alike, .. }) => {
+            target == at && value == also && label == alike
+        }
+        (Act::Read { target, label, .. }, Act::Read { target: at, label: alike, .. }) => target == at && label == alike,
+        _ => false,
+    }
+}

@@ -1,0 +1,136 @@
+//! Adds to a graph what threads do whatever their open reads give them.
+
+use std::sync::OnceLock;
+
+use wattle_memory::ThreadId;
+
+use super::completions::{Act, Common, Given, common};
+use super::process::Process;
+use super::run::{locate, provide, write_half};
+use super::state::State;
+use super::values::Values;
+use super::{Dependencies, Problem, Setup};
+
+/// Something that a thread may be sure to do: it is where a compiler makes two reads one, or could not be found out.
+pub(super) struct Guess {
+    thread: ThreadId,
+    common: Common,
+}
+
+/// Adds what is certain; the first thing that is not, where there is one.
+pub(super) fn determine<P: Process>(
+    setup: &Setup<'_, P>,
+    state: &mut State<P>,
+    values: &OnceLock<Values>,
+) -> Result<Option<Guess>, Problem> {
+    if setup.dependencies == Dependencies::AsWritten {
+        return Ok(None);
+    }
+    for thread in 0..state.runners.len() {
+        let runner = &mut state.runners[thread];
+        if runner.waiting.is_none() || std::mem::replace(&mut runner.compared, true) {
+            continue;
+        }
+        let any = common(setup, state, thread, Given::Anything).filter(|common| !common.undecided);
+        let least = any.as_ref().map_or(0, Common::len);
+        // The values that are there are possible ones: where they differ in all else, all do.
+        let present = common(setup, state, thread, Given::Present);
+        if present.is_none_or(|present| present.len() <= least) {
+            any.map_or(Ok(()), |any| add(setup, state, thread, &any))?;
+            continue;
+        }
+        let values = values.get_or_init(|| Values::find(setup));
+        let possible = common(setup, state, thread, Given::Possible(values));
+        let certain = possible.as_ref().filter(|common| !common.undecided).or(any.as_ref());
+        let least = certain.map_or(0, Common::len);
+        let merged = common(setup, state, thread, Given::Merged(values));
+        let guess = [possible.clone(), merged].into_iter().flatten().max_by_key(Common::len);
+        certain.map_or(Ok(()), |certain| add(setup, state, thread, certain))?;
+        if let Some(common) = guess.filter(|guess| guess.len() > least) {
+            return Ok(Some(Guess { thread, common }));
+        }
+    }
+    Ok(None)
+}
+
+/// Adds what was guessed.
+pub(super) fn assume<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, guess: &Guess) -> Result<(), Problem> {
+    state.ties.extend(&guess.common.ties);
+    state.guessed = true;
+    add(setup, state, guess.thread, &guess.common)
+}
+
+fn add<P: Process>(
+    setup: &Setup<'_, P>,
+    state: &mut State<P>,
+    thread: ThreadId,
+    common: &Common,
+) -> Result<(), Problem> {
+    let mut at = 0;
+    for act in &common.ahead {
+        let event = |number: usize| state.runners[thread].trail.get(at + number).copied();
+        match (act, event(0), event(1)) {
+            (Act::Read { target, .. }, Some(read), _) => locate(setup, state, read, *target, 0)?,
+            (Act::Update { target, change }, Some(read), Some(write)) => {
+                locate(setup, state, read, *target, 0)?;
+                let certain = state.runners[thread].heads.is_empty() || state.graph.event(read).value.is_some();
+                if let (Some(location), true) = (state.graph.event(read).location, certain) {
+                    write_half(state, read, write, *change, location);
+                }
+            }
+            (Act::Store { target, value, .. }, Some(write), _) => {
+                locate(setup, state, write, *target, 0)?;
+                provide(state, write, *value);
+            }
+            (Act::Read { .. } | Act::Update { .. } | Act::Store { .. } | Act::Fence { .. } | Act::Other { .. }, ..) => {
+            }
+        }
+        at += act.events();
+    }
+    // What was guessed is not in what is certain; nothing can be said then of where the rest belongs.
+    let mut left = common.beyond.iter();
+    let promised = state.runners[thread].promised.iter();
+    if !promised.into_iter().all(|&event| left.any(|act| act.is(state, event))) {
+        return Ok(());
+    }
+    let mut place = 0;
+    for act in &common.beyond {
+        place = promise(setup, state, thread, act, place)?;
+    }
+    Ok(())
+}
+
+/// Adds one action behind what the thread has run ahead to, unless it is there; where the next one belongs.
+fn promise<P: Process>(
+    setup: &Setup<'_, P>,
+    state: &mut State<P>,
+    thread: ThreadId,
+    act: &Act,
+    place: usize,
+) -> Result<usize, Problem> {
+    let (label, source, what) = match act {
+        Act::Fence { label, source } => (*label, *source, None),
+        Act::Read { target: Some(target), label, source } => (*label, *source, Some((*target, None))),
+        Act::Store { target: Some(target), value: Some(value), label, source } => {
+            (*label, *source, Some((*target, Some(*value))))
+        }
+        Act::Store { .. } | Act::Read { .. } | Act::Update { .. } | Act::Other { .. } => return Ok(place),
+    };
+    let next = state.runners[thread].promised.get(place).copied();
+    if next.is_some_and(|event| act.is(state, event)) {
+        return Ok(place + 1);
+    }
+    let event = match next {
+        Some(next) => {
+            state.insert(next, thread, label, source);
+            next
+        }
+        None => state.graph.add(thread, label, source),
+    };
+    state.runners[thread].promised.insert(place, event);
+    if let Some((target, value)) = what {
+        locate(setup, state, event, Some(target), source)?;
+        provide(state, event, value);
+    }
+    Ok(place + 1)
+}

@@ -1,0 +1,395 @@
+//! Iterations of waiting loops that fail.
+//!
+//! The search leaves an iteration out that brings its thread back to the same state and writes nothing new: whatever
+//! follows could have followed without it. What it did itself is lost by that: its reads and idle updates may race, its
+//! assertions may fail and its indices be out of bounds. So each execution that was built is looked at again with such
+//! iterations put back.
+//!
+//! One for each side of a race is enough, and one for a fault. Take an execution with any number of them, in which two
+//! accesses race or one thread faults. All other such iterations can go: nobody depends on their reads, and who reads
+//! what an idle update writes back can read the same value from where the update had it. With fewer events there is
+//! less synchronization, so the two accesses are as unordered as before, and each read of the iterations that stay reads
+//! what it read. What is left is an execution of the search with one iteration more in at most two threads. Within such an
+//! iteration the same holds of the loops inside it: each need fail but once.
+
+use std::ops::ControlFlow;
+
+use wattle_memory::{Analysis, EventId, Graph, Kind, Label, LocationId, Model, ThreadId};
+
+use super::choose::Search;
+use super::leaf::{execution, order_fences};
+use super::process::{Action, Change, Process, Target, Written};
+use super::state::{Fault, State};
+use super::{Setup, Visitor};
+
+/// How many ways in which an iteration can fail are looked at, for each time that a loop begins anew.
+const MOST: usize = 4096;
+
+/// An event of an iteration, before it is put into a graph.
+#[derive(Clone)]
+struct Step {
+    label: Label,
+    source: u32,
+    /// What an access touches, by location where an execution has the cell.
+    place: Option<(LocationId, u32)>,
+    value: Option<u64>,
+    from: Option<From>,
+}
+
+/// Where a read of an iteration has its value from.
+#[derive(Clone, Copy)]
+enum From {
+    /// A write of the execution.
+    Event(EventId),
+    /// The write of an idle update of the same iteration, by its number there.
+    Own(usize),
+    /// What a cell held that no thread of the execution touches.
+    Nowhere,
+}
+
+/// An iteration that fails.
+struct Iteration {
+    thread: ThreadId,
+    /// Before which of the execution's events it stands.
+    before: EventId,
+    /// Whether that event is the thread's own.
+    followed: bool,
+    steps: Vec<Step>,
+    faults: Vec<Fault>,
+}
+
+/// Looks at an execution with iterations that fail put back.
+pub(super) fn failed_iterations<P: Process, V: Visitor<P>>(
+    search: &mut Search<'_, '_, P, V>,
+    state: &State<P>,
+    graph: &Graph,
+    analysis: &Analysis,
+) -> ControlFlow<()> {
+    if !search.setup.failed_iterations {
+        return ControlFlow::Continue(());
+    }
+    let mut found = Vec::new();
+    for thread in 0..state.runners.len() {
+        search.statistics.cut += u64::from(!of_thread(search.setup, state, graph, thread, &mut found));
+    }
+    for (number, first) in found.iter().enumerate() {
+        let one = with(graph, analysis, search.setup.model, &[first]);
+        if !first.faults.is_empty() || may_race(search.setup.model, &one) {
+            tell(search, state, one, &first.faults)?;
+        }
+        let writes = |iteration: &Iteration| iteration.steps.iter().any(|step| step.label.kind == Kind::Write);
+        for second in &found[number + 1..] {
+            if second.thread != first.thread && (writes(first) || writes(second)) {
+                let both = with(graph, analysis, search.setup.model, &[first, second]);
+                if may_race_between(search.setup.model, &both) {
+                    tell(search, state, both, &[])?;
+                }
+            }
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+/// The iterations of one thread; whether all were found.
+fn of_thread<P: Process>(
+    setup: &Setup<'_, P>,
+    state: &State<P>,
+    graph: &Graph,
+    thread: ThreadId,
+    found: &mut Vec<Iteration>,
+) -> bool {
+    let own = |&event: &EventId| {
+        let event = graph.event(event);
+        // The system's own mark at a thread's beginning is none of its actions.
+        event.thread == Some(thread) && event.source != u32::MAX
+    };
+    let events: Vec<EventId> = (0..graph.len()).filter(own).collect();
+    let mut process = setup.threads[thread].process.clone();
+    let (mut at, mut all) = (0, true);
+    loop {
+        match process.next(setup.world) {
+            Action::LoopHead { label } | Action::BackEdge { label, .. } => {
+                let next = events.get(at).copied();
+                let (before, followed) = (next.unwrap_or(graph.len()), next.is_some());
+                let start = Way::new(&process);
+                let mut ways = Ways { setup, state, graph, thread, head: &process, label, ends: Vec::new(), tried: 0 };
+                all &= ways.explore(start);
+                found.extend(ways.ends.into_iter().map(|way| Iteration {
+                    thread,
+                    before,
+                    followed,
+                    steps: way.steps,
+                    faults: way.faults,
+                }));
+            }
+            Action::Read { .. } => {
+                let Some(value) = events.get(at).and_then(|&event| graph.event(event).value) else { return all };
+                process.answer(setup.world, Some(value));
+                at += 1;
+            }
+            Action::Update { .. } => {
+                let Some(value) = events.get(at).and_then(|&event| graph.event(event).value) else { return all };
+                process.answer(setup.world, Some(value));
+                at += 2;
+            }
+            Action::Write { .. } | Action::Fence { .. } | Action::Barrier { .. } => {
+                at += 1;
+                if at > events.len() {
+                    return all;
+                }
+            }
+            Action::Fault { .. } => {}
+            Action::NeedsValue | Action::Halt | Action::Done => return all,
+        }
+    }
+}
+
+/// A part of an iteration.
+#[derive(Clone)]
+struct Way<P> {
+    process: P,
+    steps: Vec<Step>,
+    faults: Vec<Fault>,
+    /// The loops inside that are open: the process at their heads, and whether an iteration of theirs has failed.
+    inner: Vec<(u32, P, bool)>,
+    turns: u32,
+}
+
+impl<P: Process> Way<P> {
+    fn new(process: &P) -> Self {
+        Way { process: process.clone(), steps: Vec::new(), faults: Vec::new(), inner: Vec::new(), turns: 0 }
+    }
+}
+
+/// All ways in which an iteration of one loop can fail.
+struct Ways<'a, 'w, P: Process> {
+    setup: &'a Setup<'w, P>,
+    state: &'a State<P>,
+    graph: &'a Graph,
+    thread: ThreadId,
+    head: &'a P,
+    label: u32,
+    ends: Vec<Way<P>>,
+    tried: usize,
+}
+
+impl<P: Process> Ways<'_, '_, P> {
+    /// Goes every way from there on; whether there were not too many.
+    fn explore(&mut self, start: Way<P>) -> bool {
+        let mut open = vec![start];
+        while let Some(mut way) = open.pop() {
+            self.tried += 1;
+            if self.tried > MOST {
+                return false;
+            }
+            self.go(&mut way, &mut open);
+        }
+        true
+    }
+
+    /// Goes one way up to its end or to a read; each source of the read is a way of its own.
+    fn go(&mut self, way: &mut Way<P>, open: &mut Vec<Way<P>>) {
+        loop {
+            match way.process.next(self.setup.world) {
+                Action::Read { target: Some(target), label, source } => {
+                    for (from, value) in self.sources(way, target) {
+                        let mut next = way.clone();
+                        next.steps.push(self.step(label, source, target, value, Some(from)));
+                        next.process.answer(self.setup.world, Some(value));
+                        open.push(next);
+                    }
+                    return;
+                }
+                Action::Update { target: Some(target), change, read, write, source } => {
+                    for (from, value) in self.sources(way, target) {
+                        let Some(writes) = idle(change, value, write) else { continue };
+                        let mut next = way.clone();
+                        next.steps.push(self.step(read, source, target, value, Some(from)));
+                        if writes {
+                            next.steps.push(self.step(write, source, target, value, None));
+                        }
+                        next.process.answer(self.setup.world, Some(value));
+                        open.push(next);
+                    }
+                    return;
+                }
+                Action::Fence { label, source } => {
+                    way.steps.push(Step { label, source, place: None, value: None, from: None });
+                }
+                Action::Fault { fault, source } => way.faults.push(Fault { thread: self.thread, fault, source }),
+                Action::LoopHead { label } => {
+                    way.inner.retain(|(open, ..)| *open != label);
+                    way.inner.push((label, way.process.clone(), false));
+                }
+                Action::BackEdge { label, .. } if label == self.label => {
+                    if way.process == *self.head {
+                        self.ends.push(way.clone());
+                    }
+                    return;
+                }
+                Action::BackEdge { label, .. } => {
+                    let Some(at) = way.inner.iter().position(|(open, ..)| *open == label) else { return };
+                    way.inner.truncate(at + 1);
+                    way.turns += 1;
+                    let (_, head, failed) = &mut way.inner[at];
+                    // The same again would be the same; and a loop inside may go on for ever.
+                    if (*head == way.process && std::mem::replace(failed, true)) || way.turns > self.setup.loop_bound {
+                        return;
+                    }
+                    *head = way.process.clone();
+                }
+                // It does something that others see, waits for others, or does not come back: the search builds it.
+                Action::Read { target: None, .. }
+                | Action::Update { target: None, .. }
+                | Action::Write { .. }
+                | Action::Barrier { .. }
+                | Action::NeedsValue
+                | Action::Halt
+                | Action::Done => return,
+            }
+        }
+    }
+
+    fn step(&self, label: Label, source: u32, target: Target, value: u64, from: Option<From>) -> Step {
+        let place = self.state.cells.get(&target.address).map(|cell| (cell.location, target.reference));
+        Step { label, source, place, value: Some(value), from }
+    }
+
+    /// Where a read of the iteration may have its value from, and the value.
+    fn sources(&self, way: &Way<P>, target: Target) -> Vec<(From, u64)> {
+        let Some(cell) = self.state.cells.get(&target.address) else {
+            return vec![(From::Nowhere, P::initial(self.setup.world, target.address).value)];
+        };
+        let here =
+            |step: &Step| step.label.kind == Kind::Write && step.place.is_some_and(|(at, _)| at == cell.location);
+        let own = way.steps.iter().rposition(here);
+        let own = own.and_then(|number| Some((From::Own(number), way.steps[number].value?)));
+        let there = |&write: &EventId| Some((From::Event(write), self.graph.event(write).value?));
+        own.into_iter().chain(self.state.writes[cell.location].iter().filter_map(there)).collect()
+    }
+}
+
+/// Whether an update that finds this value writes it back; none where it changes something.
+fn idle(change: Change, found: u64, write: Label) -> Option<bool> {
+    match change.written(Some(found)) {
+        Written::Nothing => Some(false),
+        Written::Value(value) if value == found && write.atomic => Some(true),
+        Written::Value(_) | Written::Unknown => None,
+    }
+}
+
+/// An execution with iterations in it, and which of its events are theirs.
+struct Grown {
+    graph: Graph,
+    parts: Vec<Vec<EventId>>,
+}
+
+/// Puts iterations into an execution.
+fn with(graph: &Graph, analysis: &Analysis, model: Model, iterations: &[&Iteration]) -> Grown {
+    let mut grown = Grown { graph: graph.clone(), parts: Vec::new() };
+    // From the last place to the first, so that the places that are left stay where they are.
+    let mut order: Vec<&Iteration> = iterations.to_vec();
+    order.sort_by_key(|iteration| std::cmp::Reverse(iteration.before));
+    let mut inserted: Vec<(EventId, usize)> = Vec::new();
+    for iteration in &order {
+        let count = iteration.steps.len();
+        grown.graph.insert(iteration.before, iteration.thread, count);
+        inserted.push((iteration.before, count));
+    }
+    let moved = |event: EventId| {
+        event + inserted.iter().filter(|(before, _)| event >= *before).map(|(_, count)| count).sum::<usize>()
+    };
+    for (number, iteration) in order.iter().enumerate() {
+        // Those after it in the list were put in before its place.
+        let first = iteration.before + order[number + 1..].iter().map(|earlier| earlier.steps.len()).sum::<usize>();
+        let graph = &mut grown.graph;
+        for (at, step) in iteration.steps.iter().enumerate() {
+            let event = first + at;
+            graph.replace(event, step.label, step.source);
+            if let Some((location, reference)) = step.place {
+                graph.set_location(event, location, reference);
+            }
+            if let Some(value) = step.value {
+                graph.set_value(event, value);
+            }
+            match step.from {
+                Some(From::Event(write)) => graph.set_source(event, moved(write)),
+                Some(From::Own(write)) => graph.set_source(event, first + write),
+                Some(From::Nowhere) | None => {}
+            }
+            if step.label.kind == Kind::Write {
+                graph.join_halves(event - 1, event);
+            }
+        }
+        grown.parts.push((first..first + iteration.steps.len()).collect());
+    }
+    // Who reads what an idle update has found reads what it writes back, where it must: an update behind it, and
+    // whatever comes after it.
+    for (iteration, part) in order.iter().zip(&grown.parts) {
+        for (step, &event) in iteration.steps.iter().zip(part) {
+            let Some(write) = grown.graph.other_half(event).filter(|_| step.label.kind == Kind::Read) else { continue };
+            let Some(From::Event(found)) = step.from else { continue };
+            for read in (0..graph.len()).filter(|&read| graph.source(read) == Some(found)) {
+                let next = iteration.before;
+                let after = iteration.followed && (read == next || analysis.causality.has(next, read));
+                let behind = || {
+                    let half = graph.other_half(read).filter(|&half| graph.event(half).location.is_some());
+                    half.is_some_and(|half| model.orders_writes(&grown.graph, write, moved(half)))
+                };
+                if after || behind() {
+                    grown.graph.set_source(moved(read), write);
+                }
+            }
+        }
+    }
+    grown
+}
+
+/// Whether an access of an iteration conflicts with another thread's, and neither is atomic enough.
+fn may_race(model: Model, grown: &Grown) -> bool {
+    let graph = &grown.graph;
+    grown.parts.iter().flatten().any(|&own| (0..graph.len()).any(|other| model.may_race(graph, own, other)))
+}
+
+/// The same between two iterations.
+fn may_race_between(model: Model, grown: &Grown) -> bool {
+    let [first, second] = &grown.parts[..] else { return false };
+    first.iter().any(|&own| second.iter().any(|&other| model.may_race(&grown.graph, own, other)))
+}
+
+/// Shows what was put together to the visitor, if it is an execution.
+fn tell<P: Process, V: Visitor<P>>(
+    search: &mut Search<'_, '_, P, V>,
+    state: &State<P>,
+    grown: Grown,
+    faults: &[Fault],
+) -> ControlFlow<()> {
+    let Some((graph, analysis)) = ordered(search, grown.graph) else { return ControlFlow::Continue(()) };
+    let mut execution = execution(state, &graph, &analysis, Vec::new());
+    execution.faults.extend(faults);
+    search.visitor.failed_iteration(&execution)
+}
+
+/// A graph with its writes and fences in an order that the model permits; one with a race, where there is one.
+fn ordered<P: Process, V: Visitor<P>>(search: &Search<'_, '_, P, V>, graph: Graph) -> Option<(Graph, Analysis)> {
+    let model = search.setup.model;
+    let analysis = model.analyse(&graph).ok()?;
+    let write = |event: &EventId| {
+        let event = graph.event(*event);
+        event.label.kind == Kind::Write && event.location.is_some()
+    };
+    let open = (0..graph.len()).filter(write).find_map(|first| {
+        (first + 1..graph.len()).filter(write).find_map(|second| {
+            let ordered = analysis.coherence.has(first, second) || analysis.coherence.has(second, first);
+            let one_place = graph.event(first).location == graph.event(second).location;
+            (one_place && !ordered && model.orders_writes(&graph, first, second)).then_some((first, second))
+        })
+    });
+    let Some((a, b)) = open else { return order_fences(search, graph, analysis) };
+    let both = [(a, b), (b, a)].into_iter().filter_map(|(first, second)| {
+        let mut graph = graph.clone();
+        graph.order_writes(first, second);
+        ordered(search, graph)
+    });
+    both.max_by_key(|(graph, analysis)| !model.races(graph, analysis).is_empty())
+}

@@ -1,0 +1,170 @@
+//! The values that some write of the program gives a place.
+//!
+//! Each thread is run by itself: a read gives any value that some thread's write gives its place, or the place's value
+//! before all threads. The sets grow until nothing new comes. What comes out holds of every execution, and is more than
+//! any one of them needs.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Setup;
+use super::process::{Action, Address, Change, Process, Written};
+
+/// How many actions are run before it is given up.
+const MOST_ACTIONS: u32 = 50_000;
+
+/// The most values of one place that are kept apart.
+const MOST_VALUES: usize = 24;
+
+/// For each place that some thread reads or writes, the values that it can have.
+#[derive(Debug)]
+pub(super) struct Values {
+    places: HashMap<Address, Place>,
+    /// Whether all were found.
+    complete: bool,
+}
+
+impl Values {
+    /// All values of a place; none where they are too many, or not known.
+    pub fn all(&self, address: Address) -> Option<&[u64]> {
+        self.places.get(&address).filter(|place| self.complete && !place.open).map(|place| &place.values[..])
+    }
+
+    /// Some values of a place.
+    pub fn some(&self, address: Address) -> &[u64] {
+        self.places.get(&address).map_or(&[], |place| &place.values)
+    }
+
+    /// Finds them.
+    pub fn find<P: Process>(setup: &Setup<'_, P>) -> Values {
+        let mut finder =
+            Finder { setup, places: HashMap::new(), nodes: Vec::new(), seen: HashSet::new(), left: MOST_ACTIONS };
+        let ran = setup.threads.iter().all(|spawn| finder.run(spawn.process.clone()).is_some());
+        let complete = ran && finder.all_nodes().is_some();
+        Values { places: finder.places, complete }
+    }
+}
+
+/// What is known of a place.
+#[derive(Debug)]
+struct Place {
+    values: Vec<u64>,
+    /// Whether it can have any value.
+    open: bool,
+}
+
+/// A thread that waits for the answer to a read.
+struct Node<P> {
+    process: P,
+    address: Address,
+    change: Option<Change>,
+    /// How many of the place's values it has been given.
+    given: usize,
+    /// Whether it has been given a value that is not known.
+    opened: bool,
+}
+
+struct Finder<'a, 'w, P: Process> {
+    setup: &'a Setup<'w, P>,
+    places: HashMap<Address, Place>,
+    nodes: Vec<Node<P>>,
+    seen: HashSet<P>,
+    left: u32,
+}
+
+impl<P: Process> Finder<'_, '_, P> {
+    fn place(&mut self, address: Address) -> &mut Place {
+        let world = self.setup.world;
+        self.places
+            .entry(address)
+            .or_insert_with(|| Place { values: vec![P::initial(world, address).value], open: false })
+    }
+
+    fn writes(&mut self, address: Address, value: Option<u64>) {
+        let place = self.place(address);
+        match value {
+            Some(value) if place.values.contains(&value) => {}
+            Some(value) if place.values.len() < MOST_VALUES => place.values.push(value),
+            _ => place.open = true,
+        }
+    }
+
+    /// Gives every read every value of its place; none where it takes too long.
+    fn all_nodes(&mut self) -> Option<()> {
+        loop {
+            let mut moved = false;
+            let mut number = 0;
+            while number < self.nodes.len() {
+                let address = self.nodes[number].address;
+                let place = self.place(address);
+                let (open, values) = (place.open, place.values.clone());
+                let node = &mut self.nodes[number];
+                let answers: Vec<Option<u64>> = if open {
+                    if std::mem::replace(&mut node.opened, true) { Vec::new() } else { vec![None] }
+                } else {
+                    values[node.given..].iter().copied().map(Some).collect()
+                };
+                node.given = values.len();
+                let (process, change) = (node.process.clone(), node.change);
+                for answer in answers {
+                    moved = true;
+                    if let Some(change) = change {
+                        match change.written(answer) {
+                            Written::Value(value) => self.writes(address, Some(value)),
+                            Written::Unknown => self.writes(address, None),
+                            Written::Nothing => {}
+                        }
+                    }
+                    let mut process = process.clone();
+                    process.answer(self.setup.world, answer);
+                    self.run(process)?;
+                }
+                number += 1;
+            }
+            if !moved {
+                return Some(());
+            }
+        }
+    }
+
+    /// Runs a thread to its next read; none where it takes too long, or touches nobody knows what.
+    fn run(&mut self, process: P) -> Option<()> {
+        let mut open = vec![process];
+        while let Some(mut process) = open.pop() {
+            loop {
+                self.left = self.left.checked_sub(1)?;
+                match process.next(self.setup.world) {
+                    Action::Read { target, .. } => {
+                        self.node(process, target?.address, None);
+                        break;
+                    }
+                    Action::Update { target, change, .. } => {
+                        self.node(process, target?.address, Some(change));
+                        break;
+                    }
+                    Action::Write { target, value, .. } => self.writes(target?.address, value),
+                    Action::LoopHead { .. } | Action::BackEdge { .. } => {
+                        if !self.seen.insert(process.clone()) {
+                            break;
+                        }
+                    }
+                    Action::NeedsValue => {
+                        if self.seen.insert(process.clone()) {
+                            open.extend(process.ways(self.setup.world)?);
+                        }
+                        break;
+                    }
+                    Action::Fence { .. } | Action::Barrier { .. } | Action::Fault { .. } => {}
+                    Action::Halt | Action::Done => break,
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn node(&mut self, process: P, address: Address, change: Option<Change>) {
+        if self.seen.insert(process.clone()) {
+            self.place(address);
+            self.nodes.push(Node { process, address, change, given: 0, opened: false });
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Which of a thread's accesses depend on what it has not read yet, found out by running it with every value.
+//!
+//! A store may come as soon as the reads that are known determine it: every run of its thread that agrees with them
+//! performs the same store behind the same fences. In a run each read gives some value that some run of some thread
+//! writes to its cell.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use wattle_memory::Label;
+
+use crate::script::{Op, Program, Value};
+
+/// How many values of a cell are told apart; counters have no end of them.
+const FEW: usize = 6;
+
+/// An access that a run makes: the statement, its cell and label, the fences before it, and how many accesses like
+/// it come before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    pub op: usize,
+    pub kind: Kind,
+    pub cell: u64,
+    pub label: Label,
+    pub fences: Vec<Label>,
+    /// What is read or written.
+    pub value: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    Read,
+    Write,
+    /// What a read-modify-write is given to write or to add; its label is that of its write.
+    Operand,
+}
+
+/// A thread from its first statement to its last, with the values that its reads gave.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    pub accesses: Vec<Access>,
+}
+
+impl Run {
+    /// What the run reads at a statement; none where it does not come there.
+    pub fn read(&self, op: usize) -> Option<u64> {
+        self.accesses.iter().find(|access| access.op == op && access.kind != Kind::Operand).map(|access| access.value)
+    }
+
+    /// Whether it makes this access of another run too: the same one behind the same fences, after as many like it.
+    fn makes(&self, wanted: &Access, before: usize, with_value: bool) -> bool {
+        self.accesses.iter().filter(|access| alike(access, wanted, with_value)).count() > before
+    }
+}
+
+fn alike(access: &Access, wanted: &Access, with_value: bool) -> bool {
+    access.kind == wanted.kind
+        && access.cell == wanted.cell
+        && access.label == wanted.label
+        && access.fences == wanted.fences
+        && (!with_value || access.value == wanted.value)
+}
+
+/// What is asked: of a thread, with what it has read, about a statement.
+type Question = (usize, Vec<(usize, u64)>, usize, Kind);
+
+/// All runs of each thread.
+pub struct Runs {
+    of: Vec<Vec<Run>>,
+    /// What was answered before.
+    answers: RefCell<HashMap<Question, Option<u64>>>,
+}
+
+impl Runs {
+    pub fn of(program: &Program) -> Runs {
+        let mut values: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+        loop {
+            let of: Vec<Vec<Run>> = program.iter().map(|ops| through(ops, &values)).collect();
+            let before = values.clone();
+            for access in of.iter().flatten().flat_map(|run| &run.accesses).filter(|access| access.kind == Kind::Write)
+            {
+                let cell = values.entry(access.cell).or_insert_with(|| BTreeSet::from([0]));
+                if cell.len() < FEW {
+                    cell.insert(access.value);
+                }
+            }
+            if values == before {
+                return Runs { of, answers: RefCell::default() };
+            }
+        }
+    }
+
+    fn answer(&self, question: Question, find: impl Fn(&[&Run]) -> Option<u64>) -> Option<u64> {
+        if let Some(&known) = self.answers.borrow().get(&question) {
+            return known;
+        }
+        let (thread, known, ..) = &question;
+        let agrees = |run: &&Run| known.iter().all(|&(op, value)| run.read(op).is_none_or(|read| read == value));
+        let answer = find(&self.of[*thread].iter().filter(agrees).collect::<Vec<_>>());
+        self.answers.borrow_mut().insert(question, answer);
+        answer
+    }
+
+    /// Whether every run that agrees with the known reads makes the access that one of them makes at a statement; and
+    /// what it writes then.
+    pub fn certain(&self, thread: usize, known: &[(usize, u64)], op: usize, kind: Kind) -> Option<u64> {
+        self.answer((thread, known.to_vec(), op, kind), |all| {
+            let (run, at) = all.iter().find_map(|run| {
+                let at = run.accesses.iter().position(|access| access.op == op && access.kind == kind)?;
+                Some((run, at))
+            })?;
+            let access = &run.accesses[at];
+            let with_value = kind != Kind::Read;
+            let before = run.accesses[..at].iter().filter(|other| alike(other, access, with_value)).count();
+            all.iter().all(|run| run.makes(access, before, with_value)).then_some(access.value)
+        })
+    }
+
+    /// Whether every run that agrees with the known reads and comes to the statement gives it the same operand; which.
+    pub fn operand(&self, thread: usize, known: &[(usize, u64)], op: usize) -> Option<u64> {
+        self.answer((thread, known.to_vec(), op, Kind::Operand), |all| {
+            let given = |run: &&Run| {
+                let access = run.accesses.iter().find(|access| access.op == op && access.kind == Kind::Operand)?;
+                Some(access.value)
+            };
+            let all: BTreeSet<u64> = all.iter().filter_map(given).collect();
+            if all.len() == 1 { all.first().copied() } else { None }
+        })
+    }
+}
+
+fn through(ops: &[Op], values: &BTreeMap<u64, BTreeSet<u64>>) -> Vec<Run> {
+    let mut ended = Vec::new();
+    let mut open = vec![(0, vec![0u64; 8], Vec::<Label>::new(), Run::default())];
+    while let Some((op, registers, mut fences, mut run)) = open.pop() {
+        let Some(statement) = ops.get(op) else {
+            ended.push(run);
+            continue;
+        };
+        let sum = |registers: &[u64], value: &Value| {
+            value.registers.iter().fold(value.constant, |sum, &register| sum + registers[register])
+        };
+        let of = |cell: u64| values.get(&cell).cloned().unwrap_or_else(|| BTreeSet::from([0]));
+        let access = |kind, cell, label, fences: &[Label], value| Access {
+            op,
+            kind,
+            cell,
+            label,
+            fences: fences.to_vec(),
+            value,
+        };
+        match statement {
+            Op::Load { to, cell, label } => {
+                for value in of(*cell) {
+                    let (mut registers, mut run) = (registers.clone(), run.clone());
+                    registers[*to] = value;
+                    run.accesses.push(access(Kind::Read, *cell, *label, &fences, value));
+                    open.push((op + 1, registers, fences.clone(), run));
+                }
+                continue;
+            }
+            Op::Store { cell, value, label } => {
+                run.accesses.push(access(Kind::Write, *cell, *label, &fences, sum(&registers, value)));
+            }
+            Op::Add { to, cell, value, read, write } | Op::Exchange { to, cell, value, read, write } => {
+                let given = sum(&registers, value);
+                for old in of(*cell) {
+                    let (mut registers, mut run) = (registers.clone(), run.clone());
+                    registers[*to] = old;
+                    let new = if matches!(statement, Op::Add { .. }) { old + given } else { given };
+                    run.accesses.push(access(Kind::Operand, *cell, *write, &fences, given));
+                    run.accesses.push(access(Kind::Read, *cell, *read, &fences, old));
+                    run.accesses.push(access(Kind::Write, *cell, *write, &fences, new));
+                    open.push((op + 1, registers, fences.clone(), run));
+                }
+                continue;
+            }
+            Op::CompareExchange { to, cell, expected, desired, read, write } => {
+                for old in of(*cell) {
+                    let (mut registers, mut run) = (registers.clone(), run.clone());
+                    registers[*to] = old;
+                    run.accesses.push(access(Kind::Read, *cell, *read, &fences, old));
+                    if old == *expected {
+                        run.accesses.push(access(Kind::Write, *cell, *write, &fences, *desired));
+                    }
+                    open.push((op + 1, registers, fences.clone(), run));
+                }
+                continue;
+            }
+            Op::Fence { label } => fences.push(*label),
+            Op::Require { register, value } => {
+                if registers[*register] != *value {
+                    open.push((ops.len(), registers, fences, run));
+                    continue;
+                }
+            }
+            Op::SkipUnless { register, value, count } => {
+                if registers[*register] != *value {
+                    open.push((op + 1 + count, registers, fences, run));
+                    continue;
+                }
+            }
+            other => panic!("the generator makes no such statement: {other:?}"),
+        }
+        open.push((op + 1, registers, fences, run));
+    }
+    ended
+}

@@ -1,0 +1,171 @@
+//! `--time`, `--memory` and Ctrl-C end every command that may take long, also where something does not heed them.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use std::{env, fs, process, thread};
+
+use wattle::prelude::*;
+use wattle::{Expectation, Work};
+use wattle_cli::Exit;
+
+/// Beyond this a command is said to hang. It says nothing about how quick a command is.
+const HANGS: Duration = Duration::from_secs(120);
+
+static RELEASED: AtomicBool = AtomicBool::new(false);
+static SLEEPERS: AtomicU32 = AtomicU32::new(0);
+
+/// Looks at no limit until it is released.
+fn heeds_nothing(_: &Device) -> Result<Summary> {
+    SLEEPERS.fetch_add(1, Ordering::SeqCst);
+    let began = Instant::now();
+    while !RELEASED.load(Ordering::SeqCst) && began.elapsed() < HANGS {
+        thread::sleep(Duration::from_millis(1));
+    }
+    SLEEPERS.fetch_sub(1, Ordering::SeqCst);
+    Ok(Summary::new("slept"))
+}
+
+const HEEDS_NOTHING: Scenario = Scenario {
+    name: "heeds-nothing",
+    summary: "for tests",
+    documentation: "A page.",
+    expectation: Expectation::Holds,
+    work: Work::Fixed(heeds_nothing),
+};
+
+/// One test, so that one command runs at a time.
+#[test]
+fn what_heeds_no_limit_is_left_to_itself() {
+    let commands: &[&[&str]] = &[
+        &["run", "heeds-nothing"],
+        &["run", "heeds-nothing", "--device", "simulated", "--repeat", "3"],
+        &["tour", "--device", "host"],
+        &["check", "heeds-nothing"],
+        &["check", "heeds-nothing", "--target", "ptx:sm_90", "--no-advice"],
+        &["check", "heeds-nothing", "--emit-litmus", "ptx"],
+        &["orders", "heeds-nothing"],
+        &["emit", "heeds-nothing"],
+    ];
+    for (limit, reached) in
+        [(["--time", "0.05"], "the time limit was reached"), (["--memory", "1K"], "the memory limit was reached")]
+    {
+        for command in commands {
+            RELEASED.store(false, Ordering::SeqCst);
+            let began = Instant::now();
+            let args = [&["wattle"], *command, &limit, &["--json"]].concat();
+            let mut out = Vec::new();
+            let exit = wattle_cli::execute(&[HEEDS_NOTHING], &args, &mut out);
+            let out = String::from_utf8_lossy(&out);
+            assert!(began.elapsed() < HANGS, "{args:?} waited for what heeds nothing");
+            assert_eq!(exit, Exit::Unanswered, "{args:?}: {out}");
+            assert!(out.contains(reached), "{args:?}: {out}");
+            RELEASED.store(true, Ordering::SeqCst);
+            while SLEEPERS.load(Ordering::SeqCst) > 0 {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+}
+
+/// Many threads that go round several words: far more states than can be gone through.
+fn long_litmus(name: &str) -> PathBuf {
+    let threads = 12;
+    let column = |line: &dyn Fn(usize) -> String| (0..threads).map(line).collect::<Vec<_>>().join(" | ") + " ;\n";
+    let mut text = "PTX Long\n{\n".to_owned();
+    for thread in 0..threads {
+        text += &format!("x{thread}=0; P{thread}:r0=0; P{thread}:r1=0;\n");
+    }
+    text += "}\n ";
+    text += &column(&|thread| format!("P{thread}@cta {thread},gpu 0"));
+    for turn in 0..3 {
+        text += &column(&|thread| format!("atom.relaxed.gpu.add r0, x{}, 1", (thread + turn) % threads));
+    }
+    text += "exists (P0:r0 == 77)\n";
+    let path = env::temp_dir().join(format!("wattle-limits-{}-{name}.litmus", process::id()));
+    fs::write(&path, text).expect("a file for a test");
+    path
+}
+
+fn wattle(args: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wattle"));
+    let command = command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("the command is built")
+}
+
+fn done(mut child: Child, args: &[&str]) -> Output {
+    let began = Instant::now();
+    while child.try_wait().expect("it is a child").is_none() {
+        if began.elapsed() >= HANGS {
+            let _ = child.kill();
+            panic!("{args:?} goes on beyond its limit");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    child.wait_with_output().expect("it has ended")
+}
+
+fn text(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+/// What takes long in each command, without an end in sight.
+fn long(file: &str) -> Vec<Vec<&str>> {
+    vec![
+        vec!["check", "lock-ticket", "--size", "12", "--no-symmetry"],
+        vec!["check", "lock-ticket", "--size", "12", "--no-symmetry", "--emit-litmus", "ptx"],
+        vec!["check", file],
+        vec!["orders", "lock-ticket", "--size", "12"],
+        vec!["run", "orderings", "--device", "simulated", "--size", "20", "--repeat", "1000000000"],
+        vec!["litmus", file, "--model", "ptx"],
+        vec!["litmus", file, "--model", "ptx", "--ask", "race"],
+        vec!["litmus", file, "--model", "ptx", "--ask", "liveness", "--progress", "hsa"],
+    ]
+}
+
+fn stops(limit: &[&str], reached: &str, name: &str, interrupt: bool) {
+    let file = long_litmus(name);
+    let path = file.display().to_string();
+    let list = env::temp_dir().join(format!("wattle-limits-{}-{name}.csv", process::id()));
+    let file_name = file.file_name().and_then(|name| name.to_str()).expect("a name");
+    fs::write(&list, format!("path,expected\n{}", format!("{file_name},1\n").repeat(20))).expect("a list");
+    let (root, list_path) = (env::temp_dir().display().to_string(), list.display().to_string());
+    let mut all = long(&path);
+    for question in ["outcome", "liveness"] {
+        all.push(vec!["litmus", &root, "--model", "ptx", "--ask", question, "--expected", &list_path]);
+    }
+    for command in all {
+        let args = [&command[..], limit].concat();
+        let child = wattle(&args);
+        if interrupt {
+            thread::sleep(Duration::from_millis(300));
+            let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+            assert!(sent.is_ok_and(|status| status.success()));
+        }
+        let output = done(child, &args);
+        let text = text(&output);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {text}");
+        assert!(text.contains(reached), "{args:?}: {text}");
+        assert!(!text.contains("panicked"), "{args:?}: {text}");
+    }
+    for file in [file, list] {
+        let _ = fs::remove_file(file);
+    }
+}
+
+#[test]
+fn time_ends_every_command() {
+    stops(&["--time", "0.3"], "the time limit was reached", "time", false);
+}
+
+#[test]
+fn memory_ends_every_command() {
+    stops(&["--memory", "1M"], "the memory limit was reached", "memory", false);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interruption_ends_every_command() {
+    stops(&[], "it was interrupted", "interrupt", true);
+}

@@ -1,0 +1,249 @@
+//! What the checker cannot do is not answered, and what a scenario does wrong is violated.
+
+use wattle::prelude::*;
+use wattle::{Expectation, Work};
+use wattle_cli::Exit;
+
+#[kernel]
+fn count(acc: &Acc, number: Atomic<u32>) {
+    number.fetch_add(0, 1);
+}
+
+#[kernel]
+fn count_to_system(acc: &Acc, number: Atomic<u32>) {
+    number.fetch_add_with(0, 1, Scope::System, Order::Relaxed);
+}
+
+#[kernel]
+fn write(acc: &Acc, word: PerItem<u32>) {
+    for (_, word) in acc.items(&mut word) {
+        *word = 1;
+    }
+}
+
+#[kernel]
+fn beyond(acc: &Acc, word: Shared<u32>) {
+    word[1] = 1;
+}
+
+type Scenes = &'static [(&'static str, fn(&Device) -> Result<Summary>)];
+
+fn done() -> Result<Summary> {
+    Ok(Summary::new("done"))
+}
+
+fn map_unified(device: &Device) -> Result<Summary> {
+    let number = device.alloc_unified::<u32, 1>(1)?;
+    device.queue()?.launch(ThreadSpec::new(2, 1), count(&number))?;
+    assert_eq!(*number.map()?, [2]);
+    done()
+}
+
+fn map_mut_host_mapped(device: &Device) -> Result<Summary> {
+    let mut number = device.alloc_host_mapped::<u32, 1>(1)?;
+    number.map_mut()?[0] = 1;
+    done()
+}
+
+fn map_and_unwrap(device: &Device) -> Result<Summary> {
+    let number = device.alloc_unified::<u32, 1>(1)?;
+    assert!(number.map().unwrap().is_empty());
+    done()
+}
+
+fn map_in_a_host_task(device: &Device) -> Result<Summary> {
+    let (queue, number) = (device.queue_non_blocking()?, device.alloc_unified::<u32, 1>(1)?);
+    queue.host_task(move || number.map().map(|_| ()))?;
+    queue.wait()?;
+    done()
+}
+
+fn unwrap_in_a_host_task(device: &Device) -> Result<Summary> {
+    let (queue, number) = (device.queue()?, device.alloc_unified::<u32, 1>(1)?);
+    queue.host_task(move || {
+        drop(number.map().unwrap());
+        Ok(())
+    })?;
+    done()
+}
+
+fn much_memory(device: &Device) -> Result<Summary> {
+    device.alloc_zeroed::<u32>(1 << 28)?;
+    done()
+}
+
+fn many_threads(device: &Device) -> Result<Summary> {
+    let number = device.alloc_zeroed::<u32>(1)?;
+    device.queue()?.launch(ThreadSpec::new(1, 1 << 14), count(&number))?;
+    done()
+}
+
+/// The error is not minded, so nothing was looked at.
+fn many_threads_passed_over(device: &Device) -> Result<Summary> {
+    let number = device.alloc_zeroed::<u32>(1)?;
+    let _ = device.queue()?.launch(ThreadSpec::new(1, 1 << 14), count(&number));
+    done()
+}
+
+fn another_device(_: &Device) -> Result<Summary> {
+    Device::select("cuda:977")?;
+    done()
+}
+
+fn queue_stopped(device: &Device) -> Result<Summary> {
+    let queue = device.queue_non_blocking()?;
+    let number = device.alloc_zeroed::<u32>(1)?;
+    queue.launch(ThreadSpec::new(1, 1 << 14), count(&number))?;
+    queue.record()?.wait()?;
+    queue.launch(ThreadSpec::new(1, 1), count(&number))?;
+    done()
+}
+
+const NOT_ANSWERED: Scenes = &[
+    ("map-unified", map_unified),
+    ("map-mut-host-mapped", map_mut_host_mapped),
+    ("map-and-unwrap", map_and_unwrap),
+    ("map-in-a-host-task", map_in_a_host_task),
+    ("unwrap-in-a-host-task", unwrap_in_a_host_task),
+    ("much-memory", much_memory),
+    ("many-threads", many_threads),
+    ("many-threads-passed-over", many_threads_passed_over),
+    ("another-device", another_device),
+    ("queue-stopped", queue_stopped),
+];
+
+fn out_of_bounds(device: &Device) -> Result<Summary> {
+    let word = device.alloc_zeroed::<u32>(1)?;
+    device.queue()?.launch(ThreadSpec::new(1, 1), beyond(&word))?;
+    done()
+}
+
+fn conflict(device: &Device) -> Result<Summary> {
+    let (one, other) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
+    let mut word = device.alloc_zeroed::<u32>(1)?;
+    one.launch(ThreadSpec::new(1, 1), write(&mut word))?;
+    other.launch(ThreadSpec::new(1, 1), write(&mut word))?;
+    done()
+}
+
+fn overlapping_views(device: &Device) -> Result<Summary> {
+    let word = device.alloc_zeroed::<u32>(4)?;
+    word.slice(2..7)?;
+    done()
+}
+
+fn no_extent(device: &Device) -> Result<Summary> {
+    device.alloc::<u64>(0)?;
+    done()
+}
+
+fn own_error(_: &Device) -> Result<Summary> {
+    Err(Error::check("two is not three"))
+}
+
+fn own_panic(_: &Device) -> Result<Summary> {
+    panic!("two is not three")
+}
+
+fn task_panics(device: &Device) -> Result<Summary> {
+    device.queue()?.host_task(|| panic!("two is not three"))?;
+    done()
+}
+
+fn buffer_of_another_device(device: &Device) -> Result<Summary> {
+    let number = Device::host().alloc_zeroed::<u32>(1)?;
+    device.queue()?.launch(ThreadSpec::new(1, 1), count(&number))?;
+    done()
+}
+
+const VIOLATED: Scenes = &[
+    ("out-of-bounds", out_of_bounds),
+    ("conflict", conflict),
+    ("overlapping-views", overlapping_views),
+    ("no-extent", no_extent),
+    ("own-error", own_error),
+    ("own-panic", own_panic),
+    ("task-panics", task_panics),
+    ("buffer-of-another-device", buffer_of_another_device),
+];
+
+/// Waits, events, tasks, preparation and domains are what the checker does do.
+fn queues_and_events(device: &Device) -> Result<Summary> {
+    let (one, other) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
+    device.needs_concurrent_queues(2)?;
+    let number = device.alloc_zeroed::<u32>(1)?;
+    one.prepare(ThreadSpec::new(1, 1), &count(&number))?;
+    one.launch(ThreadSpec::new(1, 1), count(&number))?;
+    let event = one.record()?;
+    other.wait_for(&event)?;
+    other.launch(ThreadSpec::new(1, 1), count(&number))?;
+    other.host_task(|| Ok(()))?;
+    other.wait()?;
+    assert!(event.is_complete());
+    let options = LaunchOptions::new().sync_domain(wattle::SyncDomain::Remote).cooperative();
+    other.launch_with(options, ThreadSpec::new(2, 1), count(&number))?;
+    assert_eq!(number.read(&other)?, [4]);
+    done()
+}
+
+fn host_part(device: &Device) -> Result<Summary> {
+    let (queue, mut number) = (device.queue()?, device.alloc_unified::<u32, 1>(1)?);
+    queue.fill(&mut number, 0)?;
+    queue.launch_with_host(
+        LaunchOptions::new(),
+        ThreadSpec::new(1, 1),
+        count_to_system(&number),
+        count_to_system(&number),
+    )?;
+    done()
+}
+
+const HOLDS: Scenes = &[("queues-and-events", queues_and_events)];
+
+fn check(name: &'static str, work: fn(&Device) -> Result<Summary>, args: &[&str]) -> (Exit, String) {
+    let scenario = Scenario {
+        name,
+        summary: "for tests",
+        documentation: "A page.",
+        expectation: Expectation::Holds,
+        work: Work::Fixed(work),
+    };
+    let mut out = Vec::new();
+    let args = ["wattle", "check", name, "--no-advice"].into_iter().chain(args.iter().copied());
+    let exit = wattle_cli::execute(&[scenario], args, &mut out);
+    (exit, String::from_utf8_lossy(&out).into_owned())
+}
+
+#[test]
+fn what_the_checker_cannot_do_is_not_answered() {
+    for &(name, work) in NOT_ANSWERED {
+        let (exit, out) = check(name, work, &[]);
+        assert_eq!(exit, Exit::Unanswered, "{out}");
+        assert!(out.contains("cannot be judged") && !out.contains("violated"), "{out}");
+        let (_, out) = check(name, work, &["--target", "portable"]);
+        assert!(out.contains("portable not possible") && out.contains("portable: "), "{out}");
+    }
+}
+
+#[test]
+fn what_a_scenario_does_wrong_is_violated() {
+    for &(name, work) in VIOLATED {
+        let (exit, out) = check(name, work, &[]);
+        assert_eq!(exit, Exit::DoesNotHold, "{out}");
+    }
+}
+
+#[test]
+fn what_the_checker_can_do_is_answered() {
+    for &(name, work) in HOLDS {
+        let (exit, out) = check(name, work, &[]);
+        assert_eq!(exit, Exit::Holds, "{out}");
+    }
+}
+
+#[test]
+fn a_scope_that_a_target_lacks_is_not_answered_for_it() {
+    let (exit, out) = check("host-part", host_part, &["--target", "vulkan"]);
+    assert_eq!(exit, Exit::Unanswered, "{out}");
+    assert!(out.contains("vulkan not possible") && out.contains("no system scope"), "{out}");
+}

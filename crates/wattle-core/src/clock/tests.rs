@@ -1,0 +1,254 @@
+//! What the clocks refuse, and what they let pass: each rule and each boundary by itself, without a queue that runs.
+
+use std::sync::Arc;
+
+use wattle_ir::{Access, MAX_RANK, Site};
+
+use super::{QueueClock, Region, Stamp, User, Uses, host_waited};
+use crate::domain::Sharing;
+use crate::error::Error;
+
+fn region(begin: u32, end: u32) -> Region {
+    let mut region = Region { begin: [0; MAX_RANK], end: [1; MAX_RANK] };
+    (region.begin[0], region.end[0]) = (begin, end);
+    region
+}
+
+fn user(what: &'static str) -> User {
+    User { what, parameter: None, site: Site::caller() }
+}
+
+fn queue() -> Arc<QueueClock> {
+    Arc::new(QueueClock::default())
+}
+
+/// Enqueues an operation that uses elements 0 to 8 so, and says its number.
+fn enqueue(uses: &Uses, clock: &Arc<QueueClock>, access: Access, what: &'static str) -> Result<u64, Error> {
+    enqueue_at(uses, clock, region(0, 8), access.into(), what)
+}
+
+fn enqueue_at(
+    uses: &Uses,
+    clock: &Arc<QueueClock>,
+    region: Region,
+    sharing: Sharing,
+    what: &'static str,
+) -> Result<u64, Error> {
+    let number = clock.tick();
+    uses.record(&Stamp { clock, number }, region, sharing, user(what)).map(|()| number)
+}
+
+fn text(result: Result<u64, Error>) -> String {
+    result.expect_err("it conflicts").to_string()
+}
+
+#[test]
+fn regions_overlap_where_they_share_an_index_in_every_dimension() {
+    for (a, b, overlap) in [
+        ((0, 4), (4, 8), false),
+        ((0, 5), (4, 8), true),
+        ((4, 8), (0, 4), false),
+        ((4, 8), (0, 5), true),
+        ((2, 3), (0, 8), true),
+        ((0, 8), (2, 3), true),
+        ((0, 8), (0, 8), true),
+        ((4, 4), (0, 4), false),
+    ] {
+        assert_eq!(region(a.0, a.1).overlaps(&region(b.0, b.1)), overlap, "{a:?} {b:?}");
+    }
+    let mut elsewhere = region(0, 8);
+    (elsewhere.begin[1], elsewhere.end[1]) = (1, 2);
+    assert!(!region(0, 8).overlaps(&elsewhere) && !elsewhere.overlaps(&region(0, 8)));
+    assert_eq!(region(3, 8).extent()[0], 5);
+    assert_eq!(region(3, 8).extent()[1..], [1; MAX_RANK - 1]);
+}
+
+#[test]
+fn two_queues_conflict_where_nothing_orders_them() {
+    let (uses, a, b) = (Uses::default(), queue(), queue());
+    enqueue(&uses, &a, Access::PerItem, "the first").unwrap();
+    let error = text(enqueue(&uses, &b, Access::Read, "the second"));
+    assert!(error.contains("the first at") && error.contains("the second at") && error.contains("wait for the first"));
+    // Elsewhere, and where both only read, they do not.
+    enqueue_at(&uses, &b, region(8, 9), Access::Read.into(), "beside").unwrap();
+    let uses = Uses::default();
+    enqueue(&uses, &a, Access::Read, "a").unwrap();
+    enqueue(&uses, &b, Access::Read, "b").unwrap();
+    assert!(enqueue(&uses, &queue(), Access::PerItem, "c").is_err());
+}
+
+#[test]
+fn a_queue_is_in_order() {
+    let (uses, a) = (Uses::default(), queue());
+    assert_eq!(enqueue(&uses, &a, Access::PerItem, "1").unwrap(), 1);
+    assert_eq!(enqueue(&uses, &a, Access::Read, "2").unwrap(), 2);
+    assert_eq!(enqueue(&uses, &a, Access::PerItem, "3").unwrap(), 3);
+    // The last use of a kind stands for the earlier ones.
+    assert!(text(enqueue(&uses, &queue(), Access::PerItem, "x")).contains("3 at"));
+}
+
+#[test]
+fn two_uses_of_one_operation_are_not_ordered() {
+    let (uses, a) = (Uses::default(), queue());
+    let at = Stamp { clock: &a, number: a.tick() };
+    uses.record(&at, region(0, 8), Access::PerItem, user("k")).unwrap();
+    let error = uses.record(&at, region(4, 12), Access::Read, user("k")).unwrap_err().to_string();
+    assert!(error.contains("a part of the buffer of its own"), "{error}");
+    assert!(uses.record(&at, region(0, 8), Access::PerItem, user("k")).is_err(), "the same again");
+    uses.record(&at, region(8, 12), Access::Read, user("k")).unwrap();
+}
+
+#[test]
+fn events_order_queues_and_what_they_have_waited_for() {
+    let (uses, a, b, c) = (Uses::default(), queue(), queue(), queue());
+    let first = enqueue(&uses, &a, Access::PerItem, "a").unwrap();
+    assert_eq!(a.moment().len(), 1);
+    assert_eq!(a.moment()[0].1, first);
+    assert!(b.known().is_empty());
+    b.after(&a.moment());
+    assert_eq!(b.known().len(), 1);
+    enqueue(&uses, &b, Access::Read, "b").unwrap();
+    // What `b` has waited for, who waits for `b` has waited for too.
+    assert!(enqueue(&uses, &c, Access::Read, "c").is_err());
+    c.after(&b.moment());
+    enqueue(&uses, &c, Access::Read, "c").unwrap();
+    // A later operation of `a` is not part of that moment.
+    let later = Uses::default();
+    enqueue(&later, &a, Access::PerItem, "a, later").unwrap();
+    assert!(enqueue(&later, &b, Access::Read, "b").is_err());
+    assert!(enqueue(&later, &c, Access::Read, "c").is_err());
+}
+
+#[test]
+fn knowledge_does_not_go_back() {
+    let (uses, a, b) = (Uses::default(), queue(), queue());
+    let early = a.moment();
+    enqueue(&uses, &a, Access::PerItem, "a").unwrap();
+    b.after(&a.moment());
+    b.after(&early);
+    enqueue(&uses, &b, Access::PerItem, "b").unwrap();
+    // A queue's own moment teaches it nothing of others.
+    let own = queue();
+    own.tick();
+    own.after(&own.moment());
+    assert!(own.known().is_empty());
+}
+
+#[test]
+fn knowing_one_queue_says_nothing_of_another() {
+    let (uses, a, b, other) = (Uses::default(), queue(), queue(), queue());
+    enqueue(&uses, &a, Access::PerItem, "a").unwrap();
+    other.tick();
+    other.tick();
+    b.after(&other.moment());
+    assert!(enqueue(&uses, &b, Access::Read, "b").is_err());
+}
+
+#[test]
+fn what_the_host_has_waited_for_is_over() {
+    let (uses, a, b) = (Uses::default(), queue(), queue());
+    let first = enqueue(&uses, &a, Access::PerItem, "a").unwrap();
+    a.host_waited(first - 1, &a.known());
+    assert!(enqueue(&uses, &b, Access::Read, "b").is_err());
+    a.host_waited(first, &a.known());
+    enqueue(&uses, &b, Access::Read, "b").unwrap();
+    // Also of the queues that the operation was ordered after.
+    let (uses, c) = (Uses::default(), queue());
+    enqueue(&uses, &a, Access::PerItem, "a").unwrap();
+    c.after(&a.moment());
+    let last = enqueue(&uses, &c, Access::PerItem, "c").unwrap();
+    c.host_waited(last, &c.known());
+    uses.hold(region(0, 8), Access::PerItem, user("the host")).unwrap();
+    // An older moment takes nothing back.
+    host_waited(&vec![(c.clone(), 0)]);
+    let (uses, d) = (Uses::default(), queue());
+    let number = enqueue(&uses, &d, Access::PerItem, "d").unwrap();
+    host_waited(&vec![(d.clone(), number)]);
+    enqueue(&uses, &a, Access::PerItem, "a").unwrap();
+}
+
+#[test]
+fn uses_that_are_over_make_room_for_all_that_follow() {
+    let (uses, a, b, c) = (Uses::default(), queue(), queue(), queue());
+    let mut last = 0;
+    for (at, access) in [(0, Access::Read), (1, Access::Shared), (2, Access::Atomic)] {
+        last = enqueue_at(&uses, &a, region(at, at + 1), access.into(), "a").unwrap();
+    }
+    enqueue_at(&uses, &b, region(3, 4), Access::PerItem.into(), "b, which goes on").unwrap();
+    a.host_waited(last, &a.known());
+    enqueue_at(&uses, &c, region(0, 3), Access::PerItem.into(), "c").unwrap();
+    let error = text(enqueue_at(&uses, &c, region(0, 4), Access::PerItem.into(), "c"));
+    assert!(error.contains("b, which goes on"), "{error}");
+}
+
+#[test]
+fn a_later_use_of_the_same_kind_stands_for_the_earlier_one_until_it_is_refused() {
+    let (uses, a, b) = (Uses::default(), queue(), queue());
+    let first = enqueue(&uses, &a, Access::PerItem, "the first").unwrap();
+    let second = enqueue(&uses, &a, Access::PerItem, "the second").unwrap();
+    a.host_waited(first, &a.known());
+    assert!(text(enqueue(&uses, &b, Access::Read, "b")).contains("the second at"));
+    uses.forget(&Stamp { clock: &a, number: second });
+    // What is left is the first, which is over.
+    enqueue(&uses, &b, Access::Read, "b").unwrap();
+    let (uses, c) = (Uses::default(), queue());
+    let number = enqueue(&uses, &c, Access::PerItem, "c").unwrap();
+    uses.forget(&Stamp { clock: &b, number });
+    assert!(enqueue(&uses, &a, Access::Read, "a").is_err(), "another queue's operation of that number");
+    uses.forget(&Stamp { clock: &c, number: number + 1 });
+    assert!(enqueue(&uses, &a, Access::Read, "a").is_err(), "another operation");
+    uses.forget(&Stamp { clock: &c, number });
+    enqueue(&uses, &a, Access::Read, "a").unwrap();
+}
+
+#[test]
+fn uses_of_other_kinds_or_regions_stand_beside_each_other() {
+    let (uses, a, b) = (Uses::default(), queue(), queue());
+    enqueue(&uses, &a, Access::PerItem, "written").unwrap();
+    let read = enqueue(&uses, &a, Access::Read, "read").unwrap();
+    enqueue_at(&uses, &a, region(8, 9), Access::Read.into(), "beside").unwrap();
+    uses.forget(&Stamp { clock: &a, number: read });
+    assert!(text(enqueue(&uses, &b, Access::Read, "b")).contains("written at"));
+    assert!(text(enqueue_at(&uses, &b, region(8, 9), Access::PerItem.into(), "b")).contains("beside at"));
+}
+
+#[test]
+fn guards_hold_what_they_hold_until_they_are_dropped() {
+    let (uses, a) = (Uses::default(), queue());
+    let reading = uses.hold(region(0, 8), Access::Read, user("a guard")).unwrap();
+    let also = uses.hold(region(0, 8), Access::Read, user("a guard")).unwrap();
+    assert_ne!(reading, also);
+    assert!(uses.hold(region(7, 9), Access::PerItem, user("a writer")).is_err());
+    uses.hold(region(8, 9), Access::PerItem, user("a writer")).unwrap();
+    let error = text(enqueue(&uses, &a, Access::PerItem, "a launch"));
+    assert!(error.contains("drop the guard first"), "{error}");
+    uses.release(reading);
+    assert!(enqueue(&uses, &a, Access::PerItem, "a launch").is_err(), "the other guard is still there");
+    uses.release(also);
+    let number = enqueue(&uses, &a, Access::PerItem, "a launch").unwrap();
+    let error = uses.hold(region(0, 8), Access::Read, user("a guard")).unwrap_err().to_string();
+    assert!(error.contains("a launch at") && error.contains("wait for the first"), "{error}");
+    a.host_waited(number, &a.known());
+    uses.hold(region(0, 8), Access::Read, user("a guard")).unwrap();
+}
+
+#[test]
+fn what_is_wrong_between_domains_is_said_to_be_that() {
+    let (uses, a, b) = (Uses::default(), queue(), queue());
+    let shared = |domain| Sharing { access: Access::Shared, domain, below_system: true };
+    enqueue_at(&uses, &a, region(0, 8), shared(0), "here").unwrap();
+    enqueue_at(&uses, &b, region(0, 8), shared(0), "here too").unwrap();
+    let error = text(enqueue_at(&uses, &queue(), region(0, 8), shared(1), "there"));
+    assert!(error.contains("different memory synchronization domains"), "{error}");
+    let error = text(enqueue(&uses, &queue(), Access::Atomic, "otherwise"));
+    assert!(!error.contains("domains") && error.contains("wait for the first"), "{error}");
+}
+
+#[test]
+fn users_are_named_with_their_parameter() {
+    let (uses, a) = (Uses::default(), queue());
+    let launch = User { what: "sum", parameter: Some("total"), site: Site::caller() };
+    uses.record(&Stamp { clock: &a, number: a.tick() }, region(0, 8), Access::PerItem, launch).unwrap();
+    let error = text(enqueue(&uses, &queue(), Access::Read, "a copy"));
+    assert!(error.contains("the launch of `sum` at ") && error.contains("(parameter `total`: PerItem)"), "{error}");
+}

@@ -1,0 +1,65 @@
+//! What several surfaces can do, as functions: the kernel macro names each operation by its path, so that no trait of the
+//! user's can step in.
+
+use super::{Range, Stepped, Val};
+
+/// What has elements: views and arrays.
+pub trait Extents<'b> {
+    /// Per dimension.
+    type Extent;
+    /// The extent, in elements.
+    fn extent(&self) -> Self::Extent;
+    /// The number of elements.
+    fn count(&self) -> Val<'b, u32>;
+}
+
+/// What is read by index: `Read`, `Shared` and arrays.
+pub trait Get<'b> {
+    /// One number, or an array of them in several dimensions.
+    type Index;
+    /// An element.
+    type Value;
+    /// `self[index]`.
+    #[track_caller]
+    fn get(&self, index: Self::Index) -> Self::Value;
+}
+
+/// What is written by index: `Shared` and arrays.
+pub trait Set<'b>: Get<'b> {
+    /// `self[index] = value`.
+    #[track_caller]
+    fn set(&self, index: Self::Index, value: Self::Value);
+}
+
+/// The extent of a view.
+pub fn extent<'b, V: Extents<'b>>(view: &V) -> V::Extent {
+    view.extent()
+}
+
+/// The number of elements.
+pub fn len<'b, V: Extents<'b>>(view: &V) -> Val<'b, u32> {
+    view.count()
+}
+
+/// Whether there is no element.
+pub fn is_empty<'b, V: Extents<'b>>(view: &V) -> Val<'b, bool> {
+    let len = view.count();
+    len.builder.eq(len, len.builder.lit(0))
+}
+
+/// `of[index]`.
+#[track_caller]
+pub fn get<'b, V: Get<'b>>(of: &V, index: V::Index) -> V::Value {
+    of.get(index)
+}
+
+/// `to[index] = value`.
+#[track_caller]
+pub fn set<'b, V: Set<'b>>(to: &V, index: V::Index, value: V::Value) {
+    to.set(index, value);
+}
+
+/// `range.step_by(step)`.
+pub fn step_by<V>(range: Range<V>, step: V) -> Stepped<V> {
+    range.step_by(step)
+}

@@ -1,0 +1,108 @@
+//! Whose the methods are that kernels know, and the names that the macros give.
+//!
+//! A method is never called by its name alone: a user's trait could have one of that name, and be given the view.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote_spanned};
+
+/// A name that the user's code cannot mean.
+pub fn private(name: &str) -> Ident {
+    format_ident!("__wattle_{name}", span = Span::mixed_site())
+}
+
+/// Who has which methods: a type of both surfaces, or the functions for what several types have.
+const METHODS: [(&str, &[&str]); 6] = [
+    (
+        "Acc",
+        &[
+            "thread_in_grid",
+            "thread_in_block",
+            "block_in_grid",
+            "threads_in_grid",
+            "threads_in_block",
+            "blocks_in_grid",
+            "frames",
+            "frame_extent",
+            "linear_thread_in_grid",
+            "linear_thread_in_block",
+            "linear_block_in_grid",
+            "linear_threads_in_grid",
+            "linear_threads_in_block",
+            "linear_blocks_in_grid",
+            "sync_block",
+            "mem_fence",
+            "indices",
+            "items",
+            "shared",
+            "shared_atomic",
+            "shared_at_launch",
+            "shared_atomic_at_launch",
+        ],
+    ),
+    ("Read", &["lanes"]),
+    ("Indices", &["contiguous", "strided"]),
+    ("Range", &["rev"]),
+    (FUNCTIONS, &["extent", "len", "is_empty", "step_by"]),
+    (
+        "Atomic",
+        &[
+            "load",
+            "load_with",
+            "store",
+            "store_with",
+            "exchange",
+            "exchange_with",
+            "compare_exchange",
+            "compare_exchange_with",
+            "fetch_add",
+            "fetch_add_with",
+            "fetch_sub",
+            "fetch_sub_with",
+            "fetch_min",
+            "fetch_min_with",
+            "fetch_max",
+            "fetch_max_with",
+            "fetch_and",
+            "fetch_and_with",
+            "fetch_or",
+            "fetch_or_with",
+            "fetch_xor",
+            "fetch_xor_with",
+            "fetch_inc",
+            "fetch_inc_with",
+            "fetch_dec",
+            "fetch_dec_with",
+        ],
+    ),
+];
+
+/// The owner of what is a function.
+const FUNCTIONS: &str = "";
+
+/// The type that has the method; none where it is a function.
+pub fn owner(method: &Ident) -> Option<Ident> {
+    let owner = owner_of(&method.to_string()).filter(|owner| *owner != FUNCTIONS)?;
+    Some(Ident::new(owner, method.span()))
+}
+
+/// Whether kernels know the method.
+pub fn is_method(name: &str) -> bool {
+    owner_of(name).is_some()
+}
+
+fn owner_of(name: &str) -> Option<&'static str> {
+    METHODS.iter().find(|(_, methods)| methods.contains(&name)).map(|(owner, _)| *owner)
+}
+
+/// Whether it is an operation on `Atomic` memory.
+pub fn is_atomic(name: &Ident) -> bool {
+    owner_of(&name.to_string()) == Some("Atomic")
+}
+
+/// What the method is called on, as its first argument.
+pub fn receiver(method: &Ident, receiver: TokenStream, span: Span) -> TokenStream {
+    match method.to_string().as_str() {
+        "contiguous" | "strided" | "rev" | "step_by" => receiver,
+        _ => quote_spanned!(span=> &#receiver),
+    }
+}

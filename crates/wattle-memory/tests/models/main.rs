@@ -1,0 +1,13 @@
+//! The models' axioms and the lowering table, a case each: small executions written down as text, judged by the models.
+//!
+//! Each case names the clause of the specification that it stands for, and fails if that is taken out of the model.
+
+mod lowered;
+mod models;
+mod notation;
+mod ptx;
+mod rust;
+mod table;
+mod textbook;
+mod vulkan;
+mod vulkan_chains;

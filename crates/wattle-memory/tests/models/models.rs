@@ -1,0 +1,108 @@
+//! What is said of models as such.
+
+use wattle_memory::{Graph, Label, Level, Model, Placement};
+
+use crate::notation::case;
+
+#[test]
+fn names_are_read_back() {
+    let names: Vec<String> = Model::ALL.iter().map(ToString::to_string).collect();
+    assert_eq!(names, ["portable", "ptx", "vulkan", "rust", "sc", "unordered"]);
+    for model in Model::ALL {
+        assert_eq!(model.name().parse(), Ok(model));
+        assert_eq!(format!("{model:>10}"), format!("{:>10}", model.name()));
+    }
+    assert_eq!(
+        "x86".parse::<Model>().unwrap_err().to_string(),
+        "there is no memory model `x86`: write portable, ptx, vulkan, rust, sc or unordered"
+    );
+}
+
+#[test]
+fn a_race_is_an_error_where_the_specification_gives_it_no_meaning() {
+    let forbidding: Vec<Model> = Model::ALL.into_iter().filter(|model| model.forbids_races()).collect();
+    assert_eq!(forbidding, [Model::Portable, Model::Vulkan, Model::Rust]);
+}
+
+#[test]
+fn fences_have_an_order_of_their_own_in_ptx() {
+    let ordering: Vec<Model> = Model::ALL.into_iter().filter(|model| model.orders_fences()).collect();
+    assert_eq!(ordering, [Model::Portable, Model::Ptx]);
+    let mut graph = Graph::new(vec![Placement::new(0, 0), Placement::new(1, 1)]);
+    let sc = Label::fence(Level::Device).sequentially_consistent();
+    let both = Label::fence(Level::Device).acquiring().releasing();
+    let [a, b] = [(0, sc), (1, sc)].map(|(thread, label)| graph.add(thread, label, 0));
+    let [c, d] = [(0, both), (1, both)].map(|(thread, label)| graph.add(thread, label, 1));
+    for model in Model::ALL {
+        assert_eq!(model.fences_meet(&graph, a, b), matches!(model, Model::Portable | Model::Ptx), "{model}");
+        assert!(!model.fences_meet(&graph, a, d) && !model.fences_meet(&graph, c, b), "{model}");
+    }
+}
+
+#[test]
+fn which_writes_have_an_order() {
+    let mut graph = Graph::new(vec![Placement::new(0, 0), Placement::new(1, 1)]);
+    let location = graph.add_location(0, false);
+    let mut write = |thread, label| {
+        let id = graph.add(thread, label, 0);
+        graph.set_location(id, location, 0);
+        id
+    };
+    let (wide, narrow) = (Label::atomic_write(Level::Device), Label::atomic_write(Level::Block));
+    let (a, b) = (write(0, wide), write(1, wide));
+    let (c, d) = (write(0, narrow), write(1, Label::plain_write()));
+    let orders = |a, b| Model::ALL.map(|model| model.orders_writes(&graph, a, b));
+    assert_eq!(orders(a, b), [true; 6]);
+    assert_eq!(orders(c, b), [false, false, false, true, true, true]);
+    assert_eq!(orders(a, d), [false, false, false, false, true, true]);
+    assert_eq!(orders(d, a), [false, false, false, false, true, true]);
+}
+
+#[test]
+fn a_read_does_not_read_what_is_overwritten_before_it() {
+    case(
+        "8.10.6, C++20 [intro.races]/18, and the interleaving: what search need not try",
+        "P0@0  a: W.rlx.dev x | b: W.rlx.dev x | c: W.rel.dev y
+         P1@1  d: R.acq.dev y | e: R.rlx.dev x
+         rf c->d
+         portable ptx vulkan rust sc: hides a->e
+         portable ptx vulkan rust sc: not-hides b->e",
+    );
+    case(
+        "8.10.6: what is not ordered before the read hides nothing",
+        "P0@0  a: W.rlx.dev x | b: W.rlx.dev x
+         P1@1  e: R.rlx.dev x
+         portable ptx vulkan rust sc: not-hides a->e, b->e",
+    );
+    case(
+        "vulkan.cat, fr: a write hides one before it from a racing read only if that is located before the read",
+        "P0@0  a: W x | b: W x
+         P1@1  d: R x | e: R x
+         rf b->d
+         vulkan: not-hides a->e
+         sc: hides a->e",
+    );
+    case(
+        "vulkan.cat, fr: there it does",
+        "P0@0  a: W x | b: W x | d: R x
+         vulkan: hides a->d, init->d
+         vulkan: not-hides b->d",
+    );
+    case(
+        "vulkan.cat, fr: and the initial value comes before all",
+        "P0@0  a: W x
+         P1@1  d: R x | e: R x
+         rf a->d
+         vulkan: hides init->e",
+    );
+    case(
+        "vulkan.cat, fr: as does what the modification order orders, though no location order does",
+        "P0@0  a: W.rlx.dev x
+         P1@1  b: W.rlx.dev x
+         P2@2  d: R.rlx.dev x | e: R x
+         rf b->d
+         co a->b
+         vulkan: hides a->e
+         vulkan: not-hides b->e",
+    );
+}

@@ -1,0 +1,135 @@
+//! What a user's own names and traits change in kernels: nothing.
+
+use wattle::prelude::*;
+
+/// Methods of the names that kernels know, by value, so that they would be found before the library's own.
+mod shadow {
+    use wattle::prelude::*;
+
+    #[allow(dead_code, reason = "nothing finds it, which is the point")]
+    trait Shadow: Sized {
+        fn load(self, _: u32) -> u32 {
+            unreachable!()
+        }
+        fn fetch_add(self, _: u32, _: u32) -> u32 {
+            unreachable!()
+        }
+        fn len(self) -> u32 {
+            unreachable!()
+        }
+        fn extent(self) -> u32 {
+            unreachable!()
+        }
+        fn thread_in_grid(self) -> u32 {
+            unreachable!()
+        }
+        fn lanes<const N: usize>(self, _: u32) -> [u32; N] {
+            unreachable!()
+        }
+        fn __get(self, _: u32, _: &wattle_core::Thread<'_>) -> u32 {
+            unreachable!()
+        }
+        fn __set(self, _: u32, _: u32, _: &wattle_core::Thread<'_>) {
+            unreachable!()
+        }
+        fn __named(self, _: &'static str) -> Self {
+            unreachable!()
+        }
+        fn strided(self) -> Self {
+            unreachable!()
+        }
+        fn step_by(self, _: u32) -> Self {
+            unreachable!()
+        }
+    }
+    impl<T> Shadow for T {}
+
+    #[kernel]
+    pub fn shadowed(acc: &Acc, x: Read<u32>, counters: Atomic<u32>, out: Shared<u32>) {
+        let tile = acc.shared::<u32, 4>();
+        let mut array = [1, 2, 3];
+        for i in acc.indices(ALL_THREADS, 0..1).strided() {
+            tile[i] = x[i] + x.len() + x.extent();
+        }
+        array[1] += 5;
+        for i in (0..4).step_by(2) {
+            counters.fetch_add(0, i);
+        }
+        let lanes = x.lanes::<2>(0);
+        out[0] = tile[0] + array[1] + lanes[1] + counters.load(0) + acc.thread_in_grid();
+    }
+}
+
+#[test]
+fn a_trait_of_the_users_does_not_step_in() {
+    expect!(ThreadSpec::new(1, 1), [14 + 7 + 20 + 2], |device, out| {
+        let x = device.from_slice(&[10u32, 20]).unwrap();
+        shadow::shadowed(&x, &device.alloc_zeroed::<u32>(1).unwrap(), &out)
+    });
+}
+
+/// Names that the macro's own code has, or could have.
+#[allow(non_upper_case_globals, dead_code)]
+mod constants {
+    pub const thread: u32 = 1;
+    pub const builder: u32 = 2;
+    pub const value: u32 = 3;
+    pub const condition: u32 = 4;
+    pub const source: u32 = 5;
+    pub const index: u32 = 6;
+    pub const INFO: u32 = 7;
+    pub const AFTER: u32 = 8;
+    pub const number: u32 = 9;
+}
+
+#[allow(non_camel_case_types, dead_code)]
+mod types {
+    pub struct Some;
+    pub struct Option;
+    pub struct None;
+    pub trait Copy {}
+    pub mod core {}
+    pub mod std {}
+}
+
+mod named {
+    #[allow(unused_imports)]
+    use super::constants::*;
+    #[allow(unused_imports)]
+    use super::types::*;
+    use wattle::prelude::*;
+
+    #[device_fn]
+    pub fn host(body: u32) -> u32 {
+        if body > number {
+            return body;
+        }
+        body + AFTER
+    }
+
+    #[device_fn]
+    pub fn build(result: u32) -> u32 {
+        result * 2
+    }
+
+    #[kernel]
+    pub fn meets(a: &Acc, x: Read<u32>, acc: Shared<u32>, views: PerItem<u32>) {
+        for (begin, end) in a.items(&mut views) {
+            *end = x[begin] + INFO;
+        }
+        let mut count = 0;
+        while count < thread {
+            count += 1;
+        }
+        let chosen = if count == 1 { condition } else { source };
+        acc[0] = host(index) + build(builder) + value + chosen;
+    }
+}
+
+#[test]
+fn names_of_the_users_are_his_own() {
+    expect!(ThreadSpec::new(1, 1), [14 + 4 + 3 + 4], |device, out| {
+        let x = device.from_slice(&[10u32]).unwrap();
+        named::meets(&x, &out, &mut device.alloc_zeroed::<u32>(1).unwrap())
+    });
+}
