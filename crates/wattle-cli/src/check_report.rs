@@ -99,7 +99,8 @@ fn heading(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
     };
     let executions = report.statistics.complete;
     let like = if report.symmetric { ", like threads taken for one another" } else { "" };
-    let size = format!("{}{}", report.shapes.join(", "), bound(report));
+    let shapes = if report.verdict == Verdict::Violated { &report.violated_in } else { &report.shapes };
+    let size = format!("{}{}", shapes.join(", "), bound(report));
     let expected = judged.scenario.expectation == Expectation::Refuted && report.verdict == Verdict::Violated;
     let expected = if expected { ", as it should be," } else { "," };
     session.line(format!(
@@ -238,6 +239,7 @@ struct VerdictDocument<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     progress: Option<&'static str>,
     shapes: Vec<String>,
+    violated_in: Vec<String>,
     executions: u64,
     abandoned: u64,
     runs: u64,
@@ -311,6 +313,7 @@ fn verdict(tried: &Tried) -> VerdictDocument<'_> {
                 model: None,
                 progress: None,
                 shapes: Vec::new(),
+                violated_in: Vec::new(),
                 executions: 0,
                 abandoned: 0,
                 runs: 0,
@@ -334,6 +337,7 @@ fn verdict(tried: &Tried) -> VerdictDocument<'_> {
         model: Some(report.model.name()),
         progress: Some(report.progress.name()),
         shapes: report.shapes.clone(),
+        violated_in: report.violated_in.clone(),
         executions: report.statistics.complete,
         abandoned: report.statistics.abandoned,
         runs: report.runs,

@@ -1,15 +1,19 @@
 //! Checks that take too long for every change.
 //!
 //! `cargo run --release -p xtask -- promise` judges all small programs of two threads on all targets; see
-//! `crates/wattle-check/tests/small/mod.rs`. `fuzz` runs random kernels on every device with a driver. `mutants` changes what the models say. `pack` makes a folder
-//! for a machine with a GPU.
+//! `crates/wattle-check/tests/small/mod.rs`. `fuzz` runs random kernels on every device with a driver. `oracle` compares
+//! the checker with the simulated device. `mutants` changes what the models say. `pack` makes a folder for a machine with
+//! a GPU.
 
 mod assemble;
 #[path = "../../wattle-ptx/tests/assembled/mod.rs"]
 mod assembled;
 mod fuzz;
 mod mutants;
+mod oracle;
 mod pack;
+#[path = "../../wattle-check/tests/oracle/mod.rs"]
+mod scenarios;
 #[path = "../../wattle-check/tests/script/mod.rs"]
 mod script;
 #[path = "../../wattle-check/tests/small/mod.rs"]
@@ -36,6 +40,11 @@ cargo run --release -p xtask -- fuzz [--minutes M] [--seed S] [--device NAME]
 
 Runs random kernels on every device with a driver, or on one, and compares with the simulated device. What differs is
 made small and kept in crates/wattle-fuzz/cases.
+
+cargo run --release -p xtask -- oracle [--cases N] [--seed S]
+
+Judges N random scenarios, 5000 if it is not said, from number S on, by the checker and on the simulated device with 50
+seeds each. What a seed shows and the checker does not say is made small and printed.
 
 cargo xtask assemble [--kernels N] [--arch 90]
 
@@ -70,6 +79,14 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         };
         return assemble::run(kernels, sm as u32);
+    }
+    if arguments.first().is_some_and(|first| first == "oracle") {
+        let number = |name, default: u64| after(name).map_or(Ok(default), |text| text.parse());
+        let (Ok(cases), Ok(seed)) = (number("--cases", 5000), number("--seed", 0)) else {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        };
+        return oracle::run(cases, seed);
     }
     if arguments.first().is_some_and(|first| first == "mutants") {
         let [shard, only] = [after("--shard"), after("--only")].map(|value| value.map(String::as_str));

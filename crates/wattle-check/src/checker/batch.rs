@@ -4,17 +4,19 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use wattle_core::{Argument, Error, ErrorKind, Kernel, LaunchOptions, Result, Shape};
+use wattle_core::{Argument, Error, ErrorKind, Kernel, LaunchOptions, Result, Shape, ShapeKind};
 use wattle_ir::Access;
 use wattle_machine::{Argument as Given, Environment, LaunchShape, Program};
 use wattle_memory::Lowering;
 
 use super::Witness;
 use super::device::{Run, lock};
+use super::explore::note;
+use super::frames;
 use super::judge::judge;
 use super::memory::CheckedMemory;
 use super::orders::Orders;
-use super::queue::{limited, system};
+use super::queue::system;
 use super::report::{Unknown, Violation};
 use crate::program::{LaunchWorld, Mapping, World};
 use crate::search::{Address, Statistics};
@@ -109,10 +111,11 @@ fn world(run: &Run, groups: &[Vec<Enqueued>]) -> Result<World> {
     for group in groups {
         let mut earlier: Vec<usize> = Vec::new();
         for enqueued in group {
-            let (grid, block) = run.frames.resolve(&enqueued.shape);
-            let (grid, block) = limited(&enqueued.shape, &enqueued.options, grid, block);
-            lock(&run.path).framed |= enqueued.shape.kind == wattle_core::ShapeKind::Frames
-                && enqueued.shape.inner.iter().any(|&extent| extent > 1);
+            let most_threads = run.properties.max_threads_per_block;
+            let (grid, block) = run.frames.resolve(&enqueued.shape, &enqueued.options, most_threads);
+            if enqueued.shape.kind == ShapeKind::Frames {
+                note(&mut lock(&run.path).framed, (enqueued.shape, enqueued.options));
+            }
             let shape = LaunchShape {
                 grid_extent: grid,
                 block_extent: block,
@@ -236,9 +239,5 @@ fn fingerprint(world: &World) -> (u64, String) {
 
 pub(super) fn shape_text(launch: &LaunchWorld) -> String {
     let shape = launch.environment.shape;
-    let count = |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
-    if launch.host {
-        return "the host's thread".into();
-    }
-    format!("{} × {}", count(shape.blocks(), "block"), count(shape.threads_per_block(), "thread"))
+    if launch.host { "the host's thread".into() } else { frames::text((shape.grid_extent, shape.block_extent)) }
 }

@@ -5,38 +5,20 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wattle_core::{
-    Allocation, Backend, BackendQueue, Device, DeviceKind, Error, ErrorKind, KernelIdentity, Memory, Properties,
-    Result, Shape, ShapeKind,
+    Allocation, Backend, BackendQueue, Device, DeviceKind, Error, ErrorKind, KernelIdentity, LaunchOptions, Memory,
+    Properties, Result, Shape,
 };
 use wattle_machine::Program;
 use wattle_memory::{Scope, Target};
 
 use super::Checker;
 use super::batch::Phase;
+use super::frames::Frames;
 use super::memory::CheckedMemory;
 use super::queue::{CheckedQueue, Line};
 
 /// The greatest number of elements of all buffers together: what is proved is small.
 const MAX_ELEMENTS: usize = 1 << 22;
-
-/// How a launch by frames becomes blocks and threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Frames {
-    /// A frame is a block, its extent are threads.
-    AsBlocks,
-    /// Each block has one thread.
-    OneThreadEach,
-}
-
-impl Frames {
-    /// Blocks and threads per block.
-    pub fn resolve(self, shape: &Shape) -> ([u32; 4], [u32; 4]) {
-        match (shape.kind, self) {
-            (ShapeKind::Frames, Frames::OneThreadEach) => (shape.outer, [1; 4]),
-            _ => (shape.outer, shape.inner),
-        }
-    }
-}
 
 /// One run of a scenario's function.
 pub(super) struct Run {
@@ -74,8 +56,13 @@ pub(super) struct Path {
     pub refused: Option<Error>,
     /// Launches whose overlap with others was not looked at in full.
     pub overlaps: bool,
-    /// Whether some launch was by frames of more than one thread.
-    pub framed: bool,
+    /// The distinct launches by frames.
+    pub framed: Vec<(Shape, LaunchOptions)>,
+}
+
+/// The most threads of a block.
+pub(super) fn most_threads(target: Target) -> u32 {
+    if target == Target::Host { 1 } else { 1024 }
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -96,7 +83,7 @@ impl Run {
             workers: 1,
             memory: 0,
             warp_width: 1,
-            max_threads_per_block: if checker.target == Target::Host { 1 } else { 1024 },
+            max_threads_per_block: most_threads(checker.target),
             max_shared_memory: 1 << 20,
             max_cooperative_blocks: 1 << 14,
             concurrent_queues: u32::MAX,

@@ -4,9 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use wattle_core::{Device, Error, ErrorKind, Result, Summary};
+use wattle_core::{Device, Error, ErrorKind, LaunchOptions, Result, Shape, Summary};
 
-use super::device::{CheckedBackend, Frames, Path, Run, Shared, lock};
+use super::device::{CheckedBackend, Path, Run, Shared, lock, most_threads};
+use super::frames::{Frames, text};
 use super::queue::panicked;
 use super::report::{Report, Unknown, Verdict, Violation};
 use super::{Checker, Witness};
@@ -22,6 +23,7 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
         model: checker.model,
         progress: checker.progress,
         shapes: Vec::new(),
+        violated_in: Vec::new(),
         loop_bound: checker.loop_bound,
         violations: Vec::new(),
         unknown: Vec::new(),
@@ -37,16 +39,7 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
         elapsed: Default::default(),
         launches: Vec::new(),
     };
-    // A launch by frames must be right for any choice of blocks and threads; two are tried.
-    let framed = explore(checker, Frames::AsBlocks, &shared, scenario, &mut report);
-    let framed = match framed {
-        // The host runs one thread per block, so the other choice is all that there is to try.
-        Err(_) if checker.target == wattle_memory::Target::Host => true,
-        other => other?,
-    };
-    if framed && report.violations.is_empty() {
-        explore(checker, Frames::OneThreadEach, &shared, scenario, &mut report)?;
-    }
+    try_shapes(checker, &shared, scenario, &mut report)?;
     report.verdict = match (report.violations.is_empty(), report.unknown.is_empty()) {
         (false, _) => Verdict::Violated,
         (true, false) => Verdict::Unknown,
@@ -56,21 +49,82 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
     Ok(report)
 }
 
-/// All runs with one choice of shapes; whether some launch was by frames of more than one thread.
+/// Explores with each choice of shapes for launches by frames, until something is wrong.
+fn try_shapes(
+    checker: &Checker,
+    shared: &Arc<Shared>,
+    scenario: &dyn Fn(&Device) -> Result<Summary>,
+    report: &mut Report,
+) -> Result<()> {
+    let mut framed: Vec<(Shape, LaunchOptions)> = Vec::new();
+    let mut tried: Vec<(Frames, Vec<String>, Vec<Unknown>)> = Vec::new();
+    for frames in Frames::CHOICES {
+        let resolve = |frames: Frames| {
+            let resolve = move |(shape, options): &(Shape, LaunchOptions)| {
+                frames.resolve(shape, options, most_threads(checker.target))
+            };
+            framed.iter().map(resolve).collect::<Vec<_>>()
+        };
+        let resolved = resolve(frames);
+        // What makes the same of all launches as an earlier choice says nothing new.
+        if tried.iter().any(|(earlier, ..)| resolve(*earlier) == resolved) {
+            continue;
+        }
+        let before = std::mem::take(&mut report.shapes);
+        match explore(checker, frames, shared, scenario, report) {
+            Ok(found) => found.into_iter().for_each(|launch| note(&mut framed, launch)),
+            Err(error) if tried.is_empty() => return Err(error),
+            // The others have their say all the same.
+            Err(error) => {
+                note(&mut report.unknown, Unknown::Stopped(error.to_string()));
+                resolved.into_iter().for_each(|shape| note(&mut report.shapes, text(shape)));
+            }
+        }
+        let shapes = std::mem::replace(&mut report.shapes, before);
+        shapes.iter().for_each(|shape| note(&mut report.shapes, shape.clone()));
+        if !report.violations.is_empty() {
+            report.violated_in.clone_from(&shapes);
+        }
+        tried.push((frames, shapes, std::mem::take(&mut report.unknown)));
+        if !report.violations.is_empty() {
+            break;
+        }
+    }
+    report.unknown = unknown(&tried);
+    Ok(())
+}
+
+/// Why not everything was looked at, with the shapes where that is so in some only.
+fn unknown(tried: &[(Frames, Vec<String>, Vec<Unknown>)]) -> Vec<Unknown> {
+    let mut all = Vec::new();
+    for why in tried.iter().flat_map(|(.., unknown)| unknown) {
+        let such: Vec<&Vec<String>> =
+            tried.iter().filter(|(.., unknown)| unknown.contains(why)).map(|(_, shapes, _)| shapes).collect();
+        if such.len() == tried.len() {
+            note(&mut all, why.clone());
+        } else {
+            let shapes = such.into_iter().map(|shapes| shapes.join(", ")).collect();
+            note(&mut all, Unknown::InShapes { shapes, why: Box::new(why.clone()) });
+        }
+    }
+    all
+}
+
+/// All runs with one choice of shapes; the launches by frames.
 fn explore(
     checker: &Checker,
     frames: Frames,
     shared: &Arc<Shared>,
     scenario: &dyn Fn(&Device) -> Result<Summary>,
     report: &mut Report,
-) -> Result<bool> {
+) -> Result<Vec<(Shape, LaunchOptions)>> {
     let mut path = Path::default();
-    let mut framed = false;
+    let mut framed = Vec::new();
     loop {
         let known = path.phases.len();
         let (summary, after) = run(checker, frames, shared, scenario, path);
         path = after;
-        framed |= path.framed;
+        std::mem::take(&mut path.framed).into_iter().for_each(|launch| note(&mut framed, launch));
         report.runs += 1;
         if let Some(text) = path.strayed.take() {
             return Err(ErrorKind::Capability {
@@ -204,7 +258,8 @@ fn is_unanswered(error: &Error) -> bool {
     }
 }
 
-fn note<T: PartialEq>(list: &mut Vec<T>, item: T) {
+/// Adds an item that is not there yet.
+pub(super) fn note<T: PartialEq>(list: &mut Vec<T>, item: T) {
     if !list.contains(&item) {
         list.push(item);
     }

@@ -19,6 +19,7 @@ mod batch;
 mod changes;
 mod device;
 mod explore;
+mod frames;
 mod judge;
 mod memory;
 mod orders;

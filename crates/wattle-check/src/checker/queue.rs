@@ -6,9 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, TryLockError};
 use std::time::Duration;
 
-use wattle_core::{
-    BackendQueue, Error, ErrorKind, EventState, Kernel, LaunchOptions, LaunchRequest, Operation, Result, Shape,
-};
+use wattle_core::{BackendQueue, Error, ErrorKind, EventState, Kernel, LaunchRequest, Operation, Result};
 
 use super::batch::{self, Enqueued};
 use super::device::{Run, lock};
@@ -212,19 +210,4 @@ pub(super) fn panicked(what: &str, panic: &(dyn Any + Send)) -> Error {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let message = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
     ErrorKind::Panic { what: what.to_owned(), message }.into()
-}
-
-/// What a launch's options leave of its shape.
-pub(super) fn limited(
-    shape: &Shape,
-    options: &LaunchOptions,
-    blocks: [u32; 4],
-    threads: [u32; 4],
-) -> ([u32; 4], [u32; 4]) {
-    match shape.kind {
-        wattle_core::ShapeKind::Threads => (blocks, threads),
-        wattle_core::ShapeKind::Frames => {
-            (Shape::at_most(blocks, options.most_blocks()), Shape::at_most(threads, options.most_threads()))
-        }
-    }
 }

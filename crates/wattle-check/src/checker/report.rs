@@ -46,6 +46,13 @@ pub enum Unknown {
     Nothing,
     /// The program was sampled.
     Sampled(u64),
+    /// Not with these of the shapes that were tried.
+    InShapes {
+        /// Which.
+        shapes: Vec<String>,
+        /// Why not.
+        why: Box<Unknown>,
+    },
 }
 
 impl fmt::Display for Unknown {
@@ -60,6 +67,7 @@ impl fmt::Display for Unknown {
                  looked at",
             ),
             Unknown::Nothing => f.write_str("no execution came to its end, though none is known to be stuck"),
+            Unknown::InShapes { shapes, why } => write!(f, "with {}: {why}", shapes.join("; ")),
             Unknown::Sampled(executions) => write!(f, "{executions} executions were sampled, not all looked at"),
         }
     }
@@ -142,8 +150,11 @@ pub struct Report {
     pub model: Model,
     /// Under which promise of progress.
     pub progress: Progress,
-    /// The shapes of the launches: `3 blocks × 1 thread`.
+    /// The shapes of the launches: `3 blocks × 1 thread`. A launch by [`FrameSpec`](wattle_core::FrameSpec) is tried in
+    /// those that devices choose.
     pub shapes: Vec<String>,
+    /// The shapes in which the violation was found; empty unless the verdict is `Violated`.
+    pub violated_in: Vec<String>,
     /// How often loops were gone through at the most.
     pub loop_bound: u32,
     /// What is wrong; empty unless the verdict is `Violated`.

@@ -1,0 +1,132 @@
+//! The shapes in which launches by frames are tried.
+//!
+//! A launch by frames leaves blocks and threads to the device, and must be right for any choice. What devices choose:
+//! the host a few blocks per worker, one of them where there is one worker, each of one thread; CUDA and Vulkan at most
+//! as many blocks as fill the device a few times, each of as many threads as a frame's extent or as the device and the
+//! kernel's registers permit; the simulated device a block for each frame. So there may be fewer blocks than frames and
+//! fewer threads than a frame has places; more threads are tried besides, since nothing promises that there are none.
+
+use wattle_core::{LaunchOptions, Shape, ShapeKind};
+use wattle_ir::MAX_RANK;
+
+/// Blocks, and threads per block.
+pub(super) type Resolved = ([u32; MAX_RANK], [u32; MAX_RANK]);
+
+/// How launches by frames become blocks and threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Frames {
+    /// The most blocks; there are never more than frames.
+    blocks: u32,
+    threads: Threads,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Threads {
+    /// The frame's extent.
+    Extent,
+    One,
+    /// One fewer than the frame's extent, so that they do not divide the work evenly.
+    Fewer,
+    /// One more than the frame's extent.
+    More,
+}
+
+impl Frames {
+    /// A frame is a block and its extent are threads, then one thread per block, then what else devices choose.
+    pub const CHOICES: [Frames; 8] = [
+        Frames { blocks: u32::MAX, threads: Threads::Extent },
+        Frames { blocks: u32::MAX, threads: Threads::One },
+        Frames { blocks: 1, threads: Threads::One },
+        Frames { blocks: 2, threads: Threads::One },
+        Frames { blocks: 1, threads: Threads::Extent },
+        Frames { blocks: 2, threads: Threads::Extent },
+        Frames { blocks: u32::MAX, threads: Threads::Fewer },
+        Frames { blocks: u32::MAX, threads: Threads::More },
+    ];
+
+    /// Blocks and threads per block of a launch, on a target whose blocks have at most so many threads.
+    pub fn resolve(self, shape: &Shape, options: &LaunchOptions, most_threads: u32) -> Resolved {
+        if shape.kind == ShapeKind::Threads {
+            return (shape.outer, shape.inner);
+        }
+        let most_threads = most_threads.min(options.most_threads());
+        let (mut extent, places) = (shape.inner, shape.inner.iter().product::<u32>());
+        let threads = match self.threads {
+            Threads::Extent => places,
+            Threads::One => 1,
+            Threads::Fewer => places.saturating_sub(1),
+            Threads::More => {
+                if let Some(last) = shape.rank.checked_sub(1).and_then(|last| extent.get_mut(last)) {
+                    *last += 1;
+                }
+                u32::MAX
+            }
+        };
+        // What has more threads than there may be is tried with as many as there may be.
+        let extent = if extent.iter().product::<u32>() > most_threads { shape.inner } else { extent };
+        let blocks = Shape::at_most(shape.outer, self.blocks.min(options.most_blocks()));
+        (blocks, Shape::at_most(extent, threads.min(most_threads)))
+    }
+}
+
+/// How many blocks of how many threads, in words.
+pub(super) fn text((blocks, threads): Resolved) -> String {
+    let count = |extent: [u32; MAX_RANK], what: &str| {
+        let number: u64 = extent.iter().map(|&extent| u64::from(extent)).product();
+        format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+    };
+    format!("{} × {}", count(blocks, "block"), count(threads, "thread"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(outer: [u32; MAX_RANK], inner: [u32; MAX_RANK], rank: usize) -> Shape {
+        Shape { kind: ShapeKind::Frames, rank, outer, inner }
+    }
+
+    fn all(shape: &Shape, options: &LaunchOptions, most_threads: u32) -> Vec<String> {
+        let mut all = Vec::new();
+        for choice in Frames::CHOICES {
+            let text = text(choice.resolve(shape, options, most_threads));
+            if !all.contains(&text) {
+                all.push(text);
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn what_devices_choose_is_tried() {
+        let options = LaunchOptions::new();
+        assert_eq!(
+            all(&shape([5, 1, 1, 1], [4, 1, 1, 1], 1), &options, 1024),
+            [
+                "5 blocks × 4 threads",
+                "5 blocks × 1 thread",
+                "1 block × 1 thread",
+                "2 blocks × 1 thread",
+                "1 block × 4 threads",
+                "2 blocks × 4 threads",
+                "5 blocks × 3 threads",
+                "5 blocks × 5 threads",
+            ]
+        );
+        let host = ["5 blocks × 1 thread", "1 block × 1 thread", "2 blocks × 1 thread"];
+        assert_eq!(all(&shape([5, 1, 1, 1], [4, 1, 1, 1], 1), &options, 1), host);
+        // The launch's own limits are kept, and so is the target's.
+        let few = options.blocks(1).threads(2);
+        assert_eq!(
+            all(&shape([5, 1, 1, 1], [4, 1, 1, 1], 1), &few, 1024),
+            ["1 block × 2 threads", "1 block × 1 thread"]
+        );
+        assert_eq!(
+            all(&shape([1, 1, 1, 1], [5000, 1, 1, 1], 1), &options, 1024).first().unwrap(),
+            "1 block × 1024 threads"
+        );
+        let plane = shape([2, 3, 1, 1], [2, 2, 1, 1], 2);
+        let (blocks, threads) = Frames::CHOICES[7].resolve(&plane, &options, 1024);
+        assert_eq!((blocks, threads), ([2, 3, 1, 1], [2, 3, 1, 1]));
+    }
+}

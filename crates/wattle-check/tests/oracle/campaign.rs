@@ -1,0 +1,105 @@
+//! Many cases, on as many threads as there are cores, and what came of them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use wattle_check::checker::Verdict;
+
+use super::Case;
+use super::generate::generate;
+use super::run::{Difference, Judged, Wrong, judge};
+
+/// What came of many cases.
+#[derive(Default)]
+pub struct Tally {
+    pub cases: u64,
+    pub holds: u64,
+    /// Outcomes that seeds left of cases that hold.
+    pub outcomes: u64,
+    /// Violated, and some seed shows it.
+    pub shown: u64,
+    /// Violated, and no seed shows it: the model allows more than the simulated device does.
+    pub hidden: u64,
+    /// Of those that a seed shows, how many are reported in the same words by some seed.
+    pub same: u64,
+    pub unknown: BTreeMap<String, u64>,
+    pub endless: u64,
+    /// How many cases each kind of finding came in.
+    pub seen: BTreeMap<Wrong, u64>,
+    pub differ: Vec<(u64, Case, Difference)>,
+}
+
+/// Judges the cases of these numbers; `looks` is called with each before it is judged.
+pub fn campaign(numbers: Range<u64>, limit: Duration, looks: &(dyn Fn(u64) + Sync)) -> Tally {
+    let (next, tally) = (AtomicU64::new(numbers.start), Mutex::new(Tally::default()));
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= numbers.end {
+                        return;
+                    }
+                    looks(number);
+                    let case = generate(number);
+                    let judged = judge(&case, limit);
+                    tally.lock().unwrap().add(number, case, judged);
+                }
+            });
+        }
+    });
+    let mut tally = tally.into_inner().unwrap();
+    tally.differ.sort_by_key(|(number, ..)| *number);
+    tally
+}
+
+impl Tally {
+    fn add(&mut self, number: u64, case: Case, judged: Judged) {
+        self.cases += 1;
+        match judged {
+            Judged::Agree { verdict, reported, seen, outcomes } => {
+                match verdict {
+                    Verdict::Violated if seen.is_empty() => self.hidden += 1,
+                    Verdict::Violated => self.shown += 1,
+                    Verdict::Holds | Verdict::Unknown => {
+                        self.holds += 1;
+                        self.outcomes += outcomes as u64;
+                    }
+                }
+                self.same += u64::from(reported.is_some_and(|reported| seen.contains_key(&reported)));
+                seen.into_keys().for_each(|wrong| *self.seen.entry(wrong).or_default() += 1);
+            }
+            Judged::Unknown { why, .. } => *self.unknown.entry(why).or_default() += 1,
+            Judged::Endless => self.endless += 1,
+            Judged::Differ(difference) => self.differ.push((number, case, difference)),
+        }
+    }
+
+    /// How many cases the checker did not look at in full.
+    pub fn unknowns(&self) -> u64 {
+        self.unknown.values().sum()
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Tally { cases, holds, outcomes, shown, hidden, same, unknown, endless, seen, differ } = self;
+        writeln!(
+            f,
+            "{cases} cases: {holds} hold (seeds left {outcomes} outcomes), {shown} are violated as some seed shows \
+             ({same} by a finding of the same kind), {hidden} are violated where no seed shows it, {} are unknown \
+             ({:.1} %), {endless} never end; {} differ",
+            self.unknowns(),
+            100.0 * self.unknowns() as f64 / (*cases).max(1) as f64,
+            differ.len()
+        )?;
+        let seen: Vec<String> = seen.iter().map(|(wrong, count)| format!("{wrong:?} {count}")).collect();
+        writeln!(f, "found by seeds: {}", seen.join(", "))?;
+        unknown.iter().try_for_each(|(why, count)| writeln!(f, "unknown {count}: {why}"))
+    }
+}

@@ -1,0 +1,244 @@
+//! What kernels do: publications, locks, tickets, barriers. Each is right now and then, and nearly right else.
+
+use wattle_ir::AtomicOp;
+use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
+
+use super::generate::{Random, Shape};
+use super::{Cell, Index, Memory, Step, Test, Value, Who};
+
+/// A part of a kernel for all threads of a launch.
+pub fn fragment(random: &mut Random, shape: Shape) -> Vec<Step> {
+    match random.below(20) {
+        0..6 => publication(random, shape),
+        6..8 => barrier_exchange(random),
+        8..10 => tickets(random, shape),
+        10 => lock(random),
+        11..14 => branches(random, shape),
+        14..17 => {
+            let roles = shape.blocks.max(shape.threads).min(2);
+            let who = who(random, shape);
+            (0..roles).map(|value| role(who, value, accesses(random))).collect()
+        }
+        17 => vec![Step::Store { cell: own(random, Memory::Data, shape), value: random.value() }],
+        18 => vec![Step::Load { to: random.register(), cell: random.plain() }],
+        _ => (0..2).map(|_| random.step()).collect(),
+    }
+}
+
+fn who(random: &mut Random, shape: Shape) -> Who {
+    match (shape.blocks > 1, shape.threads > 1) {
+        (true, true) => random.weighted(&[(1, Who::Block), (1, Who::Thread)]),
+        (true, false) => Who::Block,
+        (false, _) => Who::Thread,
+    }
+}
+
+fn role(who: Who, value: u32, then: Vec<Step>) -> Step {
+    Step::If { test: Test::Who { who, value }, then, otherwise: vec![] }
+}
+
+fn at(memory: Memory, index: u32) -> Cell {
+    Cell { memory, index: Index::At(index) }
+}
+
+/// An element for each block, or for each thread of a block.
+fn own(random: &mut Random, memory: Memory, shape: Shape) -> Cell {
+    Cell { memory, index: Index::Who(who(random, shape)) }
+}
+
+/// Some atomic accesses and what may stand among them.
+fn accesses(random: &mut Random) -> Vec<Step> {
+    let count = 1 + random.below(3);
+    (0..count).map(|_| if random.chance(80) { random.atomic_step() } else { random.step() }).collect()
+}
+
+/// What a wait does beside looking.
+fn beside(random: &mut Random) -> Vec<Step> {
+    let count = random.weighted(&[(5, 0), (4, 1), (2, 2)]);
+    let one = |random: &mut Random| match random.below(16) {
+        0..5 => Step::Load { to: random.register(), cell: random.plain() },
+        5..7 => Step::Assert { test: random.asks() },
+        7 => Step::Divide { to: random.register(), by: random.register() },
+        8..10 => Step::AtomicLoad {
+            to: random.register(),
+            cell: random.atomic(),
+            order: random.read_order(),
+            scope: random.scope(),
+        },
+        10..12 => random.fence(),
+        12 => Step::Store { cell: random.plain(), value: Value::Is(random.below(2)) },
+        13 => Step::AtomicStore {
+            cell: at(Memory::Flags, 2),
+            value: Value::Is(1),
+            order: random.write_order(),
+            scope: random.scope(),
+        },
+        14 => Step::Barrier,
+        _ => Step::If { test: random.asks(), then: vec![random.step()], otherwise: vec![] },
+    };
+    (0..count).map(|_| one(random)).collect()
+}
+
+/// Waits until a flag is set; mostly as it must be.
+fn wait(random: &mut Random, cell: Cell, scope: Scope) -> Step {
+    let register = random.register();
+    let scope = if random.chance(92) { scope } else { random.scope() };
+    let acquires = random.chance(88);
+    let read = if acquires { ReadOrder::Acquire } else { ReadOrder::Relaxed };
+    let update = if acquires { UpdateOrder::Acquire } else { UpdateOrder::Relaxed };
+    let look = match random.below(8) {
+        0..5 => Step::AtomicLoad { to: register, cell, order: read, scope },
+        5 => Step::CompareExchange { to: register, cell, expected: 1, desired: Value::Is(2), order: update, scope },
+        6 => Step::CompareExchange { to: register, cell, expected: 0, desired: Value::Is(0), order: update, scope },
+        _ => Step::Update { to: register, op: AtomicOp::Add, cell, value: Value::Is(0), order: update, scope },
+    };
+    let until = match random.below(3) {
+        0 => Test::Register { register, equals: true, value: 1 },
+        _ => Test::Register { register, equals: false, value: 0 },
+    };
+    let body = if random.chance(20) { beside(random) } else { vec![] };
+    Step::Wait { body, look: Box::new(look), until, failed: beside(random) }
+}
+
+/// One thread writes and sets a flag, another waits for the flag and reads.
+fn publication(random: &mut Random, shape: Shape) -> Vec<Step> {
+    let who = who(random, shape);
+    let scope = if who == Who::Thread && random.chance(50) { Scope::Block } else { Scope::Device };
+    let payload =
+        at(if who == Who::Thread && random.chance(30) { Memory::Tile } else { Memory::Data }, random.below(2));
+    let flag = at(Memory::Flags, random.below(2));
+    let mut all = Vec::new();
+    if random.chance(15) {
+        // A flag that the kernel itself initializes.
+        let (value, order) = (Value::Is(0), WriteOrder::Relaxed);
+        all.push(role(who, 0, vec![Step::AtomicStore { cell: flag, value, order, scope }]));
+    }
+    all.push(role(who, 0, writer(random, payload, flag, scope)));
+    all.push(role(who, 1, reader(random, payload, flag, scope)));
+    all
+}
+
+/// A publication from one launch to another.
+pub fn apart(random: &mut Random) -> [Vec<Step>; 2] {
+    let (payload, flag) = (at(Memory::Data, random.below(2)), at(Memory::Flags, random.below(2)));
+    let alone = |body| vec![role(Who::Block, 0, vec![role(Who::Thread, 0, body)])];
+    let parts = [writer(random, payload, flag, Scope::Device), reader(random, payload, flag, Scope::Device)];
+    parts.map(alone)
+}
+
+fn writer(random: &mut Random, payload: Cell, flag: Cell, scope: Scope) -> Vec<Step> {
+    let mut body = Vec::new();
+    if random.chance(12) {
+        let (value, order) = (Value::Is(2 + random.below(2)), random.write_order());
+        body.push(Step::AtomicStore { cell: flag, value, order, scope });
+    }
+    if random.chance(90) {
+        body.push(Step::Store { cell: payload, value: Value::Is(1 + random.below(3)) });
+    }
+    let fenced = random.chance(30);
+    if fenced {
+        body.push(Step::Fence { order: FenceOrder::Release, scope });
+    }
+    let order = if fenced || random.chance(10) { WriteOrder::Relaxed } else { WriteOrder::Release };
+    let scope = if random.chance(92) { scope } else { random.scope() };
+    body.push(Step::AtomicStore { cell: flag, value: Value::Is(1), order, scope });
+    body
+}
+
+fn reader(random: &mut Random, payload: Cell, flag: Cell, scope: Scope) -> Vec<Step> {
+    let mut body = vec![wait(random, flag, scope)];
+    if random.chance(25) {
+        body.push(Step::Fence { order: FenceOrder::Acquire, scope });
+    }
+    let register = random.register();
+    body.push(Step::Load { to: register, cell: payload });
+    if random.chance(30) {
+        body.push(Step::Assert { test: Test::Register { register, equals: false, value: 0 } });
+    }
+    if random.chance(15) {
+        let cell = Cell { memory: Memory::Data, index: Index::Register(register) };
+        body.push(Step::Load { to: random.register(), cell });
+    }
+    body
+}
+
+/// Each thread writes an element, and after a barrier reads another's.
+fn barrier_exchange(random: &mut Random) -> Vec<Step> {
+    let memory = random.weighted(&[(1, Memory::Data), (2, Memory::Tile)]);
+    let mine = Cell { memory, index: Index::Who(Who::Thread) };
+    let mut body = vec![Step::Store { cell: mine, value: Value::Is(1 + random.below(2)) }, Step::Barrier];
+    body.push(Step::Load { to: random.register(), cell: at(memory, random.below(2)) });
+    if random.chance(40) {
+        body.push(Step::Barrier);
+        body.push(Step::Store { cell: mine, value: Value::Next(random.register()) });
+    }
+    if random.chance(35) {
+        if random.chance(70) {
+            body.push(Step::Barrier);
+        }
+        body = vec![Step::Repeat { count: 2, body }];
+    }
+    body
+}
+
+/// Each takes a ticket; the last one reads what the others wrote.
+fn tickets(random: &mut Random, shape: Shape) -> Vec<Step> {
+    let mine = own(random, Memory::Data, shape);
+    let register = random.register();
+    let order = random.weighted(&[(4, UpdateOrder::AcqRel), (1, UpdateOrder::Release), (1, UpdateOrder::Relaxed)]);
+    let (op, value, cell) = (AtomicOp::Add, Value::Is(1), at(Memory::Flags, random.below(2)));
+    let scope = if random.chance(90) { Scope::Device } else { Scope::Block };
+    let last = shape.blocks * shape.threads - 1;
+    let then = vec![Step::Load { to: random.register(), cell: at(Memory::Data, random.below(2)) }];
+    vec![
+        Step::Store { cell: mine, value: Value::Is(1) },
+        Step::Update { to: register, op, cell, value, order, scope },
+        Step::If { test: Test::Register { register, equals: true, value: last }, then, otherwise: vec![] },
+    ]
+}
+
+/// A spin lock around an update of a plain element.
+fn lock(random: &mut Random) -> Vec<Step> {
+    let (register, other) = (0, 1);
+    let cell = at(Memory::Flags, random.below(2));
+    let scope = if random.chance(90) { Scope::Device } else { Scope::Block };
+    let order = if random.chance(85) { UpdateOrder::Acquire } else { UpdateOrder::Relaxed };
+    let look = Step::CompareExchange { to: register, cell, expected: 0, desired: Value::Is(1), order, scope };
+    let until = Test::Register { register, equals: true, value: 0 };
+    let payload = at(Memory::Data, random.below(2));
+    let release = if random.chance(85) { WriteOrder::Release } else { WriteOrder::Relaxed };
+    vec![
+        Step::Wait { body: vec![], look: Box::new(look), until, failed: beside(random) },
+        Step::Load { to: other, cell: payload },
+        Step::Store { cell: payload, value: Value::Next(other) },
+        Step::AtomicStore { cell, value: Value::Is(0), order: release, scope },
+    ]
+}
+
+/// Barriers in branches and loops, which some threads pass and others do not.
+fn branches(random: &mut Random, shape: Shape) -> Vec<Step> {
+    let mut body = Vec::new();
+    if random.chance(50) {
+        body.push(Step::Store { cell: own(random, Memory::Data, shape), value: random.value() });
+    }
+    if random.chance(60) {
+        body.push(random.atomic_step());
+    }
+    let some = |random: &mut Random| {
+        let mut some = if random.chance(40) { vec![random.step()] } else { vec![] };
+        if random.chance(75) {
+            some.insert(random.below(some.len() as u32 + 1) as usize, Step::Barrier);
+        }
+        some
+    };
+    let (then, otherwise) = (some(random), some(random));
+    let branch = match random.below(4) {
+        0 => Step::Repeat { count: 2, body: then },
+        _ => Step::If { test: random.test(), then, otherwise },
+    };
+    body.push(branch);
+    if random.chance(40) {
+        body.push(Step::Load { to: random.register(), cell: random.plain() });
+    }
+    body
+}

@@ -1,0 +1,242 @@
+//! A case on the simulated device and in the checker, and where the two do not agree.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use wattle_check::Simulated as _;
+use wattle_check::checker::{Checker, Report, Unknown, Verdict, Violation};
+use wattle_core::{Device, Error, ErrorKind, FaultKind, LaunchOptions, Result, Summary, ThreadSpec};
+use wattle_memory::Model;
+
+use super::kernel::{Code, Given};
+use super::lower::kernel;
+use super::{Case, LEN, REGISTERS};
+
+/// How many interleavings of each case are run.
+pub const SEEDS: u64 = 50;
+
+/// A launch that takes so long repeats a loop that changes something each time, and nobody ends it.
+const LAUNCH_LIMIT: Duration = Duration::from_millis(300);
+
+/// What goes wrong in a run or in an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Wrong {
+    Race,
+    Fault,
+    Assertion,
+    Unwritten,
+    Barrier,
+    Stuck,
+    /// Something that no case asks for, as a refusal.
+    Other,
+}
+
+/// What the simulated device and the checker say together.
+#[derive(Debug)]
+pub enum Judged {
+    /// They agree: the checker's verdict, the kind of what it reports, and what seeds reported.
+    Agree {
+        verdict: Verdict,
+        reported: Option<Wrong>,
+        seen: BTreeMap<Wrong, u64>,
+        outcomes: usize,
+    },
+    /// The checker did not look at everything, so nothing can be said.
+    Unknown {
+        why: String,
+        seen: BTreeMap<Wrong, u64>,
+    },
+    /// No seed came to an end.
+    Endless,
+    Differ(Difference),
+}
+
+/// Where the two do not agree.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    pub kind: DifferenceKind,
+    /// The seed that shows it.
+    pub seed: u64,
+    pub simulated: String,
+    pub checked: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DifferenceKind {
+    /// A seed reports this, and the checker says that the case holds.
+    Missed(Wrong),
+    /// A seed leaves an outcome that is not among the checker's.
+    Outcome,
+    /// The checker finds no execution at all, and every seed shows one.
+    Nothing,
+    /// One of the two refuses the case.
+    Refused,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} with seed {}\nsimulated: {}\nchecker: {}", self.kind, self.seed, self.simulated, self.checked)
+    }
+}
+
+/// A case whose kernels are made: one scenario for all devices.
+pub struct Prepared<'c> {
+    case: &'c Case,
+    code: Vec<Arc<Code>>,
+    seen: usize,
+}
+
+impl<'c> Prepared<'c> {
+    pub fn new(case: &'c Case) -> Prepared<'c> {
+        let (mut code, mut first) = (Vec::new(), 0);
+        for (number, launch) in case.launches.iter().enumerate() {
+            code.push(Arc::new(Code::new(kernel(launch, number, first))));
+            first += launch.blocks * launch.threads * u32::from(REGISTERS);
+        }
+        Prepared { case, code, seen: first as usize }
+    }
+
+    /// The scenario, which observes all that the buffers hold in the end.
+    pub fn run(&self, device: &Device) -> Result<Summary> {
+        let len = LEN as usize;
+        let mut data = device.alloc::<u32>(len)?;
+        let (flags, seen) = (device.alloc_zeroed::<u32>(len)?, device.alloc_zeroed::<u32>(self.seen)?);
+        let queues = [device.queue_non_blocking()?, device.queue_non_blocking()?];
+        if !self.case.unwritten {
+            data.write(&queues[0], &vec![0; len])?;
+            queues[0].wait()?;
+        }
+        let options = LaunchOptions::new().time_limit(LAUNCH_LIMIT);
+        let mut result = Ok(());
+        for (launch, code) in self.case.launches.iter().zip(&self.code) {
+            let spec = ThreadSpec::new(launch.blocks as usize, launch.threads as usize);
+            let launched = queues[launch.queue].launch_with(options, spec, Given::new(code, &data, &flags, &seen));
+            result = result.and(launched);
+        }
+        for queue in &queues {
+            result = result.and(queue.wait());
+        }
+        result?;
+        let buffers = [data.read(&queues[0])?, flags.read(&queues[0])?, seen.read(&queues[0])?];
+        let mut summary = Summary::default();
+        summary.outcomes.insert(format!("{buffers:?}"), 1);
+        Ok(summary)
+    }
+
+    /// What one seed shows.
+    fn simulate(&self, seed: u64) -> Seen {
+        match self.run(&Device::simulated(seed)) {
+            Ok(summary) => Seen::Outcome(summary.outcomes.into_keys().collect()),
+            Err(error) if matches!(error.kind(), ErrorKind::TimeLimit { .. }) => Seen::Endless,
+            Err(error) => Seen::Wrong(wrong(&error), error.to_string()),
+        }
+    }
+
+    /// What the checker says.
+    pub fn check(&self, limit: Duration) -> Result<Report> {
+        Checker::new(Model::Portable).time(limit).check(|device| self.run(device))
+    }
+}
+
+enum Seen {
+    Outcome(String),
+    Wrong(Wrong, String),
+    Endless,
+}
+
+fn wrong(error: &Error) -> Wrong {
+    match error.kind() {
+        ErrorKind::Fault(fault) => match fault.what {
+            FaultKind::Assertion(_) => Wrong::Assertion,
+            _ => Wrong::Fault,
+        },
+        ErrorKind::Finding(text) => {
+            let kinds = [
+                ("data race", Wrong::Race),
+                ("nobody wrote it", Wrong::Unwritten),
+                ("barrier at", Wrong::Barrier),
+                ("different barriers", Wrong::Barrier),
+                ("can never end", Wrong::Stuck),
+            ];
+            let first = text.lines().next().unwrap_or_default();
+            kinds.iter().find(|(words, _)| first.contains(words)).map_or(Wrong::Other, |&(_, kind)| kind)
+        }
+        _ => Wrong::Other,
+    }
+}
+
+fn reported(violation: &Violation) -> Wrong {
+    match violation {
+        Violation::Race { .. } => Wrong::Race,
+        Violation::Fault { what, .. } if what.contains("assertion") => Wrong::Assertion,
+        Violation::Fault { .. } => Wrong::Fault,
+        Violation::Unwritten { .. } => Wrong::Unwritten,
+        Violation::Stuck { .. } => Wrong::Stuck,
+        _ => Wrong::Other,
+    }
+}
+
+/// Runs a case with all seeds and in the checker.
+pub fn judge(case: &Case, limit: Duration) -> Judged {
+    let prepared = Prepared::new(case);
+    let (mut outcomes, mut found, mut counts) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+    let mut endless = false;
+    for seed in 0..SEEDS {
+        match prepared.simulate(seed) {
+            Seen::Outcome(outcome) => {
+                outcomes.entry(outcome).or_insert(seed);
+            }
+            Seen::Wrong(wrong, text) => {
+                *counts.entry(wrong).or_default() += 1;
+                found.entry(wrong).or_insert((seed, text));
+            }
+            Seen::Endless => {
+                endless = true;
+                break;
+            }
+        }
+    }
+    if endless && outcomes.is_empty() && found.is_empty() {
+        return Judged::Endless;
+    }
+    let report = match prepared.check(limit) {
+        Ok(report) => report,
+        Err(error) => {
+            let (seed, simulated) = found.into_values().next().unwrap_or((0, format!("{outcomes:?}")));
+            let kind = DifferenceKind::Refused;
+            return Judged::Differ(Difference { kind, seed, simulated, checked: error.to_string() });
+        }
+    };
+    if let Some((seed, text)) = found.get(&Wrong::Other) {
+        let (kind, simulated) = (DifferenceKind::Refused, text.clone());
+        return Judged::Differ(Difference { kind, seed: *seed, simulated, checked: "did not refuse it".into() });
+    }
+    let checked = || match report.violations.first() {
+        Some(violation) => format!("{:?}", reported(violation)),
+        None => format!("{}, {} executions: {:?}", report.verdict, report.statistics.complete, report.outcomes.keys()),
+    };
+    if report.unknown.contains(&Unknown::Nothing) && report.violations.is_empty() {
+        let (seed, simulated) = found.into_values().next().unwrap_or((0, format!("{outcomes:?}")));
+        return Judged::Differ(Difference { kind: DifferenceKind::Nothing, seed, simulated, checked: checked() });
+    }
+    if report.verdict == Verdict::Unknown {
+        let why: Vec<String> = report.unknown.iter().map(ToString::to_string).collect();
+        return Judged::Unknown { why: why.join("; "), seen: counts };
+    }
+    if report.verdict == Verdict::Holds {
+        if let Some((wrong, (seed, simulated))) = found.into_iter().next() {
+            let kind = DifferenceKind::Missed(wrong);
+            return Judged::Differ(Difference { kind, seed, simulated, checked: checked() });
+        }
+        let missing = outcomes.iter().find(|(outcome, _)| !report.outcomes.contains_key(*outcome));
+        if let Some((outcome, &seed)) = missing {
+            let simulated = format!("the outcome {outcome}");
+            let kind = DifferenceKind::Outcome;
+            return Judged::Differ(Difference { kind, seed, simulated, checked: checked() });
+        }
+    }
+    let reported = report.violations.first().map(reported);
+    Judged::Agree { verdict: report.verdict, reported, seen: counts, outcomes: outcomes.len() }
+}
