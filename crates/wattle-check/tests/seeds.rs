@@ -16,7 +16,6 @@ const LIMIT: Duration = Duration::from_secs(5);
 
 /// `cargo xtask oracle` judges more.
 #[test]
-#[ignore = "cases differ in which the search loses executions; see the others that are ignored"]
 fn what_seeds_show_the_checker_says() {
     let tally = campaign(0..500, LIMIT, &|_| ());
     println!("{tally}");
@@ -126,7 +125,6 @@ fn a_wait_is_out_of_bounds_until_then() {
 }
 
 #[test]
-#[ignore = "the search does not see unwritten memory in iterations that fail"]
 fn a_wait_reads_shared_memory_that_nobody_writes() {
     both_report(Wrong::Unwritten, &publication(vec![Step::Load { to: 1, cell: at(Memory::Tile, 0) }]));
     both_report(Wrong::Unwritten, &publication(vec![get(1, at(Memory::Marks, 0))]));
@@ -162,7 +160,6 @@ fn barriers_at_different_places() {
 
 /// A thread that waits for ever after a fault, or at a fault: no execution ends, and the fault is reported.
 #[test]
-#[ignore = "the search finds no execution where a thread is stuck after a fault"]
 fn a_fault_beside_a_wait_that_never_ends() {
     let cell = Cell { memory: Memory::Data, index: Index::Register(2) };
     let fence = Step::Fence { order: FenceOrder::Acquire, scope: Scope::Device };
@@ -181,7 +178,6 @@ fn a_fault_beside_a_wait_that_never_ends() {
 
 /// A read that nobody needs is open until the end; so is a compare-exchange, which may write.
 #[test]
-#[ignore = "the search loses threads that wait at a barrier with an open read"]
 fn a_barrier_that_not_all_reach_after_an_access_that_nobody_needs() {
     let (order, scope) = (UpdateOrder::Acquire, Scope::Device);
     let exchange = Step::CompareExchange { to: 1, cell: FLAG, expected: 0, desired: Value::Is(0), order, scope };
@@ -201,7 +197,6 @@ fn a_barrier_that_not_all_reach_after_an_access_that_nobody_needs() {
 
 /// An index that another access gives is known late, and then the thread has ended.
 #[test]
-#[ignore = "the search loses faults at the ends of threads"]
 fn an_index_that_was_read_is_out_of_bounds_at_the_end() {
     let cell = Cell { memory: Memory::Data, index: Index::Register(2) };
     let body = vec![

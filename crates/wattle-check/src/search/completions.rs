@@ -203,10 +203,16 @@ struct Completions<'a, 'w, 'v, P: Process> {
 }
 
 impl<P: Process> Completions<'_, '_, '_, P> {
-    /// The event that the thread has run ahead to, if it has.
-    fn event(&self, path: &mut Path<P>) -> Option<EventId> {
-        let event = self.runner.trail.get(path.at).copied();
-        path.at += 1;
+    /// The event that the thread has run ahead to, if it has. An access that is out of bounds in this completion is none.
+    fn event(&self, path: &mut Path<P>, source: u32) -> Option<EventId> {
+        let event = loop {
+            let event = self.runner.trail.get(path.at).copied();
+            path.at += 1;
+            if event.is_none_or(|event| self.state.graph.event(event).source == source) {
+                break event;
+            }
+            path.acts.push(Act::Other { events: 1 });
+        };
         event
     }
 
@@ -223,7 +229,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
         for _ in 0..FAR {
             match path.process.next(self.setup.world) {
                 Action::Read { target, label, source } => {
-                    let event = self.event(path);
+                    let event = self.event(path, source);
                     let known = |event: EventId| self.state.graph.event(event).location.is_some();
                     path.acts.push(match event {
                         Some(event) if known(event) => Act::Other { events: 1 },
@@ -234,8 +240,8 @@ impl<P: Process> Completions<'_, '_, '_, P> {
                     self.answer(path, id, target.map(|target| target.address), label, open);
                     path.loops.iter_mut().for_each(|(_, looked)| *looked |= label.atomic);
                 }
-                Action::Update { target, change, read, .. } => {
-                    let (first, second) = (self.event(path), self.event(path));
+                Action::Update { target, change, read, source, .. } => {
+                    let (first, second) = (self.event(path, source), self.event(path, source));
                     let known = |event: EventId| self.state.graph.event(event).value.is_some();
                     path.acts.push(match (first, second) {
                         (Some(_), Some(write)) if !known(write) => Act::Update { target, change },
@@ -248,7 +254,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
                     path.loops.iter_mut().for_each(|(_, looked)| *looked = true);
                 }
                 Action::Write { target, value, label, source } => {
-                    let event = self.event(path);
+                    let event = self.event(path, source);
                     let done = event.is_some_and(|event| self.state.graph.event(event).value.is_some());
                     path.acts.push(if done {
                         Act::Other { events: 1 }
@@ -261,7 +267,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
                     path.reads.retain(|(at, ..)| target.is_some_and(|target| target.address != *at));
                 }
                 Action::Fence { label, source } => {
-                    let event = self.event(path);
+                    let event = self.event(path, source);
                     path.acts.push(if event.is_some() {
                         Act::Other { events: 1 }
                     } else {
@@ -274,9 +280,11 @@ impl<P: Process> Completions<'_, '_, '_, P> {
                         path.reads.clear();
                     }
                 }
-                Action::Barrier { .. } => {
-                    // One that the thread has not come to may never open.
-                    if self.event(path).is_none() {
+                Action::Barrier { source, .. } => {
+                    // One that the thread has not passed may never open.
+                    let event = self.event(path, source);
+                    let passed = |event| self.state.gate_of(event).is_none_or(|gate| self.state.passed(gate, event));
+                    if !event.is_some_and(passed) {
                         return true;
                     }
                     path.acts.push(Act::Other { events: 1 });

@@ -18,7 +18,7 @@ use wattle_memory::{Analysis, EventId, Graph, Kind, Label, LocationId, Model, Th
 
 use super::choose::Search;
 use super::leaf::{execution, order_fences};
-use super::process::{Action, Change, Process, Target, Written};
+use super::process::{Action, Address, Change, Process, Target, Written};
 use super::state::{Fault, State};
 use super::{Setup, Visitor};
 
@@ -31,6 +31,7 @@ struct Step {
     label: Label,
     source: u32,
     /// What an access touches, by location where an execution has the cell.
+    address: Option<Address>,
     place: Option<(LocationId, u32)>,
     value: Option<u64>,
     from: Option<From>,
@@ -44,7 +45,7 @@ enum From {
     /// The write of an idle update of the same iteration, by its number there.
     Own(usize),
     /// What a cell held that no thread of the execution touches.
-    Nowhere,
+    Untouched { unwritten: bool },
 }
 
 /// An iteration that fails.
@@ -77,7 +78,7 @@ pub(super) fn failed_iterations<P: Process, V: Visitor<P>>(
             return ControlFlow::Break(());
         }
         let one = with(graph, analysis, search.setup.model, &[first]);
-        if !first.faults.is_empty() || may_race(search.setup.model, &one) {
+        if !first.faults.is_empty() || may_race(search.setup.model, &one) || reads_unwritten(&one) {
             tell(search, state, one, &first.faults)?;
         }
         let writes = |iteration: &Iteration| iteration.steps.iter().any(|step| step.label.kind == Kind::Write);
@@ -217,7 +218,7 @@ impl<P: Process> Ways<'_, '_, P> {
                     return;
                 }
                 Action::Fence { label, source } => {
-                    way.steps.push(Step { label, source, place: None, value: None, from: None });
+                    way.steps.push(Step { label, source, address: None, place: None, value: None, from: None });
                 }
                 Action::Fault { fault, source } => way.faults.push(Fault { thread: self.thread, fault, source }),
                 Action::LoopHead { label } => {
@@ -255,13 +256,14 @@ impl<P: Process> Ways<'_, '_, P> {
 
     fn step(&self, label: Label, source: u32, target: Target, value: u64, from: Option<From>) -> Step {
         let place = self.state.cells.get(&target.address).map(|cell| (cell.location, target.reference));
-        Step { label, source, place, value: Some(value), from }
+        Step { label, source, address: Some(target.address), place, value: Some(value), from }
     }
 
     /// Where a read of the iteration may have its value from, and the value.
     fn sources(&self, way: &Way<P>, target: Target) -> Vec<(From, u64)> {
         let Some(cell) = self.state.cells.get(&target.address) else {
-            return vec![(From::Nowhere, P::initial(self.setup.world, target.address).value)];
+            let initial = P::initial(self.setup.world, target.address);
+            return vec![(From::Untouched { unwritten: initial.unwritten }, initial.value)];
         };
         let here =
             |step: &Step| step.label.kind == Kind::Write && step.place.is_some_and(|(at, _)| at == cell.location);
@@ -285,11 +287,13 @@ fn idle(change: Change, found: u64, write: Label) -> Option<bool> {
 struct Grown {
     graph: Graph,
     parts: Vec<Vec<EventId>>,
+    /// The cells that nobody touches but they.
+    cells: Vec<(Address, LocationId)>,
 }
 
 /// Puts iterations into an execution.
 fn with(graph: &Graph, analysis: &Analysis, model: Model, iterations: &[&Iteration]) -> Grown {
-    let mut grown = Grown { graph: graph.clone(), parts: Vec::new() };
+    let mut grown = Grown { graph: graph.clone(), parts: Vec::new(), cells: Vec::new() };
     // From the last place to the first, so that the places that are left stay where they are.
     let mut order: Vec<&Iteration> = iterations.to_vec();
     order.sort_by_key(|iteration| std::cmp::Reverse(iteration.before));
@@ -318,7 +322,13 @@ fn with(graph: &Graph, analysis: &Analysis, model: Model, iterations: &[&Iterati
             match step.from {
                 Some(From::Event(write)) => graph.set_source(event, moved(write)),
                 Some(From::Own(write)) => graph.set_source(event, first + write),
-                Some(From::Nowhere) | None => {}
+                Some(From::Untouched { unwritten }) => {
+                    let location = graph.add_location(step.value.unwrap_or(0), unwritten);
+                    graph.set_location(event, location, location as u32);
+                    graph.set_source(event, graph.initial(location));
+                    grown.cells.extend(step.address.map(|address| (address, location)));
+                }
+                None => {}
             }
             if step.label.kind == Kind::Write {
                 graph.join_halves(event - 1, event);
@@ -354,6 +364,13 @@ fn may_race(model: Model, grown: &Grown) -> bool {
     grown.parts.iter().flatten().any(|&own| (0..graph.len()).any(|other| model.may_race(graph, own, other)))
 }
 
+/// Whether an iteration reads memory that nobody has written.
+fn reads_unwritten(grown: &Grown) -> bool {
+    let graph = &grown.graph;
+    let unwritten = |&event: &EventId| graph.source(event).is_some_and(|source| graph.event(source).unwritten);
+    grown.parts.iter().flatten().any(unwritten)
+}
+
 /// The same between two iterations.
 fn may_race_between(model: Model, grown: &Grown) -> bool {
     let [first, second] = &grown.parts[..] else { return false };
@@ -367,9 +384,11 @@ fn tell<P: Process, V: Visitor<P>>(
     grown: Grown,
     faults: &[Fault],
 ) -> ControlFlow<()> {
-    let Some((graph, analysis)) = ordered(search, grown.graph) else { return ControlFlow::Continue(()) };
+    let Grown { graph, cells, .. } = grown;
+    let Some((graph, analysis)) = ordered(search, graph) else { return ControlFlow::Continue(()) };
     let mut execution = execution(state, &graph, &analysis, Vec::new());
     execution.faults.extend(faults);
+    execution.cells.extend(&cells);
     search.visitor.failed_iteration(&execution)
 }
 

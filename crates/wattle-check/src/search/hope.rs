@@ -57,7 +57,8 @@ pub(super) fn later<P: Process>(
 /// read-modify-writes that begins there: nothing new can come before what it has read, and the read must not come after.
 fn is_overtaken<P: Process>(setup: &Setup<'_, P>, state: &State<P>, read: EventId) -> bool {
     let graph = &state.graph;
-    let here = |event: EventId| graph.event(event).label.atomic && graph.event(event).location == graph.event(read).location;
+    let here =
+        |event: EventId| graph.event(event).label.atomic && graph.event(event).location == graph.event(read).location;
     let last = |mut write: EventId| {
         for _ in 0..graph.len() {
             if graph.event(write).thread.is_none() {

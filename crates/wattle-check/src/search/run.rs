@@ -228,7 +228,14 @@ fn event<P: Process>(
     source: u32,
     what: Option<(Address, Option<u64>)>,
 ) -> (EventId, bool) {
-    let known = state.runners[thread].trail.get(run.at).copied();
+    let mut known = state.runners[thread].trail.get(run.at).copied();
+    // What the thread ran ahead to with an index that was not known, and that has turned out to be out of bounds, it does
+    // not do.
+    while let Some(skipped) = known.filter(|&known| state.graph.event(known).source != source) {
+        state.graph.replace(skipped, Label::fence(Level::Thread), u32::MAX);
+        state.runners[thread].trail.remove(run.at);
+        known = state.runners[thread].trail.get(run.at).copied();
+    }
     let event = known.unwrap_or_else(|| {
         let event = match state.runners[thread].promised.front().copied() {
             None => state.graph.add(thread, label, source),

@@ -47,7 +47,14 @@ fn alone<P: Process, V: Visitor<P> + Send>(setup: &Setup<'_, P>, visitor: &mut V
 }
 
 fn new<'s, 'a, P: Process, V>(setup: &'s Setup<'a, P>, visitor: &'s mut V, shared: &'s Global) -> Search<'s, 'a, P, V> {
-    Search { setup, visitor, statistics: Statistics::default(), watch: Watch::new(&setup.limits), stopped: None, shared }
+    Search {
+        setup,
+        visitor,
+        statistics: Statistics::default(),
+        watch: Watch::new(&setup.limits),
+        stopped: None,
+        shared,
+    }
 }
 
 /// How many draws may come to nothing for each one that is wanted.
