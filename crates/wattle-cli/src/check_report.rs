@@ -68,6 +68,11 @@ pub fn text(session: &mut Session<'_>, judged: &Judged, first: bool) -> io::Resu
             session.line(format!("    {line}"))?;
         }
     }
+    for (read, store) in &report.rests_on {
+        let what =
+            format!("the store at {store} waits for what {read} reads; without that there would be more outcomes");
+        session.line(format!("  {} {what}", session.style.paint(Tone::Note, "rests on a dependency:")))?;
+    }
     for unknown in &report.unknown {
         session.line(format!("  {} {unknown}", session.style.paint(Tone::Note, "not everything was looked at:")))?;
     }
@@ -245,6 +250,8 @@ struct VerdictDocument<'a> {
     runs: u64,
     loop_bound: Option<u32>,
     violations: Vec<ViolationDocument>,
+    /// Dependencies that keep some outcome away: the line that reads, and the line whose store waits for it.
+    rests_on: Vec<[String; 2]>,
     unknown: Vec<String>,
     outcomes: Vec<String>,
     checks: Vec<String>,
@@ -319,6 +326,7 @@ fn verdict(tried: &Tried) -> VerdictDocument<'_> {
                 runs: 0,
                 loop_bound: None,
                 violations: Vec::new(),
+                rests_on: Vec::new(),
                 unknown: vec![error.why()],
                 outcomes: Vec::new(),
                 checks: Vec::new(),
@@ -343,6 +351,7 @@ fn verdict(tried: &Tried) -> VerdictDocument<'_> {
         runs: report.runs,
         loop_bound: (report.statistics.bounded > 0).then_some(report.loop_bound),
         violations: violations.collect(),
+        rests_on: report.rests_on.iter().map(|(read, store)| [read.to_string(), store.to_string()]).collect(),
         unknown: report.unknown.iter().map(ToString::to_string).collect(),
         outcomes: report.outcomes.keys().cloned().collect(),
         checks: report.checks.clone(),

@@ -183,3 +183,45 @@ fn without_load_buffering_no_dependency_matters() {
         assert_eq!(report.verdict, Verdict::Holds, "case {case}");
     }
 }
+
+/// The one's store is the same whatever it reads, but not behind the same fences; so it waits for the read.
+#[kernel]
+fn kept_apart(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>) {
+    if acc.thread_in_grid() == 0 {
+        let a = x.load(0);
+        if a == 1 {
+            y.store(0, 1);
+        } else {
+            acc.mem_fence(Scope::Device, Order::AcqRel);
+            y.store(0, 1);
+        }
+        seen.store(0, a);
+    } else {
+        let b = y.load(0);
+        x.store(0, b);
+        seen.store(1, b);
+    }
+}
+
+/// What is kept away by a dependency alone is said, with both lines.
+#[test]
+fn a_verdict_that_rests_on_a_dependency_says_so() {
+    let scenario = |device: &Device| {
+        let [x, y] = [device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(1)?];
+        let seen = device.alloc_zeroed::<u32>(2)?;
+        let queue = device.queue()?;
+        queue.launch(ThreadSpec::new(2, 1), kept_apart(&x, &y, &seen))?;
+        assert_ne!(seen.read(&queue)?, [1, 1], "both have read 1");
+        Ok(())
+    };
+    let text: Vec<&str> = include_str!("dependencies.rs").lines().map(str::trim).collect();
+    let line = |at: u32| text[at as usize - 1];
+    for target in [Target::Portable, Target::Ptx { sm: 90 }, Target::Vulkan, Target::Host] {
+        let report = Checker::for_target(target).check(scenario).unwrap();
+        assert_eq!(report.verdict, Verdict::Holds);
+        let lines: Vec<_> = report.rests_on.iter().map(|(read, store)| (line(read.line), line(store.line))).collect();
+        let either = [("let a = x.load(0);", "y.store(0, 1);"), ("let b = y.load(0);", "x.store(0, b);")];
+        assert!(!lines.is_empty() && lines.iter().all(|pair| either.contains(pair)), "{target}: {lines:?}");
+    }
+    assert_eq!(Checker::new(Model::Sc).check(scenario).unwrap().rests_on, []);
+}

@@ -213,6 +213,11 @@ impl Program {
         self.exits_on_memory.contains(&label)
     }
 
+    /// Whether the code has a loop without a bound.
+    pub fn has_unbounded_loop(&self) -> bool {
+        self.code.iter().any(|instr| matches!(instr.op, Op::BackEdge { .. }))
+    }
+
     /// Whether a thread may wait for others: in a loop without a bound, or at a barrier.
     pub fn waits(&self) -> bool {
         self.code.iter().any(|instr| matches!(instr.op, Op::BackEdge { .. } | Op::Barrier(_)))

@@ -40,6 +40,8 @@ pub(super) struct Phase {
     pub violations: Vec<Violation>,
     pub unknown: Vec<Unknown>,
     pub statistics: Statistics,
+    /// The dependencies that keep some outcome away: the line that reads, and the one that stores.
+    pub rests_on: Vec<(wattle_ir::Site, wattle_ir::Site)>,
     pub shapes: Vec<String>,
     pub symmetric: bool,
     /// The instructions that ran.

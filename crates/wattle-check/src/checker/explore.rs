@@ -34,6 +34,7 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
         orders: Default::default(),
         checks: Vec::new(),
         statistics: Statistics::default(),
+        rests_on: Vec::new(),
         symmetric: false,
         runs: 0,
         elapsed: Default::default(),
@@ -144,6 +145,7 @@ fn explore(
         }
         for phase in path.phases.iter().skip(known.min(path.phases.len())) {
             report.statistics.add(&phase.statistics);
+            phase.rests_on.iter().for_each(|lines| note(&mut report.rests_on, *lines));
             report.symmetric |= phase.symmetric;
             report.executed.extend(&phase.executed);
             phase.shapes.iter().for_each(|shape| note(&mut report.shapes, shape.clone()));

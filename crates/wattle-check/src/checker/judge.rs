@@ -42,6 +42,7 @@ pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> 
         shapes: world.launches.iter().map(shape_text).collect(),
         symmetric: symmetric.iter().any(|class| class.len() > 1),
         executed: BTreeSet::new(),
+        rests_on: Vec::new(),
         world: world.clone(),
     };
     let has_races = !matches!(checker.model, Model::Sc | Model::Unordered);
@@ -54,6 +55,9 @@ pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> 
         (phase.statistics, phase.unknown) = (Statistics::default(), Vec::new());
         judge = Judge::new(run, phase.world.clone(), false, forbids_races);
         judge.search_all(&symmetric, &mut phase)?;
+    }
+    if judge.violations.is_empty() && phase.unknown.is_empty() && phase.statistics.dependent > 0 {
+        phase.rests_on = judge.rests_on()?;
     }
     if judge.violations.is_empty() && judge.outcomes.is_empty() && phase.unknown.is_empty() {
         phase.unknown.push(Unknown::Nothing);
@@ -88,10 +92,10 @@ fn symmetric(world: &World) -> Vec<Vec<ThreadId>> {
 }
 
 /// What looks at each execution.
-struct Judge<'r> {
-    run: &'r Run,
-    world: Arc<World>,
-    outcomes: BTreeMap<Memory, (Box<Witness>, Option<Orders>)>,
+pub(super) struct Judge<'r> {
+    pub run: &'r Run,
+    pub world: Arc<World>,
+    pub outcomes: BTreeMap<Memory, (Box<Witness>, Option<Orders>)>,
     executed: BTreeSet<(u32, u32)>,
     violations: Vec<Violation>,
     /// The schedule that is looked at; then only stuck threads are of interest.
@@ -100,7 +104,7 @@ struct Judge<'r> {
     writes: Vec<Vec<u32>>,
     too_many: bool,
     /// Whether the search may take the program to have no races, which ends when one is found.
-    assume_race_free: bool,
+    pub assume_race_free: bool,
     /// Whether a race is an error; elsewhere one only means that the program has to be searched in full.
     forbids_races: bool,
     raced: bool,
@@ -370,7 +374,7 @@ impl Visitor<KernelThread> for Judge<'_> {
 }
 
 /// The memories that an execution can leave: one, unless unordered writes leave several.
-fn last_memories(execution: &Execution<'_, KernelThread>) -> Vec<Memory> {
+pub(super) fn last_memories(execution: &Execution<'_, KernelThread>) -> Vec<Memory> {
     let mut memories = vec![Vec::new()];
     for &(address, location) in &execution.cells {
         if World::is_shared(address.memory) || address.memory == u32::MAX {

@@ -26,6 +26,7 @@ mod orders;
 mod progress;
 mod queue;
 mod report;
+mod rests;
 mod schedule;
 mod witness;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use wattle_core::Error;
-use wattle_ir::Stmt;
+use wattle_ir::{Site, Stmt};
 use wattle_memory::{EventId, Model, Target};
 
 use super::orders::Orders;
@@ -169,6 +169,9 @@ pub struct Report {
     pub example: Option<Box<Witness>>,
     /// The checks of the scenario that held in every run.
     pub checks: Vec<String>,
+    /// Dependencies that keep some outcome away, each by the line that reads and the line whose store waits for it: a
+    /// compiler that saw through them would let the outcome happen.
+    pub rests_on: Vec<(Site, Site)>,
     /// How much was searched.
     pub statistics: Statistics,
     /// Whether like threads were taken for one another.

@@ -103,6 +103,8 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             if std::mem::take(&mut state.renumbered) {
                 known = None;
             }
+            let waits = |runner: &&Runner<P>| runner.waiting.is_some() && runner.depends;
+            self.statistics.dependent += u64::from(state.runners.iter().filter(waits).nth(1).is_some());
             if state.is_broken() {
                 self.statistics.abandoned += 1;
                 return Ok(());
@@ -194,10 +196,12 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
 
     /// Branches over whether a thread is taken to be sure to do something.
     fn branch_on_guess(&self, state: State<P>, guess: &Guess, stack: &mut Vec<Open<P>>) -> Result<(), Halt> {
-        let mut with = state.clone();
-        assume(self.setup, &mut with, guess)?;
+        for way in &guess.ways {
+            let mut with = state.clone();
+            assume(self.setup, &mut with, guess, way)?;
+            stack.push(Open { state: with, known: None });
+        }
         stack.push(Open { state: State { guessed: true, ..state }, known: None });
-        stack.push(Open { state: with, known: None });
         Ok(())
     }
 

@@ -104,6 +104,8 @@ pub(super) struct Common {
     pub beyond: Vec<Act>,
     /// Whether there were more completions than were compared.
     pub undecided: bool,
+    /// Whether some of them perform a store that others do not, or that is not known.
+    pub depends: bool,
     /// Reads that were taken to be one.
     pub ties: Vec<(EventId, EventId)>,
 }
@@ -151,30 +153,8 @@ pub(super) fn common<P: Process>(
     thread: usize,
     given: Given<'_>,
 ) -> Option<Common> {
-    let runner = &state.runners[thread];
-    let first = runner.waiting?;
-    let mut start = Path {
-        process: runner.process.clone(),
-        acts: Vec::new(),
-        at: 0,
-        kept: 0,
-        loops: Vec::new(),
-        turns: 0,
-        reads: Vec::new(),
-        ties: Vec::new(),
-        ahead: 0,
-    };
-    let mut open = VecDeque::new();
-    let mut completions = Completions { setup, state, runner, given };
-    let label = state.graph.event(first).label;
-    completions.answer(
-        &mut start,
-        first,
-        state.addresses.get(state.graph.event(first).location?).copied(),
-        label,
-        &mut open,
-    );
-    open.push_front(start);
+    let mut completions = Completions { setup, state, runner: &state.runners[thread], given };
+    let mut open = completions.begin()?;
     let mut common: Option<Common> = None;
     for _ in 0..MOST {
         let Some(mut path) = open.pop_front() else { break };
@@ -195,6 +175,25 @@ pub(super) fn common<P: Process>(
     Some(common)
 }
 
+/// What a thread that waits for a read does in each of its completions, as far as they are a few.
+pub(super) fn each<P: Process>(setup: &Setup<'_, P>, state: &State<P>, thread: usize, values: &Values) -> Vec<Common> {
+    let runner = &state.runners[thread];
+    let mut completions = Completions { setup, state, runner, given: Given::Merged(values) };
+    let Some((mut open, mut all)) = completions.begin().map(|open| (open, Vec::<Common>::new())) else {
+        return Vec::new();
+    };
+    for _ in 0..MOST {
+        let Some(mut path) = open.pop_front() else { break };
+        if completions.complete(&mut path, &mut open) {
+            let common = completions.told(path);
+            if !all.iter().any(|known| known.ahead == common.ahead && known.beyond == common.beyond) {
+                all.push(Common { ties: Vec::new(), ..common });
+            }
+        }
+    }
+    all
+}
+
 struct Completions<'a, 'w, 'v, P: Process> {
     setup: &'a Setup<'w, P>,
     state: &'a State<P>,
@@ -203,6 +202,28 @@ struct Completions<'a, 'w, 'v, P: Process> {
 }
 
 impl<P: Process> Completions<'_, '_, '_, P> {
+    /// The completions right after the first open read.
+    fn begin(&mut self) -> Option<VecDeque<Path<P>>> {
+        let first = self.runner.waiting?;
+        let mut start = Path {
+            process: self.runner.process.clone(),
+            acts: Vec::new(),
+            at: 0,
+            kept: 0,
+            loops: Vec::new(),
+            turns: 0,
+            reads: Vec::new(),
+            ties: Vec::new(),
+            ahead: 0,
+        };
+        let event = self.state.graph.event(first);
+        let address = self.state.addresses.get(event.location?).copied();
+        let (label, mut open) = (event.label, VecDeque::new());
+        self.answer(&mut start, first, address, label, &mut open);
+        open.push_front(start);
+        Some(open)
+    }
+
     /// The event that the thread has run ahead to, if it has. An access that is out of bounds in this completion is none.
     fn event(&self, path: &mut Path<P>, source: u32) -> Option<EventId> {
         let event = loop {
@@ -399,9 +420,11 @@ impl<P: Process> Completions<'_, '_, '_, P> {
         };
         let mut ahead = path.acts;
         let beyond = ahead.split_off(path.ahead.min(ahead.len()));
+        let open = |act: &Act| matches!(act, Act::Store { .. }) && !known(act);
+        let depends = ahead.iter().chain(&beyond).any(open);
         let mut beyond: Vec<Act> = beyond.into_iter().filter(known).collect();
         trim(&mut beyond);
-        Common { ahead, beyond, undecided: false, ties: path.ties }
+        Common { ahead, beyond, undecided: false, depends, ties: path.ties }
     }
 }
 
@@ -426,7 +449,10 @@ fn agree(common: &mut Common, other: Common) {
             _ => *act = Act::Other { events: act.events() },
         }
     }
+    let stores = |acts: &[Act]| acts.iter().filter(|act| matches!(act, Act::Store { .. })).count();
+    let most = stores(&common.beyond).max(stores(&other.beyond));
     common.beyond = both(&common.beyond, &other.beyond);
+    common.depends |= other.depends || stores(&common.beyond) < most;
     common.ties.extend(other.ties);
 }
 

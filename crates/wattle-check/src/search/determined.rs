@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use wattle_memory::ThreadId;
 
-use super::completions::{Act, Common, Given, common};
+use super::completions::{Act, Common, Given, common, each};
 use super::process::Process;
 use super::run::{locate, provide, write_half};
 use super::state::State;
@@ -14,7 +14,8 @@ use super::{Dependencies, Problem, Setup};
 /// Something that a thread may be sure to do: it is where a compiler makes two reads one, or could not be found out.
 pub(super) struct Guess {
     thread: ThreadId,
-    common: Common,
+    /// What it may do, one way or another.
+    pub ways: Vec<Common>,
 }
 
 /// Adds what is certain; the first thing that is not, where there is one.
@@ -31,13 +32,17 @@ pub(super) fn determine<P: Process>(
         if runner.waiting.is_none() || std::mem::replace(&mut runner.compared, true) {
             continue;
         }
-        let any = common(setup, state, thread, Given::Anything).filter(|common| !common.undecided);
+        let any = common(setup, state, thread, Given::Anything);
+        state.runners[thread].depends = any.as_ref().is_none_or(|common| common.depends);
+        let any = any.filter(|common| !common.undecided);
         let least = any.as_ref().map_or(0, Common::len);
         // The values that are there are possible ones: where they differ in all else, all do.
         let present = common(setup, state, thread, Given::Present);
         if present.is_none_or(|present| present.len() <= least) {
-            any.map_or(Ok(()), |any| add(setup, state, thread, &any))?;
-            continue;
+            any.as_ref().map_or(Ok(()), |any| add(setup, state, thread, any))?;
+            if setup.dependencies != Dependencies::Ignored {
+                continue;
+            }
         }
         let values = values.get_or_init(|| Values::find(setup));
         let possible = common(setup, state, thread, Given::Possible(values));
@@ -46,18 +51,33 @@ pub(super) fn determine<P: Process>(
         let merged = common(setup, state, thread, Given::Merged(values));
         let guess = [possible.clone(), merged].into_iter().flatten().max_by_key(Common::len);
         certain.map_or(Ok(()), |certain| add(setup, state, thread, certain))?;
-        if let Some(common) = guess.filter(|guess| guess.len() > least) {
-            return Ok(Some(Guess { thread, common }));
+        let mut ways: Vec<Common> = guess.filter(|guess| guess.len() > least).into_iter().collect();
+        if setup.dependencies == Dependencies::Ignored {
+            ways = each(setup, state, thread, values).into_iter().filter(|way| way.len() > least).collect();
+        }
+        if !ways.is_empty() {
+            return Ok(Some(Guess { thread, ways }));
         }
     }
     Ok(None)
 }
 
 /// Adds what was guessed.
-pub(super) fn assume<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, guess: &Guess) -> Result<(), Problem> {
-    state.ties.extend(&guess.common.ties);
+pub(super) fn assume<P: Process>(
+    setup: &Setup<'_, P>,
+    state: &mut State<P>,
+    guess: &Guess,
+    way: &Common,
+) -> Result<(), Problem> {
+    state.ties.extend(&way.ties);
     state.guessed = true;
-    add(setup, state, guess.thread, &guess.common)
+    let read = state.runners[guess.thread].waiting.map(|read| state.graph.event(read).source);
+    let store = way.ahead.iter().chain(&way.beyond).find_map(|act| match act {
+        Act::Store { source, .. } => Some(*source),
+        Act::Read { .. } | Act::Update { .. } | Act::Fence { .. } | Act::Other { .. } => None,
+    });
+    state.ignored.extend(read.zip(store).filter(|_| setup.dependencies == Dependencies::Ignored));
+    add(setup, state, guess.thread, way)
 }
 
 fn add<P: Process>(

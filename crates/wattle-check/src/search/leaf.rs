@@ -296,6 +296,7 @@ pub(super) fn execution<'a, P: Process>(
         threads: state.runners.iter().map(|runner| &runner.process).collect(),
         faults: faults.collect::<HashSet<_>>().into_iter().collect(),
         stuck,
+        ignored: state.ignored.clone(),
         cells,
     }
 }

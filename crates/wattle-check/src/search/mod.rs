@@ -68,6 +68,9 @@ pub enum Dependencies {
     /// Those that a compiler cannot remove, which is what kernels have: a store that every value of the open reads leads
     /// to does not depend on them (`completions`).
     AsCompiled,
+    /// None: each thread may do early what any values of its open reads make it do, as long as it then does so. Values still
+    /// come from some write of the program. What is there then and not [`Dependencies::AsCompiled`] rests on a dependency.
+    Ignored,
 }
 
 /// What to search.
@@ -127,6 +130,9 @@ pub struct Execution<'a, P> {
     pub faults: Vec<Fault>,
     /// The threads that are stuck; none in a finished execution.
     pub stuck: Vec<Stuck>,
+    /// Under [`Dependencies::Ignored`]: the dependencies that were ignored, each by the statement that reads and the one
+    /// that stores.
+    pub ignored: Vec<(u32, u32)>,
     /// The cells that were touched, and their locations.
     pub cells: Vec<(Address, wattle_memory::LocationId)>,
 }
@@ -179,6 +185,9 @@ pub struct Statistics {
     pub abandoned: u64,
     /// Ends with stuck threads.
     pub stuck: u64,
+    /// How often several threads waited for reads that stores of theirs depend on: where there is none, no outcome is
+    /// kept away by a dependency.
+    pub dependent: u64,
     /// Ends at the loop bound: the search is not exhaustive if there is one.
     pub bounded: u64,
     /// Waiting loops of executions with more ways for an iteration to fail than were looked at: the search is not
@@ -192,6 +201,7 @@ impl Statistics {
         self.complete += other.complete;
         self.abandoned += other.abandoned;
         self.stuck += other.stuck;
+        self.dependent += other.dependent;
         self.bounded += other.bounded;
         self.cut += other.cut;
     }

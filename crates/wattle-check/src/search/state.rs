@@ -61,6 +61,8 @@ pub(super) struct Runner<P> {
     pub promised: VecDeque<EventId>,
     /// Whether its completions have been compared since it ran.
     pub compared: bool,
+    /// Whether some stores of its completions depend on what it reads.
+    pub depends: bool,
     /// Where it spins, the first event of the iteration that changed nothing.
     pub spins_since: Option<EventId>,
     /// The faults since `waiting`; told again when the thread is run again.
@@ -129,6 +131,8 @@ pub(super) struct State<P> {
     pub broken: bool,
     /// Whether something was added on the assumption that a thread will do it: the same execution may be built without.
     pub guessed: bool,
+    /// The dependencies that were ignored: the statement that reads, and the one that stores.
+    pub ignored: Vec<(u32, u32)>,
 }
 
 #[derive(Clone, Copy)]
@@ -151,6 +155,7 @@ impl<P: Process> State<P> {
             update: None,
             promised: VecDeque::new(),
             compared: false,
+            depends: false,
             status: if thread.after.is_empty() { Status::Ready } else { Status::NotStarted },
             spins_since: None,
             faults: Vec::new(),
@@ -171,6 +176,7 @@ impl<P: Process> State<P> {
             renumbered: false,
             broken: false,
             guessed: false,
+            ignored: Vec::new(),
         }
     }
 

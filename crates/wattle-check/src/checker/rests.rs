@@ -1,0 +1,73 @@
+//! Whether outcomes are missing only because a store depends on a read.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use wattle_core::Result;
+use wattle_ir::Site;
+
+use super::batch::Memory;
+use super::judge::{Judge, last_memories};
+use super::queue::system;
+use crate::program::KernelThread;
+use crate::search::{Dependencies, Execution, Setup, Visitor, search};
+
+/// How long is looked for an outcome that only dependencies keep away; none found by then is none said.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+impl Judge<'_> {
+    /// The dependencies, each by the line that reads and the one that stores, without which there would be an outcome that
+    /// there is not; those of the first such outcome that is found.
+    pub(super) fn rests_on(&self) -> Result<Vec<(Site, Site)>> {
+        let world = self.world.clone();
+        // What follows a loop that waits depends on it whatever a compiler sees.
+        if world.launches.iter().any(|launch| launch.program.has_unbounded_loop()) {
+            return Ok(Vec::new());
+        }
+        let threads = world.threads().map_err(|error| system("launching", error))?;
+        let mut limits = self.run.checker.limits(self.run.shared.deadline);
+        let soon = Instant::now() + PATIENCE;
+        limits.deadline = Some(limits.deadline.map_or(soon, |deadline| deadline.min(soon)));
+        let setup = Setup {
+            world: &*world,
+            threads,
+            model: self.run.checker.model,
+            loop_bound: self.run.checker.loop_bound,
+            symmetric: Vec::new(),
+            assume_race_free: self.assume_race_free,
+            system: Vec::new(),
+            dependencies: Dependencies::Ignored,
+            failed_iterations: false,
+            sample: None,
+            limits,
+        };
+        let mut more = More { known: self.outcomes.keys().collect(), found: Vec::new() };
+        search(&setup, &mut more);
+        let sites = more.found.into_iter().filter_map(|(read, store)| Some((world.site(read)?, world.site(store)?)));
+        let mut sites: Vec<(Site, Site)> = sites.collect();
+        sites.dedup();
+        Ok(sites)
+    }
+}
+
+/// Looks for an outcome that is not known.
+struct More<'j> {
+    known: BTreeSet<&'j Memory>,
+    found: Vec<(u32, u32)>,
+}
+
+impl Visitor<KernelThread> for More<'_> {
+    fn complete(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+        let new = || last_memories(execution).iter().any(|memory| !self.known.contains(memory));
+        if !execution.ignored.is_empty() && new() {
+            self.found.clone_from(&execution.ignored);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn stuck(&mut self, _: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
