@@ -79,6 +79,8 @@ fn strengthened(random: &mut Random, case: &Case) -> Case {
             while matches!(ops.get(at), Some(Op::Require { .. })) {
                 at += 1;
             }
+            // A branch that leaves the next statement out is still to leave that one out.
+            let at = at - usize::from(at > 0 && matches!(ops[at - 1], Op::SkipUnless { .. }));
             ops.insert(at, Op::Fence { label });
             return case;
         }

@@ -35,6 +35,9 @@ pub fn orders(session: &mut Session<'_>, args: &OrdersArgs) -> Result<Exit, Stop
         session.limits.within(move || panics::kept(|| OrderTable::of(&scenario, size)).0).map_err(Input::from)?;
     let table = table.map_err(|error| Input::new("orders", error.to_string()))?;
     if table.outcomes.is_empty() {
+        if let Some(reached) = session.limits.reached() {
+            return Err(Input::from(reached).into());
+        }
         let message = format!(
             "`{}` names nothing that it observes, or all of its variants race; a scenario names an observation by \
              `summary.observe(&[(\"A\", a)])`",

@@ -54,11 +54,12 @@ impl Shuffled for Vec<BoxedStrategy<String>> {
     }
 }
 
-fn barrier_operands() -> impl Strategy<Value = String> {
-    (0..3u8, prop::option::of((operand(), prop::option::of(operand())))).prop_map(|(instance, more)| match more {
-        None => instance.to_string(),
-        Some((resource, None)) => format!("{instance}, {resource}"),
-        Some((resource, Some(quorum))) => format!("{instance}, {resource}, {quorum}"),
+/// One that waits for other threads than those of its scope has numbers of its own, since a number is one barrier.
+fn barrier_operands(first: u8) -> impl Strategy<Value = String> {
+    (0..3u8, prop::option::of((operand(), prop::option::of(1..4u8)))).prop_map(move |(instance, more)| match more {
+        None => format!("{}", first + instance),
+        Some((resource, None)) => format!("{}, {resource}", first + instance),
+        Some((resource, Some(quorum))) => format!("{}, {resource}, {quorum}", 100 + quorum),
     })
 }
 
@@ -86,7 +87,7 @@ fn ptx() -> BoxedStrategy<String> {
         (cas, register(), memory(), operand(), operand())
             .prop_map(|(head, to, at, a, b)| format!("{head} {to}, {at}, {a}, {b}")),
         fence,
-        (one_of(&["bar.cta.sync", "bar.cta.arrive", "barrier.sync", "bar.sync"]), barrier_operands())
+        (one_of(&["bar.cta.sync", "bar.cta.arrive", "barrier.sync", "bar.sync"]), barrier_operands(0))
             .prop_map(|(head, operands)| format!("{head} {operands}")),
     ]
     .boxed()
@@ -137,7 +138,13 @@ fn vulkan() -> BoxedStrategy<String> {
         (cas, register(), memory(), operand(), operand())
             .prop_map(|(head, to, at, a, b)| format!("{head} {to}, {at}, {a}, {b}")),
         membar,
-        (prop_oneof![cbar, wait], barrier_operands()).prop_map(|(head, operands)| format!("{head} {operands}")),
+        prop_oneof![cbar, wait]
+            .prop_flat_map(|head| {
+                // Scopes that wait for different threads have numbers of their own.
+                let first = if head.contains(".sg") { 10 } else { 0 };
+                (Just(head), barrier_operands(first))
+            })
+            .prop_map(|(head, operands)| format!("{head} {operands}")),
         one_of(&["avdevice", "visdevice"]),
     ]
     .boxed()

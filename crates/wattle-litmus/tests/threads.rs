@@ -161,7 +161,8 @@ fn barriers_know_who_has_to_come() {
     let world = world(
         "Vulkan x { P0:r0=7; }
         P0@sg 0,wg 0,qf 0 | P1@sg 0,wg 0,qf 0 | P2@sg 1,wg 0,qf 0 | P3@sg 0,wg 1,qf 0 ;
-        cbar.wg 1, r0     | cbar.sg 1         | cbar.wg 1, 0, 2   | cbar.wg 1         ;",
+        cbar.wg 1, r0     | cbar.sg 2         | cbar.wg 1         | cbar.wg 1, 0, 2   ;
+        cbar.sg 2         |                   | cbar.sg 2         |                   ;",
     );
     let barriers: Vec<_> = world
         .threads()
@@ -171,12 +172,12 @@ fn barriers_know_who_has_to_come() {
             other => panic!("{other:?}"),
         })
         .collect();
-    assert_eq!(barriers[0].members, Members::Threads([0, 1, 2].into()));
+    assert_eq!(barriers[0].members, Members::Threads([0, 2].into()));
     assert_eq!((barriers[0].instance, barriers[0].resource), (1, 7));
     assert_eq!(barriers[1].members, Members::Threads([0, 1].into()));
-    assert_eq!(barriers[1].resource, 1);
-    assert_eq!(barriers[2].members, Members::Quorum(2));
-    assert_eq!(barriers[3].members, Members::Threads([3].into()));
+    assert_eq!(barriers[1].resource, 2);
+    assert_eq!(barriers[2].members, Members::Threads([0, 2].into()));
+    assert_eq!(barriers[3].members, Members::Quorum(2));
 }
 
 #[test]

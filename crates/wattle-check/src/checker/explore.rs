@@ -71,7 +71,7 @@ fn try_shapes(
         if tried.iter().any(|(earlier, ..)| resolve(*earlier) == resolved) {
             continue;
         }
-        let before = std::mem::take(&mut report.shapes);
+        let (before, launches) = (std::mem::take(&mut report.shapes), report.launches.len());
         match explore(checker, frames, shared, scenario, report) {
             Ok(found) => found.into_iter().for_each(|launch| note(&mut framed, launch)),
             Err(error) if tried.is_empty() => return Err(error),
@@ -85,6 +85,10 @@ fn try_shapes(
         shapes.iter().for_each(|shape| note(&mut report.shapes, shape.clone()));
         if !report.violations.is_empty() {
             report.violated_in.clone_from(&shapes);
+        }
+        // The other shapes' launches run the same programs.
+        if !tried.is_empty() {
+            report.launches.truncate(launches);
         }
         tried.push((frames, shapes, std::mem::take(&mut report.unknown)));
         if !report.violations.is_empty() {

@@ -185,7 +185,7 @@ pub struct Report {
     /// In how many orders the accesses that threads share can happen, for each combination of observations; counted
     /// only where it was asked for.
     pub orders: BTreeMap<String, Orders>,
-    /// The programs of the launches: what advice can change.
+    /// The launches, in the first shape that was tried: what advice can change, and what is written as litmus files.
     pub launches: Vec<std::sync::Arc<crate::program::World>>,
 }
 
