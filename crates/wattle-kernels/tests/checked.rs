@@ -409,7 +409,7 @@ fn a_time_limit_holds_for_a_long_plain_kernel() {
             .time(time)
             .check(|device| {
                 let x = device.alloc_zeroed::<u32>(8)?;
-                device.queue()?.launch(ThreadSpec::new(2, 1), plain_accesses(&x, 2000))
+                device.queue()?.launch(ThreadSpec::new(2, 1), plain_accesses(&x, 1000))
             })
             .unwrap();
         assert!(report.verdict == Verdict::Unknown || report.verdict == Verdict::Holds, "{:?}", report.violations);
@@ -417,4 +417,81 @@ fn a_time_limit_holds_for_a_long_plain_kernel() {
         assert!(begun.elapsed() < time + Duration::from_secs(20), "{:?}", begun.elapsed());
         println!("{time:?}: {:?}", begun.elapsed());
     }
+}
+
+/// Gives an element of its own, or one that is out of bounds.
+#[kernel]
+fn index_from_memory(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>) {
+    if acc.thread_in_grid() == 0 {
+        let i = x.load(0);
+        y.store(i, 1);
+    } else if y.load(0) == 1 {
+        x.store(0, 5);
+    }
+}
+
+/// Counts the attempts that fail.
+#[kernel]
+fn attempts(acc: &Acc, x: Atomic<u32>, seen: Atomic<u32>) {
+    if acc.thread_in_grid() == 0 {
+        let mut n = 0;
+        while x.compare_exchange(0, 1, 2) != 1 {
+            n += 1;
+        }
+        seen.store(0, n);
+    } else {
+        x.store(0, 1);
+    }
+}
+
+/// The loop goes round 21 times, which is beyond the bound; then the assertion fails.
+#[kernel]
+fn fails_beyond_the_bound(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, z: Atomic<u32>, seen: Atomic<u32>) {
+    if acc.thread_in_grid() == 0 {
+        if seen.load(1) == 1 {
+            let mut sum = 0;
+            loop {
+                let n = x.fetch_add(0, 1);
+                sum += y.load(0);
+                if n >= 20 {
+                    break;
+                }
+            }
+            assert!(sum > 1000);
+        }
+    } else {
+        let a = z.load(0);
+        seen.store(1, 1);
+        seen.store(0, a);
+    }
+}
+
+#[test]
+fn an_index_that_only_itself_leads_to_is_none() {
+    let report = checked(|device| {
+        let (x, y) = (device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(1)?);
+        device.queue()?.launch(ThreadSpec::new(2, 1), index_from_memory(&x, &y))
+    });
+    // Written is `y[0]` where `x` is 0; then `x` becomes 5, which the first thread has not read.
+    assert_eq!(report.verdict, Verdict::Holds, "{:?}", report.violations);
+}
+
+#[test]
+fn attempts_that_fail_are_iterations_within_the_bound() {
+    let report = checked(|device| {
+        let (x, seen) = (device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(2)?);
+        device.queue()?.launch(ThreadSpec::new(2, 1), attempts(&x, &seen))
+    });
+    assert_eq!((report.verdict, &report.unknown[..]), (Verdict::Unknown, &[Unknown::LoopBound(4)][..]));
+}
+
+#[test]
+fn what_fails_beyond_the_bound_is_not_said_to_hold() {
+    let report = checked(|device| {
+        let [x, y, z] =
+            [device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(1)?];
+        let seen = device.alloc_zeroed::<u32>(2)?;
+        device.queue()?.launch(ThreadSpec::new(2, 1), fails_beyond_the_bound(&x, &y, &z, &seen))
+    });
+    assert_eq!(report.verdict, Verdict::Unknown);
 }

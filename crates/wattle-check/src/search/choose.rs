@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use wattle_memory::{Analysis, EventId, Set, ThreadId, stop};
 
-use super::determined::{Guess, assume, determine};
+use super::determined::{Guess, When, assume, determine};
 use super::hope;
 use super::leaf::leaf;
 use super::limit::Watch;
@@ -99,7 +99,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
                 return Err(Halt::Stopped(limit));
             }
             settle(self.setup, &mut state)?;
-            let guess = determine(self.setup, &mut state, &self.shared.values)?;
+            let guess = determine(self.setup, &mut state, &self.shared.values, When::Early)?;
             if std::mem::take(&mut state.renumbered) {
                 known = None;
             }
@@ -143,6 +143,18 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             if self.setup.assume_race_free && self.read_what_happened_before(&mut state, &now) {
                 continue;
             }
+            // Plain reads have had the chance to read what happens before them, which takes no looking ahead.
+            let before = state.known_events();
+            let guess = determine(self.setup, &mut state, &self.shared.values, When::Late)?;
+            if let Some(guess) = guess {
+                state.renumbered = false;
+                return self.branch_on_guess(state, &guess, stack);
+            }
+            if state.known_events() != before {
+                known = None;
+                state.renumbered = false;
+                continue;
+            }
             let mut choices = self.choices(&state, &now);
             let gate = self.open_gate(&state);
             if at_bound {
@@ -163,7 +175,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
                 }
                 return Ok(());
             };
-            if self.is_hopeless(&state, &now, &choices, gate.is_some()) {
+            if !at_bound && self.is_hopeless(&state, &now, &choices, gate.is_some()) {
                 self.statistics.abandoned += 1;
                 return Ok(());
             }
@@ -314,6 +326,13 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
     fn forced(&self, state: &State<P>, analysis: &Analysis) -> Option<(ThreadId, EventId, EventId)> {
         let choices = self.choices(state, analysis);
         let choice = best(state, &choices)?;
+        // Who is not looked ahead for may be sure to write, unless he goes on anyway.
+        let goes_on = |thread: ThreadId| choices.iter().any(|choice| choice.thread == thread && choice.goes_on());
+        let open =
+            |(thread, runner): (ThreadId, &Runner<P>)| runner.waiting.is_some() && !runner.compared && !goes_on(thread);
+        if state.runners.iter().enumerate().any(open) {
+            return None;
+        }
         let [source] = choice.sources[..] else { return None };
         let others = choices.iter().any(|other| other.read != choice.read && other.goes_on());
         let mut spinning = state.spinning(choice.read).cloned().unwrap_or_default();

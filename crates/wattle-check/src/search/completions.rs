@@ -25,7 +25,7 @@ use super::values::Values;
 const MOST: usize = 96;
 
 /// How many actions a completion has at the most.
-const FAR: usize = 4096;
+const FAR: usize = 1024;
 
 /// How many times a loop that does not wait on atomics goes round in a completion at the most.
 const TURNS: u32 = 512;
@@ -118,13 +118,18 @@ impl Common {
 
     /// How much there is in it that is not in the graph.
     pub fn len(&self) -> usize {
+        self.known_ahead() + self.beyond.len()
+    }
+
+    /// How much is known of what the thread has run ahead to, and is not in the graph.
+    pub fn known_ahead(&self) -> usize {
         let known = |act: &Act| match act {
             Act::Read { target, .. } => usize::from(target.is_some()),
             Act::Update { target, change } => usize::from(target.is_some()) + usize::from(change.is_known()),
             Act::Store { target, value, .. } => usize::from(target.is_some()) + usize::from(value.is_some()),
             Act::Fence { .. } | Act::Other { .. } => 0,
         };
-        self.ahead.iter().map(known).sum::<usize>() + self.beyond.len()
+        self.ahead.iter().map(known).sum()
     }
 }
 
@@ -332,7 +337,8 @@ impl<P: Process> Completions<'_, '_, '_, P> {
                 Action::NeedsValue => {
                     let Some(mut ways) = path.process.ways(self.setup.world) else { return false };
                     let Some(first) = ways.pop() else { return false };
-                    open.extend(ways.into_iter().map(|process| Path { process, ..path.clone() }));
+                    let most = (MOST + 1).saturating_sub(open.len());
+                    open.extend(ways.into_iter().take(most).map(|process| Path { process, ..path.clone() }));
                     path.process = first;
                 }
                 Action::Fault { .. } => {}
@@ -391,6 +397,10 @@ impl<P: Process> Completions<'_, '_, '_, P> {
             }
         };
         for &answer in &answers[1..] {
+            // More are not compared.
+            if open.len() > MOST {
+                break;
+            }
             let mut other = path.clone();
             take(&mut other, answer);
             open.push_back(other);
@@ -436,12 +446,20 @@ fn trim(acts: &mut Vec<Act>) {
 
 /// Keeps what another completion does too.
 fn agree(common: &mut Common, other: Common) {
-    for (act, other) in common.ahead.iter_mut().zip(&other.ahead) {
-        match (&mut *act, other) {
-            (Act::Read { target, .. }, Act::Read { target: also, .. }) if target == also => {}
-            (Act::Update { target, change }, Act::Update { target: at, change: also })
+    // By the events that they are: one completion may make an access that is out of bounds in the other.
+    let (mut at, mut theirs) = (0, other.ahead.iter().peekable());
+    let mut from = 0;
+    for act in &mut common.ahead {
+        while theirs.peek().is_some_and(|_| from < at) {
+            from += theirs.next().map_or(0, Act::events);
+        }
+        let also = theirs.peek().copied().filter(|_| from == at);
+        at += act.events();
+        match (&mut *act, also) {
+            (Act::Read { target, .. }, Some(Act::Read { target: also, .. })) if target == also => {}
+            (Act::Update { target, change }, Some(Act::Update { target: at, change: also }))
                 if target == at && change == also => {}
-            (Act::Store { target, value, .. }, Act::Store { target: at, value: also, .. }) => {
+            (Act::Store { target, value, .. }, Some(Act::Store { target: at, value: also, .. })) => {
                 // One of the two may be the same alone.
                 *target = target.filter(|_| *target == *at);
                 *value = value.filter(|_| *value == *also);

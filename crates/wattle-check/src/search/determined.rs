@@ -18,20 +18,32 @@ pub(super) struct Guess {
     pub ways: Vec<Common>,
 }
 
+/// For which threads completions are compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    /// For those that do not wait for a plain read which may soon have its one source ([`Setup::assume_race_free`]).
+    Early,
+    /// For all.
+    Late,
+}
+
 /// Adds what is certain; the first thing that is not, where there is one.
 pub(super) fn determine<P: Process>(
     setup: &Setup<'_, P>,
     state: &mut State<P>,
     values: &OnceLock<Values>,
+    when: When,
 ) -> Result<Option<Guess>, Problem> {
     if setup.dependencies == Dependencies::AsWritten {
         return Ok(None);
     }
     for thread in 0..state.runners.len() {
         let runner = &mut state.runners[thread];
-        if runner.waiting.is_none() || std::mem::replace(&mut runner.compared, true) {
+        let Some(read) = runner.waiting.filter(|_| !runner.compared) else { continue };
+        if when == When::Early && setup.assume_race_free && !state.graph.event(read).label.atomic {
             continue;
         }
+        runner.compared = true;
         let any = common(setup, state, thread, Given::Anything);
         state.runners[thread].depends = any.as_ref().is_none_or(|common| common.depends);
         let any = any.filter(|common| !common.undecided);
@@ -47,14 +59,18 @@ pub(super) fn determine<P: Process>(
         let values = values.get_or_init(|| Values::find(setup));
         let possible = common(setup, state, thread, Given::Possible(values));
         let certain = possible.as_ref().filter(|common| !common.undecided).or(any.as_ref());
-        let least = certain.map_or(0, Common::len);
+        let (least, ahead) = (certain.map_or(0, Common::len), certain.map_or(0, Common::known_ahead));
         let merged = common(setup, state, thread, Given::Merged(values));
         let guess = [possible.clone(), merged].into_iter().flatten().max_by_key(Common::len);
         certain.map_or(Ok(()), |certain| add(setup, state, thread, certain))?;
-        let mut ways: Vec<Common> = guess.filter(|guess| guess.len() > least).into_iter().collect();
+        let mut ways: Vec<Common> = guess.into_iter().collect();
         if setup.dependencies == Dependencies::Ignored {
-            ways = each(setup, state, thread, values).into_iter().filter(|way| way.len() > least).collect();
+            ways = each(setup, state, thread, values);
         }
+        // What was guessed before is there.
+        let promised = &state.runners[thread].promised;
+        let is_there = |act: &Act| promised.iter().any(|&event| act.is(state, event));
+        ways.retain(|way| way.len() > least && (way.known_ahead() > ahead || !way.beyond.iter().all(is_there)));
         if !ways.is_empty() {
             return Ok(Some(Guess { thread, ways }));
         }

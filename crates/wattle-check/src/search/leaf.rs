@@ -158,12 +158,13 @@ fn identity<P: Process>(state: &State<P>, graph: &Graph) -> u128 {
     let mut co: Vec<_> =
         graph.chosen_coherence().pairs().map(|(first, second)| (known(first), known(second))).collect();
     co.sort_unstable();
-    let digest = |seed: u64| {
-        let mut hasher = rustc_hash::FxHasher::default();
-        (seed, &events, &co).hash(&mut hasher);
-        hasher.finish()
-    };
-    u128::from(digest(1)) << 64 | u128::from(digest(2))
+    let mut barriers: Vec<_> =
+        graph.barrier_order().pairs().map(|(first, second)| (known(first), known(second))).collect();
+    barriers.sort_unstable();
+    let (mut first, mut second) = (rustc_hash::FxHasher::default(), std::hash::DefaultHasher::new());
+    (&events, &co, &barriers).hash(&mut first);
+    (&events, &co, &barriers).hash(&mut second);
+    u128::from(first.finish()) << 64 | u128::from(second.finish())
 }
 
 /// An order of the sequentially consistent fences under which everything holds, if there is one: one with a data race
@@ -235,7 +236,7 @@ fn spins<P: Process, V: Visitor<P>>(
         if search.is_stopped() {
             return None;
         }
-        if settle(search.setup, &mut state).is_err() {
+        if settle(search.setup, &mut state).is_err() || state.is_broken() {
             continue;
         }
         if state.runners[thread].status == Status::Spins {

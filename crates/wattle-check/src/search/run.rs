@@ -153,6 +153,7 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
                 if let (Some(location), true) = (state.graph.event(first).location, certain) {
                     write_half(state, first, second, change, location);
                 }
+                run.heads.iter_mut().for_each(|head| head.looked = true);
                 let waits = run.speculative;
                 answer(setup, state, thread, &mut run, first);
                 if run.speculative && !waits {
@@ -205,6 +206,13 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
             Action::Done => break Status::Done,
         }
     };
+    if matches!(status, Status::Done | Status::Halted) {
+        // Accesses at the end that have turned out to be out of bounds.
+        let trail = &mut state.runners[thread].trail;
+        for skipped in trail.split_off(run.at.min(trail.len())) {
+            state.graph.replace(skipped, Label::fence(Level::Thread), u32::MAX);
+        }
+    }
     let runner = &mut state.runners[thread];
     runner.status = status;
     // Where the thread spins, what it looks at again and again.
@@ -356,7 +364,6 @@ fn changed<P: Process>(run: &mut Run<P>, state: &State<P>, read: EventId) {
     };
     for head in &mut run.heads {
         head.effect |= !idle;
-        head.looked = true;
     }
 }
 

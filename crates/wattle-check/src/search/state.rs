@@ -224,6 +224,12 @@ impl<P: Process> State<P> {
         }
     }
 
+    /// How much is known of the events: grows with each that is added, located or written.
+    pub fn known_events(&self) -> usize {
+        let located = self.graph.events().iter().filter(|event| event.location.is_some()).count();
+        self.graph.len() + located + self.writes.iter().map(Vec::len).sum::<usize>()
+    }
+
     /// Whether what was assumed of threads has turned out to be wrong.
     pub fn is_broken(&self) -> bool {
         let differ = |&(first, second): &(EventId, EventId)| {
