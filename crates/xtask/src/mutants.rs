@@ -110,8 +110,12 @@ fn mutate(root: &Path, group: &Group, shard: Option<&str>) -> io::Result<Outcome
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root).args(["mutants", "--package", group.package, "--baseline=skip", "--timeout=300"]);
     command.arg("--output").arg(&output);
-    group.files.iter().for_each(|file| drop(command.args(["--file", file])));
-    shard.iter().for_each(|shard| drop(command.args(["--shard", shard])));
+    for file in group.files {
+        command.args(["--file", file]);
+    }
+    if let Some(shard) = shard {
+        command.args(["--shard", shard]);
+    }
     command.arg("--").args(group.tests);
     // Each change is a build of its own, which debug information would make slower.
     command.env("CARGO_INCREMENTAL", "1").env("CARGO_PROFILE_DEV_DEBUG", "0").env("CARGO_PROFILE_TEST_DEBUG", "0");

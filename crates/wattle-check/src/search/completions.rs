@@ -231,15 +231,14 @@ impl<P: Process> Completions<'_, '_, '_, P> {
 
     /// The event that the thread has run ahead to, if it has. An access that is out of bounds in this completion is none.
     fn event(&self, path: &mut Path<P>, source: u32) -> Option<EventId> {
-        let event = loop {
+        loop {
             let event = self.runner.trail.get(path.at).copied();
             path.at += 1;
             if event.is_none_or(|event| self.state.graph.event(event).source == source) {
                 break event;
             }
             path.acts.push(Act::Other { events: 1 });
-        };
-        event
+        }
     }
 
     /// The event that the path's last action was promised as, if it was.
