@@ -130,7 +130,7 @@ fn a_litmus_file_that_is_written_is_judged_the_same() {
 /// The header stands first in every reader's grammar; what part of a scenario a file is, a text after it says.
 #[test]
 fn a_litmus_file_that_is_a_part_begins_with_its_header() {
-    let (exit, text) = wattle(&["check", "block-scan", "--emit-litmus", "vulkan", "--part", "2"]);
+    let (exit, text) = wattle(&["check", "stream", "--emit-litmus", "vulkan", "--part", "2"]);
     assert_eq!(exit, Exit::Holds, "{text}");
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("VULKAN "), "{text}");

@@ -39,6 +39,8 @@ struct Trials<'a> {
     deadline: Instant,
     /// How long one trial may take: many times what the first check took.
     each: Duration,
+    /// How many shapes the first look tries.
+    shapes: usize,
     advice: Advice,
 }
 
@@ -53,9 +55,14 @@ impl Trials<'_> {
             return false;
         }
         self.advice.tried += 1;
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        let checker = self.checker.clone().edits(edits).time(self.each.min(left));
-        explore::check(&checker, self.scenario).is_ok_and(|report| report.verdict == Verdict::Holds)
+        let left = || self.deadline.saturating_duration_since(Instant::now());
+        let holds = |checker: &Checker| {
+            explore::check(checker, self.scenario).is_ok_and(|report| report.verdict == Verdict::Holds)
+        };
+        // First in the shapes up to that in which something was wrong; what holds there is looked at in all.
+        let checker = self.checker.clone().edits(edits);
+        let first = Checker { most_shapes: Some(self.shapes), ..checker.clone().time(self.each.min(left())) };
+        holds(&first) && holds(&checker.time(left()))
     }
 
     fn time_is_up(&mut self) -> bool {
@@ -77,6 +84,7 @@ pub(super) fn advise(
         scenario,
         deadline: Instant::now() + budget,
         each: (report.elapsed * 20).max(Duration::from_millis(200)).min(budget),
+        shapes: if report.verdict == Verdict::Violated { report.shapes_tried.max(1) } else { 1 },
         advice: Advice::default(),
     };
     match report.verdict {

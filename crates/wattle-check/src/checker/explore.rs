@@ -35,6 +35,7 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
         checks: Vec::new(),
         statistics: Statistics::default(),
         rests_on: Vec::new(),
+        shapes_tried: 0,
         symmetric: false,
         runs: 0,
         elapsed: Default::default(),
@@ -67,6 +68,9 @@ fn try_shapes(
             framed.iter().map(resolve).collect::<Vec<_>>()
         };
         let resolved = resolve(frames);
+        if checker.most_shapes.is_some_and(|most| tried.len() >= most) {
+            break;
+        }
         // What makes the same of all launches as an earlier choice says nothing new.
         if tried.iter().any(|(earlier, ..)| resolve(*earlier) == resolved) {
             continue;
@@ -95,6 +99,7 @@ fn try_shapes(
             break;
         }
     }
+    report.shapes_tried = tried.len();
     report.unknown = unknown(&tried);
     Ok(())
 }

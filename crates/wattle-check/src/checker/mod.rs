@@ -67,6 +67,8 @@ pub struct Checker {
     pub(crate) count_orders: bool,
     /// Whether a scenario's own failed check does not end the check: its observations are what is wanted.
     pub(crate) keeps_on: bool,
+    /// How many shapes of launches by frames are tried, if not all: for a first look.
+    pub(crate) most_shapes: Option<usize>,
 }
 
 impl Checker {
@@ -92,6 +94,7 @@ impl Checker {
             sample: None,
             count_orders: false,
             keeps_on: false,
+            most_shapes: None,
         }
     }
 

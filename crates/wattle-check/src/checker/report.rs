@@ -167,6 +167,8 @@ pub struct Report {
     pub witnesses: BTreeMap<String, Box<Witness>>,
     /// An execution in which nothing is wrong, of the last launches of the first run.
     pub example: Option<Box<Witness>>,
+    /// How many shapes of its launches by frames were tried: at least one, up to that in which something is wrong.
+    pub shapes_tried: usize,
     /// The checks of the scenario that held in every run.
     pub checks: Vec<String>,
     /// Dependencies that keep some outcome away, each by the line that reads and the line whose store waits for it: a
