@@ -38,8 +38,12 @@ struct Flow<'k> {
 
 impl Flow<'_> {
     fn depends(&self, id: ExprId) -> bool {
-        let mut open = vec![id];
+        // A graph of shared expressions has more paths than expressions.
+        let (mut open, mut seen) = (vec![id], HashSet::new());
         while let Some(id) = open.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
             match self.kernel.exprs.get(id.index()) {
                 Some(&Expr::Slot(slot)) => {
                     if self.slots.get(slot.index()).copied().unwrap_or(true) {
