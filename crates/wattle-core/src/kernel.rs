@@ -158,12 +158,15 @@ impl ViewArgument<'_> {
 
 /// A bundle of a kernel of rank `D` with its arguments: what calling a kernel on the host gives, and what
 /// [`Queue::launch`](crate::Queue::launch) takes.
+///
+/// # Safety
+/// [`Kernel::rank`] is `D`: in a launch of another rank two blocks could take themselves for the same one.
 #[diagnostic::on_unimplemented(
     message = "this is not a kernel for launches in {D} dimensions",
     note = "the number of dimensions of the launch and of the kernel's `Acc` must be the same; a kernel is a function \
             with `#[kernel]`, called with its arguments: `queue.launch(spec, kernel(&x, &y))`"
 )]
-pub trait Launch<const D: usize>: Kernel {}
+pub unsafe trait Launch<const D: usize>: Kernel {}
 
 /// What the kernel macro makes: a kernel, its arguments, the host's function and the builder.
 #[doc(hidden)]
@@ -203,8 +206,9 @@ where
     }
 }
 
+// SAFETY: the rank is `D`.
 #[diagnostic::do_not_recommend]
-impl<const D: usize, A, H, I> Launch<D> for Bundle<D, A, H, I>
+unsafe impl<const D: usize, A, H, I> Launch<D> for Bundle<D, A, H, I>
 where
     Dim<D>: Rank,
     A: Arguments,

@@ -158,9 +158,9 @@ impl LaunchOptions {
         LaunchOptions { cooperative: true, ..self }
     }
 
-    /// How long the launch may take. Loops without a bound look at the clock now and then, and so does who starts the
-    /// blocks; a launch that is past its limit there ends in an error that names each block's last line. On the host a
-    /// bounded loop (`for`) runs to its end.
+    /// How long the launch may take. Loops look at the clock now and then, on the host all of them, on GPUs those without
+    /// a bound, and so does who starts the blocks; a launch that is past its limit there ends in an error that names each
+    /// block's last line.
     pub fn time_limit(self, limit: Duration) -> Self {
         LaunchOptions { time_limit: Some(limit), ..self }
     }
@@ -170,7 +170,8 @@ impl LaunchOptions {
         LaunchOptions { time_limit: None, ..self }
     }
 
-    /// The length, in elements, of the kernel's shared array that is sized at launch.
+    /// The length, in elements, of the kernel's shared array that is sized at launch: at least 1, or the launch of such a
+    /// kernel is refused.
     pub fn shared_len(self, elements: u32) -> Self {
         LaunchOptions { shared_len: elements, ..self }
     }

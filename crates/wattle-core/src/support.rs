@@ -118,8 +118,8 @@ pub fn step_by<I: Step>(range: Range<I>, step: I, thread: &Thread<'_>) -> Range<
     range.step_by(step)
 }
 
-/// How many iterations of bounded loops pass between two looks at the time limit: those that are not a loop over
-/// more, so that loops without a check in them stay as fast as they are.
+/// How many iterations of loops that wait for nobody pass between two looks at the time limit: enough that the inner ones,
+/// which have no check in them, stay as fast as if there were none.
 pub const STEPS_PER_LOOK: u32 = 1 << 16;
 
 /// `begin..end` in pieces of at most [`STEPS_PER_LOOK`].

@@ -10,6 +10,7 @@ use wattle_ir::{MAX_RANK, Site};
 use crate::error::{Error, ErrorKind, Fault, FaultKind, ThreadLine, format_index};
 use crate::interrupt;
 use crate::kernel::KernelInfo;
+use crate::memory::zeros;
 use crate::support::STEPS_PER_LOOK;
 
 /// The shape of a launch once the device has chosen its blocks and threads.
@@ -352,8 +353,7 @@ impl<'l> Thread<'l> {
 
     /// The block's next array in shared memory: `bytes` bytes, aligned to 8, or none where there is not so much.
     ///
-    /// The pointer is good until this worker's next block asks for its array of the same number. Every call of a
-    /// kernel's function asks for the same arrays in the same order, since they are declared at its top.
+    /// The pointer is good until this thread is dropped; a block that this worker runs within it has other arrays.
     pub(crate) fn shared_array(&self, bytes: u64, site: Site) -> Option<*mut u8> {
         let asked = self.shared_bytes.get().saturating_add(bytes);
         self.shared_bytes.set(asked);
@@ -362,20 +362,28 @@ impl<'l> Thread<'l> {
             self.fault(site, what);
             return None;
         }
-        let number = self.shared_arrays.replace(self.shared_arrays.get() + 1);
         let words = (bytes as usize).div_ceil(size_of::<u64>()).max(1);
-        SCRATCH.with_borrow_mut(|scratch| {
+        let number = ARRAYS_IN_USE.replace(ARRAYS_IN_USE.get() + 1);
+        self.shared_arrays.set(self.shared_arrays.get() + 1);
+        let array = SCRATCH.with_borrow_mut(|scratch| {
             while scratch.len() <= number {
                 scratch.push(Scratch::default());
             }
-            Some(scratch[number].at_least(words))
-        })
+            scratch[number].at_least(words)
+        });
+        if array.is_none() {
+            self.fault(site, FaultKind::SharedMemory { asked, available: 0 });
+        }
+        array
     }
 }
 
 impl Drop for Thread<'_> {
     #[inline]
     fn drop(&mut self) {
+        if self.shared_arrays.get() > 0 {
+            ARRAYS_IN_USE.set(ARRAYS_IN_USE.get() - self.shared_arrays.get());
+        }
         if let Some(bad_index) = self.bad_index.take() {
             self.keep_bad_index(bad_index);
         }
@@ -409,17 +417,20 @@ struct Scratch {
 
 thread_local! {
     static SCRATCH: RefCell<Vec<Scratch>> = const { RefCell::new(Vec::new()) };
+    /// How many of them the blocks have that run on this worker: one block, or blocks within each other.
+    static ARRAYS_IN_USE: Cell<usize> = const { Cell::new(0) };
 }
 
 impl Scratch {
-    fn at_least(&mut self, words: usize) -> *mut u8 {
+    /// Where at least so many words are, or none where the host has no memory for them.
+    fn at_least(&mut self, words: usize) -> Option<*mut u8> {
         if self.words < words || self.start.is_none() {
             self.release();
-            let slice = Box::leak(vec![0u64; words].into_boxed_slice());
+            let slice = Box::leak(zeros::<u64>(words).ok()?.into_boxed_slice());
             self.start = std::ptr::NonNull::new(slice.as_mut_ptr());
             self.words = words;
         }
-        self.start.map_or(std::ptr::null_mut(), |start| start.as_ptr().cast())
+        self.start.map(|start| start.as_ptr().cast())
     }
 
     fn release(&mut self) {
@@ -435,5 +446,53 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         self.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static INFO: KernelInfo = KernelInfo::new("k", Site { file: "", line: 0, column: 0 }, &[]);
+
+    fn state() -> LaunchState {
+        let one = [1; MAX_RANK];
+        let grid = Grid { rank: 1, blocks: one, threads: one, frames: one, frame_extent: one };
+        LaunchState::new(&INFO, grid, 0, None)
+    }
+
+    #[test]
+    fn a_block_within_another_has_shared_memory_of_its_own() {
+        let (state, site) = (state(), Site::caller());
+        let outer = Thread::new(&state, 0);
+        let first = outer.shared_array(64, site).unwrap();
+        let inner = Thread::new(&state, 0);
+        // Larger, so that it would take the place of the outer block's, which would be freed.
+        let others = [inner.shared_array(4096, site).unwrap(), inner.shared_array(8, site).unwrap()];
+        assert!(!others.contains(&first) && others[0] != others[1]);
+        drop(inner);
+        drop(outer);
+        // The next block has the first one's memory again.
+        assert_eq!(Thread::new(&state, 0).shared_array(64, site), Some(first));
+    }
+
+    #[test]
+    fn a_thread_gives_its_core_away_where_others_need_it_and_otherwise_seldom() {
+        let (soon, later) = (Duration::from_micros(1), TURN);
+        assert!(!gives_way(POLLS_BEFORE_YIELD - 1, true, later), "it has just begun");
+        assert!(gives_way(POLLS_BEFORE_YIELD, true, soon) && gives_way(POLLS_BEFORE_YIELD, false, later));
+        assert!(!gives_way(u32::MAX, false, soon), "nobody of this process waits for a core");
+    }
+
+    #[test]
+    fn work_is_looked_at_every_so_often() {
+        let state = state();
+        let thread = Thread::new(&state, 0);
+        for _ in 0..STEPS_PER_LOOK - 1 {
+            assert!(!thread.worked(1) && state.started.get().is_none());
+        }
+        // Without a limit nobody reads the clock; that it has looked shows in what it has counted.
+        assert!(!thread.worked(1) && thread.worked.get() == 0);
+        assert!(!thread.worked(STEPS_PER_LOOK) && thread.worked.get() == 0);
     }
 }

@@ -151,11 +151,15 @@ unsafe impl Kernel for LooseKernel {
     }
 }
 
-// `launch` in `run.rs` asks for the rank before it launches.
-impl Launch<1> for LooseKernel {}
-impl Launch<2> for LooseKernel {}
-impl Launch<3> for LooseKernel {}
-impl Launch<4> for LooseKernel {}
+// `launch` in `run.rs` asks for the rank before it launches, and the host runs nothing of it.
+// SAFETY: as said above.
+unsafe impl Launch<1> for LooseKernel {}
+// SAFETY: as said above.
+unsafe impl Launch<2> for LooseKernel {}
+// SAFETY: as said above.
+unsafe impl Launch<3> for LooseKernel {}
+// SAFETY: as said above.
+unsafe impl Launch<4> for LooseKernel {}
 
 /// An argument, and the buffer behind it.
 type Binding = (Box<dyn Visit>, Box<dyn AnyBuffer>);

@@ -308,7 +308,7 @@ pub fn device_fn(item: ItemFn) -> Result<TokenStream> {
         // The type has the bodies, and the documentation. It is `Copy`, so that nobody can have it do something when it
         // is dropped, which is within the kernel.
         #(#of_type)*
-        #[derive(::core::clone::Clone, ::core::marker::Copy)]
+        #[derive(::wattle::__private::Clone, ::wattle::__private::Copy)]
         #[allow(non_camel_case_types, dead_code, reason = "it stands for the function")]
         #visibility struct #name<'kernel> {
             call: ::wattle::__private::OnlyInKernels<'kernel>,

@@ -2,6 +2,9 @@
 
 use std::marker::PhantomData;
 
+pub use std::clone::Clone;
+pub use std::marker::Copy;
+
 pub use wattle_core::{
     Acc, Atomic, Draft, Indices, IntoArg, KernelInfo, Launch, Parameter, Range, Read, Thread, range, support,
 };

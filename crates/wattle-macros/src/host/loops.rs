@@ -17,8 +17,9 @@ use super::{Host, Labels, Windows, support};
 use crate::ast::{Block, Expr, ExprKind, Pattern};
 use crate::names::{self, private};
 
-/// A loop over at most so many numbers, which are known, looks at nothing: it is often taken apart altogether.
-const FEW: u64 = 256;
+/// A loop over at most so many numbers, which are known when it is compiled, looks at nothing: it is often taken apart
+/// altogether.
+const FEW: u32 = 64;
 
 impl Host {
     /// Writes what is within a loop, which has pieces of its own where `in_pieces`.
@@ -59,6 +60,12 @@ impl Host {
         quote!(if #stop { #leave })
     }
 
+    /// As [`Host::look`], but of few iterations whose number is constant the compiler makes nothing.
+    fn look_unless_few(&self, iterations: TokenStream, constant: bool, span: Span) -> TokenStream {
+        let look = self.look(iterations.clone(), span);
+        if constant { quote!(if #iterations > #FEW { #look }) } else { look }
+    }
+
     /// Ends the thread at the head of a loop without a bound, if it must end.
     pub(super) fn stop(&self, condition: Option<&Expr>, body: &Block, span: Span) -> TokenStream {
         let leaves = |x: &Expr| matches!(x.kind, ExprKind::Break(_) | ExprKind::Return(_));
@@ -82,7 +89,7 @@ impl Host {
     ) -> TokenStream {
         let support = support(span);
         if let ExprKind::Range { begin, end, inclusive } = &source.kind {
-            let few = is_few(begin, end);
+            let (few, constant) = (is_few(begin, end), is_constant(source));
             let (begin, end) = (self.expr(begin), self.expr(end));
             let pattern = self.pattern(pattern);
             let (Labels { out, again, .. }, body) = self.within(label, !inclusive && !few, |host| host.block(body));
@@ -91,10 +98,16 @@ impl Host {
                 return quote_spanned!(span=> #out: for #pattern in (#begin)#dots(#end) #body);
             }
             if *inclusive {
-                return self.counted(&out, &pattern, quote_spanned!(span=> (#begin)#dots(#end)), body, span);
+                return self.counted(
+                    &out,
+                    &pattern,
+                    quote_spanned!(span=> (#begin)#dots(#end)),
+                    body,
+                    (span, constant),
+                );
             }
             let (pieces, piece, steps) = (private("pieces"), private("piece"), private("steps"));
-            let look = self.look(quote!(#steps), span);
+            let look = self.look_unless_few(quote!(#steps), constant, span);
             return quote_spanned! {span=> {
                 let mut #pieces = #support::pieces(#begin, #end);
                 #out: while let ::core::option::Option::Some((#piece, #steps)) = #support::next_piece(&mut #pieces) {
@@ -104,14 +117,15 @@ impl Host {
             }};
         }
         let windows = self.windows_of(pattern, source, body);
+        let constant = is_constant(source);
         let source = self.expr(source);
         let pattern_tokens = self.pattern(pattern);
         let (Labels { out, .. }, checked) = self.within(label, false, |host| host.block(body));
         let Some((is_items, index_name, windows)) = windows else {
-            return self.counted(&out, &pattern_tokens, source, checked, span);
+            return self.counted(&out, &pattern_tokens, source, checked, (span, constant));
         };
         let map = private("map");
-        let checked = self.counted(&out, &pattern_tokens, quote!(#map), checked, span);
+        let checked = self.counted(&out, &pattern_tokens, quote!(#map), checked, (span, false));
         let views: Vec<_> = windows.slices.keys().map(|number| private(&format!("view{number}"))).collect();
         let names: Vec<_> = self.names(body, &windows);
         let slices: Vec<_> = windows.slices.values().cloned().collect();
@@ -166,11 +180,11 @@ impl Host {
         pattern: &TokenStream,
         source: TokenStream,
         body: TokenStream,
-        span: Span,
+        (span, constant): (Span, bool),
     ) -> TokenStream {
         let (support, left) = (support(span), private("left"));
         let look = self.look(quote!(#support::STEPS_PER_LOOK), span);
-        let rest = self.look(quote!(#support::STEPS_PER_LOOK - #left), span);
+        let rest = self.look_unless_few(quote!((#support::STEPS_PER_LOOK - #left)), constant, span);
         quote_spanned! {span=> {
             let mut #left = #support::STEPS_PER_LOOK;
             #out: for #pattern in #source {
@@ -241,11 +255,25 @@ fn is_of_others(x: &Expr) -> bool {
     }
 }
 
-/// Whether a range is of few numbers, which are known.
+/// Whether a range is known when it is compiled: of literals and constants alone.
+fn is_constant(x: &Expr) -> bool {
+    !x.any(&|x| match &x.kind {
+        ExprKind::Literal(_)
+        | ExprKind::NegativeLiteral(_)
+        | ExprKind::Constant(_)
+        | ExprKind::Cast(..)
+        | ExprKind::Binary(..)
+        | ExprKind::Range { .. } => false,
+        ExprKind::Method { name, .. } => name != "rev" && name != "step_by",
+        _ => true,
+    })
+}
+
+/// Whether a range is of few numbers, as it is written.
 fn is_few(begin: &Expr, end: &Expr) -> bool {
     let number = |x: &Expr| match &x.kind {
         ExprKind::Literal(syn::Lit::Int(number)) => number.base10_parse::<u64>().ok(),
         _ => None,
     };
-    number(begin).zip(number(end)).is_some_and(|(begin, end)| end.saturating_sub(begin) <= FEW)
+    number(begin).zip(number(end)).is_some_and(|(begin, end)| end.saturating_sub(begin) <= FEW as u64)
 }

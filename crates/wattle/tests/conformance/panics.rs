@@ -49,7 +49,8 @@ unsafe impl Kernel for Panics {
     }
 }
 
-impl Launch<1> for Panics {}
+// SAFETY: the rank is 1.
+unsafe impl Launch<1> for Panics {}
 
 fn panics(device: &Device) -> Outcome {
     if device.properties().kind != DeviceKind::Host {
@@ -106,7 +107,8 @@ unsafe impl Kernel for FirstPanics {
     }
 }
 
-impl Launch<1> for FirstPanics {}
+// SAFETY: the rank is 1.
+unsafe impl Launch<1> for FirstPanics {}
 
 fn panics_while_others_wait(device: &Device) -> Outcome {
     if device.properties().kind != DeviceKind::Host {

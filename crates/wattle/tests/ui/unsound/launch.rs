@@ -1,0 +1,9 @@
+//! A kernel that says of itself that it is for launches of another rank: two blocks would have the same items.
+
+use wattle_core::{Bundle, Kernel, Launch};
+
+struct Mine<K>(K);
+
+impl<const D: usize, A, H, I> Launch<2> for Mine<Bundle<D, A, H, I>> where Mine<Bundle<D, A, H, I>>: Kernel {}
+
+fn main() {}
