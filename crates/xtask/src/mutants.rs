@@ -33,12 +33,12 @@ const GROUPS: [Group; 5] = [
     Group {
         package: "wattle-ptx",
         files: &["crates/wattle-ptx/src/ordering.rs"],
-        tests: &["--lib", "--test", "fences"],
+        tests: &["--lib", "--test", "orderings"],
     },
     Group {
         package: "wattle-spirv",
         files: &["crates/wattle-spirv/src/ordering.rs"],
-        tests: &["--lib", "--test", "text"],
+        tests: &["--lib", "--test", "orderings"],
     },
 ];
 
@@ -158,4 +158,35 @@ fn listed(text: &str) -> Vec<String> {
         lines.next().map(|_reason| format!("{change}\n{}", place.trim()))
     };
     blocks.filter_map(entry).filter(|entry| entry.starts_with("crates/")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line that has changed since is found here, and not only when all changes are tried.
+    #[test]
+    fn every_survivor_of_the_list_is_a_line_of_its_file() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let listed = listed(&fs::read_to_string(root.join(LIST)).expect("the list"));
+        assert!(!listed.is_empty());
+        for entry in listed {
+            let (change, line) = entry.split_once('\n').expect("two lines");
+            let (path, _) = change.split_once(": ").expect("a file and a change");
+            let text = fs::read_to_string(root.join(path)).expect("a file of this repository");
+            let wanted = line.replace('‸', "");
+            assert!(wanted.len() < line.len(), "{entry}: no place is marked");
+            assert!(text.lines().any(|line| line.trim() == wanted), "{entry}: {path} has no such line");
+        }
+    }
+
+    #[test]
+    fn survivors_are_named_by_their_line() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let first = fs::read_to_string(root.join("src/mutants.rs")).expect("this file");
+        let expected =
+            format!("src/mutants.rs: replace x with y in f\n//! ‸{}", &first.lines().next().expect("a line")[4..]);
+        assert_eq!(described(root, "src/mutants.rs:1:5: replace x with y in f").expect("a line"), expected);
+        assert!(described(root, "src/mutants.rs: what").is_err());
+    }
 }

@@ -4,15 +4,14 @@ use crate::event::EventId;
 use crate::{Graph, Kind, Relation};
 
 /// The pairs of `co` that follow, with those of `first`, from: nobody reads what a write that comes before the read
-/// has overwritten; and nothing that `together` relates to both halves of a read-modify-write comes between them.
+/// has overwritten; and nothing that `ordered` relates to a read-modify-write comes between its halves.
 ///
-/// `causality` is what reads may not contradict, `ordered` says which writes some order must relate.
+/// `causality` is what reads may not contradict, `ordered` says which writes some order must relate; no write to itself.
 pub(super) fn saturate(
     graph: &Graph,
     first: Relation,
     causality: &Relation,
     ordered: impl Fn(EventId, EventId) -> bool,
-    together: impl Fn(EventId, EventId) -> bool,
 ) -> Relation {
     let mut writes = vec![Vec::new(); graph.locations()];
     let mut reads = Vec::new();
@@ -30,7 +29,7 @@ pub(super) fn saturate(
     let mut co = first;
     for &(read, source, location) in &reads {
         for &other in &writes[location] {
-            if other != source && causality.has(other, read) && ordered(other, source) {
+            if causality.has(other, read) && ordered(other, source) {
                 co.insert(other, source);
             }
         }
@@ -48,7 +47,7 @@ pub(super) fn saturate(
                 new.push((source, update));
             }
             for &other in &writes[location] {
-                if other == source || other == update || !together(read, other) || !ordered(other, update) {
+                if !ordered(other, update) {
                     continue;
                 }
                 if co.has(source, other) && !co.has(update, other) {

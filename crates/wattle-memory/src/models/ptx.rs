@@ -16,20 +16,11 @@ pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     axioms(graph, &synchronizes(graph, PatternEnd::AnyLaterWrite))
 }
 
-/// 8.7 "Morally strong operations". The two are different.
+/// 8.7 "Morally strong operations", of accesses. The two are different.
 pub(super) fn morally_strong(graph: &Graph, a: EventId, b: EventId) -> bool {
     let (first, second) = (graph.event(a), graph.event(b));
-    let accesses = first.label.is_access() && second.label.is_access();
-    if a == b || (accesses && first.location != second.location) {
-        return false;
-    }
-    graph.same_thread(a, b) || (is_strong(graph, a) && is_strong(graph, b) && graph.in_scope(a, b))
-}
-
-/// 8.4 "Operation types": fences are strong, and accesses with an order.
-fn is_strong(graph: &Graph, event: EventId) -> bool {
-    let label = &graph.event(event).label;
-    label.atomic || label.kind == Kind::Fence
+    let strong = first.label.atomic && second.label.atomic && graph.in_scope(a, b);
+    a != b && first.location == second.location && (graph.same_thread(a, b) || strong)
 }
 
 /// 8.9.2 "Observation order": reads-from of morally strong operations, through any number of read-modify-writes.
@@ -71,20 +62,19 @@ pub(super) struct Synchronization {
 /// 8.8 "Release and acquire patterns" and 8.9.4.
 pub(super) fn synchronizes(graph: &Graph, end: PatternEnd) -> Synchronization {
     let (po, observation) = (graph.po(), observation(graph));
-    let strong_write = graph.set(|event| event.label.kind == Kind::Write && event.label.atomic);
-    let strong_read = graph.set(|event| event.label.kind == Kind::Read && event.label.atomic);
-    let release = graph.set(|event| event.label.kind == Kind::Write && event.label.release);
-    let acquire = graph.set(|event| event.label.kind == Kind::Read && event.label.acquire);
-    let release_fence = graph.set(|event| event.label.kind == Kind::Fence && event.label.release);
-    let acquire_fence = graph.set(|event| event.label.kind == Kind::Fence && event.label.acquire);
+    let fences = graph.set(|event| event.label.kind == Kind::Fence);
+    let release = graph.set(|event| event.label.release);
+    let acquire = graph.set(|event| event.label.acquire);
 
+    // What is observed are strong writes, by strong reads.
     let n = graph.len();
-    let mut release_pattern = Relation::identity(n, &release) | po.from(&release_fence).to(&strong_write);
-    let mut acquire_pattern = Relation::identity(n, &acquire) | po.from(&strong_read).to(&acquire_fence);
+    let (reads, writes) = (graph.reads(), graph.writes());
+    let mut release_pattern = Relation::identity(n, &release) | po.from(&(&release & &fences)).to(&writes);
+    let mut acquire_pattern = Relation::identity(n, &acquire) | po.from(&reads).to(&(&acquire & &fences));
     if let PatternEnd::AnyLaterWrite = end {
         let at = |a: EventId, b: EventId| graph.event(a).location == graph.event(b).location;
-        release_pattern |= &po.from(&release).to(&strong_write).filter(at);
-        acquire_pattern |= &po.from(&strong_read).to(&acquire).filter(at);
+        release_pattern |= &po.from(&release).to(&writes).filter(at);
+        acquire_pattern |= &po.from(&reads).to(&acquire).filter(at);
     }
     let patterns = release_pattern.then(&observation).then(&acquire_pattern);
     let synchronizes = patterns.filter(|first, last| ends_meet(graph, first, last))
@@ -114,7 +104,7 @@ pub(super) fn axioms(graph: &Graph, with: &Synchronization) -> Result<Analysis, 
     let writes = graph.writes();
     let caused = (&causality & &same_location).from(&writes).to(&writes);
     let strong = |a: EventId, b: EventId| morally_strong(graph, a, b);
-    let co = saturate(graph, graph.chosen_coherence() | caused, &causality, strong, strong);
+    let co = saturate(graph, graph.chosen_coherence() | caused, &causality, strong);
 
     // 8.10.3: no write that is morally strong with both comes between the halves of a read-modify-write. Where one does,
     // coherence has a cycle, so this is asked first.

@@ -21,7 +21,7 @@ pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let seen = &happens_before | &rf.then(&happens_before);
     let caused = (&seen & &same_location).from(&writes).to(&writes);
     let atomic = |a: usize, b: usize| a != b && graph.event(a).label.atomic && graph.event(b).label.atomic;
-    let mo = saturate(graph, graph.chosen_coherence() | caused, &seen, atomic, |_, _| true);
+    let mo = saturate(graph, graph.chosen_coherence() | caused, &seen, atomic);
 
     // [atomics.order]/10: a read-modify-write reads the last value before its own. Where it does not, the modification
     // order has a cycle, so this is asked first.
@@ -42,16 +42,14 @@ pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
 
 /// [atomics.order]/2 and [atomics.fences]/2 to 4; a release sequence goes on through read-modify-writes alone.
 fn synchronizes(graph: &Graph, po: &Relation) -> Relation {
-    let write = graph.set(|event| event.label.kind == Kind::Write && event.label.atomic);
-    let read = graph.set(|event| event.label.kind == Kind::Read && event.label.atomic);
-    let release = graph.set(|event| event.label.release && (event.label.kind == Kind::Write));
-    let acquire = graph.set(|event| event.label.acquire && (event.label.kind == Kind::Read));
-    let release_fence = graph.set(|event| event.label.release && event.label.kind == Kind::Fence);
-    let acquire_fence = graph.set(|event| event.label.acquire && event.label.kind == Kind::Fence);
+    let atomic = graph.set(|event| event.label.atomic);
+    let fences = graph.set(|event| event.label.kind == Kind::Fence);
+    let release = graph.set(|event| event.label.release);
+    let acquire = graph.set(|event| event.label.acquire);
     let n = graph.len();
-    let rf = graph.rf().from(&write).to(&read);
+    let rf = graph.rf().from(&atomic).to(&atomic);
     let sequence = rf.then(&graph.rmw()).plus().maybe();
-    let released = Relation::identity(n, &release) | po.from(&release_fence).to(&write);
-    let acquired = Relation::identity(n, &acquire) | po.from(&read).to(&acquire_fence);
+    let released = Relation::identity(n, &release) | po.from(&(&release & &fences)).to(&graph.writes());
+    let acquired = Relation::identity(n, &acquire) | po.from(&graph.reads()).to(&(&acquire & &fences));
     released.then(&sequence).then(&rf).then(&acquired)
 }

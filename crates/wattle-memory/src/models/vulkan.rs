@@ -28,7 +28,7 @@ pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let mutual = |a: EventId, b: EventId| mutually_ordered(graph, a, b);
     let seen = &locord | &base.rf.then(&locord);
     let first = (&chosen | &seen.from(&writes).to(&writes)).filter(|a, b| initials.contains(a) || mutual(a, b));
-    let asmo = saturate(graph, first, &seen, mutual, mutual);
+    let asmo = saturate(graph, first, &seen, mutual);
     require(asmo.is_irreflexive(), "scoped modification order", "Memory Model, Scoped Modification Order")?;
 
     // "From-reads": what the modification order puts after the source, initial values first; and what location-order

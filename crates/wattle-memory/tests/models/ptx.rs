@@ -76,6 +76,14 @@ fn coherence_that_reads_imply() {
          portable ptx: not-coherence a->b",
     );
     case(
+        "8.10.3: updates that read from one another stand together, so what is behind the first is behind all",
+        "P0@0  a: W.rlx.dev x | b: W.rlx.dev x
+         P1@1  u: U.rlx.dev x
+         P2@2  v: U.rlx.dev x
+         rf a->u.r, u.w->v.r
+         portable ptx vulkan rust sc: coherence a->u.w, u.w->v.w, v.w->b",
+    );
+    case(
         "8.7: a weak write may stand between",
         "P0@0  u: U.rlx.dev x
          P1@1  a: W x
@@ -246,6 +254,20 @@ fn causality() {
          P1@1  c: R.rlx.dev y | d: R x
          rf b->c, init->d
          portable ptx: race a-d",
+    );
+    case(
+        "8.8: a barrier is no fence for others than those who meet it",
+        "P0@0  a: W x | f: B.ar.dev | b: W.rlx.dev y
+         P1@1  c: R.rlx.dev y | g: F.acq.dev | d: R x
+         rf b->c, init->d
+         portable ptx rust: race a-d",
+    );
+    case(
+        "8.8: on either side",
+        "P0@0  a: W x | f: F.rel.dev | b: W.rlx.dev y
+         P1@1  c: R.rlx.dev y | g: B.ar.dev | d: R x
+         rf b->c, init->d
+         portable ptx rust: race a-d",
     );
     case(
         "8.8: a release pattern ends in a strong write",
@@ -506,6 +528,13 @@ fn what_races() {
          P1@1  b: R x
          rf init->b
          portable ptx rust vulkan: race a-b",
+    );
+    case(
+        "8.4: a weak access is weak, whatever scope it names",
+        "P0@0  a: W.dev x
+         P1@1  b: R.dev x
+         rf init->b
+         portable ptx: race a-b",
     );
     case(
         "8.7: a weak and a strong one",

@@ -164,6 +164,14 @@ fn atomicity() {
          rust: forbidden atomicity",
     );
     case(
+        "[atomics.order]/10: a plain write that races has no place in the order",
+        "P0@0  a: W.rlx.dev x | b: W x
+         P1@1  u: U.rlx.dev x
+         rf a->u.r
+         rust: race b-u.r, b-u.w
+         rust: not-coherence b->u.w, u.w->b",
+    );
+    case(
         "[atomics.order]/10: also of a write that happens before the second half's thread",
         "P0@0  a: W.rlx.dev x | b: W.rlx.dev x
          P1@1  u: U.rlx.dev x

@@ -79,6 +79,13 @@ fn one_interleaving_explains_all() {
          sc: not-ordered b->a, c->b, d->a, d->c",
     );
     case(
+        "an interleaving of fences alone",
+        "P0@0  f: F.sc.dev | g: F.sc.dev
+         sc unordered: allowed
+         sc: ordered f->g
+         sc: not-ordered g->f",
+    );
+    case(
         "a barrier and the system order, too",
         "P0@0  a: W x | f: B.ar.blk
          P1@0  g: B.ar.blk | d: R x
