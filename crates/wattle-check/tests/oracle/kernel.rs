@@ -78,4 +78,5 @@ unsafe impl Kernel for Given {
     }
 }
 
-impl Launch<1> for Given {}
+// SAFETY: its rank is 1.
+unsafe impl Launch<1> for Given {}
