@@ -108,7 +108,7 @@ fn judge(scenario: &Scenario, args: &CheckArgs, progress: &Progress, limits: &Li
             Some(reached) => Err(reached),
             None => {
                 let checker = limited(checker, limits);
-                // A panic of the scenario's is an assertion that failed; the report tells of it.
+                // A panic of the scenario is a failed assertion, and is in the report.
                 limits.within(move || panics::kept(|| checker.check_scenario(&of, size)).0)
             }
         };

@@ -135,7 +135,7 @@ fn say(input: Input, command: Option<&'static str>, json: bool, out: &mut dyn Wr
     };
     match said {
         Err(error) if json && error.kind() == io::ErrorKind::BrokenPipe => Exit::Holds,
-        // Where nobody listens, the exit code still tells.
+        // The exit code reports the result where the output is closed.
         _ => Exit::Unanswered,
     }
 }

@@ -28,7 +28,7 @@ const STACK: usize = 8 << 20;
 /// The options of all commands that may take long.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct LimitArgs {
-    /// Stops after so many seconds, with what was found
+    /// Stop after this many seconds and print what was found
     #[arg(long, value_name = "SECONDS", value_parser = crate::args::seconds)]
     pub time: Option<Duration>,
     /// Stops when the process uses so much memory, with what was found: 512M, 1G

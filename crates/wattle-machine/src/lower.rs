@@ -397,6 +397,19 @@ fn has_barrier(block: &[Stmt]) -> bool {
         Stmt::If { then, otherwise, .. } => has_barrier(then) || has_barrier(otherwise),
         Stmt::Loop { body, continuing, .. } => has_barrier(body) || has_barrier(continuing),
         Stmt::Block { body, .. } => has_barrier(body),
-        _ => false,
+        Stmt::Assign { .. }
+        | Stmt::Divide { .. }
+        | Stmt::Load { .. }
+        | Stmt::LoadLanes { .. }
+        | Stmt::Store { .. }
+        | Stmt::AtomicLoad { .. }
+        | Stmt::AtomicStore { .. }
+        | Stmt::AtomicUpdate { .. }
+        | Stmt::CompareExchange { .. }
+        | Stmt::Fence { .. }
+        | Stmt::Break(_)
+        | Stmt::Continue(_)
+        | Stmt::Return
+        | Stmt::Assert { .. } => false,
     })
 }

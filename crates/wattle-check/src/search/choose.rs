@@ -4,15 +4,17 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use wattle_memory::{Analysis, EventId, Set, ThreadId, stop};
+use wattle_memory::{Analysis, Set, ThreadId, stop};
 
+use super::choices::{Choice, best, may_wait};
 use super::determined::{Guess, When, assume, determine};
-use super::hope;
+use super::feasibility;
 use super::leaf::leaf;
 use super::limit::Watch;
 use super::process::{Members, Process};
-use super::run::{settle, would_spin};
+use super::run::settle;
 use super::state::{Runner, State, Status};
+use super::symmetry::exclude_alike;
 use super::values::Values;
 use super::{Problem, Setup, Statistics, Stopped, Visitor};
 
@@ -60,34 +62,6 @@ impl<P: Process> Open<P> {
     pub fn root(setup: &Setup<'_, P>) -> Self {
         Open { state: State::new(setup), known: None }
     }
-}
-
-/// A pending read, and where its value can come from.
-pub(super) struct Choice {
-    pub thread: ThreadId,
-    pub read: EventId,
-    pub sources: Vec<EventId>,
-    /// Sources with which the thread would only go back to the head of its loop.
-    spinning: Vec<EventId>,
-    /// Whether it is the first pending read of its thread.
-    first: bool,
-}
-
-impl Choice {
-    /// Whether its thread can get any further by it.
-    pub fn goes_on(&self) -> bool {
-        !self.sources.is_empty()
-    }
-}
-
-/// The read to branch on. One that holds its thread up goes first: the more threads have come to their ends, the
-/// fewer writes are still to come. Of those a read-modify-write, whose place in the order of writes decides most.
-fn best<'c, P: Process>(state: &State<P>, choices: &'c [Choice]) -> Option<&'c Choice> {
-    choices.iter().min_by_key(|choice| {
-        let ended = state.runners[choice.thread].status == Status::Done;
-        let update = state.graph.other_half(choice.read).is_some();
-        (!choice.goes_on(), ended, !update, !choice.first, choice.sources.len())
-    })
 }
 
 impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
@@ -181,7 +155,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             }
             // Someone else may still write only if someone else can still go on.
             let others = gate.is_some() || choices.iter().any(|other| other.read != choice.read && other.goes_on());
-            let later = others && hope::later(self.setup, &state, &now, &choices, choice.read, gate.is_some());
+            let later = others && feasibility::later(self.setup, &state, &now, &choices, choice.read, gate.is_some());
             let may_spin = !state.runners[choice.thread].heads.is_empty();
             if let ([source], false, false) = (&choice.sources[..], later, may_spin) {
                 state.choose(choice.read, *source);
@@ -272,158 +246,8 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         Ok(())
     }
 
-    /// Gives all plain reads that nothing new can come to happen before the one source that they can have without a
-    /// race. Whether there was any.
-    fn read_what_happened_before(&self, state: &mut State<P>, analysis: &Analysis) -> bool {
-        let mut chosen = Vec::new();
-        for thread in 0..state.runners.len() {
-            // What follows a pending read in its thread has that in its past, so only the first one can be closed.
-            let Some(read) = state.pending(thread).next() else { continue };
-            if state.graph.event(read).label.atomic || !is_closed(state, analysis, read) {
-                continue;
-            }
-            let (sources, spinning) = self.sources(state, analysis, read, thread);
-            let before =
-                |&write: &EventId| analysis.ordered.has(write, read) || state.graph.event(write).thread.is_none();
-            let before: Vec<EventId> = sources.into_iter().chain(spinning).filter(before).collect();
-            if let [source] = before[..] {
-                chosen.push((thread, read, source));
-            }
-        }
-        for &(thread, read, source) in &chosen {
-            state.choose(read, source);
-            state.runners[thread].status = Status::Ready;
-        }
-        !chosen.is_empty()
-    }
-
-    /// Whether some read has no source and can never have one.
-    fn is_hopeless(&self, state: &State<P>, analysis: &Analysis, choices: &[Choice], gate: bool) -> bool {
-        (0..state.runners.len()).any(|thread| {
-            state.pending(thread).any(|read| {
-                let chooses = choices.iter().any(|choice| choice.read == read);
-                let waits = || state.spinning(read).is_some_and(|spinning| may_wait(state, analysis, read, spinning));
-                !chooses && !waits() && !hope::later(self.setup, state, analysis, choices, read, gate)
-            })
-        })
-    }
-
-    /// The pending reads that some write is there for.
-    fn choices(&self, state: &State<P>, analysis: &Analysis) -> Vec<Choice> {
-        let mut choices = Vec::new();
-        for thread in 0..state.runners.len() {
-            for (number, read) in state.pending(thread).enumerate() {
-                let (sources, spinning) = self.sources(state, analysis, read, thread);
-                if !sources.is_empty() || !spinning.is_empty() {
-                    choices.push(Choice { thread, read, sources, spinning, first: number == 0 });
-                }
-            }
-        }
-        choices
-    }
-
-    /// A read that has one source and no other to hope for.
-    fn forced(&self, state: &State<P>, analysis: &Analysis) -> Option<(ThreadId, EventId, EventId)> {
-        let choices = self.choices(state, analysis);
-        let choice = best(state, &choices)?;
-        // Who is not looked ahead for may be sure to write, unless he goes on anyway.
-        let goes_on = |thread: ThreadId| choices.iter().any(|choice| choice.thread == thread && choice.goes_on());
-        let open =
-            |(thread, runner): (ThreadId, &Runner<P>)| runner.waiting.is_some() && !runner.compared && !goes_on(thread);
-        if state.runners.iter().enumerate().any(open) {
-            return None;
-        }
-        let [source] = choice.sources[..] else { return None };
-        let others = choices.iter().any(|other| other.read != choice.read && other.goes_on());
-        let mut spinning = state.spinning(choice.read).cloned().unwrap_or_default();
-        choice.spinning.iter().for_each(|&write| spinning.insert(write));
-        if may_wait(state, analysis, choice.read, &spinning) || self.open_gate(state).is_some() {
-            return None;
-        }
-        let hopes = others && hope::later(self.setup, state, analysis, &choices, choice.read, false);
-        (!hopes).then_some((choice.thread, choice.read, source))
-    }
-
-    /// The writes that a read can read from, as far as what is known tells; and those of them that would only send
-    /// the thread back to the head of its loop.
-    fn sources(
-        &self,
-        state: &State<P>,
-        analysis: &Analysis,
-        read: EventId,
-        thread: ThreadId,
-    ) -> (Vec<EventId>, Vec<EventId>) {
-        let graph = &state.graph;
-        let Some(location) = graph.event(read).location else { return (Vec::new(), Vec::new()) };
-        let excluded = state.excluded(read);
-        let possible = |&write: &EventId| {
-            if excluded.is_some_and(|excluded| excluded.contains(write)) || analysis.causality.has(read, write) {
-                return false;
-            }
-            // The own write of a read-modify-write, and what the thread has run on to since.
-            if write > read && graph.same_thread(read, write) {
-                return false;
-            }
-            !self.setup.model.hides(graph, analysis, write, read) && !self.taken(state, read, write)
-        };
-        let spins = |&write: &EventId| {
-            let value = graph.event(write).value.unwrap_or(0);
-            would_spin(self.setup, state, thread, read, value)
-        };
-        let possible = state.writes[location].iter().copied().filter(possible);
-        let (spinning, sources) = possible.partition(spins);
-        (sources, spinning)
-    }
-
-    /// Whether another read-modify-write has read from the write already, and both cannot.
-    fn taken(&self, state: &State<P>, read: EventId, write: EventId) -> bool {
-        let graph = &state.graph;
-        let Some(own) = graph.other_half(read) else { return false };
-        let location = graph.event(read).location;
-        // A compare-exchange whose outcome is open may leave everything as it is.
-        if graph.event(own).location.is_none() {
-            return false;
-        }
-        // Each has its own write right behind the one that it reads, where an order relates all three.
-        let orders = |a, b| self.setup.model.orders_writes(graph, a, b);
-        let initial = graph.event(write).thread.is_none();
-        let taker = |&other: &EventId| {
-            other != own
-                && (initial || (orders(write, own) && orders(write, other)))
-                && graph.other_half(other).is_some_and(|half| graph.source(half) == Some(write))
-                && orders(own, other)
-                && graph.event(other).location == location
-        };
-        location.is_some_and(|location| state.writes[location].iter().any(taker))
-    }
-
-    /// The reads of threads that stand exactly where this one does and cannot be told from it.
-    fn alike(&self, state: &State<P>, thread: ThreadId, read: EventId) -> Vec<EventId> {
-        let Some(class) = self.setup.symmetric.iter().find(|class| class.contains(&thread)) else {
-            return Vec::new();
-        };
-        let runner = &state.runners[thread];
-        if runner.waiting != Some(read) {
-            return Vec::new();
-        }
-        let same = |&&other: &&ThreadId| {
-            let candidate = &state.runners[other];
-            other != thread
-                && candidate.status == runner.status
-                && candidate.process.is_alike(&runner.process)
-                && untouched(state, other)
-                && candidate
-                    .waiting
-                    .is_some_and(|at| state.graph.event(at).location == state.graph.event(read).location)
-        };
-        if !untouched(state, thread) {
-            return Vec::new();
-        }
-        class.iter().filter(same).filter_map(|&other| state.runners[other].waiting).collect()
-    }
-
     /// A barrier that some, but not all, of the threads that came can pass.
-    fn open_gate(&self, state: &State<P>) -> Option<(usize, usize)> {
+    pub(super) fn open_gate(&self, state: &State<P>) -> Option<(usize, usize)> {
         state.gates.iter().enumerate().find_map(|(number, gate)| match gate.barrier.members {
             Members::Quorum(quorum) if !gate.open && gate.arrivals.len() >= quorum as usize => {
                 Some((number, quorum as usize))
@@ -440,80 +264,6 @@ fn open_gates<P: Process>(state: &State<P>, gate: usize, quorum: usize, stack: &
         next.open(gate, &first);
         stack.push(Open { state: next, known: None });
     }
-}
-
-/// Whether nothing new can come to happen before a read, by what the search may still add or choose.
-fn is_closed<P: Process>(state: &State<P>, analysis: &Analysis, read: EventId) -> bool {
-    let graph = &state.graph;
-    (0..graph.len()).filter(|&event| analysis.happens_before.has(event, read)).all(|event| {
-        let label = &graph.event(event).label;
-        // The order of sequentially consistent fences is found last, and orders more.
-        let settled = || {
-            let own = graph.event(event).thread;
-            let elsewhere = |(thread, runner): (ThreadId, &Runner<P>)| {
-                Some(thread) == own || matches!(runner.status, Status::Done | Status::Halted)
-            };
-            let meets = |other: EventId| {
-                let ordered = analysis.happens_before.has(event, other) || analysis.happens_before.has(other, event);
-                graph.event(other).label.sc && graph.event(other).thread != own && !ordered
-            };
-            state.runners.iter().enumerate().all(elsewhere) && !(0..graph.len()).any(meets)
-        };
-        !state.is_pending(event) && !observes_pending(state, event) && (!label.sc || settled())
-    })
-}
-
-/// Whether a read reads from a read-modify-write that has not read yet, or from one that has read from such a one: it
-/// may come to observe more.
-fn observes_pending<P: Process>(state: &State<P>, read: EventId) -> bool {
-    let graph = &state.graph;
-    let mut source = graph.source(read);
-    for _ in 0..graph.len() {
-        let Some(half) = source.and_then(|write| graph.other_half(write)) else { return false };
-        source = graph.source(half);
-        if source.is_none() {
-            return true;
-        }
-    }
-    false
-}
-
-/// Whether a thread may wait for ever with a read: on a write that sends it back to the head of its loop, and that no
-/// write which lets it go is known to come after.
-fn may_wait<P: Process>(state: &State<P>, analysis: &Analysis, read: EventId, spinning: &Set) -> bool {
-    let location = state.graph.event(read).location;
-    spinning.iter().any(|write| {
-        let lets_go = |other: EventId| {
-            let event = state.graph.event(other);
-            event.location == location && event.value.is_some() && !spinning.contains(other)
-        };
-        !analysis.coherence.after(write).any(lets_go)
-    })
-}
-
-/// Keeps the reads of like threads from those sources, but for writes of the threads themselves: to those they are not
-/// alike.
-fn exclude_alike<P: Process>(state: &mut State<P>, thread: ThreadId, alike: &[EventId], sources: &Set) {
-    for &other in alike {
-        let mut sources = sources.clone();
-        let owners = [Some(thread), state.graph.event(other).thread];
-        for source in sources.clone().iter() {
-            if owners.contains(&state.graph.event(source).thread) {
-                sources.remove(source);
-            }
-        }
-        state.exclude(other, &sources);
-    }
-}
-
-/// Whether nothing has been decided about a thread yet: nothing that it reads is chosen, nobody reads from it.
-fn untouched<P: Process>(state: &State<P>, thread: ThreadId) -> bool {
-    let graph = &state.graph;
-    (0..graph.len()).all(|event| {
-        let own = graph.event(event).thread == Some(thread);
-        let from = graph.source(event).and_then(|source| graph.event(source).thread);
-        !(own && graph.source(event).is_some()) && from != Some(thread)
-    })
 }
 
 /// All subsets of `size` of the numbers below `of`.

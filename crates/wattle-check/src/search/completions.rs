@@ -17,7 +17,8 @@ use std::collections::VecDeque;
 use wattle_memory::{EventId, Label, Level};
 
 use super::Setup;
-use super::process::{Action, Address, Change, Process, Target};
+use super::agreement::{Act, Agreement, agree, trim};
+use super::process::{Action, Address, Process};
 use super::state::{Runner, State};
 use super::values::Values;
 
@@ -43,96 +44,6 @@ pub(super) enum Given<'v> {
     Merged(&'v Values),
 }
 
-/// Something that a thread does, as far as all its completions do the same.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Act {
-    Read {
-        target: Option<Target>,
-        label: Label,
-        source: u32,
-    },
-    Update {
-        target: Option<Target>,
-        change: Change,
-    },
-    Store {
-        target: Option<Target>,
-        value: Option<u64>,
-        label: Label,
-        source: u32,
-    },
-    Fence {
-        label: Label,
-        source: u32,
-    },
-    /// Something that is known, or that completions differ in; and how many events it is.
-    Other {
-        events: usize,
-    },
-}
-
-impl Act {
-    /// Whether an event of the graph is that action.
-    pub fn is<P: Process>(&self, state: &State<P>, event: EventId) -> bool {
-        let event = state.graph.event(event);
-        let place = event.location.and_then(|location| state.addresses.get(location)).copied();
-        let here = |target: &Option<Target>| place.is_some() && place == target.map(|target| target.address);
-        match self {
-            Act::Fence { label, .. } => event.label == *label,
-            Act::Read { target, label, .. } => event.label == *label && here(target),
-            Act::Store { target, value, label, .. } => event.label == *label && here(target) && event.value == *value,
-            Act::Update { .. } | Act::Other { .. } => false,
-        }
-    }
-
-    /// How many events it is.
-    pub fn events(&self) -> usize {
-        match self {
-            Act::Update { .. } => 2,
-            Act::Read { .. } | Act::Store { .. } | Act::Fence { .. } => 1,
-            Act::Other { events } => *events,
-        }
-    }
-}
-
-/// What all completions of a thread do.
-#[derive(Clone, Debug)]
-pub(super) struct Common {
-    /// For each action from the first open read on that the thread has run ahead to, what is known of it.
-    pub ahead: Vec<Act>,
-    /// The reads and stores that come after those, each behind the fences that come before it.
-    pub beyond: Vec<Act>,
-    /// Whether there were more completions than were compared.
-    pub undecided: bool,
-    /// Whether some of them perform a store that others do not, or that is not known.
-    pub depends: bool,
-    /// Reads that were taken to be one.
-    pub ties: Vec<(EventId, EventId)>,
-}
-
-impl Common {
-    /// Whether there is nothing in it that is not in the graph.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// How much there is in it that is not in the graph.
-    pub fn len(&self) -> usize {
-        self.known_ahead() + self.beyond.len()
-    }
-
-    /// How much is known of what the thread has run ahead to, and is not in the graph.
-    pub fn known_ahead(&self) -> usize {
-        let known = |act: &Act| match act {
-            Act::Read { target, .. } => usize::from(target.is_some()),
-            Act::Update { target, change } => usize::from(target.is_some()) + usize::from(change.is_known()),
-            Act::Store { target, value, .. } => usize::from(target.is_some()) + usize::from(value.is_some()),
-            Act::Fence { .. } | Act::Other { .. } => 0,
-        };
-        self.ahead.iter().map(known).sum()
-    }
-}
-
 /// A completion, or the beginning of one.
 #[derive(Clone)]
 struct Path<P> {
@@ -151,48 +62,53 @@ struct Path<P> {
     ahead: usize,
 }
 
-/// Compares the completions of a thread that waits for a read.
-pub(super) fn common<P: Process>(
+/// Compares the completions of a thread that waits for a read; `None` where some completion cannot be run.
+pub(super) fn compare<P: Process>(
     setup: &Setup<'_, P>,
     state: &State<P>,
     thread: usize,
     given: Given<'_>,
-) -> Option<Common> {
+) -> Option<Agreement> {
     let mut completions = Completions { setup, state, runner: &state.runners[thread], given };
     let mut open = completions.begin()?;
-    let mut common: Option<Common> = None;
+    let mut agreed: Option<Agreement> = None;
     for _ in 0..MOST {
         let Some(mut path) = open.pop_front() else { break };
         if !completions.complete(&mut path, &mut open) {
             return None;
         }
-        let next = completions.told(path);
-        match &mut common {
-            None => common = Some(next),
-            Some(common) => agree(common, next),
+        let next = completions.alone(path);
+        match &mut agreed {
+            None => agreed = Some(next),
+            Some(agreed) => agree(agreed, next),
         }
-        if common.as_ref().is_some_and(Common::is_empty) {
-            return common;
+        if agreed.as_ref().is_some_and(Agreement::is_empty) {
+            return agreed;
         }
     }
-    let mut common = common?;
-    common.undecided = !open.is_empty();
-    Some(common)
+    let mut agreed = agreed?;
+    agreed.undecided = !open.is_empty();
+    Some(agreed)
 }
 
 /// What a thread that waits for a read does in each of its completions, as far as they are a few.
-pub(super) fn each<P: Process>(setup: &Setup<'_, P>, state: &State<P>, thread: usize, values: &Values) -> Vec<Common> {
+pub(super) fn each<P: Process>(
+    setup: &Setup<'_, P>,
+    state: &State<P>,
+    thread: usize,
+    values: &Values,
+) -> Vec<Agreement> {
     let runner = &state.runners[thread];
     let mut completions = Completions { setup, state, runner, given: Given::Merged(values) };
-    let Some((mut open, mut all)) = completions.begin().map(|open| (open, Vec::<Common>::new())) else {
+    let Some((mut open, mut all)) = completions.begin().map(|open| (open, Vec::<Agreement>::new())) else {
         return Vec::new();
     };
     for _ in 0..MOST {
         let Some(mut path) = open.pop_front() else { break };
         if completions.complete(&mut path, &mut open) {
-            let common = completions.told(path);
-            if !all.iter().any(|known| known.ahead == common.ahead && known.beyond == common.beyond) {
-                all.push(Common { ties: Vec::new(), ..common });
+            let next = completions.alone(path);
+            if !all.iter().any(|known| known.ahead == next.ahead && known.beyond == next.beyond) {
+                all.push(Agreement { ties: Vec::new(), ..next });
             }
         }
     }
@@ -256,9 +172,10 @@ impl<P: Process> Completions<'_, '_, '_, P> {
                 Action::Read { target, label, source } => {
                     let event = self.event(path, source);
                     let known = |event: EventId| self.state.graph.event(event).location.is_some();
-                    path.acts.push(match event {
-                        Some(event) if known(event) => Act::Other { events: 1 },
-                        _ => Act::Read { target, label, source },
+                    path.acts.push(if event.is_some_and(known) {
+                        Act::Other { events: 1 }
+                    } else {
+                        Act::Read { target, label, source }
                     });
                     let promised = event.is_none().then(|| self.promised(path)).flatten();
                     let id = event.or(promised).unwrap_or(usize::MAX);
@@ -268,9 +185,10 @@ impl<P: Process> Completions<'_, '_, '_, P> {
                 Action::Update { target, change, read, source, .. } => {
                     let (first, second) = (self.event(path, source), self.event(path, source));
                     let known = |event: EventId| self.state.graph.event(event).value.is_some();
-                    path.acts.push(match (first, second) {
-                        (Some(_), Some(write)) if !known(write) => Act::Update { target, change },
-                        _ => Act::Other { events: 2 },
+                    path.acts.push(if first.and(second).is_some_and(|write| !known(write)) {
+                        Act::Update { target, change }
+                    } else {
+                        Act::Other { events: 2 }
                     });
                     let address = target.map(|target| target.address);
                     path.reads.retain(|(at, ..)| Some(*at) != address);
@@ -419,8 +337,8 @@ impl<P: Process> Completions<'_, '_, '_, P> {
         values
     }
 
-    /// One completion alone.
-    fn told(&self, path: Path<P>) -> Common {
+    /// What one completion alone performs.
+    fn alone(&self, path: Path<P>) -> Agreement {
         let known = |act: &Act| match act {
             Act::Store { target, value, .. } => target.is_some() && value.is_some(),
             Act::Read { target, .. } => target.is_some(),
@@ -433,90 +351,6 @@ impl<P: Process> Completions<'_, '_, '_, P> {
         let depends = ahead.iter().chain(&beyond).any(open);
         let mut beyond: Vec<Act> = beyond.into_iter().filter(known).collect();
         trim(&mut beyond);
-        Common { ahead, beyond, undecided: false, depends, ties: path.ties }
-    }
-}
-
-/// Leaves out what comes behind the last store: nobody else can see it.
-fn trim(acts: &mut Vec<Act>) {
-    let last = acts.iter().rposition(|act| matches!(act, Act::Store { .. }));
-    acts.truncate(last.map_or(0, |last| last + 1));
-}
-
-/// Keeps what another completion does too.
-fn agree(common: &mut Common, other: Common) {
-    // By the events that they are: one completion may make an access that is out of bounds in the other.
-    let (mut at, mut theirs) = (0, other.ahead.iter().peekable());
-    let mut from = 0;
-    for act in &mut common.ahead {
-        while theirs.peek().is_some_and(|_| from < at) {
-            from += theirs.next().map_or(0, Act::events);
-        }
-        let also = theirs.peek().copied().filter(|_| from == at);
-        at += act.events();
-        match (&mut *act, also) {
-            (Act::Read { target, .. }, Some(Act::Read { target: also, .. })) if target == also => {}
-            (Act::Update { target, change }, Some(Act::Update { target: at, change: also }))
-                if target == at && change == also => {}
-            (Act::Store { target, value, .. }, Some(Act::Store { target: at, value: also, .. })) => {
-                // One of the two may be the same alone.
-                *target = target.filter(|_| *target == *at);
-                *value = value.filter(|_| *value == *also);
-            }
-            _ => *act = Act::Other { events: act.events() },
-        }
-    }
-    let stores = |acts: &[Act]| acts.iter().filter(|act| matches!(act, Act::Store { .. })).count();
-    let most = stores(&common.beyond).max(stores(&other.beyond));
-    common.beyond = both(&common.beyond, &other.beyond);
-    common.depends |= other.depends || stores(&common.beyond) < most;
-    common.ties.extend(other.ties);
-}
-
-/// A read or a store, and the fences before it.
-type Placed<'a> = (&'a Act, Vec<Label>);
-
-fn placed(acts: &[Act]) -> Vec<Placed<'_>> {
-    let mut fences = Vec::new();
-    let mut stores = Vec::new();
-    for act in acts {
-        match act {
-            Act::Fence { label, .. } => fences.push(*label),
-            Act::Store { .. } | Act::Read { .. } => stores.push((act, fences.clone())),
-            Act::Update { .. } | Act::Other { .. } => {}
-        }
-    }
-    stores
-}
-
-/// The reads and stores that both have, behind the same fences and in the same order, with the fences before them.
-fn both(first: &[Act], second: &[Act]) -> Vec<Act> {
-    let (mine, theirs) = (placed(first), placed(second));
-    let mut from = 0;
-    let mut kept = Vec::new();
-    for (act, fences) in &mine {
-        let alike = |(other, behind): &Placed<'_>| behind == fences && same(act, other);
-        if let Some(at) = theirs[from..].iter().position(alike) {
-            from += at + 1;
-            kept.push(*act);
-        }
-    }
-    let mut acts: Vec<Act> = first
-        .iter()
-        .filter(|act| matches!(act, Act::Fence { .. }) || kept.iter().any(|kept| std::ptr::eq(*kept, *act)))
-        .cloned()
-        .collect();
-    trim(&mut acts);
-    acts
-}
-
-/// Whether two accesses, perhaps of different lines, do the same.
-fn same(a: &Act, b: &Act) -> bool {
-    match (a, b) {
-        (Act::Store { target, value, label, .. }, Act::Store { target: at, value: also, label: alike, .. }) => {
-            target == at && value == also && label == alike
-        }
-        (Act::Read { target, label, .. }, Act::Read { target: at, label: alike, .. }) => target == at && label == alike,
-        _ => false,
+        Agreement { ahead, beyond, undecided: false, depends, ties: path.ties }
     }
 }

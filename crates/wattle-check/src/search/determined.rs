@@ -1,10 +1,11 @@
-//! Adds to a graph what threads do whatever their open reads give them.
+//! Adds to a graph what threads perform whatever their open reads give them.
 
 use std::sync::OnceLock;
 
 use wattle_memory::ThreadId;
 
-use super::completions::{Act, Common, Given, common, each};
+use super::agreement::{Act, Agreement};
+use super::completions::{Given, compare, each};
 use super::process::Process;
 use super::run::{locate, provide, write_half};
 use super::state::State;
@@ -15,7 +16,7 @@ use super::{Dependencies, Problem, Setup};
 pub(super) struct Guess {
     thread: ThreadId,
     /// What it may do, one way or another.
-    pub ways: Vec<Common>,
+    pub ways: Vec<Agreement>,
 }
 
 /// For which threads completions are compared.
@@ -44,12 +45,12 @@ pub(super) fn determine<P: Process>(
             continue;
         }
         runner.compared = true;
-        let any = common(setup, state, thread, Given::Anything);
-        state.runners[thread].depends = any.as_ref().is_none_or(|common| common.depends);
-        let any = any.filter(|common| !common.undecided);
-        let least = any.as_ref().map_or(0, Common::len);
+        let any = compare(setup, state, thread, Given::Anything);
+        state.runners[thread].depends = any.as_ref().is_none_or(|agreed| agreed.depends);
+        let any = any.filter(|agreed| !agreed.undecided);
+        let least = any.as_ref().map_or(0, Agreement::len);
         // The values that are there are possible ones: where they differ in all else, all do.
-        let present = common(setup, state, thread, Given::Present);
+        let present = compare(setup, state, thread, Given::Present);
         if present.is_none_or(|present| present.len() <= least) {
             any.as_ref().map_or(Ok(()), |any| add(setup, state, thread, any))?;
             if setup.dependencies != Dependencies::Ignored {
@@ -57,13 +58,13 @@ pub(super) fn determine<P: Process>(
             }
         }
         let values = values.get_or_init(|| Values::find(setup));
-        let possible = common(setup, state, thread, Given::Possible(values));
-        let certain = possible.as_ref().filter(|common| !common.undecided).or(any.as_ref());
-        let (least, ahead) = (certain.map_or(0, Common::len), certain.map_or(0, Common::known_ahead));
-        let merged = common(setup, state, thread, Given::Merged(values));
-        let guess = [possible.clone(), merged].into_iter().flatten().max_by_key(Common::len);
+        let possible = compare(setup, state, thread, Given::Possible(values));
+        let certain = possible.as_ref().filter(|agreed| !agreed.undecided).or(any.as_ref());
+        let (least, ahead) = (certain.map_or(0, Agreement::len), certain.map_or(0, Agreement::known_ahead));
+        let merged = compare(setup, state, thread, Given::Merged(values));
+        let guess = [possible.clone(), merged].into_iter().flatten().max_by_key(Agreement::len);
         certain.map_or(Ok(()), |certain| add(setup, state, thread, certain))?;
-        let mut ways: Vec<Common> = guess.into_iter().collect();
+        let mut ways: Vec<Agreement> = guess.into_iter().collect();
         if setup.dependencies == Dependencies::Ignored {
             ways = each(setup, state, thread, values);
         }
@@ -83,7 +84,7 @@ pub(super) fn assume<P: Process>(
     setup: &Setup<'_, P>,
     state: &mut State<P>,
     guess: &Guess,
-    way: &Common,
+    way: &Agreement,
 ) -> Result<(), Problem> {
     state.ties.extend(&way.ties);
     state.guessed = true;
@@ -96,14 +97,15 @@ pub(super) fn assume<P: Process>(
     add(setup, state, guess.thread, way)
 }
 
+/// Adds what the completions agree on, in the thread's order.
 fn add<P: Process>(
     setup: &Setup<'_, P>,
     state: &mut State<P>,
     thread: ThreadId,
-    common: &Common,
+    agreed: &Agreement,
 ) -> Result<(), Problem> {
     let mut at = 0;
-    for act in &common.ahead {
+    for act in &agreed.ahead {
         let event = |number: usize| state.runners[thread].trail.get(at + number).copied();
         match (act, event(0), event(1)) {
             (Act::Read { target, .. }, Some(read), _) => locate(setup, state, read, *target, 0)?,
@@ -124,13 +126,13 @@ fn add<P: Process>(
         at += act.events();
     }
     // What was guessed is not in what is certain; nothing can be said then of where the rest belongs.
-    let mut left = common.beyond.iter();
+    let mut left = agreed.beyond.iter();
     let promised = state.runners[thread].promised.iter();
     if !promised.into_iter().all(|&event| left.any(|act| act.is(state, event))) {
         return Ok(());
     }
     let mut place = 0;
-    for act in &common.beyond {
+    for act in &agreed.beyond {
         place = promise(setup, state, thread, act, place)?;
     }
     Ok(())

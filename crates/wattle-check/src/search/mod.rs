@@ -17,16 +17,20 @@
 //! (`failed`). A thread is *stuck* where all that is left to it are such iterations, on values
 //! that nobody will overwrite, or a barrier that will never open.
 
+mod agreement;
+mod choices;
 mod choose;
 mod completions;
 mod determined;
 mod failed;
-mod hope;
+mod feasibility;
 mod leaf;
 mod limit;
 mod process;
+mod race_free;
 mod run;
 mod state;
+mod symmetry;
 mod values;
 mod workers;
 

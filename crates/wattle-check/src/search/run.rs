@@ -116,7 +116,7 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
         let before = (!state.runners[thread].promised.is_empty()).then(|| run.process.clone());
         match run.process.next(setup.world) {
             Action::Read { target, label, source } => {
-                // Whether it is the read that was promised, only its target tells.
+                // The promised read is recognized by its target.
                 if let (Some(before), None) = (before, target) {
                     run.process = before;
                     break Status::Needs;

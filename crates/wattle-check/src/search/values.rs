@@ -84,7 +84,7 @@ impl<P: Process> Finder<'_, '_, P> {
         match value {
             Some(value) if place.values.contains(&value) => {}
             Some(value) if place.values.len() < MOST_VALUES => place.values.push(value),
-            _ => place.open = true,
+            Some(_) | None => place.open = true,
         }
     }
 

@@ -11,7 +11,7 @@ use wattle_memory::Label;
 
 use crate::script::{Op, Program, Value};
 
-/// How many values of a cell are told apart; counters have no end of them.
+/// The most values of a cell that are distinguished; a counter has no bound on them.
 const FEW: usize = 6;
 
 /// An access that a run makes: the statement, its cell and label, the fences before it, and how many accesses like

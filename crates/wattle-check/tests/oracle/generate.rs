@@ -6,7 +6,7 @@ use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 use super::motifs::{apart, fragment};
 use super::{Case, Cell, Index, LEN, Launch, Memory, REGISTERS, Step, Test, Value, Who, any};
 
-/// The search orders these in all ways that the model tells apart, which takes long where there are many.
+/// The search orders these in all ways that the model distinguishes, which takes long where there are many.
 const MOST_EVENTS: u32 = 6;
 
 /// The case of that number.

@@ -169,6 +169,28 @@ fn any(body: &[Step], asks: &mut dyn FnMut(&Step) -> bool) -> bool {
     })
 }
 
+/// The blocks of statements within a step, borrowed as the step is.
+macro_rules! blocks_of {
+    ($step:expr) => {
+        match $step {
+            Step::If { then, otherwise, .. } => vec![then, otherwise],
+            Step::Repeat { body, .. } => vec![body],
+            Step::Wait { body, failed, .. } => vec![body, failed],
+            Step::Load { .. }
+            | Step::Store { .. }
+            | Step::AtomicLoad { .. }
+            | Step::AtomicStore { .. }
+            | Step::Update { .. }
+            | Step::CompareExchange { .. }
+            | Step::Fence { .. }
+            | Step::Barrier
+            | Step::Assert { .. }
+            | Step::Divide { .. }
+            | Step::Return => vec![],
+        }
+    };
+}
+
 impl Step {
     /// The element that the statement itself accesses.
     fn cell(&self) -> Option<Cell> {
@@ -192,41 +214,11 @@ impl Step {
 
     /// The statements within.
     pub fn blocks(&self) -> Vec<&Vec<Step>> {
-        match self {
-            Step::If { then, otherwise, .. } => vec![then, otherwise],
-            Step::Repeat { body, .. } => vec![body],
-            Step::Wait { body, failed, .. } => vec![body, failed],
-            Step::Load { .. }
-            | Step::Store { .. }
-            | Step::AtomicLoad { .. }
-            | Step::AtomicStore { .. }
-            | Step::Update { .. }
-            | Step::CompareExchange { .. }
-            | Step::Fence { .. }
-            | Step::Barrier
-            | Step::Assert { .. }
-            | Step::Divide { .. }
-            | Step::Return => vec![],
-        }
+        blocks_of!(self)
     }
 
     /// The statements within, to be changed.
     pub fn blocks_mut(&mut self) -> Vec<&mut Vec<Step>> {
-        match self {
-            Step::If { then, otherwise, .. } => vec![then, otherwise],
-            Step::Repeat { body, .. } => vec![body],
-            Step::Wait { body, failed, .. } => vec![body, failed],
-            Step::Load { .. }
-            | Step::Store { .. }
-            | Step::AtomicLoad { .. }
-            | Step::AtomicStore { .. }
-            | Step::Update { .. }
-            | Step::CompareExchange { .. }
-            | Step::Fence { .. }
-            | Step::Barrier
-            | Step::Assert { .. }
-            | Step::Divide { .. }
-            | Step::Return => vec![],
-        }
+        blocks_of!(self)
     }
 }

@@ -6,6 +6,7 @@ mod lowered;
 mod models;
 mod notation;
 mod ptx;
+mod ptx_causality;
 mod rust;
 mod table;
 mod textbook;

@@ -3,7 +3,7 @@
 use wattle_memory::{Analysis, EventId, Kind, LocationId, ThreadId};
 
 use super::Setup;
-use super::choose::Choice;
+use super::choices::Choice;
 use super::process::Process;
 use super::state::{State, Status};
 
@@ -25,30 +25,30 @@ pub(super) fn later<P: Process>(
     if setup.assume_race_free && is_overtaken(setup, state, read) {
         return false;
     }
-    let mut hope = Hope::new(setup, state, analysis);
+    let mut feasible = Feasible::new(setup, state, analysis);
     for choice in choices.iter().filter(|choice| choice.read != read && choice.goes_on()) {
-        hope.add(choice.thread, choice.read);
+        feasible.add(choice.thread, choice.read);
     }
     for (thread, runner) in state.runners.iter().enumerate() {
         let waits = matches!(runner.status, Status::NotStarted | Status::AtBarrier(_));
-        hope.moving[thread] |= waits && (gate || hope.moving.contains(&true));
+        feasible.moving[thread] |= waits && (gate || feasible.moving.contains(&true));
     }
     // The other pending reads of a thread, and those without a source: each may come to have one.
     let pending: Vec<(ThreadId, EventId)> =
         (0..state.runners.len()).flat_map(|thread| state.pending(thread).map(move |read| (thread, read))).collect();
     loop {
-        if hope.may_come(location, read) {
+        if feasible.may_come(location, read) {
             return true;
         }
         let next = pending.iter().find(|&&(_, other)| {
             other != read
-                && !hope.reads.contains(&other)
-                && state.graph.event(other).location.is_none_or(|location| hope.may_come(location, other))
+                && !feasible.reads.contains(&other)
+                && state.graph.event(other).location.is_none_or(|location| feasible.may_come(location, other))
         });
         let Some(&(thread, other)) = next else { return false };
-        hope.add(thread, other);
+        feasible.add(thread, other);
         for (thread, runner) in state.runners.iter().enumerate() {
-            hope.moving[thread] |= matches!(runner.status, Status::NotStarted | Status::AtBarrier(_));
+            feasible.moving[thread] |= matches!(runner.status, Status::NotStarted | Status::AtBarrier(_));
         }
     }
 }
@@ -82,8 +82,8 @@ fn is_overtaken<P: Process>(setup: &Setup<'_, P>, state: &State<P>, read: EventI
             .any(last)
 }
 
-/// What can still happen.
-struct Hope<'s, 'a, P: Process> {
+/// The reads that may still be given a source, and the threads that may still run.
+struct Feasible<'s, 'a, P: Process> {
     setup: &'s Setup<'a, P>,
     state: &'s State<P>,
     analysis: &'s Analysis,
@@ -93,9 +93,9 @@ struct Hope<'s, 'a, P: Process> {
     moving: Vec<bool>,
 }
 
-impl<'s, 'a, P: Process> Hope<'s, 'a, P> {
+impl<'s, 'a, P: Process> Feasible<'s, 'a, P> {
     fn new(setup: &'s Setup<'a, P>, state: &'s State<P>, analysis: &'s Analysis) -> Self {
-        Hope { setup, state, analysis, reads: Vec::new(), moving: vec![false; state.runners.len()] }
+        Feasible { setup, state, analysis, reads: Vec::new(), moving: vec![false; state.runners.len()] }
     }
 
     fn add(&mut self, thread: ThreadId, read: EventId) {

@@ -1,0 +1,199 @@
+//! What the completions of a thread agree on: the accesses and fences that each of them performs.
+
+use wattle_memory::{EventId, Label};
+
+use super::process::{Change, Process, Target};
+use super::state::State;
+
+/// Something that a thread does, as far as all its completions do the same.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Act {
+    Read {
+        target: Option<Target>,
+        label: Label,
+        source: u32,
+    },
+    Update {
+        target: Option<Target>,
+        change: Change,
+    },
+    Store {
+        target: Option<Target>,
+        value: Option<u64>,
+        label: Label,
+        source: u32,
+    },
+    Fence {
+        label: Label,
+        source: u32,
+    },
+    /// Something that is known, or that completions differ in; and how many events it is.
+    Other {
+        events: usize,
+    },
+}
+
+impl Act {
+    /// Whether an event of the graph is that action.
+    pub fn is<P: Process>(&self, state: &State<P>, event: EventId) -> bool {
+        let event = state.graph.event(event);
+        let place = event.location.and_then(|location| state.addresses.get(location)).copied();
+        let here = |target: &Option<Target>| place.is_some() && place == target.map(|target| target.address);
+        match self {
+            Act::Fence { label, .. } => event.label == *label,
+            Act::Read { target, label, .. } => event.label == *label && here(target),
+            Act::Store { target, value, label, .. } => event.label == *label && here(target) && event.value == *value,
+            Act::Update { .. } | Act::Other { .. } => false,
+        }
+    }
+
+    /// How many events it is.
+    pub fn events(&self) -> usize {
+        match self {
+            Act::Update { .. } => 2,
+            Act::Read { .. } | Act::Store { .. } | Act::Fence { .. } => 1,
+            Act::Other { events } => *events,
+        }
+    }
+}
+
+/// What all completions of a thread that were compared perform.
+#[derive(Clone, Debug)]
+pub(super) struct Agreement {
+    /// For each action from the first open read on that the thread has run ahead to, what is known of it.
+    pub ahead: Vec<Act>,
+    /// The reads and stores that come after those, each behind the fences that come before it.
+    pub beyond: Vec<Act>,
+    /// Whether there were more completions than were compared.
+    pub undecided: bool,
+    /// Whether some of them perform a store that others do not, or that is not known.
+    pub depends: bool,
+    /// Reads that were taken to be one.
+    pub ties: Vec<(EventId, EventId)>,
+}
+
+impl Agreement {
+    /// Whether there is nothing in it that is not in the graph.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How much there is in it that is not in the graph.
+    pub fn len(&self) -> usize {
+        self.known_ahead() + self.beyond.len()
+    }
+
+    /// How much is known of what the thread has run ahead to, and is not in the graph.
+    pub fn known_ahead(&self) -> usize {
+        let known = |act: &Act| match act {
+            Act::Read { target, .. } => usize::from(target.is_some()),
+            Act::Update { target, change } => usize::from(target.is_some()) + usize::from(change.is_known()),
+            Act::Store { target, value, .. } => usize::from(target.is_some()) + usize::from(value.is_some()),
+            Act::Fence { .. } | Act::Other { .. } => 0,
+        };
+        self.ahead.iter().map(known).sum()
+    }
+}
+
+/// Leaves out what comes behind the last store: nobody else can see it.
+pub(super) fn trim(acts: &mut Vec<Act>) {
+    let last = acts.iter().rposition(|act| matches!(act, Act::Store { .. }));
+    acts.truncate(last.map_or(0, |last| last + 1));
+}
+
+/// Keeps what another completion performs too.
+pub(super) fn agree(agreed: &mut Agreement, other: Agreement) {
+    // By the events that they are: one completion may make an access that is out of bounds in the other.
+    let (mut at, mut theirs) = (0, other.ahead.iter().peekable());
+    let mut from = 0;
+    for act in &mut agreed.ahead {
+        while theirs.peek().is_some_and(|_| from < at) {
+            from += theirs.next().map_or(0, Act::events);
+        }
+        let also = theirs.peek().copied().filter(|_| from == at);
+        at += act.events();
+        *act = meet(act, also);
+    }
+    let stores = |acts: &[Act]| acts.iter().filter(|act| matches!(act, Act::Store { .. })).count();
+    let most = stores(&agreed.beyond).max(stores(&other.beyond));
+    agreed.beyond = both(&agreed.beyond, &other.beyond);
+    agreed.depends |= other.depends || stores(&agreed.beyond) < most;
+    agreed.ties.extend(other.ties);
+}
+
+/// What is known of an event of the graph if two completions do this there.
+fn meet(mine: &Act, theirs: Option<&Act>) -> Act {
+    match mine {
+        Act::Read { target, .. } if matches!(theirs, Some(Act::Read { target: at, .. }) if at == target) => {
+            mine.clone()
+        }
+        Act::Update { target, change } if matches!(theirs, Some(Act::Update { target: at, change: also }) if at == target && also == change) => {
+            mine.clone()
+        }
+        Act::Store { target, value, label, source } => match theirs {
+            // The place may be the same and the value not, or the other way round.
+            Some(Act::Store { target: at, value: also, .. }) => Act::Store {
+                target: target.filter(|_| target == at),
+                value: value.filter(|_| value == also),
+                label: *label,
+                source: *source,
+            },
+            Some(Act::Read { .. } | Act::Update { .. } | Act::Fence { .. } | Act::Other { .. }) | None => {
+                Act::Other { events: mine.events() }
+            }
+        },
+        Act::Read { .. } | Act::Update { .. } | Act::Fence { .. } | Act::Other { .. } => {
+            Act::Other { events: mine.events() }
+        }
+    }
+}
+
+/// A read or a store, and the fences before it.
+type Placed<'a> = (&'a Act, Vec<Label>);
+
+fn placed(acts: &[Act]) -> Vec<Placed<'_>> {
+    let mut fences = Vec::new();
+    let mut stores = Vec::new();
+    for act in acts {
+        match act {
+            Act::Fence { label, .. } => fences.push(*label),
+            Act::Store { .. } | Act::Read { .. } => stores.push((act, fences.clone())),
+            Act::Update { .. } | Act::Other { .. } => {}
+        }
+    }
+    stores
+}
+
+/// The reads and stores that both have, behind the same fences and in the same order, with the fences before them.
+fn both(first: &[Act], second: &[Act]) -> Vec<Act> {
+    let (mine, theirs) = (placed(first), placed(second));
+    let mut from = 0;
+    let mut kept = Vec::new();
+    for (act, fences) in &mine {
+        let alike = |(other, behind): &Placed<'_>| behind == fences && same(act, other);
+        if let Some(at) = theirs[from..].iter().position(alike) {
+            from += at + 1;
+            kept.push(*act);
+        }
+    }
+    let mut acts: Vec<Act> = first
+        .iter()
+        .filter(|act| matches!(act, Act::Fence { .. }) || kept.iter().any(|kept| std::ptr::eq(*kept, *act)))
+        .cloned()
+        .collect();
+    trim(&mut acts);
+    acts
+}
+
+/// Whether two accesses, perhaps of different lines, do the same.
+fn same(a: &Act, b: &Act) -> bool {
+    match a {
+        Act::Store { target, value, label, .. } => {
+            matches!(b, Act::Store { target: at, value: also, label: alike, .. } if (at, also, alike) == (target, value, label))
+        }
+        Act::Read { target, label, .. } => {
+            matches!(b, Act::Read { target: at, label: alike, .. } if (at, alike) == (target, label))
+        }
+        Act::Update { .. } | Act::Fence { .. } | Act::Other { .. } => false,
+    }
+}

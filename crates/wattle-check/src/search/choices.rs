@@ -1,0 +1,153 @@
+//! The reads that can be given a source, and the writes that each of them can read from.
+
+use wattle_memory::{Analysis, EventId, Set, ThreadId};
+
+use super::Visitor;
+use super::choose::Search;
+use super::feasibility;
+use super::process::Process;
+use super::run::would_spin;
+use super::state::{Runner, State, Status};
+
+/// A pending read, and where its value can come from.
+pub(super) struct Choice {
+    pub thread: ThreadId,
+    pub read: EventId,
+    pub sources: Vec<EventId>,
+    /// Sources with which the thread would only go back to the head of its loop.
+    pub spinning: Vec<EventId>,
+    /// Whether it is the first pending read of its thread.
+    first: bool,
+}
+
+impl Choice {
+    /// Whether its thread can get any further by it.
+    pub fn goes_on(&self) -> bool {
+        !self.sources.is_empty()
+    }
+}
+
+/// The read to branch on. One that holds its thread up goes first: the more threads have come to their ends, the
+/// fewer writes are still to come. Of those a read-modify-write, whose place in the order of writes decides most.
+pub(super) fn best<'c, P: Process>(state: &State<P>, choices: &'c [Choice]) -> Option<&'c Choice> {
+    choices.iter().min_by_key(|choice| {
+        let ended = state.runners[choice.thread].status == Status::Done;
+        let update = state.graph.other_half(choice.read).is_some();
+        (!choice.goes_on(), ended, !update, !choice.first, choice.sources.len())
+    })
+}
+
+impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
+    /// The pending reads that some write is there for.
+    pub(super) fn choices(&self, state: &State<P>, analysis: &Analysis) -> Vec<Choice> {
+        let mut choices = Vec::new();
+        for thread in 0..state.runners.len() {
+            for (number, read) in state.pending(thread).enumerate() {
+                let (sources, spinning) = self.sources(state, analysis, read, thread);
+                if !sources.is_empty() || !spinning.is_empty() {
+                    choices.push(Choice { thread, read, sources, spinning, first: number == 0 });
+                }
+            }
+        }
+        choices
+    }
+
+    /// A read that has one source and no other to hope for.
+    pub(super) fn forced(&self, state: &State<P>, analysis: &Analysis) -> Option<(ThreadId, EventId, EventId)> {
+        let choices = self.choices(state, analysis);
+        let choice = best(state, &choices)?;
+        // Who is not looked ahead for may be sure to write, unless he goes on anyway.
+        let goes_on = |thread: ThreadId| choices.iter().any(|choice| choice.thread == thread && choice.goes_on());
+        let open =
+            |(thread, runner): (ThreadId, &Runner<P>)| runner.waiting.is_some() && !runner.compared && !goes_on(thread);
+        if state.runners.iter().enumerate().any(open) {
+            return None;
+        }
+        let [source] = choice.sources[..] else { return None };
+        let others = choices.iter().any(|other| other.read != choice.read && other.goes_on());
+        let mut spinning = state.spinning(choice.read).cloned().unwrap_or_default();
+        choice.spinning.iter().for_each(|&write| spinning.insert(write));
+        if may_wait(state, analysis, choice.read, &spinning) || self.open_gate(state).is_some() {
+            return None;
+        }
+        let hopes = others && feasibility::later(self.setup, state, analysis, &choices, choice.read, false);
+        (!hopes).then_some((choice.thread, choice.read, source))
+    }
+
+    /// The writes that a read can read from, as far as what is known tells; and those of them that would only send
+    /// the thread back to the head of its loop.
+    pub(super) fn sources(
+        &self,
+        state: &State<P>,
+        analysis: &Analysis,
+        read: EventId,
+        thread: ThreadId,
+    ) -> (Vec<EventId>, Vec<EventId>) {
+        let graph = &state.graph;
+        let Some(location) = graph.event(read).location else { return (Vec::new(), Vec::new()) };
+        let excluded = state.excluded(read);
+        let possible = |&write: &EventId| {
+            if excluded.is_some_and(|excluded| excluded.contains(write)) || analysis.causality.has(read, write) {
+                return false;
+            }
+            // The own write of a read-modify-write, and what the thread has run on to since.
+            if write > read && graph.same_thread(read, write) {
+                return false;
+            }
+            !self.setup.model.hides(graph, analysis, write, read) && !self.taken(state, read, write)
+        };
+        let spins = |&write: &EventId| {
+            let value = graph.event(write).value.unwrap_or(0);
+            would_spin(self.setup, state, thread, read, value)
+        };
+        let possible = state.writes[location].iter().copied().filter(possible);
+        let (spinning, sources) = possible.partition(spins);
+        (sources, spinning)
+    }
+
+    /// Whether another read-modify-write has read from the write already, and both cannot.
+    pub(super) fn taken(&self, state: &State<P>, read: EventId, write: EventId) -> bool {
+        let graph = &state.graph;
+        let Some(own) = graph.other_half(read) else { return false };
+        let location = graph.event(read).location;
+        // A compare-exchange whose outcome is open may leave everything as it is.
+        if graph.event(own).location.is_none() {
+            return false;
+        }
+        // Each has its own write right behind the one that it reads, where an order relates all three.
+        let orders = |a, b| self.setup.model.orders_writes(graph, a, b);
+        let initial = graph.event(write).thread.is_none();
+        let taker = |&other: &EventId| {
+            other != own
+                && (initial || (orders(write, own) && orders(write, other)))
+                && graph.other_half(other).is_some_and(|half| graph.source(half) == Some(write))
+                && orders(own, other)
+                && graph.event(other).location == location
+        };
+        location.is_some_and(|location| state.writes[location].iter().any(taker))
+    }
+
+    /// Whether some read has no source and can never have one.
+    pub(super) fn is_hopeless(&self, state: &State<P>, analysis: &Analysis, choices: &[Choice], gate: bool) -> bool {
+        (0..state.runners.len()).any(|thread| {
+            state.pending(thread).any(|read| {
+                let chooses = choices.iter().any(|choice| choice.read == read);
+                let waits = || state.spinning(read).is_some_and(|spinning| may_wait(state, analysis, read, spinning));
+                !chooses && !waits() && !feasibility::later(self.setup, state, analysis, choices, read, gate)
+            })
+        })
+    }
+}
+
+/// Whether a thread may wait for ever with a read: on a write that sends it back to the head of its loop, and that no
+/// write which lets it go is known to come after.
+pub(super) fn may_wait<P: Process>(state: &State<P>, analysis: &Analysis, read: EventId, spinning: &Set) -> bool {
+    let location = state.graph.event(read).location;
+    spinning.iter().any(|write| {
+        let lets_go = |other: EventId| {
+            let event = state.graph.event(other);
+            event.location == location && event.value.is_some() && !spinning.contains(other)
+        };
+        !analysis.coherence.after(write).any(lets_go)
+    })
+}

@@ -1,0 +1,60 @@
+//! Threads that cannot be told from each other: of executions that differ only in which of them is which, fewer are built.
+
+use wattle_memory::{EventId, Set, ThreadId};
+
+use super::Visitor;
+use super::choose::Search;
+use super::process::Process;
+use super::state::State;
+
+impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
+    /// The reads of threads that stand exactly where this one does and cannot be told from it.
+    pub(super) fn alike(&self, state: &State<P>, thread: ThreadId, read: EventId) -> Vec<EventId> {
+        let Some(class) = self.setup.symmetric.iter().find(|class| class.contains(&thread)) else {
+            return Vec::new();
+        };
+        let runner = &state.runners[thread];
+        if runner.waiting != Some(read) {
+            return Vec::new();
+        }
+        let same = |&&other: &&ThreadId| {
+            let candidate = &state.runners[other];
+            other != thread
+                && candidate.status == runner.status
+                && candidate.process.is_alike(&runner.process)
+                && untouched(state, other)
+                && candidate
+                    .waiting
+                    .is_some_and(|at| state.graph.event(at).location == state.graph.event(read).location)
+        };
+        if !untouched(state, thread) {
+            return Vec::new();
+        }
+        class.iter().filter(same).filter_map(|&other| state.runners[other].waiting).collect()
+    }
+}
+
+/// Keeps the reads of like threads from those sources, but for writes of the threads themselves: to those they are not
+/// alike.
+pub(super) fn exclude_alike<P: Process>(state: &mut State<P>, thread: ThreadId, alike: &[EventId], sources: &Set) {
+    for &other in alike {
+        let mut sources = sources.clone();
+        let owners = [Some(thread), state.graph.event(other).thread];
+        for source in sources.clone().iter() {
+            if owners.contains(&state.graph.event(source).thread) {
+                sources.remove(source);
+            }
+        }
+        state.exclude(other, &sources);
+    }
+}
+
+/// Whether nothing has been decided about a thread yet: nothing that it reads is chosen, nobody reads from it.
+fn untouched<P: Process>(state: &State<P>, thread: ThreadId) -> bool {
+    let graph = &state.graph;
+    (0..graph.len()).all(|event| {
+        let own = graph.event(event).thread == Some(thread);
+        let from = graph.source(event).and_then(|source| graph.event(source).thread);
+        !(own && graph.source(event).is_some()) && from != Some(thread)
+    })
+}
