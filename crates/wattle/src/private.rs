@@ -8,11 +8,11 @@ pub use std::marker::Copy;
 pub use wattle_core::{
     Acc, Atomic, Draft, Indices, IntoArg, KernelInfo, Launch, Parameter, Range, Read, Thread, range, support,
 };
-pub use wattle_ir::build::{self, Variable};
+pub use wattle_ir::builder::{self, Variable};
 pub use wattle_ir::{KernelType, Site};
 
 /// `let x: T = value` in a builder.
-pub fn typed<'b, T: KernelType>(_: &'b build::Builder, value: T::Built<'b>) -> T::Built<'b> {
+pub fn typed<'b, T: KernelType>(_: &'b builder::Builder, value: T::Built<'b>) -> T::Built<'b> {
     value
 }
 
@@ -23,7 +23,7 @@ pub struct OnlyInKernels<'a>(Within<'a>);
 #[derive(Clone, Copy)]
 enum Within<'a> {
     Host(&'a Thread<'a>),
-    Builder(&'a build::Builder),
+    Builder(&'a builder::Builder),
 }
 
 impl<'a> OnlyInKernels<'a> {
@@ -37,7 +37,7 @@ impl<'a> OnlyInKernels<'a> {
     }
 
     /// The builder of the kernel that calls; for the builder.
-    pub fn builder(self) -> &'a build::Builder {
+    pub fn builder(self) -> &'a builder::Builder {
         match self.0 {
             Within::Builder(builder) => builder,
             Within::Host(_) => unreachable!("the host calls the host's functions"),
@@ -64,7 +64,7 @@ pub trait Calls<'a, F> {
     /// That.
     fn callee(&'a self, function: F) -> Self::Callee;
 }
-impl<'a, F: 'a> Calls<'a, F> for build::Builder {
+impl<'a, F: 'a> Calls<'a, F> for builder::Builder {
     type Callee = Callee<'a, F>;
     fn callee(&'a self, _: F) -> Callee<'a, F> {
         Callee { function: PhantomData, call: OnlyInKernels(Within::Builder(self)) }
@@ -139,31 +139,31 @@ pub fn nothing<T: Nothing>(_: T) {}
 
 /// A constant that a kernel names.
 #[inline(always)]
-pub const fn constant<T: build::Lift + Copy>(value: T) -> T {
+pub const fn constant<T: builder::Lift + Copy>(value: T) -> T {
     value
 }
 
 /// Bitwise and, of integers and bool.
 #[inline(always)]
-pub fn bit_and<T: build::Logic>(x: T, y: T) -> T {
+pub fn bit_and<T: builder::Logic>(x: T, y: T) -> T {
     T::from_raw(x.to_raw() & y.to_raw())
 }
 
 /// Bitwise or.
 #[inline(always)]
-pub fn bit_or<T: build::Logic>(x: T, y: T) -> T {
+pub fn bit_or<T: builder::Logic>(x: T, y: T) -> T {
     T::from_raw(x.to_raw() | y.to_raw())
 }
 
 /// Bitwise exclusive or.
 #[inline(always)]
-pub fn bit_xor<T: build::Logic>(x: T, y: T) -> T {
+pub fn bit_xor<T: builder::Logic>(x: T, y: T) -> T {
     T::from_raw(x.to_raw() ^ y.to_raw())
 }
 
 /// Complement.
 #[inline(always)]
-pub fn not<T: build::Logic>(x: T) -> T {
+pub fn not<T: builder::Logic>(x: T) -> T {
     T::from_raw(!x.to_raw())
 }
 

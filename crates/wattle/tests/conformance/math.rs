@@ -140,9 +140,8 @@ fn bounds<T: Known>(device: &Device) -> Outcome {
 /// The page of `#[kernel]` and that of the trait state the bounds that are tested here.
 fn pages(_: &Device) -> Outcome {
     let table: Vec<&str> =
-        include_str!("../../../wattle-macros/src/lib.rs").lines().filter(|line| line.starts_with("/// | `x")).collect();
-    let methods =
-        include_str!("../../../wattle-ir/src/scalar.rs").split_once("pub trait FloatOps").expect("the trait").1;
+        include_str!("../../../macros/src/lib.rs").lines().filter(|line| line.starts_with("/// | `x")).collect();
+    let methods = include_str!("../../../ir/src/scalar.rs").split_once("pub trait FloatOps").expect("the trait").1;
     let sign = |name| {
         [("add", "x + y"), ("sub", "x - y"), ("mul", "x * y"), ("div", "x / y")].iter().find(|(of, _)| *of == name)
     };

@@ -39,7 +39,7 @@ unsafe impl Kernel for Panics {
     }
     fn build(&self) -> wattle::Result<wattle::ir::Kernel> {
         // What it is built from does not matter: only the host runs it.
-        Ok(wattle::ir::build::Builder::new("by_hand", PANICS.site, 1).finish()?)
+        Ok(wattle::ir::builder::Builder::new("by_hand", PANICS.site, 1).finish()?)
     }
     fn identity(&self) -> KernelIdentity {
         KernelIdentity::of::<Self>(0)
@@ -97,7 +97,7 @@ unsafe impl Kernel for FirstPanics {
     }
     fn build(&self) -> wattle::Result<wattle::ir::Kernel> {
         // What it is built from does not matter: only the host runs it.
-        Ok(wattle::ir::build::Builder::new("by_hand", PANICS.site, 1).finish()?)
+        Ok(wattle::ir::builder::Builder::new("by_hand", PANICS.site, 1).finish()?)
     }
     fn identity(&self) -> KernelIdentity {
         KernelIdentity::of::<Self>(0)

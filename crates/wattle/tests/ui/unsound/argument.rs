@@ -2,7 +2,7 @@
 
 use wattle_core::{Arg, Argument, Thread};
 use wattle_ir::Const;
-use wattle_ir::build::Builder;
+use wattle_ir::builder::Builder;
 
 #[derive(Clone)]
 struct Mine;

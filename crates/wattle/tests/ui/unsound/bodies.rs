@@ -14,7 +14,7 @@ impl Thief {
         KEPT.set(Some(x));
         (0, ())
     }
-    fn __build<'b>(self, x: wattle::ir::build::Read<'b, u32>) -> wattle::ir::build::Val<'b, u32> {
+    fn __build<'b>(self, x: wattle::ir::builder::Read<'b, u32>) -> wattle::ir::builder::Val<'b, u32> {
         let _ = x;
         loop {}
     }

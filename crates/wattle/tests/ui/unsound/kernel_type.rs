@@ -1,7 +1,7 @@
 //! What stands for a user's type while a kernel is built could declare parameters for which no argument is passed.
 
 use wattle::ir::KernelType;
-use wattle::ir::build::Val;
+use wattle::ir::builder::Val;
 
 struct Mine;
 

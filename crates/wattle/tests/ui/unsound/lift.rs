@@ -1,6 +1,6 @@
 //! A constant of a user's type would bring his code into the building of kernels, and the type into their bodies.
 
-use wattle::ir::build::{Builder, Lift};
+use wattle::ir::builder::{Builder, Lift};
 
 #[derive(Clone, Copy)]
 struct Mine;

@@ -12,9 +12,9 @@ impl PartialEq<Mine> for Read<u32> {
     }
 }
 
-impl wattle::ir::build::Lift for Mine {
+impl wattle::ir::builder::Lift for Mine {
     type Built<'b> = Mine;
-    fn lift(self, _: &wattle::ir::build::Builder) -> Mine {
+    fn lift(self, _: &wattle::ir::builder::Builder) -> Mine {
         self
     }
 }

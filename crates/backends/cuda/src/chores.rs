@@ -1,0 +1,138 @@
+//! Fills and copies as kernels of this crate's own. The driver's are done whatever was before them; a launch does nothing
+//! behind one that has failed, since the queue's gate is shut then.
+
+use std::sync::{Arc, OnceLock};
+
+use wattle_core::{RawBuffer, Result, Runs, Shape, ShapeKind, Transfer, TransferEnd};
+use wattle_gpu::system;
+use wattle_ir::builder::{Acc, Builder, PerItem, Read, get};
+use wattle_ir::{Access, MAX_RANK, Site};
+
+use crate::arguments::{Given, Part};
+use crate::context::Context;
+use crate::driver::{Address, Pattern};
+use crate::memory::CudaMemory;
+use crate::modules::Built;
+
+/// So many threads have the blocks.
+const THREADS: u32 = 256;
+
+/// The kernels, built when they are first used.
+#[derive(Default)]
+pub(crate) struct Chores {
+    fill: OnceLock<Arc<Built>>,
+    copy: OnceLock<Arc<Built>>,
+}
+
+/// Words of memory, one behind the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Words {
+    start: Address,
+    count: u32,
+}
+
+/// What is done with words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Chore {
+    Fill { value: u32, to: Address, count: u32 },
+    Copy { from: Address, to: Address, count: u32 },
+}
+
+impl Chore {
+    /// A fill or a copy of memory of this device's, if it is one of whole words that stand one behind the other.
+    pub(crate) fn of(transfer: &Transfer, context: &Arc<Context>) -> Option<Chore> {
+        let words = |buffer, runs| words(buffer, runs, context);
+        match (&transfer.from, &transfer.to) {
+            (TransferEnd::Fill(value), TransferEnd::Buffer(to, runs)) => {
+                let (value, Words { start, count }) = (Pattern::of(value)?.word(), words(to, runs)?);
+                Some(Chore::Fill { value, to: start, count })
+            }
+            (TransferEnd::Buffer(from, from_runs), TransferEnd::Buffer(to, to_runs)) => {
+                let (from, to) = (words(from, from_runs)?, words(to, to_runs)?);
+                let is_apart = from.start.abs_diff(to.start) >= u64::from(to.count) * 4;
+                (from.count == to.count && is_apart).then_some(Chore::Copy {
+                    from: from.start,
+                    to: to.start,
+                    count: to.count,
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// The shape of its launch.
+    pub(crate) fn shape(self) -> Shape {
+        let (Chore::Fill { count, .. } | Chore::Copy { count, .. }) = self;
+        let line = |extent| std::array::from_fn(|d| if d == 0 { extent } else { 1 });
+        let frames = count.div_ceil(THREADS).max(1);
+        Shape { kind: ShapeKind::Frames, rank: 1, outer: line(frames), inner: line(THREADS) }
+    }
+
+    /// What its kernel is given.
+    pub(crate) fn arguments(self) -> [Given; 2] {
+        let view = |base, count| {
+            let mut extent = [1; MAX_RANK];
+            extent[0] = count;
+            Given::View(Part { base, extent, strides: [1; MAX_RANK] })
+        };
+        match self {
+            Chore::Fill { value, to, count } => [Given::Scalar(value.into()), view(to, count)],
+            Chore::Copy { from, to, count } => [view(from, count), view(to, count)],
+        }
+    }
+
+    /// Its kernel.
+    pub(crate) fn built(self, chores: &Chores) -> Result<Arc<Built>> {
+        let (place, build): (_, fn() -> Result<wattle_ir::Kernel>) = match self {
+            Chore::Fill { .. } => (&chores.fill, fill),
+            Chore::Copy { .. } => (&chores.copy, copy),
+        };
+        if let Some(built) = place.get() {
+            return Ok(built.clone());
+        }
+        let built = Arc::new(Built::new(build()?));
+        Ok(place.get_or_init(|| built).clone())
+    }
+}
+
+/// The words of a part of a buffer of this device's.
+fn words(buffer: &RawBuffer, runs: &Runs, context: &Arc<Context>) -> Option<Words> {
+    let memory = buffer.memory().as_any().downcast_ref::<CudaMemory>();
+    let memory = memory.filter(|memory| Arc::ptr_eq(&memory.context, context))?;
+    let mut runs = runs.of(buffer);
+    let (start, mut len) = runs.next()?;
+    for (offset, more) in runs {
+        if offset != start + len {
+            return None;
+        }
+        len += more;
+    }
+    let count = u32::try_from(len / 4).ok()?;
+    (start % 4 == 0 && len % 4 == 0).then(|| Words { start: memory.address + start as u64, count })
+}
+
+fn built(builder: Builder) -> Result<wattle_ir::Kernel> {
+    builder.finish().map_err(|error| system("building a kernel of the CUDA device's own", error))
+}
+
+fn fill() -> Result<wattle_ir::Kernel> {
+    let builder = Builder::new("wattle_fill", Site::caller(), 1);
+    let value = builder.scalar::<u32>("value");
+    let to = builder.view::<u32>("to", Access::PerItem, 1);
+    let (handle, (_, item)) =
+        builder.for_begin(Acc::<1>::new(&builder).items(&mut PerItem::<u32, 1>::new(&builder, to)));
+    item.__assign(value);
+    builder.loop_end(handle);
+    built(builder)
+}
+
+fn copy() -> Result<wattle_ir::Kernel> {
+    let builder = Builder::new("wattle_copy", Site::caller(), 1);
+    let from = builder.view::<u32>("from", Access::Read, 1);
+    let to = builder.view::<u32>("to", Access::PerItem, 1);
+    let (handle, (index, item)) =
+        builder.for_begin(Acc::<1>::new(&builder).items(&mut PerItem::<u32, 1>::new(&builder, to)));
+    item.__assign(get(&Read::<u32, 1>::new(&builder, from), index));
+    builder.loop_end(handle);
+    built(builder)
+}

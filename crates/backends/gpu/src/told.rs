@@ -1,0 +1,133 @@
+//! What a launch told of itself, as the errors that all devices have.
+
+use wattle_core::{Argument, Error, ErrorKind, FaultKind, Grid, Kernel, ThreadLine, format_index};
+use wattle_ir::control;
+use wattle_ir::fault::{Fault, FaultSite};
+use wattle_ir::{MAX_RANK, Place, SharedLen, Site};
+
+use crate::error::system;
+use crate::stop::Reason;
+
+/// What is known of a launch that has ended. With the words of its control block ([`control`]) it tells how.
+///
+/// Blocks and threads are numbered row-major, dimension 0 slowest.
+#[derive(Clone, Copy)]
+pub struct Told<'l> {
+    /// The kernel with its arguments.
+    pub kernel: &'l dyn Kernel,
+    /// The kernel as it was built.
+    pub ir: &'l wattle_ir::Kernel,
+    /// What the numbers in the control block mean.
+    pub sites: &'l [FaultSite],
+    /// The launch's shape.
+    pub grid: &'l Grid,
+    /// The length of the shared array that is sized at launch, in elements.
+    pub shared_len: u32,
+}
+
+impl Told<'_> {
+    /// What went wrong, if anything did; the launch was told to end, if there is a reason. `word` gives the words of the
+    /// launch's control block.
+    pub fn outcome(&self, word: impl Fn(u32) -> u32, reason: Option<Reason>) -> Option<Error> {
+        if word(control::CLAIMED) != 0 {
+            return Some(self.fault(&word));
+        }
+        reason.map(|reason| reason.error(self.kernel.info().name, self.lines(&word)))
+    }
+
+    /// The loop that the driver ended before its end, if that is what the launch tells of.
+    pub fn loop_cut(&self, word: impl Fn(u32) -> u32) -> Option<Site> {
+        let FaultSite { site, fault } = self.site(&word)?;
+        (word(control::CLAIMED) != 0 && *fault == Fault::LoopCut).then_some(*site)
+    }
+
+    fn site(&self, word: &impl Fn(u32) -> u32) -> Option<&FaultSite> {
+        self.sites.get(word(control::SITE) as usize)
+    }
+
+    fn fault(&self, word: &impl Fn(u32) -> u32) -> Error {
+        let kernel = self.kernel.info().name.to_owned();
+        let found = self.site(word).and_then(|site| Some((site.site, self.fault_kind(&site.fault, word)?)));
+        let Some((site, what)) = found else {
+            let message = format!("kernel `{kernel}` reported a fault of number {}", word(control::SITE));
+            return system("a fault that the kernel does not have", message);
+        };
+        let (block, thread) = (self.block(word(control::BLOCK)), self.index(&self.grid.threads, word(control::THREAD)));
+        ErrorKind::Fault(Box::new(wattle_core::Fault { kernel, block, thread, site, what })).into()
+    }
+
+    fn fault_kind(&self, fault: &Fault, word: &impl Fn(u32) -> u32) -> Option<FaultKind> {
+        Some(match fault {
+            Fault::OutOfBounds { place, rank } => {
+                let index: Vec<_> = (0..*rank as u32).map(|d| word(control::INDEX + d)).collect();
+                FaultKind::OutOfBounds {
+                    view: self.ir.place_name(*place),
+                    index: format_index(&index),
+                    extent: format_index(&self.extent(*place)[..*rank]),
+                }
+            }
+            Fault::DivisionByZero => FaultKind::DivisionByZero,
+            Fault::Assertion(message) => FaultKind::Assertion(message.clone()),
+            Fault::LoopCut | Fault::Loop => return None,
+        })
+    }
+
+    /// Where threads were when they were stopped: an entry for each block and line, in order.
+    fn lines(&self, word: &impl Fn(u32) -> u32) -> Vec<ThreadLine> {
+        let told = word(control::STOPPED).min(control::MAX_STOPPED);
+        let entry = |number| control::STOPPED_AT + 2 * number;
+        let mut stopped: Vec<_> = (0..told).map(|number| (word(entry(number)), word(entry(number) + 1))).collect();
+        stopped.sort_unstable();
+        stopped.dedup();
+        let line = |(block, site): (u32, u32)| {
+            Some(ThreadLine { block: self.block(block), site: self.sites.get(site as usize)?.site })
+        };
+        stopped.into_iter().filter_map(line).collect()
+    }
+
+    fn block(&self, number: u32) -> String {
+        self.index(&self.grid.blocks, number)
+    }
+
+    /// The index of that number in this extent, in words.
+    fn index(&self, extent: &[u32; MAX_RANK], number: u32) -> String {
+        format_index(&index(extent, number)[..self.grid.rank])
+    }
+
+    /// The extent of a place in the launch.
+    fn extent(&self, place: Place) -> [u32; MAX_RANK] {
+        let mut found = [1; MAX_RANK];
+        match place {
+            Place::Param(id) => {
+                let mut number = 0;
+                // Visiting cannot fail where the visitor does not.
+                let _ = self.kernel.arguments(&mut |argument| {
+                    if let (Argument::View(view), true) = (argument, number == id.index()) {
+                        found = view.extent();
+                    }
+                    number += 1;
+                    Ok(())
+                });
+            }
+            Place::Shared(id) => {
+                found[0] = match self.ir.shared.get(id.index()).map(|array| array.len) {
+                    Some(SharedLen::Static(len)) => len,
+                    Some(SharedLen::AtLaunch) => self.shared_len,
+                    None => 0,
+                };
+            }
+            Place::Local(id) => found[0] = self.ir.locals.get(id.index()).map_or(0, |array| array.len),
+        }
+        found
+    }
+}
+
+/// The index with this row-major number. What a launch that went astray says may be anything.
+fn index(extent: &[u32; MAX_RANK], number: u32) -> [u32; MAX_RANK] {
+    let (mut index, mut rest) = ([0; MAX_RANK], number);
+    for d in (0..MAX_RANK).rev() {
+        index[d] = rest % extent[d].max(1);
+        rest /= extent[d].max(1);
+    }
+    index
+}

@@ -1,0 +1,138 @@
+//! What launches tell, in the words of their control blocks.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use wattle::prelude::*;
+use wattle_core::{ErrorKind, FaultKind, Grid, Kernel};
+use wattle_gpu::{Reason, Told, Value, values};
+use wattle_ir::control;
+use wattle_ir::fault::{Fault, FaultSite};
+use wattle_ir::{ParamId, Place, SharedId, Site};
+
+#[kernel]
+fn some(acc: &Acc<2>, x: Shared<u32, 2>, count: u32) {
+    let known = acc.shared::<u32, 5>();
+    let given = acc.shared_at_launch::<u32>();
+    known[0] = count;
+    given[0] = x[[0, 0]];
+}
+
+const SITE: Site = Site { file: "some.rs", line: 7, column: 3 };
+const GRID: Grid = Grid { rank: 2, blocks: [3, 4, 1, 1], threads: [2, 8, 1, 1], frames: [1; 4], frame_extent: [1; 4] };
+
+/// What is said of a launch whose control block has these words.
+fn told(faults: &[Fault], words: &[(u32, u32)], reason: Option<Reason>) -> Option<ErrorKind> {
+    let device = Device::host();
+    let x = device.alloc_zeroed_nd::<u32, 2>([6, 10]).unwrap();
+    let kernel = some(x.region([1, 2], [4, 9]).unwrap(), 9);
+    let sites: Vec<_> = faults.iter().map(|fault| FaultSite { site: SITE, fault: fault.clone() }).collect();
+    let told = Told { kernel: &kernel, ir: &kernel.build().unwrap(), sites: &sites, grid: &GRID, shared_len: 11 };
+    let words: HashMap<_, _> = words.iter().copied().collect();
+    let word = |word: u32| words.get(&word).copied().unwrap_or(0);
+    assert_eq!(told.loop_cut(word), (faults == [Fault::LoopCut]).then_some(SITE));
+    told.outcome(word, reason).map(|error| error.kind().clone())
+}
+
+fn fault(fault: Fault, words: &[(u32, u32)]) -> wattle_core::Fault {
+    let words: Vec<_> = [(control::CLAIMED, 1)].iter().chain(words).copied().collect();
+    match told(&[fault], &words, None) {
+        Some(ErrorKind::Fault(fault)) => *fault,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn launches_that_went_well_tell_nothing() {
+    assert!(told(&[], &[], None).is_none());
+    assert!(told(&[Fault::DivisionByZero], &[(control::BLOCK, 3)], None).is_none());
+}
+
+#[test]
+fn faults_name_thread_and_place() {
+    let found = fault(Fault::DivisionByZero, &[(control::BLOCK, 7), (control::THREAD, 9)]);
+    assert_eq!((found.kernel.as_str(), found.site, found.what), ("some", SITE, FaultKind::DivisionByZero));
+    assert_eq!((found.block.as_str(), found.thread.as_str()), ("[1, 3]", "[1, 1]"));
+    let found = fault(Fault::Assertion("so".into()), &[]);
+    assert_eq!(found.what, FaultKind::Assertion("so".into()));
+    for (place, rank, name, index, extent) in [
+        (Place::Param(ParamId(0)), 2, "x", "[5, 6]", "[3, 7]"),
+        (Place::Shared(SharedId(0)), 1, "known", "5", "5"),
+        (Place::Shared(SharedId(1)), 1, "given", "5", "11"),
+    ] {
+        let words = [(control::INDEX, 5), (control::INDEX + 1, 6)];
+        let found = fault(Fault::OutOfBounds { place, rank }, &words);
+        let (view, index, extent) = (name.to_owned(), index.to_owned(), extent.to_owned());
+        assert_eq!(found.what, FaultKind::OutOfBounds { view, index, extent });
+    }
+}
+
+#[test]
+fn numbers_that_nothing_has_are_no_panic() {
+    let words = [(control::CLAIMED, 1), (control::SITE, 3)];
+    assert!(matches!(told(&[Fault::DivisionByZero], &words, None), Some(ErrorKind::System { .. })));
+    let words = [(control::CLAIMED, 1)];
+    assert!(matches!(told(&[Fault::Loop], &words, None), Some(ErrorKind::System { .. })));
+    assert!(matches!(told(&[Fault::LoopCut], &words, None), Some(ErrorKind::System { .. })));
+    let far = [(control::BLOCK, u32::MAX), (control::THREAD, u32::MAX)];
+    assert_eq!(fault(Fault::DivisionByZero, &far).thread, "[1, 7]");
+}
+
+#[test]
+fn stopped_launches_name_each_line_once() {
+    let limit = Duration::from_secs(3);
+    let at = control::STOPPED_AT;
+    let words = [
+        (control::STOPPED, 4),
+        // Blocks 5, 2, 2 again, and one at a place that there is not.
+        (at, 5),
+        (at + 2, 2),
+        (at + 4, 2),
+        (at + 6, 1),
+        (at + 7, 9),
+    ];
+    let Some(ErrorKind::TimeLimit { kernel, limit: of, lines }) =
+        told(&[Fault::Loop], &words, Some(Reason::TimeLimit(limit)))
+    else {
+        panic!("no time limit");
+    };
+    assert_eq!((kernel.as_str(), of), ("some", limit));
+    let lines: Vec<_> = lines.iter().map(|line| (line.block.as_str(), line.site)).collect();
+    assert_eq!(lines, [("[0, 2]", SITE), ("[1, 1]", SITE)]);
+    assert!(matches!(
+        told(&[Fault::Loop], &[(control::STOPPED, u32::MAX)], Some(Reason::Interrupted)),
+        Some(ErrorKind::Interrupted { lines, .. }) if lines.len() == 1
+    ));
+    // What failed before it was told to end has failed.
+    let words = [(control::CLAIMED, 1), (control::STOPPED, 1)];
+    let both = told(&[Fault::DivisionByZero], &words, Some(Reason::Interrupted));
+    assert!(matches!(both, Some(ErrorKind::Fault(_))));
+}
+
+#[test]
+fn arguments_are_walked_in_order() {
+    use wattle_core::HostMemory;
+    let device = Device::host();
+    let x = device.alloc_zeroed_nd::<u32, 2>([6, 10]).unwrap();
+    let kernel = some(x.region([1, 2], [4, 9]).unwrap(), 9);
+    let mut seen = Vec::new();
+    values::<HostMemory>(
+        &kernel,
+        |_| true,
+        |name, value| {
+            seen.push(match value {
+                Value::Scalar(raw) => format!("{name} = {raw}"),
+                Value::View(view) => {
+                    assert_eq!((view.extent, view.strides[..2].to_vec()), ([3, 7, 1, 1], vec![10, 1]));
+                    format!("{name} at {} over {}", view.offset, view.span())
+                }
+            });
+            Ok(())
+        },
+    )
+    .unwrap();
+    assert_eq!(seen, ["x at 12 over 27", "count = 9"]);
+    let other = |error: wattle_core::Error| error.to_string().contains("of another device");
+    assert!(values::<HostMemory>(&kernel, |_| false, |_, _| Ok(())).is_err_and(other));
+    assert!(values::<u32>(&kernel, |_| true, |_, _| Ok(())).is_err_and(other));
+}

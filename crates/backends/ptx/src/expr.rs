@@ -1,0 +1,302 @@
+//! Expressions.
+
+use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, Type, UnaryOp};
+
+use crate::assemble::{Class, Value, ins};
+use crate::emit::Emitter;
+use crate::layout::Argument;
+use crate::unroll::folded;
+
+/// The type that integer instructions name: small integers are computed with as 32 bits.
+pub fn int_type(ty: Type) -> &'static str {
+    match (ty.size() == 8, ty.is_signed()) {
+        (false, false) => "u32",
+        (false, true) => "s32",
+        (true, false) => "u64",
+        (true, true) => "s64",
+    }
+}
+
+/// The type that instructions on numbers name.
+pub fn number_type(ty: Type) -> &'static str {
+    match ty {
+        Type::F32 => "f32",
+        Type::F64 => "f64",
+        _ => int_type(ty),
+    }
+}
+
+/// The type that instructions on bits name.
+pub fn bits_type(ty: Type) -> &'static str {
+    match ty {
+        Type::Bool => "pred",
+        _ if ty.size() == 8 => "b64",
+        _ => "b32",
+    }
+}
+
+impl Emitter<'_> {
+    /// The value of an expression here. Truth values are in registers always.
+    pub(crate) fn value(&mut self, id: ExprId) -> Value {
+        if let Some(&known) = self.known.get(&id) {
+            return known;
+        }
+        let ty = self.types[id.index()];
+        let value = match self.kernel.exprs[id.index()] {
+            Expr::Const(constant) if ty == Type::Bool => {
+                let to = self.asm.register(Class::Predicate);
+                ins!(self, "mov.pred {to}, {}", constant.raw & 1);
+                to
+            }
+            Expr::Const(constant) => Value::Constant(ty, constant.raw),
+            Expr::Slot(slot) => match self.counters.get(&slot) {
+                Some(&turn) => Value::word(turn),
+                None => self.slot(slot),
+            },
+            Expr::Param(param) => self.argument(Argument::Scalar(param)),
+            Expr::Extent(place, dimension) => self.extent(place, dimension),
+            Expr::Builtin(builtin, dimension) => self.builtin(builtin, dimension),
+            Expr::Unary(op, x) => {
+                let from = self.types[x.index()];
+                let x = self.value(x);
+                self.unary(op, from, x)
+            }
+            Expr::Binary(op, x, y) => {
+                let from = self.types[x.index()];
+                let (x, y) = (self.value(x), self.value(y));
+                folded(op, x, y).unwrap_or_else(|| self.binary(op, from, x, y))
+            }
+            Expr::Fma(x, y, z) => {
+                let operands = [x, y, z].map(|id| self.value(id));
+                self.op(&format!("fma.rn.{}", number_type(ty)), Class::of(ty), &operands)
+            }
+            Expr::Select(condition, x, y) => {
+                let [condition, x, y] = [condition, x, y].map(|id| self.value(id));
+                self.select(ty, condition, x, y)
+            }
+            Expr::Cast(to, x) => {
+                let from = self.types[x.index()];
+                let x = self.value(x);
+                self.cast(from, to, x)
+            }
+            Expr::Bits(to, x) => {
+                let from = self.types[x.index()];
+                let x = self.value(x);
+                self.bits(from, to, x)
+            }
+        };
+        self.known.insert(id, value);
+        value
+    }
+
+    pub(crate) fn extent(&mut self, place: Place, dimension: u8) -> Value {
+        match (place, self.kernel.known_len(place)) {
+            (_, Some(len)) => Value::word(len),
+            (Place::Param(param), None) => self.argument(Argument::Extent(param, dimension)),
+            _ => self.argument(Argument::SharedLen),
+        }
+    }
+
+    /// A special register of the machine's, in the prologue.
+    fn special(&mut self, name: &str) -> Value {
+        self.in_prologue(|emitter| {
+            let to = emitter.asm.register(Class::Word);
+            ins!(emitter, "mov.u32 {to}, {name}");
+            to
+        })
+    }
+
+    fn builtin(&mut self, builtin: Builtin, dimension: u8) -> Value {
+        if let Some(&known) = self.builtins.get(&(builtin, dimension)) {
+            return known;
+        }
+        let flat = self.kernel.rank == 1;
+        let value = match builtin {
+            Builtin::BlockExtent if flat => self.special("%ntid.x"),
+            Builtin::GridExtent if flat => self.special("%nctaid.x"),
+            Builtin::BlockExtent => self.argument(Argument::BlockExtent(dimension)),
+            Builtin::GridExtent => self.argument(Argument::GridExtent(dimension)),
+            Builtin::FrameCount => self.argument(Argument::FrameCount(dimension)),
+            Builtin::FrameExtent => self.argument(Argument::FrameExtent(dimension)),
+            Builtin::ThreadInBlock => {
+                let thread = self.special("%tid.x");
+                self.part(thread, dimension, Argument::BlockExtent)
+            }
+            Builtin::BlockInGrid => {
+                let block = self.special("%ctaid.x");
+                self.part(block, dimension, Argument::GridExtent)
+            }
+        };
+        self.builtins.insert((builtin, dimension), value);
+        value
+    }
+
+    /// One dimension of a row-major number, in the prologue.
+    fn part(&mut self, number: Value, dimension: u8, extent: fn(u8) -> Argument) -> Value {
+        let mut rest = number;
+        for d in (dimension + 1..self.kernel.rank as u8).rev() {
+            let by = self.argument(extent(d));
+            rest = self.in_prologue(|emitter| emitter.op("div.u32", Class::Word, &[rest, by]));
+        }
+        if dimension == 0 {
+            return rest;
+        }
+        let by = self.argument(extent(dimension));
+        self.in_prologue(|emitter| emitter.op("rem.u32", Class::Word, &[rest, by]))
+    }
+
+    /// What an operation of 32 bits left, as the type's own value: small integers wrap here.
+    pub(crate) fn wrapped(&mut self, ty: Type, x: Value) -> Value {
+        match ty {
+            Type::U8 => self.op("and.b32", Class::Word, &[x, Value::word(0xff)]),
+            Type::U16 => self.op("and.b32", Class::Word, &[x, Value::word(0xffff)]),
+            Type::I8 => self.op("cvt.s32.s8", Class::Word, &[x]),
+            Type::I16 => self.op("cvt.s32.s16", Class::Word, &[x]),
+            _ => x,
+        }
+    }
+
+    /// The bits of a small integer, extended by zeros.
+    fn bare(&mut self, ty: Type, x: Value) -> Value {
+        match ty {
+            Type::I8 | Type::I16 => self.wrapped(ty.bits_type(), x),
+            _ => x,
+        }
+    }
+
+    pub(crate) fn unary(&mut self, op: UnaryOp, ty: Type, x: Value) -> Value {
+        let class = Class::of(ty);
+        let x = self.in_register(ty, x);
+        let simple = |name: &str, of: &str| format!("{name}.{of}");
+        match op {
+            UnaryOp::Neg | UnaryOp::Abs if ty.is_float() => {
+                let name = if op == UnaryOp::Neg { "neg" } else { "abs" };
+                self.op(&simple(name, number_type(ty)), class, &[x])
+            }
+            UnaryOp::Neg | UnaryOp::Abs => {
+                let name = if op == UnaryOp::Neg { "neg" } else { "abs" };
+                let x = self.op(&simple(name, int_type(ty)), class, &[x]);
+                self.wrapped(ty, x)
+            }
+            UnaryOp::Not => {
+                let x = self.op(&simple("not", bits_type(ty)), class, &[x]);
+                self.wrapped(ty, x)
+            }
+            UnaryOp::IsNan => self.op(&simple("setp.nan", number_type(ty)), Class::Predicate, &[x, x]),
+            UnaryOp::CountOnes => {
+                let x = self.bare(ty, x);
+                self.op(&simple("popc", bits_type(ty)), Class::Word, &[x])
+            }
+            UnaryOp::LeadingZeros => {
+                let x = self.bare(ty, x);
+                let count = self.op(&simple("clz", bits_type(ty)), Class::Word, &[x]);
+                let above = 32u32.saturating_sub(ty.size() as u32 * 8);
+                if above == 0 { count } else { self.op("sub.u32", Class::Word, &[count, Value::word(above)]) }
+            }
+            UnaryOp::TrailingZeros => {
+                // A small integer has a one above its bits, so that they are counted where all are zero.
+                let x = match ty.size() {
+                    1 | 2 => self.op("or.b32", class, &[x, Value::word(1 << (ty.size() * 8))]),
+                    _ => x,
+                };
+                let x = self.op(&simple("brev", bits_type(ty)), class, &[x]);
+                self.op(&simple("clz", bits_type(ty)), Class::Word, &[x])
+            }
+            UnaryOp::Sqrt => self.op(&simple("sqrt.rn", number_type(ty)), class, &[x]),
+            UnaryOp::Floor | UnaryOp::Ceil => {
+                let name = if op == UnaryOp::Floor { "cvt.rmi" } else { "cvt.rpi" };
+                let of = number_type(ty);
+                self.op(&format!("{name}.{of}.{of}"), class, &[x])
+            }
+            // These have been replaced by others (`wattle_ir::expand`).
+            UnaryOp::Rsqrt
+            | UnaryOp::Exp
+            | UnaryOp::Ln
+            | UnaryOp::Sin
+            | UnaryOp::Cos
+            | UnaryOp::Tanh
+            | UnaryOp::Round => x,
+        }
+    }
+
+    pub(crate) fn compare(&mut self, op: BinaryOp, ty: Type, x: Value, y: Value) -> Value {
+        let name = match op {
+            BinaryOp::Ne if ty.is_float() => "neu",
+            BinaryOp::Ne => "ne",
+            BinaryOp::Lt => "lt",
+            BinaryOp::Le => "le",
+            BinaryOp::Gt => "gt",
+            BinaryOp::Ge => "ge",
+            _ => "eq",
+        };
+        self.op(&format!("setp.{name}.{}", number_type(ty)), Class::Predicate, &[x, y])
+    }
+
+    pub(crate) fn select(&mut self, ty: Type, condition: Value, x: Value, y: Value) -> Value {
+        if ty != Type::Bool {
+            let of = if ty.is_float() { number_type(ty) } else { bits_type(ty) };
+            return self.op(&format!("selp.{of}"), Class::of(ty), &[x, y, condition]);
+        }
+        // Predicates cannot be selected (PTX ISA 8.8, 9.7.6.3 "selp").
+        let first = self.op("and.pred", Class::Predicate, &[condition, x]);
+        let not = self.op("not.pred", Class::Predicate, &[condition]);
+        let second = self.op("and.pred", Class::Predicate, &[not, y]);
+        self.op("or.pred", Class::Predicate, &[first, second])
+    }
+
+    pub(crate) fn binary(&mut self, op: BinaryOp, ty: Type, x: Value, y: Value) -> Value {
+        let class = Class::of(ty);
+        match op {
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
+                let name = match op {
+                    BinaryOp::Add => "add",
+                    BinaryOp::Sub => "sub",
+                    _ => "mul",
+                };
+                if ty.is_float() {
+                    // With its rounding written an operation is never contracted (PTX ISA 8.8, 9.7.3 "add").
+                    return self.op(&format!("{name}.rn.{}", number_type(ty)), class, &[x, y]);
+                }
+                let low = if op == BinaryOp::Mul { ".lo" } else { "" };
+                let result = self.op(&format!("{name}{low}.{}", int_type(ty)), class, &[x, y]);
+                self.wrapped(ty, result)
+            }
+            BinaryOp::Div => self.op(&format!("div.rn.{}", number_type(ty)), class, &[x, y]),
+            // Of floats the one that is a number, and -0.0 is less than +0.0 (PTX ISA 8.8, 9.7.3.11 "min").
+            BinaryOp::Min => self.op(&format!("min.{}", number_type(ty)), class, &[x, y]),
+            BinaryOp::Max => self.op(&format!("max.{}", number_type(ty)), class, &[x, y]),
+            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => {
+                let name = match op {
+                    BinaryOp::And => "and",
+                    BinaryOp::Or => "or",
+                    _ => "xor",
+                };
+                // Of extended operands the result is extended as they are.
+                self.op(&format!("{name}.{}", bits_type(ty)), class, &[x, y])
+            }
+            BinaryOp::Shl | BinaryOp::Shr => {
+                // The instructions clamp the count.
+                let mask = ty.size() as u32 * 8 - 1;
+                let count = match y {
+                    Value::Constant(_, raw) => Value::word(raw as u32 & mask),
+                    y => self.op("and.b32", Class::Word, &[y, Value::word(mask)]),
+                };
+                if op == BinaryOp::Shr {
+                    return self.op(&format!("shr.{}", int_type(ty)), class, &[x, count]);
+                }
+                let result = self.op(&format!("shl.{}", bits_type(ty)), class, &[x, count]);
+                self.wrapped(ty, result)
+            }
+            BinaryOp::Ne if ty == Type::Bool => self.op("xor.pred", class, &[x, y]),
+            BinaryOp::Eq if ty == Type::Bool => {
+                let differ = self.op("xor.pred", class, &[x, y]);
+                self.op("not.pred", class, &[differ])
+            }
+            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
+                self.compare(op, ty, x, y)
+            }
+            // It has been replaced (`wattle_ir::expand`).
+            BinaryOp::Pow => x,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What is known of indices where code stands: conditions that have been asked on the way there, so that a check which
+//! cannot fail is left out.
+
+use wattle_ir::{BinaryOp, Expr, ExprId, Kernel, Place, SlotId, Stmt, Type};
+
+use crate::emit::Emitter;
+
+/// What is less than what, where code stands.
+#[derive(Default)]
+pub struct Facts {
+    all: Vec<Fact>,
+    /// How many blocks are around the code.
+    depth: usize,
+}
+
+struct Fact {
+    index: ExprId,
+    below: Bound,
+    /// Of the block that it holds to the end of.
+    depth: usize,
+}
+
+/// What an index is below.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    Constant(u32),
+    Extent(Place, u8),
+}
+
+fn bound(kernel: &Kernel, id: ExprId) -> Option<Bound> {
+    match kernel.exprs[id.index()] {
+        Expr::Const(constant) if constant.ty == Type::U32 => Some(Bound::Constant(constant.raw as u32)),
+        Expr::Extent(place, dimension) => Some(Bound::Extent(place, dimension)),
+        _ => None,
+    }
+}
+
+/// Whether two expressions are the same one.
+pub fn same(kernel: &Kernel, x: ExprId, y: ExprId) -> bool {
+    if x == y {
+        return true;
+    }
+    match (kernel.exprs[x.index()], kernel.exprs[y.index()]) {
+        (Expr::Binary(op, a, b), Expr::Binary(other, c, d)) => op == other && same(kernel, a, c) && same(kernel, b, d),
+        (Expr::Cast(to, a), Expr::Cast(other, b)) => to == other && same(kernel, a, b),
+        (Expr::Slot(_) | Expr::Const(_) | Expr::Param(_) | Expr::Extent(..) | Expr::Builtin(..), other) => {
+            kernel.exprs[x.index()] == other
+        }
+        _ => false,
+    }
+}
+
+/// Whether the expression reads the slot.
+fn reads(kernel: &Kernel, id: ExprId, slot: SlotId) -> bool {
+    match kernel.exprs[id.index()] {
+        Expr::Slot(read) => read == slot,
+        Expr::Unary(_, x) | Expr::Cast(_, x) | Expr::Bits(_, x) => reads(kernel, x, slot),
+        Expr::Binary(_, x, y) => reads(kernel, x, slot) || reads(kernel, y, slot),
+        Expr::Fma(x, y, z) | Expr::Select(x, y, z) => [x, y, z].into_iter().any(|id| reads(kernel, id, slot)),
+        Expr::Const(_) | Expr::Param(_) | Expr::Extent(..) | Expr::Builtin(..) => false,
+    }
+}
+
+/// The slot that a statement sets by itself.
+pub fn assigned(stmt: &Stmt) -> Option<SlotId> {
+    match *stmt {
+        Stmt::Assign { slot, .. } => Some(slot),
+        Stmt::Divide { dst, .. }
+        | Stmt::Load { dst, .. }
+        | Stmt::AtomicLoad { dst, .. }
+        | Stmt::AtomicUpdate { dst, .. }
+        | Stmt::CompareExchange { dst, .. } => Some(dst),
+        _ => None,
+    }
+}
+
+/// Whether a block never comes to its end.
+pub fn leaves(block: &[Stmt]) -> bool {
+    matches!(block.last(), Some(Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return))
+}
+
+impl Emitter<'_> {
+    /// Does something in a block: what is learnt in it holds to its end.
+    pub(crate) fn in_block<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> T {
+        self.facts.depth += 1;
+        let made = make(self);
+        let depth = self.facts.depth;
+        self.facts.all.retain(|fact| fact.depth < depth);
+        self.facts.depth -= 1;
+        made
+    }
+
+    /// From here to the end of the block the condition holds, or does not.
+    pub(crate) fn learn(&mut self, condition: ExprId, holds: bool) {
+        let Expr::Binary(op, x, y) = self.kernel.exprs[condition.index()] else { return };
+        if op == BinaryOp::And && self.types[x.index()] == Type::Bool && holds {
+            self.learn(x, true);
+            return self.learn(y, true);
+        }
+        if self.types[x.index()] != Type::U32 {
+            return;
+        }
+        let (index, below) = match (op, holds) {
+            (BinaryOp::Lt, true) | (BinaryOp::Ge, false) => (x, y),
+            (BinaryOp::Gt, true) | (BinaryOp::Le, false) => (y, x),
+            _ => return,
+        };
+        if let Some(below) = bound(self.kernel, below) {
+            self.facts.all.push(Fact { index, below, depth: self.facts.depth });
+        }
+    }
+
+    /// The slot has another value from here on.
+    pub(crate) fn forget(&mut self, slot: SlotId) {
+        let kernel = self.kernel;
+        self.facts.all.retain(|fact| !reads(kernel, fact.index, slot));
+    }
+
+    /// The slots that are set in the block may have other values from here on.
+    pub(crate) fn forget_all(&mut self, block: &[Stmt]) {
+        for stmt in block {
+            if let Some(slot) = assigned(stmt) {
+                self.forget(slot);
+            }
+            stmt.blocks().into_iter().for_each(|block| self.forget_all(block));
+        }
+    }
+
+    /// Whether the index is known to be within a dimension of the place.
+    pub(crate) fn is_within(&self, index: ExprId, place: Place, dimension: u8) -> bool {
+        let len = self.kernel.known_len(place);
+        self.facts.all.iter().any(|fact| {
+            let fits = match fact.below {
+                Bound::Constant(below) => len.is_some_and(|len| below <= len),
+                extent => extent == Bound::Extent(place, dimension),
+            };
+            fits && same(self.kernel, fact.index, index)
+        })
+    }
+}

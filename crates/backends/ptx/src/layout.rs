@@ -1,0 +1,106 @@
+//! How a launch gives a module what it needs.
+//!
+//! - The parameters of the entry are those of [`Layout::arguments`], in that order: what `cuLaunchKernel` takes an array
+//!   of pointers to.
+//! - Blocks and threads are numbered row-major, dimension 0 slowest, and launched in x alone: the grid is
+//!   `(blocks, 1, 1)` and a block `(threads, 1, 1)`. A launch of more than 2^31 - 1 blocks is none.
+//! - Arrays in shared memory are the module's own, but for the one that is sized at launch and where all of them are
+//!   larger than [`MOST_STATIC_SHARED`]: then the launch gives [`Layout::shared_bytes_at_launch`] bytes and those of the
+//!   array that is sized at launch behind them.
+
+use wattle_ir::ParamId;
+use wattle_ir::fault::FaultSite;
+
+/// The most bytes of shared memory that a module can have of its own (CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability": more must be given by the launch).
+pub const MOST_STATIC_SHARED: u32 = 48 * 1024;
+/// The most bytes of parameters on all devices and in all versions of PTX (PTX ISA 8.8, 5.1.6.1 "Kernel function
+/// parameters").
+pub const MOST_PARAMETER_BYTES: u32 = 4352;
+
+/// A module's text, and what is needed to launch it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// The directives that begin a module. Modules of one target can stand together under one header.
+    pub header: String,
+    /// The entry, and what it needs outside itself.
+    pub body: String,
+    /// The entry's name: the kernel's, with all that PTX cannot write in a name replaced.
+    pub entry: String,
+    /// How a launch gives it what it needs.
+    pub layout: Layout,
+    /// What the numbers in the control block mean.
+    pub sites: Vec<FaultSite>,
+    /// Whether a thread may wait for others outside its block: whether there is a loop without a bound.
+    pub waits: bool,
+}
+
+impl Module {
+    /// The whole text.
+    pub fn text(&self) -> String {
+        format!("{}\n{}", self.header, self.body)
+    }
+}
+
+/// How a launch gives a module what it needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The parameters of the entry, in order.
+    pub arguments: Vec<Parameter>,
+    /// The bytes of shared memory of a block, without the array that is sized at launch.
+    pub shared_bytes: u32,
+    /// How many of them the launch must give, before the array that is sized at launch; all or none.
+    pub shared_bytes_at_launch: u32,
+    /// The bytes of one element of the shared array that is sized at launch, if there is one.
+    pub launch_sized_element: Option<u32>,
+}
+
+impl Layout {
+    /// The bytes of all parameters, each at a multiple of its size.
+    pub fn parameter_bytes(&self) -> u32 {
+        self.arguments.last().map_or(0, |last| last.offset + last.size)
+    }
+}
+
+/// A parameter of the entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// What it is.
+    pub what: Argument,
+    /// Where it stands among the bytes of the parameters.
+    pub offset: u32,
+    /// Its bytes: 1, 2, 4 or 8.
+    pub size: u32,
+}
+
+/// What a parameter of the entry is. Dimensions count from 0, which varies slowest. All are 32-bit unsigned integers
+/// where nothing else is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Argument {
+    /// The address of the queue's control block ([`crate::control`]); 64 bits.
+    Control,
+    /// The address of the queue's words in memory of the host's that the device reaches ([`crate::control::host`]); 64
+    /// bits.
+    Host,
+    /// The launch's number on its queue, from 1, less than [`crate::control::OPEN`]; it grows while anything is in
+    /// flight, and may begin anew when nothing is.
+    Number,
+    /// The address of the view's first element; 64 bits.
+    Base(ParamId),
+    /// The view's extent in one dimension, in elements.
+    Extent(ParamId, u8),
+    /// The distance of neighbours in one dimension of the view, in elements.
+    Stride(ParamId, u8),
+    /// A scalar, in its own size ([`wattle_ir::Scalar::to_raw`]).
+    Scalar(ParamId),
+    /// The length of the shared array that is sized at launch, in elements.
+    SharedLen,
+    /// Threads of a block in one dimension.
+    BlockExtent(u8),
+    /// Blocks of the grid in one dimension.
+    GridExtent(u8),
+    /// Frames of the launch in one dimension.
+    FrameCount(u8),
+    /// The extent of a frame in one dimension.
+    FrameExtent(u8),
+}

@@ -1,0 +1,249 @@
+//! A kernel's function: what is at hand while its statements become instructions.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{Capability, ExecutionMode, Op, Word};
+use rustc_hash::{FxHashMap, FxHashSet};
+use wattle_ir::fault::Sites;
+use wattle_ir::{AtomicOp, ExprId, Kernel, Place, SlotId, Stmt, Type};
+use wattle_memory::{Lowering, ReadOrder, Target, UpdateOrder, WriteOrder};
+
+use crate::assemble::Assembler;
+use crate::control;
+use crate::features::{Features, Lacking};
+use crate::flow::Flow;
+use crate::interface::{Entry, Interface, layout};
+use crate::layout::{ArgumentWord, Layout, Module, SpecConstant};
+use crate::report::Reports;
+
+/// What is at hand while a kernel's statements become instructions.
+pub struct Emitter<'k> {
+    pub(crate) asm: Assembler,
+    pub(crate) kernel: &'k Kernel,
+    pub(crate) features: &'k Features,
+    pub(crate) lowering: Lowering,
+    /// The types of the kernel's expressions.
+    pub(crate) types: Vec<Type>,
+    pub(crate) layout: Layout,
+    pub(crate) interface: Interface,
+    pub(crate) entry: Entry,
+    /// The variables of slots and of the thread's own arrays.
+    pub(crate) slots: Vec<Word>,
+    pub(crate) locals: Vec<Word>,
+    /// Places of floats that sums are added to by an instruction.
+    pub(crate) added: FxHashSet<Place>,
+    /// What has been computed within the statement.
+    pub(crate) known: FxHashMap<ExprId, Word>,
+    pub(crate) flow: Flow,
+    pub(crate) sites: Sites,
+    pub(crate) reports: Reports,
+}
+
+/// Makes a module of a kernel whose operators the device all has.
+pub fn emit(kernel: &Kernel, features: &Features) -> Result<Module, Lacking> {
+    let mut asm = Assembler::new();
+    let added = native_sums(kernel, features);
+    capabilities(&mut asm, kernel, features, &added);
+    let layout = layout(kernel, features);
+    let interface = Interface::declare(&mut asm, kernel, &layout, &added);
+    let main = asm.id();
+    asm.begin_as(main, &[], &kernel.name);
+    asm.line(kernel.site.file, kernel.site.line, kernel.site.column);
+    let entry = interface.enter(&mut asm, kernel, &layout);
+    let mut emitter = Emitter {
+        asm,
+        kernel,
+        features,
+        lowering: Lowering::new(Target::Vulkan, kernel.widest_scope()),
+        types: kernel.expr_types(),
+        layout,
+        interface,
+        entry,
+        slots: Vec::new(),
+        locals: Vec::new(),
+        added,
+        known: FxHashMap::default(),
+        flow: Flow::default(),
+        sites: Sites::default(),
+        reports: Reports::default(),
+    };
+    emitter.declare();
+    let runs = emitter.runs();
+    let mut done = Ok(());
+    emitter.when(runs, |emitter| {
+        done = emitter.body();
+        emitter.report();
+    });
+    done?;
+    emitter.asm.terminate(Op::Return, vec![]);
+    emitter.asm.end();
+    emitter.define_reports();
+    let Emitter { mut asm, layout, sites, .. } = emitter;
+    let double = crate::check::types_of(kernel).contains(&Type::F64);
+    asm.execution_mode(main, ExecutionMode::LocalSize, &[1, 1, 1]);
+    for (wanted, capability, mode, width) in [
+        (features.preserve32, Capability::SignedZeroInfNanPreserve, ExecutionMode::SignedZeroInfNanPreserve, 32),
+        (features.nearest32, Capability::RoundingModeRTE, ExecutionMode::RoundingModeRTE, 32),
+        (
+            features.preserve64 && double,
+            Capability::SignedZeroInfNanPreserve,
+            ExecutionMode::SignedZeroInfNanPreserve,
+            64,
+        ),
+        (features.nearest64 && double, Capability::RoundingModeRTE, ExecutionMode::RoundingModeRTE, 64),
+    ] {
+        if wanted {
+            asm.capability(capability);
+            asm.execution_mode(main, mode, &[width]);
+        }
+    }
+    let (waits, orders_in_loops) = (waits(&kernel.body, false), orders_in_loops(&kernel.body, false));
+    Ok(Module { words: asm.finish(main), layout, sites: sites.finish(), waits, orders_in_loops })
+}
+
+/// Whether a loop without a bound reads what another block may write.
+fn waits(block: &[Stmt], looped: bool) -> bool {
+    block.iter().any(|stmt| {
+        let reads = match stmt {
+            Stmt::Load { place, .. } | Stmt::LoadLanes { place, .. } => matches!(place, Place::Param(_)),
+            stmt => crate::check::atomic_place(stmt).is_some_and(|(place, _)| matches!(place, Place::Param(_))),
+        };
+        let looped = looped || matches!(stmt, Stmt::Loop { bounded: false, .. });
+        (reads && looped) || stmt.blocks().into_iter().any(|block| waits(block, looped))
+    })
+}
+
+/// Whether an order stands in a loop.
+fn orders_in_loops(block: &[Stmt], looped: bool) -> bool {
+    block.iter().any(|stmt| {
+        let ordered = match stmt {
+            Stmt::Fence { .. } => true,
+            Stmt::AtomicLoad { order, .. } => *order != ReadOrder::Relaxed,
+            Stmt::AtomicStore { order, .. } => *order != WriteOrder::Relaxed,
+            Stmt::AtomicUpdate { order, .. } | Stmt::CompareExchange { order, .. } => *order != UpdateOrder::Relaxed,
+            _ => false,
+        };
+        let looped = looped || matches!(stmt, Stmt::Loop { .. });
+        (ordered && looped) || stmt.blocks().into_iter().any(|block| orders_in_loops(block, looped))
+    })
+}
+
+/// The places of floats that the device has an instruction to add sums to.
+fn native_sums(kernel: &Kernel, features: &Features) -> FxHashSet<Place> {
+    let mut places = FxHashSet::default();
+    kernel.walk(&mut |stmt| {
+        if let Stmt::AtomicUpdate { op: AtomicOp::Add, place, .. } = *stmt {
+            let buffer = matches!(place, Place::Param(_));
+            let native = match kernel.element_of(place) {
+                Type::F32 if buffer => features.buffer_float32_add,
+                Type::F32 => features.shared_float32_add,
+                Type::F64 if buffer => features.buffer_float64_add,
+                Type::F64 => features.shared_float64_add,
+                _ => false,
+            };
+            if native {
+                places.insert(place);
+            }
+        }
+    });
+    places
+}
+
+fn capabilities(asm: &mut Assembler, kernel: &Kernel, features: &Features, added: &FxHashSet<Place>) {
+    for capability in [Capability::Shader, Capability::VulkanMemoryModel, Capability::VulkanMemoryModelDeviceScope] {
+        asm.capability(capability);
+    }
+    let used = crate::check::types_of(kernel);
+    let int8 = [Type::U8, Type::I8];
+    let int16 = [Type::U16, Type::I16];
+    let int64 = [Type::U64, Type::I64];
+    for ty in &used {
+        match ty {
+            ty if int8.contains(ty) => {
+                asm.capability(Capability::Int8);
+                asm.capability(Capability::StorageBuffer8BitAccess);
+            }
+            ty if int16.contains(ty) => {
+                asm.capability(Capability::Int16);
+                asm.capability(Capability::StorageBuffer16BitAccess);
+            }
+            ty if int64.contains(ty) => asm.capability(Capability::Int64),
+            Type::F64 => {
+                asm.capability(Capability::Float64);
+                // Floats are hidden as integers.
+                if features.workarounds.hides() {
+                    asm.capability(Capability::Int64);
+                }
+            }
+            _ => {}
+        }
+    }
+    kernel.walk(&mut |stmt| {
+        if let Some((place, _)) = crate::check::atomic_place(stmt)
+            && kernel.element_of(place).size() == 8
+            && !added.contains(&place)
+        {
+            asm.capability(Capability::Int64);
+            asm.capability(Capability::Int64Atomics);
+        }
+    });
+    for place in added {
+        asm.extension("SPV_EXT_shader_atomic_float_add");
+        asm.capability(match kernel.element_of(*place) {
+            Type::F64 => Capability::AtomicFloat64AddEXT,
+            _ => Capability::AtomicFloat32AddEXT,
+        });
+    }
+}
+
+impl Emitter<'_> {
+    fn declare(&mut self) {
+        for (number, slot) in self.kernel.slots.iter().enumerate() {
+            let of = self.asm.ty(slot.ty);
+            let name = slot.name.map_or_else(|| format!("s{number}"), |name| format!("{name}_{number}"));
+            let id = self.asm.local(of, &name);
+            self.slots.push(id);
+        }
+        for (number, array) in self.kernel.locals.iter().enumerate() {
+            let (of, len) = (self.asm.ty(array.element), self.asm.word(array.len.max(1)));
+            let of = self.asm.array(of, len);
+            let id = self.asm.local(of, &format!("a{number}"));
+            self.locals.push(id);
+        }
+    }
+
+    /// Whether the thread has something to do: its block is one of the launch's, and no earlier launch has failed.
+    fn runs(&mut self) -> Word {
+        let bool = self.asm.ty(Type::Bool);
+        let mut runs = self.asm.of(Op::ULessThan, bool, &[self.entry.block, self.entry.word(ArgumentWord::Blocks)]);
+        let gate = self.interface.gate(&mut self.asm);
+        let gate = self.relaxed(Op::AtomicLoad, gate, &[]);
+        let open = self.asm.of(Op::UGreaterThanEqual, bool, &[gate, self.entry.word(ArgumentWord::Number)]);
+        runs = self.asm.of(Op::LogicalAnd, bool, &[runs, open]);
+        if self.features.workarounds.pads_blocks {
+            let is_thread =
+                self.asm.of(Op::ULessThan, bool, &[self.entry.thread, self.interface.spec(SpecConstant::Threads)]);
+            runs = self.asm.of(Op::LogicalAnd, bool, &[runs, is_thread]);
+        }
+        if self.kernel.has_unbounded_loop() {
+            // Parts of a launch that come after it was told to stop need not begin.
+            let (at, zero) = (self.asm.word(control::STOP), self.asm.word(0));
+            let at = self.interface.control(&mut self.asm, at);
+            let said = self.relaxed(Op::AtomicLoad, at, &[]);
+            let goes_on = self.asm.of(Op::IEqual, bool, &[said, zero]);
+            runs = self.asm.of(Op::LogicalAnd, bool, &[runs, goes_on]);
+        }
+        runs
+    }
+
+    pub(crate) fn slot(&mut self, slot: SlotId) -> Word {
+        let of = self.asm.ty(self.kernel.slots[slot.index()].ty);
+        self.asm.of(Op::Load, of, &[self.slots[slot.index()]])
+    }
+
+    pub(crate) fn set_slot(&mut self, slot: SlotId, value: Word) {
+        let variable = self.slots[slot.index()];
+        // Where two ways meet, a compiler may make a choice of what they store.
+        let value = self.hidden(self.kernel.slots[slot.index()].ty, value);
+        self.asm.act(Op::Store, [variable, value].map(Operand::IdRef).to_vec());
+    }
+}

@@ -1,0 +1,343 @@
+//! Expressions.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{Decoration, GlslStd450Op, Op, Word};
+use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, Type, UnaryOp};
+
+use crate::emit::Emitter;
+use crate::layout::{ArgumentWord, SpecConstant};
+
+impl Emitter<'_> {
+    /// The value of an expression here.
+    pub(crate) fn value(&mut self, id: ExprId) -> Word {
+        if let Some(&known) = self.known.get(&id) {
+            return known;
+        }
+        let kernel = self.kernel;
+        let ty = self.types[id.index()];
+        let value = match kernel.exprs[id.index()] {
+            Expr::Const(constant) => self.asm.constant(constant.ty, constant.raw),
+            Expr::Slot(slot) => self.slot(slot),
+            Expr::Param(param) => self.scalar(param, ty),
+            Expr::Extent(place, dimension) => self.extent(place, dimension),
+            Expr::Builtin(builtin, dimension) => self.builtin(builtin, dimension),
+            Expr::Unary(op, x) => {
+                let from = self.types[x.index()];
+                let x = self.value(x);
+                self.unary(op, from, x)
+            }
+            Expr::Binary(op, x, y) => {
+                let from = self.types[x.index()];
+                let (x, y) = (self.value(x), self.value(y));
+                self.binary(op, from, x, y)
+            }
+            Expr::Fma(x, y, z) => {
+                let operands = [x, y, z].map(|id| self.value(id));
+                let of = self.asm.ty(ty);
+                let fused = self.asm.extended(GlslStd450Op::Fma, of, &operands);
+                self.asm.decorate(fused, Decoration::NoContraction, &[]);
+                fused
+            }
+            Expr::Select(condition, x, y) => {
+                let [condition, x, y] = [condition, x, y].map(|id| self.value(id));
+                self.select(ty, condition, x, y)
+            }
+            Expr::Cast(to, x) => {
+                let from = self.types[x.index()];
+                let x = self.value(x);
+                self.cast(from, to, x)
+            }
+            Expr::Bits(to, x) => {
+                let from = self.types[x.index()];
+                let x = self.value(x);
+                self.bits(from, to, x)
+            }
+        };
+        self.known.insert(id, value);
+        value
+    }
+
+    /// The same bits as another type.
+    pub(crate) fn bits(&mut self, from: Type, to: Type, x: Word) -> Word {
+        let (of, before) = (self.asm.ty(to), self.asm.ty(from));
+        if of == before { x } else { self.asm.of(Op::Bitcast, of, &[x]) }
+    }
+
+    fn scalar(&mut self, param: wattle_ir::ParamId, ty: Type) -> Word {
+        let low = self.entry.word(ArgumentWord::Low(param));
+        match ty {
+            Type::Bool => {
+                let (bool, zero) = (self.asm.ty(Type::Bool), self.asm.word(0));
+                self.asm.of(Op::INotEqual, bool, &[low, zero])
+            }
+            _ if ty.size() == 8 => {
+                let word = self.asm.u32();
+                let (pair, of) = (self.asm.vector(word, 2), self.asm.ty(ty));
+                let high = self.entry.word(ArgumentWord::High(param));
+                let both = self.asm.of(Op::CompositeConstruct, pair, &[low, high]);
+                self.asm.of(Op::Bitcast, of, &[both])
+            }
+            _ if ty.size() == 4 => self.bits(Type::U32, ty, low),
+            _ => {
+                let of = self.asm.ty(ty);
+                self.asm.of(Op::UConvert, of, &[low])
+            }
+        }
+    }
+
+    pub(crate) fn extent(&mut self, place: Place, dimension: u8) -> Word {
+        match (place, self.kernel.known_len(place)) {
+            (_, Some(len)) => self.asm.word(len),
+            (Place::Param(param), None) => self.entry.word(ArgumentWord::Extent(param, dimension)),
+            _ => self.interface.spec(SpecConstant::SharedLen),
+        }
+    }
+
+    fn builtin(&mut self, builtin: Builtin, dimension: u8) -> Word {
+        match builtin {
+            Builtin::BlockExtent => self.block_extent(dimension),
+            Builtin::GridExtent => self.entry.word(ArgumentWord::GridExtent(dimension)),
+            Builtin::FrameCount => self.entry.word(ArgumentWord::FrameCount(dimension)),
+            Builtin::FrameExtent => self.entry.word(ArgumentWord::FrameExtent(dimension)),
+            Builtin::ThreadInBlock => {
+                let thread = self.entry.thread;
+                self.part(thread, dimension, |emitter, d| emitter.block_extent(d))
+            }
+            Builtin::BlockInGrid => {
+                let block = self.entry.block;
+                self.part(block, dimension, |emitter, d| emitter.entry.word(ArgumentWord::GridExtent(d)))
+            }
+        }
+    }
+
+    fn block_extent(&self, dimension: u8) -> Word {
+        let extents = [SpecConstant::Extent0, SpecConstant::Extent1, SpecConstant::Extent2, SpecConstant::Extent3];
+        self.interface.spec(extents[dimension as usize & 3])
+    }
+
+    /// One dimension of a row-major number.
+    fn part(&mut self, number: Word, dimension: u8, extent: impl Fn(&Self, u8) -> Word) -> Word {
+        let word = self.asm.u32();
+        let mut rest = number;
+        for d in (dimension + 1..self.kernel.rank as u8).rev() {
+            let by = extent(self, d);
+            rest = self.asm.of(Op::UDiv, word, &[rest, by]);
+        }
+        if dimension == 0 {
+            return rest;
+        }
+        let by = extent(self, dimension);
+        self.asm.of(Op::UMod, word, &[rest, by])
+    }
+
+    pub(crate) fn unary(&mut self, op: UnaryOp, ty: Type, x: Word) -> Word {
+        let of = self.asm.ty(ty);
+        match op {
+            UnaryOp::Neg if ty.is_float() => self.asm.of(Op::FNegate, of, &[x]),
+            UnaryOp::Neg => self.asm.of(Op::SNegate, of, &[x]),
+            UnaryOp::Not if ty == Type::Bool => self.asm.of(Op::LogicalNot, of, &[x]),
+            UnaryOp::Not => self.asm.of(Op::Not, of, &[x]),
+            UnaryOp::Abs if ty.is_float() => self.asm.extended(GlslStd450Op::FAbs, of, &[x]),
+            UnaryOp::Abs => {
+                // SAbs says nothing of the least value, and what a comparison and a selection become on lavapipe is
+                // wrong for 64 bits.
+                let top = self.asm.constant(Type::U32, ty.size() as u64 * 8 - 1);
+                let top = self.resize(Type::U32, ty, top);
+                let sign = self.asm.of(Op::ShiftRightArithmetic, of, &[x, top]);
+                let flipped = self.asm.of(Op::BitwiseXor, of, &[x, sign]);
+                self.asm.of(Op::ISub, of, &[flipped, sign])
+            }
+            UnaryOp::IsNan => {
+                let bool = self.asm.ty(Type::Bool);
+                self.asm.of(Op::IsNan, bool, &[x])
+            }
+            UnaryOp::CountOnes => self.count_ones(ty, x),
+            UnaryOp::LeadingZeros => self.leading_zeros(ty, x),
+            UnaryOp::TrailingZeros => self.trailing_zeros(ty, x),
+            UnaryOp::Sqrt => {
+                let x = if self.features.workarounds.loses_roots { self.behind_zero(ty, x) } else { x };
+                self.asm.extended(GlslStd450Op::Sqrt, of, &[x])
+            }
+            UnaryOp::Rsqrt => self.asm.extended(GlslStd450Op::InverseSqrt, of, &[x]),
+            UnaryOp::Exp => self.asm.extended(GlslStd450Op::Exp, of, &[x]),
+            UnaryOp::Ln => self.asm.extended(GlslStd450Op::Log, of, &[x]),
+            UnaryOp::Sin => self.asm.extended(GlslStd450Op::Sin, of, &[x]),
+            UnaryOp::Cos => self.asm.extended(GlslStd450Op::Cos, of, &[x]),
+            UnaryOp::Tanh => self.asm.extended(GlslStd450Op::Tanh, of, &[x]),
+            UnaryOp::Floor => self.asm.extended(GlslStd450Op::Floor, of, &[x]),
+            UnaryOp::Ceil => self.asm.extended(GlslStd450Op::Ceil, of, &[x]),
+            UnaryOp::Round => self.asm.extended(GlslStd450Op::Round, of, &[x]),
+        }
+    }
+
+    pub(crate) fn compare(&mut self, op: Op, x: Word, y: Word) -> Word {
+        let bool = self.asm.ty(Type::Bool);
+        self.asm.of(op, bool, &[x, y])
+    }
+
+    /// Float arithmetic, never contracted.
+    pub(crate) fn exact(&mut self, op: Op, ty: Type, operands: [Word; 2]) -> Word {
+        let of = self.asm.ty(ty);
+        let operands = if op == Op::FAdd { operands } else { operands.map(|operand| self.hidden(ty, operand)) };
+        let id = self.asm.of(op, of, &operands);
+        self.asm.decorate(id, Decoration::NoContraction, &[]);
+        id
+    }
+
+    pub(crate) fn select(&mut self, ty: Type, condition: Word, x: Word, y: Word) -> Word {
+        let operands = [x, y].map(|operand| self.hidden(ty, operand));
+        let of = self.asm.ty(ty);
+        self.asm.of(Op::Select, of, &[condition, operands[0], operands[1]])
+    }
+
+    /// The value, of which a compiler that folds wrongly knows nothing; only floats and 64-bit integers need it.
+    pub(crate) fn hidden(&mut self, ty: Type, x: Word) -> Word {
+        if !self.features.workarounds.folds_wrongly || !(ty.is_float() || ty.size() == 8) {
+            return x;
+        }
+        self.behind_zero(ty, x)
+    }
+
+    fn behind_zero(&mut self, ty: Type, x: Word) -> Word {
+        let bits = ty.bits_type();
+        let zero = self.entry.word(ArgumentWord::Zero);
+        let (of, zero) = (self.asm.ty(bits), self.resize(Type::U32, bits, zero));
+        let x = self.bits(ty, bits, x);
+        let x = self.asm.of(Op::BitwiseOr, of, &[x, zero]);
+        self.bits(bits, ty, x)
+    }
+
+    pub(crate) fn binary(&mut self, op: BinaryOp, ty: Type, x: Word, y: Word) -> Word {
+        let of = self.asm.ty(ty);
+        let (float, signed) = (ty.is_float(), ty.is_signed());
+        let arithmetic = |on_floats, on_ints| if float { on_floats } else { on_ints };
+        let compares = |on_floats, on_signed, on_unsigned| match (float, signed) {
+            (true, _) => on_floats,
+            (_, true) => on_signed,
+            _ => on_unsigned,
+        };
+        let less = compares(Op::FOrdLessThan, Op::SLessThan, Op::ULessThan);
+        let greater = compares(Op::FOrdGreaterThan, Op::SGreaterThan, Op::UGreaterThan);
+        match op {
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
+                let op = match op {
+                    BinaryOp::Add => arithmetic(Op::FAdd, Op::IAdd),
+                    BinaryOp::Sub => arithmetic(Op::FSub, Op::ISub),
+                    _ => arithmetic(Op::FMul, Op::IMul),
+                };
+                if float { self.exact(op, ty, [x, y]) } else { self.asm.of(op, of, &[x, y]) }
+            }
+            BinaryOp::Div => self.exact(Op::FDiv, ty, [x, y]),
+            BinaryOp::Min | BinaryOp::Max => {
+                let first = self.compare(if op == BinaryOp::Min { less } else { greater }, x, y);
+                let first = if float { self.prefers(op, ty, first, x, y) } else { first };
+                self.select(ty, first, x, y)
+            }
+            BinaryOp::Pow => self.asm.extended(GlslStd450Op::Pow, of, &[x, y]),
+            BinaryOp::And if ty == Type::Bool => self.asm.of(Op::LogicalAnd, of, &[x, y]),
+            BinaryOp::Or if ty == Type::Bool => self.asm.of(Op::LogicalOr, of, &[x, y]),
+            BinaryOp::Xor if ty == Type::Bool => self.asm.of(Op::LogicalNotEqual, of, &[x, y]),
+            BinaryOp::And => self.asm.of(Op::BitwiseAnd, of, &[x, y]),
+            BinaryOp::Or => self.asm.of(Op::BitwiseOr, of, &[x, y]),
+            BinaryOp::Xor => self.asm.of(Op::BitwiseXor, of, &[x, y]),
+            BinaryOp::Shl | BinaryOp::Shr => {
+                let (word, mask) = (self.asm.u32(), self.asm.word(ty.size() as u32 * 8 - 1));
+                let count = self.asm.of(Op::BitwiseAnd, word, &[y, mask]);
+                // Some drivers want the count to be as wide as what is shifted.
+                let count = self.resize(Type::U32, ty, count);
+                let op = match (op, signed) {
+                    (BinaryOp::Shl, _) => Op::ShiftLeftLogical,
+                    (_, true) => Op::ShiftRightArithmetic,
+                    (_, false) => Op::ShiftRightLogical,
+                };
+                self.asm.of(op, of, &[x, count])
+            }
+            BinaryOp::Eq if ty == Type::Bool => self.compare(Op::LogicalEqual, x, y),
+            BinaryOp::Ne if ty == Type::Bool => self.compare(Op::LogicalNotEqual, x, y),
+            BinaryOp::Eq => self.compare(arithmetic(Op::FOrdEqual, Op::IEqual), x, y),
+            BinaryOp::Ne => self.compare(arithmetic(Op::FUnordNotEqual, Op::INotEqual), x, y),
+            BinaryOp::Lt => self.compare(less, x, y),
+            BinaryOp::Gt => self.compare(greater, x, y),
+            BinaryOp::Le => self.compare(compares(Op::FOrdLessThanEqual, Op::SLessThanEqual, Op::ULessThanEqual), x, y),
+            BinaryOp::Ge => {
+                let op = compares(Op::FOrdGreaterThanEqual, Op::SGreaterThanEqual, Op::UGreaterThanEqual);
+                self.compare(op, x, y)
+            }
+        }
+    }
+
+    /// Whether the lesser or greater of two floats is the first, if it is `beyond` the other, as a comparison says. That
+    /// takes zeros for equal, of which -0 is the lesser, and NaN for nothing, where the other one is the result.
+    ///
+    /// `FMin` and `NMin` leave zeros open (SPIR-V, extended instructions for GLSL).
+    fn prefers(&mut self, op: BinaryOp, ty: Type, beyond: Word, x: Word, y: Word) -> Word {
+        let bool = self.asm.ty(Type::Bool);
+        let not_a_number = self.asm.of(Op::IsNan, bool, &[y]);
+        let (equal, zero) = (self.compare(Op::FOrdEqual, x, y), self.asm.word(0));
+        // Equal numbers differ in their signs at most, and a sign is the highest bit of an integer.
+        let signed = if op == BinaryOp::Min { x } else { y };
+        let high = if ty.size() == 8 { self.halves(signed).1 } else { self.bits(ty, Type::U32, signed) };
+        let negative = self.compare(Op::SLessThan, high, zero);
+        let zeros = self.asm.of(Op::LogicalAnd, bool, &[equal, negative]);
+        let either = self.asm.of(Op::LogicalOr, bool, &[beyond, not_a_number]);
+        self.asm.of(Op::LogicalOr, bool, &[either, zeros])
+    }
+
+    /// The low and the high half of 64 bits.
+    fn halves(&mut self, x: Word) -> (Word, Word) {
+        let word = self.asm.u32();
+        let pair = self.asm.vector(word, 2);
+        let both = self.asm.of(Op::Bitcast, pair, &[x]);
+        let mut part =
+            |at| self.asm.op(Op::CompositeExtract, word, vec![Operand::IdRef(both), Operand::LiteralBit32(at)]);
+        (part(0), part(1))
+    }
+
+    fn count_ones(&mut self, ty: Type, x: Word) -> Word {
+        let word = self.asm.u32();
+        if ty.size() < 8 {
+            let x = self.resize(ty.bits_type(), Type::U32, x);
+            return self.asm.of(Op::BitCount, word, &[x]);
+        }
+        let (low, high) = self.halves(x);
+        let (low, high) = (self.asm.of(Op::BitCount, word, &[low]), self.asm.of(Op::BitCount, word, &[high]));
+        self.asm.of(Op::IAdd, word, &[low, high])
+    }
+
+    fn leading_zeros(&mut self, ty: Type, x: Word) -> Word {
+        let word = self.asm.u32();
+        // The highest bit of zero is bit -1.
+        let from = |emitter: &mut Self, top: u32, x: Word| {
+            let (top, highest) = (emitter.asm.word(top), emitter.asm.extended(GlslStd450Op::FindUMsb, word, &[x]));
+            emitter.asm.of(Op::ISub, word, &[top, highest])
+        };
+        if ty.size() < 8 {
+            let x = self.resize(ty.bits_type(), Type::U32, x);
+            return from(self, ty.size() as u32 * 8 - 1, x);
+        }
+        let (low, high) = self.halves(x);
+        let (below, above) = (from(self, 63, low), from(self, 31, high));
+        let zero = self.asm.word(0);
+        let is_low = self.compare(Op::IEqual, high, zero);
+        self.asm.of(Op::Select, word, &[is_low, below, above])
+    }
+
+    fn trailing_zeros(&mut self, ty: Type, x: Word) -> Word {
+        let word = self.asm.u32();
+        let (zero, lowest) = (self.asm.word(0), |emitter: &mut Self, x: Word, none: u32| {
+            let (zero, none) = (emitter.asm.word(0), emitter.asm.word(none));
+            let at = emitter.asm.extended(GlslStd450Op::FindILsb, word, &[x]);
+            let is_zero = emitter.compare(Op::IEqual, x, zero);
+            emitter.asm.of(Op::Select, word, &[is_zero, none, at])
+        });
+        if ty.size() < 8 {
+            let x = self.resize(ty.bits_type(), Type::U32, x);
+            return lowest(self, x, ty.size() as u32 * 8);
+        }
+        let (low, high) = self.halves(x);
+        let (below, above, half) = (lowest(self, low, 32), lowest(self, high, 32), self.asm.word(32));
+        let above = self.asm.of(Op::IAdd, word, &[above, half]);
+        let is_high = self.compare(Op::IEqual, low, zero);
+        self.asm.of(Op::Select, word, &[is_high, above, below])
+    }
+}

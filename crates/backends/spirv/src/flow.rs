@@ -1,0 +1,426 @@
+//! Control flow: the IR's loops, labelled blocks and exits as SPIR-V's structured constructs.
+//!
+//! A loop is a loop construct, a labelled block that is left is a switch with one case. SPIR-V lets code leave the
+//! innermost construct alone, or the innermost loop from within switches in it (SPIR-V 1.6, 2.11.1 "Exiting
+//! constructs"). An exit that goes further sets the variable `leave`, leaves the innermost construct, and is gone on
+//! with behind it.
+//!
+//! Where the driver wants it ([`crate::Workarounds::leave_loops_at_the_head`]) a loop is left at its head alone: an
+//! exit sets the loop's variable `done` and goes to the continue target. Slots are variables, so what lives behind the
+//! loop has been stored before the head is left. What `done` is set to is the launch's number, which no compiler knows:
+//! where it must be told whether the driver cut the loop short, it is asked again behind the loop, and a compiler that
+//! knew the answer would not ask.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{LoopControl, Op, SelectionControl, Word};
+use wattle_ir::fault::Fault;
+use wattle_ir::{ExprId, Label, Site, Stmt, Type};
+
+use crate::Lacking;
+use crate::emit::Emitter;
+use crate::layout::ArgumentWord;
+
+/// The constructs around what is being made, outermost first.
+#[derive(Default)]
+pub struct Flow {
+    constructs: Vec<Construct>,
+    leave: Option<Word>,
+    /// What the numbers in `leave` mean, from 1.
+    exits: Vec<Exit>,
+}
+
+/// Where an exit goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Exit {
+    Break(Label),
+    Continue(Label),
+    Return,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Switch,
+    Loop { continues: Word, done: Option<Word> },
+}
+
+struct Construct {
+    /// None for the whole body.
+    label: Option<Label>,
+    kind: Kind,
+    merge: Word,
+    /// Exits that go further than this construct.
+    pending: Vec<Exit>,
+    /// Whether code behind it can be reached.
+    left: bool,
+    /// Whether its continue target can be reached.
+    continued: bool,
+}
+
+impl Construct {
+    fn new(label: Option<Label>, kind: Kind, merge: Word) -> Construct {
+        Construct { label, kind, merge, pending: Vec::new(), left: false, continued: false }
+    }
+}
+
+/// Whether code in `block` leaves for `label`, or, for none, for something around `block`.
+fn leaves(block: &[Stmt], label: Option<Label>, inside: &mut Vec<Label>) -> bool {
+    block.iter().any(|stmt| {
+        let goes = |to: Label| label.map_or(!inside.contains(&to), |label| label == to);
+        match stmt {
+            Stmt::Break(to) | Stmt::Continue(to) => return goes(*to),
+            Stmt::Return => return label.is_none(),
+            _ => {}
+        }
+        let own = match stmt {
+            // A loop without a bound looks whether it shall stop, and then the thread ends.
+            Stmt::Loop { bounded: false, .. } if label.is_none() => return true,
+            Stmt::Loop { label, .. } | Stmt::Block { label, .. } => Some(*label),
+            _ => None,
+        };
+        inside.extend(own);
+        let found = stmt.blocks().into_iter().any(|block| leaves(block, label, inside));
+        if own.is_some() {
+            inside.pop();
+        }
+        found
+    })
+}
+
+/// What a loop asks before all else: it is left where the condition is what `leaves_if` says.
+#[derive(Clone, Copy)]
+struct HeadTest {
+    condition: ExprId,
+    leaves_if: bool,
+}
+
+/// The test at the beginning of a `while` or `for` loop: `if c { break }`, or `if c {} else { break }`.
+fn head_test(label: Label, body: &[Stmt]) -> Option<HeadTest> {
+    let Some(Stmt::If { condition, then, otherwise }) = body.first() else { return None };
+    let breaks = |block: &[Stmt]| *block == [Stmt::Break(label)];
+    let leaves_if = match (then.as_slice(), otherwise.as_slice()) {
+        (then, []) if breaks(then) => true,
+        ([], otherwise) if breaks(otherwise) => false,
+        _ => return None,
+    };
+    Some(HeadTest { condition: *condition, leaves_if })
+}
+
+impl Emitter<'_> {
+    /// The kernel's whole body. A thread that ends leaves it, and comes to what stands behind.
+    pub(crate) fn body(&mut self) -> Result<(), Lacking> {
+        let kernel = self.kernel;
+        if leaves(&kernel.body, None, &mut Vec::new()) {
+            self.switch(None, &kernel.body)
+        } else {
+            self.block(&kernel.body)
+        }
+    }
+
+    pub(crate) fn block(&mut self, block: &[Stmt]) -> Result<(), Lacking> {
+        for stmt in block {
+            if !self.asm.is_open() {
+                break;
+            }
+            self.stmt(stmt)?;
+        }
+        Ok(())
+    }
+
+    fn branch(&mut self, to: Word) {
+        self.asm.terminate(Op::Branch, vec![Operand::IdRef(to)]);
+    }
+
+    fn set(&mut self, variable: Word, value: Word) {
+        self.asm.act(Op::Store, [variable, value].map(Operand::IdRef).to_vec());
+    }
+
+    pub(crate) fn if_else(&mut self, condition: ExprId, then: &[Stmt], otherwise: &[Stmt]) -> Result<(), Lacking> {
+        let condition = self.value(condition);
+        let (yes, no, end) = (self.asm.id(), self.asm.id(), self.asm.id());
+        let no_or_end = if otherwise.is_empty() { end } else { no };
+        self.merge_here(end);
+        self.asm.terminate(Op::BranchConditional, [condition, yes, no_or_end].map(Operand::IdRef).to_vec());
+        let mut reached = otherwise.is_empty();
+        for (label, block) in [(yes, then), (no, otherwise)] {
+            if label == no && otherwise.is_empty() {
+                continue;
+            }
+            self.asm.label(label);
+            self.block(block)?;
+            reached |= self.asm.is_open();
+            if self.asm.is_open() {
+                self.branch(end);
+            }
+        }
+        self.go_on_at(end, reached);
+        Ok(())
+    }
+
+    fn merge_here(&mut self, end: Word) {
+        let control = Operand::SelectionControl(SelectionControl::NONE);
+        self.asm.act(Op::SelectionMerge, vec![Operand::IdRef(end), control]);
+    }
+
+    /// Begins the block where a construct's ways meet.
+    fn go_on_at(&mut self, merge: Word, reached: bool) {
+        self.asm.label(merge);
+        if !reached {
+            self.asm.terminate(Op::Unreachable, vec![]);
+        }
+    }
+
+    pub(crate) fn labelled(&mut self, label: Label, body: &[Stmt]) -> Result<(), Lacking> {
+        if leaves(body, Some(label), &mut Vec::new()) { self.switch(Some(label), body) } else { self.block(body) }
+    }
+
+    fn switch(&mut self, label: Option<Label>, body: &[Stmt]) -> Result<(), Lacking> {
+        let (start, merge, zero) = (self.asm.id(), self.asm.id(), self.asm.word(0));
+        self.merge_here(merge);
+        self.asm.terminate(Op::Switch, [zero, start].map(Operand::IdRef).to_vec());
+        self.asm.label(start);
+        self.flow.constructs.push(Construct::new(label, Kind::Switch, merge));
+        let done = self.block(body);
+        let falls = self.asm.is_open();
+        if falls {
+            self.branch(merge);
+        }
+        let Some(construct) = self.flow.constructs.pop() else { return done };
+        done?;
+        self.go_on_at(merge, falls || construct.left);
+        self.go_further(&construct.pending);
+        Ok(())
+    }
+
+    pub(crate) fn loop_over(
+        &mut self,
+        label: Label,
+        body: &[Stmt],
+        continuing: &[Stmt],
+        bounded: bool,
+        site: Site,
+    ) -> Result<(), Lacking> {
+        let at_head = self.features.workarounds.leave_loops_at_the_head;
+        // A condition asked twice would be computed once, and the loop's cut go unseen.
+        let test = head_test(label, body).filter(|_| !self.tells_cuts());
+        let rest = if test.is_some() { &body[1..] } else { body };
+        let leaves_inside =
+            !bounded || leaves(rest, Some(label), &mut Vec::new()) || leaves(rest, None, &mut vec![label]);
+        let (word, no) = (self.asm.u32(), self.asm.word(0));
+        let done = (at_head && (leaves_inside || test.is_none())).then(|| self.asm.local(word, "done"));
+        if let Some(done) = done {
+            self.set(done, no);
+        }
+        let [head, start, continues, merge] = [(); 4].map(|()| self.asm.id());
+        self.branch(head);
+        self.asm.label(head);
+        self.known.clear();
+        let left = self.left_at_head(test, done);
+        let control = Operand::LoopControl(LoopControl::NONE);
+        self.asm.act(Op::LoopMerge, vec![Operand::IdRef(merge), Operand::IdRef(continues), control]);
+        match left {
+            Some(left) => {
+                self.asm.terminate(Op::BranchConditional, [left, merge, start].map(Operand::IdRef).to_vec());
+            }
+            None => self.branch(start),
+        }
+        self.asm.label(start);
+        self.known.clear();
+        self.flow.constructs.push(Construct::new(Some(label), Kind::Loop { continues, done }, merge));
+        let made = self.iteration(rest, bounded, site);
+        let falls = self.asm.is_open();
+        if falls {
+            self.branch(continues);
+        }
+        let Some(construct) = self.flow.constructs.pop() else { return made };
+        made?;
+        self.asm.label(continues);
+        self.known.clear();
+        if falls || construct.continued {
+            self.continuing(continuing, done.filter(|_| leaves_inside))?;
+        }
+        self.branch(head);
+        self.go_on_at(merge, left.is_some() || construct.left);
+        self.known.clear();
+        self.report_cut(done, site);
+        self.go_further(&construct.pending);
+        Ok(())
+    }
+
+    /// Whether the loop is left at its head.
+    fn left_at_head(&mut self, test: Option<HeadTest>, done: Option<Word>) -> Option<Word> {
+        let bool = self.asm.ty(Type::Bool);
+        let condition = test.map(|test| {
+            let value = self.value(test.condition);
+            if test.leaves_if { value } else { self.asm.of(Op::LogicalNot, bool, &[value]) }
+        });
+        let done = done.map(|done| self.is_done(done));
+        match (condition, done) {
+            (Some(condition), Some(done)) => Some(self.asm.of(Op::LogicalOr, bool, &[condition, done])),
+            (one, other) => one.or(other),
+        }
+    }
+
+    fn iteration(&mut self, body: &[Stmt], bounded: bool, site: Site) -> Result<(), Lacking> {
+        if !bounded {
+            let stop = self.shall_stop();
+            let (yes, end) = (self.asm.id(), self.asm.id());
+            self.merge_here(end);
+            self.asm.terminate(Op::BranchConditional, [stop, yes, end].map(Operand::IdRef).to_vec());
+            self.asm.label(yes);
+            self.report_stop(site);
+            self.exit(Exit::Return);
+            self.asm.label(end);
+        }
+        self.block(body)
+    }
+
+    /// What is done between iterations, unless the loop is being left.
+    fn continuing(&mut self, continuing: &[Stmt], done: Option<Word>) -> Result<(), Lacking> {
+        let Some(done) = done.filter(|_| !continuing.is_empty()) else { return self.block(continuing) };
+        let bool = self.asm.ty(Type::Bool);
+        let left = self.is_done(done);
+        let goes_on = self.asm.of(Op::LogicalNot, bool, &[left]);
+        let mut made = Ok(());
+        self.when(goes_on, |emitter| made = emitter.block(continuing));
+        made
+    }
+
+    fn is_done(&mut self, done: Word) -> Word {
+        let (word, bool, zero) = (self.asm.u32(), self.asm.ty(Type::Bool), self.asm.word(0));
+        let said = self.asm.of(Op::Load, word, &[done]);
+        self.asm.of(Op::INotEqual, bool, &[said, zero])
+    }
+
+    /// Whether loops look behind themselves.
+    fn tells_cuts(&self) -> bool {
+        self.features.workarounds.loops_end_after.is_some()
+    }
+
+    /// Behind a loop: reports it if the driver cut it short.
+    fn report_cut(&mut self, done: Option<Word>, site: Site) {
+        let Some(done) = done.filter(|_| self.tells_cuts() && self.asm.is_open()) else { return };
+        let (word, bool) = (self.asm.u32(), self.asm.ty(Type::Bool));
+        let number = self.entry.word(ArgumentWord::Number);
+        let said = self.asm.of(Op::Load, word, &[done]);
+        let cut = self.asm.of(Op::INotEqual, bool, &[said, number]);
+        self.when(cut, |emitter| emitter.fault(site, Fault::LoopCut, &[]));
+    }
+
+    pub(crate) fn break_from(&mut self, label: Label) {
+        self.exit(Exit::Break(label));
+    }
+
+    pub(crate) fn continue_at(&mut self, label: Label) {
+        self.exit(Exit::Continue(label));
+    }
+
+    pub(crate) fn end_thread(&mut self) {
+        self.exit(Exit::Return);
+    }
+
+    fn exit(&mut self, exit: Exit) {
+        let (target, continues) = match exit {
+            Exit::Return => (None, false),
+            Exit::Break(label) => (Some(label), false),
+            Exit::Continue(label) => (Some(label), true),
+        };
+        let constructs = &self.flow.constructs;
+        let Some(at) = constructs.iter().rposition(|construct| construct.label == target) else {
+            // The verifier has seen that there is one.
+            return self.asm.terminate(Op::Unreachable, vec![]);
+        };
+        let is_loop = |construct: &Construct| matches!(construct.kind, Kind::Loop { .. });
+        let top = constructs.len() - 1;
+        let direct = at == top || (is_loop(&constructs[at]) && !constructs[at + 1..].iter().any(is_loop));
+        if direct {
+            return self.leave(at, continues);
+        }
+        let number = match self.flow.exits.iter().position(|known| *known == exit) {
+            Some(number) => number,
+            None => {
+                self.flow.exits.push(exit);
+                self.flow.exits.len() - 1
+            }
+        };
+        let (leave, number) = (self.leave_variable(), self.asm.word(number as u32 + 1));
+        self.set(leave, number);
+        let pending = &mut self.flow.constructs[top].pending;
+        if !pending.contains(&exit) {
+            pending.push(exit);
+        }
+        self.leave(top, false);
+    }
+
+    fn leave_variable(&mut self) -> Word {
+        let word = self.asm.u32();
+        match self.flow.leave {
+            Some(leave) => leave,
+            None => *self.flow.leave.insert(self.asm.local(word, "leave")),
+        }
+    }
+
+    /// Leaves a construct that can be left from here.
+    fn leave(&mut self, at: usize, continues: bool) {
+        let construct = &mut self.flow.constructs[at];
+        let merge = construct.merge;
+        match construct.kind {
+            Kind::Loop { continues: to, .. } if continues => {
+                construct.continued = true;
+                self.branch(to);
+            }
+            Kind::Loop { continues: to, done: Some(done) } => {
+                (construct.left, construct.continued) = (true, true);
+                let yes = self.entry.word(ArgumentWord::Number);
+                self.set(done, yes);
+                self.branch(to);
+            }
+            Kind::Switch | Kind::Loop { .. } => {
+                construct.left = true;
+                self.branch(merge);
+            }
+        }
+    }
+
+    /// Behind a construct: the exits that go further.
+    fn go_further(&mut self, pending: &[Exit]) {
+        let bool = self.asm.ty(Type::Bool);
+        for exit in pending {
+            let number = self.flow.exits.iter().position(|known| known == exit).unwrap_or(0);
+            let (leave, word) = (self.leave_variable(), self.asm.u32());
+            let (number, zero) = (self.asm.word(number as u32 + 1), self.asm.word(0));
+            let said = self.asm.of(Op::Load, word, &[leave]);
+            let goes = self.asm.of(Op::IEqual, bool, &[said, number]);
+            let (yes, end) = (self.asm.id(), self.asm.id());
+            self.merge_here(end);
+            self.asm.terminate(Op::BranchConditional, [goes, yes, end].map(Operand::IdRef).to_vec());
+            self.asm.label(yes);
+            self.set(leave, zero);
+            self.exit(*exit);
+            self.asm.label(end);
+        }
+    }
+
+    /// A loop of our own that tries until it is done; `attempt` gives whether it is. Left at its head alone.
+    pub(crate) fn until(&mut self, site: Site, attempt: impl FnOnce(&mut Self) -> Word) {
+        let (word, zero) = (self.asm.u32(), self.asm.word(0));
+        let done = self.asm.local(word, "exchanged");
+        self.set(done, zero);
+        let [head, start, continues, merge] = [(); 4].map(|()| self.asm.id());
+        self.branch(head);
+        self.asm.label(head);
+        let left = self.is_done(done);
+        let control = Operand::LoopControl(LoopControl::NONE);
+        self.asm.act(Op::LoopMerge, vec![Operand::IdRef(merge), Operand::IdRef(continues), control]);
+        self.asm.terminate(Op::BranchConditional, [left, merge, start].map(Operand::IdRef).to_vec());
+        self.asm.label(start);
+        let succeeded = attempt(self);
+        let number = self.entry.word(ArgumentWord::Number);
+        let said = self.asm.of(Op::Select, word, &[succeeded, number, zero]);
+        self.set(done, said);
+        self.branch(continues);
+        self.asm.label(continues);
+        self.branch(head);
+        self.asm.label(merge);
+        self.report_cut(Some(done), site);
+    }
+}

@@ -1,0 +1,115 @@
+//! How a launch gives a module what it needs.
+//!
+//! - Descriptor set 0 is the queue's: binding 0 the launch's control block ([`crate::control`]), a storage buffer with
+//!   a dynamic offset; binding 1 the device's hidden word; binding 2 the queue's gate.
+//! - Descriptor set 1 holds the kernel's views, one storage buffer each, in the order of [`Layout::views`].
+//! - The argument words are push constants, or stand in the control block where there are too many for that.
+//! - [`SpecConstant`]s give the block's extents and the length of the shared array that is sized at launch.
+//! - A launch is dispatched in x and, where that is not enough, y: a block's number is `x + y * the extent in x`, and
+//!   numbers from [`ArgumentWord::Blocks`] on do nothing. Blocks are numbered row-major, dimension 0 slowest, and so are
+//!   threads in their blocks, which are workgroups of one dimension.
+
+use wattle_ir::ParamId;
+use wattle_ir::fault::FaultSite;
+
+/// The words of a module, and what is needed to launch it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// SPIR-V, version 1.5. The entry point is `main`.
+    pub words: Vec<u32>,
+    /// How a launch gives it what it needs.
+    pub layout: Layout,
+    /// What the numbers in the control block mean.
+    pub sites: Vec<FaultSite>,
+    /// Whether a thread may wait for others outside its block: whether a loop without a bound reads a view.
+    pub waits: bool,
+    /// Whether a fence, or an atomic operation with an order, stands in a loop
+    /// ([`crate::Workarounds::fences_in_loops_end_blocks`]).
+    pub orders_in_loops: bool,
+}
+
+/// How a launch gives a module what it needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The 32-bit words of the arguments, in order.
+    pub arguments: Vec<ArgumentWord>,
+    /// Whether they are push constants, from byte 0; else they stand in the control block, from word
+    /// [`crate::control::ARGUMENTS`].
+    pub in_push_constants: bool,
+    /// The views: the binding of each in set 1 is its position.
+    pub views: Vec<ViewBinding>,
+    /// The bytes of shared memory of a block, without the array that is sized at launch.
+    pub shared_bytes: u32,
+    /// The bytes of one element of the shared array that is sized at launch, if there is one.
+    pub launch_sized_element: Option<u32>,
+}
+
+/// A view among a kernel's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ViewBinding {
+    /// The parameter.
+    pub param: ParamId,
+    /// Whether the kernel may write it.
+    pub writable: bool,
+}
+
+/// One 32-bit word of the arguments. Dimensions count from 0, which varies slowest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ArgumentWord {
+    /// How many blocks there are.
+    Blocks,
+    /// The launch's number on its queue, from 1, less than [`crate::control::OPEN`]; it grows while anything is in
+    /// flight, and may begin anew when nothing is.
+    Number,
+    /// Zero, which only the host knows ([`crate::Workarounds`]).
+    Zero,
+    /// Where the view starts behind its descriptor's start, in elements.
+    Offset(ParamId),
+    /// The view's extent in one dimension, in elements.
+    Extent(ParamId, u8),
+    /// The distance of neighbours in one dimension of the view, in elements.
+    Stride(ParamId, u8),
+    /// The low 32 bits of a scalar ([`wattle_ir::Scalar::to_raw`]).
+    Low(ParamId),
+    /// Its high 32 bits.
+    High(ParamId),
+    /// Blocks of the grid in one dimension.
+    GridExtent(u8),
+    /// Frames of the launch in one dimension.
+    FrameCount(u8),
+    /// The extent of a frame in one dimension.
+    FrameExtent(u8),
+}
+
+/// The specialization constants: each has its position here as its `SpecId`, and all are 32-bit unsigned integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpecConstant {
+    /// Threads per block.
+    Threads = 0,
+    /// Threads per block in dimension 0.
+    Extent0 = 1,
+    /// In dimension 1.
+    Extent1 = 2,
+    /// In dimension 2.
+    Extent2 = 3,
+    /// In dimension 3.
+    Extent3 = 4,
+    /// The length of the shared array that is sized at launch, in elements; at least 1.
+    SharedLen = 5,
+    /// The size of the workgroup: threads per block, or the next multiple of the subgroup's size
+    /// ([`crate::Workarounds::pads_blocks`]); threads beyond those of the block do nothing.
+    Workgroup = 6,
+}
+
+impl SpecConstant {
+    /// All of them, in order.
+    pub const ALL: [SpecConstant; 7] = [
+        SpecConstant::Threads,
+        SpecConstant::Extent0,
+        SpecConstant::Extent1,
+        SpecConstant::Extent2,
+        SpecConstant::Extent3,
+        SpecConstant::SharedLen,
+        SpecConstant::Workgroup,
+    ];
+}

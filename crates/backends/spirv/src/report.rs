@@ -1,0 +1,210 @@
+//! How threads tell what went wrong, and are told to stop: functions over the control block.
+
+use rspirv::dr::Operand;
+use rspirv::spirv::{Op, Scope as SpirvScope, SelectionControl, Word};
+use wattle_ir::fault::Fault;
+use wattle_ir::{Site, Type};
+
+use crate::control;
+use crate::emit::Emitter;
+use crate::interface::store;
+use crate::layout::ArgumentWord;
+
+/// How many back edges of loops without a bound a thread passes between two looks at the stop word, less one; a power
+/// of two less one.
+const POLL_MASK: u32 = 63;
+
+/// What a function needs to report with; each is made when it is first used.
+#[derive(Default)]
+pub struct Reports {
+    /// The number of the thread's first fault's site and 1; zero where there is none yet.
+    fault: Option<Word>,
+    /// Its index, one variable for each dimension that any index has.
+    index: Vec<Word>,
+    report_fault: Option<Word>,
+    report_stop: Option<Word>,
+    polls: Option<Word>,
+    stop: Option<Word>,
+}
+
+impl Emitter<'_> {
+    /// Notes a fault, if it is the thread's first. It is reported when the thread ends: what is reported is long, and
+    /// drivers put it wherever it is called from.
+    pub(crate) fn fault(&mut self, site: Site, fault: Fault, index: &[Word]) {
+        let (word, bool, zero) = (self.asm.u32(), self.asm.ty(Type::Bool), self.asm.word(0));
+        let number = self.sites.number(site, fault) + 1;
+        let number = self.asm.word(number);
+        let noted = match self.reports.fault {
+            Some(noted) => noted,
+            None => *self.reports.fault.insert(self.asm.local(word, "fault")),
+        };
+        while self.reports.index.len() < index.len() {
+            let name = format!("fault_index_{}", self.reports.index.len());
+            let variable = self.asm.local(word, &name);
+            self.reports.index.push(variable);
+        }
+        let before = self.asm.of(Op::Load, word, &[noted]);
+        let first = self.asm.of(Op::IEqual, bool, &[before, zero]);
+        let variables = std::iter::once(noted).chain(self.reports.index.clone());
+        for (variable, value) in variables.zip(std::iter::once(number).chain(index.iter().copied())) {
+            let before = self.asm.of(Op::Load, word, &[variable]);
+            let after = self.asm.of(Op::Select, word, &[first, value, before]);
+            self.asm.act(Op::Store, vec![Operand::IdRef(variable), Operand::IdRef(after)]);
+        }
+    }
+
+    /// Reports the thread's first fault, if there was one; the first such report of the launch is kept.
+    pub(crate) fn report(&mut self) {
+        let Some(noted) = self.reports.fault.filter(|_| self.asm.is_open()) else { return };
+        let (word, bool, void) = (self.asm.u32(), self.asm.ty(Type::Bool), self.asm.void());
+        let function = match self.reports.report_fault {
+            Some(function) => function,
+            None => *self.reports.report_fault.insert(self.asm.id()),
+        };
+        let zero = self.asm.word(0);
+        let number = self.asm.of(Op::Load, word, &[noted]);
+        let any = self.asm.of(Op::INotEqual, bool, &[number, zero]);
+        self.when(any, |emitter| {
+            let index: Vec<_> = emitter.reports.index.clone();
+            let index: Vec<_> = index.iter().map(|&variable| emitter.asm.of(Op::Load, word, &[variable])).collect();
+            let index = (0..4).map(|d| index.get(d).copied().unwrap_or(zero));
+            let one = emitter.asm.word(1);
+            let number = emitter.asm.of(Op::ISub, word, &[number, one]);
+            let arguments: Vec<_> = [function, number].into_iter().chain(index).collect();
+            emitter.asm.of(Op::FunctionCall, void, &arguments);
+        });
+    }
+
+    /// Tells where the thread was when it was stopped.
+    pub(crate) fn report_stop(&mut self, site: Site) {
+        let function = match self.reports.report_stop {
+            Some(function) => function,
+            None => *self.reports.report_stop.insert(self.asm.id()),
+        };
+        let (number, void) = (self.sites.number(site, Fault::Loop), self.asm.void());
+        let number = self.asm.word(number);
+        self.asm.of(Op::FunctionCall, void, &[function, number]);
+    }
+
+    /// Whether the launch shall stop: looks now and then.
+    pub(crate) fn shall_stop(&mut self) -> Word {
+        let (word, bool, zero, one) = (self.asm.u32(), self.asm.ty(Type::Bool), self.asm.word(0), self.asm.word(1));
+        let polls = match self.reports.polls {
+            Some(polls) => polls,
+            None => *self.reports.polls.insert(self.asm.local(word, "polls")),
+        };
+        let stop = match self.reports.stop {
+            Some(stop) => stop,
+            None => *self.reports.stop.insert(self.asm.local(bool, "stop")),
+        };
+        let count = self.asm.of(Op::Load, word, &[polls]);
+        let next = self.asm.of(Op::IAdd, word, &[count, one]);
+        self.asm.act(Op::Store, vec![Operand::IdRef(polls), Operand::IdRef(next)]);
+        let mask = self.asm.word(POLL_MASK);
+        let rest = self.asm.of(Op::BitwiseAnd, word, &[count, mask]);
+        let looks = self.asm.of(Op::IEqual, bool, &[rest, zero]);
+        self.when(looks, |emitter| {
+            let at = emitter.asm.word(control::STOP);
+            let at = emitter.interface.control(&mut emitter.asm, at);
+            let said = emitter.relaxed(Op::AtomicLoad, at, &[]);
+            let said = emitter.asm.of(Op::INotEqual, bool, &[said, zero]);
+            emitter.asm.act(Op::Store, vec![Operand::IdRef(stop), Operand::IdRef(said)]);
+        });
+        self.asm.of(Op::Load, bool, &[stop])
+    }
+
+    /// A relaxed atomic operation of device scope on a word.
+    pub(crate) fn relaxed(&mut self, op: Op, at: Word, more: &[Word]) -> Word {
+        let (word, scope, none) = (self.asm.u32(), self.asm.word(SpirvScope::Device as u32), self.asm.word(0));
+        let mut operands = vec![Operand::IdRef(at), Operand::IdScope(scope), Operand::IdMemorySemantics(none)];
+        if op == Op::AtomicCompareExchange {
+            operands.push(Operand::IdMemorySemantics(none));
+        }
+        operands.extend(more.iter().map(|&id| Operand::IdRef(id)));
+        self.asm.op(op, word, operands)
+    }
+
+    /// Does something where a condition holds.
+    pub(crate) fn when(&mut self, condition: Word, then: impl FnOnce(&mut Self)) {
+        let (yes, end) = (self.asm.id(), self.asm.id());
+        self.asm.act(Op::SelectionMerge, vec![Operand::IdRef(end), Operand::SelectionControl(SelectionControl::NONE)]);
+        self.asm.terminate(Op::BranchConditional, [condition, yes, end].map(Operand::IdRef).to_vec());
+        self.asm.label(yes);
+        then(self);
+        self.asm.terminate(Op::Branch, vec![Operand::IdRef(end)]);
+        self.asm.label(end);
+    }
+
+    fn put(&mut self, at: Word, value: Word) {
+        let pointer = self.interface.control(&mut self.asm, at);
+        store(&mut self.asm, pointer, value);
+    }
+
+    /// Whether no other thread of the block has told where it was.
+    fn first_of_block(&mut self, block: Word) -> Word {
+        let (word, bool, zero) = (self.asm.u32(), self.asm.ty(Type::Bool), self.asm.word(0));
+        let [bits, mask, width, one] = [control::BLOCK_BITS, 31, 5, 1].map(|value| self.asm.word(value));
+        let number = self.asm.of(Op::UMod, word, &[block, bits]);
+        let within = self.asm.of(Op::BitwiseAnd, word, &[number, mask]);
+        let bit = self.asm.of(Op::ShiftLeftLogical, word, &[one, within]);
+        let at = self.asm.of(Op::ShiftRightLogical, word, &[number, width]);
+        let start = self.asm.word(control::TOLD);
+        let at = self.asm.of(Op::IAdd, word, &[at, start]);
+        let at = self.interface.control(&mut self.asm, at);
+        let before = self.relaxed(Op::AtomicOr, at, &[bit]);
+        let told = self.asm.of(Op::BitwiseAnd, word, &[before, bit]);
+        self.asm.of(Op::IEqual, bool, &[told, zero])
+    }
+
+    /// Makes the functions that were called.
+    pub(crate) fn define_reports(&mut self) {
+        let word = self.asm.u32();
+        let (bool, zero, one) = (self.asm.ty(Type::Bool), self.asm.word(0), self.asm.word(1));
+        if let Some(function) = self.reports.report_fault {
+            let given = self.asm.begin_as(function, &[word; 5], "report_fault");
+            let at = self.asm.word(control::CLAIMED);
+            let at = self.interface.control(&mut self.asm, at);
+            let claimed = self.relaxed(Op::AtomicCompareExchange, at, &[one, zero]);
+            let first = self.asm.of(Op::IEqual, bool, &[claimed, zero]);
+            self.when(first, |emitter| {
+                let (block, thread) = emitter.interface.position(&mut emitter.asm);
+                let head = [(control::SITE, given[0]), (control::BLOCK, block), (control::THREAD, thread)];
+                let index = (0..4).map(|d| (control::INDEX + d, given[d as usize + 1]));
+                for (at, value) in head.into_iter().chain(index) {
+                    let at = emitter.asm.word(at);
+                    emitter.put(at, value);
+                }
+                let number = emitter.layout.arguments.iter().position(|&word| word == ArgumentWord::Number);
+                let number = emitter.interface.argument(&mut emitter.asm, number.unwrap_or(0) as u32);
+                // Other blocks of the launch look at the gate meanwhile, and do not mind what they see.
+                let gate = emitter.interface.gate(&mut emitter.asm);
+                emitter.relaxed(Op::AtomicExchange, gate, &[number]);
+            });
+            self.asm.terminate(Op::Return, vec![]);
+            self.asm.end();
+        }
+        if let Some(function) = self.reports.report_stop {
+            let given = self.asm.begin_as(function, &[word], "report_stop");
+            let (block, _) = self.interface.position(&mut self.asm);
+            let first = self.first_of_block(block);
+            // A block that has told adds nothing to the count.
+            let adds = self.asm.of(Op::Select, word, &[first, one, zero]);
+            let at = self.asm.word(control::STOPPED);
+            let at = self.interface.control(&mut self.asm, at);
+            let before = self.relaxed(Op::AtomicIAdd, at, &[adds]);
+            let most = self.asm.word(control::MAX_STOPPED);
+            let fits = self.asm.of(Op::ULessThan, bool, &[before, most]);
+            let tells = self.asm.of(Op::LogicalAnd, bool, &[first, fits]);
+            self.when(tells, |emitter| {
+                let (two, start) = (emitter.asm.word(2), emitter.asm.word(control::STOPPED_AT));
+                let at = emitter.asm.of(Op::IMul, word, &[before, two]);
+                let at = emitter.asm.of(Op::IAdd, word, &[at, start]);
+                emitter.put(at, block);
+                let at = emitter.asm.of(Op::IAdd, word, &[at, one]);
+                emitter.put(at, given[0]);
+            });
+            self.asm.terminate(Op::Return, vec![]);
+            self.asm.end();
+        }
+    }
+}

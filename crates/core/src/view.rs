@@ -1,0 +1,352 @@
+//! Views: a kernel's parameters, as the host's function sees them.
+//!
+//! # Why launching is safe
+//!
+//! A view is a pointer with an extent and no lifetime. What makes it sound:
+//!
+//! * **Where it exists.** Views are made when a block starts and are given to the kernel's function alone. The subset
+//!   of `#[kernel]` has no way to keep one: no statics, no closures, no calls but of device functions. No method or
+//!   operator is looked up by name where a user's trait could be found: what the macro writes names each by its path.
+//! * **That its memory lives.** The launch owns the buffers that its bundle names until it has ended.
+//! * **That nobody else touches it.** Before a launch is enqueued, the [clocks](crate::clock) have refused it if any
+//!   use of the buffer that conflicts is not ordered with it. So `Read` memory is not written while it is viewed, and
+//!   `PerItem` memory is touched by this launch alone, through one view. `Shared` and `Atomic` memory is touched by
+//!   atomic instructions only, on the host.
+//! * **That indices are in bounds.** Every access is checked.
+//! * **That there is a value.** Buffers are initialized when they are allocated, and every bit pattern of an element
+//!   type is a value.
+
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+use wattle_ir::{Dim, Element, Idx, MAX_RANK, Rank};
+
+use crate::support;
+use crate::thread::{BadIndex, Thread};
+
+/// Where a view's elements are.
+pub(crate) struct Strided<T> {
+    start: *mut T,
+    extent: [u32; MAX_RANK],
+    /// In elements; of one-dimensional views it is not looked at, and they are contiguous.
+    strides: [u32; MAX_RANK],
+    name: &'static str,
+    thread: *const Thread<'static>,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Strided<T> {
+    /// A view for `thread`.
+    ///
+    /// # Safety
+    /// For as long as the thread runs, every element at `start` + Σ index·stride, for all indices below `extent`, is
+    /// one of a live allocation of initialized memory, aligned for `T`, and the access that the kind of the view
+    /// stands for is allowed (see the module's documentation).
+    pub(crate) unsafe fn new(
+        start: *mut T,
+        extent: [u32; MAX_RANK],
+        strides: [u32; MAX_RANK],
+        name: &'static str,
+        thread: &Thread<'_>,
+    ) -> Self {
+        let thread = std::ptr::from_ref(thread).cast();
+        Strided { start, extent, strides, name, thread, element: PhantomData }
+    }
+
+    #[inline(always)]
+    fn thread(&self) -> &Thread<'static> {
+        // SAFETY: views exist only while their thread's kernel function runs, and the thread outlives that.
+        unsafe { &*self.thread }
+    }
+
+    /// The element at `index`, or none and a fault.
+    #[inline(always)]
+    #[track_caller]
+    fn at<const D: usize>(&self, index: Idx<D>) -> Option<*mut T>
+    where
+        Dim<D>: Rank,
+    {
+        let index = Dim::<D>::spread(index, 0);
+        if D == 1 {
+            if index[0] < self.extent[0] {
+                // SAFETY: the index is in bounds, so the element is one of the allocation.
+                return Some(unsafe { self.start.add(index[0] as usize) });
+            }
+        } else if (0..D).all(|d| index[d] < self.extent[d]) {
+            let offset: usize = (0..D).map(|d| index[d] as usize * self.strides[d] as usize).sum();
+            // SAFETY: as above.
+            return Some(unsafe { self.start.add(offset) });
+        }
+        self.fault(index, D);
+        None
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn fault(&self, index: [u32; MAX_RANK], rank: usize) {
+        let at = Location::caller();
+        self.thread().out_of_bounds(BadIndex { view: self.name, index, extent: self.extent, rank, at });
+    }
+}
+
+macro_rules! views {
+    ($($(#[$meta:meta])* $name:ident)+) => {$(
+        $(#[$meta])*
+        pub struct $name<T, const D: usize = 1>(pub(crate) Strided<T>);
+
+        impl<T: Element, const D: usize> $name<T, D>
+        where
+            Dim<D>: Rank,
+        {
+            /// The extent, in elements.
+            #[inline(always)]
+            pub fn extent(&self) -> Idx<D> {
+                Dim::<D>::gather(self.0.extent)
+            }
+
+            /// The number of elements.
+            #[inline(always)]
+            pub fn len(&self) -> u32 {
+                self.0.extent[..D].iter().product()
+            }
+
+            /// Whether there is no element. A buffer always has one.
+            #[inline(always)]
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+        }
+
+        impl<T: Element, const D: usize> support::Extents for $name<T, D>
+        where
+            Dim<D>: Rank,
+        {
+            type Extent = Idx<D>;
+            #[inline(always)]
+            fn extent(&self) -> Idx<D> {
+                $name::extent(self)
+            }
+            #[inline(always)]
+            fn count(&self) -> u32 {
+                $name::len(self)
+            }
+        }
+    )+};
+}
+
+views! {
+    /// A parameter that every thread reads and nobody writes: `x[i]`, or `x.lanes::<N>(i)` for `N` elements at once.
+    ///
+    /// On the host it is a plain load, which vectorizes. While a launch has a `Read` of a buffer, everything that may
+    /// write there is refused at enqueue, so there is no race.
+    Read
+
+    /// A parameter whose elements each belong to the one thread that the launch's map gives it to:
+    /// `for (i, x) in acc.items(&mut out) { *x = … }`.
+    ///
+    /// On the host `x` is a plain `&mut T`. It is the only one: the map gives each element to one thread, the handle
+    /// is one per thread and cannot be copied, the loop borrows it, and no other use of the buffer runs meanwhile.
+    PerItem
+
+    /// A parameter that threads read and write as they like, with plain accesses: `x[i]` and `x[i] = value`.
+    ///
+    /// A plain access is safe only where causality (a barrier, a fence and an atomic, the end of a launch) separates
+    /// it from every conflicting one. On the host each is a relaxed atomic, so that a racy kernel is wrong, never
+    /// undefined behaviour.
+    Shared
+
+    /// A parameter that threads touch with atomic operations alone; see [`Atomic::load`] and its like.
+    ///
+    /// Each operation has a short form, relaxed at device scope, and a form `…_with(…, scope, order)`. A `SeqCst`
+    /// operation is `mem_fence(scope, SeqCst)` followed by the acquire load, relaxed store or acquire
+    /// read-modify-write.
+    Atomic
+}
+
+macro_rules! copy_views {
+    ($($name:ident)+) => {$(
+        impl<T, const D: usize> Clone for $name<T, D> {
+            #[inline(always)]
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+        impl<T, const D: usize> Copy for $name<T, D> {}
+
+        // SAFETY: it is the builder's own view.
+        unsafe impl<T: Element, const D: usize> wattle_ir::KernelType for $name<T, D>
+        where
+            Dim<D>: Rank,
+        {
+            type Built<'b> = wattle_ir::builder::$name<'b, T, D>;
+        }
+
+        impl<T: Element> support::Named for $name<T, 1> {
+            #[inline(always)]
+            fn named(mut self, name: &'static str) -> Self {
+                self.0.name = name;
+                self
+            }
+        }
+    )+};
+}
+copy_views!(Read Shared Atomic);
+
+impl<T> Clone for Strided<T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Strided<T> {}
+
+impl<T: Element, const D: usize> support::Get for Read<T, D>
+where
+    Dim<D>: Rank,
+{
+    type Index = Idx<D>;
+    type Value = T;
+    #[inline(always)]
+    #[track_caller]
+    fn get(&self, index: Idx<D>, _: &Thread<'_>) -> T {
+        match self.0.at::<D>(index) {
+            // SAFETY: the element is in bounds, and nobody writes to it (see the module's documentation).
+            Some(element) => unsafe { element.read() },
+            None => T::ZERO,
+        }
+    }
+}
+
+impl<T: Element> Read<T, 1> {
+    /// The `N` elements from `index` on, under one check; zeros and a fault where they are not all in bounds. On a
+    /// GPU it is one load of up to 16 bytes where `index` is a multiple of `N`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn lanes<const N: usize>(&self, index: u32) -> [T; N] {
+        if index as u64 + N as u64 <= self.0.extent[0] as u64 {
+            // SAFETY: the elements are in bounds, and nobody writes to them (see the module's documentation).
+            return unsafe { self.0.start.add(index as usize).cast::<[T; N]>().read() };
+        }
+        self.0.fault([index.saturating_add(N as u32 - (N > 0) as u32), 0, 0, 0], 1);
+        [T::ZERO; N]
+    }
+
+    /// The elements `begin..end` as a slice, or none where they are not all in bounds: what a loop over consecutive
+    /// indices checks once, so that each of its accesses is a slice's.
+    #[inline(always)]
+    pub(crate) fn window(&self, begin: u32, end: u32) -> Option<&[T]> {
+        let len = end.checked_sub(begin)?;
+        if end > self.0.extent[0] {
+            return None;
+        }
+        // SAFETY: the elements are in bounds, and nobody writes to them while the view is borrowed.
+        Some(unsafe { std::slice::from_raw_parts(self.0.start.add(begin as usize), len as usize) })
+    }
+}
+
+impl<T: Element, const D: usize> PerItem<T, D>
+where
+    Dim<D>: Rank,
+{
+    /// The place of the element with row-major number `number`, below the number of elements.
+    #[inline(always)]
+    pub(crate) fn start(&self) -> *mut T {
+        self.0.start
+    }
+
+    #[inline(always)]
+    pub(crate) fn extents(&self) -> [u32; MAX_RANK] {
+        self.0.extent
+    }
+
+    #[inline(always)]
+    pub(crate) fn strides(&self) -> [u32; MAX_RANK] {
+        self.0.strides
+    }
+}
+
+impl<T: Element, const D: usize> support::Get for Shared<T, D>
+where
+    Dim<D>: Rank,
+{
+    type Index = Idx<D>;
+    type Value = T;
+    #[inline(always)]
+    #[track_caller]
+    fn get(&self, index: Idx<D>, _: &Thread<'_>) -> T {
+        match self.0.at::<D>(index) {
+            // SAFETY: the element is in bounds, and everyone touches it by atomic instructions.
+            Some(element) => unsafe { atomic_load(element, Ordering::Relaxed) },
+            None => T::ZERO,
+        }
+    }
+}
+
+macro_rules! set_shared {
+    ($($shared:ty),+) => {$(
+        impl<T: Element, const D: usize> support::Set for $shared
+        where
+            Dim<D>: Rank,
+        {
+            type Index = Idx<D>;
+            type Value = T;
+            #[inline(always)]
+            #[track_caller]
+            fn set(self, index: Idx<D>, value: T, _: &Thread<'_>) {
+                if let Some(element) = self.0.at::<D>(index) {
+                    // SAFETY: the element is in bounds, and everyone touches it by atomic instructions.
+                    unsafe { atomic_store(element, value, Ordering::Relaxed) }
+                }
+            }
+        }
+    )+};
+}
+// A view is written through whether or not its variable is `mut`.
+set_shared!(&Shared<T, D>, &mut Shared<T, D>);
+
+impl<T: Element, const D: usize> Atomic<T, D>
+where
+    Dim<D>: Rank,
+{
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn element(&self, index: Idx<D>) -> Option<*mut T> {
+        self.0.at::<D>(index)
+    }
+}
+
+/// An atomic load of an element of any size.
+///
+/// # Safety
+/// `element` is valid and aligned for `T`, and while this runs it is touched by atomic instructions alone.
+#[inline(always)]
+pub(crate) unsafe fn atomic_load<T: Element>(element: *mut T, order: Ordering) -> T {
+    // SAFETY: the caller's promise; the atomic type has the size of `T`, and on the supported hosts its alignment.
+    unsafe {
+        T::from_raw(match size_of::<T>() {
+            1 => AtomicU8::from_ptr(element.cast()).load(order) as u64,
+            2 => AtomicU16::from_ptr(element.cast()).load(order) as u64,
+            4 => AtomicU32::from_ptr(element.cast()).load(order) as u64,
+            _ => AtomicU64::from_ptr(element.cast()).load(order),
+        })
+    }
+}
+
+/// An atomic store of an element of any size.
+///
+/// # Safety
+/// As for [`atomic_load`].
+#[inline(always)]
+pub(crate) unsafe fn atomic_store<T: Element>(element: *mut T, value: T, order: Ordering) {
+    let raw = value.to_raw();
+    // SAFETY: as in `atomic_load`.
+    unsafe {
+        match size_of::<T>() {
+            1 => AtomicU8::from_ptr(element.cast()).store(raw as u8, order),
+            2 => AtomicU16::from_ptr(element.cast()).store(raw as u16, order),
+            4 => AtomicU32::from_ptr(element.cast()).store(raw as u32, order),
+            _ => AtomicU64::from_ptr(element.cast()).store(raw, order),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What can go wrong in generated code, and where: what a generator numbers, and a driver reads back.
+
+use std::collections::HashMap;
+
+use crate::{Place, Site};
+
+/// What happened at a place, or where a thread was.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FaultSite {
+    /// The source line.
+    pub site: Site,
+    /// What happened there.
+    pub fault: Fault,
+}
+
+/// What can happen.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// An index was out of bounds.
+    OutOfBounds {
+        /// Of which place.
+        place: Place,
+        /// How many dimensions the index has.
+        rank: usize,
+    },
+    /// An integer was divided by zero.
+    DivisionByZero,
+    /// An assertion did not hold.
+    Assertion(String),
+    /// The driver ended a loop before its end, as some Vulkan drivers do.
+    LoopCut,
+    /// No fault: a loop that a thread was in when it was stopped.
+    Loop,
+}
+
+/// The faults that a module can tell of, each once. The number of each is what stands in the control block.
+#[derive(Debug, Default)]
+pub struct Sites {
+    numbers: HashMap<FaultSite, u32>,
+    all: Vec<FaultSite>,
+}
+
+impl Sites {
+    /// The number of a fault at a place, a new one if it has none yet.
+    pub fn number(&mut self, site: Site, fault: Fault) -> u32 {
+        let entry = FaultSite { site, fault };
+        if let Some(&number) = self.numbers.get(&entry) {
+            return number;
+        }
+        let number = self.all.len() as u32;
+        self.numbers.insert(entry.clone(), number);
+        self.all.push(entry);
+        number
+    }
+
+    /// All of them, in the order of their numbers.
+    pub fn finish(self) -> Vec<FaultSite> {
+        self.all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_has_one_number() {
+        let mut sites = Sites::default();
+        let [here, there] = [1, 2].map(|line| Site { file: "f.rs", line, column: 1 });
+        assert_eq!(sites.number(here, Fault::DivisionByZero), 0);
+        assert_eq!(sites.number(there, Fault::DivisionByZero), 1);
+        assert_eq!(sites.number(here, Fault::Loop), 2);
+        assert_eq!(sites.number(there, Fault::DivisionByZero), 1);
+        let all = sites.finish();
+        assert_eq!(all.len(), 3);
+        assert_eq!(all[1], FaultSite { site: there, fault: Fault::DivisionByZero });
+    }
+}

@@ -1,0 +1,106 @@
+//! What a verified kernel is made of, for those who make code of it.
+
+use wattle_memory::{Classes, Scope};
+
+use crate::{Expr, Kernel, ParamKind, Place, SharedLen, Stmt, Type};
+
+impl Kernel {
+    /// The type of each expression. The kernel has been verified.
+    pub fn expr_types(&self) -> Vec<Type> {
+        let mut types: Vec<Type> = Vec::with_capacity(self.exprs.len());
+        for expr in &self.exprs {
+            let ty = match *expr {
+                Expr::Const(constant) => constant.ty,
+                Expr::Slot(slot) => self.slots[slot.index()].ty,
+                Expr::Param(param) => match self.params[param.index()].kind {
+                    ParamKind::Scalar(ty) | ParamKind::View { element: ty, .. } => ty,
+                },
+                Expr::Extent(..) | Expr::Builtin(..) => Type::U32,
+                Expr::Unary(op, x) => op.result(types[x.index()]).unwrap_or(types[x.index()]),
+                Expr::Binary(op, x, y) => op.result(types[x.index()], types[y.index()]).unwrap_or(types[x.index()]),
+                Expr::Fma(x, ..) | Expr::Select(_, x, _) => types[x.index()],
+                Expr::Cast(ty, _) | Expr::Bits(ty, _) => ty,
+            };
+            types.push(ty);
+        }
+        types
+    }
+
+    /// The type of a place's elements.
+    pub fn element_of(&self, place: Place) -> Type {
+        match place {
+            Place::Param(id) => match self.params[id.index()].kind {
+                ParamKind::Scalar(ty) | ParamKind::View { element: ty, .. } => ty,
+            },
+            Place::Shared(id) => self.shared[id.index()].element,
+            Place::Local(id) => self.locals[id.index()].element,
+        }
+    }
+
+    /// The widest scope that the kernel's fences and atomics use; block scope where it has none.
+    pub fn widest_scope(&self) -> Scope {
+        let mut widest = Scope::Block;
+        self.walk(&mut |stmt| widest = widest.max(stmt.scope().unwrap_or(Scope::Block)));
+        widest
+    }
+
+    /// How many elements an array in shared memory or of the thread's own has; `None` where only a launch knows.
+    pub fn known_len(&self, place: Place) -> Option<u32> {
+        match place {
+            Place::Param(_) => None,
+            Place::Local(id) => Some(self.locals[id.index()].len),
+            Place::Shared(id) => match self.shared[id.index()].len {
+                SharedLen::Static(len) => Some(len),
+                SharedLen::AtLaunch => None,
+            },
+        }
+    }
+
+    /// Whether some loop has no bound, so that it polls now and then whether the launch shall end.
+    pub fn has_unbounded_loop(&self) -> bool {
+        let mut found = false;
+        self.walk(&mut |stmt| found |= matches!(stmt, Stmt::Loop { bounded: false, .. }));
+        found
+    }
+
+    /// Visits every statement, each before those within it.
+    pub fn walk<'k>(&'k self, visit: &mut dyn FnMut(&'k Stmt)) {
+        walk(&self.body, visit);
+    }
+}
+
+impl Place {
+    /// The storage class of the memory that it names, as the lowering table distinguishes them.
+    pub fn memory_class(self) -> Classes {
+        match self {
+            Place::Shared(_) => Classes::BLOCK,
+            Place::Param(_) | Place::Local(_) => Classes::BUFFER,
+        }
+    }
+}
+
+/// A name with all but ASCII letters and digits replaced by `_`, which every target accepts as an identifier's rest.
+pub fn plain_name(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}
+
+fn walk<'k>(block: &'k [Stmt], visit: &mut dyn FnMut(&'k Stmt)) {
+    for stmt in block {
+        visit(stmt);
+        for inner in stmt.blocks() {
+            walk(inner, visit);
+        }
+    }
+}
+
+impl Stmt {
+    /// The blocks within the statement, in the order of the source.
+    pub fn blocks(&self) -> Vec<&[Stmt]> {
+        match self {
+            Stmt::If { then, otherwise, .. } => vec![then, otherwise],
+            Stmt::Loop { body, continuing, .. } => vec![body, continuing],
+            Stmt::Block { body, .. } => vec![body],
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What a kernel is: types, structured statements with mutable slots, the builder that makes them, the verifier
+//! that refuses what is ill-typed, and the printer.
+//!
+//! Here live also the rules of arithmetic ([`Scalar`], [`Int`], [`Float`], and [`eval`] over them): the host's
+//! function and every interpreter use these, so they cannot disagree. What never will live here: devices, memory,
+//! schedules, and the text or words of any target.
+
+mod angle;
+pub mod builder;
+pub mod control;
+pub mod eval;
+mod expand;
+pub mod fault;
+mod inspect;
+mod kernel;
+mod kernel_type;
+mod print;
+mod rank;
+mod scalar;
+#[cfg(feature = "serde")]
+mod serial;
+mod types;
+mod verify;
+pub mod worker;
+
+pub use expand::{Function, expand};
+pub use inspect::plain_name;
+pub use kernel::{
+    Access, AtomicOp, Builtin, Const, Expr, ExprId, Index, Kernel, LOCAL_ARRAY, Label, LocalArray, LocalId, MAX_RANK,
+    Param, ParamId, ParamKind, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt,
+};
+pub use kernel_type::{KernelType, KernelValue};
+pub use rank::{Dim, Idx, Rank};
+pub use scalar::{
+    AtomicInt, AtomicScalar, Element, ElementOps, Float, FloatOps, Int, IntOps, Scalar, Signed, SignedOps,
+};
+pub use types::{BinaryOp, DivOp, Type, UnaryOp};
+pub use verify::{VerifyError, verify};

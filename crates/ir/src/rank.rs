@@ -1,0 +1,81 @@
+//! The number of dimensions, as a type.
+
+use std::fmt::Debug;
+
+use crate::MAX_RANK;
+use crate::builder::{Array, Builder, Val};
+
+/// `D` dimensions. [`Rank`] holds for 1 to 4 of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Dim<const D: usize>;
+
+/// An index or extent in `D` dimensions: `u32` for one, `[u32; D]` for more. Dimension 0 varies slowest.
+pub type Idx<const D: usize> = <Dim<D> as Rank>::Index;
+
+/// What depends on the number of dimensions.
+#[diagnostic::on_unimplemented(message = "launches and views have 1 to 4 dimensions")]
+pub trait Rank: sealed::Sealed {
+    /// See [`Idx`].
+    type Index: Copy + Debug + PartialEq + Send + Sync + 'static;
+    /// An index while a kernel is built.
+    type Built<'b>: Copy;
+
+    /// The index in an array of [`MAX_RANK`], filled up with `fill`.
+    fn spread(index: Self::Index, fill: u32) -> [u32; MAX_RANK];
+    /// The index from the front of an array of [`MAX_RANK`].
+    fn gather(all: [u32; MAX_RANK]) -> Self::Index;
+    #[doc(hidden)]
+    fn spread_built<'b: 'b>(index: Self::Built<'b>) -> Vec<Val<'b, u32>>;
+    #[doc(hidden)]
+    fn gather_built<'b>(builder: &'b Builder, all: &[Val<'b, u32>]) -> Self::Built<'b>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl<const D: usize> Sealed for super::Dim<D> {}
+}
+
+impl Rank for Dim<1> {
+    type Index = u32;
+    type Built<'b> = Val<'b, u32>;
+
+    #[inline(always)]
+    fn spread(index: u32, fill: u32) -> [u32; MAX_RANK] {
+        [index, fill, fill, fill]
+    }
+    #[inline(always)]
+    fn gather(all: [u32; MAX_RANK]) -> u32 {
+        all[0]
+    }
+    fn spread_built<'b: 'b>(index: Val<'b, u32>) -> Vec<Val<'b, u32>> {
+        vec![index]
+    }
+    fn gather_built<'b>(_: &'b Builder, all: &[Val<'b, u32>]) -> Val<'b, u32> {
+        all[0]
+    }
+}
+
+macro_rules! rank {
+    ($($d:literal)+) => {$(
+        impl Rank for Dim<$d> {
+            type Index = [u32; $d];
+            type Built<'b> = Array<'b, u32, $d>;
+
+            #[inline(always)]
+            fn spread(index: [u32; $d], fill: u32) -> [u32; MAX_RANK] {
+                std::array::from_fn(|d| index.get(d).copied().unwrap_or(fill))
+            }
+            #[inline(always)]
+            fn gather(all: [u32; MAX_RANK]) -> [u32; $d] {
+                std::array::from_fn(|d| all[d])
+            }
+            fn spread_built<'b: 'b>(index: Array<'b, u32, $d>) -> Vec<Val<'b, u32>> {
+                (0..$d).map(|d| index.element(d)).collect()
+            }
+            fn gather_built<'b>(builder: &'b Builder, all: &[Val<'b, u32>]) -> Array<'b, u32, $d> {
+                builder.array(std::array::from_fn(|d| all[d]))
+            }
+        }
+    )+};
+}
+rank!(2 3 4);

@@ -1,0 +1,129 @@
+//! Checks that take too long for every change.
+//!
+//! `cargo run --release -p xtask -- promise` judges all small programs of two threads on all targets; see
+//! `crates/proof/check/tests/small/mod.rs`. `fuzz` runs random kernels on every device with a driver. `oracle` compares
+//! the checker with the simulated device. `mutants` changes what the models say. `pack` makes a folder for a machine with
+//! a GPU.
+
+mod assemble;
+#[path = "../../../backends/ptx/tests/assembled/mod.rs"]
+mod assembled;
+mod fuzz;
+mod mutants;
+mod oracle;
+mod pack;
+#[path = "../../../proof/check/tests/oracle/mod.rs"]
+mod scenarios;
+#[path = "../../../proof/check/tests/script/mod.rs"]
+mod script;
+#[path = "../../../proof/check/tests/small/mod.rs"]
+mod small;
+#[path = "../../../proof/check/tests/source/mod.rs"]
+mod source;
+#[path = "../../../backends/ptx/tests/tools/mod.rs"]
+mod tools;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use small::drive::judge_all;
+use small::{Family, Programs, SHAPES};
+
+const USAGE: &str = "\
+cargo run --release -p xtask -- promise [--guarded | --mixed] [--every N] [--only 3+2]
+
+Judges all small programs of two threads on all targets: of atomics; with plain places and guards (--guarded); with
+places that are accessed both ways (--mixed). --every N takes every Nth, --only the threads of one length.
+
+cargo run --release -p xtask -- fuzz [--minutes M] [--seed S] [--device NAME]
+
+Runs random kernels on every device with a driver, or on one, and compares with the simulated device. What differs is
+made small and kept in crates/tools/fuzz/cases.
+
+cargo run --release -p xtask -- oracle [--cases N] [--seed S]
+
+Judges N random scenarios, 5000 if it is not said, from number S on, by the checker and on the simulated device with 50
+seeds each. What a seed shows and the checker does not say is made small and printed.
+
+cargo xtask assemble [--kernels N] [--arch 90]
+
+Assembles random kernels with ptxas (.ci/ptx-tools installs it), and tells of each warning.
+
+cargo xtask mutants [--shard 0/4] [--only wattle-memory]
+
+Changes the models, the lowering table, the clocks and the orderings in one place at a time (cargo-mutants), and fails if
+the crate's own tests do not notice a change that crates/tools/xtask/survivors.txt does not list.
+
+cargo xtask pack [--output FOLDER]
+
+Makes a folder, target/gpu if no other is named, with the programs and the script gpu.sh that tests and measures all this
+on a machine with an NVIDIA GPU.";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |name: &str| arguments.iter().any(|argument| argument == name);
+    let after = |name: &str| arguments.iter().skip_while(|argument| *argument != name).nth(1);
+    if arguments.first().is_some_and(|first| first == "fuzz") {
+        let number = |name, default: f64| after(name).map_or(Ok(default), |text| text.parse());
+        let (Ok(minutes), Ok(seed)) = (number("--minutes", 1.0), number("--seed", 0.0)) else {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        };
+        return fuzz::run(&fuzz::Wanted { minutes, seed: seed as u64, device: after("--device").cloned() });
+    }
+    if arguments.first().is_some_and(|first| first == "assemble") {
+        let number = |name, default: u64| after(name).map_or(Ok(default), |text| text.parse());
+        let (Ok(kernels), Ok(sm)) = (number("--kernels", 10_000), number("--arch", 90)) else {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        };
+        return assemble::run(kernels, sm as u32);
+    }
+    if arguments.first().is_some_and(|first| first == "oracle") {
+        let number = |name, default: u64| after(name).map_or(Ok(default), |text| text.parse());
+        let (Ok(cases), Ok(seed)) = (number("--cases", 5000), number("--seed", 0)) else {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        };
+        return oracle::run(cases, seed);
+    }
+    if arguments.first().is_some_and(|first| first == "mutants") {
+        let [shard, only] = [after("--shard"), after("--only")].map(|value| value.map(String::as_str));
+        return mutants::run(&mutants::Wanted { shard, only });
+    }
+    if arguments.first().is_some_and(|first| first == "pack") {
+        return pack::run(Path::new(after("--output").map_or("target/gpu", String::as_str)));
+    }
+    let every = after("--every").map_or(Ok(1), |every| every.parse());
+    let (Some("promise"), Ok(every @ 1..)) = (arguments.first().map(String::as_str), every) else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    let family = match (has("--guarded"), has("--mixed")) {
+        (_, true) => Family::Mixed,
+        (true, _) => Family::Guarded,
+        _ => Family::Strong,
+    };
+    let only = after("--only");
+    let wanted = |(a, b): &(usize, usize)| only.is_none_or(|only| *only == format!("{a}+{b}"));
+    // Not `all`: the rest is judged too where some shape breaks the promise.
+    let broken =
+        SHAPES.iter().filter(|shape| wanted(shape)).filter(|shape| !judge_shape(family, **shape, every)).count();
+    if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Judges all programs with threads of those lengths; whether all keep the promise.
+fn judge_shape(family: Family, shape: (usize, usize), every: u64) -> bool {
+    let start = Instant::now();
+    let name = format!("{family:?}, {}+{} statements, one in {every}", shape.0, shape.1);
+    println!("{name} of {}", Programs::new(family, shape).len());
+    let (count, errors) = judge_all(family, shape, every, |part, parts, programs| {
+        if part % 64 == 0 {
+            eprintln!("  {part}/{parts} {programs} programs, {:.0?}", start.elapsed());
+        }
+    });
+    println!("{name}: {count}; {:.1?}", start.elapsed());
+    errors.iter().take(4).for_each(|error| println!("{error}"));
+    errors.is_empty()
+}
