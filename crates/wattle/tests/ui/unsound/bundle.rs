@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use wattle::__private::{Acc, Draft, IntoArg, KernelInfo, Site, build};
+use wattle::__private::{Acc, Draft, IntoArg, KernelInfo, Site, builder};
 use wattle::prelude::*;
 
 thread_local!(static KEPT: Cell<Option<Read<u32>>> = const { Cell::new(None) });
@@ -16,7 +16,7 @@ fn main() {
         &INFO,
         (IntoArg::<Read<u32>>::into_arg(&x),),
         |_: &Acc<'_>, (x,)| KEPT.set(Some(x)),
-        |_: &build::Builder, _: build::Acc<'_>, _| {},
+        |_: &builder::Builder, _: builder::Acc<'_>, _| {},
     );
     device.queue().unwrap().launch(ThreadSpec::new(1, 1), draft.vouch()).unwrap();
 }
