@@ -3,11 +3,10 @@
 use wattle_memory::{Analysis, EventId, Set, ThreadId};
 
 use super::Visitor;
-use super::choose::Search;
-use super::feasibility;
 use super::process::Process;
 use super::run::would_spin;
-use super::state::{Runner, State, Status};
+use super::searcher::Search;
+use super::state::{State, Status};
 
 /// A pending read, and where its value can come from.
 pub(super) struct Choice {
@@ -50,28 +49,6 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             }
         }
         choices
-    }
-
-    /// A read that has one source and no other to hope for.
-    pub(super) fn forced(&self, state: &State<P>, analysis: &Analysis) -> Option<(ThreadId, EventId, EventId)> {
-        let choices = self.choices(state, analysis);
-        let choice = best(state, &choices)?;
-        // Who is not looked ahead for may be sure to write, unless he goes on anyway.
-        let goes_on = |thread: ThreadId| choices.iter().any(|choice| choice.thread == thread && choice.goes_on());
-        let open =
-            |(thread, runner): (ThreadId, &Runner<P>)| runner.waiting.is_some() && !runner.compared && !goes_on(thread);
-        if state.runners.iter().enumerate().any(open) {
-            return None;
-        }
-        let [source] = choice.sources[..] else { return None };
-        let others = choices.iter().any(|other| other.read != choice.read && other.goes_on());
-        let mut spinning = state.spinning(choice.read).cloned().unwrap_or_default();
-        choice.spinning.iter().for_each(|&write| spinning.insert(write));
-        if may_wait(state, analysis, choice.read, &spinning) || self.open_gate(state).is_some() {
-            return None;
-        }
-        let hopes = others && feasibility::later(self.setup, state, analysis, &choices, choice.read, false);
-        (!hopes).then_some((choice.thread, choice.read, source))
     }
 
     /// The writes that a read can read from, as far as what is known tells; and those of them that would only send
@@ -125,17 +102,6 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
                 && graph.event(other).location == location
         };
         location.is_some_and(|location| state.writes[location].iter().any(taker))
-    }
-
-    /// Whether some read has no source and can never have one.
-    pub(super) fn is_hopeless(&self, state: &State<P>, analysis: &Analysis, choices: &[Choice], gate: bool) -> bool {
-        (0..state.runners.len()).any(|thread| {
-            state.pending(thread).any(|read| {
-                let chooses = choices.iter().any(|choice| choice.read == read);
-                let waits = || state.spinning(read).is_some_and(|spinning| may_wait(state, analysis, read, spinning));
-                !chooses && !waits() && !feasibility::later(self.setup, state, analysis, choices, read, gate)
-            })
-        })
     }
 }
 

@@ -1,68 +1,21 @@
 //! The branching: which read gets its source next, and from where.
 
-use std::collections::HashSet;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 
 use wattle_memory::{Analysis, Set, ThreadId, stop};
 
+use super::Visitor;
 use super::choices::{Choice, best, may_wait};
 use super::determined::{Guess, When, assume, determine};
 use super::feasibility;
+use super::gates::{open_gate, open_gates};
 use super::leaf::leaf;
-use super::limit::Watch;
-use super::process::{Members, Process};
+use super::process::Process;
 use super::run::settle;
+use super::searcher::{Halt, Open, Search};
 use super::state::{Runner, State, Status};
-use super::symmetry::exclude_alike;
-use super::values::Values;
-use super::{Problem, Setup, Statistics, Stopped, Visitor};
-
-/// Why the search does not go on.
-pub(super) enum Halt {
-    BrokenOff,
-    Stopped(Stopped),
-    Problem(Problem),
-}
-
-impl From<Problem> for Halt {
-    fn from(problem: Problem) -> Halt {
-        Halt::Problem(problem)
-    }
-}
-
-/// What goes along with every step.
-pub(super) struct Search<'s, 'a, P: Process, V> {
-    pub setup: &'s Setup<'a, P>,
-    pub visitor: &'s mut V,
-    pub statistics: Statistics,
-    pub watch: Watch<'s>,
-    /// The limit that was reached within a step.
-    pub stopped: Option<Stopped>,
-    /// What searches of several workers share.
-    pub shared: &'s Global,
-}
-
-/// What is found once for all states.
-#[derive(Default)]
-pub(super) struct Global {
-    pub values: OnceLock<Values>,
-    /// The executions that were built on a guess, or beside one.
-    pub guessed: Mutex<HashSet<u128>>,
-}
-
-/// A state that is still to be searched, and what the model said of it, or of one that it has grown from.
-pub(super) struct Open<P> {
-    pub state: State<P>,
-    known: Option<Arc<Analysis>>,
-}
-
-impl<P: Process> Open<P> {
-    /// The state from which everything begins.
-    pub fn root(setup: &Setup<'_, P>) -> Self {
-        Open { state: State::new(setup), known: None }
-    }
-}
+use super::symmetry::{alike, exclude_alike};
 
 impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
     /// Goes on with a state until it branches; the branches, first one last, go on the stack.
@@ -130,7 +83,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
                 continue;
             }
             let mut choices = self.choices(&state, &now);
-            let gate = self.open_gate(&state);
+            let gate = open_gate(&state);
             if at_bound {
                 if self.is_hopeless(&state, &now, &choices, gate.is_some()) {
                     self.statistics.abandoned += 1;
@@ -174,12 +127,6 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         }
     }
 
-    /// Whether a limit was reached, which ends the step.
-    pub fn is_stopped(&mut self) -> bool {
-        self.stopped = self.stopped.or_else(|| self.watch.check());
-        self.stopped.is_some()
-    }
-
     /// Branches over whether a thread is taken to be sure to do something.
     fn branch_on_guess(&self, state: State<P>, guess: &Guess, stack: &mut Vec<Open<P>>) -> Result<(), Halt> {
         for way in &guess.ways {
@@ -201,7 +148,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         stack: &mut Vec<Open<P>>,
     ) -> Result<(), Halt> {
         let (thread, read) = (choice.thread, choice.read);
-        let alike = self.alike(&state, thread, read);
+        let alike = alike(self.setup, &state, thread, read);
         let mut seen = Set::new(state.graph.len());
         let mut spinning = seen.clone();
         choice.spinning.iter().for_each(|&source| spinning.insert(source));
@@ -228,7 +175,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         if later || (may_wait && others) {
             exclude_alike(&mut state, thread, &alike, &seen);
             // Where like threads are kept from the same sources, nobody may be left who could write.
-            let gate = self.open_gate(&state).is_some();
+            let gate = open_gate(&state).is_some();
             if alike.is_empty() || !self.is_hopeless(&state, now, &self.choices(&state, now), gate) {
                 branches.push(Open { state, known: None });
             }
@@ -245,39 +192,4 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         stack.extend(branches.into_iter().rev());
         Ok(())
     }
-
-    /// A barrier that some, but not all, of the threads that came can pass.
-    pub(super) fn open_gate(&self, state: &State<P>) -> Option<(usize, usize)> {
-        state.gates.iter().enumerate().find_map(|(number, gate)| match gate.barrier.members {
-            Members::Quorum(quorum) if !gate.open && gate.arrivals.len() >= quorum as usize => {
-                Some((number, quorum as usize))
-            }
-            _ => None,
-        })
-    }
-}
-
-/// Branches over who is first through a barrier.
-fn open_gates<P: Process>(state: &State<P>, gate: usize, quorum: usize, stack: &mut Vec<Open<P>>) {
-    for first in subsets(state.gates[gate].arrivals.len(), quorum) {
-        let mut next = state.clone();
-        next.open(gate, &first);
-        stack.push(Open { state: next, known: None });
-    }
-}
-
-/// All subsets of `size` of the numbers below `of`.
-fn subsets(of: usize, size: usize) -> Vec<Vec<usize>> {
-    let mut all = vec![Vec::new()];
-    for number in 0..of {
-        let with = all.iter().filter(|set: &&Vec<usize>| set.len() < size).map(|set| {
-            let mut set = set.clone();
-            set.push(number);
-            set
-        });
-        let with: Vec<Vec<usize>> = with.collect();
-        all.extend(with);
-    }
-    all.retain(|set| set.len() == size);
-    all
 }

@@ -16,9 +16,9 @@ use std::ops::ControlFlow;
 
 use wattle_memory::{Analysis, EventId, Graph, Kind, Label, LocationId, Model, ThreadId};
 
-use super::choose::Search;
-use super::leaf::{execution, order_fences};
+use super::execution::{execution, order_fences};
 use super::process::{Action, Address, Change, Process, Target, Written};
+use super::searcher::Search;
 use super::state::{Fault, State};
 use super::{Setup, Visitor};
 

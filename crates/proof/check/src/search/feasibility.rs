@@ -2,10 +2,12 @@
 
 use wattle_memory::{Analysis, EventId, Kind, LocationId, ThreadId};
 
-use super::Setup;
-use super::choices::Choice;
+use super::choices::{Choice, best, may_wait};
+use super::gates::open_gate;
 use super::process::Process;
-use super::state::{State, Status};
+use super::searcher::Search;
+use super::state::{Runner, State, Status};
+use super::{Setup, Visitor};
 
 /// Whether a write may still come that `read` could read from, if it is not given one of those that are there.
 ///
@@ -50,6 +52,41 @@ pub(super) fn later<P: Process>(
         for (thread, runner) in state.runners.iter().enumerate() {
             feasible.moving[thread] |= matches!(runner.status, Status::NotStarted | Status::AtBarrier(_));
         }
+    }
+}
+
+impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
+    /// A read that has one source, while no other can still come.
+    pub(super) fn forced(&self, state: &State<P>, analysis: &Analysis) -> Option<(ThreadId, EventId, EventId)> {
+        let choices = self.choices(state, analysis);
+        let choice = best(state, &choices)?;
+        // Who is not looked ahead for may be sure to write, unless he goes on anyway.
+        let goes_on = |thread: ThreadId| choices.iter().any(|choice| choice.thread == thread && choice.goes_on());
+        let open =
+            |(thread, runner): (ThreadId, &Runner<P>)| runner.waiting.is_some() && !runner.compared && !goes_on(thread);
+        if state.runners.iter().enumerate().any(open) {
+            return None;
+        }
+        let [source] = choice.sources[..] else { return None };
+        let others = choices.iter().any(|other| other.read != choice.read && other.goes_on());
+        let mut spinning = state.spinning(choice.read).cloned().unwrap_or_default();
+        choice.spinning.iter().for_each(|&write| spinning.insert(write));
+        if may_wait(state, analysis, choice.read, &spinning) || open_gate(state).is_some() {
+            return None;
+        }
+        let may_come = others && later(self.setup, state, analysis, &choices, choice.read, false);
+        (!may_come).then_some((choice.thread, choice.read, source))
+    }
+
+    /// Whether some read has no source and can never have one.
+    pub(super) fn is_hopeless(&self, state: &State<P>, analysis: &Analysis, choices: &[Choice], gate: bool) -> bool {
+        (0..state.runners.len()).any(|thread| {
+            state.pending(thread).any(|read| {
+                let chooses = choices.iter().any(|choice| choice.read == read);
+                let waits = || state.spinning(read).is_some_and(|spinning| may_wait(state, analysis, read, spinning));
+                !chooses && !waits() && !later(self.setup, state, analysis, choices, read, gate)
+            })
+        })
     }
 }
 

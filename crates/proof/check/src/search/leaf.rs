@@ -1,18 +1,18 @@
 //! The ends of the search: finished executions, and those whose threads can go no further.
 
-use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
-use wattle_memory::{Analysis, EventId, Graph, Kind, ThreadId};
+use wattle_memory::{Analysis, EventId, Graph, ThreadId};
 
-use super::choose::Search;
+use super::execution::{execution, order_fences};
 use super::failed::failed_iterations;
 use super::process::Process;
 use super::run::settle;
+use super::searcher::Search;
 use super::state::{State, Status};
-use super::{Execution, Stuck, Visitor, Why};
+use super::{Stuck, Visitor, Why};
 
 /// Nobody can go on.
 pub(super) fn leaf<P: Process, V: Visitor<P>>(
@@ -167,39 +167,6 @@ fn identity<P: Process>(state: &State<P>, graph: &Graph) -> u128 {
     u128::from(first.finish()) << 64 | u128::from(second.finish())
 }
 
-/// An order of the sequentially consistent fences under which everything holds, if there is one: one with a data race
-/// if some order has it, since whether accesses race depends on the order.
-pub(super) fn order_fences<P: Process, V: Visitor<P>>(
-    search: &mut Search<'_, '_, P, V>,
-    graph: Graph,
-    analysis: Analysis,
-) -> Option<(Graph, Analysis)> {
-    if search.is_stopped() {
-        return None;
-    }
-    let model = search.setup.model;
-    if !model.orders_fences() {
-        return Some((graph, analysis));
-    }
-    let fences: Vec<EventId> = (0..graph.len())
-        .filter(|&event| graph.event(event).label.sc && graph.event(event).label.kind == Kind::Fence)
-        .collect();
-    let open = fences.iter().enumerate().find_map(|(at, &first)| {
-        fences[at + 1..].iter().find_map(|&second| {
-            let ordered = analysis.causality.has(first, second) || analysis.causality.has(second, first);
-            (!ordered && model.fences_meet(&graph, first, second)).then_some((first, second))
-        })
-    });
-    let Some((a, b)) = open else { return Some((graph, analysis)) };
-    let both = [(a, b), (b, a)].into_iter().filter_map(|(first, second)| {
-        let mut graph = graph.clone();
-        graph.order_fences(first, second);
-        let analysis = model.analyse(&graph).ok()?;
-        order_fences(search, graph, analysis)
-    });
-    both.max_by_key(|(graph, analysis)| !model.races(graph, analysis).is_empty())
-}
-
 /// Which threads wait for ever, if all that have not ended do; nothing where some thread is only an execution that
 /// does not exist, because its read has no source.
 fn stuck<P: Process, V: Visitor<P>>(
@@ -280,40 +247,4 @@ fn is_last<P: Process>(state: &State<P>, analysis: &Analysis, write: EventId) ->
     let known = |event: EventId| event < analysis.coherence.events();
     let Some(location) = state.graph.event(write).location else { return false };
     !state.writes[location].iter().any(|&other| known(write) && known(other) && analysis.coherence.has(write, other))
-}
-
-pub(super) fn execution<'a, P: Process>(
-    state: &'a State<P>,
-    graph: &'a Graph,
-    analysis: &'a Analysis,
-    stuck: Vec<Stuck>,
-) -> Execution<'a, P> {
-    let faults = state.runners.iter().flat_map(|runner| runner.certain_faults.iter().chain(&runner.faults).copied());
-    let mut cells: Vec<_> = state.cells.iter().map(|(&address, cell)| (address, cell.location)).collect();
-    cells.sort_unstable();
-    Execution {
-        graph,
-        analysis,
-        threads: state.runners.iter().map(|runner| &runner.process).collect(),
-        faults: faults.collect::<HashSet<_>>().into_iter().collect(),
-        stuck,
-        ignored: state.ignored.clone(),
-        cells,
-    }
-}
-
-/// The values that a location can be left with: those of its last writes. More than one where nothing orders them.
-pub fn last_values(execution_graph: &Graph, analysis: &Analysis, location: usize) -> Vec<u64> {
-    let writes: Vec<EventId> = (0..execution_graph.len())
-        .filter(|&event| {
-            let event = execution_graph.event(event);
-            event.label.kind == Kind::Write && event.location == Some(location)
-        })
-        .collect();
-    let last = |write: &&EventId| !writes.iter().any(|&other| analysis.coherence.has(**write, other));
-    let mut values: Vec<u64> =
-        writes.iter().filter(last).filter_map(|&write| execution_graph.event(write).value).collect();
-    values.sort_unstable();
-    values.dedup();
-    values
 }

@@ -22,13 +22,16 @@ mod choices;
 mod choose;
 mod completions;
 mod determined;
+mod execution;
 mod failed;
 mod feasibility;
+mod gates;
 mod leaf;
 mod limit;
 mod process;
 mod race_free;
 mod run;
+mod searcher;
 mod state;
 mod symmetry;
 mod values;
@@ -39,7 +42,7 @@ use std::sync::Arc;
 
 use wattle_memory::{Analysis, EventId, Graph, Model, Placement, ThreadId};
 
-pub use leaf::last_values;
+pub use execution::last_values;
 pub use limit::{Limits, Stopped, Watch, resident_bytes};
 pub use process::{Action, Address, Barrier, Change, Convergence, Initial, Members, Process, Target, Written};
 pub use state::Fault;

@@ -6,8 +6,8 @@
 use wattle_memory::{Analysis, EventId, ThreadId};
 
 use super::Visitor;
-use super::choose::Search;
 use super::process::Process;
+use super::searcher::Search;
 use super::state::{Runner, State, Status};
 
 impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {

@@ -2,36 +2,36 @@
 
 use wattle_memory::{EventId, Set, ThreadId};
 
-use super::Visitor;
-use super::choose::Search;
+use super::Setup;
 use super::process::Process;
 use super::state::State;
 
-impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
-    /// The reads of threads that stand exactly where this one does and cannot be told from it.
-    pub(super) fn alike(&self, state: &State<P>, thread: ThreadId, read: EventId) -> Vec<EventId> {
-        let Some(class) = self.setup.symmetric.iter().find(|class| class.contains(&thread)) else {
-            return Vec::new();
-        };
-        let runner = &state.runners[thread];
-        if runner.waiting != Some(read) {
-            return Vec::new();
-        }
-        let same = |&&other: &&ThreadId| {
-            let candidate = &state.runners[other];
-            other != thread
-                && candidate.status == runner.status
-                && candidate.process.is_alike(&runner.process)
-                && untouched(state, other)
-                && candidate
-                    .waiting
-                    .is_some_and(|at| state.graph.event(at).location == state.graph.event(read).location)
-        };
-        if !untouched(state, thread) {
-            return Vec::new();
-        }
-        class.iter().filter(same).filter_map(|&other| state.runners[other].waiting).collect()
+/// The reads of threads that stand exactly where this one does and cannot be told from it.
+pub(super) fn alike<P: Process>(
+    setup: &Setup<'_, P>,
+    state: &State<P>,
+    thread: ThreadId,
+    read: EventId,
+) -> Vec<EventId> {
+    let Some(class) = setup.symmetric.iter().find(|class| class.contains(&thread)) else {
+        return Vec::new();
+    };
+    let runner = &state.runners[thread];
+    if runner.waiting != Some(read) {
+        return Vec::new();
     }
+    let same = |&&other: &&ThreadId| {
+        let candidate = &state.runners[other];
+        other != thread
+            && candidate.status == runner.status
+            && candidate.process.is_alike(&runner.process)
+            && untouched(state, other)
+            && candidate.waiting.is_some_and(|at| state.graph.event(at).location == state.graph.event(read).location)
+    };
+    if !untouched(state, thread) {
+        return Vec::new();
+    }
+    class.iter().filter(same).filter_map(|&other| state.runners[other].waiting).collect()
 }
 
 /// Keeps the reads of like threads from those sources, but for writes of the threads themselves: to those they are not

@@ -11,9 +11,9 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 use wattle_memory::stop;
 
-use super::choose::{Global, Halt, Open, Search};
 use super::limit::{Watch, asks};
 use super::process::Process;
+use super::searcher::{Global, Halt, Open, Search};
 use super::{End, Execution, Sample, Setup, Statistics, Visitor};
 
 /// How many steps one worker does alone.

@@ -1,0 +1,40 @@
+//! Barriers of a quorum: whoever is there first passes, and the search branches over who that is.
+
+use super::process::{Members, Process};
+use super::searcher::Open;
+use super::state::State;
+
+/// A barrier that some, but not all, of the threads that came can pass.
+pub(super) fn open_gate<P: Process>(state: &State<P>) -> Option<(usize, usize)> {
+    state.gates.iter().enumerate().find_map(|(number, gate)| match gate.barrier.members {
+        Members::Quorum(quorum) if !gate.open && gate.arrivals.len() >= quorum as usize => {
+            Some((number, quorum as usize))
+        }
+        Members::Quorum(_) | Members::Threads(_) => None,
+    })
+}
+
+/// Branches over who is first through a barrier.
+pub(super) fn open_gates<P: Process>(state: &State<P>, gate: usize, quorum: usize, stack: &mut Vec<Open<P>>) {
+    for first in subsets(state.gates[gate].arrivals.len(), quorum) {
+        let mut next = state.clone();
+        next.open(gate, &first);
+        stack.push(Open { state: next, known: None });
+    }
+}
+
+/// All subsets of `size` of the numbers below `of`.
+fn subsets(of: usize, size: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for number in 0..of {
+        let with = all.iter().filter(|set: &&Vec<usize>| set.len() < size).map(|set| {
+            let mut set = set.clone();
+            set.push(number);
+            set
+        });
+        let with: Vec<Vec<usize>> = with.collect();
+        all.extend(with);
+    }
+    all.retain(|set| set.len() == size);
+    all
+}
