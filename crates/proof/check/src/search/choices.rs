@@ -27,12 +27,14 @@ impl Choice {
 }
 
 /// The read to branch on. One that holds its thread up goes first: the more threads have come to their ends, the
-/// fewer writes are still to come. Of those a read-modify-write, whose place in the order of writes decides most.
+/// fewer writes are still to come. Of those a read-modify-write, whose place in the order of writes decides most; but in
+/// a loop the first of its thread, since only an iteration whose reads have values can turn out to change nothing.
 pub(super) fn best<'c, P: Process>(state: &State<P>, choices: &'c [Choice]) -> Option<&'c Choice> {
     choices.iter().min_by_key(|choice| {
         let ended = state.runners[choice.thread].status == Status::Done;
+        let later = !choice.first && !state.runners[choice.thread].heads.is_empty();
         let update = state.graph.other_half(choice.read).is_some();
-        (!choice.goes_on(), ended, !update, !choice.first, choice.sources.len())
+        (!choice.goes_on(), ended, later, !update, !choice.first, choice.sources.len())
     })
 }
 

@@ -242,9 +242,12 @@ fn looks<P: Process>(state: &State<P>, thread: ThreadId) -> Vec<(EventId, EventI
     (first..state.graph.len()).filter(own).filter_map(|read| Some((read, state.graph.source(read)?))).collect()
 }
 
-/// Whether no other write comes after this one.
+/// Whether no write of another value comes after this one. A loop whose update writes back what it read adds a write
+/// each time that it goes round, and whoever reads one of those finds the same value.
 fn is_last<P: Process>(state: &State<P>, analysis: &Analysis, write: EventId) -> bool {
     let known = |event: EventId| event < analysis.coherence.events();
-    let Some(location) = state.graph.event(write).location else { return false };
-    !state.writes[location].iter().any(|&other| known(write) && known(other) && analysis.coherence.has(write, other))
+    let event = state.graph.event(write);
+    let Some(location) = event.location else { return false };
+    let after = |other: EventId| known(write) && known(other) && analysis.coherence.has(write, other);
+    !state.writes[location].iter().any(|&other| after(other) && state.graph.event(other).value != event.value)
 }

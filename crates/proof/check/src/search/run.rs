@@ -206,8 +206,8 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
             Action::Done => break Status::Done,
         }
     };
-    if matches!(status, Status::Done | Status::Halted) {
-        // Accesses at the end that have turned out to be out of bounds.
+    if matches!(status, Status::Done | Status::Halted | Status::Spins) {
+        // Accesses at the end that have turned out to be out of bounds, or of an iteration that is never begun.
         let trail = &mut state.runners[thread].trail;
         for skipped in trail.split_off(run.at.min(trail.len())) {
             state.graph.replace(skipped, Label::fence(Level::Thread), u32::MAX);

@@ -1,0 +1,79 @@
+//! Loops whose update leaves what it found, and that look at something besides: whoever is in one may never leave it.
+
+use wattle::checker::{Report, Verdict};
+use wattle::prelude::*;
+
+fn kind(report: &Report) -> &'static str {
+    report.violations.first().map_or("", |violation| violation.kind())
+}
+
+/// The other block's exchange may come between this one's store and its loop.
+#[kernel]
+fn writes_back_and_looks(acc: &Acc, f: Atomic<u32>, data: Read<u32>, out: Atomic<u32>) {
+    let mut seen = 0;
+    f.store_with(0, 1, Scope::Device, Order::Release);
+    if acc.block_in_grid() == 1 {
+        while f.compare_exchange_with(0, 0, 0, Scope::Device, Order::Acquire) == 0 {
+            seen = data[1];
+        }
+    }
+    f.exchange_with(0, 0, Scope::Device, Order::Acquire);
+    out.store(0, seen);
+}
+
+/// Nobody ever stores 1.
+#[kernel]
+fn waits_for_what_nobody_stores(acc: &Acc, f: Atomic<u32>, out: Atomic<u32>) {
+    let mut seen = 0;
+    if acc.thread_in_block() == 1 {
+        while f.compare_exchange_with(0, 1, 2, Scope::Block, Order::Acquire) == 0 {
+            seen = f.load_with(1, Scope::Device, Order::Acquire);
+        }
+    }
+    out.store(0, seen + f.load(acc.thread_in_block()));
+}
+
+/// Nobody ever adds anything else than 0.
+#[kernel]
+fn adds_nothing_and_looks(acc: &Acc, f: Atomic<u32>, out: Atomic<u32>) {
+    let tile = acc.shared::<u32, 2>();
+    let mut seen = 0;
+    tile[1] = 0;
+    while f.fetch_add_with(0, 0, Scope::Device, Order::Acquire) != 1 {
+        seen = tile[1];
+    }
+    out.store(0, seen);
+}
+
+fn judged(check: impl Fn(&Queue, &Buffer<u32>, &Buffer<u32>) -> Result<()> + Send + Sync + 'static) -> Report {
+    Checker::new(Model::Portable)
+        .check(move |device: &Device| {
+            let queue = device.queue()?;
+            let (f, out) = (device.alloc_zeroed::<u32>(2)?, device.alloc_zeroed::<u32>(1)?);
+            check(&queue, &f, &out)?;
+            out.read(&queue)?;
+            Ok(())
+        })
+        .expect("a report")
+}
+
+#[test]
+fn a_loop_that_writes_back_what_it_read_may_never_end() {
+    let report = judged(|queue, f, out| {
+        let data = queue.device().alloc_zeroed::<u32>(2)?;
+        queue.launch(ThreadSpec::new(2, 1), writes_back_and_looks(f, &data, out))
+    });
+    assert_eq!((report.verdict, kind(&report)), (Verdict::Violated, "can be stuck for ever"), "{report:?}");
+}
+
+#[test]
+fn a_failing_update_and_another_look() {
+    let report = judged(|queue, f, out| queue.launch(ThreadSpec::new(1, 2), waits_for_what_nobody_stores(f, out)));
+    assert_eq!((report.verdict, kind(&report)), (Verdict::Violated, "can be stuck for ever"), "{report:?}");
+}
+
+#[test]
+fn an_update_by_nothing_and_a_plain_look() {
+    let report = judged(|queue, f, out| queue.launch(ThreadSpec::new(1, 1), adds_nothing_and_looks(f, out)));
+    assert_eq!((report.verdict, kind(&report)), (Verdict::Violated, "can be stuck for ever"), "{report:?}");
+}
