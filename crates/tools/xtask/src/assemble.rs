@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::{assembled, tools};
 
-/// Assembles so many random kernels for a compute capability.
+/// Assembles random kernels for a compute capability with ptxas.
 pub fn run(kernels: u64, sm: u32) -> ExitCode {
     let Some(ptxas) = tools::assembler() else { return ExitCode::from(2) };
     let began = Instant::now();

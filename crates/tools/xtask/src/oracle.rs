@@ -8,10 +8,10 @@ use crate::scenarios::shrink::shrink;
 
 /// How long the checker may take for a case.
 const LIMIT: Duration = Duration::from_secs(5);
-/// So many differences are made small and printed.
+/// The most differences that are made small and printed.
 const ENOUGH: usize = 50;
 
-/// Judges so many cases from number `seed` on.
+/// Judges `cases` cases from number `seed` on.
 pub fn run(cases: u64, seed: u64) -> ExitCode {
     let began = Instant::now();
     let tally = campaign(seed..seed.saturating_add(cases), LIMIT, &|number| {

@@ -96,7 +96,7 @@ impl KernelThread {
         self.thread.position()
     }
 
-    /// The same thread, which is never scheduled again once it has made so many writes.
+    /// The same thread, which is never scheduled again after its first `writes` writes.
     pub fn halting_after(self, writes: u32) -> KernelThread {
         KernelThread { halts_after: Some(writes), ..self }
     }
@@ -148,7 +148,7 @@ impl KernelThread {
         if matches!(place, Place::Shared(_)) { Classes::BLOCK } else { Classes::BUFFER }
     }
 
-    /// The action of a request, or none where there is nothing to tell.
+    /// The action of a request, or `None` for one that the search need not see.
     fn act(&mut self, world: &World, request: Request<Deferred>) -> Result<Option<Action>, NoScope> {
         let launch = self.launch(world);
         let (number, at) = (launch.number, self.thread.at());

@@ -24,7 +24,7 @@ pub struct Mapping {
 /// How the threads of a launch share what a parameter is a view of.
 pub type ViewOf = Option<(Mapping, Access)>;
 
-/// A memory before the launches: the value of each element, none for one that nobody has written.
+/// A memory before the launches: the value of each element, `None` for one that has never been written.
 pub type Image = Arc<Vec<Option<u64>>>;
 
 /// A launch.
@@ -152,7 +152,7 @@ impl World {
         ((source >> 20) as usize, source & ((1 << 20) - 1))
     }
 
-    /// The source line of a statement; none for what is nobody's.
+    /// The source line of a statement; `None` for an event of the system.
     pub fn site(&self, source: u32) -> Option<Site> {
         let (launch, at) = World::statement(source);
         Some(self.launches.get(launch)?.program.site_at(at))

@@ -95,7 +95,7 @@ impl Agreement {
     }
 }
 
-/// Leaves out what comes behind the last store: nobody else can see it.
+/// Leaves out what comes behind the last store, which no other thread can see.
 pub(super) fn trim(acts: &mut Vec<Act>) {
     let last = acts.iter().rposition(|act| matches!(act, Act::Store { .. }));
     acts.truncate(last.map_or(0, |last| last + 1));

@@ -53,7 +53,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         choices
     }
 
-    /// The writes that a read can read from, as far as what is known tells; and those of them that would only send
+    /// The writes that a read can read from, as far as the analysis decides it; and those of them that would only send
     /// the thread back to the head of its loop.
     pub(super) fn sources(
         &self,

@@ -174,7 +174,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         let may_wait = state.spinning(read).is_some_and(|spinning| may_wait(&state, now, read, spinning));
         if later || (may_wait && others) {
             exclude_alike(&mut state, thread, &alike, &seen);
-            // Where like threads are kept from the same sources, nobody may be left who could write.
+            // Where like threads are kept from the same sources, no thread may be left that could write.
             let gate = open_gate(&state).is_some();
             if alike.is_empty() || !self.is_hopeless(&state, now, &self.choices(&state, now), gate) {
                 branches.push(Open { state, known: None });

@@ -6,7 +6,7 @@
 //! iterations put back.
 //!
 //! One for each side of a race is enough, and one for a fault. Take an execution with any number of them, in which two
-//! accesses race or one thread faults. All other such iterations can go: nobody depends on their reads, and who reads
+//! accesses race or one thread faults. All other such iterations can go: nothing depends on their reads, and what reads
 //! what an idle update writes back can read the same value from where the update had it. With fewer events there is
 //! less synchronization, so the two accesses are as unordered as before, and each read of the iterations that stay reads
 //! what it read. What is left is an execution of the search with one iteration more in at most two threads. Within such an
@@ -287,7 +287,7 @@ fn idle(change: Change, found: u64, write: Label) -> Option<bool> {
 struct Grown {
     graph: Graph,
     parts: Vec<Vec<EventId>>,
-    /// The cells that nobody touches but they.
+    /// The cells that no other thread touches.
     cells: Vec<(Address, LocationId)>,
 }
 
@@ -364,7 +364,7 @@ fn may_race(model: Model, grown: &Grown) -> bool {
     grown.parts.iter().flatten().any(|&own| (0..graph.len()).any(|other| model.may_race(graph, own, other)))
 }
 
-/// Whether an iteration reads memory that nobody has written.
+/// Whether an iteration reads memory that has never been written.
 fn reads_unwritten(grown: &Grown) -> bool {
     let graph = &grown.graph;
     let unwritten = |&event: &EventId| graph.source(event).is_some_and(|source| graph.event(source).unwritten);

@@ -60,7 +60,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
     pub(super) fn forced(&self, state: &State<P>, analysis: &Analysis) -> Option<(ThreadId, EventId, EventId)> {
         let choices = self.choices(state, analysis);
         let choice = best(state, &choices)?;
-        // Who is not looked ahead for may be sure to write, unless he goes on anyway.
+        // A thread whose completions have not been compared may be sure to write, unless it goes on anyway.
         let goes_on = |thread: ThreadId| choices.iter().any(|choice| choice.thread == thread && choice.goes_on());
         let open =
             |(thread, runner): (ThreadId, &Runner<P>)| runner.waiting.is_some() && !runner.compared && !goes_on(thread);

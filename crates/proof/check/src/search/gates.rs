@@ -1,4 +1,4 @@
-//! Barriers of a quorum: whoever is there first passes, and the search branches over who that is.
+//! Barriers of a quorum: the threads that arrive first pass, and the search branches over which those are.
 
 use super::process::{Members, Process};
 use super::searcher::Open;
@@ -14,7 +14,7 @@ pub(super) fn open_gate<P: Process>(state: &State<P>) -> Option<(usize, usize)> 
     })
 }
 
-/// Branches over who is first through a barrier.
+/// Branches over which threads pass a barrier first.
 pub(super) fn open_gates<P: Process>(state: &State<P>, gate: usize, quorum: usize, stack: &mut Vec<Open<P>>) {
     for first in subsets(state.gates[gate].arrivals.len(), quorum) {
         let mut next = state.clone();

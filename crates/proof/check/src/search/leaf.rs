@@ -14,13 +14,13 @@ use super::searcher::Search;
 use super::state::{State, Status};
 use super::{Stuck, Visitor, Why};
 
-/// Nobody can go on.
+/// Judges a state in which no thread can go on.
 pub(super) fn leaf<P: Process, V: Visitor<P>>(
     search: &mut Search<'_, '_, P, V>,
     state: &State<P>,
     analysis: &Analysis,
 ) -> ControlFlow<()> {
-    // Somebody has not done what he was sure to do.
+    // A thread has ended without an access that was added as certain.
     if state.runners.iter().any(|runner| !runner.promised.is_empty()) {
         search.statistics.abandoned += 1;
         return ControlFlow::Continue(());
@@ -125,7 +125,7 @@ fn stuck_under_some_order<P: Process, V: Visitor<P>>(
     })
 }
 
-/// A number that tells executions apart, whatever the order in which their events were added.
+/// A hash that identifies an execution, whatever the order in which its events were added.
 fn identity<P: Process>(state: &State<P>, graph: &Graph) -> u128 {
     let mut at = vec![0; graph.threads().len()];
     let name = |event: EventId| {
@@ -190,7 +190,7 @@ fn stuck<P: Process, V: Visitor<P>>(
     (!stuck.is_empty()).then_some(stuck)
 }
 
-/// The sources that keep a thread in its loop although nobody will overwrite them: a thread that looks again and
+/// The sources that keep a thread in its loop for ever, since no thread will overwrite them: a thread that looks again and
 /// again sees the last write in the end.
 fn spins<P: Process, V: Visitor<P>>(
     search: &mut Search<'_, '_, P, V>,
@@ -218,7 +218,7 @@ fn spins<P: Process, V: Visitor<P>>(
         }
         let Some(read) = state.pending(thread).next() else { continue };
         let Some(location) = state.graph.event(read).location else { continue };
-        // A loop that looks at so many places is not one that waits.
+        // A loop that reads more than 64 places is not one that waits.
         if chosen.len() > 64 {
             continue;
         }

@@ -15,7 +15,7 @@ pub struct Limits {
     pub memory: Option<u64>,
     /// Whether Ctrl-C ends it, by [`wattle_core::interrupt`].
     pub heeds_interrupt: bool,
-    /// Set by someone who does not want to wait any longer.
+    /// Set from outside to end the search, by Ctrl-C for example.
     pub cancelled: Option<Arc<AtomicBool>>,
 }
 
@@ -75,7 +75,7 @@ pub(super) fn asks(limits: Limits) -> impl FnMut() -> bool + 'static {
     }
 }
 
-/// The memory that this process holds, where the system tells.
+/// The resident memory of this process in bytes, where the system reports it.
 pub fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -15,7 +15,7 @@
 //! read (or written back what it read), is left out: whatever follows could have followed without it. So a loop that
 //! waits is one read with a condition. What such iterations do themselves is looked at in each execution that was built
 //! (`failed`). A thread is *stuck* where all that is left to it are such iterations, on values
-//! that nobody will overwrite, or a barrier that will never open.
+//! that no thread will overwrite, or a barrier that will never open.
 
 mod agreement;
 mod choices;
@@ -90,7 +90,7 @@ pub struct Setup<'a, P: Process> {
     pub model: Model,
     /// How often a loop that may go on for ever, and that changes something each time, is gone through.
     pub loop_bound: u32,
-    /// Threads that do the same and cannot be told apart, in classes. Of executions that differ only in which of them
+    /// Threads with equal programs and equal roles, in classes. Of executions that differ only in which of them
     /// is which, fewer are built; at least one always is.
     pub symmetric: Vec<Vec<ThreadId>>,
     /// Whether a data race makes the rest uninteresting. Then a plain read reads what happens before it, once nothing
@@ -105,7 +105,7 @@ pub struct Setup<'a, P: Process> {
     pub dependencies: Dependencies,
     /// Whether the visitor is shown the iterations of waiting loops that fail ([`Visitor::failed_iteration`]).
     pub failed_iterations: bool,
-    /// Draws so many executions at random instead of building all.
+    /// Draws executions at random instead of building all.
     pub sample: Option<Sample>,
     /// When to give up.
     pub limits: Limits,
@@ -156,13 +156,13 @@ pub struct Stuck {
 /// Why a thread is stuck.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It waits for a value that nobody will write: the reads that go on, and what they read from.
+    /// It waits for a value that no thread will write: the reads that go on, and what they read from.
     Spins(Vec<(EventId, EventId)>),
     /// It waits at a barrier that some thread of its block will never reach.
     Barrier(EventId),
 }
 
-/// What the search tells as it goes. Breaking off ends it.
+/// What receives the executions as the search finds them. Breaking off ends the search.
 pub trait Visitor<P> {
     /// A finished execution: each that there is, once.
     fn complete(&mut self, execution: &Execution<'_, P>) -> ControlFlow<()>;

@@ -22,7 +22,7 @@ pub struct Target {
     pub address: Address,
     /// The bytes of the access.
     pub bytes: u8,
-    /// The name that the access goes through, for models that tell names of one cell apart.
+    /// The name that the access goes through, for models that distinguish names of one cell.
     pub reference: u32,
 }
 
@@ -31,7 +31,7 @@ pub struct Target {
 pub struct Initial {
     /// The value.
     pub value: u64,
-    /// Whether nobody has written it.
+    /// Whether the memory has never been written.
     pub unwritten: bool,
 }
 

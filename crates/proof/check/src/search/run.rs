@@ -129,7 +129,7 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
                 answer(setup, state, thread, &mut run, event);
             }
             Action::Write { target, value, label, source } => {
-                // Whether it is the store that was promised, only its target and value tell.
+                // The promised store is recognized by its target and value.
                 if let (Some(before), false) = (before, target.is_some() && value.is_some()) {
                     run.process = before;
                     break Status::Needs;

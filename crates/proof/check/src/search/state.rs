@@ -65,7 +65,7 @@ pub(super) struct Runner<P> {
     pub depends: bool,
     /// Where it spins, the first event of the iteration that changed nothing.
     pub spins_since: Option<EventId>,
-    /// The faults since `waiting`; told again when the thread is run again.
+    /// The faults since `waiting`; found again when the thread is run again.
     pub faults: Vec<Fault>,
     pub certain_faults: Vec<Fault>,
 }
@@ -305,7 +305,7 @@ impl<P: Process> State<P> {
         let Barrier { resource, waits, converges, .. } = *barrier;
         let arrival = Arrival { thread, event, resource, waits, passed: false, converges };
         let gate = &mut self.gates[number];
-        // Those that come to an open gate have everyone who came before them behind it.
+        // Every earlier arrival happens before one at a gate that is open.
         if gate.open {
             let earlier = gate.arrivals.clone();
             for before in earlier.iter().filter(|before| before.resource == arrival.resource && before.passed) {

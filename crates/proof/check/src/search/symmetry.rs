@@ -1,4 +1,4 @@
-//! Threads that cannot be told from each other: of executions that differ only in which of them is which, fewer are built.
+//! Symmetric threads: of executions that differ only in which of them is which, fewer are built.
 
 use wattle_memory::{EventId, Set, ThreadId};
 
@@ -6,7 +6,7 @@ use super::Setup;
 use super::process::Process;
 use super::state::State;
 
-/// The reads of threads that stand exactly where this one does and cannot be told from it.
+/// The reads at which symmetric threads wait in the same state as this one.
 pub(super) fn alike<P: Process>(
     setup: &Setup<'_, P>,
     state: &State<P>,
@@ -49,7 +49,7 @@ pub(super) fn exclude_alike<P: Process>(state: &mut State<P>, thread: ThreadId, 
     }
 }
 
-/// Whether nothing has been decided about a thread yet: nothing that it reads is chosen, nobody reads from it.
+/// Whether nothing has been decided about a thread yet: no source of its reads is chosen, and no read has one of its writes for a source.
 fn untouched<P: Process>(state: &State<P>, thread: ThreadId) -> bool {
     let graph = &state.graph;
     (0..graph.len()).all(|event| {

@@ -126,7 +126,7 @@ impl<P: Process> Finder<'_, '_, P> {
         }
     }
 
-    /// Runs a thread to its next read; none where it takes too long, or touches nobody knows what.
+    /// Runs a thread to its next read; `None` where that takes too long, or an address is not known.
     fn run(&mut self, process: P) -> Option<()> {
         let mut open = vec![process];
         while let Some(mut process) = open.pop() {

@@ -115,7 +115,7 @@ pub struct Access {
 pub struct Initial {
     /// The place.
     pub place: String,
-    /// The value; none where nobody has written it.
+    /// The value; `None` where the memory has never been written.
     pub value: Option<String>,
 }
 

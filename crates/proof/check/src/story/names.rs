@@ -79,7 +79,7 @@ impl<'w> Names<'w> {
         }
     }
 
-    /// All threads of the launches; a graph may have more, which nobody runs.
+    /// All threads of the launches; a graph may have more, which stand for the system and run no program.
     pub fn threads(&self) -> std::ops::Range<ThreadId> {
         let world = &self.witness.world;
         0..(0..world.launches.len()).map(|launch| world.threads_of(launch).end).max().unwrap_or(0)

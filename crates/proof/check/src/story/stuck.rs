@@ -1,4 +1,4 @@
-//! Who waits for what, and who would have to come.
+//! What stuck threads wait for, and which threads would have to arrive.
 
 use wattle_memory::{EventId, Kind, Target, ThreadId};
 
@@ -40,7 +40,7 @@ fn diverges(names: &Names<'_>, thread: ThreadId, all: &[Stuck]) -> bool {
     (0..threads.len()).filter(|&other| threads[other].shares(&threads[thread], wattle_memory::Level::Block)).all(waits)
 }
 
-/// A thread that looks again and again at what nobody will overwrite.
+/// A thread that reads again and again what no thread will overwrite.
 fn spins(
     names: &Names<'_>,
     thread: ThreadId,

@@ -77,7 +77,7 @@ fn launch<const ORDER: u32, const SCOPE: u32, const WRITES: u32>(
     queue.launch(ThreadSpec::new(crowd.blocks, crowd.threads), fenced::<ORDER, SCOPE, WRITES>(TURNS, data))
 }
 
-/// The loops with so many writes, by order and scope. Without a fence there is one for all scopes.
+/// The loops with `writes` writes in flight, by order and scope. Without a fence there is one for all scopes.
 fn loops<const W: u32>() -> [[Launch; 3]; 5] {
     [
         [launch::<0, 0, W>, launch::<0, 0, W>, launch::<0, 0, W>],

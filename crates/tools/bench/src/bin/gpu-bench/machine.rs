@@ -6,7 +6,7 @@ use std::process::Command;
 use serde::Serialize;
 use wattle::Device;
 
-/// A machine, as far as it tells.
+/// A machine, as far as its driver describes it.
 #[derive(Serialize)]
 pub struct Machine {
     device: String,
@@ -18,7 +18,7 @@ pub struct Machine {
     nvcc: Option<String>,
     processor: Option<String>,
     kernel: Option<String>,
-    /// The clock that cycles are told in, in Hz: the most that the streaming multiprocessors may run at. A note tells what they
+    /// The clock that cycles are counted in, in Hz: the most that the streaming multiprocessors may run at. A note tells what they
     /// ran at when fences had been measured.
     pub clock_hz: Option<f64>,
 }

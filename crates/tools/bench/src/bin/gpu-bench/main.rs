@@ -3,8 +3,9 @@
 //! `gpu-bench DEVICE [--peers libpeers.so] [--n ELEMENTS] [--turns N] --json FILE`
 //! `gpu-bench add-steps STEPS --json FILE`
 //!
-//! The second adds to the file what else the script has run. `gpu.sh`, which `cargo xtask pack` writes, runs it on a machine with a GPU. Ours and the peer's take turns; what is
-//! told are medians and their ratio, above 1 where Wattle is faster.
+//! The second adds to the file what else the script has run. `gpu.sh`, which `cargo xtask pack` writes, runs it on a
+//! machine with a GPU. Wattle and the peer take turns; reported are medians and their ratio, above 1 where Wattle is
+//! faster.
 
 mod fences;
 mod machine;

@@ -55,7 +55,7 @@ impl Peers {
         unsafe { self.0.get::<Launches>(b"peer_launches").is_ok_and(|function| function(n) == 0) }
     }
 
-    /// How long a loop of so many turns with a fence takes; see `peers.cu` for the numbers.
+    /// How long a loop of `turns` turns with a fence takes; see `peers.cu` for the numbers.
     pub fn fences(&self, order: i32, scope: i32, writes: u32, blocks: u32, threads: u32, turns: u32) -> Option<f64> {
         // SAFETY: as above; the numbers are those that the table has.
         let time = unsafe {

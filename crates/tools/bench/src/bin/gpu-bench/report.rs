@@ -59,7 +59,7 @@ impl Report {
         Report { machine, measurements: Vec::new(), notes: Vec::new(), file }
     }
 
-    /// The clock that cycles are told in, in Hz, where it is known.
+    /// The clock that cycles are counted in, in Hz, where it is known.
     pub fn clock_hz(&self) -> Option<f64> {
         self.machine.clock_hz
     }
@@ -76,7 +76,7 @@ impl Report {
         self.save();
     }
 
-    /// Writes the file; a file that cannot be written is told of, since what was measured is printed too.
+    /// Writes the file; a file that cannot be written is reported and is no error, since what was measured is printed too.
     pub fn save(&self) {
         let written =
             serde_json::to_string_pretty(self).map_err(Into::into).and_then(|text| std::fs::write(&self.file, text));
