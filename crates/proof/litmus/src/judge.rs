@@ -162,9 +162,7 @@ fn explore(
     let missed = match end {
         End::Stopped(stopped) => Some(Reason::Stopped(stopped)),
         End::Problem(_) => return Err(JudgeError::MixedSizes),
-        End::Exhausted | End::BrokenOff if statistics.bounded + statistics.cut > 0 => {
-            Some(Reason::LoopBound(options.loop_bound))
-        }
+        End::Exhausted | End::BrokenOff if !statistics.is_exhaustive() => Some(Reason::LoopBound(options.loop_bound)),
         End::Exhausted | End::BrokenOff => None,
     };
     Ok((missed, statistics))

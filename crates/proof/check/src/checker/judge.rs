@@ -16,7 +16,7 @@ use super::report::{Unknown, Violation};
 use super::schedule::{Schedule, schedules};
 use crate::program::{KernelThread, LaunchWorld, World};
 use crate::search::{
-    Dependencies, End, Execution, Fault, Problem, Setup, Spawn, Statistics, Visitor, last_values, search,
+    Dependencies, End, Execution, Fault, MOST_TURNS, Problem, Setup, Spawn, Statistics, Visitor, last_values, search,
 };
 
 /// The most outcomes of one search that are kept.
@@ -193,6 +193,16 @@ impl<'r> Judge<'r> {
         }
         if statistics.cut > 0 {
             let what = "an iteration of a waiting loop can fail in more ways than were tried";
+            phase.unknown.push(Unknown::Stopped(what.into()));
+        }
+        if statistics.endless > 0 {
+            phase.unknown.push(Unknown::Stopped(format!(
+                "a loop that does not depend on shared memory goes on after {MOST_TURNS} iterations"
+            )));
+        }
+        if statistics.undecided > 0 {
+            let what =
+                "a thread has so much to do behind a read that it was not decided whether its stores depend on it";
             phase.unknown.push(Unknown::Stopped(what.into()));
         }
         match end {

@@ -66,6 +66,8 @@ pub(super) struct Agreement {
     pub beyond: Vec<Act>,
     /// Whether there were more completions than were compared.
     pub undecided: bool,
+    /// Whether some completion was longer than is looked at.
+    pub cut: bool,
     /// Whether some of them perform a store that others do not, or that is not known.
     pub depends: bool,
     /// Reads that were taken to be one.
@@ -73,6 +75,11 @@ pub(super) struct Agreement {
 }
 
 impl Agreement {
+    /// What is known of completions that are all longer than is looked at.
+    pub fn cut() -> Agreement {
+        Agreement { ahead: Vec::new(), beyond: Vec::new(), undecided: true, cut: true, depends: true, ties: Vec::new() }
+    }
+
     /// Whether there is nothing in it that is not in the graph.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

@@ -31,7 +31,10 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
                 known = None;
             }
             let waits = |runner: &&Runner<P>| runner.waiting.is_some() && runner.depends;
-            self.statistics.dependent += u64::from(state.runners.iter().filter(waits).nth(1).is_some());
+            if state.runners.iter().filter(waits).nth(1).is_some() {
+                self.statistics.dependent += 1;
+                self.statistics.undecided += u64::from(state.runners.iter().any(|runner| waits(&runner) && runner.cut));
+            }
             if state.is_broken() {
                 self.statistics.abandoned += 1;
                 return Ok(());
@@ -39,12 +42,15 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             if let Some(guess) = guess {
                 return self.branch_on_guess(state, &guess, stack);
             }
-            let bounded: Vec<ThreadId> =
-                (0..state.runners.len()).filter(|&thread| state.runners[thread].status == Status::Bounded).collect();
+            let status = |&thread: &ThreadId| state.runners[thread].status;
+            let endless = (0..state.runners.len()).any(|thread| status(&thread) == Status::Endless);
+            let bounded: Vec<ThreadId> = (0..state.runners.len())
+                .filter(|thread| matches!(status(thread), Status::Bounded | Status::Endless))
+                .collect();
             let at_bound = !bounded.is_empty();
             // Whoever still waits for a read may turn out not to be there.
             if at_bound && bounded.iter().all(|&thread| state.pending(thread).next().is_none()) {
-                self.statistics.bounded += 1;
+                self.statistics.at_bound(endless);
                 return Ok(());
             }
             // What has been added since does not make anything possible that was not, so what was known then will do
@@ -91,7 +97,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
                 }
                 choices.retain(|choice| bounded.contains(&choice.thread) && choice.goes_on());
                 if choices.is_empty() {
-                    self.statistics.bounded += 1;
+                    self.statistics.at_bound(endless);
                     return Ok(());
                 }
             }

@@ -14,7 +14,7 @@
 
 use std::collections::VecDeque;
 
-use wattle_memory::{EventId, Label, Level};
+use wattle_memory::{EventId, Label, Level, stop};
 
 use super::Setup;
 use super::agreement::{Act, Agreement, agree, trim};
@@ -25,11 +25,11 @@ use super::values::Values;
 /// How many completions of a thread are compared.
 const MOST: usize = 96;
 
-/// How many actions a completion has at the most.
-const FAR: usize = 1024;
+/// How many actions all completions of one comparison have together at the most.
+const MOST_ACTIONS: u32 = 1 << 15;
 
-/// How many times a loop that does not wait on atomics goes round in a completion at the most.
-const TURNS: u32 = 512;
+/// The same for a comparison that only looks whether there is something to be found.
+const FEW_ACTIONS: u32 = 1 << 11;
 
 /// What the open reads of a completion give.
 #[derive(Clone, Copy)]
@@ -55,39 +55,59 @@ struct Path<P> {
     kept: usize,
     /// The loops that were entered beyond that, and whether something atomic was read in this iteration.
     loops: Vec<(u32, bool)>,
-    turns: u32,
     /// The last read of each place that a later one may be made one with.
     reads: Vec<(Address, EventId, u64)>,
     ties: Vec<(EventId, EventId)>,
     ahead: usize,
 }
 
-/// Compares the completions of a thread that waits for a read; `None` where some completion cannot be run.
+/// How a completion came out.
+enum Outcome {
+    /// It was run to its end, or to where it may wait for ever.
+    Ended,
+    /// It is longer than is looked at.
+    Cut,
+    /// A value that it needs cannot be found out.
+    Unknown,
+}
+
+/// Compares the completions of a thread that waits for a read; `None` where nothing can be said of any.
 pub(super) fn compare<P: Process>(
     setup: &Setup<'_, P>,
     state: &State<P>,
     thread: usize,
     given: Given<'_>,
 ) -> Option<Agreement> {
-    let mut completions = Completions { setup, state, runner: &state.runners[thread], given };
+    let left = match given {
+        Given::Anything | Given::Present => FEW_ACTIONS,
+        Given::Possible(_) | Given::Merged(_) => MOST_ACTIONS,
+    };
+    let mut completions = Completions { setup, state, runner: &state.runners[thread], given, left };
     let mut open = completions.begin()?;
+    let mut cut = false;
     let mut agreed: Option<Agreement> = None;
     for _ in 0..MOST {
         let Some(mut path) = open.pop_front() else { break };
-        if !completions.complete(&mut path, &mut open) {
-            return None;
+        match completions.complete(&mut path, &mut open) {
+            Outcome::Ended => {}
+            Outcome::Cut => {
+                cut = true;
+                continue;
+            }
+            Outcome::Unknown => return None,
         }
         let next = completions.alone(path);
         match &mut agreed {
             None => agreed = Some(next),
             Some(agreed) => agree(agreed, next),
         }
-        if agreed.as_ref().is_some_and(Agreement::is_empty) {
+        if !cut && agreed.as_ref().is_some_and(Agreement::is_empty) {
             return agreed;
         }
     }
-    let mut agreed = agreed?;
-    agreed.undecided = !open.is_empty();
+    let Some(mut agreed) = agreed else { return cut.then(Agreement::cut) };
+    agreed.undecided = cut || !open.is_empty();
+    agreed.cut = cut;
     Some(agreed)
 }
 
@@ -99,13 +119,13 @@ pub(super) fn each<P: Process>(
     values: &Values,
 ) -> Vec<Agreement> {
     let runner = &state.runners[thread];
-    let mut completions = Completions { setup, state, runner, given: Given::Merged(values) };
+    let mut completions = Completions { setup, state, runner, given: Given::Merged(values), left: MOST_ACTIONS };
     let Some((mut open, mut all)) = completions.begin().map(|open| (open, Vec::<Agreement>::new())) else {
         return Vec::new();
     };
     for _ in 0..MOST {
         let Some(mut path) = open.pop_front() else { break };
-        if completions.complete(&mut path, &mut open) {
+        if let Outcome::Ended = completions.complete(&mut path, &mut open) {
             let next = completions.alone(path);
             if !all.iter().any(|known| known.ahead == next.ahead && known.beyond == next.beyond) {
                 all.push(Agreement { ties: Vec::new(), ..next });
@@ -120,6 +140,8 @@ struct Completions<'a, 'w, 'v, P: Process> {
     state: &'a State<P>,
     runner: &'a Runner<P>,
     given: Given<'v>,
+    /// How many actions may still be looked at.
+    left: u32,
 }
 
 impl<P: Process> Completions<'_, '_, '_, P> {
@@ -132,7 +154,6 @@ impl<P: Process> Completions<'_, '_, '_, P> {
             at: 0,
             kept: 0,
             loops: Vec::new(),
-            turns: 0,
             reads: Vec::new(),
             ties: Vec::new(),
             ahead: 0,
@@ -165,9 +186,14 @@ impl<P: Process> Completions<'_, '_, '_, P> {
         found.then_some(event)
     }
 
-    /// Goes on to the end of the completion, and keeps the other ways for later; whether that could be found out.
-    fn complete(&mut self, path: &mut Path<P>, open: &mut VecDeque<Path<P>>) -> bool {
-        for _ in 0..FAR {
+    /// Goes on to the end of the completion, and keeps the other ways for later.
+    fn complete(&mut self, path: &mut Path<P>, open: &mut VecDeque<Path<P>>) -> Outcome {
+        loop {
+            let Some(left) = self.left.checked_sub(1) else { return Outcome::Cut };
+            self.left = left;
+            if left.is_multiple_of(256) && stop::requested() {
+                return Outcome::Cut;
+            }
             match path.process.next(self.setup.world) {
                 Action::Read { target, label, source } => {
                     let event = self.event(path, source);
@@ -228,7 +254,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
                     let event = self.event(path, source);
                     let passed = |event| self.state.gate_of(event).is_none_or(|gate| self.state.passed(gate, event));
                     if !event.is_some_and(passed) {
-                        return true;
+                        return Outcome::Ended;
                     }
                     path.acts.push(Act::Other { events: 1 });
                     path.reads.clear();
@@ -244,28 +270,28 @@ impl<P: Process> Completions<'_, '_, '_, P> {
                         continue;
                     }
                     // A loop that was entered before may have looked at anything.
-                    let Some(at) = path.loops.iter().position(|(open, _)| *open == label) else { return true };
+                    let Some(at) = path.loops.iter().position(|(open, _)| *open == label) else {
+                        return Outcome::Ended;
+                    };
                     path.loops.truncate(at + 1);
-                    path.turns += 1;
-                    if path.loops[at].1 || path.turns > TURNS {
-                        return true;
+                    if path.loops[at].1 {
+                        return Outcome::Ended;
                     }
                 }
                 Action::NeedsValue => {
-                    let Some(mut ways) = path.process.ways(self.setup.world) else { return false };
-                    let Some(first) = ways.pop() else { return false };
+                    let Some(mut ways) = path.process.ways(self.setup.world) else { return Outcome::Unknown };
+                    let Some(first) = ways.pop() else { return Outcome::Unknown };
                     let most = (MOST + 1).saturating_sub(open.len());
                     open.extend(ways.into_iter().take(most).map(|process| Path { process, ..path.clone() }));
                     path.process = first;
                 }
                 Action::Fault { .. } => {}
-                Action::Halt | Action::Done => return true,
+                Action::Halt | Action::Done => return Outcome::Ended,
             }
             if path.at <= self.runner.trail.len() {
                 path.ahead = path.acts.len();
             }
         }
-        false
     }
 
     /// Answers a read with its first value, and keeps the others for later.
@@ -282,11 +308,13 @@ impl<P: Process> Completions<'_, '_, '_, P> {
         let tied = path.reads.iter().find(|(at, ..)| Some(*at) == address).map(|&(_, earlier, value)| (earlier, value));
         let merged = self.state.ties.iter().find(|&&(_, later)| later == event);
         let known = known.or_else(|| graph.event(merged?.0).value);
-        let may_tie = event < graph.len() && known.is_none();
+        let may_tie = known.is_none();
         let answers: Vec<Option<u64>> = match (known, self.given, address) {
             (Some(value), ..) => vec![Some(value)],
             (None, Given::Present | Given::Merged(_), _) if may_tie && tied.is_some() => {
-                path.ties.extend(tied.map(|(earlier, _)| (earlier, event)));
+                // A read that the thread has not come to gives the same, or the thread does not do what is promised here.
+                let there = |(earlier, _): &(EventId, u64)| *earlier < graph.len() && event < graph.len();
+                path.ties.extend(tied.filter(there).map(|(earlier, _)| (earlier, event)));
                 vec![tied.map(|(_, value)| value)]
             }
             (None, Given::Anything, _) | (None, _, None) => vec![None],
@@ -351,6 +379,6 @@ impl<P: Process> Completions<'_, '_, '_, P> {
         let depends = ahead.iter().chain(&beyond).any(open);
         let mut beyond: Vec<Act> = beyond.into_iter().filter(known).collect();
         trim(&mut beyond);
-        Agreement { ahead, beyond, undecided: false, depends, ties: path.ties }
+        Agreement { ahead, beyond, undecided: false, cut: false, depends, ties: path.ties }
     }
 }

@@ -46,12 +46,16 @@ pub(super) fn determine<P: Process>(
         }
         runner.compared = true;
         let any = compare(setup, state, thread, Given::Anything);
-        state.runners[thread].depends = any.as_ref().is_none_or(|agreed| agreed.depends);
+        state.runners[thread].depends = any.as_ref().is_none_or(|agreed| agreed.depends || agreed.cut);
+        state.runners[thread].cut = false;
         let any = any.filter(|agreed| !agreed.undecided);
         let least = any.as_ref().map_or(0, Agreement::len);
         // The values that are there are possible ones: where they differ in all else, all do.
         let present = compare(setup, state, thread, Given::Present);
-        if present.is_none_or(|present| present.len() <= least) {
+        let cut = present.as_ref().is_some_and(|present| present.cut);
+        // Nobody else's read can take its value from a store that is made early.
+        let alone = (0..state.runners.len()).all(|other| other == thread || state.pending(other).next().is_none());
+        if present.is_none_or(|present| present.len() <= least && (!cut || alone)) {
             any.as_ref().map_or(Ok(()), |any| add(setup, state, thread, any))?;
             if setup.dependencies != Dependencies::Ignored {
                 continue;
@@ -59,6 +63,7 @@ pub(super) fn determine<P: Process>(
         }
         let values = values.get_or_init(|| Values::find(setup));
         let possible = compare(setup, state, thread, Given::Possible(values));
+        state.runners[thread].cut = possible.as_ref().is_some_and(|possible| possible.cut);
         let certain = possible.as_ref().filter(|agreed| !agreed.undecided).or(any.as_ref());
         let (least, ahead) = (certain.map_or(0, Agreement::len), certain.map_or(0, Agreement::known_ahead));
         let merged = compare(setup, state, thread, Given::Merged(values));

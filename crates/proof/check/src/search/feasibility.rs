@@ -145,7 +145,9 @@ impl<'s, 'a, P: Process> Feasible<'s, 'a, P> {
         let (graph, own) = (&self.state.graph, self.state.graph.event(read).thread);
         let Some(&address) = self.state.addresses.get(location) else { return true };
         let by_code = |(thread, &moving): (ThreadId, &bool)| {
-            moving && Some(thread) != own && self.state.runners[thread].ahead.may_write(self.setup.world, address)
+            // A read that was added early may come behind writes of its own thread that have not been added.
+            let before = || Some(thread) != own || self.state.runners[thread].promised.contains(&read);
+            moving && before() && self.state.runners[thread].ahead.may_write(self.setup.world, address)
         };
         self.moving.iter().enumerate().any(by_code) || (0..graph.len()).any(|write| self.opens(write, location, read))
     }

@@ -45,6 +45,7 @@ use wattle_memory::{Analysis, EventId, Graph, Model, Placement, ThreadId};
 pub use execution::last_values;
 pub use limit::{Limits, Stopped, Watch, resident_bytes};
 pub use process::{Action, Address, Barrier, Change, Convergence, Initial, Members, Process, Target, Written};
+pub use run::MOST_BACK_EDGES as MOST_TURNS;
 pub use state::Fault;
 
 /// A thread of a program.
@@ -197,6 +198,12 @@ pub struct Statistics {
     pub dependent: u64,
     /// Ends at the loop bound: the search is not exhaustive if there is one.
     pub bounded: u64,
+    /// Ends in a loop that does not depend on memory and was gone through [`MOST_TURNS`] times: the search is not exhaustive
+    /// if there is one.
+    pub endless: u64,
+    /// How often several threads waited for reads, and whether a store of one of them depends on its read was not decided,
+    /// because it has too much to do before: the search may not be exhaustive if there is one.
+    pub undecided: u64,
     /// Waiting loops of executions with more ways for an iteration to fail than were looked at: the search is not
     /// exhaustive if there is one.
     pub cut: u64,
@@ -211,6 +218,22 @@ impl Statistics {
         self.dependent += other.dependent;
         self.bounded += other.bounded;
         self.cut += other.cut;
+        self.endless += other.endless;
+        self.undecided += other.undecided;
+    }
+
+    /// Whether everything was looked at, but for limits: `false` says that "none found" does not mean that there is none.
+    pub fn is_exhaustive(&self) -> bool {
+        self.bounded + self.cut + self.endless + self.undecided == 0
+    }
+
+    /// Counts an end of the search at a bound.
+    fn at_bound(&mut self, endless: bool) {
+        if endless {
+            self.endless += 1;
+        } else {
+            self.bounded += 1;
+        }
     }
 }
 

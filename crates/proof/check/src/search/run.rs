@@ -68,7 +68,7 @@ fn start_threads<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>) -> bool
 
 /// How often a thread may go through its loops without a choice: a loop that counts for itself, and never looks at
 /// memory, would keep the search for ever.
-const MOST_BACK_EDGES: u32 = 1 << 20;
+pub const MOST_BACK_EDGES: u32 = 1 << 26;
 
 /// What a run has behind it that may still change: past the first read whose value is not known, everything.
 struct Run<P> {
@@ -189,7 +189,10 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
                 head.iterations += u32::from(waits && (head.looked || head.effect));
                 run.back_edges += 1;
                 let asked = run.back_edges.is_multiple_of(256) && stop::requested();
-                if head.iterations > setup.loop_bound || run.back_edges > MOST_BACK_EDGES || asked {
+                if run.back_edges > MOST_BACK_EDGES {
+                    break Status::Endless;
+                }
+                if head.iterations > setup.loop_bound || asked {
                     break Status::Bounded;
                 }
                 let process = run.process.clone();

@@ -20,8 +20,10 @@ pub(super) enum Status {
     AtBarrier(usize),
     /// It has come back to the head of a loop and nothing has changed.
     Spins,
-    /// It has gone through a loop more often than the bound allows.
+    /// It has gone through a loop more often than the loop bound allows.
     Bounded,
+    /// It has gone through a loop that does not depend on memory more often than any search waits for.
+    Endless,
     /// It is never scheduled again.
     Halted,
     /// It has ended.
@@ -63,6 +65,8 @@ pub(super) struct Runner<P> {
     pub compared: bool,
     /// Whether some stores of its completions depend on what it reads.
     pub depends: bool,
+    /// Whether some of its completions are longer than is looked at, so that this is not decided.
+    pub cut: bool,
     /// Where it spins, the first event of the iteration that changed nothing.
     pub spins_since: Option<EventId>,
     /// The faults since `waiting`; found again when the thread is run again.
@@ -156,6 +160,7 @@ impl<P: Process> State<P> {
             promised: VecDeque::new(),
             compared: false,
             depends: false,
+            cut: false,
             status: if thread.after.is_empty() { Status::Ready } else { Status::NotStarted },
             spins_since: None,
             faults: Vec::new(),

@@ -132,7 +132,7 @@ fn explore(launches: &Launches, model: Model, options: &EmitOptions, seen: &mut 
     match end {
         End::Stopped(stopped) => Err(EmitError::Stopped(stopped)),
         End::Problem(_) => Err(EmitError::MixedSizes),
-        End::Exhausted if statistics.bounded > 0 => Err(EmitError::Loop(options.loop_bound)),
+        End::Exhausted if !statistics.is_exhaustive() => Err(EmitError::Loop(options.loop_bound)),
         End::Exhausted | End::BrokenOff => Ok(()),
     }
 }
