@@ -51,4 +51,3 @@ extern crate self as soft_cuda;
 pub mod api;
 pub mod driver;
 pub mod machine;
-pub mod ptx;

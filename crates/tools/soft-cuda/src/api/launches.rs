@@ -2,12 +2,13 @@
 
 use std::ffi::c_void;
 
+use wattle_modules::code::Kernel;
+
 use super::call;
 use crate::driver::config::Config;
 use crate::driver::launch::{Request, launch};
 use crate::driver::module;
 use crate::driver::status::{Done, Status};
-use crate::ptx::decode::Kernel;
 
 /// The bytes of a launch's parameters, from pointers to them or from a packed buffer.
 ///

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
+use wattle_modules::code::{Kernel, Module as Code};
+
 use super::allocate::{self, Kind};
 use super::config::Config;
 use super::context::{self, Context};
@@ -11,14 +13,13 @@ use super::handle::Handles;
 use super::image::{self, Source};
 use super::status::{Done, Status};
 use super::transfer::{self, Where};
-use crate::ptx::decode::{Image, Kernel};
 
 /// A module in a context.
 pub struct Module {
     /// The context's handle.
     pub context: usize,
     /// What it has.
-    pub image: Image,
+    pub image: Code,
     /// Addresses and sizes of its variables.
     pub globals: HashMap<String, (u64, u64)>,
 }

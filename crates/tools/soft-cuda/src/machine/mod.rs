@@ -1,14 +1,9 @@
-//! The machine that carries out kernels: instructions, memory, threads, blocks.
+//! The machine that carries out kernels: memory, threads, blocks.
 
 mod atomic;
-pub mod compare;
-pub mod convert;
 mod fence;
-pub mod float;
 pub mod grid;
-pub mod int;
 pub mod memory;
-pub mod op;
 mod thread;
 #[cfg(test)]
 #[path = "../../tests/tools/mod.rs"]

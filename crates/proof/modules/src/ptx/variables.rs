@@ -3,7 +3,7 @@
 use super::lex::Token;
 use super::parse::{Parsed, Parser, is_writable};
 use super::statement::Variable;
-use super::types::{Sort, Space, Type};
+use crate::types::{Sort, Space, Type};
 
 /// Reads a declaration after the word that names its space, up to its `;`, `,` or `)`.
 pub(super) fn variable(parser: &mut Parser<'_>, space: Space, external: bool) -> Parsed<Variable> {

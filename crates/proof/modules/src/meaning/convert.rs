@@ -1,8 +1,8 @@
 //! `cvt` (PTX ISA 9.7.9.21).
 
 use super::float::flushed;
-use super::op::{Convert, Integral};
-use crate::ptx::types::{Sort, Type};
+use crate::code::{Convert, Integral};
+use crate::types::{Sort, Type};
 
 /// Carries out a conversion.
 pub fn convert(how: &Convert, bits: u64) -> u64 {

@@ -1,8 +1,8 @@
 //! An opcode's modifiers, in the order that the PTX ISA gives them.
 
-use super::super::Refused;
 use super::super::parse::Parsed;
-use super::super::types::Type;
+use crate::Refused;
+use crate::types::Type;
 
 /// The words of an opcode after its name; they are taken from the front.
 pub struct Modifiers<'a> {

@@ -2,11 +2,11 @@
 
 use super::super::parse::Parsed;
 use super::super::statement::Operand;
-use super::super::types::{Sort, Space, Type};
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
-use crate::machine::op::{Op, Special, Src};
+use crate::code::{Op, Special, Src};
+use crate::types::{Sort, Space, Type};
 
 /// `mov`, of registers, constants, special registers, addresses, and several registers from or into one.
 pub fn mov(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {

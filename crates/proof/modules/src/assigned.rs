@@ -1,9 +1,9 @@
 //! Which registers are written on every path before they are read.
 //!
-//! What a register holds before it is written, PTX does not say. Kernels where no path reads such a one run without
-//! any test; the others are tested while they run.
+//! What a register holds before it is written, PTX does not say. An interpreter need not look for such reads in kernels
+//! where no path has one.
 
-use crate::machine::op::{NO_REG, Op, Step};
+use crate::code::{NO_REG, Op, Step};
 
 /// Whether no path reads a register that it has not written. Predicated instructions count as not having written.
 pub fn all_assigned(steps: &[Step], registers: usize) -> bool {
@@ -25,7 +25,7 @@ pub fn all_assigned(steps: &[Step], registers: usize) -> bool {
             let step = &steps[at];
             let always = step.guard.reg == NO_REG;
             if always {
-                step.op.writes(|reg| written[reg as usize / 64] |= 1 << (reg % 64));
+                step.op.registers(|_| {}, |reg| written[reg as usize / 64] |= 1 << (reg % 64));
             }
             if let Op::Branch { target } = step.op {
                 let target = target as usize;
@@ -46,7 +46,7 @@ pub fn all_assigned(steps: &[Step], registers: usize) -> bool {
         if step.guard.reg != NO_REG {
             read(step.guard.reg);
         }
-        step.op.reads(read);
+        step.op.registers(read, |_| {});
         good
     })
 }

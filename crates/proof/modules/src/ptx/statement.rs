@@ -1,6 +1,6 @@
 //! What a text says, before anyone asks what it means.
 
-use super::types::{Space, Type};
+use crate::types::{Space, Type};
 
 /// A module.
 #[derive(Debug)]
@@ -64,6 +64,8 @@ pub struct Instruction {
     pub opcode: String,
     pub operands: Vec<Operand>,
     pub line: u32,
+    /// As the text has it, with single spaces.
+    pub text: String,
 }
 
 /// An operand.

@@ -1,7 +1,7 @@
 //! Integer instructions (PTX ISA 9.7.1, 9.7.2, 9.7.8 "Logic and Shift Instructions").
 
-use super::op::{Bin, Tern, Un};
-use crate::ptx::types::{Sort, Type};
+use crate::code::{Bin, Carry, Tern, Un};
+use crate::types::{Sort, Type};
 
 /// The integer types that instructions work on, in the registers' bits.
 trait Int: Copy + Ord {
@@ -266,7 +266,7 @@ pub fn bfi(bits: u32) -> Tern {
 }
 
 /// Adds or subtracts with the carry flag; gives the result and the flag that comes out.
-pub fn carry(how: super::op::Carry, a: u64, b: u64, flag: bool) -> (u64, bool) {
+pub fn carry(how: Carry, a: u64, b: u64, flag: bool) -> (u64, bool) {
     let bits = if how.wide { 64 } else { 32 };
     let mask = u128::from(u64::MAX) >> (64 - bits);
     let flag = u128::from(how.takes && flag);

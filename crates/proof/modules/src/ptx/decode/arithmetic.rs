@@ -2,13 +2,13 @@
 
 use super::super::parse::Parsed;
 use super::super::statement::Operand;
-use super::super::types::{Sort, Type};
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
-use crate::machine::float::{self, Modes};
-use crate::machine::int;
-use crate::machine::op::{Bin, Carry, Op, Tern, Un};
+use crate::code::{Bin, Carry, Op, Tern, Un};
+use crate::meaning::float::{self, Modes};
+use crate::meaning::int;
+use crate::types::{Sort, Type};
 
 fn numeric(ty: Type) -> bool {
     ty.bits >= 16 && (ty.is_integer() || ty.is_float())
@@ -34,10 +34,10 @@ fn twice(ty: Type) -> Type {
     Type { bits: ty.bits * 2, ..ty }
 }
 
-/// `.rn`, the one rounding that is known here; whether it was told.
+/// `.rn`, the one rounding that is known here; whether it is written.
 fn rounding(m: &mut Modifiers<'_>) -> Parsed<bool> {
     if matches!(m.peek(), Some("rz" | "rm" | "rp")) {
-        return m.fail(format!("soft-cuda rounds to the nearest only, not .{}", m.peek().unwrap_or_default()));
+        return m.fail(format!("only rounding to the nearest is known here, not .{}", m.peek().unwrap_or_default()));
     }
     Ok(m.has("rn"))
 }
@@ -240,7 +240,7 @@ pub fn insert(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Par
     m.end()?;
     let [d, a, b, pos, len] = operands(names, list)?;
     if !matches!((pos, len), (Operand::Int(..), Operand::Int(..))) {
-        return m.fail("soft-cuda knows bfi with a constant position and length only");
+        return m.fail("bfi is known here with a constant position and length only");
     }
     let place = names.immediate(pos, Type::U32)? & 0xFF | (names.immediate(len, Type::U32)? & 0xFF) << 8;
     Ok(Op::Tern {

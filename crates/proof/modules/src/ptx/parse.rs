@@ -1,20 +1,21 @@
 //! Tokens become statements (PTX ISA 4 "Syntax", 5 "State Spaces, Types, and Variables", 11 "Directives").
 
-use super::Refused;
 use super::lex::{Placed, Token, tokens};
 use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
-use super::types::{Sort, Space, Type};
+use crate::Refused;
+use crate::types::{Sort, Space, Type};
 
 /// Reads a module.
 ///
 /// # Errors
-/// The text is not PTX, or has something that this interpreter does not know.
+/// The text is not PTX, or has something that this reader does not know.
 pub fn parse(text: &str) -> Result<Text, Refused> {
     let tokens = tokens(text)?;
-    Parser { tokens: &tokens, at: 0 }.module()
+    Parser { text, tokens: &tokens, at: 0 }.module()
 }
 
 pub(super) struct Parser<'a> {
+    text: &'a str,
     tokens: &'a [Placed],
     at: usize,
 }
@@ -23,7 +24,7 @@ pub(super) type Parsed<T> = Result<T, Refused>;
 
 impl Parser<'_> {
     pub(super) fn line(&self) -> u32 {
-        self.tokens.get(self.at).or(self.tokens.last()).map_or(1, |(_, line)| *line)
+        self.tokens.get(self.at).or(self.tokens.last()).map_or(1, |placed| placed.line)
     }
 
     pub(super) fn fail<T>(&self, message: impl Into<String>) -> Parsed<T> {
@@ -31,14 +32,19 @@ impl Parser<'_> {
     }
 
     pub(super) fn peek(&self) -> Option<&Token> {
-        self.tokens.get(self.at).map(|(token, _)| token)
+        self.tokens.get(self.at).map(|placed| &placed.token)
+    }
+
+    /// Where the last token that was taken ends, in bytes.
+    fn end(&self) -> usize {
+        self.at.checked_sub(1).map_or(0, |last| self.tokens[last].end)
     }
 
     pub(super) fn next(&mut self) -> Parsed<Token> {
         match self.tokens.get(self.at) {
-            Some((token, _)) => {
+            Some(placed) => {
                 self.at += 1;
-                Ok(token.clone())
+                Ok(placed.token.clone())
             }
             None => self.fail("the text ends here"),
         }
@@ -182,7 +188,7 @@ impl Parser<'_> {
         Ok(Entry { name, params, most_threads, exact_threads, body, line })
     }
 
-    /// One to three extents; those that are not told are 1.
+    /// One to three extents; those that are not given are 1.
     fn extents(&mut self) -> Parsed<[u32; 3]> {
         let mut extents = [1; 3];
         for (axis, extent) in extents.iter_mut().enumerate() {
@@ -196,6 +202,7 @@ impl Parser<'_> {
 
     fn statement(&mut self, body: &mut Vec<Statement>) -> Parsed<()> {
         let line = self.line();
+        let start = self.end();
         if self.peek() == Some(&Token::Sign('{')) {
             return self.fail("nested scopes are not known here");
         }
@@ -225,7 +232,9 @@ impl Parser<'_> {
             }
             self.must(';')?;
         }
-        body.push(Statement::Instruction(Instruction { guard, opcode: word, operands, line }));
+        let words: Vec<&str> = self.text[start..self.end()].split_whitespace().collect();
+        let text = words.join(" ");
+        body.push(Statement::Instruction(Instruction { guard, opcode: word, operands, line, text }));
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! Statements become the machine's instructions.
+//! Statements become the flat form's instructions.
 
 mod arithmetic;
 mod compare;
@@ -12,21 +12,13 @@ use std::collections::HashMap;
 
 use self::modifiers::Modifiers;
 use self::names::Names;
-use super::assigned;
-use super::parse::{Parsed, parse};
+use super::Limits;
+use super::parse::Parsed;
 use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
-use super::types::{Space, Type};
-use super::{Kind, Refused};
-use crate::machine::op::{Guard, NO_REG, Op, Step};
-
-/// The greatest version of PTX that a driver understands, and the compute capability of its device.
-#[derive(Clone, Copy, Debug)]
-pub struct Accepts {
-    /// For instance `(8, 8)`.
-    pub version: (u32, u32),
-    /// For instance 90.
-    pub sm: u32,
-}
+use crate::assigned;
+use crate::code::{Global, Guard, Kernel, Module, NO_REG, Op, Step};
+use crate::types::{Space, Type};
+use crate::{Refused, RefusedKind};
 
 /// What the text says that it is for.
 pub(crate) struct Target {
@@ -48,82 +40,21 @@ impl Target {
     }
 }
 
-/// A module, ready to be loaded.
-#[derive(Debug)]
-pub struct Image {
-    /// `.target`
-    pub sm: u32,
-    /// `.version`
-    pub version: (u32, u32),
-    /// `.global` variables: name, bytes, alignment, first bytes.
-    pub globals: Vec<Global>,
-    /// The constant space.
-    pub constants: Vec<u8>,
-    /// The kernels.
-    pub kernels: Vec<Kernel>,
-}
-
-/// A `.global` variable.
-#[derive(Clone, Debug)]
-pub struct Global {
-    /// Its name.
-    pub name: String,
-    /// Its size.
-    pub bytes: u64,
-    /// Its first bytes; what follows is zero.
-    pub initial: Vec<u8>,
-}
-
-/// A kernel.
-#[derive(Debug)]
-pub struct Kernel {
-    /// Its name.
-    pub name: String,
-    /// Its parameters: offset and size in the parameter space.
-    pub params: Vec<(u64, u64)>,
-    /// Bytes of the parameter space.
-    pub param_bytes: u64,
-    /// `.maxntid`
-    pub most_threads: Option<[u32; 3]>,
-    /// `.reqntid`
-    pub exact_threads: Option<[u32; 3]>,
-    /// The instructions.
-    pub steps: Vec<Step>,
-    /// Their lines.
-    pub lines: Vec<u32>,
-    /// Constants of the instructions.
-    pub constants: Vec<u64>,
-    /// Names of the registers.
-    pub registers: Vec<String>,
-    /// Bytes of shared memory that the text declares.
-    pub shared: u64,
-    /// Where the launch's shared memory begins.
-    pub dynamic_at: u64,
-    /// Bytes of local memory of a thread.
-    pub local: u64,
-    /// On no path is a register read that was not written.
-    pub all_assigned: bool,
-}
-
-/// Reads a module. `globals` has the addresses of its `.global` variables; those that it lacks are 0.
-///
-/// # Errors
-/// The text is refused; the error has the line.
-pub fn decode(text: &str, accepts: Accepts, globals: &HashMap<String, u64>) -> Result<Image, Refused> {
-    let text = parse(text)?;
-    let (major, minor) = accepts.version;
-    if text.version > accepts.version {
-        let message =
-            format!("Unsupported .version {}.{}; current version is '{major}.{minor}'", text.version.0, text.version.1);
-        return Err(Refused { line: 1, message, kind: Kind::Version });
+/// Decodes a module. `globals` has the addresses of its `.global` variables.
+pub fn decode(text: &Text, limits: Limits, globals: &HashMap<String, u64>) -> Parsed<Module> {
+    let refused = |kind, message| Refused { kind, ..Refused::new(1, message) };
+    let ((major, minor), (most_major, most_minor)) = (text.version, limits.version);
+    if text.version > limits.version {
+        let message = format!("Unsupported .version {major}.{minor}; current version is '{most_major}.{most_minor}'");
+        return Err(refused(RefusedKind::Version, message));
     }
-    if text.sm > accepts.sm {
-        let message = format!(".target sm_{} is greater than the device's sm_{}", text.sm, accepts.sm);
-        return Err(Refused { line: 1, message, kind: Kind::Target });
+    if text.sm > limits.sm {
+        let message = format!(".target sm_{} is greater than the device's sm_{}", text.sm, limits.sm);
+        return Err(refused(RefusedKind::Target, message));
     }
     let mut module = Layout::default();
     let mut image =
-        Image { sm: text.sm, version: text.version, globals: Vec::new(), constants: Vec::new(), kernels: Vec::new() };
+        Module { sm: text.sm, version: text.version, globals: Vec::new(), constants: Vec::new(), kernels: Vec::new() };
     for variable in &text.variables {
         module.place(variable, globals, &mut image)?;
     }
@@ -131,7 +62,7 @@ pub fn decode(text: &str, accepts: Accepts, globals: &HashMap<String, u64>) -> R
         if image.kernels.iter().any(|kernel| kernel.name == entry.name) {
             return Err(Refused::new(entry.line, format!("Duplicate definition of function '{}'", entry.name)));
         }
-        image.kernels.push(kernel(entry, &text, &module)?);
+        image.kernels.push(kernel(entry, text, &module)?);
     }
     Ok(image)
 }
@@ -145,7 +76,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn place(&mut self, variable: &Variable, globals: &HashMap<String, u64>, image: &mut Image) -> Parsed<()> {
+    fn place(&mut self, variable: &Variable, globals: &HashMap<String, u64>, image: &mut Module) -> Parsed<()> {
         let name = variable.name.clone();
         if self.variables.iter().any(|(other, ..)| *other == name) {
             return Err(Refused::new(variable.line, format!("Duplicate definition of variable '{name}'")));
@@ -221,7 +152,8 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
             }
             Statement::Instruction(instruction) => {
                 names.line = instruction.line;
-                steps.push(step(instruction, &mut names, &labels, &target)?);
+                let step = step(instruction, &mut names, &labels, &target);
+                steps.push(step.map_err(|refused| Refused { instruction: instruction.text.clone(), ..refused })?);
                 lines.push(instruction.line);
             }
             Statement::Variable(_) | Statement::Label(..) => {}

@@ -1,6 +1,6 @@
 //! PTX text as tokens (PTX ISA 8.8, 4 "Syntax").
 
-use super::Refused;
+use crate::Refused;
 
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,8 +19,16 @@ pub enum Token {
     Sign(char),
 }
 
-/// A token and the line that it stands on, from 1.
-pub type Placed = (Token, u32);
+/// A token and its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Placed {
+    /// The token.
+    pub token: Token,
+    /// The line that it stands on, from 1.
+    pub line: u32,
+    /// Where it ends, in bytes.
+    pub end: usize,
+}
 
 /// The tokens of a text.
 ///
@@ -59,7 +67,7 @@ impl Scan<'_> {
     }
 
     fn put(&mut self, token: Token) {
-        self.out.push((token, self.line));
+        self.out.push(Placed { token, line: self.line, end: self.at });
     }
 
     fn token(&mut self, byte: u8) -> Result<(), Refused> {
@@ -166,7 +174,7 @@ mod tests {
     use super::*;
 
     fn all(text: &str) -> Vec<Token> {
-        tokens(text).expect("they are tokens").into_iter().map(|(token, _)| token).collect()
+        tokens(text).expect("they are tokens").into_iter().map(|placed| placed.token).collect()
     }
 
     #[test]
@@ -184,6 +192,7 @@ mod tests {
     #[test]
     fn words_keep_their_dots_and_lines_are_counted() {
         let placed = tokens("// one\nld.global.u32 /* two\n */ %tid.x;").expect("they are tokens");
+        let placed: Vec<(Token, u32)> = placed.into_iter().map(|placed| (placed.token, placed.line)).collect();
         let word = |word: &str| Token::Word(word.to_owned());
         assert_eq!(placed, [(word("ld.global.u32"), 2), (word("%tid.x"), 3), (Token::Sign(';'), 3)]);
         assert!(tokens("\"open").is_err() && tokens("/* open").is_err() && tokens("#").is_err());

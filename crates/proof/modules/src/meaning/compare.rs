@@ -1,7 +1,7 @@
 //! Comparisons (PTX ISA 9.3.1 "Comparisons", 9.7.6).
 
-use super::op::Test;
-use crate::ptx::types::{Sort, Type};
+use crate::code::Test;
+use crate::types::{Sort, Type};
 
 /// The comparison of that name and type, if there is such.
 pub fn test(name: &str, ty: Type) -> Option<Test> {

@@ -1,38 +1,59 @@
 //! Loads, stores, atomic operations, fences: PTX ISA 9.7.9 and 9.7.13.
 
+use wattle_memory::{FenceOrder, Scope, UpdateOrder};
+
 use super::super::parse::Parsed;
 use super::super::statement::Operand;
-use super::super::types::{Sort, Space, Type};
 use super::Target;
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
-use crate::machine::op::{Access, NO_REG, Op, Rmw};
+use crate::code::{Access, Fence, NO_REG, Op, Rmw, Strength};
+use crate::types::{Sort, Space, Type};
 
-fn scope(m: &mut Modifiers<'_>, target: &Target) -> Parsed<bool> {
+/// The scope, if one is written. A cluster is one block here: what would make larger ones is refused.
+fn scope(m: &mut Modifiers<'_>, target: &Target) -> Parsed<Option<Scope>> {
     if m.has("cluster") {
         target.needs(m, 90, (7, 8), "'.cluster'")?;
-        return Ok(true);
+        return Ok(Some(Scope::Block));
     }
-    Ok(m.has("cta") || m.has("gpu") || m.has("sys"))
+    Ok(m.maybe(|word| match word {
+        "cta" => Some(Scope::Block),
+        "gpu" => Some(Scope::Device),
+        "sys" => Some(Scope::System),
+        _ => None,
+    }))
 }
 
-/// The semantics before the space; whether they are strong.
-fn semantics(m: &mut Modifiers<'_>, target: &Target, orders: [&str; 2]) -> Parsed<bool> {
+/// The order, if one is written that is among the allowed ones.
+fn order(m: &mut Modifiers<'_>, target: &Target, allowed: &[&str]) -> Parsed<Option<UpdateOrder>> {
+    let order = m.maybe(|word| match word {
+        _ if !allowed.contains(&word) => None,
+        "relaxed" => Some(UpdateOrder::Relaxed),
+        "acquire" => Some(UpdateOrder::Acquire),
+        "release" => Some(UpdateOrder::Release),
+        "acq_rel" => Some(UpdateOrder::AcqRel),
+        _ => None,
+    });
+    if order.is_some() {
+        target.needs(m, 70, (6, 0), "orders")?;
+    }
+    Ok(order)
+}
+
+/// The semantics of a load or a store, which stand before the space.
+fn semantics(m: &mut Modifiers<'_>, target: &Target, orders: &[&str]) -> Parsed<Strength> {
     if m.has("weak") {
-        return Ok(false);
+        return Ok(Strength::Weak);
     }
     if m.has("volatile") {
-        return Ok(true);
+        return Ok(Strength::Strong { order: UpdateOrder::Relaxed, scope: Scope::System });
     }
-    if orders.iter().any(|order| m.has(order)) {
-        target.needs(m, 70, (6, 0), "orders")?;
-        if !scope(m, target)? {
-            return m.fail(format!("A scope is required for instruction '{}'", m.name));
-        }
-        return Ok(true);
+    let Some(order) = order(m, target, orders)? else { return Ok(Strength::Weak) };
+    match scope(m, target)? {
+        Some(scope) => Ok(Strength::Strong { order, scope }),
+        None => m.fail(format!("A scope is required for instruction '{}'", m.name)),
     }
-    Ok(false)
 }
 
 fn items(m: &mut Modifiers<'_>, ty: impl Fn(&mut Modifiers<'_>) -> Parsed<Type>) -> Parsed<(usize, Type)> {
@@ -67,20 +88,20 @@ fn cache(m: &mut Modifiers<'_>, names: &[&str]) {
 
 /// `ld`
 pub fn ld(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
-    let strong = semantics(m, target, ["relaxed", "acquire"])?;
+    let strength = semantics(m, target, &["relaxed", "acquire"])?;
     let space = m.maybe(Space::named).unwrap_or(Space::Generic);
     cache(m, &["ca", "cg", "cs", "lu", "cv"]);
     let read_only = m.has("nc");
-    if read_only && (space != Space::Global || strong) {
+    if read_only && (space != Space::Global || strength.is_strong()) {
         return m.fail("Modifier '.nc' requires weak accesses to '.global'");
     }
-    if strong && matches!(space, Space::Param | Space::Const) {
+    if strength.is_strong() && matches!(space, Space::Param | Space::Const) {
         return m.fail("orders are for .global, .shared and .local");
     }
     let (count, ty) = items(m, |m| m.ty(|ty| ty.sort != Sort::Pred))?;
     let [d, address] = operands(names, list)?;
     let mut access = names.address(address, space, ty.bytes())?;
-    access.strong = strong;
+    access.strength = strength;
     if count == 1 {
         let (d, register) = names.wide_destination(d, ty)?;
         access.sign_to = sign(ty, register);
@@ -101,7 +122,7 @@ fn sign(ty: Type, register: u32) -> u8 {
 
 /// `st`
 pub fn st(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
-    let strong = semantics(m, target, ["relaxed", "release"])?;
+    let strength = semantics(m, target, &["relaxed", "release"])?;
     let space = m.maybe(Space::named).unwrap_or(Space::Generic);
     if matches!(space, Space::Param | Space::Const) {
         return m.fail("Constants and parameters cannot be written");
@@ -110,7 +131,7 @@ pub fn st(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &T
     let (count, ty) = items(m, |m| m.ty(|ty| ty.sort != Sort::Pred))?;
     let [address, a] = operands(names, list)?;
     let mut access = names.address(address, space, ty.bytes())?;
-    access.strong = strong;
+    access.strength = strength;
     if count == 1 {
         return Ok(Op::Store { access, a: names.wide_src(a, ty)? });
     }
@@ -124,12 +145,11 @@ pub fn st(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &T
 /// `atom`, `red`
 pub fn atomic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
     let gives = m.name == "atom";
-    let ordered = ["relaxed", "release"].iter().any(|order| m.has(order))
-        || gives && ["acquire", "acq_rel"].iter().any(|order| m.has(order));
-    if ordered {
-        target.needs(m, 70, (6, 0), "orders")?;
-    }
-    scope(m, target)?;
+    let orders: &[&str] = if gives { &["relaxed", "release", "acquire", "acq_rel"] } else { &["relaxed", "release"] };
+    // Without an order it is relaxed, without a scope it is about the device (9.7.13.5).
+    let order = order(m, target, orders)?.unwrap_or(UpdateOrder::Relaxed);
+    let scope = scope(m, target)?.unwrap_or(Scope::Device);
+    let strength = Strength::Strong { order, scope };
     let space = m.maybe(Space::named).unwrap_or(Space::Generic);
     if !matches!(space, Space::Generic | Space::Global | Space::Shared) {
         return m.fail("atomic operations are for .global and .shared");
@@ -143,7 +163,7 @@ pub fn atomic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target
             return m.fail(format!("Illegal type {ty} for '{}.cas'", m.name));
         }
         let [d, address, a, b] = operands(names, list)?;
-        let access = atomic_access(names, address, space, ty)?;
+        let access = Access { strength, ..names.address(address, space, ty.bytes())? };
         let (a, b) = (names.src(a, ty)?, names.src(b, ty)?);
         return Ok(Op::Cas { access, d: names.discardable(d, ty)?, a, b });
     }
@@ -152,17 +172,13 @@ pub fn atomic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target
     };
     if gives {
         let [d, address, a] = operands(names, list)?;
-        let access = atomic_access(names, address, space, ty)?;
+        let access = Access { strength, ..names.address(address, space, ty.bytes())? };
         let a = names.src(a, ty)?;
         return Ok(Op::Rmw { access, how, d: names.discardable(d, ty)?, a });
     }
     let [address, a] = operands(names, list)?;
-    let access = atomic_access(names, address, space, ty)?;
+    let access = Access { strength, ..names.address(address, space, ty.bytes())? };
     Ok(Op::Rmw { access, how, d: NO_REG, a: names.src(a, ty)? })
-}
-
-fn atomic_access(names: &mut Names, address: &Operand, space: Space, ty: Type) -> Parsed<Access> {
-    Ok(Access { strong: true, ..names.address(address, space, ty.bytes())? })
 }
 
 /// The operations with the types that they have (9.7.13.5): there is no `add.s64`.
@@ -202,22 +218,29 @@ fn rmw(name: &str, ty: Type, space: Space) -> Option<Rmw> {
 pub fn fence(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
     let [] = operands(names, list)?;
     if m.name == "membar" {
-        if !(m.has("cta") || m.has("gl") || m.has("sys")) {
-            return m.illegal();
-        }
-    } else {
-        target.needs(m, 70, (6, 0), "'fence'")?;
-        if m.has("acquire") || m.has("release") {
-            // Introduced in PTX ISA 8.6, for sm_90 and higher (9.7.13.4).
-            target.needs(m, 90, (8, 6), "one-sided fences")?;
-        } else if !(m.has("acq_rel") || m.has("sc")) {
-            // Without an order a fence is acq_rel.
-            let Some("cta" | "gpu" | "sys" | "cluster") = m.peek() else { return m.illegal() };
-        }
-        if !scope(m, target)? {
-            return m.illegal();
-        }
+        let scope = m.must(|word| match word {
+            "cta" => Some(Scope::Block),
+            "gl" => Some(Scope::Device),
+            "sys" => Some(Scope::System),
+            _ => None,
+        })?;
+        m.end()?;
+        return Ok(Op::Fence(Fence { order: FenceOrder::SeqCst, scope }));
     }
+    target.needs(m, 70, (6, 0), "'fence'")?;
+    let order = m.maybe(|word| match word {
+        "acquire" => Some(FenceOrder::Acquire),
+        "release" => Some(FenceOrder::Release),
+        "acq_rel" => Some(FenceOrder::AcqRel),
+        "sc" => Some(FenceOrder::SeqCst),
+        _ => None,
+    });
+    if matches!(order, Some(FenceOrder::Acquire | FenceOrder::Release)) {
+        // Introduced in PTX ISA 8.6, for sm_90 and higher (9.7.13.4).
+        target.needs(m, 90, (8, 6), "one-sided fences")?;
+    }
+    let Some(scope) = scope(m, target)? else { return m.illegal() };
     m.end()?;
-    Ok(Op::Fence)
+    // Without an order a fence is acq_rel.
+    Ok(Op::Fence(Fence { order: order.unwrap_or(FenceOrder::AcqRel), scope }))
 }

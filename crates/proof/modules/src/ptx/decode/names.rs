@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::super::Refused;
 use super::super::parse::Parsed;
 use super::super::statement::Operand;
-use super::super::types::{Sort, Space, Type};
-use crate::machine::op::{Access, Reg, Src};
+use crate::Refused;
+use crate::code::{Access, Reg, Src, Strength};
+use crate::types::{Sort, Space, Type};
 
 /// Names of a kernel.
 #[derive(Default)]
@@ -183,7 +183,7 @@ impl Names {
                 Some(_) => return self.fail(format!("State space mismatch for '{name}'")),
             },
         };
-        Ok(Access { space, bytes: bytes as u8, sign_to: 0, strong: false, base, offset })
+        Ok(Access { space, bytes: bytes as u8, sign_to: 0, strength: Strength::Weak, base, offset })
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::super::parse::Parsed;
 use super::super::statement::Operand;
-use super::super::types::Type;
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
-use crate::machine::op::Op;
+use crate::code::Op;
+use crate::types::Type;
 
 /// `bar{.cta}.sync a{, b}`, `barrier{.cta}.sync{.aligned}`, `.arrive a, b`, and `bar.warp.sync`.
 pub fn barrier(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {

@@ -2,12 +2,12 @@
 
 use super::super::parse::Parsed;
 use super::super::statement::Operand;
-use super::super::types::{Sort, Type};
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
-use crate::machine::compare::test;
-use crate::machine::op::{Convert, Integral, Join, NO_REG, Op, TestJoin};
+use crate::code::{Convert, Integral, Join, NO_REG, Op, TestJoin};
+use crate::meaning::compare::test;
+use crate::types::{Sort, Type};
 
 /// `setp.cmp{.join}{.ftz}.type p{|q}, a, b{, {!}c}`
 pub fn setp(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
@@ -98,7 +98,7 @@ pub fn cvt(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
         _ => None,
     });
     if matches!(m.peek(), Some("rz" | "rm" | "rp" | "rna")) {
-        return m.fail("soft-cuda rounds to the nearest only");
+        return m.fail("only rounding to the nearest is known here");
     }
     let nearest = m.has("rn");
     let flush = m.has("ftz");
