@@ -11,6 +11,7 @@ use super::config::Config;
 use super::context::{self, Context};
 use super::handle::Handles;
 use super::image::{self, Source};
+use super::lock::lock;
 use super::status::{Done, Status};
 use super::transfer::{self, Where};
 
@@ -103,7 +104,7 @@ pub fn load(source: &Source) -> Result<usize, (Status, String)> {
 pub fn unload(handle: usize) -> Done {
     context::current()?;
     let module = MODULES.remove(handle)?;
-    if let Ok(context) = context::CONTEXTS.get(module.context) {
+    if let Ok(context) = context::find(module.context) {
         context.idle();
     }
     FUNCTIONS.retain(|function| function.module_handle != handle);
@@ -249,7 +250,7 @@ impl Link {
         if let Some(folder) = &Config::get().keep {
             image::keep(text, folder);
         }
-        let mut own = super::lock(&self.text);
+        let mut own = lock(&self.text);
         if own.is_some() {
             return Err((Status::ERROR_NOT_SUPPORTED, "soft-cuda links one text".to_owned()));
         }
@@ -262,8 +263,8 @@ impl Link {
     /// # Errors
     /// Nothing was added.
     pub fn complete(&self) -> Done<(usize, usize)> {
-        let text = super::lock(&self.text).clone().ok_or(Status::ERROR_INVALID_VALUE)?;
-        let mut result = super::lock(&self.result);
+        let text = lock(&self.text).clone().ok_or(Status::ERROR_INVALID_VALUE)?;
+        let mut result = lock(&self.result);
         let image = result.get_or_insert_with(|| image::linked(&text, self.sm).into());
         Ok((image.as_ptr().expose_provenance(), image.len()))
     }

@@ -10,6 +10,14 @@ mod thread;
 mod tools;
 
 use std::fmt;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// Nanoseconds since the process first asked.
+pub fn nanoseconds() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
 
 /// What ends a launch, and with it the context.
 #[derive(Clone, Debug, PartialEq, Eq)]

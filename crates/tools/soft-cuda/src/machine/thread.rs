@@ -184,7 +184,7 @@ impl Own<'_> {
             Special::TotalShared => *dynamic + common.kernel.shared as u32,
             Special::Grid => return common.grid,
             Special::Clock => return common.count,
-            Special::Timer => return crate::driver::nanoseconds(),
+            Special::Timer => return super::nanoseconds(),
         };
         u64::from(value)
     }
