@@ -87,7 +87,9 @@ impl Generator<'_> {
     }
 
     fn assertion(&mut self, out: &mut Vec<Stmt>) {
-        let condition = if self.wrong() { self.value(Type::Bool, 2) } else { self.truism() };
+        // Assertions are few, and other faults come first.
+        let wrong = self.profile.faults && self.random.one_in(3);
+        let condition = if wrong { self.value(Type::Bool, 2) } else { self.truism() };
         out.push(Stmt::Assert { condition, message: "it holds".into(), site: self.site() });
     }
 
