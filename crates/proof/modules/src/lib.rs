@@ -41,6 +41,7 @@ pub mod address;
 mod assigned;
 pub mod code;
 pub mod meaning;
+mod module;
 pub mod ptx;
 mod refused;
 mod thread;
