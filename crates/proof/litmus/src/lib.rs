@@ -22,6 +22,7 @@ mod print;
 mod process;
 mod program;
 mod progress;
+mod words;
 
 pub use ask::{Case, Expected, ExpectedError, Question, UnknownQuestion};
 pub use condition::{Claim, Comparison, Condition, Observed, Quantifier, Term};

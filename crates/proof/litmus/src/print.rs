@@ -2,21 +2,22 @@
 
 use std::fmt::Write;
 
-use wattle_memory::{Kind, Label, Level};
+use wattle_ir::AtomicOp;
+use wattle_memory::{Classes, Kind, Label, Level};
 
-use crate::condition::{Claim, Comparison, Condition, Observed, Quantifier, Term};
-use crate::parse::{ATOMICS, BRANCHES};
-use crate::program::{Dialect, Instruction, Operand, Operator, Program, Thread, Update};
+use crate::condition::{Condition, Observed, Term};
+use crate::program::{Dialect, Instruction, Operand, Program, Thread, Update};
+use crate::words::{
+    ATOMICS, AtomicKind, CLASSES, COMPARISONS, DIALECTS, Head, Order, PLAIN, PTX_BARRIERS, PTX_HEADS, PTX_ORDERS,
+    PTX_SCOPES, Plain, QUANTIFIERS, VULKAN_HEADS, VULKAN_ORDERS, VULKAN_SCOPES,
+};
 
 /// Writes a program as a litmus file of its dialect. Reading that gives the same program again.
 ///
 /// A label of an instruction that its dialect has no words for is written as the narrowest one that includes it.
 pub fn print(program: &Program) -> String {
     let mut text = String::new();
-    let dialect = match program.dialect {
-        Dialect::Ptx => "PTX",
-        Dialect::Vulkan => "VULKAN",
-    };
+    let dialect = DIALECTS.word(program.dialect);
     push(&mut text, format_args!("{dialect} {}\n", program.name));
     for about in &program.description {
         push(&mut text, format_args!("\"{about}\"\n"));
@@ -27,24 +28,19 @@ pub fn print(program: &Program) -> String {
         push(&mut text, format_args!("filter\n({})\n", condition(program, filter)));
     }
     if let Some(claim) = &program.claim {
-        push(&mut text, format_args!("{}\n({})\n", quantifier(claim), condition(program, &claim.condition)));
+        push(
+            &mut text,
+            format_args!("{}\n({})\n", QUANTIFIERS.word(claim.quantifier), condition(program, &claim.condition)),
+        );
     }
     text
-}
-
-fn quantifier(claim: &Claim) -> &'static str {
-    match claim.quantifier {
-        Quantifier::Exists => "exists",
-        Quantifier::NotExists => "~exists",
-        Quantifier::Forall => "forall",
-    }
 }
 
 impl Program {
     /// What is claimed, in one line, as its file says it.
     pub fn claim_text(&self) -> Option<String> {
         let claim = self.claim.as_ref()?;
-        Some(format!("{} ({})", quantifier(claim), condition(self, &claim.condition)))
+        Some(format!("{} ({})", QUANTIFIERS.word(claim.quantifier), condition(self, &claim.condition)))
     }
 
     /// What conditions call something that has a value at the end: `P0:r1` or `x`.
@@ -138,69 +134,88 @@ impl Printer<'_> {
     fn instruction(&self, instruction: &Instruction) -> String {
         match instruction {
             Instruction::Load { to, from, label } => {
-                format!("ld{} {}, {}", self.access(label), self.register(*to), self.memory(*from))
+                format!(
+                    "{}{} {}, {}",
+                    self.head(Head::Load),
+                    self.access(label),
+                    self.register(*to),
+                    self.memory(*from)
+                )
             }
             Instruction::Store { to, value, label } => {
-                format!("st{} {}, {}", self.access(label), self.memory(*to), self.operand(*value))
+                format!(
+                    "{}{} {}, {}",
+                    self.head(Head::Store),
+                    self.access(label),
+                    self.memory(*to),
+                    self.operand(*value)
+                )
             }
             Instruction::Update { result, at, update, read, write } => {
-                let (name, operands) = match *update {
-                    Update::Apply(op, operand) => (name_of(&ATOMICS, op), self.operand(operand)),
+                let (kind, operands) = match *update {
+                    Update::Apply(op, operand) => (AtomicKind::Apply(op), self.operand(operand)),
                     Update::CompareExchange { expected, desired } => {
-                        ("cas", format!("{}, {}", self.operand(expected), self.operand(desired)))
+                        (AtomicKind::CompareExchange, format!("{}, {}", self.operand(expected), self.operand(desired)))
                     }
                 };
-                let head = match (self.program.dialect, result) {
-                    (Dialect::Vulkan, _) => "rmw",
-                    // PTX has no `red` that exchanges.
-                    (Dialect::Ptx, None) if !matches!(name, "cas" | "exch") => "red",
-                    (Dialect::Ptx, _) => "atom",
-                };
-                let modifiers = match self.program.dialect {
-                    Dialect::Ptx => ptx_order(true, read.acquire, write.release, read.level),
-                    Dialect::Vulkan => vulkan_update(read, write),
+                let exchanges = kind == AtomicKind::Apply(AtomicOp::Exchange);
+                // PTX has no `red` that exchanges; Vulkan has no `red`.
+                let reduces = result.is_none() && !exchanges && kind != AtomicKind::CompareExchange;
+                let (head, modifiers) = match self.program.dialect {
+                    Dialect::Ptx if reduces => (Head::Reduce, ptx_order(true, read.acquire, write.release, read.level)),
+                    Dialect::Ptx => (Head::Update, ptx_order(true, read.acquire, write.release, read.level)),
+                    Dialect::Vulkan => (Head::Update, vulkan_update(read, write)),
                 };
                 // Vulkan's exchange has no name of its own.
-                let name = match (self.program.dialect, name) {
-                    (Dialect::Vulkan, "exch") => String::new(),
-                    _ => format!(".{name}"),
+                let name = match self.program.dialect {
+                    Dialect::Vulkan if exchanges => String::new(),
+                    _ => format!(".{}", ATOMICS.word(kind)),
                 };
                 let result = result.map_or(String::new(), |result| format!("{}, ", self.register(result)));
-                format!("{head}{modifiers}{name} {result}{}, {operands}", self.memory(*at))
+                format!("{}{modifiers}{name} {result}{}, {operands}", self.head(head), self.memory(*at))
             }
-            Instruction::Fence(label) => match (self.program.dialect, label.kind) {
-                (_, Kind::MakeAvailable) => "avdevice".to_owned(),
-                (_, Kind::MakeVisible) => "visdevice".to_owned(),
-                (Dialect::Ptx, _) if label.sc => format!("fence.sc.{}", ptx_scope(label.level)),
-                (Dialect::Ptx, _) => {
-                    format!("fence{}", ptx_order(true, label.acquire, label.release, label.level))
-                }
-                (Dialect::Vulkan, _) => format!("membar{}", vulkan_fence(label)),
-            },
+            Instruction::Fence(label) => {
+                let (head, modifiers) = match (label.kind, self.program.dialect) {
+                    (Kind::MakeAvailable, _) => (Head::MakeAvailable, String::new()),
+                    (Kind::MakeVisible, _) => (Head::MakeVisible, String::new()),
+                    (_, Dialect::Ptx) if label.sc => (Head::Fence, ptx_modifiers(Order::Sc, label.level)),
+                    (_, Dialect::Ptx) => (Head::Fence, ptx_order(true, label.acquire, label.release, label.level)),
+                    (_, Dialect::Vulkan) => (Head::Fence, vulkan_fence(label)),
+                };
+                format!("{}{modifiers}", self.head(head))
+            }
             Instruction::Barrier { instance, resource, quorum, waits, label } => {
-                let head = match (self.program.dialect, waits) {
-                    (Dialect::Ptx, true) => "bar.cta.sync".to_owned(),
-                    (Dialect::Ptx, false) => "bar.cta.arrive".to_owned(),
-                    (Dialect::Vulkan, _) => format!("cbar{}", vulkan_fence(label)),
+                let modifiers = match self.program.dialect {
+                    Dialect::Ptx => format!(".{}.{}", PTX_SCOPES.word(Level::Block), PTX_BARRIERS.word(*waits)),
+                    Dialect::Vulkan => vulkan_fence(label),
                 };
                 // A quorum is the third operand, so there has to be a second one.
                 let resource = resource.or(quorum.map(|_| Operand::Constant(*instance)));
                 let more = resource.iter().chain(quorum).map(|operand| format!(", {}", self.operand(*operand)));
-                format!("{head} {}{}", *instance as i64, more.collect::<String>())
+                let head = self.head(Head::Barrier);
+                format!("{head}{modifiers} {}{}", *instance as i64, more.collect::<String>())
             }
             Instruction::Move { to, value } => match self.program.dialect {
                 Dialect::Ptx => format!("ld {}, {}", self.register(*to), self.operand(*value)),
                 Dialect::Vulkan => format!("ld.sc0 {}, {}", self.register(*to), self.operand(*value)),
             },
             Instruction::Compute { operator, to, left, right } => {
-                let name = name_of(&Operator::ALL, *operator);
+                let name = PLAIN.word(Plain::Compute(*operator));
                 format!("{name} {}, {}, {}", self.register(*to), self.operand(*left), self.operand(*right))
             }
             Instruction::Branch { comparison, left, right, to } => {
-                let name = name_of(&BRANCHES, *comparison);
+                let name = PLAIN.word(Plain::Branch(*comparison));
                 format!("{name} {}, {}, {}", self.operand(*left), self.operand(*right), self.thread.labels[*to].name)
             }
-            Instruction::Goto(to) => format!("goto {}", self.thread.labels[*to].name),
+            Instruction::Goto(to) => format!("{} {}", PLAIN.word(Plain::Goto), self.thread.labels[*to].name),
+        }
+    }
+
+    fn head(&self, head: Head) -> &'static str {
+        match self.program.dialect {
+            // PTX has no words for Vulkan's availability and visibility operations.
+            Dialect::Ptx if !matches!(head, Head::MakeAvailable | Head::MakeVisible) => PTX_HEADS.word(head),
+            _ => VULKAN_HEADS.word(head),
         }
     }
 
@@ -227,56 +242,39 @@ impl Printer<'_> {
     }
 }
 
-fn name_of<T: Copy + PartialEq>(names: &[(T, &'static str)], wanted: T) -> &'static str {
-    names.iter().find(|(it, _)| *it == wanted).map_or("", |(_, name)| name)
+fn ptx_modifiers(order: Order, level: Level) -> String {
+    format!(".{}.{}", PTX_ORDERS.word(order), PTX_SCOPES.including(level))
 }
 
-fn ptx_scope(level: Level) -> &'static str {
-    match level {
-        Level::Thread | Level::Subgroup | Level::Block => "cta",
-        Level::QueueFamily | Level::Device => "gpu",
-        Level::System => "sys",
+fn ptx_order(strong: bool, acquires: bool, releases: bool, level: Level) -> String {
+    if strong {
+        ptx_modifiers(Order::Strong { acquires, releases }, level)
+    } else {
+        format!(".{}", PTX_ORDERS.word(Order::Weak))
     }
 }
 
-fn ptx_order(strong: bool, acquire: bool, release: bool, level: Level) -> String {
-    let order = match (acquire, release) {
-        _ if !strong => return ".weak".to_owned(),
-        (true, true) => "acq_rel",
-        (true, false) => "acquire",
-        (false, true) => "release",
-        (false, false) => "relaxed",
-    };
-    format!(".{order}.{}", ptx_scope(level))
+fn vulkan_scope(level: Level) -> String {
+    format!(".{}", VULKAN_SCOPES.including(level))
 }
 
-fn vulkan_scope(level: Level) -> &'static str {
-    match level {
-        Level::Thread | Level::Subgroup => ".sg",
-        Level::Block => ".wg",
-        Level::QueueFamily => ".qf",
-        Level::Device | Level::System => ".dv",
+fn vulkan_order(acquire: bool, release: bool) -> String {
+    match VULKAN_ORDERS.word((acquire, release)) {
+        "" => String::new(),
+        word => format!(".{word}"),
     }
 }
 
-fn vulkan_order(acquire: bool, release: bool) -> &'static str {
-    match (acquire, release) {
-        (true, true) => ".acq_rel",
-        (true, false) => ".acq",
-        (false, true) => ".rel",
-        (false, false) => "",
-    }
-}
-
-/// The numbers of the classes that are set, each after a word.
-fn classes(word: &str, label: wattle_memory::Classes) -> String {
-    (0..8).filter(|class| label.0 & 1 << class != 0).map(|class| format!(".{word}{class}")).collect()
+/// The classes that are set, each with a prefix.
+fn classes(prefix: &str, set: Classes) -> String {
+    let single = |class: u32| CLASSES.word(Classes(set.0 & 1 << class));
+    (0..8).map(single).filter(|word| !word.is_empty()).map(|word| format!(".{prefix}{word}")).collect()
 }
 
 fn vulkan_semantics(label: &Label) -> String {
     let available = if label.makes_available { ".semav" } else { "" };
     let visible = if label.makes_visible { ".semvis" } else { "" };
-    format!("{}{available}{visible}", classes("semsc", label.semantics))
+    format!("{}{available}{visible}", classes("sem", label.semantics))
 }
 
 fn vulkan_access(label: &Label) -> String {
@@ -284,16 +282,16 @@ fn vulkan_access(label: &Label) -> String {
     if label.atomic {
         text.push_str(".atom");
     }
-    text.push_str(vulkan_order(label.acquire, label.release));
+    text.push_str(&vulkan_order(label.acquire, label.release));
     if label.coherent && !label.atomic {
         text.push_str(if label.kind == Kind::Read { ".vis" } else { ".av" });
     }
     if label.atomic || label.coherent {
-        text.push_str(vulkan_scope(label.level));
+        text.push_str(&vulkan_scope(label.level));
     } else if !label.private {
         text.push_str(".nonpriv");
     }
-    text + &classes("sc", label.storage) + &vulkan_semantics(label)
+    text + &classes("", label.storage) + &vulkan_semantics(label)
 }
 
 fn vulkan_update(read: &Label, write: &Label) -> String {
@@ -305,7 +303,7 @@ fn vulkan_update(read: &Label, write: &Label) -> String {
     };
     let order = vulkan_order(read.acquire, write.release);
     let scope = vulkan_scope(read.level);
-    format!(".atom{order}{scope}{}{}", classes("sc", read.storage), vulkan_semantics(&both))
+    format!(".atom{order}{scope}{}{}", classes("", read.storage), vulkan_semantics(&both))
 }
 
 fn vulkan_fence(label: &Label) -> String {
@@ -323,14 +321,7 @@ fn condition(program: &Program, it: &Condition) -> String {
     };
     match it {
         Condition::Compare(left, comparison, right) => {
-            let comparison = match comparison {
-                Comparison::Equal => "==",
-                Comparison::NotEqual => "!=",
-                Comparison::Less => "<",
-                Comparison::LessOrEqual => "<=",
-                Comparison::Greater => ">",
-                Comparison::GreaterOrEqual => ">=",
-            };
+            let comparison = COMPARISONS.word(*comparison);
             format!("{} {comparison} {}", term(program, left), term(program, right))
         }
         Condition::Not(inner) => format!("~({})", condition(program, inner)),

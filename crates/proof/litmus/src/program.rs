@@ -86,20 +86,6 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// All operators, with their mnemonics.
-    pub const ALL: [(Operator, &'static str); 10] = [
-        (Operator::Add, "add"),
-        (Operator::Sub, "sub"),
-        (Operator::Mul, "mul"),
-        (Operator::Div, "div"),
-        (Operator::Rem, "rem"),
-        (Operator::And, "and"),
-        (Operator::Or, "or"),
-        (Operator::Xor, "xor"),
-        (Operator::Shl, "shl"),
-        (Operator::Shr, "shr"),
-    ];
-
     /// The result; none where a divisor is zero.
     pub fn apply(self, left: u64, right: u64) -> Option<u64> {
         let shift = |shifted: fn(u64, u32) -> Option<u64>| u32::try_from(right).ok().and_then(|by| shifted(left, by));

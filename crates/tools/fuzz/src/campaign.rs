@@ -23,8 +23,10 @@ pub struct Campaign {
 /// A kernel that does not give the same.
 #[derive(Debug)]
 pub struct Found {
-    /// The seed that makes it.
+    /// The seed and the profile that make it.
     pub seed: u64,
+    /// Of the kinds that the device can run.
+    pub profile: Profile,
     /// The kernel with its launch.
     pub case: Case,
     /// Where it differs, or what went wrong.
@@ -67,11 +69,13 @@ pub fn campaign(
     let narrow = Profile { types: Profile::narrow().types, atomics: Profile::narrow().atomics, ..profile.clone() };
     let small = Profile { most_threads: SMALL_BLOCK, ..profile.clone() };
     for seed in seeds {
+        let mut profile = profile;
         let mut case = generate(seed, profile);
         let mut outcome = differs(&case, &Device::simulated(seed), device);
         let lacks = outcome.as_ref().is_err_and(cannot);
         for less in [&small, &narrow] {
             if outcome.as_ref().is_err_and(cannot) {
+                profile = less;
                 case = generate(seed, less);
                 outcome = differs(&case, &Device::simulated(seed), device);
             }
@@ -81,12 +85,16 @@ pub fn campaign(
                 campaign.same += 1;
                 campaign.narrowed += u64::from(lacks);
             }
-            Ok(Some(difference)) => campaign.found.push(Found { seed, case, difference: difference.to_string() }),
+            Ok(Some(difference)) => {
+                campaign.found.push(Found { seed, profile: profile.clone(), case, difference: difference.to_string() })
+            }
             Err(error) if cannot(&error) => {
                 campaign.not_possible.0 += 1;
                 campaign.not_possible.1.get_or_insert_with(|| error.to_string());
             }
-            Err(error) => campaign.found.push(Found { seed, case, difference: error.to_string() }),
+            Err(error) => {
+                campaign.found.push(Found { seed, profile: profile.clone(), case, difference: error.to_string() })
+            }
         }
         after(&campaign);
     }

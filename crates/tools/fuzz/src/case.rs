@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use wattle_core::{Error, ErrorKind, Result};
 use wattle_ir::{Access, Const, Kernel, MAX_RANK, Param, ParamKind, Type};
 
-use crate::json;
+use crate::layout;
 
 /// A kernel with its launch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -130,8 +130,7 @@ impl Case {
     /// # Errors
     /// None that is known: all of a case can be written.
     pub fn to_json(&self) -> Result<String> {
-        let compact = serde_json::to_string(self).map_err(|error| unreadable("writing a case", &error))?;
-        Ok(json::lay_out(&compact))
+        layout::lay_out(self).map_err(|error| unreadable("writing a case", &error))
     }
 
     /// The case that a file holds.

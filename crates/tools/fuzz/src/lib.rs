@@ -20,7 +20,7 @@
 mod campaign;
 mod case;
 mod generate;
-mod json;
+mod layout;
 mod loose;
 mod profile;
 mod random;

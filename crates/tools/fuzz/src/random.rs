@@ -1,25 +1,80 @@
-//! Numbers that a seed repeats, on every machine.
+//! The choices that make a case: of a seed, or those of another case of which some are changed.
 
-/// A generator of pseudo-random numbers (SplitMix64). The same seed gives the same numbers for ever, since seeds of
-/// failing cases are written down.
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::{Rng, SeedableRng};
+
+/// The choices of a case, as numbers of which 0 is the simplest.
+///
+/// They stand on pages, so that other choices for the parameters do not move those for the statements.
+pub(crate) type Choices = Vec<Vec<u64>>;
+
+/// A source of choices, which remembers them.
+///
+/// Choices of a seed are the same on every machine, since seeds of failing cases are written down.
 #[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
+pub(crate) struct Random {
+    given: Choices,
+    /// None where choices are given: those that are missing are 0.
+    source: Option<Pcg64Mcg>,
+    /// The choices so far.
+    pub(crate) made: Choices,
+    /// What belongs together, such as a statement: the page, the first choice and the end.
+    pub(crate) spans: Vec<(usize, usize, usize)>,
+}
 
 impl Random {
     pub(crate) fn seeded(seed: u64) -> Random {
-        Random(seed)
+        Random { source: Some(Pcg64Mcg::seed_from_u64(seed)), ..Random::given(Vec::new()) }
+    }
+
+    /// These choices; one that is too great becomes the greatest one.
+    pub(crate) fn given(given: Choices) -> Random {
+        Random { given, source: None, made: vec![Vec::new()], spans: Vec::new() }
+    }
+
+    /// Choices that stand for one in this sequence; for 0 all of them are 0.
+    pub(crate) fn branch(&mut self) -> Random {
+        match self.word() {
+            0 => Random::given(Vec::new()),
+            seed => Random::seeded(seed),
+        }
+    }
+
+    /// Begins a new page.
+    pub(crate) fn turn_page(&mut self) {
+        self.made.push(Vec::new());
+    }
+
+    /// What `make` chooses belongs together.
+    pub(crate) fn mark(&mut self, (page, start): (usize, usize)) {
+        let end = self.made[page].len();
+        self.spans.push((page, start, end));
+    }
+
+    /// The place of the next choice.
+    pub(crate) fn place(&self) -> (usize, usize) {
+        let page = self.made.len() - 1;
+        (page, self.made[page].len())
+    }
+
+    /// A number in `0..=most`.
+    fn draw(&mut self, most: u64) -> u64 {
+        let (page, at) = self.place();
+        let choice = match &mut self.source {
+            None => self.given.get(page).and_then(|given| given.get(at)).map_or(0, |&choice| choice.min(most)),
+            Some(source) => ((u128::from(source.next_u64()) * (u128::from(most) + 1)) >> 64) as u64,
+        };
+        self.made[page].push(choice);
+        choice
     }
 
     pub(crate) fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.draw(u64::MAX)
     }
 
     /// A number below `bound`, which is at least 1.
     pub(crate) fn below(&mut self, bound: u32) -> u32 {
-        ((self.word() >> 32).wrapping_mul(bound.max(1) as u64) >> 32) as u32
+        self.draw(u64::from(bound.saturating_sub(1))) as u32
     }
 
     /// A number in `low..=high`.
@@ -29,11 +84,16 @@ impl Random {
 
     /// Whether one of `of` equally likely things comes up.
     pub(crate) fn one_in(&mut self, of: u32) -> bool {
-        self.below(of) == 0
+        self.below(of) + 1 == of
     }
 
     pub(crate) fn coin(&mut self) -> bool {
         self.one_in(2)
+    }
+
+    /// Whether a list goes on that has an item in any case: after `most` items it does not.
+    pub(crate) fn more(&mut self, items: u32, most: u32) -> bool {
+        items < most && self.below(most) != 0
     }
 
     /// One of several; `all` is not empty.

@@ -46,9 +46,8 @@ fn defect_shows(case: &Case) -> bool {
 
 #[test]
 fn a_case_with_a_shift_becomes_a_shift() {
-    let case = generate(3, &Profile::full());
-    assert!(has_shift(&case));
-    let small = shrink(&case, TIME, |case| {
+    let seed = (0..100).find(|&seed| has_shift(&generate(seed, &Profile::full()))).unwrap();
+    let small = shrink(seed, &Profile::full(), TIME, |case| {
         let used = case.kernel.exprs.iter().any(|expr| matches!(expr, Expr::Binary(BinaryOp::Shl, ..)));
         used && count(&case.kernel.body) > 0
     });
@@ -59,9 +58,9 @@ fn a_case_with_a_shift_becomes_a_shift() {
 
 #[test]
 fn a_defect_of_one_operator_becomes_a_few_lines() {
-    let failing = (0..100).map(|seed| generate(seed, &Profile::full())).filter(defect_shows).take(3);
-    for case in failing {
-        let small = shrink(&case, TIME, defect_shows);
+    let failing = (0..100).filter(|&seed| defect_shows(&generate(seed, &Profile::full()))).take(3);
+    for seed in failing {
+        let small = shrink(seed, &Profile::full(), TIME, defect_shows);
         println!("{small}\n{}", small.to_json().unwrap());
         assert!(defect_shows(&small));
         is_clean(&small, &[4, 5]).unwrap();
@@ -88,8 +87,8 @@ fn what_needs_threads_and_barriers_keeps_them() {
         }
         updates > 0 && case.thread_count() >= 4
     };
-    let case = (0..100).map(|seed| generate(seed, &Profile::narrow())).find(needs).unwrap();
-    let small = shrink(&case, TIME, needs);
+    let seed = (0..100).find(|&seed| needs(&generate(seed, &Profile::narrow()))).unwrap();
+    let small = shrink(seed, &Profile::narrow(), TIME, needs);
     assert!(count(&small.kernel.body) <= 2, "{small}");
     assert!((4..8).contains(&small.thread_count()), "{small}");
 }

@@ -2,8 +2,8 @@
 //!
 //! Built as a library of C functions and put in front of programs as `libcuda.so`, it is the part of the CUDA driver
 //! API that a program needs that computes: devices, contexts, memory, streams, events, modules, launches. Modules are
-//! PTX text, which it interprets on the host. It knows nothing of who wrote that text: what each instruction does is
-//! taken from the PTX ISA, so that it can be a judge of it. What never will live here: anything of Wattle.
+//! PTX text, which [`wattle_modules`] reads; the threads of its kernels run here, on the host. What never will live here:
+//! anything that knows who wrote that text.
 //!
 //! # How kernels run
 //! - Each stream that has work is a thread of the host; kernels of several streams, copies and the host run at the same
@@ -11,16 +11,13 @@
 //! - Blocks get places in the order of their indices: `SOFT_CUDA_SMS` times `SOFT_CUDA_BLOCKS_PER_SM` are resident, fewer
 //!   if they are large. All threads of all resident blocks have turns, in no step with their warps.
 //! - Accesses outside of live allocations, unaligned ones, `trap`, and reads of registers that were never written end the
-//!   context, as on a GPU; the reason, with the line of the text, is told on stderr. A block all of whose threads wait at
+//!   context, as on a GPU; the reason, with the line of the text, is printed on stderr. A block all of whose threads wait at
 //!   barriers that nobody completes does so too, where a GPU would hang.
 //! - Memory and registers that were never written hold the pattern `0xA5`. Memory of a device is at addresses that crash
 //!   a host that uses them.
 //!
 //! # What is refused
-//! Text that the PTX ISA does not allow (undeclared names, types that disagree, operands too many or too few, orders and
-//! fences that the target or the version lacks), and what is not known here: functions and calls, other roundings than to
-//! the nearest, 8 and 16-bit floats, warp-level operations, textures, clusters. Modifiers must stand in the order that
-//! the ISA gives. The error is that of the driver's compiler, with the line in the log.
+//! What [`wattle_modules`] refuses. The error is that of the driver's compiler, with the line in the log.
 //!
 //! # Environment
 //! - `SOFT_CUDA_DEVICES=n`: so many devices (1).
@@ -38,7 +35,7 @@
 //!   that, as those of a driver may.
 //! - `SOFT_CUDA_END_ABORTS=1`: when the process ends, what the library has registered at `cuInit` for that takes a moment,
 //!   and a call from then on aborts the process: of a driver that is being torn down nothing better may be expected.
-//! - `SOFT_CUDA_TRACE=1`: calls and what they returned are told on stderr.
+//! - `SOFT_CUDA_TRACE=1`: calls and what they returned are printed on stderr.
 //!
 //! Besides the driver's functions it exports [`soft_cuda_calls`](api::soft_cuda_calls), which counts calls,
 //! [`soft_cuda_instructions`](api::soft_cuda_instructions), and
@@ -51,4 +48,3 @@ extern crate self as soft_cuda;
 pub mod api;
 pub mod driver;
 pub mod machine;
-pub mod ptx;

@@ -84,8 +84,9 @@ fn on(device: &Device, first: u64, limit: Duration) -> bool {
 /// Makes a case small, prints it, and writes it where the suites replay it.
 fn keep(device: &Device, found: &Found) {
     println!("seed {}: {}", found.seed, found.difference);
-    let small =
-        shrink(&found.case, SHRINKING, |case| !matches!(differs(case, &Device::simulated(0), device), Ok(None)));
+    let small = shrink(found.seed, &found.profile, SHRINKING, |case| {
+        !matches!(differs(case, &Device::simulated(0), device), Ok(None))
+    });
     let difference = match differs(&small, &Device::simulated(0), device) {
         Ok(Some(difference)) => difference.to_string(),
         Ok(None) => "it is gone".to_owned(),

@@ -1,22 +1,13 @@
 //! The statements about the end of a run: `filter`, `exists`, `~exists`, `forall`.
 
 use super::Parser;
-use crate::condition::{Claim, Comparison, Condition, Observed, Quantifier, Term};
+use crate::condition::{Claim, Condition, Observed, Quantifier, Term};
 use crate::error::{Problem, Wrong};
 use crate::lex::Token;
+use crate::words::{COMPARISONS, QUANTIFIERS};
 
 /// How deep parentheses and negations may be nested.
 const DEEPEST: u32 = 256;
-
-const COMPARISONS: [(&str, Comparison); 7] = [
-    ("==", Comparison::Equal),
-    ("=", Comparison::Equal),
-    ("!=", Comparison::NotEqual),
-    ("<=", Comparison::LessOrEqual),
-    ("<", Comparison::Less),
-    (">=", Comparison::GreaterOrEqual),
-    (">", Comparison::Greater),
-];
 
 impl Parser<'_> {
     /// Whether the rows of instructions end here.
@@ -52,12 +43,6 @@ impl Parser<'_> {
     }
 
     fn quantifier(&mut self) -> Result<Option<Quantifier>, Wrong> {
-        if self.eat_word("exists")? {
-            return Ok(Some(Quantifier::Exists));
-        }
-        if self.eat_word("forall")? {
-            return Ok(Some(Quantifier::Forall));
-        }
         if self.eat("~")? || self.eat_word("not")? {
             return if self.eat_word("exists")? {
                 Ok(Some(Quantifier::NotExists))
@@ -65,7 +50,14 @@ impl Parser<'_> {
                 self.unexpected("`exists`")
             };
         }
-        Ok(None)
+        let quantifier = match &self.token {
+            Token::Word(word) => QUANTIFIERS.meaning(word),
+            _ => None,
+        };
+        if quantifier.is_some() {
+            self.advance()?;
+        }
+        Ok(quantifier)
     }
 
     /// What herd is asked to print: `locations [x; 0:r0;]`. It asks nothing.
@@ -126,10 +118,10 @@ impl Parser<'_> {
         }
         let left = self.term()?;
         let comparison = match self.token {
-            Token::Symbol(symbol) => COMPARISONS.into_iter().find(|(name, _)| *name == symbol),
+            Token::Symbol(symbol) => COMPARISONS.meaning(symbol),
             _ => None,
         };
-        let Some((_, comparison)) = comparison else {
+        let Some(comparison) = comparison else {
             return self.unexpected("a comparison: ==, !=, <, <=, > or >=");
         };
         self.advance()?;

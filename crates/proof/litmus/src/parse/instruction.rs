@@ -1,44 +1,12 @@
 //! What the instructions of both dialects have in common: modifiers in any order, operands, arithmetic and jumps.
 
-use wattle_ir::AtomicOp;
 use wattle_memory::ThreadId;
 
 use super::Parser;
-use crate::condition::Comparison;
 use crate::error::{Place, Problem, Wrong};
 use crate::lex::Token;
-use crate::program::{Dialect, Instruction, Operand, Operator, ReferenceId, Update};
-
-/// Branches, with their mnemonics.
-pub(crate) const BRANCHES: [(Comparison, &str); 6] = [
-    (Comparison::Equal, "beq"),
-    (Comparison::NotEqual, "bne"),
-    (Comparison::Less, "blt"),
-    (Comparison::LessOrEqual, "ble"),
-    (Comparison::Greater, "bgt"),
-    (Comparison::GreaterOrEqual, "bge"),
-];
-
-/// Atomic operators with one operand, with their mnemonics.
-pub(crate) const ATOMICS: [(AtomicOp, &str); 10] = [
-    (AtomicOp::Exchange, "exch"),
-    (AtomicOp::Add, "add"),
-    (AtomicOp::Sub, "sub"),
-    (AtomicOp::Min, "min"),
-    (AtomicOp::Max, "max"),
-    (AtomicOp::And, "and"),
-    (AtomicOp::Or, "or"),
-    (AtomicOp::Xor, "xor"),
-    (AtomicOp::Inc, "inc"),
-    (AtomicOp::Dec, "dec"),
-];
-
-/// What an atomic instruction does, before its operands are known.
-#[derive(Clone, Copy)]
-pub(super) enum AtomicKind {
-    Apply(AtomicOp),
-    CompareExchange,
-}
+use crate::program::{Dialect, Instruction, Operand, ReferenceId, Update};
+use crate::words::{ATOMICS, AtomicKind, PLAIN, Plain};
 
 /// A mnemonic, taken apart at its dots.
 pub(super) struct Mnemonic {
@@ -96,11 +64,7 @@ impl Mnemonic {
 
     /// The atomic operation, where one is named.
     pub fn atomic(&mut self) -> Option<AtomicKind> {
-        let kind = |text: &str| match text {
-            "cas" => Some(AtomicKind::CompareExchange),
-            _ => ATOMICS.into_iter().find(|(_, name)| *name == text).map(|(op, _)| AtomicKind::Apply(op)),
-        };
-        self.take(kind).map(|(kind, _)| kind)
+        self.take(|text| ATOMICS.meaning(text)).map(|(kind, _)| kind)
     }
 }
 
@@ -114,28 +78,28 @@ impl Parser<'_> {
     /// The instruction with that mnemonic.
     pub(super) fn instruction(&mut self, thread: ThreadId, word: &str, place: Place) -> Result<Instruction, Wrong> {
         let mnemonic = Mnemonic::new(word, place);
-        if let Some((comparison, _)) = BRANCHES.into_iter().find(|(_, name)| *name == word) {
-            let left = self.operand(thread)?;
-            self.comma()?;
-            let right = self.operand(thread)?;
-            self.comma()?;
-            return Ok(Instruction::Branch { comparison, left, right, to: self.jump(thread)? });
-        }
-        if let Some((operator, _)) = Operator::ALL.into_iter().find(|(_, name)| *name == word) {
-            let to = self.register(thread)?;
-            self.comma()?;
-            let left = self.operand(thread)?;
-            self.comma()?;
-            return Ok(Instruction::Compute { operator, to, left, right: self.operand(thread)? });
-        }
-        match word {
-            "goto" | "bra" => Ok(Instruction::Goto(self.jump(thread)?)),
-            "mov" => {
+        match PLAIN.meaning(word) {
+            Some(Plain::Branch(comparison)) => {
+                let left = self.operand(thread)?;
+                self.comma()?;
+                let right = self.operand(thread)?;
+                self.comma()?;
+                Ok(Instruction::Branch { comparison, left, right, to: self.jump(thread)? })
+            }
+            Some(Plain::Compute(operator)) => {
+                let to = self.register(thread)?;
+                self.comma()?;
+                let left = self.operand(thread)?;
+                self.comma()?;
+                Ok(Instruction::Compute { operator, to, left, right: self.operand(thread)? })
+            }
+            Some(Plain::Goto) => Ok(Instruction::Goto(self.jump(thread)?)),
+            Some(Plain::Move) => {
                 let to = self.register(thread)?;
                 self.comma()?;
                 Ok(Instruction::Move { to, value: self.operand(thread)? })
             }
-            _ => match self.dialect {
+            None => match self.dialect {
                 Dialect::Ptx => self.ptx(thread, mnemonic),
                 Dialect::Vulkan => self.vulkan(thread, mnemonic),
             },

@@ -1,8 +1,8 @@
 //! From text to a program.
 //!
 //! The shape of a file is read here: header, description, what memory and registers hold before, placements, rows of
-//! instructions, statements about the end. `barrier` says which barriers make no sense together, `instruction` knows what the dialects have in common, `ptx` and `vulkan`
-//! their mnemonics, `condition` the statements.
+//! instructions, statements about the end. `barrier` says which barriers make no sense together, `instruction` knows what
+//! the dialects have in common, `ptx` and `vulkan` their mnemonics, `condition` the statements.
 
 mod barrier;
 mod condition;
@@ -11,15 +11,14 @@ mod instruction;
 mod ptx;
 mod vulkan;
 
-pub(crate) use instruction::{ATOMICS, BRANCHES};
-
 use std::collections::HashMap;
 
-use wattle_memory::{Placement, ThreadId};
+use wattle_memory::{Level, Placement, ThreadId};
 
 use crate::error::{ParseError, Place, Problem, Wrong};
 use crate::lex::{Lexer, Token};
 use crate::program::{Dialect, Instruction, JumpTarget, Origin, Program, Reference, ReferenceId, Register, Thread};
+use crate::words::{DIALECTS, PTX_SCOPES, VULKAN_SCOPES};
 
 /// Reads a litmus file. `file` is what errors call it.
 ///
@@ -65,13 +64,9 @@ fn header(lexer: &mut Lexer<'_>) -> Result<(Dialect, String), Wrong> {
     let place = lexer.place();
     let line = lexer.title().trim();
     let (word, name) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let dialect = match word.to_ascii_lowercase().as_str() {
-        "ptx" => Dialect::Ptx,
-        "vulkan" => Dialect::Vulkan,
-        _ => {
-            let found = if word.is_empty() { "nothing".to_owned() } else { format!("`{word}`") };
-            return Err((place, Problem::unexpected(found, "`PTX` or `VULKAN` and a name")));
-        }
+    let Some(dialect) = DIALECTS.meaning(&word.to_ascii_uppercase()) else {
+        let found = if word.is_empty() { "nothing".to_owned() } else { format!("`{word}`") };
+        return Err((place, Problem::unexpected(found, "`PTX` or `VULKAN` and a name")));
     };
     Ok((dialect, name.trim().to_owned()))
 }
@@ -318,9 +313,9 @@ impl<'t> Parser<'t> {
     }
 
     fn placement(&mut self, thread: u32) -> Result<Placement, Wrong> {
-        let levels: &[&str] = match self.dialect {
-            Dialect::Ptx => &["cta", "gpu"],
-            Dialect::Vulkan => &["sg", "wg", "qf"],
+        let levels: Vec<&str> = match self.dialect {
+            Dialect::Ptx => PTX_SCOPES.up_to(Level::Device).collect(),
+            Dialect::Vulkan => VULKAN_SCOPES.up_to(Level::QueueFamily).collect(),
         };
         let mut groups = vec![None; levels.len()];
         loop {

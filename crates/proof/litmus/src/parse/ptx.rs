@@ -3,53 +3,21 @@
 use wattle_memory::{Label, Level, ThreadId};
 
 use super::Parser;
-use super::instruction::{AtomicKind, Loaded, Mnemonic};
+use super::instruction::{Loaded, Mnemonic};
 use crate::error::{Problem, Wrong};
 use crate::program::Instruction;
+use crate::words::{ATOMICS, AtomicKind, Head, Order, PTX_BARRIERS, PTX_HEADS, PTX_ORDERS, PTX_SCOPES};
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
-    Weak,
-    Relaxed,
-    Acquire,
-    Release,
-    AcquireRelease,
-    Volatile,
-    Sc,
+fn scopes() -> String {
+    format!("a scope: {}", PTX_SCOPES.list())
 }
-
-impl Order {
-    fn of(text: &str) -> Option<Order> {
-        Some(match text {
-            "weak" => Order::Weak,
-            "relaxed" => Order::Relaxed,
-            "acquire" => Order::Acquire,
-            "release" => Order::Release,
-            "acq_rel" => Order::AcquireRelease,
-            "volatile" => Order::Volatile,
-            "sc" => Order::Sc,
-            _ => return None,
-        })
-    }
-
-    fn acquires(self) -> bool {
-        matches!(self, Order::Acquire | Order::AcquireRelease)
-    }
-
-    fn releases(self) -> bool {
-        matches!(self, Order::Release | Order::AcquireRelease)
-    }
-}
-
-const SCOPES: &str = "a scope: cta, gpu or sys";
 
 fn scope(text: &str) -> Option<Level> {
-    Some(match text {
-        "cta" => Level::Block,
-        "gpu" => Level::Device,
-        "sys" => Level::System,
-        _ => return None,
-    })
+    PTX_SCOPES.meaning(text)
+}
+
+fn order(text: &str) -> Option<Order> {
+    PTX_ORDERS.meaning(text)
 }
 
 /// Mnemonics and modifiers that leave the generic proxy.
@@ -64,14 +32,15 @@ impl Parser<'_> {
         if PROXY_HEADS.contains(&head.as_str()) || mnemonic.left().any(|part| PROXY_MODIFIERS.contains(&part)) {
             return Err((mnemonic.place, Problem::Proxy { instruction: mnemonic.whole }));
         }
-        match head.as_str() {
-            "ld" => self.ptx_load(thread, &mut mnemonic),
-            "st" => self.ptx_store(thread, &mut mnemonic),
-            "atom" | "red" => self.ptx_atomic(thread, &mut mnemonic, head == "atom"),
-            "fence" => ptx_fence(&mut mnemonic),
-            "membar" => ptx_membar(&mut mnemonic),
-            "bar" | "barrier" => self.ptx_barrier(thread, &mut mnemonic),
-            _ => mnemonic.missing(
+        match PTX_HEADS.meaning(&head) {
+            Some(Head::Load) => self.ptx_load(thread, &mut mnemonic),
+            Some(Head::Store) => self.ptx_store(thread, &mut mnemonic),
+            Some(Head::Update) => self.ptx_atomic(thread, &mut mnemonic, true),
+            Some(Head::Reduce) => self.ptx_atomic(thread, &mut mnemonic, false),
+            Some(Head::Fence) => ptx_fence(&mut mnemonic),
+            Some(Head::OldFence) => ptx_membar(&mut mnemonic),
+            Some(Head::Barrier) => self.ptx_barrier(thread, &mut mnemonic),
+            Some(Head::MakeAvailable | Head::MakeVisible) | None => mnemonic.missing(
                 "an instruction: ld, st, atom, red, fence, membar, bar, mov, arithmetic (add, sub, …), a branch (beq, \
                  bne, …) or goto",
             ),
@@ -79,7 +48,7 @@ impl Parser<'_> {
     }
 
     fn ptx_load(&mut self, thread: ThreadId, mnemonic: &mut Mnemonic) -> Result<Instruction, Wrong> {
-        let (order, level) = access(mnemonic, &[Order::Acquire], "weak, relaxed, acquire or volatile")?;
+        let (order, level) = access(mnemonic, Order::ACQUIRE, "weak, relaxed, acquire or volatile")?;
         let (to, from) = self.load_operands(thread)?;
         let from = match from {
             Loaded::Value(value) => return Ok(Instruction::Move { to, value }),
@@ -94,7 +63,7 @@ impl Parser<'_> {
     }
 
     fn ptx_store(&mut self, thread: ThreadId, mnemonic: &mut Mnemonic) -> Result<Instruction, Wrong> {
-        let (order, level) = access(mnemonic, &[Order::Release], "weak, relaxed, release or volatile")?;
+        let (order, level) = access(mnemonic, Order::RELEASE, "weak, relaxed, release or volatile")?;
         let to = self.location(thread)?;
         self.comma()?;
         let value = self.operand(thread)?;
@@ -108,8 +77,8 @@ impl Parser<'_> {
 
     fn ptx_atomic(&mut self, thread: ThreadId, mnemonic: &mut Mnemonic, result: bool) -> Result<Instruction, Wrong> {
         const ORDERS: &str = "relaxed, acquire, release or acq_rel";
-        let order = match mnemonic.take(Order::of) {
-            None => Order::Relaxed,
+        let order = match mnemonic.take(order) {
+            None => Order::RELAXED,
             Some((Order::Weak | Order::Volatile | Order::Sc, place)) => {
                 return Err((place, Problem::unexpected(format!("`{}`", mnemonic.whole), ORDERS)));
             }
@@ -117,7 +86,7 @@ impl Parser<'_> {
         };
         let level = mnemonic.take(scope).map_or(Level::Device, |(level, _)| level);
         let kind = mnemonic.atomic();
-        mnemonic.finish(&format!("{SCOPES}, an order: {ORDERS}, or an operation: {}", operations(result)))?;
+        mnemonic.finish(&format!("{}, an order: {ORDERS}, or an operation: {}", scopes(), operations(result)))?;
         let kind = match kind {
             Some(AtomicKind::CompareExchange) if !result => None,
             kind => kind,
@@ -138,11 +107,7 @@ impl Parser<'_> {
         const EXPECTED: &str = "`bar.cta.sync` or `bar.cta.arrive`";
         mnemonic.has("cta");
         mnemonic.has("aligned");
-        let waits = mnemonic.take(|text| match text {
-            "sync" => Some(true),
-            "arrive" => Some(false),
-            _ => None,
-        });
+        let waits = mnemonic.take(|text| PTX_BARRIERS.meaning(text));
         mnemonic.finish(EXPECTED)?;
         let Some((waits, _)) = waits else { return mnemonic.missing(EXPECTED) };
         let operands = self.barrier_operands(thread)?;
@@ -158,50 +123,48 @@ impl Parser<'_> {
     }
 }
 
-fn operations(result: bool) -> &'static str {
-    if result {
-        "exch, cas, add, sub, min, max, and, or, xor, inc or dec"
-    } else {
-        "add, sub, min, max, and, or, xor, inc, dec or exch"
-    }
+/// The operations of `atom`, or of `red`, whose compare-exchange would be of no use.
+fn operations(result: bool) -> String {
+    let all = ATOMICS.list();
+    if result { all } else { all.replacen("exch, cas, ", "", 1).replacen(" or dec", ", dec or exch", 1) }
 }
 
 /// The order and scope of a load or store; no scope where it is weak.
-fn access(mnemonic: &mut Mnemonic, allowed: &[Order], expected: &str) -> Result<(Order, Option<Level>), Wrong> {
-    let order = match mnemonic.take(Order::of) {
+fn access(mnemonic: &mut Mnemonic, allowed: Order, expected: &str) -> Result<(Order, Option<Level>), Wrong> {
+    let order = match mnemonic.take(order) {
         None => Order::Weak,
-        Some((order @ (Order::Weak | Order::Relaxed | Order::Volatile), _)) => order,
-        Some((order, _)) if allowed.contains(&order) => order,
+        Some((order @ (Order::Weak | Order::RELAXED | Order::Volatile), _)) => order,
+        Some((order, _)) if order == allowed => order,
         Some((_, place)) => return Err((place, Problem::unexpected(format!("`{}`", mnemonic.whole), expected))),
     };
     let level = mnemonic.take(scope).map(|(level, _)| level);
-    mnemonic.finish(&format!("an order: {expected}, or {SCOPES}"))?;
+    mnemonic.finish(&format!("an order: {expected}, or {}", scopes()))?;
     match (order, level) {
         (Order::Weak, _) => Ok((order, None)),
         // 8.4: a volatile operation is treated as a relaxed one of system scope.
         (Order::Volatile, _) => Ok((order, Some(Level::System))),
         (_, Some(level)) => Ok((order, Some(level))),
-        (_, None) => mnemonic.missing(SCOPES),
+        (_, None) => mnemonic.missing(&scopes()),
     }
 }
 
 fn ptx_fence(mnemonic: &mut Mnemonic) -> Result<Instruction, Wrong> {
     const ORDERS: &str = "an order: sc, acq_rel, acquire or release";
-    let order = match mnemonic.take(Order::of) {
-        None => Order::AcquireRelease,
-        Some((Order::Weak | Order::Relaxed | Order::Volatile, place)) => {
+    let order = match mnemonic.take(order) {
+        None => Order::ACQ_REL,
+        Some((Order::Weak | Order::RELAXED | Order::Volatile, place)) => {
             return Err((place, Problem::unexpected(format!("`{}`", mnemonic.whole), ORDERS)));
         }
         Some((order, _)) => order,
     };
     let level = mnemonic.take(scope).map(|(level, _)| level);
-    mnemonic.finish(&format!("{ORDERS}, or {SCOPES}"))?;
-    let Some(level) = level else { return mnemonic.missing(SCOPES) };
+    mnemonic.finish(&format!("{ORDERS}, or {}", scopes()))?;
+    let Some(level) = level else { return mnemonic.missing(&scopes()) };
     let fence = Label::fence(level);
     Ok(Instruction::Fence(match order {
         Order::Sc => fence.sequentially_consistent(),
-        Order::Acquire => fence.acquiring(),
-        Order::Release => fence.releasing(),
+        Order::ACQUIRE => fence.acquiring(),
+        Order::RELEASE => fence.releasing(),
         _ => fence.acquiring().releasing(),
     }))
 }

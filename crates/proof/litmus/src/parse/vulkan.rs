@@ -6,31 +6,21 @@ use wattle_ir::AtomicOp;
 use wattle_memory::{Classes, Kind, Label, Level, ThreadId};
 
 use super::Parser;
-use super::instruction::{AtomicKind, Loaded, Mnemonic};
+use super::instruction::{Loaded, Mnemonic};
 use crate::error::{Place, Problem, Wrong};
 use crate::program::Instruction;
+use crate::words::{ATOMICS, AtomicKind, CLASSES, Head, VULKAN_HEADS, VULKAN_ORDERS, VULKAN_SCOPES};
 
-const SCOPES: &str = "a scope: sg, wg, qf or dv";
-const STORAGE: &str = "a storage class: sc0, sc1, sc2 or sc3";
+fn scopes() -> String {
+    format!("a scope: {}", VULKAN_SCOPES.list())
+}
 
-fn scope(text: &str) -> Option<Level> {
-    Some(match text {
-        "sg" => Level::Subgroup,
-        "wg" => Level::Block,
-        "qf" => Level::QueueFamily,
-        "dv" => Level::Device,
-        _ => return None,
-    })
+fn storage_classes() -> String {
+    format!("a storage class: {}", CLASSES.list())
 }
 
 fn class(text: &str) -> Option<Classes> {
-    Some(match text {
-        "sc0" => Classes(1),
-        "sc1" => Classes(2),
-        "sc2" => Classes(4),
-        "sc3" => Classes(8),
-        _ => return None,
-    })
+    CLASSES.meaning(text)
 }
 
 fn semantic_class(text: &str) -> Option<Classes> {
@@ -38,16 +28,6 @@ fn semantic_class(text: &str) -> Option<Classes> {
         "semsc01" => Some(Classes(3)),
         _ => class(text.strip_prefix("sem")?),
     }
-}
-
-/// `acq`, `rel` or `acq_rel`: whether it acquires, whether it releases.
-fn order(text: &str) -> Option<(bool, bool)> {
-    Some(match text {
-        "acq" => (true, false),
-        "rel" => (false, true),
-        "acq_rel" => (true, true),
-        _ => return None,
-    })
 }
 
 /// What every mnemonic may say.
@@ -63,13 +43,13 @@ struct Flags {
 impl Flags {
     fn take(mnemonic: &mut Mnemonic) -> Result<Flags, Wrong> {
         let (mut acquire, mut release) = (None, None);
-        while let Some(((acquires, releases), place)) =
-            mnemonic.take(|text| order(text).filter(|(a, r)| !(*a && acquire.is_some() || *r && release.is_some())))
-        {
+        while let Some(((acquires, releases), place)) = mnemonic.take(|text| {
+            VULKAN_ORDERS.meaning(text).filter(|(a, r)| !(*a && acquire.is_some() || *r && release.is_some()))
+        }) {
             acquire = acquire.or(acquires.then_some(place));
             release = release.or(releases.then_some(place));
         }
-        let level = mnemonic.take(scope).map(|(level, _)| level);
+        let level = mnemonic.take(|text| VULKAN_SCOPES.meaning(text)).map(|(level, _)| level);
         let mut semantics = Classes::NONE;
         while let Some((classes, _)) =
             mnemonic.take(|text| semantic_class(text).filter(|classes| classes.0 & semantics.0 == 0))
@@ -104,18 +84,19 @@ impl Flags {
 
 impl Parser<'_> {
     pub(super) fn vulkan(&mut self, thread: ThreadId, mut mnemonic: Mnemonic) -> Result<Instruction, Wrong> {
-        match mnemonic.head.as_str() {
-            "ld" => self.vulkan_load(thread, &mut mnemonic),
-            "st" => self.vulkan_store(thread, &mut mnemonic),
-            "rmw" => self.vulkan_update(thread, &mut mnemonic),
-            "membar" => vulkan_fence(&mut mnemonic),
-            "cbar" => self.vulkan_barrier(thread, &mut mnemonic),
-            "avdevice" | "visdevice" => {
-                mnemonic.finish("no modifier")?;
-                let kind = if mnemonic.head == "avdevice" { Kind::MakeAvailable } else { Kind::MakeVisible };
-                Ok(Instruction::Fence(Label { kind, ..Label::fence(Level::Device) }))
-            }
-            _ => mnemonic.missing(
+        let of_device = |mnemonic: &Mnemonic, kind| {
+            mnemonic.finish("no modifier")?;
+            Ok(Instruction::Fence(Label { kind, ..Label::fence(Level::Device) }))
+        };
+        match VULKAN_HEADS.meaning(&mnemonic.head) {
+            Some(Head::Load) => self.vulkan_load(thread, &mut mnemonic),
+            Some(Head::Store) => self.vulkan_store(thread, &mut mnemonic),
+            Some(Head::Update) => self.vulkan_update(thread, &mut mnemonic),
+            Some(Head::Fence) => vulkan_fence(&mut mnemonic),
+            Some(Head::Barrier) => self.vulkan_barrier(thread, &mut mnemonic),
+            Some(Head::MakeAvailable) => of_device(&mnemonic, Kind::MakeAvailable),
+            Some(Head::MakeVisible) => of_device(&mnemonic, Kind::MakeVisible),
+            Some(Head::Reduce | Head::OldFence) | None => mnemonic.missing(
                 "an instruction: ld, st, rmw, membar, cbar, avdevice, visdevice, mov, arithmetic (add, sub, …), a \
                  branch (beq, bne, …) or goto",
             ),
@@ -130,7 +111,7 @@ impl Parser<'_> {
             Loaded::Value(value) => return Ok(Instruction::Move { to, value }),
             Loaded::Memory(from) => from,
         };
-        let Some(label) = access else { return mnemonic.missing(STORAGE) };
+        let Some(label) = access else { return mnemonic.missing(&storage_classes()) };
         if let (Some(place), None) = (flags.release, flags.acquire) {
             return Err((
                 place,
@@ -142,7 +123,9 @@ impl Parser<'_> {
 
     fn vulkan_store(&mut self, thread: ThreadId, mnemonic: &mut Mnemonic) -> Result<Instruction, Wrong> {
         let flags = Flags::take(mnemonic)?;
-        let Some(label) = access(mnemonic, &flags, Kind::Write, "av")? else { return mnemonic.missing(STORAGE) };
+        let Some(label) = access(mnemonic, &flags, Kind::Write, "av")? else {
+            return mnemonic.missing(&storage_classes());
+        };
         if let (Some(place), None) = (flags.acquire, flags.release) {
             return Err((
                 place,
@@ -162,12 +145,13 @@ impl Parser<'_> {
         }
         let storage = mnemonic.take(class);
         let kind = mnemonic.atomic().unwrap_or(AtomicKind::Apply(AtomicOp::Exchange));
-        mnemonic.finish(
-            "an order: acq, rel or acq_rel, a scope, a storage class, semantics (semsc0 to semsc3, semav, semvis), or an \
-             operation: exch, cas, add, sub, min, max, and, or, xor, inc or dec",
-        )?;
-        let Some((storage, _)) = storage else { return mnemonic.missing(STORAGE) };
-        let Some(level) = flags.level else { return mnemonic.missing(SCOPES) };
+        mnemonic.finish(&format!(
+            "an order: {}, a scope, a storage class, semantics (semsc0 to semsc3, semav, semvis), or an operation: {}",
+            VULKAN_ORDERS.list(),
+            ATOMICS.list(),
+        ))?;
+        let Some((storage, _)) = storage else { return mnemonic.missing(&storage_classes()) };
+        let Some(level) = flags.level else { return mnemonic.missing(&scopes()) };
         let updated = self.update_operands(thread, kind)?;
         let half = Label { coherent: true, ..Label::atomic_read(level).of(storage) };
         let read = flags.ordered(half, flags.acquire.is_some(), false);
@@ -208,7 +192,7 @@ fn access(mnemonic: &mut Mnemonic, flags: &Flags, kind: Kind, coherence: &str) -
         ));
     }
     if atomic && flags.level.is_none() {
-        return mnemonic.missing(SCOPES);
+        return mnemonic.missing(&scopes());
     }
     if let (Some(place), false) = (flags.acquire.or(flags.release), atomic) {
         return Err((place, Problem::unexpected(format!("`{}`", mnemonic.whole), "`atom`, as only atomics order")));
@@ -227,7 +211,7 @@ fn access(mnemonic: &mut Mnemonic, flags: &Flags, kind: Kind, coherence: &str) -
 fn fence(mnemonic: &mut Mnemonic) -> Result<Label, Wrong> {
     let flags = Flags::take(mnemonic)?;
     mnemonic.finish("an order: acq, rel or acq_rel, a scope, or semantics (semsc0 to semsc3, semav, semvis)")?;
-    let Some(level) = flags.level else { return mnemonic.missing(SCOPES) };
+    let Some(level) = flags.level else { return mnemonic.missing(&scopes()) };
     Ok(flags.ordered(Label::fence(level), flags.acquire.is_some(), flags.release.is_some()))
 }
 

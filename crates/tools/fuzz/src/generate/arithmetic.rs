@@ -51,10 +51,18 @@ impl Generator<'_> {
 
     /// A value of that type, of at most so many operators on the way to a leaf.
     pub(super) fn value(&mut self, ty: Type, depth: u32) -> ExprId {
-        if depth == 0 {
+        let place = self.random.place();
+        let value = self.any_value(ty, depth);
+        self.random.mark(place);
+        value
+    }
+
+    fn any_value(&mut self, ty: Type, depth: u32) -> ExprId {
+        let choice = if depth == 0 { 0 } else { self.random.below(24) };
+        if choice == 0 {
             return self.leaf(ty);
         }
-        if self.random.one_in(8)
+        if choice > 20
             && let Some(known) = self.known_value(ty)
         {
             return known;
@@ -83,16 +91,17 @@ impl Generator<'_> {
             slots.extend(self.of_type(&self.readable, ty));
         }
         let scalars: Vec<_> = self.scalars.iter().filter(|(of, _)| *of == ty).map(|(_, id)| *id).collect();
-        match self.random.below(8) {
-            0..=3 if !slots.is_empty() => {
+        match self.random.below(9) {
+            0 => self.zero(ty),
+            1..=4 if !slots.is_empty() => {
                 let slot = self.random.pick(&slots);
                 self.value_of(slot)
             }
-            4 if !scalars.is_empty() => {
+            5 if !scalars.is_empty() => {
                 let scalar = self.random.pick(&scalars);
                 self.push(ty, Expr::Param(scalar))
             }
-            5 | 6 if ty == Type::U32 => self.place_in_launch(),
+            6 | 7 if ty == Type::U32 => self.place_in_launch(),
             _ => self.constant(ty),
         }
     }

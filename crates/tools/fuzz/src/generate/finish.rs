@@ -120,6 +120,10 @@ impl Generator<'_> {
         let order = if fences.is_some() { UpdateOrder::Relaxed } else { UpdateOrder::AcqRel };
         let (op, index) = (AtomicOp::Add, vec![zero]);
         out.push(Stmt::AtomicUpdate { dst: before, op, place: counter, index, operand: one, order, scope, site });
+        // Now and then nobody reads them.
+        if self.random.below(16) == 0 {
+            return;
+        }
         let mut then = Vec::new();
         if let Some((_, order)) = fences {
             let site = self.site();

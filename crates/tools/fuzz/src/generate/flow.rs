@@ -10,7 +10,13 @@ const MOST_REPEATS: u32 = 24;
 impl Generator<'_> {
     /// A statement, and those that it needs; blocks nest at most so deep.
     pub(super) fn statement(&mut self, depth: u32, jumps: &mut Vec<Jump>, out: &mut Vec<Stmt>) {
+        let place = self.random.place();
         self.budget = self.budget.saturating_sub(1);
+        self.any_statement(depth, jumps, out);
+        self.random.mark(place);
+    }
+
+    fn any_statement(&mut self, depth: u32, jumps: &mut Vec<Jump>, out: &mut Vec<Stmt>) {
         match self.random.below(if depth == 0 { 20 } else { 27 }) {
             0..=4 => self.assignment(out),
             5 | 6 => self.division(out),
@@ -49,8 +55,10 @@ impl Generator<'_> {
 
     fn nested(&mut self, depth: u32, jumps: &mut Vec<Jump>) -> Vec<Stmt> {
         let mut block = Vec::new();
-        for _ in 0..self.random.within(1, 4) {
+        let mut count = 0;
+        while count == 0 || self.random.more(count, 4) {
             self.statement(depth - 1, jumps, &mut block);
+            count += 1;
             // What stands behind a jump is never done; now and then something does.
             let over = matches!(block.last(), Some(Stmt::Break(_) | Stmt::Continue(_)));
             if self.budget == 0 || (over && !self.random.one_in(4)) {
@@ -79,7 +87,9 @@ impl Generator<'_> {
     }
 
     fn assertion(&mut self, out: &mut Vec<Stmt>) {
-        let condition = if self.wrong() { self.value(Type::Bool, 2) } else { self.truism() };
+        // Assertions are few, and other faults come first.
+        let wrong = self.profile.faults && self.random.one_in(3);
+        let condition = if wrong { self.value(Type::Bool, 2) } else { self.truism() };
         out.push(Stmt::Assert { condition, message: "it holds".into(), site: self.site() });
     }
 

@@ -29,32 +29,50 @@ use wattle_ir::{AtomicOp, Expr, ExprId, Kernel, Label, LocalId, ParamId, Place, 
 
 use crate::case::{ArgumentValue, Case};
 use crate::profile::Profile;
-use crate::random::Random;
+use crate::random::{Choices, Random};
 
 /// The random case of that seed: the same for ever, as long as the generator is not changed.
 ///
 /// Its kernel is well typed, and its launch has no race, reads no memory that nobody wrote, ends, and leaves the same
 /// bytes under every scheduling. Unless the profile asks for faults, it has none.
 pub fn generate(seed: u64, profile: &Profile) -> Case {
-    let mut generator = Generator::new(seed, profile);
+    Case { note: format!("seed {seed}"), ..make(profile, Random::seeded(seed)).case }
+}
+
+/// A case with the choices that make it.
+pub(crate) struct Made {
+    pub(crate) case: Case,
+    pub(crate) choices: Choices,
+    pub(crate) spans: Vec<(usize, usize, usize)>,
+}
+
+/// The case of these choices, and those of them that it took.
+pub(crate) fn make(profile: &Profile, random: Random) -> Made {
+    let mut generator = Generator::new(random, profile);
     generator.set_up();
     let mut body = Vec::new();
+    generator.random.turn_page();
     generator.begin(&mut body);
+    generator.random.turn_page();
     generator.phases(&mut body);
+    generator.random.turn_page();
     generator.finish(&mut body);
     generator.kernel.body = body;
-    Case {
-        note: format!("seed {seed}"),
+    let case = Case {
+        note: String::new(),
         blocks: generator.shape.blocks,
         threads: generator.shape.threads,
         shared_len: generator.shared_len,
         arguments: generator.arguments,
         kernel: generator.kernel,
-    }
+    };
+    Made { case, choices: generator.random.made, spans: generator.random.spans }
 }
 
 /// The file that sites of random kernels name.
 const FILE: &str = "random";
+/// One part of a kernel in so many ends before it is as large as it may be.
+const END: u32 = 500;
 /// How large, as a tree, an expression may be that is used again.
 const MOST_SHARED: u32 = 24;
 
@@ -198,10 +216,10 @@ struct Generator<'p> {
 }
 
 impl<'p> Generator<'p> {
-    fn new(seed: u64, profile: &'p Profile) -> Generator<'p> {
+    fn new(random: Random, profile: &'p Profile) -> Generator<'p> {
         let site = Site { file: FILE, line: 1, column: 1 };
         Generator {
-            random: Random::seeded(seed),
+            random,
             profile,
             kernel: Kernel {
                 name: "random".into(),
@@ -250,13 +268,13 @@ impl<'p> Generator<'p> {
     fn phases(&mut self, out: &mut Vec<Stmt>) {
         // A third of the statements is for the last part, where threads may return.
         self.budget = (self.profile.size * 2 / 3).max(1);
-        while self.budget > 0 {
+        while self.budget > 0 && self.random.more(0, END) {
             self.uniform_item(2, &mut Vec::new(), out);
         }
         self.open_all(out);
         self.tail = true;
         self.budget = (self.profile.size / 3).max(1);
-        while self.budget > 0 {
+        while self.budget > 0 && self.random.more(0, END) {
             self.statement(3, &mut Vec::new(), out);
         }
     }

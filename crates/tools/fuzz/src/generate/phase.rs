@@ -17,10 +17,18 @@ pub(super) struct UniformJump {
 impl Generator<'_> {
     /// Something that all threads of the block do together.
     pub(super) fn uniform_item(&mut self, depth: u32, jumps: &mut Vec<UniformJump>, out: &mut Vec<Stmt>) {
+        let place = self.random.place();
+        self.any_uniform_item(depth, jumps, out);
+        self.random.mark(place);
+    }
+
+    fn any_uniform_item(&mut self, depth: u32, jumps: &mut Vec<UniformJump>, out: &mut Vec<Stmt>) {
         match self.random.below(if depth == 0 { 9 } else { 14 }) {
             0..=3 => {
-                for _ in 0..self.random.within(1, 4) {
+                let mut count = 0;
+                while count == 0 || self.random.more(count, 4) {
                     self.statement(3, &mut Vec::new(), out);
+                    count += 1;
                 }
             }
             4 | 5 => {
@@ -55,8 +63,10 @@ impl Generator<'_> {
     /// A block after which all memory is in the states that it has now.
     fn uniform_block(&mut self, depth: u32, jumps: &mut Vec<UniformJump>) -> Vec<Stmt> {
         let (before, mut block) = (self.states(), Vec::new());
-        for _ in 0..self.random.within(1, 3) {
+        let mut count = 0;
+        while count == 0 || self.random.more(count, 3) {
             self.uniform_item(depth - 1, jumps, &mut block);
+            count += 1;
         }
         self.restore(before, &mut block);
         block
@@ -154,7 +164,7 @@ impl Generator<'_> {
     /// Opens all memory whose state can change.
     pub(super) fn open_all(&mut self, out: &mut Vec<Stmt>) {
         let wanted = self.regions.iter().map(|region| if region.fixed { region.state } else { State::Open }).collect();
-        self.change(wanted, out);
+        self.restore(wanted, out);
     }
 
     fn restore(&mut self, wanted: Vec<State>, out: &mut Vec<Stmt>) {

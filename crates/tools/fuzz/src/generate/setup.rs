@@ -29,6 +29,7 @@ impl Generator<'_> {
     /// Chooses the shape, the parameters and the arguments.
     pub(super) fn set_up(&mut self) {
         self.shape = self.random_shape();
+        self.random.turn_page();
         let mut wishes = vec![Wish::Digest];
         wishes.extend((0..self.random.within(2, 5)).map(|_| Wish::Scalar));
         let parts = [Access::PerItem, Access::Shared, Access::Shared, Access::Atomic];
@@ -76,12 +77,12 @@ impl Generator<'_> {
 
     /// Numbers whose product is `number`.
     fn factors(&mut self, mut number: u32, rank: usize) -> Vec<u32> {
-        let mut factors = vec![1; rank];
+        let (mut factors, mut random) = (vec![1; rank], self.random.branch());
         let mut divisor = 2;
         while number > 1 {
             if number.is_multiple_of(divisor) {
                 number /= divisor;
-                factors[self.random.below(rank as u32) as usize] *= divisor;
+                factors[random.below(rank as u32) as usize] *= divisor;
             } else {
                 divisor += 1;
             }
@@ -123,7 +124,10 @@ impl Generator<'_> {
         });
         let mut value = ViewValue { extent: extent.to_vec(), before, after, contents: Vec::new() };
         let count = value.buffer_extent().iter().product();
+        let branch = self.random.branch();
+        let outer = std::mem::replace(&mut self.random, branch);
         value.contents = (0..count).map(|_| content(self)).collect();
+        self.random = outer;
         Place::Param(self.param(ParamKind::View { access, element, rank }, ArgumentValue::View(value)))
     }
 

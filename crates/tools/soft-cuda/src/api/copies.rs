@@ -2,85 +2,12 @@
 
 use std::ffi::c_void;
 
-use super::call;
+use super::must;
+use crate::driver::context;
 use crate::driver::status::{Done, Status};
-use crate::driver::stream;
-use crate::driver::transfer::{self, Rows, Side, Where};
+use crate::driver::transfer::{self, Rows, Side, Where, bytes as copy_bytes, fill};
 
 use Where::{Device, Either, Host};
-
-/// `cuMemcpy`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpy(to: u64, from: u64, bytes: usize) -> Status {
-    call("cuMemcpy", || transfer::bytes((to, Either), (from, Either), bytes, None))
-}
-
-/// `cuMemcpyAsync`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyAsync(to: u64, from: u64, bytes: usize, on: usize) -> Status {
-    call("cuMemcpyAsync", || transfer::bytes((to, Either), (from, Either), bytes, Some(on)))
-}
-
-/// `cuMemcpyHtoD_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyHtoD_v2(to: u64, from: *const c_void, bytes: usize) -> Status {
-    call("cuMemcpyHtoD_v2", || transfer::bytes((to, Device), (from as u64, Host), bytes, None))
-}
-
-/// `cuMemcpyHtoDAsync_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, on: usize) -> Status {
-    call("cuMemcpyHtoDAsync_v2", || transfer::bytes((to, Device), (from as u64, Host), bytes, Some(on)))
-}
-
-/// `cuMemcpyDtoH_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyDtoH_v2(to: *mut c_void, from: u64, bytes: usize) -> Status {
-    call("cuMemcpyDtoH_v2", || transfer::bytes((to as u64, Host), (from, Device), bytes, None))
-}
-
-/// `cuMemcpyDtoHAsync_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, bytes: usize, on: usize) -> Status {
-    call("cuMemcpyDtoHAsync_v2", || transfer::bytes((to as u64, Host), (from, Device), bytes, Some(on)))
-}
-
-/// `cuMemcpyDtoD_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyDtoD_v2(to: u64, from: u64, bytes: usize) -> Status {
-    call("cuMemcpyDtoD_v2", || transfer::bytes((to, Device), (from, Device), bytes, None))
-}
-
-/// `cuMemcpyDtoDAsync_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, on: usize) -> Status {
-    call("cuMemcpyDtoDAsync_v2", || transfer::bytes((to, Device), (from, Device), bytes, Some(on)))
-}
-
-/// `cuMemcpyPeer`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyPeer(
-    to: u64,
-    _to_context: usize,
-    from: u64,
-    _from_context: usize,
-    bytes: usize,
-) -> Status {
-    call("cuMemcpyPeer", || transfer::bytes((to, Device), (from, Device), bytes, None))
-}
-
-/// `cuMemcpyPeerAsync`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyPeerAsync(
-    to: u64,
-    _to_context: usize,
-    from: u64,
-    _from_context: usize,
-    bytes: usize,
-    on: usize,
-) -> Status {
-    call("cuMemcpyPeerAsync", || transfer::bytes((to, Device), (from, Device), bytes, Some(on)))
-}
 
 /// `CUDA_MEMCPY2D`
 #[repr(C)]
@@ -148,6 +75,10 @@ struct Half {
 }
 
 impl Half {
+    fn of(kind: u32, host: u64, device: u64, first: [usize; 3], [pitch, plane]: [usize; 2]) -> Half {
+        Half { kind, host, device, first, pitch, plane }
+    }
+
     /// The address of the first byte, and the distances of rows and planes.
     fn place(&self, width: usize) -> Done<(u64, Where, [usize; 2])> {
         let (base, place) = match self.kind {
@@ -168,7 +99,7 @@ impl Half {
 }
 
 fn copy(to: &Half, from: &Half, extent: [usize; 3], on: Option<usize>) -> Done {
-    let (stream, context) = stream::resolve(on.unwrap_or(0))?;
+    let (stream, context) = context::resolve(on.unwrap_or(0))?;
     let [width, height, depth] = extent;
     if extent.contains(&0) {
         return Ok(());
@@ -183,175 +114,67 @@ fn copy(to: &Half, from: &Half, extent: [usize; 3], on: Option<usize>) -> Done {
 }
 
 fn copy2(of: *const Copy2D, on: Option<usize>) -> Done {
-    if of.is_null() {
-        return Err(Status::ERROR_INVALID_VALUE);
-    }
+    must(!of.is_null())?;
     // SAFETY: the caller of the exported function vouches for it.
     let c = unsafe { *of };
-    let from = Half {
-        kind: c.src_type,
-        host: c.src_host,
-        device: c.src_device,
-        first: [c.src_x, c.src_y, 0],
-        pitch: c.src_pitch,
-        plane: 0,
-    };
-    let to = Half {
-        kind: c.dst_type,
-        host: c.dst_host,
-        device: c.dst_device,
-        first: [c.dst_x, c.dst_y, 0],
-        pitch: c.dst_pitch,
-        plane: 0,
-    };
+    let from = Half::of(c.src_type, c.src_host, c.src_device, [c.src_x, c.src_y, 0], [c.src_pitch, 0]);
+    let to = Half::of(c.dst_type, c.dst_host, c.dst_device, [c.dst_x, c.dst_y, 0], [c.dst_pitch, 0]);
     copy(&to, &from, [c.width, c.height, 1], on)
 }
 
 fn copy3(of: *const Copy3D, on: Option<usize>) -> Done {
-    if of.is_null() {
-        return Err(Status::ERROR_INVALID_VALUE);
-    }
+    must(!of.is_null())?;
     // SAFETY: the caller of the exported function vouches for it.
     let c = unsafe { *of };
     let plane = |height: usize| if height == 0 { c.height } else { height };
-    let from = Half {
-        kind: c.src_type,
-        host: c.src_host,
-        device: c.src_device,
-        first: [c.src_x, c.src_y, c.src_z],
-        pitch: c.src_pitch,
-        plane: plane(c.src_height),
-    };
-    let to = Half {
-        kind: c.dst_type,
-        host: c.dst_host,
-        device: c.dst_device,
-        first: [c.dst_x, c.dst_y, c.dst_z],
-        pitch: c.dst_pitch,
-        plane: plane(c.dst_height),
-    };
+    let from =
+        Half::of(c.src_type, c.src_host, c.src_device, [c.src_x, c.src_y, c.src_z], [c.src_pitch, plane(c.src_height)]);
+    let to =
+        Half::of(c.dst_type, c.dst_host, c.dst_device, [c.dst_x, c.dst_y, c.dst_z], [c.dst_pitch, plane(c.dst_height)]);
     copy(&to, &from, [c.width, c.height, c.depth], on)
 }
 
-/// `cuMemcpy2D_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpy2D_v2(of: *const Copy2D) -> Status {
-    call("cuMemcpy2D_v2", || copy2(of, None))
-}
-
-/// `cuMemcpy2DUnaligned_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpy2DUnaligned_v2(of: *const Copy2D) -> Status {
-    call("cuMemcpy2DUnaligned_v2", || copy2(of, None))
-}
-
-/// `cuMemcpy2DAsync_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpy2DAsync_v2(of: *const Copy2D, on: usize) -> Status {
-    call("cuMemcpy2DAsync_v2", || copy2(of, Some(on)))
-}
-
-/// `cuMemcpy3D_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpy3D_v2(of: *const Copy3D) -> Status {
-    call("cuMemcpy3D_v2", || copy3(of, None))
-}
-
-/// `cuMemcpy3DAsync_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpy3DAsync_v2(of: *const Copy3D, on: usize) -> Status {
-    call("cuMemcpy3DAsync_v2", || copy3(of, Some(on)))
-}
-
-/// `cuMemsetD8_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemsetD8_v2(at: u64, value: u8, count: usize) -> Status {
-    call("cuMemsetD8_v2", || transfer::fill(at, value.into(), 1, count, (1, 0), None))
-}
-
-/// `cuMemsetD8Async`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemsetD8Async(at: u64, value: u8, count: usize, on: usize) -> Status {
-    call("cuMemsetD8Async", || transfer::fill(at, value.into(), 1, count, (1, 0), Some(on)))
-}
-
-/// `cuMemsetD16_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemsetD16_v2(at: u64, value: u16, count: usize) -> Status {
-    call("cuMemsetD16_v2", || transfer::fill(at, value.into(), 2, count, (1, 0), None))
-}
-
-/// `cuMemsetD16Async`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemsetD16Async(at: u64, value: u16, count: usize, on: usize) -> Status {
-    call("cuMemsetD16Async", || transfer::fill(at, value.into(), 2, count, (1, 0), Some(on)))
-}
-
-/// `cuMemsetD32_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemsetD32_v2(at: u64, value: u32, count: usize) -> Status {
-    call("cuMemsetD32_v2", || transfer::fill(at, value, 4, count, (1, 0), None))
-}
-
-/// `cuMemsetD32Async`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemsetD32Async(at: u64, value: u32, count: usize, on: usize) -> Status {
-    call("cuMemsetD32Async", || transfer::fill(at, value, 4, count, (1, 0), Some(on)))
-}
-
-/// `cuMemsetD2D8_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemsetD2D8_v2(at: u64, pitch: usize, value: u8, width: usize, height: usize) -> Status {
-    call("cuMemsetD2D8_v2", || transfer::fill(at, value.into(), 1, width, (height, pitch), None))
-}
-
-/// `cuMemsetD2D8Async`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemsetD2D8Async(
-    at: u64,
-    pitch: usize,
-    value: u8,
-    width: usize,
-    height: usize,
-    on: usize,
-) -> Status {
-    call("cuMemsetD2D8Async", || transfer::fill(at, value.into(), 1, width, (height, pitch), Some(on)))
-}
-
-/// `cuMemsetD2D16_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemsetD2D16_v2(at: u64, pitch: usize, value: u16, width: usize, height: usize) -> Status {
-    call("cuMemsetD2D16_v2", || transfer::fill(at, value.into(), 2, width, (height, pitch), None))
-}
-
-/// `cuMemsetD2D16Async`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemsetD2D16Async(
-    at: u64,
-    pitch: usize,
-    value: u16,
-    width: usize,
-    height: usize,
-    on: usize,
-) -> Status {
-    call("cuMemsetD2D16Async", || transfer::fill(at, value.into(), 2, width, (height, pitch), Some(on)))
-}
-
-/// `cuMemsetD2D32_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemsetD2D32_v2(at: u64, pitch: usize, value: u32, width: usize, height: usize) -> Status {
-    call("cuMemsetD2D32_v2", || transfer::fill(at, value, 4, width, (height, pitch), None))
-}
-
-/// `cuMemsetD2D32Async`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemsetD2D32Async(
-    at: u64,
-    pitch: usize,
-    value: u32,
-    width: usize,
-    height: usize,
-    on: usize,
-) -> Status {
-    call("cuMemsetD2D32Async", || transfer::fill(at, value, 4, width, (height, pitch), Some(on)))
+exports! {
+    cuMemcpy(to: u64, from: u64, bytes: usize) => copy_bytes((to, Either), (from, Either), bytes, None);
+    cuMemcpyAsync(to: u64, from: u64, bytes: usize, on: usize) =>
+        copy_bytes((to, Either), (from, Either), bytes, Some(on));
+    cuMemcpyHtoD_v2(to: u64, from: *const c_void, bytes: usize) =>
+        copy_bytes((to, Device), (from as u64, Host), bytes, None);
+    cuMemcpyHtoDAsync_v2(to: u64, from: *const c_void, bytes: usize, on: usize) =>
+        copy_bytes((to, Device), (from as u64, Host), bytes, Some(on));
+    cuMemcpyDtoH_v2(to: *mut c_void, from: u64, bytes: usize) =>
+        copy_bytes((to as u64, Host), (from, Device), bytes, None);
+    cuMemcpyDtoHAsync_v2(to: *mut c_void, from: u64, bytes: usize, on: usize) =>
+        copy_bytes((to as u64, Host), (from, Device), bytes, Some(on));
+    cuMemcpyDtoD_v2(to: u64, from: u64, bytes: usize) => copy_bytes((to, Device), (from, Device), bytes, None);
+    cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, on: usize) =>
+        copy_bytes((to, Device), (from, Device), bytes, Some(on));
+    cuMemcpyPeer(to: u64, _to_context: usize, from: u64, _from_context: usize, bytes: usize) =>
+        copy_bytes((to, Device), (from, Device), bytes, None);
+    cuMemcpyPeerAsync(to: u64, _to_context: usize, from: u64, _from_context: usize, bytes: usize, on: usize) =>
+        copy_bytes((to, Device), (from, Device), bytes, Some(on));
+    cuMemcpy2D_v2(of: *const Copy2D) => copy2(of, None);
+    cuMemcpy2DUnaligned_v2(of: *const Copy2D) => copy2(of, None);
+    cuMemcpy2DAsync_v2(of: *const Copy2D, on: usize) => copy2(of, Some(on));
+    cuMemcpy3D_v2(of: *const Copy3D) => copy3(of, None);
+    cuMemcpy3DAsync_v2(of: *const Copy3D, on: usize) => copy3(of, Some(on));
+    cuMemsetD8_v2(at: u64, value: u8, count: usize) => fill(at, value.into(), 1, count, (1, 0), None);
+    cuMemsetD8Async(at: u64, value: u8, count: usize, on: usize) => fill(at, value.into(), 1, count, (1, 0), Some(on));
+    cuMemsetD16_v2(at: u64, value: u16, count: usize) => fill(at, value.into(), 2, count, (1, 0), None);
+    cuMemsetD16Async(at: u64, value: u16, count: usize, on: usize) =>
+        fill(at, value.into(), 2, count, (1, 0), Some(on));
+    cuMemsetD32_v2(at: u64, value: u32, count: usize) => fill(at, value, 4, count, (1, 0), None);
+    cuMemsetD32Async(at: u64, value: u32, count: usize, on: usize) => fill(at, value, 4, count, (1, 0), Some(on));
+    cuMemsetD2D8_v2(at: u64, pitch: usize, value: u8, width: usize, height: usize) =>
+        fill(at, value.into(), 1, width, (height, pitch), None);
+    cuMemsetD2D8Async(at: u64, pitch: usize, value: u8, width: usize, height: usize, on: usize) =>
+        fill(at, value.into(), 1, width, (height, pitch), Some(on));
+    cuMemsetD2D16_v2(at: u64, pitch: usize, value: u16, width: usize, height: usize) =>
+        fill(at, value.into(), 2, width, (height, pitch), None);
+    cuMemsetD2D16Async(at: u64, pitch: usize, value: u16, width: usize, height: usize, on: usize) =>
+        fill(at, value.into(), 2, width, (height, pitch), Some(on));
+    cuMemsetD2D32_v2(at: u64, pitch: usize, value: u32, width: usize, height: usize) =>
+        fill(at, value, 4, width, (height, pitch), None);
+    cuMemsetD2D32Async(at: u64, pitch: usize, value: u32, width: usize, height: usize, on: usize) =>
+        fill(at, value, 4, width, (height, pitch), Some(on));
 }

@@ -2,140 +2,17 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use super::{call, put, text};
+use super::launches::domains;
+use super::{must, put, text};
 use crate::driver::config::Config;
+use crate::driver::context::{self, device as known};
+use crate::driver::module;
 use crate::driver::status::{Done, Status};
-use crate::driver::{context, module};
-
-/// `cuInit`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuInit(flags: u32) -> Status {
-    call("cuInit", || {
-        if flags != 0 {
-            return Err(Status::ERROR_INVALID_VALUE);
-        }
-        match Config::get().init_error {
-            Status::SUCCESS if Config::get().devices == 0 => Err(Status::ERROR_NO_DEVICE),
-            Status::SUCCESS => {
-                context::initialize();
-                super::watch_end();
-                Ok(())
-            }
-            error => Err(error),
-        }
-    })
-}
-
-/// `cuDriverGetVersion`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuDriverGetVersion(version: *mut c_int) -> Status {
-    // SAFETY: the caller's.
-    call("cuDriverGetVersion", || unsafe { put(version, Config::get().driver) })
-}
-
-/// `cuGetErrorName`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGetErrorName(error: u32, name: *mut *const c_char) -> Status {
-    call("cuGetErrorName", || {
-        let found = Status(error).texts();
-        // SAFETY: the caller's.
-        unsafe { put(name, found.map_or(std::ptr::null(), |(name, _)| name.as_ptr().cast()))? };
-        found.map(drop).ok_or(Status::ERROR_INVALID_VALUE)
-    })
-}
-
-/// `cuGetErrorString`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGetErrorString(error: u32, meaning: *mut *const c_char) -> Status {
-    call("cuGetErrorString", || {
-        let found = Status(error).texts();
-        // SAFETY: the caller's.
-        unsafe { put(meaning, found.map_or(std::ptr::null(), |(_, meaning)| meaning.as_ptr().cast()))? };
-        found.map(drop).ok_or(Status::ERROR_INVALID_VALUE)
-    })
-}
-
-/// `cuDeviceGetCount`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuDeviceGetCount(count: *mut c_int) -> Status {
-    call("cuDeviceGetCount", || {
-        context::initialized()?;
-        // SAFETY: the caller's.
-        unsafe { put(count, Config::get().devices as c_int) }
-    })
-}
-
-/// `cuDeviceGet`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuDeviceGet(device: *mut c_int, ordinal: c_int) -> Status {
-    call("cuDeviceGet", || {
-        context::device(ordinal)?;
-        // SAFETY: the caller's.
-        unsafe { put(device, ordinal) }
-    })
-}
-
-/// `cuDeviceGetName`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuDeviceGetName(name: *mut c_char, length: c_int, device: c_int) -> Status {
-    call("cuDeviceGetName", || {
-        let device = context::device(device)?;
-        let text = format!("Soft CUDA sm_{} #{device}", Config::get().sm);
-        if name.is_null() || length <= 0 {
-            return Err(Status::ERROR_INVALID_VALUE);
-        }
-        let kept = text.len().min(length as usize - 1);
-        // SAFETY: the caller's: `length` bytes may be written, and `kept` is less.
-        unsafe {
-            name.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), kept);
-            name.add(kept).write(0);
-        }
-        Ok(())
-    })
-}
 
 fn uuid(device: u32) -> [u8; 16] {
     let mut uuid = *b"soft-cuda-device";
     uuid[15] = device as u8;
     uuid
-}
-
-/// `cuDeviceGetUuid`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuDeviceGetUuid(to: *mut [u8; 16], device: c_int) -> Status {
-    // SAFETY: the caller's.
-    call("cuDeviceGetUuid", || unsafe { put(to, uuid(context::device(device)?)) })
-}
-
-/// `cuDeviceGetUuid_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuDeviceGetUuid_v2(to: *mut [u8; 16], device: c_int) -> Status {
-    // SAFETY: the caller's.
-    call("cuDeviceGetUuid_v2", || unsafe { put(to, uuid(context::device(device)?)) })
-}
-
-/// `cuDeviceTotalMem_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuDeviceTotalMem_v2(bytes: *mut usize, device: c_int) -> Status {
-    call("cuDeviceTotalMem_v2", || {
-        context::device(device)?;
-        // SAFETY: the caller's.
-        unsafe { put(bytes, Config::get().memory as usize) }
-    })
-}
-
-/// `cuDeviceComputeCapability`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuDeviceComputeCapability(major: *mut c_int, minor: *mut c_int, device: c_int) -> Status {
-    call("cuDeviceComputeCapability", || {
-        context::device(device)?;
-        let sm = Config::get().sm as c_int;
-        // SAFETY: the caller's.
-        unsafe {
-            put(major, sm / 10)?;
-            put(minor, sm % 10)
-        }
-    })
 }
 
 /// Attributes of a device, as an H100 has them but for its size; all others are 0.
@@ -177,84 +54,101 @@ fn attribute(attribute: c_int, device: u32) -> Done<c_int> {
         111 => 1024,
         115 => 1,
         // Memory synchronization domains.
-        126 => {
-            if config.sm >= 90 {
-                4
-            } else {
-                1
-            }
-        }
+        126 => c_int::from(domains()),
         _ if (1..=150).contains(&attribute) => 0,
         _ => return Err(Status::ERROR_INVALID_VALUE),
     })
 }
 
-/// `cuDeviceGetAttribute`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuDeviceGetAttribute(value: *mut c_int, which: c_int, device: c_int) -> Status {
-    call("cuDeviceGetAttribute", || {
-        let device = context::device(device)?;
-        // SAFETY: the caller's.
-        unsafe { put(value, attribute(which, device)?) }
-    })
+/// Writes a text with its zero.
+///
+/// # Safety
+/// `to` is null, or `length` bytes may be written there.
+unsafe fn give(text: &[u8], to: *mut c_char, length: c_int) -> Done {
+    must(!to.is_null() && length as usize > text.len() && length > 0)?;
+    // SAFETY: the caller's.
+    unsafe {
+        to.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), text.len());
+        to.add(text.len()).write(0);
+    }
+    Ok(())
 }
 
-/// `cuDeviceGetPCIBusId`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuDeviceGetPCIBusId(to: *mut c_char, length: c_int, device: c_int) -> Status {
-    call("cuDeviceGetPCIBusId", || {
-        let device = context::device(device)?;
-        let text = format!("0000:{:02X}:00.0\0", device + 1);
-        if to.is_null() || (length as usize) < text.len() {
-            return Err(Status::ERROR_INVALID_VALUE);
+/// Writes one of an error's texts; null if there is none.
+fn error(code: u32, to: *mut *const c_char, which: impl Fn((&'static str, &'static str)) -> &'static str) -> Done {
+    let found = Status(code).texts();
+    // SAFETY: the caller's of the exported function.
+    unsafe { put(to, found.map_or(std::ptr::null(), |texts| which(texts).as_ptr().cast()))? };
+    must(found.is_some())
+}
+
+exports! {
+    cuInit(flags: u32) => {
+        must(flags == 0)?;
+        match Config::get().init_error {
+            Status::SUCCESS if Config::get().devices == 0 => Err(Status::ERROR_NO_DEVICE),
+            Status::SUCCESS => {
+                context::initialize();
+                super::watch_end();
+                Ok(())
+            }
+            error => Err(error),
         }
+    };
+    cuDriverGetVersion(version: *mut c_int) -> version => Config::get().driver;
+    cuGetErrorName(code: u32, name: *mut *const c_char) => error(code, name, |(name, _)| name);
+    cuGetErrorString(code: u32, meaning: *mut *const c_char) => error(code, meaning, |(_, meaning)| meaning);
+    cuDeviceGetCount(count: *mut c_int) -> count => {
+        context::initialized()?;
+        Config::get().devices as c_int
+    };
+    cuDeviceGet(device: *mut c_int, ordinal: c_int) -> device => known(ordinal)? as c_int;
+    cuDeviceGetName(name: *mut c_char, length: c_int, device: c_int) => {
+        let text = format!("Soft CUDA sm_{} #{}", Config::get().sm, known(device)?);
+        must(length > 0)?;
         // SAFETY: the caller's: `length` bytes may be written.
-        unsafe { to.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), text.len()) };
-        Ok(())
-    })
-}
-
-/// `cuDeviceCanAccessPeer`: all devices reach each other.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuDeviceCanAccessPeer(can: *mut c_int, device: c_int, peer: c_int) -> Status {
-    call("cuDeviceCanAccessPeer", || {
-        let (device, peer) = (context::device(device)?, context::device(peer)?);
-        // SAFETY: the caller's.
-        unsafe { put(can, c_int::from(device != peer)) }
-    })
-}
-
-/// `cuDeviceGetP2PAttribute`: peer access, and atomics through it.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuDeviceGetP2PAttribute(value: *mut c_int, which: c_int, from: c_int, to: c_int) -> Status {
-    call("cuDeviceGetP2PAttribute", || {
-        let (from, to) = (context::device(from)?, context::device(to)?);
-        if from == to || !(1..=4).contains(&which) {
-            return Err(Status::ERROR_INVALID_VALUE);
-        }
-        // SAFETY: the caller's.
-        unsafe { put(value, c_int::from(which == 2 || which == 3)) }
-    })
-}
-
-/// `cuGetProcAddress_v2`: says that nothing is found; all functions are exported by their names.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGetProcAddress_v2(
-    symbol: *const c_char,
-    function: *mut *mut c_void,
-    _version: c_int,
-    _flags: u64,
-    status: *mut u32,
-) -> Status {
-    call("cuGetProcAddress_v2", || {
-        // SAFETY: the caller's.
+        unsafe { give(&text.as_bytes()[..text.len().min(length as usize - 1)], name, length) }
+    };
+    cuDeviceGetUuid(to: *mut [u8; 16], device: c_int) -> to => uuid(known(device)?);
+    cuDeviceGetUuid_v2(to: *mut [u8; 16], device: c_int) -> to => uuid(known(device)?);
+    cuDeviceTotalMem_v2(bytes: *mut usize, device: c_int) -> bytes => {
+        known(device)?;
+        Config::get().memory as usize
+    };
+    cuDeviceComputeCapability(major: *mut c_int, minor: *mut c_int, device: c_int) -> major, minor => {
+        known(device)?;
+        let sm = Config::get().sm as c_int;
+        (sm / 10, sm % 10)
+    };
+    cuDeviceGetAttribute(value: *mut c_int, which: c_int, device: c_int) -> value => attribute(which, known(device)?)?;
+    cuDeviceGetPCIBusId(to: *mut c_char, length: c_int, device: c_int) => {
+        let text = format!("0000:{:02X}:00.0", known(device)? + 1);
+        // SAFETY: the caller's: `length` bytes may be written.
+        unsafe { give(text.as_bytes(), to, length) }
+    };
+    /// All devices reach each other.
+    cuDeviceCanAccessPeer(can: *mut c_int, device: c_int, peer: c_int) -> can => {
+        c_int::from(known(device)? != known(peer)?)
+    };
+    /// Peer access, and atomics through it.
+    cuDeviceGetP2PAttribute(value: *mut c_int, which: c_int, from: c_int, to: c_int) -> value => {
+        must(known(from)? != known(to)? && (1..=4).contains(&which))?;
+        c_int::from(which == 2 || which == 3)
+    };
+    /// Finds nothing; all functions are exported by their names.
+    cuGetProcAddress_v2(
+        symbol: *const c_char,
+        function: *mut *mut c_void,
+        _version: c_int,
+        _flags: u64,
+        status: *mut u32,
+    ) => {
+        // SAFETY: the caller's; null is allowed for the status.
         unsafe {
             text(symbol)?;
             put(function, std::ptr::null_mut())?;
-            if !status.is_null() {
-                put(status, 1)?;
-            }
+            super::offer(status, 1);
         }
         Err(Status::ERROR_NOT_FOUND)
-    })
+    };
 }

@@ -2,12 +2,13 @@
 
 use std::ffi::c_void;
 
-use super::call;
+use wattle_modules::code::Kernel;
+
+use super::must;
 use crate::driver::config::Config;
 use crate::driver::launch::{Request, launch};
 use crate::driver::module;
 use crate::driver::status::{Done, Status};
-use crate::ptx::decode::Kernel;
 
 /// The bytes of a launch's parameters, from pointers to them or from a packed buffer.
 ///
@@ -16,24 +17,20 @@ use crate::ptx::decode::Kernel;
 unsafe fn params(kernel: &Kernel, params: *const *const u8, extra: *const *const c_void) -> Done<Vec<u8>> {
     let mut bytes = vec![0; kernel.param_bytes as usize];
     if !params.is_null() {
-        if !extra.is_null() {
-            return Err(Status::ERROR_INVALID_VALUE);
-        }
+        must(extra.is_null())?;
         for (index, &(at, size)) in kernel.params.iter().enumerate() {
             let to = &mut bytes[at as usize..(at + size) as usize];
             // SAFETY: the caller's.
             unsafe {
                 let from = params.add(index).read();
-                if from.is_null() {
-                    return Err(Status::ERROR_INVALID_VALUE);
-                }
+                must(!from.is_null())?;
                 to.as_mut_ptr().copy_from_nonoverlapping(from, to.len());
             }
         }
         return Ok(bytes);
     }
     if extra.is_null() {
-        return if kernel.params.is_empty() { Ok(bytes) } else { Err(Status::ERROR_INVALID_VALUE) };
+        return must(kernel.params.is_empty()).map(|()| bytes);
     }
     let (mut buffer, mut size, mut at) = (std::ptr::null::<u8>(), 0, 0);
     loop {
@@ -52,9 +49,7 @@ unsafe fn params(kernel: &Kernel, params: *const *const u8, extra: *const *const
         at += 2;
     }
     let end = kernel.params.last().map_or(0, |&(at, size)| at + size) as usize;
-    if size < end || buffer.is_null() && end > 0 {
-        return Err(Status::ERROR_INVALID_VALUE);
-    }
+    must(size >= end && (end == 0 || !buffer.is_null()))?;
     // SAFETY: the caller's: the buffer has `size` bytes, which are `end` at least.
     unsafe { bytes.as_mut_ptr().copy_from_nonoverlapping(buffer, end) };
     Ok(bytes)
@@ -65,49 +60,6 @@ unsafe fn run(function: usize, request: Request, from: *const *const u8, extra: 
     // SAFETY: the caller of the exported function vouches for it.
     let bytes = unsafe { params(function.kernel(), from, extra)? };
     launch(&function, request, bytes)
-}
-
-/// `cuLaunchKernel`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuLaunchKernel(
-    function: usize,
-    gx: u32,
-    gy: u32,
-    gz: u32,
-    bx: u32,
-    by: u32,
-    bz: u32,
-    dynamic: u32,
-    stream: usize,
-    from: *const *const u8,
-    extra: *const *const c_void,
-) -> Status {
-    call("cuLaunchKernel", || {
-        let request = Request { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, stream, cooperative: false };
-        // SAFETY: the caller's.
-        unsafe { run(function, request, from, extra) }
-    })
-}
-
-/// `cuLaunchCooperativeKernel`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuLaunchCooperativeKernel(
-    function: usize,
-    gx: u32,
-    gy: u32,
-    gz: u32,
-    bx: u32,
-    by: u32,
-    bz: u32,
-    dynamic: u32,
-    stream: usize,
-    from: *const *const u8,
-) -> Status {
-    call("cuLaunchCooperativeKernel", || {
-        let request = Request { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, stream, cooperative: true };
-        // SAFETY: the caller's.
-        unsafe { run(function, request, from, std::ptr::null()) }
-    })
 }
 
 /// `CUlaunchAttribute`
@@ -141,7 +93,7 @@ pub struct LaunchConfig {
 }
 
 /// Domains of a device (CUDA C++ Programming Guide, "Memory Synchronization Domains").
-fn domains() -> u8 {
+pub(super) fn domains() -> u8 {
     if Config::get().sm >= 90 { 4 } else { 1 }
 }
 
@@ -162,33 +114,39 @@ fn apply(attribute: &Attribute, request: &mut Request) -> Done {
         10 => value as u32 <= 1,
         _ => false,
     };
-    if good { Ok(()) } else { Err(Status::ERROR_INVALID_VALUE) }
+    must(good)
 }
 
-/// `cuLaunchKernelEx`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuLaunchKernelEx(
-    config: *const LaunchConfig,
-    function: usize,
-    from: *const *const u8,
-    extra: *const *const c_void,
-) -> Status {
-    call("cuLaunchKernelEx", || {
-        if config.is_null() {
-            return Err(Status::ERROR_INVALID_VALUE);
-        }
+exports! {
+    cuLaunchKernel(
+        function: usize, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, dynamic: u32, stream: usize,
+        from: *const *const u8, extra: *const *const c_void,
+    ) => {
+        let request = Request { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, stream, cooperative: false };
         // SAFETY: the caller's.
-        let config = unsafe { *config };
-        let LaunchConfig { grid, block, dynamic, stream, .. } = config;
+        unsafe { run(function, request, from, extra) }
+    };
+    cuLaunchCooperativeKernel(
+        function: usize, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, dynamic: u32, stream: usize,
+        from: *const *const u8,
+    ) => {
+        let request = Request { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, stream, cooperative: true };
+        // SAFETY: the caller's.
+        unsafe { run(function, request, from, std::ptr::null()) }
+    };
+    cuLaunchKernelEx(
+        config: *const LaunchConfig, function: usize, from: *const *const u8, extra: *const *const c_void,
+    ) => {
+        must(!config.is_null())?;
+        // SAFETY: the caller's.
+        let LaunchConfig { grid, block, dynamic, stream, attributes, count } = unsafe { *config };
         let mut request = Request { grid, block, dynamic, stream, cooperative: false };
-        if config.count > 0 && config.attributes.is_null() {
-            return Err(Status::ERROR_INVALID_VALUE);
-        }
-        for index in 0..config.count as usize {
+        must(count == 0 || !attributes.is_null())?;
+        for index in 0..count as usize {
             // SAFETY: the caller's: there are `count` of them.
-            apply(unsafe { &*config.attributes.add(index) }, &mut request)?;
+            apply(unsafe { &*attributes.add(index) }, &mut request)?;
         }
         // SAFETY: the caller's.
         unsafe { run(function, request, from, extra) }
-    })
+    };
 }

@@ -2,182 +2,34 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::{call, put};
-use crate::driver::allocate::{self, Kind};
+use super::{must, offer, put};
+use crate::driver::allocate::{self, Allocation, Kind};
 use crate::driver::config::Config;
 use crate::driver::status::{Done, Status};
-use crate::driver::{context, stream, transfer};
+use crate::driver::{context, transfer};
 
-fn allocate(to: *mut u64, bytes: usize, kind: Kind, flags: u32) -> Done {
+fn allocate(to: *mut u64, bytes: usize, kind: Kind, flags: u32) -> Done<u64> {
     let context = context::current()?;
-    if to.is_null() {
-        return Err(Status::ERROR_INVALID_VALUE);
-    }
-    let address = allocate::allocate(&context, bytes as u64, kind, flags)?;
-    // SAFETY: the caller of the exported function vouches for it.
-    unsafe { put(to, address) }
+    must(!to.is_null())?;
+    allocate::allocate(&context, bytes as u64, kind, flags)
 }
 
-/// `cuMemGetInfo_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> Status {
-    call("cuMemGetInfo_v2", || {
-        let device = context::current()?.device;
-        let all = Config::get().memory;
-        // SAFETY: the caller's.
-        unsafe {
-            put(free, all.saturating_sub(allocate::used(device)) as usize)?;
-            put(total, all as usize)
-        }
-    })
+/// Frees what begins there, once the device has nothing left to do.
+fn free(address: u64, kinds: &[Kind], wrong: Status) -> Done {
+    context::current()?;
+    allocate::free(address, kinds, wrong)
 }
 
-/// `cuMemAlloc_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemAlloc_v2(to: *mut u64, bytes: usize) -> Status {
-    call("cuMemAlloc_v2", || allocate(to, bytes, Kind::Device, 0))
+/// The allocation of one of these kinds that has the host's address.
+fn host_allocation(host: usize, kinds: &[Kind]) -> Done<Allocation> {
+    context::current()?;
+    let found = allocate::find(host as u64).filter(|found| kinds.contains(&found.kind));
+    found.ok_or(Status::ERROR_INVALID_VALUE)
 }
 
-/// `cuMemAllocPitch_v2`: rows of a multiple of 512 bytes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemAllocPitch_v2(
-    to: *mut u64,
-    pitch: *mut usize,
-    width: usize,
-    height: usize,
-    _item: u32,
-) -> Status {
-    call("cuMemAllocPitch_v2", || {
-        let row = width.checked_next_multiple_of(512).ok_or(Status::ERROR_OUT_OF_MEMORY)?;
-        let bytes = row.checked_mul(height).ok_or(Status::ERROR_OUT_OF_MEMORY)?;
-        // SAFETY: the caller's.
-        unsafe { put(pitch, row)? };
-        allocate(to, bytes, Kind::Device, 0)
-    })
-}
-
-/// `cuMemAllocAsync`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemAllocAsync(to: *mut u64, bytes: usize, on: usize) -> Status {
-    call("cuMemAllocAsync", || {
-        let (_, context) = stream::resolve(on)?;
-        if to.is_null() {
-            return Err(Status::ERROR_INVALID_VALUE);
-        }
-        // SAFETY: the caller's.
-        unsafe { put(to, allocate::allocate(&context, bytes as u64, Kind::Device, 0)?) }
-    })
-}
-
-/// `cuMemFree_v2`: waits for the device.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemFree_v2(address: u64) -> Status {
-    call("cuMemFree_v2", || {
-        context::current()?;
-        if address == 0 {
-            return Ok(());
-        }
-        allocate::free(address, &[Kind::Device, Kind::Managed], Status::ERROR_INVALID_VALUE)
-    })
-}
-
-/// `cuMemFreeAsync`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemFreeAsync(address: u64, on: usize) -> Status {
-    call("cuMemFreeAsync", || if address == 0 { Ok(()) } else { transfer::free_in_order(address, on) })
-}
-
-/// `cuMemAllocManaged`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemAllocManaged(to: *mut u64, bytes: usize, flags: u32) -> Status {
-    call("cuMemAllocManaged", || {
-        // CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST.
-        if flags != 1 && flags != 2 {
-            return Err(Status::ERROR_INVALID_VALUE);
-        }
-        allocate(to, bytes, Kind::Managed, flags)
-    })
-}
-
-/// `cuMemAllocHost_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemAllocHost_v2(to: *mut u64, bytes: usize) -> Status {
-    call("cuMemAllocHost_v2", || allocate(to, bytes, Kind::Host, 0))
-}
-
-/// `cuMemHostAlloc`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemHostAlloc(to: *mut u64, bytes: usize, flags: u32) -> Status {
-    call("cuMemHostAlloc", || {
-        if flags & !7 != 0 {
-            return Err(Status::ERROR_INVALID_VALUE);
-        }
-        allocate(to, bytes, Kind::Host, flags)
-    })
-}
-
-/// `cuMemFreeHost`: waits for the devices.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemFreeHost(host: usize) -> Status {
-    call("cuMemFreeHost", || {
-        context::current()?;
-        allocate::free(host as u64, &[Kind::Host], Status::ERROR_INVALID_VALUE)
-    })
-}
-
-/// `cuMemHostGetDevicePointer_v2`: the same address, as with unified addressing.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemHostGetDevicePointer_v2(to: *mut u64, host: usize, flags: u32) -> Status {
-    call("cuMemHostGetDevicePointer_v2", || {
-        context::current()?;
-        let found = allocate::find(host as u64).filter(|found| matches!(found.kind, Kind::Host | Kind::Registered));
-        if flags != 0 || found.is_none() {
-            return Err(Status::ERROR_INVALID_VALUE);
-        }
-        // SAFETY: the caller's.
-        unsafe { put(to, host as u64) }
-    })
-}
-
-/// `cuMemHostGetFlags`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemHostGetFlags(to: *mut u32, host: usize) -> Status {
-    call("cuMemHostGetFlags", || {
-        context::current()?;
-        let found = allocate::find(host as u64).filter(|found| found.kind == Kind::Host);
-        // SAFETY: the caller's.
-        unsafe { put(to, found.ok_or(Status::ERROR_INVALID_VALUE)?.flags) }
-    })
-}
-
-/// `cuMemHostRegister_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemHostRegister_v2(host: usize, bytes: usize, flags: u32) -> Status {
-    call("cuMemHostRegister_v2", || allocate::register(&*context::current()?, host, bytes as u64, flags))
-}
-
-/// `cuMemHostUnregister`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemHostUnregister(host: usize) -> Status {
-    call("cuMemHostUnregister", || {
-        context::current()?;
-        allocate::free(host as u64, &[Kind::Registered], Status::ERROR_HOST_MEMORY_NOT_REGISTERED)
-    })
-}
-
-/// `cuMemGetAddressRange_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemGetAddressRange_v2(base: *mut u64, bytes: *mut usize, address: u64) -> Status {
-    call("cuMemGetAddressRange_v2", || {
-        context::current()?;
-        let found = allocate::find(address).ok_or(Status::ERROR_NOT_FOUND)?;
-        // SAFETY: the caller's; null is allowed.
-        unsafe {
-            let _ = put(base, found.address);
-            let _ = put(bytes, found.bytes as usize);
-        }
-        Ok(())
-    })
+fn managed(address: u64, bytes: usize) -> Done {
+    let found = allocate::find(address).filter(|found| found.kind == Kind::Managed);
+    must(found.is_some_and(|found| address - found.address + bytes as u64 <= found.bytes))
 }
 
 /// Writes one attribute of a pointer.
@@ -206,38 +58,85 @@ unsafe fn pointer(to: *mut c_void, attribute: u32, address: u64) -> Done {
     }
 }
 
-/// `cuPointerGetAttribute`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuPointerGetAttribute(to: *mut c_void, attribute: u32, address: u64) -> Status {
-    call("cuPointerGetAttribute", || {
+exports! {
+    cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> free, total => {
+        let device = context::current()?.device;
+        let all = Config::get().memory;
+        (all.saturating_sub(allocate::used(device)) as usize, all as usize)
+    };
+    cuMemAlloc_v2(to: *mut u64, bytes: usize) -> to => allocate(to, bytes, Kind::Device, 0)?;
+    /// Rows of a multiple of 512 bytes.
+    cuMemAllocPitch_v2(to: *mut u64, pitch: *mut usize, width: usize, height: usize, _item: u32) -> to => {
+        let row = width.checked_next_multiple_of(512).ok_or(Status::ERROR_OUT_OF_MEMORY)?;
+        let bytes = row.checked_mul(height).ok_or(Status::ERROR_OUT_OF_MEMORY)?;
+        // SAFETY: the caller's.
+        unsafe { put(pitch, row)? };
+        allocate(to, bytes, Kind::Device, 0)?
+    };
+    cuMemAllocAsync(to: *mut u64, bytes: usize, on: usize) -> to => {
+        let (_, context) = context::resolve(on)?;
+        must(!to.is_null())?;
+        allocate::allocate(&context, bytes as u64, Kind::Device, 0)?
+    };
+    /// Waits for the device.
+    cuMemFree_v2(address: u64) => {
+        context::current()?;
+        if address == 0 {
+            return Ok(());
+        }
+        free(address, &[Kind::Device, Kind::Managed], Status::ERROR_INVALID_VALUE)
+    };
+    cuMemFreeAsync(address: u64, on: usize) => {
+        if address == 0 { Ok(()) } else { transfer::free_in_order(address, on) }
+    };
+    cuMemAllocManaged(to: *mut u64, bytes: usize, flags: u32) -> to => {
+        // CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST.
+        must(flags == 1 || flags == 2)?;
+        allocate(to, bytes, Kind::Managed, flags)?
+    };
+    cuMemAllocHost_v2(to: *mut u64, bytes: usize) -> to => allocate(to, bytes, Kind::Host, 0)?;
+    cuMemHostAlloc(to: *mut u64, bytes: usize, flags: u32) -> to => {
+        must(flags & !7 == 0)?;
+        allocate(to, bytes, Kind::Host, flags)?
+    };
+    /// Waits for the devices.
+    cuMemFreeHost(host: usize) => free(host as u64, &[Kind::Host], Status::ERROR_INVALID_VALUE);
+    /// The same address, as with unified addressing.
+    cuMemHostGetDevicePointer_v2(to: *mut u64, host: usize, flags: u32) -> to => {
+        host_allocation(host, &[Kind::Host, Kind::Registered])?;
+        must(flags == 0)?;
+        host as u64
+    };
+    cuMemHostGetFlags(to: *mut u32, host: usize) -> to => host_allocation(host, &[Kind::Host])?.flags;
+    cuMemHostRegister_v2(host: usize, bytes: usize, flags: u32) => {
+        allocate::register(&*context::current()?, host, bytes as u64, flags)
+    };
+    cuMemHostUnregister(host: usize) => {
+        free(host as u64, &[Kind::Registered], Status::ERROR_HOST_MEMORY_NOT_REGISTERED)
+    };
+    cuMemGetAddressRange_v2(base: *mut u64, bytes: *mut usize, address: u64) => {
+        context::current()?;
+        let found = allocate::find(address).ok_or(Status::ERROR_NOT_FOUND)?;
+        // SAFETY: the caller's; null is allowed.
+        unsafe {
+            offer(base, found.address);
+            offer(bytes, found.bytes as usize);
+        }
+        Ok(())
+    };
+    cuPointerGetAttribute(to: *mut c_void, attribute: u32, address: u64) => {
         context::initialized()?;
         // SAFETY: the caller's.
         unsafe { pointer(to, attribute, address) }
-    })
-}
-
-/// `cuMemPrefetchAsync`: without effect.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemPrefetchAsync(address: u64, bytes: usize, _device: c_int, on: usize) -> Status {
-    call("cuMemPrefetchAsync", || {
-        stream::resolve(on)?;
+    };
+    /// Without effect.
+    cuMemPrefetchAsync(address: u64, bytes: usize, _device: c_int, on: usize) => {
+        context::resolve(on)?;
         managed(address, bytes)
-    })
-}
-
-/// `cuMemAdvise`: without effect.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemAdvise(address: u64, bytes: usize, _advice: u32, _device: c_int) -> Status {
-    call("cuMemAdvise", || {
+    };
+    /// Without effect.
+    cuMemAdvise(address: u64, bytes: usize, _advice: u32, _device: c_int) => {
         context::current()?;
         managed(address, bytes)
-    })
-}
-
-fn managed(address: u64, bytes: usize) -> Done {
-    let found = allocate::find(address).filter(|found| found.kind == Kind::Managed);
-    match found {
-        Some(found) if address - found.address + bytes as u64 <= found.bytes => Ok(()),
-        _ => Err(Status::ERROR_INVALID_VALUE),
-    }
+    };
 }

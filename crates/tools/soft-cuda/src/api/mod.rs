@@ -1,15 +1,6 @@
 //! The exported functions, by the names and with the types of the CUDA driver API.
 #![allow(clippy::missing_safety_doc, reason = "what a caller must hold to is what the CUDA driver API asks for")]
 
-pub mod contexts;
-pub mod copies;
-pub mod devices;
-pub mod events;
-pub mod launches;
-pub mod memory;
-pub mod modules;
-pub mod streams;
-
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,8 +10,49 @@ use std::time::Duration;
 
 use crate::driver::config::Config;
 use crate::driver::context;
-use crate::driver::lock;
+use crate::driver::lock::lock;
 use crate::driver::status::{Done, Status};
+
+/// Exports functions, one to a row.
+///
+/// `name(parameters) => done;` does what the expression says, which is a [`Done`]. `name(parameters) -> out => value;`
+/// writes the value where the parameter `out` points to, if it is not null; with two of them the value is a pair.
+macro_rules! exports {
+    ($(
+        $(#[doc = $doc:literal])*
+        $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $($out:ident),+)? => $body:expr;
+    )*) => {$(
+        #[doc = concat!("`", stringify!($name), "`")]
+        $(#[doc = ""] #[doc = $doc])*
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($arg: $ty),*) -> crate::driver::status::Status {
+            crate::api::call(stringify!($name), || exports!(@ ($($($out),+)?) $body))
+        }
+    )*};
+    (@ () $body:expr) => { $body };
+    (@ ($out:ident) $body:expr) => {{
+        let value = $body;
+        // SAFETY: the caller's: what the driver API has as a pointer to a result may be written.
+        unsafe { crate::api::put($out, value) }
+    }};
+    (@ ($first:ident, $second:ident) $body:expr) => {{
+        let (first, second) = $body;
+        // SAFETY: as for one result.
+        unsafe {
+            crate::api::put($first, first)?;
+            crate::api::put($second, second)
+        }
+    }};
+}
+
+pub mod contexts;
+pub mod copies;
+pub mod devices;
+pub mod events;
+pub mod launches;
+pub mod memory;
+pub mod modules;
+pub mod streams;
 
 static CALLS: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
 
@@ -61,7 +93,7 @@ fn watch_end() {
     }
 }
 
-/// Makes an exported function of one that may fail: counts it, tells it, and lets no panic out.
+/// Makes an exported function of one that may fail: counts the call, traces it, and lets no panic out.
 fn call(name: &'static str, body: impl FnOnce() -> Done) -> Status {
     if ENDED.load(Ordering::SeqCst) {
         eprintln!("soft-cuda: {name} was called when the process had begun to end");
@@ -92,6 +124,20 @@ unsafe fn put<T>(to: *mut T, value: T) -> Done {
     // SAFETY: the caller's.
     unsafe { to.write(value) };
     Ok(())
+}
+
+/// Writes a result that the caller may not want.
+///
+/// # Safety
+/// `to` is null or may be written.
+unsafe fn offer<T>(to: *mut T, value: T) {
+    // SAFETY: the caller's.
+    let _ = unsafe { put(to, value) };
+}
+
+/// Success, or that an argument is wrong.
+fn must(holds: bool) -> Done {
+    if holds { Ok(()) } else { Err(Status::ERROR_INVALID_VALUE) }
 }
 
 /// Reads a name.

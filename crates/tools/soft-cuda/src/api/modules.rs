@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use super::{call, put, text};
+use super::{must, offer, put, text};
 use crate::driver::config::Config;
 use crate::driver::module::{self, LINKS, Link, Log};
 use crate::driver::status::{Done, Status};
@@ -13,9 +13,7 @@ use crate::driver::{context, image};
 /// # Safety
 /// Both arrays have `count` items.
 unsafe fn options(count: u32, options: *const u32, values: *mut usize) -> Done<(Option<Log>, Option<u32>)> {
-    if count > 0 && (options.is_null() || values.is_null()) {
-        return Err(Status::ERROR_INVALID_VALUE);
-    }
+    must(count == 0 || !options.is_null() && !values.is_null())?;
     let (mut at, mut size, mut target) = (None, None, None);
     for index in 0..count as usize {
         // SAFETY: the caller's.
@@ -53,9 +51,7 @@ unsafe fn tell(to: Option<Log>, log: &str) {
 }
 
 unsafe fn load(to: *mut usize, from: *const c_void, log: Option<Log>) -> Done {
-    if to.is_null() {
-        return Err(Status::ERROR_INVALID_VALUE);
-    }
+    must(!to.is_null())?;
     context::current()?;
     // SAFETY: the caller of the exported function vouches for it.
     let source = unsafe { image::read(from.cast())? };
@@ -70,129 +66,60 @@ unsafe fn load(to: *mut usize, from: *const c_void, log: Option<Log>) -> Done {
     }
 }
 
-/// `cuModuleLoadData`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuModuleLoadData(to: *mut usize, image: *const c_void) -> Status {
+fn occupancy(function: usize, threads: c_int, dynamic: usize) -> Done<c_int> {
+    let function = module::find(function)?;
+    must(threads > 0)?;
+    Ok(module::resident(&function, threads as u32, dynamic as u64) as c_int)
+}
+
+exports! {
     // SAFETY: the caller's.
-    call("cuModuleLoadData", || unsafe { load(to, image, None) })
-}
-
-/// `cuModuleLoadDataEx`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuModuleLoadDataEx(
-    to: *mut usize,
-    image: *const c_void,
-    count: u32,
-    names: *const u32,
-    values: *mut usize,
-) -> Status {
-    // SAFETY: the caller's.
-    call("cuModuleLoadDataEx", || unsafe { load(to, image, options(count, names, values)?.0) })
-}
-
-/// `cuModuleUnload`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuModuleUnload(handle: usize) -> Status {
-    call("cuModuleUnload", || module::unload(handle))
-}
-
-/// `cuModuleGetFunction`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuModuleGetFunction(to: *mut usize, handle: usize, name: *const c_char) -> Status {
-    // SAFETY: the caller's.
-    call("cuModuleGetFunction", || unsafe { put(to, module::function(handle, text(name)?)?) })
-}
-
-/// `cuModuleGetGlobal_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuModuleGetGlobal_v2(
-    to: *mut u64,
-    bytes: *mut usize,
-    handle: usize,
-    name: *const c_char,
-) -> Status {
-    call("cuModuleGetGlobal_v2", || {
+    cuModuleLoadData(to: *mut usize, image: *const c_void) => unsafe { load(to, image, None) };
+    cuModuleLoadDataEx(
+        to: *mut usize, image: *const c_void, count: u32, names: *const u32, values: *mut usize,
+    ) => {
+        // SAFETY: the caller's.
+        unsafe { load(to, image, options(count, names, values)?.0) }
+    };
+    cuModuleUnload(handle: usize) => module::unload(handle);
+    cuModuleGetFunction(to: *mut usize, handle: usize, name: *const c_char) -> to => {
+        // SAFETY: the caller's.
+        module::function(handle, unsafe { text(name)? })?
+    };
+    cuModuleGetGlobal_v2(to: *mut u64, bytes: *mut usize, handle: usize, name: *const c_char) => {
         // SAFETY: the caller's; null is allowed for the results.
         unsafe {
             let (address, size) = module::global(handle, text(name)?)?;
-            let _ = put(to, address);
-            let _ = put(bytes, size as usize);
+            offer(to, address);
+            offer(bytes, size as usize);
         }
         Ok(())
-    })
-}
-
-/// `cuFuncGetAttribute`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuFuncGetAttribute(value: *mut c_int, attribute: c_int, function: usize) -> Status {
-    call("cuFuncGetAttribute", || {
-        let function = module::find(function)?;
-        // SAFETY: the caller's.
-        unsafe { put(value, module::attribute(&function, attribute)?) }
-    })
-}
-
-/// `cuFuncSetAttribute`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuFuncSetAttribute(function: usize, attribute: c_int, value: c_int) -> Status {
-    call("cuFuncSetAttribute", || module::set_attribute(&*module::find(function)?, attribute, value))
-}
-
-/// `cuFuncSetCacheConfig`: without effect.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuFuncSetCacheConfig(function: usize, config: u32) -> Status {
-    call("cuFuncSetCacheConfig", || {
-        module::find(function)?;
-        if config <= 3 { Ok(()) } else { Err(Status::ERROR_INVALID_VALUE) }
-    })
-}
-
-/// `cuFuncGetName`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuFuncGetName(name: *mut *const c_char, function: usize) -> Status {
-    // SAFETY: the caller's; the name lives as long as the function.
-    call("cuFuncGetName", || unsafe { put(name, module::find(function)?.name.as_ptr().cast()) })
-}
-
-/// `cuFuncGetModule` is not here; functions know their module by themselves. `cuModuleGetLoadingMode`: modules are
-/// loaded at once.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuModuleGetLoadingMode(mode: *mut u32) -> Status {
-    // SAFETY: the caller's.
-    call("cuModuleGetLoadingMode", || unsafe { put(mode, 1) })
-}
-
-/// `cuLinkCreate_v2`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuLinkCreate_v2(count: u32, names: *const u32, values: *mut usize, to: *mut usize) -> Status {
-    call("cuLinkCreate_v2", || {
+    };
+    cuFuncGetAttribute(value: *mut c_int, attribute: c_int, function: usize) -> value => {
+        module::attribute(&*module::find(function)?, attribute)?
+    };
+    cuFuncSetAttribute(function: usize, attribute: c_int, value: c_int) => {
+        module::set_attribute(&*module::find(function)?, attribute, value)
+    };
+    /// Without effect.
+    cuFuncSetCacheConfig(function: usize, config: u32) => module::find(function).and_then(|_| must(config <= 3));
+    /// The name lives as long as the function.
+    cuFuncGetName(name: *mut *const c_char, function: usize) -> name => module::find(function)?.name.as_ptr().cast();
+    /// Modules are loaded at once.
+    cuModuleGetLoadingMode(mode: *mut u32) -> mode => 1;
+    cuLinkCreate_v2(count: u32, names: *const u32, values: *mut usize, to: *mut usize) -> to => {
         context::current()?;
         // SAFETY: the caller's.
-        unsafe {
-            let (log, target) = options(count, names, values)?;
-            let sm = target.unwrap_or(Config::get().sm);
-            put(to, LINKS.add(|_| Link::new(sm, log)).0)
-        }
-    })
-}
-
-/// `cuLinkAddData_v2`: PTX.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuLinkAddData_v2(
-    state: usize,
-    kind: u32,
-    data: *const u8,
-    bytes: usize,
-    _name: *const c_char,
-    count: u32,
-    names: *const u32,
-    values: *mut usize,
-) -> Status {
-    call("cuLinkAddData_v2", || {
+        let (log, target) = unsafe { options(count, names, values)? };
+        LINKS.add(|_| Link::new(target.unwrap_or(Config::get().sm), log)).0
+    };
+    /// Takes PTX.
+    cuLinkAddData_v2(
+        state: usize, kind: u32, data: *const u8, bytes: usize, _name: *const c_char, count: u32, names: *const u32,
+        values: *mut usize,
+    ) => {
         let link = LINKS.get(state)?;
-        if data.is_null() || bytes == 0 {
-            return Err(Status::ERROR_INVALID_VALUE);
-        }
+        must(!data.is_null() && bytes > 0)?;
         if kind != 1 {
             return Err(Status::ERROR_NOT_SUPPORTED);
         }
@@ -205,74 +132,28 @@ pub unsafe extern "C" fn cuLinkAddData_v2(
             unsafe { tell(own.or(link.log), &text) };
             status
         })
-    })
-}
-
-/// `cuLinkComplete`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuLinkComplete(state: usize, image: *mut *mut c_void, bytes: *mut usize) -> Status {
-    call("cuLinkComplete", || {
+    };
+    cuLinkComplete(state: usize, image: *mut *mut c_void, bytes: *mut usize) -> image => {
         let (at, size) = LINKS.get(state)?.complete()?;
-        // SAFETY: the caller's; null is allowed for the size.
-        unsafe {
-            let _ = put(bytes, size);
-            put(image, std::ptr::with_exposed_provenance_mut(at))
-        }
-    })
-}
-
-/// `cuLinkDestroy`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuLinkDestroy(state: usize) -> Status {
-    call("cuLinkDestroy", || LINKS.remove(state).map(drop))
-}
-
-fn occupancy(to: *mut c_int, function: usize, threads: c_int, dynamic: usize) -> Done {
-    let function = module::find(function)?;
-    if threads <= 0 {
-        return Err(Status::ERROR_INVALID_VALUE);
-    }
-    let blocks = module::resident(&function, threads as u32, dynamic as u64);
-    // SAFETY: the caller of the exported function vouches for it.
-    unsafe { put(to, blocks as c_int) }
-}
-
-/// `cuOccupancyMaxActiveBlocksPerMultiprocessor`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
-    to: *mut c_int,
-    function: usize,
-    threads: c_int,
-    dynamic: usize,
-) -> Status {
-    call("cuOccupancyMaxActiveBlocksPerMultiprocessor", || occupancy(to, function, threads, dynamic))
-}
-
-/// `cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags`
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    to: *mut c_int,
-    function: usize,
-    threads: c_int,
-    dynamic: usize,
-    flags: u32,
-) -> Status {
-    call("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", || {
-        if flags > 1 { Err(Status::ERROR_INVALID_VALUE) } else { occupancy(to, function, threads, dynamic) }
-    })
-}
-
-/// `cuOccupancyMaxPotentialBlockSize`: the largest block whose threads fill a multiprocessor best.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuOccupancyMaxPotentialBlockSize(
-    grid: *mut c_int,
-    block: *mut c_int,
-    function: usize,
-    shared_of: Option<unsafe extern "C" fn(c_int) -> usize>,
-    dynamic: usize,
-    limit: c_int,
-) -> Status {
-    call("cuOccupancyMaxPotentialBlockSize", || {
+        // SAFETY: the caller's; null is allowed.
+        unsafe { offer(bytes, size) };
+        std::ptr::with_exposed_provenance_mut(at)
+    };
+    cuLinkDestroy(state: usize) => LINKS.remove(state).map(drop);
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        to: *mut c_int, function: usize, threads: c_int, dynamic: usize,
+    ) -> to => occupancy(function, threads, dynamic)?;
+    cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        to: *mut c_int, function: usize, threads: c_int, dynamic: usize, flags: u32,
+    ) -> to => {
+        must(flags <= 1)?;
+        occupancy(function, threads, dynamic)?
+    };
+    /// The largest block whose threads fill a multiprocessor best.
+    cuOccupancyMaxPotentialBlockSize(
+        grid: *mut c_int, block: *mut c_int, function: usize, shared_of: Option<unsafe extern "C" fn(c_int) -> usize>,
+        dynamic: usize, limit: c_int,
+    ) -> grid, block => {
         let function = module::find(function)?;
         let most = module::most_threads(function.kernel());
         let most = if limit > 0 { most.min(limit as u32) } else { most };
@@ -284,10 +165,6 @@ pub unsafe extern "C" fn cuOccupancyMaxPotentialBlockSize(
         let sizes = (1..=most.div_ceil(32)).map(|warps| (warps * 32).min(most));
         let best = sizes.max_by_key(|&threads| fill(threads) * threads).filter(|&threads| fill(threads) > 0);
         let best = best.ok_or(Status::ERROR_LAUNCH_OUT_OF_RESOURCES)?;
-        // SAFETY: the caller's.
-        unsafe {
-            put(grid, (fill(best) * Config::get().sms) as c_int)?;
-            put(block, best as c_int)
-        }
-    })
+        ((fill(best) * Config::get().sms) as c_int, best as c_int)
+    };
 }

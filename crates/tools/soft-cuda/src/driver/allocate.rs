@@ -1,13 +1,13 @@
 //! Allocations: device memory, managed memory, the host's mapped memory.
 
 use std::alloc::{Layout, alloc, dealloc};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use super::config::Config;
 use super::context::{self, Context};
+use super::lock::lock;
 use super::status::{Done, Status};
-use super::{MEMORY, lock};
-use crate::machine::memory::{DEVICE_TAG, Region};
+use crate::machine::memory::{DEVICE_TAG, Memory, Region};
 
 /// Kinds of allocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,9 @@ pub struct Allocation {
     /// Flags of `cuMemHostAlloc`.
     pub flags: u32,
 }
+
+/// All live allocations, as kernels and copies reach them.
+pub static MEMORY: LazyLock<Memory> = LazyLock::new(Memory::default);
 
 static ALLOCATIONS: Mutex<Vec<Allocation>> = Mutex::new(Vec::new());
 

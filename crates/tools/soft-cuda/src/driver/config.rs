@@ -4,9 +4,10 @@ use std::env;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use wattle_modules::ptx::Limits;
+
 use super::status::Status;
 use crate::machine::grid::Pace;
-use crate::ptx::decode::Accepts;
 
 /// The configuration, read once.
 #[derive(Debug)]
@@ -83,7 +84,7 @@ impl Config {
     }
 
     /// The PTX that a driver of this version understands (PTX ISA 13 "Release Notes").
-    pub fn accepts(&self, sm: u32) -> Accepts {
+    pub fn accepts(&self, sm: u32) -> Limits {
         let version = match (self.driver / 1000, self.driver % 1000 / 10) {
             (major @ ..11, _) => (major.max(1) as u32 - 4.min(major.max(1) as u32 - 1), 0),
             (11, minor) => (7, minor as u32),
@@ -92,6 +93,6 @@ impl Config {
             (12, minor) => (8, minor as u32 - 1),
             (major, minor) => (major as u32 - 4, minor as u32),
         };
-        Accepts { version, sm }
+        Limits { version, sm }
     }
 }

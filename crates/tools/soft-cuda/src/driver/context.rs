@@ -1,14 +1,15 @@
 //! Contexts: current ones, primary ones, and the fault that ends one for good.
 
 use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::config::Config;
 use super::handle::Handles;
+use super::lock::lock;
 use super::status::{Done, Status};
 use super::stream::{Signal, Stream};
-use super::{event, lock, module};
 
 /// A context.
 pub struct Context {
@@ -23,13 +24,18 @@ pub struct Context {
     /// Devices whose memory its kernels reach, as bits.
     pub reaches: AtomicU64,
     /// What came last on the default stream, held while work is added where the order of streams matters.
-    pub order: Mutex<()>,
+    order: Mutex<()>,
     /// Flags that it was made with.
     pub flags: AtomicU32,
 }
 
-/// All contexts.
-pub static CONTEXTS: Handles<Context> = Handles::new();
+static CONTEXTS: Handles<Context> = Handles::new();
+
+/// All streams but the default ones.
+static STREAMS: Handles<Stream> = Handles::new();
+
+/// What is done on a stream of a context; a fault ends the context.
+pub type Work = Box<dyn FnOnce(&Context) -> Done + Send>;
 
 /// A device's primary context.
 #[derive(Default)]
@@ -75,7 +81,7 @@ impl Context {
         let make = |handle| Context {
             handle,
             device,
-            null: Arc::new(Stream::new(handle, 0, false)),
+            null: Arc::new(Stream::new(handle, 0, 0, 0)),
             streams: Mutex::default(),
             fault: AtomicU32::new(0),
             reaches: AtomicU64::new(1 << device),
@@ -108,14 +114,42 @@ impl Context {
         lock(&self.streams).clone()
     }
 
-    /// Another stream.
-    pub fn add_stream(&self, stream: Arc<Stream>) {
-        lock(&self.streams).push(stream);
+    /// Adds work to a stream of this context. The default stream waits for what all streams have to do, and they for
+    /// it, but for the independent ones.
+    pub fn enqueue(&self, stream: &Arc<Stream>, work: Work) -> Arc<Signal> {
+        self.enqueue_after(stream, Vec::new(), false, work)
     }
 
-    /// A stream less.
-    pub fn remove_stream(&self, handle: usize) {
-        lock(&self.streams).retain(|stream| stream.handle != handle);
+    /// The same, after other signals; `always`: in a context that has failed, too.
+    pub fn enqueue_after(
+        &self,
+        stream: &Arc<Stream>,
+        mut before: Vec<Arc<Signal>>,
+        always: bool,
+        work: Work,
+    ) -> Arc<Signal> {
+        let handle = self.handle;
+        let run = Box::new(move || {
+            let Ok(context) = CONTEXTS.get(handle) else { return };
+            if always || context.healthy().is_ok() {
+                let work = AssertUnwindSafe(|| work(&context));
+                if let Err(fault) = catch_unwind(work).unwrap_or(Err(Status::ERROR_UNKNOWN)) {
+                    context.fail(fault);
+                }
+            }
+        });
+        if stream.independent {
+            return stream.push(before, run);
+        }
+        let _order = lock(&self.order);
+        if stream.handle == 0 {
+            let others = self.streams();
+            let others = others.iter().filter(|other| !other.independent && other.handle != 0);
+            before.extend(others.filter_map(|other| other.last()));
+        } else {
+            before.extend(self.null.last());
+        }
+        stream.push(before, run)
     }
 
     /// Waits until nothing is left to do.
@@ -136,17 +170,26 @@ pub fn device_idle(device: u32) {
     }
 }
 
-/// Ends a context: waits for its work, and frees what it has.
-pub fn destroy(context: &Context) {
-    context.idle();
-    for stream in context.streams() {
-        stream.close();
-    }
-    event::forget(context.handle);
-    module::forget(context.handle);
-    super::allocate::forget(context.handle);
-    let _ = CONTEXTS.remove(context.handle);
-    STACK.with_borrow_mut(|stack| stack.retain(|&handle| handle != context.handle));
+/// Forgets a context.
+pub fn forget(context: usize) {
+    let _ = CONTEXTS.remove(context);
+    STACK.with_borrow_mut(|stack| stack.retain(|&handle| handle != context));
+}
+
+/// The context of a handle.
+///
+/// # Errors
+/// There is none.
+pub fn find(handle: usize) -> Done<Arc<Context>> {
+    CONTEXTS.get(handle).map_err(|_| Status::ERROR_INVALID_CONTEXT)
+}
+
+/// The context that an object belongs to.
+///
+/// # Errors
+/// It was destroyed.
+pub fn owner(handle: usize) -> Done<Arc<Context>> {
+    CONTEXTS.get(handle).map_err(|_| Status::ERROR_CONTEXT_IS_DESTROYED)
 }
 
 /// The thread's context, whatever its state.
@@ -157,7 +200,7 @@ pub fn current_raw() -> Done<Arc<Context>> {
     initialized()?;
     let top = STACK.with_borrow(|stack| stack.last().copied()).filter(|&handle| handle != 0);
     let Some(handle) = top else { return Err(Status::ERROR_INVALID_CONTEXT) };
-    CONTEXTS.get(handle).map_err(|_| Status::ERROR_CONTEXT_IS_DESTROYED)
+    owner(handle)
 }
 
 /// The thread's context.
@@ -182,7 +225,7 @@ pub fn current_handle() -> usize {
 pub fn set_current(handle: usize) -> Done {
     initialized()?;
     if handle != 0 {
-        CONTEXTS.get(handle).map_err(|_| Status::ERROR_INVALID_CONTEXT)?;
+        find(handle)?;
     }
     STACK.with_borrow_mut(|stack| {
         stack.pop();
@@ -199,7 +242,7 @@ pub fn set_current(handle: usize) -> Done {
 /// There is no such context.
 pub fn push(handle: usize) -> Done {
     initialized()?;
-    CONTEXTS.get(handle).map_err(|_| Status::ERROR_INVALID_CONTEXT)?;
+    find(handle)?;
     STACK.with_borrow_mut(|stack| stack.push(handle));
     Ok(())
 }
@@ -228,33 +271,23 @@ pub fn retain_primary(device: u32) -> Arc<Context> {
     })
 }
 
-/// One less; after the last one it ends.
+/// One less; gives the context after the last one, to be ended.
 ///
 /// # Errors
 /// Nobody uses it.
-pub fn release_primary(device: u32) -> Done {
-    let ended = primary(device, |primary| {
-        if primary.users == 0 {
-            return Err(Status::ERROR_INVALID_CONTEXT);
-        }
-        primary.users -= 1;
+pub fn release_primary(device: u32) -> Done<Option<Arc<Context>>> {
+    primary(device, |primary| {
+        primary.users = primary.users.checked_sub(1).ok_or(Status::ERROR_INVALID_CONTEXT)?;
         Ok(if primary.users == 0 { primary.context.take() } else { None })
-    })?;
-    if let Some(context) = ended {
-        destroy(&context);
-    }
-    Ok(())
+    })
 }
 
-/// Ends the primary context, whoever uses it; the next user gets a new one.
-pub fn reset_primary(device: u32) {
-    let ended = primary(device, |primary| {
+/// Takes the primary context away from all its users, to be ended.
+pub fn take_primary(device: u32) -> Option<Arc<Context>> {
+    primary(device, |primary| {
         primary.users = 0;
         primary.context.take()
-    });
-    if let Some(context) = ended {
-        destroy(&context);
-    }
+    })
 }
 
 /// Its flags, and whether it is there.
@@ -270,4 +303,44 @@ pub fn set_primary_flags(device: u32, flags: u32) {
             context.flags.store(flags, Ordering::Relaxed);
         }
     });
+}
+
+/// The stream of a handle, and its context. 0 and 1 are the default stream of the current context, as is 2, the one per
+/// thread, here.
+///
+/// # Errors
+/// There is no such stream, or its context has failed.
+pub fn resolve(handle: usize) -> Done<(Arc<Stream>, Arc<Context>)> {
+    if handle <= 2 {
+        let context = current()?;
+        return Ok((context.null.clone(), context));
+    }
+    initialized()?;
+    let stream = STREAMS.get(handle)?;
+    let context = owner(stream.context)?;
+    context.healthy()?;
+    Ok((stream, context))
+}
+
+/// Makes a stream in a context.
+pub fn create_stream(context: &Context, flags: u32, priority: i32) -> usize {
+    let (handle, stream) = STREAMS.add(|handle| Stream::new(context.handle, handle, flags, priority));
+    lock(&context.streams).push(stream);
+    handle
+}
+
+/// Ends a stream; what it has to do is done yet.
+///
+/// # Errors
+/// There is no such stream.
+pub fn destroy_stream(handle: usize) -> Done {
+    let stream = STREAMS.remove(handle)?;
+    stream.close();
+    // The context still waits for its work; what is done already it need not know.
+    if let Ok(context) = CONTEXTS.get(stream.context)
+        && stream.last().is_none()
+    {
+        lock(&context.streams).retain(|stream| stream.handle != handle);
+    }
+    Ok(())
 }

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
+use super::context;
 use super::handle::Handles;
+use super::lock::lock;
 use super::status::{Done, Status};
-use super::stream::{self, Signal};
-use super::{context, lock};
+use super::stream::Signal;
 
 /// An event.
 pub struct Event {
@@ -49,21 +50,18 @@ pub fn forget(context: usize) {
 /// # Errors
 /// A handle is wrong, they are of two contexts, or the context has failed.
 pub fn record(handle: usize, on: usize) -> Done {
-    let (stream, context) = stream::resolve(on)?;
+    let (stream, context) = context::resolve(on)?;
     let event = EVENTS.get(handle)?;
     if event.context != context.handle {
         return Err(Status::ERROR_INVALID_HANDLE);
     }
-    let done = stream::enqueue(&stream, &context, Box::new(|_| Ok(())));
+    let done = context.enqueue(&stream, Box::new(|_| Ok(())));
     *lock(&event.recorded) = Some(done);
     Ok(())
 }
 
 fn healthy(event: &Event) -> Done {
-    match context::CONTEXTS.get(event.context) {
-        Ok(context) => context.healthy(),
-        Err(_) => Err(Status::ERROR_CONTEXT_IS_DESTROYED),
-    }
+    context::owner(event.context)?.healthy()
 }
 
 /// Whether what was recorded is done.
@@ -98,11 +96,11 @@ pub fn synchronize(handle: usize) -> Done {
 /// # Errors
 /// A handle is wrong, or the context has failed.
 pub fn wait(on: usize, handle: usize) -> Done {
-    let (stream, context) = stream::resolve(on)?;
+    let (stream, context) = context::resolve(on)?;
     let event = EVENTS.get(handle)?;
     let recorded = lock(&event.recorded).clone();
     if let Some(signal) = recorded {
-        stream::enqueue_after(&stream, &context, vec![signal], false, Box::new(|_| Ok(())));
+        context.enqueue_after(&stream, vec![signal], false, Box::new(|_| Ok(())));
     }
     Ok(())
 }

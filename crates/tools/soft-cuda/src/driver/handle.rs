@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::lock;
+use super::lock::lock;
 use super::status::{Done, Status};
 
 /// The objects of one kind.

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
+use wattle_modules::code::Module as Code;
+use wattle_modules::{Refused, RefusedKind, ptx};
+
 use super::config::Config;
 use super::status::{Done, Status};
-use crate::ptx::{Kind, Refused, decode};
 
 /// How a linked image begins.
 const MAGIC: &[u8; 16] = b"\x7fSOFTCUDA-CUBIN\0";
@@ -77,7 +79,7 @@ pub unsafe fn read(image: *const u8) -> Done<Source> {
 ///
 /// # Errors
 /// The text is refused.
-pub fn compile(text: &str, sm: u32) -> Result<decode::Image, (Status, String)> {
+pub fn compile(text: &str, sm: u32) -> Result<Code, (Status, String)> {
     compile_at(text, sm, &HashMap::new())
 }
 
@@ -85,13 +87,13 @@ pub fn compile(text: &str, sm: u32) -> Result<decode::Image, (Status, String)> {
 ///
 /// # Errors
 /// The text is refused.
-pub fn compile_at(text: &str, sm: u32, globals: &HashMap<String, u64>) -> Result<decode::Image, (Status, String)> {
-    crate::ptx::decode(text, Config::get().accepts(sm), globals).map_err(|refused| {
+pub fn compile_at(text: &str, sm: u32, globals: &HashMap<String, u64>) -> Result<Code, (Status, String)> {
+    ptx::read("ptx input", text, Config::get().accepts(sm), globals).map_err(|refused| {
         let log = log(&refused);
         eprintln!("soft-cuda: {log}");
         let status = match refused.kind {
-            Kind::Text | Kind::Target => Status::ERROR_INVALID_PTX,
-            Kind::Version => Status::ERROR_UNSUPPORTED_PTX_VERSION,
+            RefusedKind::Text | RefusedKind::Target => Status::ERROR_INVALID_PTX,
+            RefusedKind::Version => Status::ERROR_UNSUPPORTED_PTX_VERSION,
         };
         (status, log)
     })
@@ -107,6 +109,10 @@ pub fn keep(text: &str, folder: &Path) {
     }
 }
 
+/// A refusal as ptxas words it.
 fn log(refused: &Refused) -> String {
-    format!("{refused}\nptxas fatal   : Ptx assembly aborted due to errors")
+    let Refused { file, line, message, .. } = refused;
+    format!(
+        "ptxas application {file}, line {line}; error   : {message}\nptxas fatal   : Ptx assembly aborted due to errors"
+    )
 }

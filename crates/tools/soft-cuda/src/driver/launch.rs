@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::allocate::MEMORY;
 use super::config::Config;
+use super::context::{self, Work};
+use super::lock::lock;
 use super::module::{self, Function};
 use super::status::{Done, Status};
-use super::{MEMORY, lock, stream};
 use crate::machine::grid::{Launch, Shape};
 use crate::machine::{Failure, Fault};
 
@@ -89,7 +91,7 @@ fn check(function: &Function, request: &Request) -> Done<u32> {
 /// # Errors
 /// The launch asks for what there is not.
 pub fn launch(function: &Arc<Function>, request: Request, params: Vec<u8>) -> Done {
-    let (stream, context) = stream::resolve(request.stream)?;
+    let (stream, context) = context::resolve(request.stream)?;
     module::belongs(function, &context)?;
     let places = check(function, &request)?;
     let config = Config::get();
@@ -97,7 +99,7 @@ pub fn launch(function: &Arc<Function>, request: Request, params: Vec<u8>) -> Do
     let injected = config.launch_error.filter(|(launch, _)| *launch == number).map(|(_, error)| error);
     let function = function.clone();
     let devices = context.reaches.load(Ordering::Acquire);
-    let work: stream::Work = Box::new(move |_| {
+    let work: Work = Box::new(move |_| {
         if let Some(error) = injected {
             return Err(error);
         }
@@ -122,6 +124,6 @@ pub fn launch(function: &Arc<Function>, request: Request, params: Vec<u8>) -> Do
             }
         }
     });
-    stream::enqueue(&stream, &context, work);
+    context.enqueue(&stream, work);
     Ok(())
 }

@@ -4,21 +4,23 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
+use wattle_modules::code::{Kernel, Module as Code};
+
 use super::allocate::{self, Kind};
 use super::config::Config;
 use super::context::{self, Context};
 use super::handle::Handles;
 use super::image::{self, Source};
+use super::lock::lock;
 use super::status::{Done, Status};
 use super::transfer::{self, Where};
-use crate::ptx::decode::{Image, Kernel};
 
 /// A module in a context.
 pub struct Module {
     /// The context's handle.
     pub context: usize,
     /// What it has.
-    pub image: Image,
+    pub image: Code,
     /// Addresses and sizes of its variables.
     pub globals: HashMap<String, (u64, u64)>,
 }
@@ -102,7 +104,7 @@ pub fn load(source: &Source) -> Result<usize, (Status, String)> {
 pub fn unload(handle: usize) -> Done {
     context::current()?;
     let module = MODULES.remove(handle)?;
-    if let Ok(context) = context::CONTEXTS.get(module.context) {
+    if let Ok(context) = context::find(module.context) {
         context.idle();
     }
     FUNCTIONS.retain(|function| function.module_handle != handle);
@@ -248,7 +250,7 @@ impl Link {
         if let Some(folder) = &Config::get().keep {
             image::keep(text, folder);
         }
-        let mut own = super::lock(&self.text);
+        let mut own = lock(&self.text);
         if own.is_some() {
             return Err((Status::ERROR_NOT_SUPPORTED, "soft-cuda links one text".to_owned()));
         }
@@ -261,8 +263,8 @@ impl Link {
     /// # Errors
     /// Nothing was added.
     pub fn complete(&self) -> Done<(usize, usize)> {
-        let text = super::lock(&self.text).clone().ok_or(Status::ERROR_INVALID_VALUE)?;
-        let mut result = super::lock(&self.result);
+        let text = lock(&self.text).clone().ok_or(Status::ERROR_INVALID_VALUE)?;
+        let mut result = lock(&self.result);
         let image = result.get_or_insert_with(|| image::linked(&text, self.sm).into());
         Ok((image.as_ptr().expose_provenance(), image.len()))
     }

@@ -3,16 +3,14 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex};
 
-use super::context::{CONTEXTS, Context};
-use super::handle::Handles;
-use super::status::{Done, Status};
-use super::{context, lock, nanoseconds};
+use super::lock::lock;
+use crate::machine::nanoseconds;
 
-/// Tells when a piece of work is done.
+/// When a piece of work is done, for those who wait for it.
 #[derive(Default)]
 pub struct Signal {
     time: Mutex<Option<u64>>,
-    told: Condvar,
+    given: Condvar,
 }
 
 impl Signal {
@@ -20,7 +18,7 @@ impl Signal {
     pub fn wait(&self) {
         let mut time = lock(&self.time);
         while time.is_none() {
-            time = self.told.wait(time).unwrap_or_else(std::sync::PoisonError::into_inner);
+            time = self.given.wait(time).unwrap_or_else(std::sync::PoisonError::into_inner);
         }
     }
 
@@ -29,20 +27,15 @@ impl Signal {
         *lock(&self.time)
     }
 
-    fn tell(&self) {
+    fn give(&self) {
         *lock(&self.time) = Some(nanoseconds());
-        self.told.notify_all();
+        self.given.notify_all();
     }
 }
 
-/// What is done on a stream; it is told whether the context is healthy.
-pub type Work = Box<dyn FnOnce(&Context) -> Done + Send>;
-
 struct Item {
     before: Vec<Arc<Signal>>,
-    work: Work,
-    /// Runs in a context that has failed, too.
-    always: bool,
+    work: Box<dyn FnOnce() + Send>,
     done: Arc<Signal>,
 }
 
@@ -68,17 +61,14 @@ pub struct Stream {
     news: Condvar,
 }
 
-/// All streams but the default ones.
-pub static STREAMS: Handles<Stream> = Handles::new();
-
 impl Stream {
     /// A stream without work.
-    pub fn new(context: usize, handle: usize, independent: bool) -> Stream {
-        let made_with = (u32::from(independent), 0);
+    pub fn new(context: usize, handle: usize, flags: u32, priority: i32) -> Stream {
+        let (independent, made_with) = (flags & 1 != 0, (flags, priority));
         Stream { handle, context, independent, made_with, queue: Mutex::default(), news: Condvar::new() }
     }
 
-    /// Tells when all that it has to do now is done, if there is something.
+    /// The signal of the last work that it has to do now, if there is some.
     pub fn last(&self) -> Option<Arc<Signal>> {
         lock(&self.queue).last.clone().filter(|last| last.time().is_none())
     }
@@ -89,11 +79,12 @@ impl Stream {
         self.news.notify_all();
     }
 
-    fn push(self: &Arc<Stream>, mut before: Vec<Arc<Signal>>, always: bool, work: Work) -> Arc<Signal> {
+    /// Adds work that begins after these signals. It must not panic.
+    pub fn push(self: &Arc<Stream>, mut before: Vec<Arc<Signal>>, work: Box<dyn FnOnce() + Send>) -> Arc<Signal> {
         let done = Arc::new(Signal::default());
         let mut queue = lock(&self.queue);
         before.retain(|signal| signal.time().is_none());
-        queue.items.push_back(Item { before, work, always, done: done.clone() });
+        queue.items.push_back(Item { before, work, done: done.clone() });
         queue.last = Some(done.clone());
         if !queue.has_thread {
             queue.has_thread = true;
@@ -121,83 +112,8 @@ impl Stream {
             for signal in &item.before {
                 signal.wait();
             }
-            if let Ok(context) = CONTEXTS.get(self.context)
-                && (item.always || context.healthy().is_ok())
-            {
-                let work = std::panic::AssertUnwindSafe(|| (item.work)(&context));
-                if let Err(fault) = std::panic::catch_unwind(work).unwrap_or(Err(Status::ERROR_UNKNOWN)) {
-                    context.fail(fault);
-                }
-            }
-            item.done.tell();
+            (item.work)();
+            item.done.give();
         }
     }
-}
-
-/// The stream of a handle, and its context. 0 and 1 are the default stream of the current context, as is 2, the one per
-/// thread, here.
-///
-/// # Errors
-/// There is no such stream, or its context has failed.
-pub fn resolve(handle: usize) -> Done<(Arc<Stream>, Arc<Context>)> {
-    if handle <= 2 {
-        let context = context::current()?;
-        return Ok((context.null.clone(), context));
-    }
-    context::initialized()?;
-    let stream = STREAMS.get(handle)?;
-    let context = CONTEXTS.get(stream.context).map_err(|_| Status::ERROR_CONTEXT_IS_DESTROYED)?;
-    context.healthy()?;
-    Ok((stream, context))
-}
-
-/// Adds work to a stream. The default stream waits for what all streams have to do, and they for it, but for the
-/// independent ones.
-pub fn enqueue(stream: &Arc<Stream>, context: &Context, work: Work) -> Arc<Signal> {
-    enqueue_after(stream, context, Vec::new(), false, work)
-}
-
-/// The same, after other signals; `always`: in a context that has failed, too.
-pub fn enqueue_after(
-    stream: &Arc<Stream>,
-    context: &Context,
-    mut before: Vec<Arc<Signal>>,
-    always: bool,
-    work: Work,
-) -> Arc<Signal> {
-    if stream.independent {
-        return stream.push(before, always, work);
-    }
-    let _order = lock(&context.order);
-    if stream.handle == 0 {
-        let others = context.streams();
-        before.extend(others.iter().filter(|other| !other.independent && other.handle != 0).filter_map(|o| o.last()));
-    } else {
-        before.extend(context.null.last());
-    }
-    stream.push(before, always, work)
-}
-
-/// Makes a stream in a context.
-pub fn create(context: &Context, flags: u32, priority: i32) -> usize {
-    let make = |handle| Stream { made_with: (flags, priority), ..Stream::new(context.handle, handle, flags & 1 != 0) };
-    let (handle, stream) = STREAMS.add(make);
-    context.add_stream(stream);
-    handle
-}
-
-/// Ends a stream; what it has to do is done yet.
-///
-/// # Errors
-/// There is no such stream.
-pub fn destroy(handle: usize) -> Done {
-    let stream = STREAMS.remove(handle)?;
-    stream.close();
-    // The context still waits for its work; what is done already it need not know.
-    if let Ok(context) = CONTEXTS.get(stream.context)
-        && stream.last().is_none()
-    {
-        context.remove_stream(handle);
-    }
-    Ok(())
 }

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::allocate::{self, Kind};
-use super::context::Context;
+use super::allocate::{self, Kind, MEMORY};
+use super::context::{self, Context, Work};
 use super::status::{Done, Status};
-use super::stream::{self, Stream, Work};
-use super::{MEMORY, context};
+use super::stream::Stream;
 use crate::machine::memory::{Region, copy};
 
 /// One side of a copy.
@@ -124,7 +123,7 @@ pub fn rows(stream: &Arc<Stream>, context: &Arc<Context>, to: Side, mut from: Si
         drop(staged);
         Ok(())
     });
-    let done = stream::enqueue(stream, context, work);
+    let done = context.enqueue(stream, work);
     if wait {
         done.wait();
         context.healthy()?;
@@ -137,7 +136,7 @@ pub fn rows(stream: &Arc<Stream>, context: &Arc<Context>, to: Side, mut from: Si
 /// # Errors
 /// As for [`Side::new`] and [`rows`].
 pub fn bytes(to: (u64, Where), from: (u64, Where), width: usize, on: Option<usize>) -> Done {
-    let (stream, context) = stream::resolve(on.unwrap_or(0))?;
+    let (stream, context) = context::resolve(on.unwrap_or(0))?;
     if width == 0 {
         return Ok(());
     }
@@ -151,7 +150,7 @@ pub fn bytes(to: (u64, Where), from: (u64, Where), width: usize, on: Option<usiz
 /// # Errors
 /// The memory is not a device's, or not aligned to the items, or the stream is none.
 pub fn fill(at: u64, value: u32, size: usize, count: usize, lines: (usize, usize), on: Option<usize>) -> Done {
-    let (stream, context) = stream::resolve(on.unwrap_or(0))?;
+    let (stream, context) = context::resolve(on.unwrap_or(0))?;
     let (height, pitch) = lines;
     if count == 0 || height == 0 {
         return Ok(());
@@ -170,7 +169,7 @@ pub fn fill(at: u64, value: u32, size: usize, count: usize, lines: (usize, usize
         drop(row);
         Ok(())
     });
-    let done = stream::enqueue(&stream, &context, work);
+    let done = context.enqueue(&stream, work);
     if on.is_none() {
         done.wait();
         context.healthy()?;
@@ -183,7 +182,7 @@ pub fn fill(at: u64, value: u32, size: usize, count: usize, lines: (usize, usize
 /// # Errors
 /// No device memory begins there.
 pub fn free_in_order(address: u64, on: usize) -> Done {
-    let (stream, context) = stream::resolve(on)?;
+    let (stream, context) = context::resolve(on)?;
     match allocate::find(address) {
         Some(found) if found.address == address && found.kind == Kind::Device => {}
         _ => return Err(Status::ERROR_INVALID_VALUE),
@@ -192,14 +191,6 @@ pub fn free_in_order(address: u64, on: usize) -> Done {
         allocate::release(address);
         Ok(())
     });
-    stream::enqueue_after(&stream, &context, Vec::new(), true, free);
+    context.enqueue_after(&stream, Vec::new(), true, free);
     Ok(())
-}
-
-/// Whether the current context may be used.
-///
-/// # Errors
-/// It has failed, or there is none.
-pub fn ready() -> Done {
-    context::current().map(drop)
 }

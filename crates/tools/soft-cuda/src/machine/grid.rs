@@ -6,10 +6,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use wattle_modules::Cursor;
+use wattle_modules::code::Kernel;
+
 use super::memory::{Memory, View};
 use super::thread::{Common, Own, State, Thread, Turn};
 use super::{Failure, Fault};
-use crate::ptx::Kernel;
 
 /// What never-written memory is filled with.
 pub const PATTERN: u64 = 0xA5A5_A5A5_A5A5_A5A5;
@@ -157,7 +159,7 @@ impl Launch<'_> {
     fn renew<const CHECKED: bool>(&self, block: &mut Block, index: [u32; 3]) {
         block.index = index;
         block.threads.clear();
-        block.threads.extend((0..self.threads()).map(|_| Thread { at: 0, flag: false, state: State::Runs }));
+        block.threads.extend((0..self.threads()).map(|_| Thread { cursor: Cursor::default(), state: State::Runs }));
         block.written.fill(0);
         block.shared.fill(PATTERN);
         block.local.fill(PATTERN);
@@ -217,8 +219,8 @@ impl Launch<'_> {
     }
 
     fn failure(&self, fault: Fault, block: &Block, at: usize) -> Failure {
-        let step =
-            (block.threads[at].at as usize).saturating_sub(usize::from(!matches!(fault, Fault::Unwritten { .. })));
+        let step = (block.threads[at].cursor.at as usize)
+            .saturating_sub(usize::from(!matches!(fault, Fault::Unwritten { .. })));
         Failure {
             fault,
             kernel: self.kernel.name.clone(),

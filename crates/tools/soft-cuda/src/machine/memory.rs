@@ -2,7 +2,7 @@
 //!
 //! Addresses tell spaces apart by bits that no address of the host has. Device memory is at the host's address with
 //! [`DEVICE_TAG`], so that a host that dereferences it crashes; memory that both reach has the same address for both.
-//! The shared and local windows of generic addressing lie elsewhere.
+//! The windows of generic addressing ([`wattle_modules::address`]) lie elsewhere.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,13 +12,6 @@ use super::Fault;
 
 /// Set in addresses of memory that only devices reach.
 pub const DEVICE_TAG: u64 = 1 << 56;
-/// Where generic addressing has a block's shared memory.
-pub const SHARED_WINDOW: u64 = 2 << 56;
-/// Where generic addressing has a thread's local memory.
-pub const LOCAL_WINDOW: u64 = 3 << 56;
-/// Size of a window.
-pub const WINDOW: u64 = 1 << 32;
-
 /// A live allocation.
 #[derive(Clone)]
 pub struct Region {

@@ -1,20 +1,23 @@
-//! The machine that carries out kernels: instructions, memory, threads, blocks.
+//! The machine that carries out kernels: memory, threads, blocks.
 
 mod atomic;
-pub mod compare;
-pub mod convert;
 mod fence;
-pub mod float;
 pub mod grid;
-pub mod int;
 pub mod memory;
-pub mod op;
 mod thread;
 #[cfg(test)]
 #[path = "../../tests/tools/mod.rs"]
 mod tools;
 
 use std::fmt;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+/// Nanoseconds since the process first asked.
+pub fn nanoseconds() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
 
 /// What ends a launch, and with it the context.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,21 +1,19 @@
 //! One thread's turn.
 
+use wattle_modules::code::{Access, Kernel, NO_REG, Reg, Special};
+use wattle_modules::meaning::atomic::apply;
+use wattle_modules::types::Space;
+use wattle_modules::{Cursor, Effect, step};
+
 use super::atomic;
-use super::convert::convert;
 use super::fence;
-use super::int;
-use super::memory::{LOCAL_WINDOW, SHARED_WINDOW, View, WINDOW};
-use super::op::{Access, NO_REG, Op, Reg, Special};
+use super::memory::View;
 use super::{Fault, grid::Shape};
-use crate::ptx::Kernel;
-use crate::ptx::types::Space;
 
 /// A thread between its turns.
 pub struct Thread {
-    /// The next instruction.
-    pub at: u32,
-    /// The carry flag.
-    pub flag: bool,
+    /// Where it is.
+    pub cursor: Cursor,
     /// What it is doing.
     pub state: State,
 }
@@ -113,22 +111,7 @@ fn get_bytes(from: &[u8], address: u64, bytes: u8) -> Result<u64, Fault> {
     Ok(u64::from_le_bytes(value))
 }
 
-/// The space and the address in it that a generic address means.
-fn generic(address: u64) -> (Space, u64) {
-    match address {
-        SHARED_WINDOW.. if address < SHARED_WINDOW + WINDOW => (Space::Shared, address - SHARED_WINDOW),
-        LOCAL_WINDOW.. if address < LOCAL_WINDOW + WINDOW => (Space::Local, address - LOCAL_WINDOW),
-        _ => (Space::Global, address),
-    }
-}
-
 impl Own<'_> {
-    fn place(&self, common: &Common<'_>, access: &Access) -> (Space, u64) {
-        let base = access.base.get(self.regs, &common.kernel.constants);
-        let address = base.wrapping_add_signed(i64::from(access.offset));
-        if access.space == Space::Generic { generic(address) } else { (access.space, address) }
-    }
-
     fn load(&self, common: &mut Common<'_>, access: &Access, space: Space, address: u64) -> Result<u64, Fault> {
         let bytes = access.bytes;
         let value = match space {
@@ -139,14 +122,10 @@ impl Own<'_> {
             Space::Global | Space::Generic => {
                 let at = common.view.at(address, u64::from(bytes))?;
                 // SAFETY: `at` has checked that the bytes are allocated and aligned; the view keeps them.
-                unsafe { atomic::load(at, bytes, access.strong) }
+                unsafe { atomic::load(at, bytes, access.strength.is_strong()) }
             }
         };
-        if access.sign_to == 0 {
-            return Ok(value);
-        }
-        let shift = 64 - 8 * u32::from(bytes);
-        Ok(((value << shift) as i64 >> shift) as u64 & (u64::MAX >> (64 - u32::from(access.sign_to))))
+        Ok(access.extended(value))
     }
 
     fn store(&mut self, common: &mut Common<'_>, access: &Access, at: (Space, u64), value: u64) -> Result<(), Fault> {
@@ -157,7 +136,7 @@ impl Own<'_> {
             (_, address) => {
                 let at = common.view.at(address, u64::from(bytes))?;
                 // SAFETY: `at` has checked that the bytes are allocated and aligned; the view keeps them.
-                unsafe { atomic::store(at, bytes, access.strong, value) };
+                unsafe { atomic::store(at, bytes, access.strength.is_strong(), value) };
                 Ok(())
             }
         }
@@ -167,10 +146,11 @@ impl Own<'_> {
         &mut self,
         common: &mut Common<'_>,
         access: &Access,
+        address: u64,
         next: impl Fn(u64) -> Option<u64>,
     ) -> Result<u64, Fault> {
         let bytes = access.bytes;
-        match self.place(common, access) {
+        match access.place(address) {
             (Space::Shared, address) => {
                 let old = get(self.shared, common.shared(), address, bytes)?;
                 if let Some(new) = next(old) {
@@ -186,13 +166,6 @@ impl Own<'_> {
                 Ok(unsafe { atomic::update(at, bytes, next) })
             }
         }
-    }
-
-    /// The vector is aligned to its own size.
-    fn vector(&self, common: &Common<'_>, access: &Access, items: usize) -> Result<(Space, u64), Fault> {
-        let (space, address) = self.place(common, access);
-        let bytes = u64::from(access.bytes) * items as u64;
-        if address & (bytes - 1) == 0 { Ok((space, address)) } else { Err(Fault::Misaligned { address, bytes }) }
     }
 
     fn special(&self, common: &Common<'_>, which: Special) -> u64 {
@@ -211,7 +184,7 @@ impl Own<'_> {
             Special::TotalShared => *dynamic + common.kernel.shared as u32,
             Special::Grid => return common.grid,
             Special::Clock => return common.count,
-            Special::Timer => return crate::driver::nanoseconds(),
+            Special::Timer => return super::nanoseconds(),
         };
         u64::from(value)
     }
@@ -230,13 +203,13 @@ impl Own<'_> {
             runs = (self.regs[step.guard.reg as usize] != 0) != step.guard.negated;
         }
         if runs {
-            step.op.reads(|reg| read(reg, self.written));
+            step.op.registers(|reg| read(reg, self.written), |_| {});
         }
         if let Some(reg) = bad {
             return Err(Fault::Unwritten { register: common.kernel.registers[reg as usize].clone() });
         }
         if runs {
-            step.op.writes(|reg| self.written[reg as usize / 64] |= 1 << (reg % 64));
+            step.op.registers(|_| {}, |reg| self.written[reg as usize / 64] |= 1 << (reg % 64));
         }
         Ok(())
     }
@@ -251,155 +224,94 @@ impl Own<'_> {
         quantum: u32,
     ) -> Result<Turn, Fault> {
         let kernel = common.kernel;
-        let constants = kernel.constants.as_slice();
-        let steps = kernel.steps.as_slice();
         // Loads and atomic operations that others may wait for; a loop around such a one waits for others, mostly.
         let mut looks = 0;
         for done in 1..=quantum {
-            let at = thread.at;
+            let at = thread.cursor.at;
             if CHECKED {
                 self.check(common, at).inspect_err(|_| common.count += u64::from(done))?;
             }
-            let step = &steps[at as usize];
             common.view.instruction = at as usize;
-            thread.at = at + 1;
-            let guard = step.guard;
-            if guard.reg != NO_REG && (self.regs[guard.reg as usize] != 0) == guard.negated {
-                continue;
-            }
-            macro_rules! get {
-                ($src:expr) => {
-                    $src.get(self.regs, constants)
-                };
-            }
-            match &step.op {
-                Op::Mov { d, a } => self.regs[*d as usize] = get!(a),
-                Op::Un { f, d, a } => self.regs[*d as usize] = f(get!(a)),
-                Op::Bin { f, d, a, b } => self.regs[*d as usize] = f(get!(a), get!(b)),
-                Op::Tern { f, d, a, b, c } => self.regs[*d as usize] = f(get!(a), get!(b), get!(c)),
-                Op::Test { f, d, a, b } => self.regs[*d as usize] = u64::from(f(get!(a), get!(b))),
-                Op::TestJoin(test) => {
-                    let found = (test.f)(get!(test.a), get!(test.b));
-                    let joined = test.c != NO_REG && (self.regs[test.c as usize] != 0) != test.negated;
-                    self.regs[test.d as usize] = u64::from((test.join)(found, joined));
-                    if test.q != NO_REG {
-                        self.regs[test.q as usize] = u64::from((test.join)(!found, joined));
+            match step(kernel, &mut thread.cursor, self.regs) {
+                Effect::None => {}
+                Effect::Back if looks < 4 => {}
+                Effect::Back | Effect::Yield => {
+                    common.count += u64::from(done);
+                    return Ok(Turn::Over);
+                }
+                Effect::Load { access, address, to } => {
+                    looks += u32::from(access.strength.is_strong());
+                    if let [to] = to {
+                        let (space, address) = access.place(address);
+                        self.regs[*to as usize] = self.load(common, access, space, address)?;
+                        continue;
                     }
-                }
-                Op::Select { d, a, b, p } => {
-                    self.regs[*d as usize] = if self.regs[*p as usize] != 0 { get!(a) } else { get!(b) };
-                }
-                Op::Convert { d, a, how } => self.regs[*d as usize] = convert(how, get!(a)),
-                Op::Carry { how, d, a, b } => {
-                    let (sum, flag) = int::carry(*how, get!(a), get!(b), thread.flag);
-                    self.regs[*d as usize] = sum;
-                    if how.gives {
-                        thread.flag = flag;
-                    }
-                }
-                Op::Special { which, d } => {
-                    common.count += u64::from(*which == Special::Clock);
-                    self.regs[*d as usize] = self.special(common, *which);
-                }
-                Op::Pack { d, bits, parts } => {
-                    let whole = parts.iter().rev().fold(0, |whole, part| whole << bits | get!(part));
-                    self.regs[*d as usize] = whole;
-                }
-                Op::Unpack { a, bits, parts } => {
-                    let mut whole = get!(a);
-                    for part in parts {
-                        self.regs[*part as usize] = whole & ((1 << bits) - 1);
-                        whole >>= bits;
-                    }
-                }
-                Op::ToGeneric { space, d, a } => {
-                    self.regs[*d as usize] = match space {
-                        Space::Shared => get!(a).wrapping_add(SHARED_WINDOW),
-                        Space::Local => get!(a).wrapping_add(LOCAL_WINDOW),
-                        _ => get!(a),
-                    };
-                }
-                Op::FromGeneric { space, d, a } => {
-                    self.regs[*d as usize] = match space {
-                        Space::Shared => get!(a).wrapping_sub(SHARED_WINDOW),
-                        Space::Local => get!(a).wrapping_sub(LOCAL_WINDOW),
-                        _ => get!(a),
-                    };
-                }
-                Op::IsSpace { space, d, a } => {
-                    self.regs[*d as usize] = u64::from(generic(get!(a)).0 == *space);
-                }
-                Op::Load { access, d } => {
-                    let (space, address) = self.place(common, access);
-                    looks += u32::from(access.strong);
-                    self.regs[*d as usize] = self.load(common, access, space, address)?;
-                }
-                Op::LoadMany { access, d } => {
-                    let (space, address) = self.vector(common, access, d.len())?;
-                    looks += u32::from(access.strong);
+                    let (space, address) = vector(access, address, to.len())?;
+                    // All items are read before a register changes: a fault leaves the registers alone.
                     let mut values = [0; 4];
-                    for (at, value) in values[..d.len()].iter_mut().enumerate() {
+                    for (at, value) in values[..to.len()].iter_mut().enumerate() {
                         *value = self.load(common, access, space, address + at as u64 * u64::from(access.bytes))?;
                     }
-                    for (d, value) in d.iter().zip(values) {
-                        self.regs[*d as usize] = value;
+                    for (to, value) in to.iter().zip(values) {
+                        self.regs[*to as usize] = value;
                     }
                 }
-                Op::Store { access, a } => {
-                    let at = self.place(common, access);
-                    self.store(common, access, at, get!(a))?;
-                }
-                Op::StoreMany { access, a } => {
-                    let (space, address) = self.vector(common, access, a.len())?;
-                    for (at, a) in a.iter().enumerate() {
+                Effect::Store { access, address, values } => {
+                    if let [value] = values {
+                        let value = value.get(self.regs, &kernel.constants);
+                        self.store(common, access, access.place(address), value)?;
+                        continue;
+                    }
+                    let (space, address) = vector(access, address, values.len())?;
+                    for (at, value) in values.iter().enumerate() {
                         let address = address + at as u64 * u64::from(access.bytes);
-                        self.store(common, access, (space, address), get!(a))?;
+                        let value = value.get(self.regs, &kernel.constants);
+                        self.store(common, access, (space, address), value)?;
                     }
                 }
-                Op::Rmw { access, how, d, a } => {
-                    let a = get!(a);
+                Effect::Update { access, address, how, operand, to } => {
                     looks += 1;
-                    let old = self.update(common, access, |old| Some(atomic::apply(*how, access.bytes, old, a)))?;
-                    if *d != NO_REG {
-                        self.regs[*d as usize] = old;
+                    let next = |old| Some(apply(how, access.bytes, old, operand));
+                    let old = self.update(common, access, address, next)?;
+                    if to != NO_REG {
+                        self.regs[to as usize] = old;
                     }
                 }
-                Op::Cas { access, d, a, b } => {
-                    let (expected, new) = (get!(a), get!(b));
+                Effect::CompareExchange { access, address, expected, new, to } => {
                     looks += 1;
-                    let old = self.update(common, access, |old| (old == expected).then_some(new))?;
-                    self.regs[*d as usize] = old;
+                    let next = |old| (old == expected).then_some(new);
+                    self.regs[to as usize] = self.update(common, access, address, next)?;
                 }
-                Op::Fence => fence::full(),
-                Op::Barrier { waits, a, b } => {
-                    let (barrier, threads) = (get!(a), b.map(|b| get!(b)));
+                Effect::Fence(_) => fence::full(),
+                Effect::Special { which, to } => {
+                    common.count += u64::from(which == Special::Clock);
+                    self.regs[to as usize] = self.special(common, which);
+                }
+                Effect::Barrier { waits, barrier, threads } => {
                     if barrier > 15 || threads.is_some_and(|threads| threads == 0 || threads % 32 != 0) {
                         return Err(Fault::Barrier);
                     }
                     common.count += u64::from(done);
                     let threads = threads.map(|threads| threads as u32);
-                    return Ok(Turn::Barrier { waits: *waits, barrier: barrier as u8, threads });
+                    return Ok(Turn::Barrier { waits, barrier: barrier as u8, threads });
                 }
-                Op::Yield => {
-                    common.count += u64::from(done);
-                    return Ok(Turn::Over);
-                }
-                Op::Branch { target } => {
-                    thread.at = *target;
-                    if *target <= at && looks >= 4 {
-                        common.count += u64::from(done);
-                        return Ok(Turn::Over);
-                    }
-                }
-                Op::Exit => {
+                Effect::Exit => {
                     common.count += u64::from(done);
                     return Ok(Turn::Ended);
                 }
-                Op::Trap => return Err(Fault::Trap),
-                Op::Nothing => {}
+                Effect::Trap => return Err(Fault::Trap),
+                Effect::NeedsValue => unreachable!("all words are known"),
             }
         }
         common.count += u64::from(quantum);
         Ok(Turn::Over)
     }
+}
+
+/// The space and the address of a vector, which is aligned to its own size.
+#[inline(always)]
+fn vector(access: &Access, address: u64, items: usize) -> Result<(Space, u64), Fault> {
+    let (space, address) = access.place(address);
+    let bytes = u64::from(access.bytes) * items as u64;
+    if address & (bytes - 1) == 0 { Ok((space, address)) } else { Err(Fault::Misaligned { address, bytes }) }
 }

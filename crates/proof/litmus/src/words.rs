@@ -1,0 +1,194 @@
+//! The words of litmus files, each table of them read both ways: by the parser and by the printer.
+
+use wattle_ir::AtomicOp;
+use wattle_memory::{Classes, Level};
+
+use crate::condition::{Comparison, Quantifier};
+use crate::program::{Dialect, Operator};
+
+/// Words with their meanings. Of several words with one meaning the first is printed.
+pub(crate) struct Words<T: 'static>(&'static [(&'static str, T)]);
+
+impl<T: Copy + PartialEq> Words<T> {
+    /// What a word means.
+    pub fn meaning(&self, word: &str) -> Option<T> {
+        self.0.iter().find(|(name, _)| *name == word).map(|(_, meaning)| *meaning)
+    }
+
+    /// The word for a meaning; empty where there is none.
+    pub fn word(&self, meaning: T) -> &'static str {
+        self.0.iter().find(|(_, it)| *it == meaning).map_or("", |(name, _)| name)
+    }
+
+    /// The words, as they follow "expected".
+    pub fn list(&self) -> String {
+        let names: Vec<&str> = self.0.iter().map(|(name, _)| *name).collect();
+        match names.split_last() {
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, others)) => format!("{} or {last}", others.join(", ")),
+            None => String::new(),
+        }
+    }
+}
+
+impl Words<Level> {
+    /// The narrowest level that includes the given one; the widest one where none does.
+    pub fn including(&self, level: Level) -> &'static str {
+        self.0.iter().find(|(_, it)| *it >= level).or(self.0.last()).map_or("", |(name, _)| name)
+    }
+
+    /// The words up to one level, narrowest first.
+    pub fn up_to(&self, level: Level) -> impl Iterator<Item = &'static str> {
+        self.0.iter().filter(move |(_, it)| *it <= level).map(|(name, _)| *name)
+    }
+}
+
+/// What the first line of a file says; case does not matter.
+pub(crate) const DIALECTS: Words<Dialect> = Words(&[("PTX", Dialect::Ptx), ("VULKAN", Dialect::Vulkan)]);
+
+/// What stands before the first dot of a memory instruction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Head {
+    Load,
+    Store,
+    /// A read-modify-write whose old value may be kept.
+    Update,
+    /// A read-modify-write whose old value is not kept.
+    Reduce,
+    Fence,
+    /// PTX's older fence, which is sequentially consistent.
+    OldFence,
+    Barrier,
+    MakeAvailable,
+    MakeVisible,
+}
+
+#[rustfmt::skip]
+pub(crate) const PTX_HEADS: Words<Head> = {
+    use Head::*;
+    Words(&[
+        ("ld", Load), ("st", Store), ("atom", Update), ("red", Reduce), ("fence", Fence), ("membar", OldFence),
+        ("bar", Barrier), ("barrier", Barrier),
+    ])
+};
+
+#[rustfmt::skip]
+pub(crate) const VULKAN_HEADS: Words<Head> = {
+    use Head::*;
+    Words(&[
+        ("ld", Load), ("st", Store), ("rmw", Update), ("membar", Fence), ("cbar", Barrier),
+        ("avdevice", MakeAvailable), ("visdevice", MakeVisible),
+    ])
+};
+
+/// Instructions of both dialects that touch no memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Plain {
+    Branch(Comparison),
+    Compute(Operator),
+    Goto,
+    Move,
+}
+
+#[rustfmt::skip]
+pub(crate) const PLAIN: Words<Plain> = {
+    use {Comparison::*, Operator::*, Plain::*};
+    Words(&[
+        ("beq", Branch(Equal)), ("bne", Branch(NotEqual)), ("blt", Branch(Less)), ("ble", Branch(LessOrEqual)),
+        ("bgt", Branch(Greater)), ("bge", Branch(GreaterOrEqual)), ("goto", Goto), ("bra", Goto), ("mov", Move),
+        ("add", Compute(Add)), ("sub", Compute(Sub)), ("mul", Compute(Mul)), ("div", Compute(Div)),
+        ("rem", Compute(Rem)), ("and", Compute(And)), ("or", Compute(Or)), ("xor", Compute(Xor)),
+        ("shl", Compute(Shl)), ("shr", Compute(Shr)),
+    ])
+};
+
+/// What an atomic instruction does, before its operands are known.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AtomicKind {
+    Apply(AtomicOp),
+    CompareExchange,
+}
+
+#[rustfmt::skip]
+pub(crate) const ATOMICS: Words<AtomicKind> = {
+    use {AtomicKind::*, AtomicOp::*};
+    Words(&[
+        ("exch", Apply(Exchange)), ("cas", CompareExchange), ("add", Apply(Add)), ("sub", Apply(Sub)),
+        ("min", Apply(Min)), ("max", Apply(Max)), ("and", Apply(And)), ("or", Apply(Or)), ("xor", Apply(Xor)),
+        ("inc", Apply(Inc)), ("dec", Apply(Dec)),
+    ])
+};
+
+/// PTX's orders.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    Weak,
+    Volatile,
+    Sc,
+    /// Relaxed, or whether it acquires and whether it releases.
+    Strong {
+        acquires: bool,
+        releases: bool,
+    },
+}
+
+impl Order {
+    /// Strong, without any ordering.
+    pub const RELAXED: Order = Order::Strong { acquires: false, releases: false };
+    /// An acquire operation.
+    pub const ACQUIRE: Order = Order::Strong { acquires: true, releases: false };
+    /// A release operation.
+    pub const RELEASE: Order = Order::Strong { acquires: false, releases: true };
+    /// Both.
+    pub const ACQ_REL: Order = Order::Strong { acquires: true, releases: true };
+
+    pub fn acquires(self) -> bool {
+        matches!(self, Order::Strong { acquires: true, .. })
+    }
+
+    pub fn releases(self) -> bool {
+        matches!(self, Order::Strong { releases: true, .. })
+    }
+}
+
+pub(crate) const PTX_ORDERS: Words<Order> = Words(&[
+    ("weak", Order::Weak),
+    ("relaxed", Order::RELAXED),
+    ("acquire", Order::ACQUIRE),
+    ("release", Order::RELEASE),
+    ("acq_rel", Order::ACQ_REL),
+    ("volatile", Order::Volatile),
+    ("sc", Order::Sc),
+]);
+
+pub(crate) const PTX_SCOPES: Words<Level> =
+    Words(&[("cta", Level::Block), ("gpu", Level::Device), ("sys", Level::System)]);
+
+/// Whether a barrier waits.
+pub(crate) const PTX_BARRIERS: Words<bool> = Words(&[("sync", true), ("arrive", false)]);
+
+pub(crate) const VULKAN_SCOPES: Words<Level> =
+    Words(&[("sg", Level::Subgroup), ("wg", Level::Block), ("qf", Level::QueueFamily), ("dv", Level::Device)]);
+
+/// Whether it acquires, and whether it releases.
+pub(crate) const VULKAN_ORDERS: Words<(bool, bool)> =
+    Words(&[("acq", (true, false)), ("rel", (false, true)), ("acq_rel", (true, true))]);
+
+/// Storage classes; after `sem` they are those of semantics.
+pub(crate) const CLASSES: Words<Classes> =
+    Words(&[("sc0", Classes(1)), ("sc1", Classes(2)), ("sc2", Classes(4)), ("sc3", Classes(8))]);
+
+/// How values are compared in conditions.
+pub(crate) const COMPARISONS: Words<Comparison> = Words(&[
+    ("==", Comparison::Equal),
+    ("!=", Comparison::NotEqual),
+    ("<", Comparison::Less),
+    ("<=", Comparison::LessOrEqual),
+    (">", Comparison::Greater),
+    (">=", Comparison::GreaterOrEqual),
+    ("=", Comparison::Equal),
+]);
+
+/// What is claimed of a condition; `~exists` is written `not exists` too.
+pub(crate) const QUANTIFIERS: Words<Quantifier> =
+    Words(&[("exists", Quantifier::Exists), ("~exists", Quantifier::NotExists), ("forall", Quantifier::Forall)]);

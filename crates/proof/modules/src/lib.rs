@@ -1,0 +1,53 @@
+//! GPU programs that come from elsewhere, read into one flat form.
+//!
+//! [`ptx::read`] makes a [`Module`](code::Module) of PTX text: registers, jumps, memory by address, each instruction
+//! with the line that it stands on. [`step`] carries out one instruction of a thread on its registers, and says as an
+//! [`Effect`] what is left to whoever owns the thread: a load or a store with its address, a fence or an atomic
+//! operation with its order and scope, a barrier. What the owner makes of that (memory, schedules, the models' events)
+//! is not here. Registers hold words, or for a checker [`Deferred`] words.
+//!
+//! What each instruction does is taken from the PTX ISA, by section. Nothing here knows the code generators, so that
+//! this reader can judge what they write.
+//!
+//! # Where what is
+//! - [`code`]: the flat form, as data.
+//! - [`meaning`]: what arithmetic computes, as functions on bits.
+//! - [`ptx`]: tokens, statements, and the decoder, whose table of names is the one place that lists the instructions.
+//!
+//! ```
+//! use std::collections::HashMap;
+//! use wattle_modules::{Effect, Thread, ptx};
+//!
+//! let text = ".version 8.6\n.target sm_90\n.entry k(.param .u64 at)\n{ .reg .u64 %a; .reg .u32 %x;\n\
+//!             ld.param.u64 %a, [at];\n mov.u32 %x, 20;\n add.u32 %x, %x, 22;\n\
+//!             st.release.gpu.global.u32 [%a+4], %x; }";
+//! let module = ptx::read("k.ptx", text, ptx::Limits::NONE, &HashMap::new())?;
+//! let kernel = &module.kernels[0];
+//! let mut thread: Thread = Thread::new(kernel);
+//! let Effect::Load { access, to, .. } = thread.run(kernel, 100) else { panic!("the parameter is read first") };
+//! thread.answer(to, Some(access), &[1000]);
+//! let Effect::Store { address, values, .. } = thread.run(kernel, 100) else { panic!("then it stores") };
+//! assert_eq!((address, thread.values(kernel, values).collect()), (1004, vec![42]));
+//! # Ok::<(), wattle_modules::Refused>(())
+//! ```
+//!
+//! # What is refused
+//! Text that the PTX ISA does not allow (undeclared names, types that disagree, operands too many or too few, orders
+//! and fences that the target or the version lacks), and what is not known here: functions and calls, other roundings
+//! than to the nearest, 8 and 16-bit floats, warp-level operations, textures, clusters. Modifiers must stand in the
+//! order that the ISA gives. A [`Refused`] names file, line and instruction, and says why.
+
+pub mod address;
+mod assigned;
+pub mod code;
+pub mod meaning;
+mod module;
+pub mod ptx;
+mod refused;
+mod thread;
+pub mod types;
+mod value;
+
+pub use refused::{Refused, RefusedKind};
+pub use thread::{Cursor, Effect, Thread, step};
+pub use value::{Deferred, Value};

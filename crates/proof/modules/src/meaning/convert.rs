@@ -1,0 +1,101 @@
+//! `cvt` (PTX ISA 9.7.9.21).
+
+use super::float::flushed;
+use crate::code::{Convert, Integral};
+use crate::types::{Sort, Type};
+
+/// Carries out a conversion.
+pub fn convert(how: &Convert, bits: u64) -> u64 {
+    let bits = bits & how.from.mask();
+    let result = match (how.from.is_float(), how.to.is_float()) {
+        (false, false) => integer(how, value(how.from, bits)),
+        (false, true) => to_float(how, value(how.from, bits)),
+        (true, false) => to_integer(how, number(how, bits)),
+        (true, true) => float(how, bits),
+    };
+    extend(result, how.to, how.register)
+}
+
+/// Extended to the register's width by the destination's sign.
+fn extend(bits: u64, ty: Type, register: u32) -> u64 {
+    let mask = if register == 64 { u64::MAX } else { (1 << register) - 1 };
+    if ty.sort == Sort::Signed && ty.bits < 64 {
+        let shift = 64 - ty.bits;
+        return ((bits << shift) as i64 >> shift) as u64 & mask;
+    }
+    bits & ty.mask()
+}
+
+fn value(ty: Type, bits: u64) -> i128 {
+    if ty.sort == Sort::Signed {
+        let shift = 64 - ty.bits;
+        i128::from((bits << shift) as i64 >> shift)
+    } else {
+        i128::from(bits)
+    }
+}
+
+fn range(ty: Type) -> (i128, i128) {
+    if ty.sort == Sort::Signed { (-(1 << (ty.bits - 1)), (1 << (ty.bits - 1)) - 1) } else { (0, (1 << ty.bits) - 1) }
+}
+
+fn integer(how: &Convert, value: i128) -> u64 {
+    let (least, greatest) = range(how.to);
+    let value = if how.saturate { value.clamp(least, greatest) } else { value };
+    value as u64 & how.to.mask()
+}
+
+/// To the nearest, which is the one rounding that is decoded.
+fn to_float(how: &Convert, value: i128) -> u64 {
+    if how.to.bits == 32 {
+        let value = value as f32;
+        return u64::from(if how.saturate { value.clamp(0.0, 1.0) } else { value }.to_bits());
+    }
+    let value = value as f64;
+    if how.saturate { value.clamp(0.0, 1.0) } else { value }.to_bits()
+}
+
+/// The source as a double, exactly.
+fn number(how: &Convert, bits: u64) -> f64 {
+    if how.from.bits == 64 {
+        return f64::from_bits(bits);
+    }
+    let value = f32::from_bits(bits as u32);
+    f64::from(if how.flush { flushed(value) } else { value })
+}
+
+fn integral(value: f64, round: Option<Integral>) -> f64 {
+    match round {
+        None => value,
+        Some(Integral::Nearest) => value.round_ties_even(),
+        Some(Integral::Zero) => value.trunc(),
+        Some(Integral::Down) => value.floor(),
+        Some(Integral::Up) => value.ceil(),
+    }
+}
+
+/// Values beyond the range clamp to it. A NaN becomes 0, unless 64 bits are on either side: then only the topmost bit
+/// of the destination is set.
+fn to_integer(how: &Convert, value: f64) -> u64 {
+    if value.is_nan() {
+        return if how.from.bits == 64 || how.to.bits == 64 { 1 << (how.to.bits - 1) } else { 0 };
+    }
+    let (least, greatest) = range(how.to);
+    // As i128 it is exact, and beyond that it is beyond each range too.
+    (integral(value, how.round) as i128).clamp(least, greatest) as u64 & how.to.mask()
+}
+
+fn float(how: &Convert, bits: u64) -> u64 {
+    let value = integral(number(how, bits), how.round);
+    let value = match () {
+        () if !how.saturate => value,
+        () if value.is_nan() || value <= 0.0 => 0.0,
+        () => value.min(1.0),
+    };
+    if how.to.bits == 64 {
+        return value.to_bits();
+    }
+    let value = value as f32;
+    let value = if how.flush { flushed(value) } else { value };
+    u64::from(if value.is_nan() { 0x7FFF_FFFF } else { value.to_bits() })
+}

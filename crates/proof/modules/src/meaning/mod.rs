@@ -1,0 +1,7 @@
+//! What instructions compute, as functions on the bits of registers.
+
+pub mod atomic;
+pub mod compare;
+pub mod convert;
+pub mod float;
+pub mod int;

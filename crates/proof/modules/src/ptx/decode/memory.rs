@@ -1,0 +1,246 @@
+//! Loads, stores, atomic operations, fences: PTX ISA 9.7.9 and 9.7.13.
+
+use wattle_memory::{FenceOrder, Scope, UpdateOrder};
+
+use super::super::parse::Parsed;
+use super::super::statement::Operand;
+use super::Target;
+use super::modifiers::Modifiers;
+use super::names::Names;
+use super::operands;
+use crate::code::{Access, Fence, NO_REG, Op, Rmw, Strength};
+use crate::types::{Sort, Space, Type};
+
+/// The scope, if one is written. A cluster is one block here: what would make larger ones is refused.
+fn scope(m: &mut Modifiers<'_>, target: &Target) -> Parsed<Option<Scope>> {
+    if m.has("cluster") {
+        target.needs(m, 90, (7, 8), "'.cluster'")?;
+        return Ok(Some(Scope::Block));
+    }
+    Ok(m.maybe(|word| match word {
+        "cta" => Some(Scope::Block),
+        "gpu" => Some(Scope::Device),
+        "sys" => Some(Scope::System),
+        _ => None,
+    }))
+}
+
+/// The order, if one is written that is among the allowed ones.
+fn order(m: &mut Modifiers<'_>, target: &Target, allowed: &[&str]) -> Parsed<Option<UpdateOrder>> {
+    let order = m.maybe(|word| match word {
+        _ if !allowed.contains(&word) => None,
+        "relaxed" => Some(UpdateOrder::Relaxed),
+        "acquire" => Some(UpdateOrder::Acquire),
+        "release" => Some(UpdateOrder::Release),
+        "acq_rel" => Some(UpdateOrder::AcqRel),
+        _ => None,
+    });
+    if order.is_some() {
+        target.needs(m, 70, (6, 0), "orders")?;
+    }
+    Ok(order)
+}
+
+/// The semantics of a load or a store, which stand before the space.
+fn semantics(m: &mut Modifiers<'_>, target: &Target, orders: &[&str]) -> Parsed<Strength> {
+    if m.has("weak") {
+        return Ok(Strength::Weak);
+    }
+    if m.has("volatile") {
+        return Ok(Strength::Strong { order: UpdateOrder::Relaxed, scope: Scope::System });
+    }
+    let Some(order) = order(m, target, orders)? else { return Ok(Strength::Weak) };
+    match scope(m, target)? {
+        Some(scope) => Ok(Strength::Strong { order, scope }),
+        None => m.fail(format!("A scope is required for instruction '{}'", m.name)),
+    }
+}
+
+fn items(m: &mut Modifiers<'_>, ty: impl Fn(&mut Modifiers<'_>) -> Parsed<Type>) -> Parsed<(usize, Type)> {
+    let count = m.maybe(|word| match word {
+        "v2" => Some(2),
+        "v4" => Some(4),
+        _ => None,
+    });
+    let count = count.unwrap_or(1);
+    let ty = ty(m)?;
+    m.end()?;
+    if count as u32 * ty.bits > 128 {
+        return m.fail(format!("Vectors have 128 bits at most, not {count} times {ty}"));
+    }
+    Ok((count, ty))
+}
+
+fn vector<'a>(m: &Modifiers<'_>, operand: &'a Operand, count: usize) -> Parsed<&'a [Operand]> {
+    match operand {
+        Operand::Vector(items) if items.len() == count => Ok(items),
+        _ => m.fail(format!("Arguments mismatch: a vector of {count} is required")),
+    }
+}
+
+fn cache(m: &mut Modifiers<'_>, names: &[&str]) {
+    for name in names {
+        if m.has(name) {
+            break;
+        }
+    }
+}
+
+/// `ld`
+pub fn ld(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+    let strength = semantics(m, target, &["relaxed", "acquire"])?;
+    let space = m.maybe(Space::named).unwrap_or(Space::Generic);
+    cache(m, &["ca", "cg", "cs", "lu", "cv"]);
+    let read_only = m.has("nc");
+    if read_only && (space != Space::Global || strength.is_strong()) {
+        return m.fail("Modifier '.nc' requires weak accesses to '.global'");
+    }
+    if strength.is_strong() && matches!(space, Space::Param | Space::Const) {
+        return m.fail("orders are for .global, .shared and .local");
+    }
+    let (count, ty) = items(m, |m| m.ty(|ty| ty.sort != Sort::Pred))?;
+    let [d, address] = operands(names, list)?;
+    let mut access = names.address(address, space, ty.bytes())?;
+    access.strength = strength;
+    if count == 1 {
+        let (d, register) = names.wide_destination(d, ty)?;
+        access.sign_to = sign(ty, register);
+        return Ok(Op::Load { access, d });
+    }
+    let mut registers = Vec::new();
+    for d in vector(m, d, count)? {
+        let (d, register) = names.wide_destination(d, ty)?;
+        access.sign_to = sign(ty, register);
+        registers.push(d);
+    }
+    Ok(Op::LoadMany { access, d: registers.into() })
+}
+
+fn sign(ty: Type, register: u32) -> u8 {
+    if ty.sort == Sort::Signed { register as u8 } else { 0 }
+}
+
+/// `st`
+pub fn st(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+    let strength = semantics(m, target, &["relaxed", "release"])?;
+    let space = m.maybe(Space::named).unwrap_or(Space::Generic);
+    if matches!(space, Space::Param | Space::Const) {
+        return m.fail("Constants and parameters cannot be written");
+    }
+    cache(m, &["wb", "cg", "cs", "wt"]);
+    let (count, ty) = items(m, |m| m.ty(|ty| ty.sort != Sort::Pred))?;
+    let [address, a] = operands(names, list)?;
+    let mut access = names.address(address, space, ty.bytes())?;
+    access.strength = strength;
+    if count == 1 {
+        return Ok(Op::Store { access, a: names.wide_src(a, ty)? });
+    }
+    let mut values = Vec::new();
+    for a in vector(m, a, count)? {
+        values.push(names.wide_src(a, ty)?);
+    }
+    Ok(Op::StoreMany { access, a: values.into() })
+}
+
+/// `atom`, `red`
+pub fn atomic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+    let gives = m.name == "atom";
+    let orders: &[&str] = if gives { &["relaxed", "release", "acquire", "acq_rel"] } else { &["relaxed", "release"] };
+    // Without an order it is relaxed, without a scope it is about the device (9.7.13.5).
+    let order = order(m, target, orders)?.unwrap_or(UpdateOrder::Relaxed);
+    let scope = scope(m, target)?.unwrap_or(Scope::Device);
+    let strength = Strength::Strong { order, scope };
+    let space = m.maybe(Space::named).unwrap_or(Space::Generic);
+    if !matches!(space, Space::Generic | Space::Global | Space::Shared) {
+        return m.fail("atomic operations are for .global and .shared");
+    }
+    let Some(name) = m.peek() else { return m.illegal() };
+    m.has(name);
+    let ty = m.ty(|ty| ty.bits >= 32)?;
+    m.end()?;
+    if name == "cas" {
+        if !gives || ty.sort != Sort::Bits {
+            return m.fail(format!("Illegal type {ty} for '{}.cas'", m.name));
+        }
+        let [d, address, a, b] = operands(names, list)?;
+        let access = Access { strength, ..names.address(address, space, ty.bytes())? };
+        let (a, b) = (names.src(a, ty)?, names.src(b, ty)?);
+        return Ok(Op::Cas { access, d: names.discardable(d, ty)?, a, b });
+    }
+    let Some(how) = rmw(name, ty, space).filter(|&how| gives || how != Rmw::Exchange) else {
+        return m.fail(format!("Operation '.{name}' with type {ty} is illegal for instruction '{}'", m.name));
+    };
+    if gives {
+        let [d, address, a] = operands(names, list)?;
+        let access = Access { strength, ..names.address(address, space, ty.bytes())? };
+        let a = names.src(a, ty)?;
+        return Ok(Op::Rmw { access, how, d: names.discardable(d, ty)?, a });
+    }
+    let [address, a] = operands(names, list)?;
+    let access = Access { strength, ..names.address(address, space, ty.bytes())? };
+    Ok(Op::Rmw { access, how, d: NO_REG, a: names.src(a, ty)? })
+}
+
+/// The operations with the types that they have (9.7.13.5): there is no `add.s64`.
+fn rmw(name: &str, ty: Type, space: Space) -> Option<Rmw> {
+    let signed = ty.sort == Sort::Signed;
+    Some(match (name, ty.sort, ty.bits) {
+        ("exch", Sort::Bits, _) => Rmw::Exchange,
+        ("and", Sort::Bits, _) => Rmw::And,
+        ("or", Sort::Bits, _) => Rmw::Or,
+        ("xor", Sort::Bits, _) => Rmw::Xor,
+        ("add", Sort::Unsigned, _) | ("add", Sort::Signed, 32) => Rmw::Add,
+        // In global memory subnormal operands and results become zero, in shared memory they do not.
+        ("add", Sort::Float, 32) if space == Space::Shared => Rmw::AddSingle,
+        ("add", Sort::Float, 32) => Rmw::AddSingleFlushed,
+        ("add", Sort::Float, 64) => Rmw::AddDouble,
+        ("inc", Sort::Unsigned, 32) => Rmw::Inc,
+        ("dec", Sort::Unsigned, 32) => Rmw::Dec,
+        ("min", Sort::Unsigned | Sort::Signed, _) => {
+            if signed {
+                Rmw::MinSigned
+            } else {
+                Rmw::MinUnsigned
+            }
+        }
+        ("max", Sort::Unsigned | Sort::Signed, _) => {
+            if signed {
+                Rmw::MaxSigned
+            } else {
+                Rmw::MaxUnsigned
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// `fence`, `membar`
+pub fn fence(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+    let [] = operands(names, list)?;
+    if m.name == "membar" {
+        let scope = m.must(|word| match word {
+            "cta" => Some(Scope::Block),
+            "gl" => Some(Scope::Device),
+            "sys" => Some(Scope::System),
+            _ => None,
+        })?;
+        m.end()?;
+        return Ok(Op::Fence(Fence { order: FenceOrder::SeqCst, scope }));
+    }
+    target.needs(m, 70, (6, 0), "'fence'")?;
+    let order = m.maybe(|word| match word {
+        "acquire" => Some(FenceOrder::Acquire),
+        "release" => Some(FenceOrder::Release),
+        "acq_rel" => Some(FenceOrder::AcqRel),
+        "sc" => Some(FenceOrder::SeqCst),
+        _ => None,
+    });
+    if matches!(order, Some(FenceOrder::Acquire | FenceOrder::Release)) {
+        // Introduced in PTX ISA 8.6, for sm_90 and higher (9.7.13.4).
+        target.needs(m, 90, (8, 6), "one-sided fences")?;
+    }
+    let Some(scope) = scope(m, target)? else { return m.illegal() };
+    m.end()?;
+    // Without an order a fence is acq_rel.
+    Ok(Op::Fence(Fence { order: order.unwrap_or(FenceOrder::AcqRel), scope }))
+}

@@ -1,0 +1,255 @@
+//! Statements become the flat form's instructions.
+
+mod arithmetic;
+mod compare;
+mod control;
+mod memory;
+mod modifiers;
+mod movement;
+mod names;
+
+use std::collections::HashMap;
+
+use self::modifiers::Modifiers;
+use self::names::Names;
+use super::Limits;
+use super::parse::Parsed;
+use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
+use crate::assigned;
+use crate::code::{Global, Guard, Kernel, Module, NO_REG, Op, Step};
+use crate::types::{Space, Type};
+use crate::{Refused, RefusedKind};
+
+/// What the text says that it is for.
+pub(crate) struct Target {
+    sm: u32,
+    version: (u32, u32),
+}
+
+impl Target {
+    /// What follows needs such a target and version.
+    fn needs(&self, m: &Modifiers<'_>, sm: u32, version: (u32, u32), what: &str) -> Parsed<()> {
+        if self.sm < sm {
+            return m.fail(format!("{what} of '{}' requires .target sm_{sm} or higher", m.name));
+        }
+        if self.version < version {
+            let (major, minor) = version;
+            return m.fail(format!("{what} of '{}' requires PTX ISA .version {major}.{minor} or later", m.name));
+        }
+        Ok(())
+    }
+}
+
+/// Decodes a module. `globals` has the addresses of its `.global` variables.
+pub fn decode(text: &Text, limits: Limits, globals: &HashMap<String, u64>) -> Parsed<Module> {
+    let refused = |kind, message| Refused { kind, ..Refused::new(1, message) };
+    let ((major, minor), (most_major, most_minor)) = (text.version, limits.version);
+    if text.version > limits.version {
+        let message = format!("Unsupported .version {major}.{minor}; current version is '{most_major}.{most_minor}'");
+        return Err(refused(RefusedKind::Version, message));
+    }
+    if text.sm > limits.sm {
+        let message = format!(".target sm_{} is greater than the device's sm_{}", text.sm, limits.sm);
+        return Err(refused(RefusedKind::Target, message));
+    }
+    let mut module = Layout::default();
+    let mut image =
+        Module { sm: text.sm, version: text.version, globals: Vec::new(), constants: Vec::new(), kernels: Vec::new() };
+    for variable in &text.variables {
+        module.place(variable, globals, &mut image)?;
+    }
+    for entry in &text.entries {
+        if image.kernels.iter().any(|kernel| kernel.name == entry.name) {
+            return Err(Refused::new(entry.line, format!("Duplicate definition of function '{}'", entry.name)));
+        }
+        image.kernels.push(kernel(entry, text, &module)?);
+    }
+    Ok(image)
+}
+
+/// The module's variables: where each of them is.
+#[derive(Clone, Default)]
+struct Layout {
+    variables: Vec<(String, Space, u64)>,
+    shared: u64,
+    dynamic: Vec<(String, u64)>,
+}
+
+impl Layout {
+    fn place(&mut self, variable: &Variable, globals: &HashMap<String, u64>, image: &mut Module) -> Parsed<()> {
+        let name = variable.name.clone();
+        if self.variables.iter().any(|(other, ..)| *other == name) {
+            return Err(Refused::new(variable.line, format!("Duplicate definition of variable '{name}'")));
+        }
+        match variable.space {
+            Space::Global => {
+                let address = globals.get(&name).copied().unwrap_or(0);
+                let initial = variable.initial.clone();
+                image.globals.push(Global { name: name.clone(), bytes: variable.bytes, initial });
+                self.variables.push((name, Space::Global, address));
+            }
+            Space::Const => {
+                let at = (image.constants.len() as u64).next_multiple_of(variable.align);
+                image.constants.resize(at as usize, 0);
+                image.constants.extend_from_slice(&variable.initial);
+                image.constants.resize((at + variable.bytes) as usize, 0);
+                self.variables.push((name, Space::Const, at));
+            }
+            _ if variable.dynamic => self.dynamic.push((name, variable.align)),
+            _ => {
+                let at = self.shared.next_multiple_of(variable.align);
+                self.shared = at + variable.bytes;
+                self.variables.push((name, Space::Shared, at));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
+    let mut names = Names::default();
+    names.line = entry.line;
+    for (name, space, address) in &module.variables {
+        names.declare_variable(name, *space, *address)?;
+    }
+    let mut params = Vec::new();
+    let mut param_bytes = 0;
+    for param in &entry.params {
+        names.line = param.line;
+        let at = u64::next_multiple_of(param_bytes, param.align);
+        names.declare_variable(&param.name, Space::Param, at)?;
+        params.push((at, param.bytes));
+        param_bytes = at + param.bytes;
+    }
+    if param_bytes > 4352 && (text.sm < 70 || text.version < (8, 1)) || param_bytes > 32764 {
+        return names.fail("Formal parameter space overflowed");
+    }
+    let (mut shared, mut local) = (module.shared, 0);
+    for statement in &entry.body {
+        let Statement::Variable(variable) = statement else { continue };
+        names.line = variable.line;
+        let end = if variable.space == Space::Shared { &mut shared } else { &mut local };
+        let at = u64::next_multiple_of(*end, variable.align);
+        *end = at + variable.bytes;
+        names.declare_variable(&variable.name, variable.space, at)?;
+    }
+    if shared > 48 << 10 {
+        return names.fail(format!("Entry function '{}' uses too much shared data ({shared:#x} bytes)", entry.name));
+    }
+    let align = module.dynamic.iter().map(|(_, align)| *align).max().unwrap_or(1);
+    let dynamic_at = shared.next_multiple_of(align);
+    for (name, _) in &module.dynamic {
+        names.declare_variable(name, Space::Shared, dynamic_at)?;
+    }
+    let labels = labels(entry)?;
+    let target = Target { sm: text.sm, version: text.version };
+    let (mut steps, mut lines) = (Vec::new(), Vec::new());
+    for statement in &entry.body {
+        match statement {
+            Statement::Register { ty, name, count, line } => {
+                names.line = *line;
+                names.declare(name, *count, *ty)?;
+            }
+            Statement::Instruction(instruction) => {
+                names.line = instruction.line;
+                let step = step(instruction, &mut names, &labels, &target);
+                steps.push(step.map_err(|refused| Refused { instruction: instruction.text.clone(), ..refused })?);
+                lines.push(instruction.line);
+            }
+            Statement::Variable(_) | Statement::Label(..) => {}
+        }
+    }
+    // A body that ends without one returns (9.7.12.5).
+    steps.push(Step { guard: Guard { reg: NO_REG, negated: false }, op: Op::Exit });
+    lines.push(lines.last().copied().unwrap_or(entry.line));
+    let all_assigned = assigned::all_assigned(&steps, names.slots.len());
+    Ok(Kernel {
+        name: entry.name.clone(),
+        params,
+        param_bytes,
+        most_threads: entry.most_threads,
+        exact_threads: entry.exact_threads,
+        steps,
+        lines,
+        constants: names.constants,
+        registers: names.slots,
+        shared: dynamic_at,
+        dynamic_at,
+        local,
+        all_assigned,
+    })
+}
+
+fn labels(entry: &Entry) -> Parsed<HashMap<&str, u32>> {
+    let mut labels = HashMap::new();
+    let mut at = 0;
+    for statement in &entry.body {
+        match statement {
+            Statement::Instruction(_) => at += 1,
+            Statement::Label(name, line) if labels.insert(name.as_str(), at).is_some() => {
+                return Err(Refused::new(*line, format!("Duplicate definition of label '{name}'")));
+            }
+            _ => {}
+        }
+    }
+    Ok(labels)
+}
+
+/// The operands, if they are as many as the instruction has.
+pub(crate) fn operands<'a, const N: usize>(names: &Names, list: &'a [Operand]) -> Parsed<[&'a Operand; N]> {
+    let found: Vec<&Operand> = list.iter().collect();
+    match found.try_into() {
+        Ok(operands) => Ok(operands),
+        Err(_) => names.fail(format!("Incorrect number of operands: {} instead of {N}", list.len())),
+    }
+}
+
+fn step(of: &Instruction, names: &mut Names, labels: &HashMap<&str, u32>, target: &Target) -> Parsed<Step> {
+    let guard = match &of.guard {
+        None => Guard { reg: NO_REG, negated: false },
+        Some((name, negated)) => Guard { reg: names.reg(&Operand::Name(name.clone()), Type::PRED)?, negated: *negated },
+    };
+    let mut modifiers = Modifiers::of(&of.opcode, of.line);
+    let m = &mut modifiers;
+    let list = of.operands.as_slice();
+    let op = match m.name {
+        "add" | "sub" | "mul" | "div" | "rem" | "min" | "max" => arithmetic::two(m, names, list)?,
+        "addc" | "subc" => arithmetic::carry(m, names, list, false)?,
+        "mad" | "fma" => arithmetic::mad(m, names, list)?,
+        "neg" | "abs" | "sqrt" | "rcp" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh" => {
+            arithmetic::one(m, names, list)?
+        }
+        "copysign" => arithmetic::copysign(m, names, list)?,
+        "and" | "or" | "xor" | "not" | "cnot" => arithmetic::logic(m, names, list)?,
+        "shl" | "shr" => arithmetic::shift(m, names, list)?,
+        "popc" | "clz" | "brev" | "bfind" => arithmetic::count(m, names, list)?,
+        "bfe" => arithmetic::extract(m, names, list)?,
+        "bfi" => arithmetic::insert(m, names, list)?,
+        "setp" => compare::setp(m, names, list)?,
+        "selp" => compare::selp(m, names, list)?,
+        "testp" => compare::testp(m, names, list)?,
+        "cvt" => compare::cvt(m, names, list)?,
+        "mov" => movement::mov(m, names, list)?,
+        "cvta" => movement::cvta(m, names, list)?,
+        "isspacep" => movement::isspacep(m, names, list)?,
+        "ld" => memory::ld(m, names, list, target)?,
+        "st" => memory::st(m, names, list, target)?,
+        "atom" | "red" => memory::atomic(m, names, list, target)?,
+        "fence" | "membar" => memory::fence(m, names, list, target)?,
+        "bar" | "barrier" => control::barrier(m, names, list)?,
+        "ret" | "exit" | "trap" | "nanosleep" => control::simple(m, names, list)?,
+        "bra" => {
+            m.has("uni");
+            m.end()?;
+            match list {
+                [Operand::Name(label)] => match labels.get(label.as_str()) {
+                    Some(&target) => Op::Branch { target },
+                    None => return names.fail(format!("Unknown symbol '{label}'")),
+                },
+                _ => return names.fail("'bra' needs a label"),
+            }
+        }
+        name => return m.fail(format!("Not a name of any known instruction: '{name}'")),
+    };
+    Ok(Step { guard, op })
+}

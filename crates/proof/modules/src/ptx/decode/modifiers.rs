@@ -1,0 +1,71 @@
+//! An opcode's modifiers, in the order that the PTX ISA gives them.
+
+use super::super::parse::Parsed;
+use crate::Refused;
+use crate::types::Type;
+
+/// The words of an opcode after its name; they are taken from the front.
+pub struct Modifiers<'a> {
+    /// The instruction's name.
+    pub name: &'a str,
+    parts: Vec<&'a str>,
+    at: usize,
+    /// Where it stands.
+    pub line: u32,
+}
+
+impl<'a> Modifiers<'a> {
+    pub fn of(opcode: &'a str, line: u32) -> Modifiers<'a> {
+        let mut words = opcode.split('.');
+        let name = words.next().unwrap_or_default();
+        Modifiers { name, parts: words.collect(), at: 0, line }
+    }
+
+    pub fn fail<T>(&self, message: impl Into<String>) -> Parsed<T> {
+        Err(Refused::new(self.line, message))
+    }
+
+    pub fn peek(&self) -> Option<&'a str> {
+        self.parts.get(self.at).copied()
+    }
+
+    /// Takes the word if it is next.
+    pub fn has(&mut self, word: &str) -> bool {
+        let found = self.peek() == Some(word);
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Takes what `known` knows, if that is next.
+    pub fn maybe<T>(&mut self, known: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let found = self.peek().and_then(known);
+        self.at += usize::from(found.is_some());
+        found
+    }
+
+    /// Takes what `known` knows; it must be next.
+    pub fn must<T>(&mut self, known: impl Fn(&str) -> Option<T>) -> Parsed<T> {
+        match self.maybe(known) {
+            Some(found) => Ok(found),
+            None => self.illegal(),
+        }
+    }
+
+    /// The error for the next modifier, or for the one that is missing.
+    pub fn illegal<T>(&self) -> Parsed<T> {
+        match self.peek() {
+            Some(word) => self.fail(format!("Illegal modifier '.{word}' for instruction '{}'", self.name)),
+            None => self.fail(format!("A modifier is missing for instruction '{}'", self.name)),
+        }
+    }
+
+    /// Takes a type; it must be one of those.
+    pub fn ty(&mut self, allowed: impl Fn(Type) -> bool) -> Parsed<Type> {
+        self.must(|word| Type::named(word).filter(|&ty| allowed(ty)))
+    }
+
+    /// No modifier may be left.
+    pub fn end(&self) -> Parsed<()> {
+        if self.at == self.parts.len() { Ok(()) } else { self.illegal() }
+    }
+}

@@ -1,0 +1,194 @@
+//! What a kernel's names stand for, and its operands.
+
+use std::collections::HashMap;
+
+use super::super::parse::Parsed;
+use super::super::statement::Operand;
+use crate::Refused;
+use crate::code::{Access, Reg, Src, Strength};
+use crate::types::{Sort, Space, Type};
+
+/// Names of a kernel.
+#[derive(Default)]
+pub struct Names {
+    registers: HashMap<String, (Reg, Type)>,
+    /// The names of the registers, by slot.
+    pub slots: Vec<String>,
+    /// Spaces and addresses of variables.
+    pub variables: HashMap<String, (Space, u64)>,
+    /// Constants.
+    pub constants: Vec<u64>,
+    numbers: HashMap<u64, u32>,
+    /// The line being read.
+    pub line: u32,
+}
+
+impl Names {
+    pub fn fail<T>(&self, message: impl Into<String>) -> Parsed<T> {
+        Err(Refused::new(self.line, message))
+    }
+
+    pub fn declare(&mut self, name: &str, count: Option<u32>, ty: Type) -> Parsed<()> {
+        let names: Vec<String> = match count {
+            None => vec![name.to_owned()],
+            Some(count) => (0..count).map(|index| format!("{name}{index}")).collect(),
+        };
+        for name in names {
+            let slot = self.slots.len() as Reg;
+            if self.variables.contains_key(&name) || self.registers.insert(name.clone(), (slot, ty)).is_some() {
+                return self.fail(format!("Duplicate definition of variable '{name}'"));
+            }
+            self.slots.push(name);
+        }
+        Ok(())
+    }
+
+    pub fn declare_variable(&mut self, name: &str, space: Space, address: u64) -> Parsed<()> {
+        if self.registers.contains_key(name) || self.variables.insert(name.to_owned(), (space, address)).is_some() {
+            return self.fail(format!("Duplicate definition of variable '{name}'"));
+        }
+        Ok(())
+    }
+
+    /// A slot that no name reaches: what is written to `_` goes there.
+    fn sink(&mut self) -> Reg {
+        self.slots.push("_".to_owned());
+        self.slots.len() as Reg - 1
+    }
+
+    pub fn constant(&mut self, bits: u64) -> Src {
+        let next = self.constants.len() as u32;
+        let index = *self.numbers.entry(bits).or_insert(next);
+        if index == next {
+            self.constants.push(bits);
+        }
+        Src::constant(index)
+    }
+
+    pub fn register(&self, name: &str) -> Parsed<(Reg, Type)> {
+        match self.registers.get(name) {
+            Some(&found) => Ok(found),
+            None => self.fail(format!("Unknown symbol '{name}'")),
+        }
+    }
+
+    pub fn is_register(&self, name: &str) -> bool {
+        self.registers.contains_key(name)
+    }
+
+    fn mismatch<T>(&self, name: &str, has: Type, wants: Type) -> Parsed<T> {
+        self.fail(format!("Arguments mismatch: '{name}' is {has}, the instruction needs {wants}"))
+    }
+
+    /// A register of the instruction's type and size.
+    pub fn reg(&self, operand: &Operand, ty: Type) -> Parsed<Reg> {
+        let Operand::Name(name) = operand else {
+            return self.fail(format!("Arguments mismatch: {operand:?} is no register"));
+        };
+        let (reg, has) = self.register(name)?;
+        if has.agrees(ty) { Ok(reg) } else { self.mismatch(name, has, ty) }
+    }
+
+    /// A destination.
+    pub fn destination(&self, operand: &Operand, ty: Type) -> Parsed<Reg> {
+        self.reg(operand, ty)
+    }
+
+    /// A destination, or `_` where nobody wants it; few instructions allow that.
+    pub fn discardable(&mut self, operand: &Operand, ty: Type) -> Parsed<Reg> {
+        if matches!(operand, Operand::Name(name) if name == "_") { Ok(self.sink()) } else { self.reg(operand, ty) }
+    }
+
+    /// A destination that may be wider than the type, with its width.
+    pub fn wide_destination(&mut self, operand: &Operand, ty: Type) -> Parsed<(Reg, u32)> {
+        let Operand::Name(name) = operand else {
+            return self.fail(format!("Arguments mismatch: {operand:?} is no register"));
+        };
+        if name == "_" {
+            return Ok((self.sink(), 64));
+        }
+        let (reg, has) = self.register(name)?;
+        if fits(has, ty) { Ok((reg, has.bits)) } else { self.mismatch(name, has, ty) }
+    }
+
+    /// An operand of the instruction's type and size.
+    pub fn src(&mut self, operand: &Operand, ty: Type) -> Parsed<Src> {
+        match operand {
+            Operand::Name(_) => self.reg(operand, ty).map(Src::reg),
+            _ => {
+                let bits = self.immediate(operand, ty)?;
+                Ok(self.constant(bits))
+            }
+        }
+    }
+
+    /// An operand whose register may be wider than the type.
+    pub fn wide_src(&mut self, operand: &Operand, ty: Type) -> Parsed<Src> {
+        let Operand::Name(name) = operand else { return self.src(operand, ty) };
+        let (reg, has) = self.register(name)?;
+        if fits(has, ty) { Ok(Src::reg(reg)) } else { self.mismatch(name, has, ty) }
+    }
+
+    /// The bits of an immediate operand (PTX ISA 4.5, 6.4.5 "Operand constants").
+    pub fn immediate(&self, operand: &Operand, ty: Type) -> Parsed<u64> {
+        let bits = match (operand, ty.sort) {
+            (Operand::Int(value, negative), Sort::Bits | Sort::Unsigned | Sort::Signed) => {
+                let value = *value;
+                let fits =
+                    ty.bits == 64 || if *negative { value as i64 >= -(1 << (ty.bits - 1)) } else { value <= ty.mask() };
+                if !fits {
+                    return self.fail(format!("{} does not fit into {ty}", value as i64));
+                }
+                value & ty.mask()
+            }
+            (Operand::Int(value @ (0 | 1), false), Sort::Pred) => *value,
+            (Operand::Single(bits), Sort::Float | Sort::Bits) if ty.bits == 32 => u64::from(*bits),
+            (Operand::Double(bits), Sort::Float | Sort::Bits) if ty.bits == 64 => *bits,
+            (Operand::Double(bits), Sort::Float) => u64::from((f64::from_bits(*bits) as f32).to_bits()),
+            _ => return self.fail(format!("Arguments mismatch: {operand:?} is no operand of type {ty}")),
+        };
+        Ok(bits)
+    }
+
+    /// The address of a load, a store or an atomic operation. A register in it is 64 bits wide, or 32 for the spaces
+    /// that are small.
+    pub fn address(&mut self, operand: &Operand, space: Space, bytes: u64) -> Parsed<Access> {
+        let Operand::Address(base, offset) = operand else {
+            return self.fail(format!("Arguments mismatch: {operand:?} is no address"));
+        };
+        let Ok(mut offset) = i32::try_from(*offset) else {
+            return self.fail(format!("the offset {offset} does not fit into 32 bits"));
+        };
+        let base = match base {
+            None => {
+                let bits = offset as i64 as u64;
+                offset = 0;
+                self.constant(bits)
+            }
+            Some(name) if self.is_register(name) => {
+                let (reg, has) = self.register(name)?;
+                let small = matches!(space, Space::Shared | Space::Local | Space::Param | Space::Const);
+                if has.is_float() || !(has.bits == 64 || has.bits == 32 && small) {
+                    return self.mismatch(name, has, Type::U64);
+                }
+                Src::reg(reg)
+            }
+            Some(name) => match self.variables.get(name).copied() {
+                None => return self.fail(format!("Unknown symbol '{name}'")),
+                Some((of, address)) if of == space => self.constant(address),
+                Some((of, address)) if space == Space::Generic => match of {
+                    Space::Global => self.constant(address),
+                    _ => return self.fail(format!("'{name}' is not in generic space: name the space")),
+                },
+                Some(_) => return self.fail(format!("State space mismatch for '{name}'")),
+            },
+        };
+        Ok(Access { space, bytes: bytes as u8, sign_to: 0, strength: Strength::Weak, base, offset })
+    }
+}
+
+/// Whether a register may hold what the type says and more.
+fn fits(has: Type, ty: Type) -> bool {
+    let float = ty.is_float() || has.is_float();
+    if float { has.agrees(ty) } else { has.bits >= ty.bits && has.agrees_in_sort(ty) }
+}

@@ -1,0 +1,37 @@
+//! PTX: text becomes tokens, statements, and then the flat form.
+
+mod decode;
+mod lex;
+mod parse;
+mod statement;
+mod variables;
+
+use std::collections::HashMap;
+
+use crate::Refused;
+use crate::code::Module;
+
+/// The newest text that a reader takes: a driver understands one version of PTX, and its device has one compute
+/// capability.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The greatest version of PTX, for instance `(8, 8)`.
+    pub version: (u32, u32),
+    /// The greatest compute capability, for instance 90.
+    pub sm: u32,
+}
+
+impl Limits {
+    /// Whatever the reader knows.
+    pub const NONE: Limits = Limits { version: (u32::MAX, u32::MAX), sm: u32::MAX };
+}
+
+/// Reads a module. `file` is what errors call it. `globals` has the addresses of its `.global` variables; those that it
+/// lacks are at 0.
+///
+/// # Errors
+/// The text is refused.
+pub fn read(file: &str, text: &str, limits: Limits, globals: &HashMap<String, u64>) -> Result<Module, Refused> {
+    let module = parse::parse(text).and_then(|parsed| decode::decode(&parsed, limits, globals));
+    module.map_err(|refused| refused.within(file, text))
+}

@@ -1,0 +1,357 @@
+//! Tokens become statements (PTX ISA 4 "Syntax", 5 "State Spaces, Types, and Variables", 11 "Directives").
+
+use super::lex::{Placed, Token, tokens};
+use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
+use crate::Refused;
+use crate::types::{Sort, Space, Type};
+
+/// Reads a module.
+///
+/// # Errors
+/// The text is not PTX, or has something that this reader does not know.
+pub fn parse(text: &str) -> Result<Text, Refused> {
+    let tokens = tokens(text)?;
+    Parser { text, tokens: &tokens, at: 0 }.module()
+}
+
+pub(super) struct Parser<'a> {
+    text: &'a str,
+    tokens: &'a [Placed],
+    at: usize,
+}
+
+pub(super) type Parsed<T> = Result<T, Refused>;
+
+impl Parser<'_> {
+    pub(super) fn line(&self) -> u32 {
+        self.tokens.get(self.at).or(self.tokens.last()).map_or(1, |placed| placed.line)
+    }
+
+    pub(super) fn fail<T>(&self, message: impl Into<String>) -> Parsed<T> {
+        Err(Refused::new(self.line(), message))
+    }
+
+    pub(super) fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.at).map(|placed| &placed.token)
+    }
+
+    /// Where the last token that was taken ends, in bytes.
+    fn end(&self) -> usize {
+        self.at.checked_sub(1).map_or(0, |last| self.tokens[last].end)
+    }
+
+    pub(super) fn next(&mut self) -> Parsed<Token> {
+        match self.tokens.get(self.at) {
+            Some(placed) => {
+                self.at += 1;
+                Ok(placed.token.clone())
+            }
+            None => self.fail("the text ends here"),
+        }
+    }
+
+    pub(super) fn sign(&mut self, sign: char) -> bool {
+        let found = self.peek() == Some(&Token::Sign(sign));
+        self.at += usize::from(found);
+        found
+    }
+
+    pub(super) fn must(&mut self, sign: char) -> Parsed<()> {
+        if self.sign(sign) { Ok(()) } else { self.fail(format!("expected '{sign}', found {:?}", self.peek())) }
+    }
+
+    pub(super) fn word(&mut self) -> Parsed<String> {
+        match self.next()? {
+            Token::Word(word) => Ok(word),
+            other => {
+                self.at -= 1;
+                self.fail(format!("expected a name, found {other:?}"))
+            }
+        }
+    }
+
+    /// Takes that word if it stands here.
+    pub(super) fn is_word(&mut self, word: &str) -> bool {
+        let found = matches!(self.peek(), Some(Token::Word(here)) if here == word);
+        self.at += usize::from(found);
+        found
+    }
+
+    pub(super) fn count(&mut self) -> Parsed<u32> {
+        match self.next()? {
+            Token::Int(value) if value <= u64::from(u32::MAX) => Ok(value as u32),
+            other => self.fail(format!("expected a number, found {other:?}")),
+        }
+    }
+
+    fn module(&mut self) -> Parsed<Text> {
+        if !self.is_word(".version") {
+            return self.fail("Missing .version directive at start of file");
+        }
+        let version = self.version()?;
+        if !self.is_word(".target") {
+            return self.fail("Missing .target directive");
+        }
+        let sm = self.target()?;
+        let mut text = Text { version, sm, variables: Vec::new(), entries: Vec::new() };
+        while self.peek().is_some() {
+            self.definition(&mut text)?;
+        }
+        Ok(text)
+    }
+
+    fn version(&mut self) -> Parsed<(u32, u32)> {
+        let line = self.line();
+        match self.next()? {
+            Token::Double(bits) => {
+                let tenths = (f64::from_bits(bits) * 10.0).round() as u32;
+                Ok((tenths / 10, tenths % 10))
+            }
+            other => Err(Refused::new(line, format!("expected a version, found {other:?}"))),
+        }
+    }
+
+    fn target(&mut self) -> Parsed<u32> {
+        let word = self.word()?;
+        let digits = word.strip_prefix("sm_").map(|rest| rest.trim_end_matches(['a', 'f']));
+        let Some(sm) = digits.and_then(|digits| digits.parse().ok()) else {
+            return self.fail(format!("Unknown target '{word}'"));
+        };
+        if self.sign(',') {
+            return self.fail("options of .target are not known here");
+        }
+        Ok(sm)
+    }
+
+    fn definition(&mut self, text: &mut Text) -> Parsed<()> {
+        let mut external = false;
+        loop {
+            let line = self.line();
+            let word = self.word()?;
+            match word.as_str() {
+                ".address_size" => {
+                    if self.count()? != 64 {
+                        return Err(Refused::new(line, "only .address_size 64"));
+                    }
+                    return Ok(());
+                }
+                ".visible" | ".weak" => {}
+                ".extern" => external = true,
+                ".entry" => {
+                    text.entries.push(self.entry(line)?);
+                    return Ok(());
+                }
+                ".global" | ".const" | ".shared" => {
+                    let space = Space::named(&word[1..]).expect("it is a space");
+                    let variable = self.variable(space, external)?;
+                    text.variables.push(variable);
+                    return self.must(';');
+                }
+                ".func" => return Err(Refused::new(line, "functions are not known here")),
+                _ => return Err(Refused::new(line, format!("Unknown directive '{word}'"))),
+            }
+        }
+    }
+
+    fn entry(&mut self, line: u32) -> Parsed<Entry> {
+        let name = self.word()?;
+        let mut params = Vec::new();
+        if self.sign('(') && !self.sign(')') {
+            loop {
+                if !self.is_word(".param") {
+                    return self.fail("a kernel's parameters are of .param space");
+                }
+                params.push(self.variable(Space::Param, false)?);
+                if !self.sign(',') {
+                    break;
+                }
+            }
+            self.must(')')?;
+        }
+        let (mut most_threads, mut exact_threads) = (None, None);
+        loop {
+            if self.is_word(".maxntid") {
+                most_threads = Some(self.extents()?);
+            } else if self.is_word(".reqntid") {
+                exact_threads = Some(self.extents()?);
+            } else if self.is_word(".minnctapersm") || self.is_word(".maxnreg") {
+                self.count()?;
+            } else {
+                break;
+            }
+        }
+        self.must('{')?;
+        let mut body = Vec::new();
+        while !self.sign('}') {
+            self.statement(&mut body)?;
+        }
+        Ok(Entry { name, params, most_threads, exact_threads, body, line })
+    }
+
+    /// One to three extents; those that are not given are 1.
+    fn extents(&mut self) -> Parsed<[u32; 3]> {
+        let mut extents = [1; 3];
+        for (axis, extent) in extents.iter_mut().enumerate() {
+            if axis > 0 && !self.sign(',') {
+                break;
+            }
+            *extent = self.count()?;
+        }
+        Ok(extents)
+    }
+
+    fn statement(&mut self, body: &mut Vec<Statement>) -> Parsed<()> {
+        let line = self.line();
+        let start = self.end();
+        if self.peek() == Some(&Token::Sign('{')) {
+            return self.fail("nested scopes are not known here");
+        }
+        let guard = if self.sign('@') {
+            let negated = self.sign('!');
+            Some((self.word()?, negated))
+        } else {
+            None
+        };
+        let word = self.word()?;
+        if guard.is_none() {
+            if self.sign(':') {
+                body.push(Statement::Label(word, line));
+                return Ok(());
+            }
+            if word.starts_with('.') {
+                return self.local_definition(&word, line, body);
+            }
+        }
+        let mut operands = Vec::new();
+        if !self.sign(';') {
+            loop {
+                operands.push(self.operand()?);
+                if !self.sign(',') {
+                    break;
+                }
+            }
+            self.must(';')?;
+        }
+        let words: Vec<&str> = self.text[start..self.end()].split_whitespace().collect();
+        let text = words.join(" ");
+        body.push(Statement::Instruction(Instruction { guard, opcode: word, operands, line, text }));
+        Ok(())
+    }
+
+    fn local_definition(&mut self, word: &str, line: u32, body: &mut Vec<Statement>) -> Parsed<()> {
+        match word {
+            ".reg" => {
+                let ty = self.ty()?;
+                if ty.bits == 8 {
+                    return Err(Refused::new(line, format!("registers of type {ty} do not exist")));
+                }
+                loop {
+                    let name = self.word()?;
+                    let count = if self.sign('<') {
+                        let count = self.count()?;
+                        self.must('>')?;
+                        Some(count)
+                    } else {
+                        None
+                    };
+                    body.push(Statement::Register { ty, name, count, line });
+                    if !self.sign(',') {
+                        return self.must(';');
+                    }
+                }
+            }
+            ".shared" | ".local" => {
+                let space = Space::named(&word[1..]).expect("it is a space");
+                body.push(Statement::Variable(self.variable(space, false)?));
+                self.must(';')
+            }
+            ".pragma" => {
+                self.next()?;
+                self.must(';')
+            }
+            _ => Err(Refused::new(line, format!("Unknown directive '{word}'"))),
+        }
+    }
+
+    pub(super) fn ty(&mut self) -> Parsed<Type> {
+        let word = self.word()?;
+        match word.strip_prefix('.').and_then(Type::named) {
+            Some(ty) => Ok(ty),
+            None => self.fail(format!("Unknown type '{word}'")),
+        }
+    }
+
+    fn variable(&mut self, space: Space, external: bool) -> Parsed<Variable> {
+        super::variables::variable(self, space, external)
+    }
+
+    fn operand(&mut self) -> Parsed<Operand> {
+        if self.sign('!') {
+            return Ok(Operand::Not(self.word()?));
+        }
+        if self.sign('{') {
+            let mut items = Vec::new();
+            loop {
+                items.push(self.operand()?);
+                if !self.sign(',') {
+                    break;
+                }
+            }
+            self.must('}')?;
+            return Ok(Operand::Vector(items));
+        }
+        if self.sign('[') {
+            let address = self.address()?;
+            self.must(']')?;
+            return Ok(address);
+        }
+        let negative = self.sign('-');
+        match self.next()? {
+            Token::Int(value) if negative => Ok(Operand::Int(value.wrapping_neg(), true)),
+            Token::Int(value) => Ok(Operand::Int(value, false)),
+            Token::Double(bits) if negative => Ok(Operand::Double((-f64::from_bits(bits)).to_bits())),
+            Token::Double(bits) => Ok(Operand::Double(bits)),
+            Token::Single(bits) if !negative => Ok(Operand::Single(bits)),
+            Token::Word(word) if !negative => {
+                if self.sign('|') {
+                    return Ok(Operand::Pair(word, self.word()?));
+                }
+                Ok(Operand::Name(word))
+            }
+            other => {
+                self.at -= 1;
+                self.fail(format!("expected an operand, found {other:?}"))
+            }
+        }
+    }
+
+    fn address(&mut self) -> Parsed<Operand> {
+        let base = match self.peek() {
+            Some(Token::Word(_)) => Some(self.word()?),
+            _ => None,
+        };
+        let negative = if base.is_some() {
+            if self.sign('-') {
+                true
+            } else if self.sign('+') {
+                self.sign('-')
+            } else {
+                return Ok(Operand::Address(base, 0));
+            }
+        } else {
+            self.sign('-')
+        };
+        match self.next()? {
+            Token::Int(value) => {
+                let value = value as i64;
+                Ok(Operand::Address(base, if negative { value.wrapping_neg() } else { value }))
+            }
+            other => self.fail(format!("expected an offset, found {other:?}")),
+        }
+    }
+}
+
+/// Whether values of this type can be written in a text.
+pub(super) fn is_writable(ty: Type) -> bool {
+    ty.sort != Sort::Pred
+}

@@ -1,0 +1,103 @@
+//! Declarations of variables, with what they hold at first (PTX ISA 5.4 "Variables").
+
+use super::lex::Token;
+use super::parse::{Parsed, Parser, is_writable};
+use super::statement::Variable;
+use crate::types::{Sort, Space, Type};
+
+/// Reads a declaration after the word that names its space, up to its `;`, `,` or `)`.
+pub(super) fn variable(parser: &mut Parser<'_>, space: Space, external: bool) -> Parsed<Variable> {
+    let line = parser.line();
+    let mut align = 0;
+    let mut ty = None;
+    let name = loop {
+        if parser.is_word(".align") {
+            align = u64::from(parser.count()?);
+            if !align.is_power_of_two() {
+                return parser.fail("an alignment is a power of two");
+            }
+        } else if space == Space::Param && parser.is_word(".ptr") {
+            pointer(parser)?;
+        } else if matches!(parser.peek(), Some(Token::Word(word)) if word.starts_with('.')) {
+            if ty.is_some() {
+                return parser.fail("a variable has one type");
+            }
+            ty = Some(parser.ty()?);
+        } else {
+            break parser.word()?;
+        }
+    };
+    let Some(ty) = ty.filter(|&ty| is_writable(ty)) else { return parser.fail(format!("'{name}' needs a type")) };
+    let mut items = 1;
+    let mut dynamic = false;
+    if parser.sign('[') {
+        if parser.sign(']') {
+            if !external || space != Space::Shared {
+                return parser.fail("only .extern .shared arrays are without a length");
+            }
+            (items, dynamic) = (0, true);
+        } else {
+            items = u64::from(parser.count()?);
+            parser.must(']')?;
+        }
+    }
+    let mut initial = Vec::new();
+    if parser.sign('=') {
+        if !matches!(space, Space::Global | Space::Const) {
+            return parser.fail("only .global and .const variables have values at first");
+        }
+        values(parser, ty, &mut initial)?;
+    }
+    let bytes = items * ty.bytes();
+    if initial.len() as u64 > bytes {
+        return parser.fail(format!("too many values for '{name}'"));
+    }
+    let align = align.max(ty.bytes());
+    Ok(Variable { name, space, align, bytes, dynamic, initial, line })
+}
+
+/// `.ptr{.space}{.align N}`, which only tells an optimizer something.
+fn pointer(parser: &mut Parser<'_>) -> Parsed<()> {
+    for space in [".global", ".shared", ".local", ".const"] {
+        if parser.is_word(space) {
+            break;
+        }
+    }
+    if parser.is_word(".align") {
+        parser.count()?;
+    }
+    Ok(())
+}
+
+fn values(parser: &mut Parser<'_>, ty: Type, out: &mut Vec<u8>) -> Parsed<()> {
+    if parser.sign('{') {
+        loop {
+            value(parser, ty, out)?;
+            if !parser.sign(',') {
+                return parser.must('}');
+            }
+        }
+    }
+    value(parser, ty, out)
+}
+
+fn value(parser: &mut Parser<'_>, ty: Type, out: &mut Vec<u8>) -> Parsed<()> {
+    let negative = parser.sign('-');
+    let bits = match (parser.next()?, ty.sort) {
+        (Token::Int(value), sort) if sort != Sort::Float => {
+            if negative {
+                value.wrapping_neg()
+            } else {
+                value
+            }
+        }
+        (Token::Single(bits), Sort::Float) if ty.bits == 32 => u64::from(bits),
+        (Token::Double(bits), Sort::Float) => {
+            let value = if negative { -f64::from_bits(bits) } else { f64::from_bits(bits) };
+            if ty.bits == 32 { u64::from((value as f32).to_bits()) } else { value.to_bits() }
+        }
+        (other, _) => return parser.fail(format!("{other:?} is no value of type {ty}")),
+    };
+    out.extend_from_slice(&bits.to_le_bytes()[..ty.bytes() as usize]);
+    Ok(())
+}

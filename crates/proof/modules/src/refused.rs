@@ -1,0 +1,55 @@
+//! Why a text is refused, and where in it.
+
+use std::fmt;
+
+/// Why a text was refused, and at which place of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The file, as the reader's caller named it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The instruction, or the line where there is none, as the text has it.
+    pub instruction: String,
+    /// What is wrong.
+    pub message: String,
+    /// What kind of refusal it is.
+    pub kind: RefusedKind,
+}
+
+/// Kinds of refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusedKind {
+    /// The text is wrong, or has something that this reader does not know.
+    Text,
+    /// The text's version of PTX is newer than the limit.
+    Version,
+    /// The text is for a greater compute capability than the limit.
+    Target,
+}
+
+impl Refused {
+    /// A refusal of text; the reader adds the file, and the line's text unless the instruction is set.
+    pub(crate) fn new(line: u32, message: impl Into<String>) -> Refused {
+        let (file, instruction) = (String::new(), String::new());
+        Refused { file, line, instruction, message: message.into(), kind: RefusedKind::Text }
+    }
+
+    /// The refusal with its file, and with its line's text if no instruction is set.
+    pub(crate) fn within(mut self, file: &str, text: &str) -> Refused {
+        self.file = file.to_owned();
+        if self.instruction.is_empty() {
+            let line = text.lines().nth((self.line as usize).saturating_sub(1));
+            self.instruction = line.unwrap_or_default().trim().to_owned();
+        }
+        self
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}\n  in `{}`", self.file, self.line, self.message, self.instruction)
+    }
+}
+
+impl std::error::Error for Refused {}

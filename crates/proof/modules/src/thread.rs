@@ -1,0 +1,213 @@
+//! One thread: where it is, and what its next instruction does or asks for.
+
+use crate::address;
+use crate::code::{Access, Fence, Kernel, NO_REG, Op, Reg, Rmw, Special, Src};
+use crate::meaning::{convert, int};
+use crate::value::Value;
+
+/// Where a thread is in its kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cursor<V = u64> {
+    /// The number of the next instruction.
+    pub at: u32,
+    /// The carry flag (PTX ISA 8.8, 9.7.2), 0 or 1.
+    pub flag: V,
+}
+
+impl<V: Value> Default for Cursor<V> {
+    fn default() -> Self {
+        Cursor { at: 0, flag: V::of(0) }
+    }
+}
+
+/// What an instruction leaves to its thread's owner.
+///
+/// An address is as the instruction's space has it; [`Access::place`] says what a generic one means.
+#[derive(Clone, Copy, Debug)]
+#[expect(missing_docs, reason = "their fields are the instruction's operands")]
+pub enum Effect<'k, V> {
+    /// Nothing: at most the thread's registers and its place have changed.
+    None,
+    /// Nothing either: the thread went to an instruction that is not behind this one.
+    Back,
+    /// Registers are to get the items at the address and behind it, each as [`Access::extended`] makes it.
+    Load { access: &'k Access, address: V, to: &'k [Reg] },
+    /// The values of these operands go to the address and behind it.
+    Store { access: &'k Access, address: V, values: &'k [Src] },
+    /// One atomic step: `to`, unless it is [`NO_REG`], gets the old item, and
+    /// [`apply`](crate::meaning::atomic::apply) says the new one.
+    Update { access: &'k Access, address: V, how: Rmw, operand: V, to: Reg },
+    /// One atomic step: `to` gets the old item; if that is the expected one, the new one takes its place.
+    CompareExchange { access: &'k Access, address: V, expected: V, new: V, to: Reg },
+    /// A fence.
+    Fence(Fence),
+    /// The thread has come to a barrier, and waits there or not; how many threads it is for, if that is given.
+    Barrier { waits: bool, barrier: V, threads: Option<V> },
+    /// A register is to get the value of a special register.
+    Special { which: Special, to: Reg },
+    /// Other threads should go on.
+    Yield,
+    /// The thread has ended.
+    Exit,
+    /// The launch has ended.
+    Trap,
+    /// The instruction cannot be passed without a value that is not known; the thread stands before it still.
+    NeedsValue,
+}
+
+/// Carries out a thread's next instruction, as far as registers go.
+///
+/// # Panics
+/// The registers are fewer than the kernel has, or the cursor is not in it.
+#[inline(always)]
+pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers: &mut [V]) -> Effect<'k, V> {
+    let constants = kernel.constants.as_slice();
+    let at = cursor.at;
+    let step = &kernel.steps[at as usize];
+    let guard = step.guard;
+    if guard.reg != NO_REG {
+        match registers[guard.reg as usize].known() {
+            None => return Effect::NeedsValue,
+            Some(bits) if (bits != 0) == guard.negated => {
+                cursor.at = at + 1;
+                return Effect::None;
+            }
+            Some(_) => {}
+        }
+    }
+    cursor.at = at + 1;
+    macro_rules! get {
+        ($src:expr) => {
+            $src.get(registers, constants)
+        };
+    }
+    macro_rules! address {
+        ($access:expr) => {{
+            let offset = i64::from($access.offset);
+            get!($access.base).map(|base| base.wrapping_add_signed(offset))
+        }};
+    }
+    match &step.op {
+        Op::Mov { d, a } => registers[*d as usize] = get!(a),
+        Op::Un { f, d, a } => registers[*d as usize] = get!(a).map(f),
+        Op::Bin { f, d, a, b } => registers[*d as usize] = get!(a).zip(get!(b), f),
+        Op::Tern { f, d, a, b, c } => registers[*d as usize] = get!(a).zip3(get!(b), get!(c), f),
+        Op::Test { f, d, a, b } => registers[*d as usize] = get!(a).zip(get!(b), |a, b| u64::from(f(a, b))),
+        Op::TestJoin(test) => {
+            let found = get!(test.a).zip(get!(test.b), |a, b| u64::from((test.f)(a, b)));
+            let joined = if test.c == NO_REG { V::of(u64::from(test.negated)) } else { registers[test.c as usize] };
+            let join = |found: bool, joined: u64| u64::from((test.join)(found, (joined != 0) != test.negated));
+            registers[test.d as usize] = found.zip(joined, |found, joined| join(found != 0, joined));
+            if test.q != NO_REG {
+                registers[test.q as usize] = found.zip(joined, |found, joined| join(found == 0, joined));
+            }
+        }
+        Op::Select { d, a, b, p } => {
+            let p = registers[*p as usize];
+            registers[*d as usize] = p.zip3(get!(a), get!(b), |p, a, b| if p != 0 { a } else { b });
+        }
+        Op::Convert { d, a, how } => registers[*d as usize] = get!(a).map(|a| convert::convert(how, a)),
+        Op::Carry { how, d, a, b } => {
+            let (a, b) = (get!(a), get!(b));
+            let flag = if how.takes { cursor.flag } else { V::of(0) };
+            registers[*d as usize] = a.zip3(b, flag, |a, b, flag| int::carry(*how, a, b, flag != 0).0);
+            if how.gives {
+                cursor.flag = a.zip3(b, flag, |a, b, flag| u64::from(int::carry(*how, a, b, flag != 0).1));
+            }
+        }
+        Op::Special { which, d } => return Effect::Special { which: *which, to: *d },
+        Op::Pack { d, bits, parts } => {
+            let place = |whole: u64, part: u64| whole << bits | part;
+            let whole = parts.iter().rev().fold(V::of(0), |whole, part| whole.zip(get!(part), place));
+            registers[*d as usize] = whole;
+        }
+        Op::Unpack { a, bits, parts } => {
+            let whole = get!(a);
+            for (part, shift) in parts.iter().zip((0..).step_by(*bits as usize)) {
+                registers[*part as usize] = whole.map(|whole| whole >> shift & ((1 << bits) - 1));
+            }
+        }
+        Op::ToGeneric { space, d, a } => {
+            registers[*d as usize] = get!(a).map(|a| a.wrapping_add(address::window(*space)));
+        }
+        Op::FromGeneric { space, d, a } => {
+            registers[*d as usize] = get!(a).map(|a| a.wrapping_sub(address::window(*space)));
+        }
+        Op::IsSpace { space, d, a } => {
+            registers[*d as usize] = get!(a).map(|a| u64::from(address::generic(a).0 == *space));
+        }
+        Op::Load { access, d } => {
+            return Effect::Load { access, address: address!(access), to: std::slice::from_ref(d) };
+        }
+        Op::LoadMany { access, d } => return Effect::Load { access, address: address!(access), to: d },
+        Op::Store { access, a } => {
+            return Effect::Store { access, address: address!(access), values: std::slice::from_ref(a) };
+        }
+        Op::StoreMany { access, a } => return Effect::Store { access, address: address!(access), values: a },
+        Op::Rmw { access, how, d, a } => {
+            return Effect::Update { access, address: address!(access), how: *how, operand: get!(a), to: *d };
+        }
+        Op::Cas { access, d, a, b } => {
+            let (expected, new) = (get!(a), get!(b));
+            return Effect::CompareExchange { access, address: address!(access), expected, new, to: *d };
+        }
+        Op::Fence(fence) => return Effect::Fence(*fence),
+        Op::Barrier { waits, a, b } => {
+            return Effect::Barrier { waits: *waits, barrier: get!(a), threads: b.map(|b| get!(b)) };
+        }
+        Op::Yield => return Effect::Yield,
+        Op::Branch { target } => {
+            cursor.at = *target;
+            if *target <= at {
+                return Effect::Back;
+            }
+        }
+        Op::Exit => return Effect::Exit,
+        Op::Trap => return Effect::Trap,
+    }
+    Effect::None
+}
+
+/// A thread with registers of its own, for owners that keep threads apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Thread<V = u64> {
+    /// Where it is.
+    pub cursor: Cursor<V>,
+    /// Its registers.
+    pub registers: Vec<V>,
+}
+
+impl<V: Value> Thread<V> {
+    /// A thread before the kernel's first instruction; its registers hold zeros, which PTX does not promise.
+    pub fn new(kernel: &Kernel) -> Thread<V> {
+        Thread { cursor: Cursor::default(), registers: vec![V::of(0); kernel.registers.len()] }
+    }
+
+    /// Runs until an instruction leaves something to the owner, or as many instructions as `fuel` says are done; then
+    /// it is [`Effect::None`]. A thread that has ended must not be run.
+    pub fn run<'k>(&mut self, kernel: &'k Kernel, fuel: u32) -> Effect<'k, V> {
+        for _ in 0..fuel {
+            match step(kernel, &mut self.cursor, &mut self.registers) {
+                Effect::None | Effect::Back => {}
+                effect => return effect,
+            }
+        }
+        Effect::None
+    }
+
+    /// The values that a store writes.
+    pub fn values(&self, kernel: &Kernel, operands: &[Src]) -> impl Iterator<Item = V> {
+        operands.iter().map(|operand| operand.get(&self.registers, &kernel.constants))
+    }
+
+    /// Answers a load, an update or a special register. The values are those of memory, whose bits above the item's
+    /// are zero; of an access, its sign is extended where the load has one.
+    pub fn answer(&mut self, to: &[Reg], access: Option<&Access>, values: &[V]) {
+        for (&to, &value) in to.iter().zip(values) {
+            if to != NO_REG {
+                let extended = |bits: u64| access.map_or(bits, |access| access.extended(bits));
+                self.registers[to as usize] = value.map(extended);
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What a thread computes with: words, or words some of which are not known yet.
+
+use std::fmt::Debug;
+
+/// A domain of values that a thread can run in.
+///
+/// In the domain of words, `u64`, every value is known, and the code that asks whether one is compiles to nothing. In
+/// that of [`Deferred`] values a thread runs on past a load whose value has not been chosen, until control needs it.
+pub trait Value: Copy + Debug {
+    /// A word.
+    fn of(bits: u64) -> Self;
+
+    /// The word, where it is known.
+    fn known(self) -> Option<u64>;
+
+    /// An instruction's result; it is known where all operands are.
+    fn zip3(self, second: Self, third: Self, f: impl FnOnce(u64, u64, u64) -> u64) -> Self;
+
+    /// The same for one operand.
+    #[inline(always)]
+    fn map(self, f: impl FnOnce(u64) -> u64) -> Self {
+        self.zip3(Self::of(0), Self::of(0), |a, _, _| f(a))
+    }
+
+    /// The same for two operands.
+    #[inline(always)]
+    fn zip(self, second: Self, f: impl FnOnce(u64, u64) -> u64) -> Self {
+        self.zip3(second, Self::of(0), |a, b, _| f(a, b))
+    }
+}
+
+impl Value for u64 {
+    #[inline(always)]
+    fn of(bits: u64) -> u64 {
+        bits
+    }
+
+    #[inline(always)]
+    fn known(self) -> Option<u64> {
+        Some(self)
+    }
+
+    #[inline(always)]
+    fn zip3(self, second: u64, third: u64, f: impl FnOnce(u64, u64, u64) -> u64) -> u64 {
+        f(self, second, third)
+    }
+}
+
+/// A word, or one that is not known yet.
+///
+/// A pending value does not say which load it comes from: whoever leaves a load open keeps the thread as it was there,
+/// and runs it again from there once the value is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Deferred {
+    /// A word.
+    Known(u64),
+    /// The value of a load that is not chosen yet, or anything computed from one.
+    Pending,
+}
+
+impl Value for Deferred {
+    fn of(bits: u64) -> Deferred {
+        Deferred::Known(bits)
+    }
+
+    fn known(self) -> Option<u64> {
+        match self {
+            Deferred::Known(bits) => Some(bits),
+            Deferred::Pending => None,
+        }
+    }
+
+    fn zip3(self, second: Deferred, third: Deferred, f: impl FnOnce(u64, u64, u64) -> u64) -> Deferred {
+        match (self, second, third) {
+            (Deferred::Known(a), Deferred::Known(b), Deferred::Known(c)) => Deferred::Known(f(a, b, c)),
+            _ => Deferred::Pending,
+        }
+    }
+}
