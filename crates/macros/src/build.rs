@@ -414,11 +414,11 @@ impl Build {
         match &x.kind {
             ExprKind::Break(label) => {
                 let handle = self.loop_of(label);
-                quote!(#builder.break_to(#handle.break_label());)
+                quote!(#builder.break_to(::wattle::__private::builder::LoopHandle::break_label(&#handle));)
             }
             ExprKind::Continue(label) => {
                 let handle = self.loop_of(label);
-                quote!(#builder.continue_to(#handle.continue_label());)
+                quote!(#builder.continue_to(::wattle::__private::builder::LoopHandle::continue_label(&#handle));)
             }
             ExprKind::Return(value) if self.is_kernel => {
                 let value = value.as_ref().map(|value| self.full(value));

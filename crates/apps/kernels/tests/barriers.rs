@@ -197,3 +197,15 @@ fn the_simulated_device_refuses_other_iterations_too() {
         assert!(error.contains("different barriers"), "{name}: {error}");
     }
 }
+
+/// Two calls of one function are two barriers at one line, and there is no loop.
+#[test]
+fn two_calls_of_one_function_are_said_to_be_calls() {
+    let (_, scenario) = scenario!(two_calls);
+    let report = Checker::new(Model::Portable).check(scenario).unwrap();
+    let text = wattle_check::story::tell(&report.violations[0], &report).to_string();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("by another call of the function around it"), "{text}");
+    let error = scenario(&Device::select("simulated").unwrap()).unwrap_err().to_string();
+    assert!(error.contains("by another call of the function around it") && !error.contains("iteration"), "{error}");
+}

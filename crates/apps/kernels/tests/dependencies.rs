@@ -195,6 +195,11 @@ fn kept_apart(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>) {
             acc.mem_fence(Scope::Device, Order::AcqRel);
             y.store(0, 1);
         }
+        // A loop of the thread's own: nobody waits in it.
+        let mut left = 5;
+        while left > 0 {
+            left /= 2;
+        }
         seen.store(0, a);
     } else {
         let b = y.load(0);

@@ -139,7 +139,7 @@ impl Host {
         let at = quote!(#index(#run.0.wrapping_add((#first + #number) as ::core::primitive::u32)));
         let (all, piece, bound) = if is_items {
             (
-                quote!(let #elements = #support::elements(&mut #map); let #count = #elements.len();),
+                quote!(let #elements = #support::elements(&mut #map); let #count = <[_]>::len(#elements);),
                 quote!(let #elements = &mut #elements[#first..#last];),
                 quote!((#at, &mut #elements[#number])),
             )

@@ -68,6 +68,64 @@ fn a_trait_of_the_users_does_not_step_in() {
     });
 }
 
+/// The same for what the macro's own code calls, and methods that are found by reference.
+mod stepping_in {
+    use wattle::prelude::*;
+
+    #[allow(dead_code, reason = "nothing finds it, which is the point")]
+    trait Length {
+        fn len(&self) -> usize {
+            0
+        }
+    }
+    impl<T> Length for &mut [T] {}
+
+    #[allow(dead_code, reason = "nothing finds it, which is the point")]
+    trait Labels: Sized {
+        fn break_label(self) -> u32 {
+            unreachable!()
+        }
+        fn continue_label(self) -> u32 {
+            unreachable!()
+        }
+        fn thread(self) -> u32 {
+            unreachable!()
+        }
+        fn builder(self) -> u32 {
+            unreachable!()
+        }
+        fn worked(self, _: u32) -> bool {
+            unreachable!()
+        }
+        fn elements(self) -> u32 {
+            unreachable!()
+        }
+    }
+    impl<T> Labels for T {}
+
+    #[kernel]
+    pub fn fill(acc: &Acc, y: PerItem<u32>) {
+        for (i, y) in acc.items(&mut y) {
+            let mut left = i;
+            loop {
+                if left == 0 {
+                    break;
+                }
+                left -= 1;
+                if left > 1 {
+                    continue;
+                }
+            }
+            *y = 1 + left;
+        }
+    }
+}
+
+#[test]
+fn a_trait_that_is_found_by_reference_does_not_step_in() {
+    expect!(ThreadSpec::new(1, 1), [1, 1, 1], |_, out| stepping_in::fill(&mut out));
+}
+
 /// Names that the macro's own code has, or could have.
 #[allow(non_upper_case_globals, dead_code)]
 mod constants {

@@ -22,7 +22,7 @@ impl Judge<'_> {
     pub(super) fn rests_on(&self) -> Result<Vec<(Site, Site)>> {
         let world = self.world.clone();
         // What follows a loop that waits depends on it whatever a compiler sees.
-        if world.launches.iter().any(|launch| launch.program.has_unbounded_loop()) {
+        if world.launches.iter().any(|launch| launch.program.has_waiting_loop()) {
             return Ok(Vec::new());
         }
         let threads = world.threads().map_err(|error| system("launching", error))?;

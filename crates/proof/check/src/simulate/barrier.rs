@@ -64,6 +64,7 @@ impl Simulator {
             first_site: x.machine.site(&launch.program),
             second: launch.actor(y.sync.member.thread),
             second_site: y.machine.site(&launch.program),
+            one_statement: x.machine.at() == y.machine.at(),
         };
         launch.keep(finding);
         self.end_launch(number);

@@ -129,6 +129,9 @@ pub enum Finding {
         second: Actor,
         /// Its barrier.
         second_site: Site,
+        /// Whether both are one statement, in different iterations of the loops around it. Otherwise a statement that stands
+        /// at the same line is reached by another call of the function that it stands in.
+        one_statement: bool,
     },
     /// A data race. The first of the launch.
     Race(Box<Race>),
@@ -265,11 +268,15 @@ impl fmt::Display for Finding {
                 "{waiting} waits at the barrier at {barrier}, which {ended} never reaches: it ended, and {last} was its \
                  last line; every thread of a block must pass the same barriers"
             ),
-            Finding::BarrierMismatch { first, first_site, second, second_site } => write!(
+            Finding::BarrierMismatch { first, first_site, second, second_site, one_statement } => write!(
                 f,
                 "the threads of a block wait at different barriers: {first} at {first_site}, {second} at {second_site}{}; \
                  every thread of a block must pass the same barriers",
-                if first_site == second_site { " in another iteration of a loop around it" } else { "" }
+                match (one_statement, first_site == second_site) {
+                    (true, _) => " in another iteration of a loop around it",
+                    (false, true) => " by another call of the function around it",
+                    (false, false) => "",
+                }
             ),
             Finding::Race(race) => write!(
                 f,
