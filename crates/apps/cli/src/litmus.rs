@@ -60,6 +60,7 @@ struct FolderReport {
     question: String,
     passed: usize,
     failed: usize,
+    unanswered: usize,
     interrupted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<String>,
@@ -226,10 +227,13 @@ fn folder(
     let is_open = |case: &CaseReport| !case.passed && matches!(case.answer, None | Some("unknown"));
     // A limit that was reached after the last answer has kept nothing from being answered.
     let stopped = ended.err().or_else(|| limits.reached()).filter(|_| cases.len() < all || cases.iter().any(is_open));
+    let wrong = cases.iter().filter(|case| !case.passed && !is_open(case)).count();
+    // A file that cannot be read or judged is no wrong answer.
     let exit = match stopped {
         Some(_) => Exit::Unanswered,
         None if passed == all => Exit::Holds,
-        None => Exit::DoesNotHold,
+        None if wrong > 0 => Exit::DoesNotHold,
+        None => Exit::Unanswered,
     };
     if session.json {
         let report = FolderReport {
@@ -237,7 +241,8 @@ fn folder(
             model: args.model.name(),
             question: question.to_string(),
             passed,
-            failed: all - passed,
+            failed: wrong,
+            unanswered: all - passed - wrong,
             interrupted: stopped.is_some(),
             stopped: stopped.map(|reached| reached.to_string()),
             cases,
@@ -245,13 +250,12 @@ fn folder(
         session.report("litmus", exit, &report)?;
         return Ok(exit);
     }
-    session.line(match stopped {
-        None => format!("{passed} passed, {} failed", all - passed),
-        Some(reached) => {
-            let wrong = cases.iter().filter(|case| !case.passed && !is_open(case)).count();
-            format!("{passed} passed, {wrong} failed, {} without an answer: {reached}", all - passed - wrong)
-        }
-    })?;
+    let open = match all - passed - wrong {
+        0 => String::new(),
+        open => format!(", {open} without an answer"),
+    };
+    let why = stopped.map(|reached| format!(": {reached}")).unwrap_or_default();
+    session.line(format!("{passed} passed, {wrong} failed{open}{why}"))?;
     Ok(exit)
 }
 

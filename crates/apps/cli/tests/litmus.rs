@@ -39,10 +39,21 @@ fn wrong_answers_are_told() -> Result {
     fs::remove_file(&list)?;
     let (code, out, _) = said?;
     let mut lines: Vec<&str> = out.lines().collect();
-    assert_eq!((code, lines.pop()), (Some(1), Some("1 passed, 2 failed")));
+    assert_eq!((code, lines.pop()), (Some(1), Some("1 passed, 1 failed, 1 without an answer")));
     lines.sort_unstable();
     assert!(lines[0].starts_with("ptx/absent.litmus: ") && lines.len() == 2, "{out}");
     assert_eq!(lines[1], "ptx/mailbox.litmus: 1, expected 0");
+    Ok(())
+}
+
+#[test]
+fn files_that_cannot_be_judged_are_no_wrong_answers() -> Result {
+    let list = env::temp_dir().join(format!("wattle-litmus-absent-{}.csv", process::id()));
+    fs::write(&list, "path,expected\nptx/absent.litmus,1\nptx/relay.litmus,1\n")?;
+    let said = litmus(&root(), &["--model", "ptx", "--expected", &list.display().to_string()]);
+    fs::remove_file(&list)?;
+    let (code, out, err) = said?;
+    assert_eq!((code, out.lines().last()), (Some(2), Some("1 passed, 0 failed, 1 without an answer")), "{err}");
     Ok(())
 }
 

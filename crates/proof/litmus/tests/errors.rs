@@ -180,3 +180,13 @@ fn barriers_of_one_number_that_wait_for_different_threads() {
         assert_eq!(two(here, there, block), Ok(()), "{here} beside {there}");
     }
 }
+
+#[test]
+fn a_register_that_its_thread_does_not_use_is_refused() {
+    let file =
+        |condition: &str| format!("PTX t\n{{ x=0; }}\n P0@cta 0,gpu 0 ;\n ld.relaxed.gpu r0, x ;\n{condition}\n");
+    assert_eq!(
+        error(&file("exists (P0:r7 == 1)")),
+        "f.litmus:5:12: found `r7`, expected a register that P0 uses: `r0`"
+    );
+}

@@ -197,6 +197,10 @@ fn file(dialect: &'static str) -> impl Strategy<Value = String> {
         .prop_map(move |((first, second), left, right, filter, statement, aliases)| {
             let mut text = format!("{dialect} a-name+1\n\"says\nso\"\nand this\n; no comment\n{{\nz;");
             text.push_str(if aliases { "y aliases x; P1:r2=-4;\nx = 0x10" } else { "x = 1; 1:r1=3; y=2" });
+            // Conditions are about registers that are there: those with values, and all others.
+            let set = if aliases { "P1:r2" } else { "P1:r1" };
+            let all = (0..2).flat_map(|thread| (0..6).map(move |register| format!("P{thread}:r{register}")));
+            all.filter(|name| name != set).for_each(|name| text.push_str(&format!("; {name}=0")));
             text.push_str(";\n}\n");
             text.push_str(if dialect == "PTX" { "" } else { "{ ssw 0 P1; }\n" });
             text.push_str(&format!("{}|{};\n", placement(0, first), placement(1, second)));

@@ -166,8 +166,17 @@ impl Parser<'_> {
                 Problem::unexpected("another thread's register", format!("one of {}", threads.join(", "))),
             ));
         };
-        let (name, _) = self.word("a register")?;
-        let register = self.columns[thread].register(&name);
+        let (name, at) = self.word("a register")?;
+        let registers = &self.columns[thread].registers;
+        let Some(register) = registers.iter().position(|register| register.name == name) else {
+            let names: Vec<String> = registers.iter().map(|register| format!("`{}`", register.name)).collect();
+            let thread = self.columns[thread].placement.thread;
+            let expected = match names.is_empty() {
+                true => format!("a register of P{thread}, which uses none"),
+                false => format!("a register that P{thread} uses: {}", names.join(", ")),
+            };
+            return Err((at, Problem::unexpected(format!("`{name}`"), expected)));
+        };
         Ok(Term::Final(Observed::Register { thread, register }))
     }
 
