@@ -20,7 +20,9 @@ mod scalar;
 #[cfg(feature = "serde")]
 mod serial;
 mod types;
+mod typing;
 mod verify;
+pub mod visit;
 pub mod worker;
 
 pub use expand::{Function, expand};

@@ -5,7 +5,7 @@ use rspirv::spirv::{Capability, ExecutionMode, Op, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_ir::fault::Sites;
 use wattle_ir::{AtomicOp, ExprId, Kernel, Place, SlotId, Stmt, Type};
-use wattle_memory::{Lowering, ReadOrder, Target, UpdateOrder, WriteOrder};
+use wattle_memory::{Lowering, Target};
 
 use crate::assemble::Assembler;
 use crate::control;
@@ -103,27 +103,19 @@ pub fn emit(kernel: &Kernel, features: &Features) -> Result<Module, Lacking> {
 /// Whether a loop without a bound reads what another block may write.
 fn waits(block: &[Stmt], looped: bool) -> bool {
     block.iter().any(|stmt| {
-        let reads = match stmt {
-            Stmt::Load { place, .. } | Stmt::LoadLanes { place, .. } => matches!(place, Place::Param(_)),
-            stmt => crate::check::atomic_place(stmt).is_some_and(|(place, _)| matches!(place, Place::Param(_))),
-        };
+        let plain_store = matches!(stmt, Stmt::Store { .. });
+        let reads = !plain_store && matches!(stmt.place(), Some(Place::Param(_)));
         let looped = looped || matches!(stmt, Stmt::Loop { bounded: false, .. });
-        (reads && looped) || stmt.blocks().into_iter().any(|block| waits(block, looped))
+        (reads && looped) || stmt.blocks().any(|block| waits(block, looped))
     })
 }
 
 /// Whether an order stands in a loop.
 fn orders_in_loops(block: &[Stmt], looped: bool) -> bool {
     block.iter().any(|stmt| {
-        let ordered = match stmt {
-            Stmt::Fence { .. } => true,
-            Stmt::AtomicLoad { order, .. } => *order != ReadOrder::Relaxed,
-            Stmt::AtomicStore { order, .. } => *order != WriteOrder::Relaxed,
-            Stmt::AtomicUpdate { order, .. } | Stmt::CompareExchange { order, .. } => *order != UpdateOrder::Relaxed,
-            _ => false,
-        };
+        let ordered = stmt.parts().order.is_some_and(|order| !order.is_relaxed());
         let looped = looped || matches!(stmt, Stmt::Loop { .. });
-        (ordered && looped) || stmt.blocks().into_iter().any(|block| orders_in_loops(block, looped))
+        (ordered && looped) || stmt.blocks().any(|block| orders_in_loops(block, looped))
     })
 }
 
@@ -178,7 +170,7 @@ fn capabilities(asm: &mut Assembler, kernel: &Kernel, features: &Features, added
         }
     }
     kernel.walk(&mut |stmt| {
-        if let Some((place, _)) = crate::check::atomic_place(stmt)
+        if let Some(place) = stmt.atomic_place()
             && kernel.element_of(place).size() == 8
             && !added.contains(&place)
         {

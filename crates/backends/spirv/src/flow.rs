@@ -78,7 +78,7 @@ fn leaves(block: &[Stmt], label: Option<Label>, inside: &mut Vec<Label>) -> bool
             _ => None,
         };
         inside.extend(own);
-        let found = stmt.blocks().into_iter().any(|block| leaves(block, label, inside));
+        let found = stmt.blocks().any(|block| leaves(block, label, inside));
         if own.is_some() {
             inside.pop();
         }

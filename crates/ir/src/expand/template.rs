@@ -2,7 +2,7 @@
 
 use super::setup::Setups;
 use super::term::{Real, Term};
-use super::{Arena, Exact, Function, div, exp, fma, ln, pow, renamed, simple, trig, walk};
+use super::{Arena, Exact, Function, div, exp, fma, ln, pow, rename, renamed, simple, trig};
 use crate::builder::Builder;
 use crate::{Expr, ExprId, Kernel, ParamId, Site, SlotId, Type};
 
@@ -58,11 +58,11 @@ impl Template {
                 Expr::Slot(SlotId(number)) => {
                     *number += *first_slot.get_or_insert_with(|| {
                         let mut body = self.kernel.body.clone();
-                        walk::uses(&mut body, &mut |id| *id = renamed(&ids, *id));
+                        rename(&mut body, &ids);
                         setups.add(body, &self.kernel.slots)
                     });
                 }
-                other => walk::operands(other, &mut |id| *id = renamed(&ids, *id)),
+                other => other.operands_mut().for_each(|id| *id = renamed(&ids, *id)),
             }
             ids.push(arena.intern(expr));
         }

@@ -150,7 +150,7 @@ fn setups(block: &[Stmt]) -> usize {
     assert!(!block.last().is_some_and(is_setup), "a setup for nothing");
     let here = block.iter().filter(|stmt| is_setup(stmt)).count();
     let others = block.iter().filter(|stmt| !is_setup(stmt));
-    here + others.flat_map(|stmt| stmt.blocks()).map(setups).sum::<usize>()
+    here + others.flat_map(|stmt| stmt.blocks()).map(|block| setups(block)).sum::<usize>()
 }
 
 #[test]

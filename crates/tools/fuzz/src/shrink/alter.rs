@@ -1,9 +1,9 @@
 //! What is simpler than a statement, an expression, an argument.
 
-use wattle_ir::{Const, Expr, ExprId, Kernel, Label, ParamKind, Scalar, Stmt, Type};
+use wattle_ir::visit::{self, StmtOrderMut, walk_mut};
+use wattle_ir::{Const, Expr, ExprId, Kernel, Label, Scalar, Stmt, Type};
 use wattle_memory::{ReadOrder, UpdateOrder, WriteOrder};
 
-use super::walk;
 use crate::case::{ArgumentValue, Case, ViewValue};
 
 /// A part of a launch's shape.
@@ -33,11 +33,11 @@ impl Part {
 pub(super) fn simpler_statements(stmt: &Stmt) -> Vec<Vec<Stmt>> {
     let mut all = unwrapped(stmt);
     let mut relaxed = stmt.clone();
-    match &mut relaxed {
-        Stmt::AtomicLoad { order, .. } => *order = ReadOrder::Relaxed,
-        Stmt::AtomicStore { order, .. } => *order = WriteOrder::Relaxed,
-        Stmt::AtomicUpdate { order, .. } | Stmt::CompareExchange { order, .. } => *order = UpdateOrder::Relaxed,
-        _ => {}
+    match relaxed.parts_mut().order {
+        Some(StmtOrderMut::Read(order)) => *order = ReadOrder::Relaxed,
+        Some(StmtOrderMut::Write(order)) => *order = WriteOrder::Relaxed,
+        Some(StmtOrderMut::Update(order)) => *order = UpdateOrder::Relaxed,
+        Some(StmtOrderMut::Fence(_)) | None => {}
     }
     if relaxed != *stmt {
         all.push(vec![relaxed]);
@@ -59,7 +59,7 @@ fn unwrapped(stmt: &Stmt) -> Vec<Vec<Stmt>> {
         Stmt::Block { label, body } if !has_jump(body, *label) => vec![body.clone()],
         Stmt::Loop { label, body, continuing, .. } => {
             let mut once = body.clone();
-            walk::each(&mut once, &mut |stmt| {
+            walk_mut(&mut once, &mut |stmt| {
                 if *stmt == Stmt::Continue(*label) {
                     *stmt = Stmt::Break(*label);
                 }
@@ -76,37 +76,10 @@ fn unwrapped(stmt: &Stmt) -> Vec<Vec<Stmt>> {
 
 fn has_jump(block: &[Stmt], label: Label) -> bool {
     let mut found = false;
-    walk::each(&mut block.to_vec(), &mut |stmt| {
+    visit::walk(block, &mut |stmt| {
         found |= *stmt == Stmt::Break(label) || *stmt == Stmt::Continue(label);
     });
     found
-}
-
-fn parts(expr: &Expr) -> Vec<ExprId> {
-    match *expr {
-        Expr::Unary(_, x) | Expr::Cast(_, x) | Expr::Bits(_, x) => vec![x],
-        Expr::Binary(_, x, y) => vec![x, y],
-        Expr::Fma(x, y, z) | Expr::Select(x, y, z) => vec![x, y, z],
-        _ => Vec::new(),
-    }
-}
-
-/// The type of an expression of a kernel that has been verified.
-fn type_of(kernel: &Kernel, expr: &Expr) -> Option<Type> {
-    let of = |id: ExprId| kernel.exprs.get(id.index()).and_then(|expr| type_of(kernel, expr));
-    match *expr {
-        Expr::Const(constant) => Some(constant.ty),
-        Expr::Slot(slot) => kernel.slots.get(slot.index()).map(|slot| slot.ty),
-        Expr::Param(id) => match kernel.params.get(id.index())?.kind {
-            ParamKind::Scalar(ty) => Some(ty),
-            ParamKind::View { .. } => None,
-        },
-        Expr::Extent(..) | Expr::Builtin(..) => Some(Type::U32),
-        Expr::Unary(op, x) => op.result(of(x)?),
-        Expr::Binary(op, x, y) => op.result(of(x)?, of(y)?),
-        Expr::Fma(x, ..) | Expr::Select(_, x, _) => of(x),
-        Expr::Cast(to, _) | Expr::Bits(to, _) => Some(to),
-    }
 }
 
 /// 0 and 1 of a type, and a few more.
@@ -121,7 +94,8 @@ fn constants(ty: Type) -> Vec<Expr> {
 
 /// Simpler expressions of the same type: constants, if it is none, and its parts.
 fn simpler(kernel: &Kernel, expr: &Expr) -> Vec<Expr> {
-    let Some(ty) = type_of(kernel, expr) else {
+    let types = kernel.expr_types();
+    let Ok(ty) = kernel.type_of(expr, &types) else {
         return Vec::new();
     };
     let mut all = constants(ty);
@@ -129,8 +103,8 @@ fn simpler(kernel: &Kernel, expr: &Expr) -> Vec<Expr> {
         all.truncate(there);
         return all;
     }
-    let within = parts(expr).into_iter().filter_map(|id| kernel.exprs.get(id.index()).copied());
-    all.extend(within.filter(|part| type_of(kernel, part) == Some(ty)));
+    let within = expr.operands().filter(|id| types.get(id.index()) == Some(&ty));
+    all.extend(within.filter_map(|id| kernel.exprs.get(id.index()).copied()));
     all
 }
 
@@ -157,13 +131,13 @@ pub(super) fn simpler_expressions(kernel: &Kernel, id: usize) -> Vec<Expr> {
 /// If the expression is a slot, what the slot is set to, where that reads no slot and stands before `end`.
 fn values_of(kernel: &Kernel, expr: &Expr, end: usize) -> Vec<Expr> {
     fn reads_slot(kernel: &Kernel, expr: &Expr) -> bool {
-        matches!(expr, Expr::Slot(_)) || parts(expr).iter().any(|id| reads_slot(kernel, &kernel.exprs[id.index()]))
+        expr.parts().slot.is_some() || expr.operands().any(|id| reads_slot(kernel, &kernel.exprs[id.index()]))
     }
     let Expr::Slot(slot) = *expr else {
         return Vec::new();
     };
     let mut values = Vec::new();
-    walk::each(&mut kernel.body.clone(), &mut |stmt| {
+    kernel.walk(&mut |stmt| {
         if let Stmt::Assign { slot: set, value } = *stmt
             && set == slot
             && value.index() < end

@@ -1,8 +1,8 @@
 //! Drops what nothing uses, and numbers the rest anew.
 
+use wattle_ir::visit::walk_mut;
 use wattle_ir::{Expr, ExprId, Kernel, LocalId, ParamId, Place, SharedId, SharedLen, SlotId, Stmt};
 
-use super::walk;
 use crate::case::Case;
 
 /// What is used, of each table.
@@ -37,42 +37,24 @@ impl Used {
             shared: vec![false; kernel.shared.len()],
             locals: vec![false; kernel.locals.len()],
         };
-        walk::each(&mut kernel.body.clone(), &mut |stmt| {
-            walk::operands(stmt).into_iter().for_each(|id| mark(&mut used.exprs, id.index()));
-            if let Some(slot) = walk::target(stmt) {
-                mark(&mut used.slots, slot.index());
-            }
-            if let Some(place) = walk::place(stmt) {
-                used.place(*place);
-            }
-            if let Stmt::LoadLanes { dst, .. } = stmt {
-                mark(&mut used.locals, dst.index());
-            }
+        kernel.walk(&mut |stmt| {
+            stmt.operands().for_each(|id| mark(&mut used.exprs, id.index()));
+            let parts = stmt.parts();
+            parts.slot.into_iter().for_each(|slot| mark(&mut used.slots, slot.index()));
+            parts.array.into_iter().for_each(|array| mark(&mut used.locals, array.index()));
+            parts.place.into_iter().for_each(|place| used.place(*place));
         });
         // Expressions refer to earlier ones only.
-        for (number, mut expr) in kernel.exprs.iter().copied().enumerate().rev() {
+        for (number, expr) in kernel.exprs.iter().enumerate().rev() {
             if used.exprs[number] {
-                for part in parts_mut(&mut expr) {
-                    mark(&mut used.exprs, part.index());
-                }
-                match expr {
-                    Expr::Slot(slot) => mark(&mut used.slots, slot.index()),
-                    Expr::Param(id) => mark(&mut used.params, id.index()),
-                    Expr::Extent(place, _) => used.place(place),
-                    _ => {}
-                }
+                expr.operands().for_each(|id| mark(&mut used.exprs, id.index()));
+                let parts = expr.parts();
+                parts.slot.into_iter().for_each(|slot| mark(&mut used.slots, slot.index()));
+                parts.param.into_iter().for_each(|param| mark(&mut used.params, param.index()));
+                parts.place.into_iter().for_each(|place| used.place(*place));
             }
         }
         used
-    }
-}
-
-fn parts_mut(expr: &mut Expr) -> Vec<&mut ExprId> {
-    match expr {
-        Expr::Unary(_, x) | Expr::Cast(_, x) | Expr::Bits(_, x) => vec![x],
-        Expr::Binary(_, x, y) => vec![x, y],
-        Expr::Fma(x, y, z) | Expr::Select(x, y, z) => vec![x, y, z],
-        _ => Vec::new(),
     }
 }
 
@@ -118,30 +100,19 @@ impl Renumber {
     }
 
     fn expr(&self, expr: &mut Expr) {
-        for part in parts_mut(expr) {
-            *part = ExprId(new(&self.exprs, part.index()));
-        }
-        match expr {
-            Expr::Slot(slot) => *slot = SlotId(new(&self.slots, slot.index())),
-            Expr::Param(id) => *id = ParamId(new(&self.params, id.index())),
-            Expr::Extent(place, _) => self.place(place),
-            _ => {}
-        }
+        expr.operands_mut().for_each(|id| *id = ExprId(new(&self.exprs, id.index())));
+        let parts = expr.parts_mut();
+        parts.slot.into_iter().for_each(|slot| *slot = SlotId(new(&self.slots, slot.index())));
+        parts.param.into_iter().for_each(|param| *param = ParamId(new(&self.params, param.index())));
+        parts.place.into_iter().for_each(|place| self.place(place));
     }
 
     fn stmt(&self, stmt: &mut Stmt) {
-        for id in walk::operands(stmt) {
-            *id = ExprId(new(&self.exprs, id.index()));
-        }
-        if let Some(slot) = walk::target(stmt) {
-            *slot = SlotId(new(&self.slots, slot.index()));
-        }
-        if let Some(place) = walk::place(stmt) {
-            self.place(place);
-        }
-        if let Stmt::LoadLanes { dst, .. } = stmt {
-            *dst = LocalId(new(&self.locals, dst.index()));
-        }
+        stmt.operands_mut().for_each(|id| *id = ExprId(new(&self.exprs, id.index())));
+        let parts = stmt.parts_mut();
+        parts.slot.into_iter().for_each(|slot| *slot = SlotId(new(&self.slots, slot.index())));
+        parts.array.into_iter().for_each(|array| *array = LocalId(new(&self.locals, array.index())));
+        parts.place.into_iter().for_each(|place| self.place(place));
     }
 }
 
@@ -169,7 +140,7 @@ pub(super) fn tidied(case: &Case, arguments: bool) -> Case {
     keep(&mut kernel.shared, &used.shared);
     keep(&mut kernel.locals, &used.locals);
     kernel.exprs.iter_mut().for_each(|expr| renumber.expr(expr));
-    walk::each(&mut kernel.body, &mut |stmt| renumber.stmt(stmt));
+    walk_mut(&mut kernel.body, &mut |stmt| renumber.stmt(stmt));
     if kernel.shared.iter().all(|array| array.len != SharedLen::AtLaunch) {
         case.shared_len = 0;
     }
