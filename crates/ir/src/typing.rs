@@ -60,12 +60,9 @@ impl Typing<'_> {
                 let (x, y) = (self.ty(x)?, self.ty(y)?);
                 op.result(x, y).ok_or_else(|| format!("`{}` does not apply to {x} and {y}", op.name()))?
             }
-            Expr::Fma(x, y, z) => {
-                let ty = self.ty(x)?;
-                ensure(ty.is_float(), || format!("fma of {ty}"))?;
-                self.expect(y, ty)?;
-                self.expect(z, ty)?;
-                ty
+            Expr::Ternary(op, x, y, z) => {
+                let (x, y, z) = (self.ty(x)?, self.ty(y)?, self.ty(z)?);
+                op.result(x, y, z).ok_or_else(|| format!("`{}` does not apply to {x}, {y} and {z}", op.name()))?
             }
             Expr::Select(condition, x, y) => {
                 self.expect(condition, Type::Bool)?;

@@ -170,7 +170,7 @@ macro_rules! parts {
                         $expr_parts { operands: [Some(x), None, None], ..none }
                     }
                     Expr::Binary(_, x, y) => $expr_parts { operands: [Some(x), Some(y), None], ..none },
-                    Expr::Fma(x, y, z) | Expr::Select(x, y, z) => {
+                    Expr::Ternary(_, x, y, z) | Expr::Select(x, y, z) => {
                         $expr_parts { operands: [Some(x), Some(y), Some(z)], ..none }
                     }
                 }

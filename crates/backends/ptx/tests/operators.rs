@@ -3,7 +3,8 @@
 mod tools;
 
 use wattle_ir::{
-    BinaryOp, DivOp, Expr, ExprId, Kernel, Param, ParamId, ParamKind, Site, Slot, SlotId, Stmt, Type, UnaryOp,
+    BinaryOp, DivOp, Expr, ExprId, Kernel, Param, ParamId, ParamKind, Site, Slot, SlotId, Stmt, TernaryOp, Type,
+    UnaryOp,
 };
 use wattle_ptx::Target;
 
@@ -83,7 +84,7 @@ fn binary() {
 fn ternary() {
     let mut table = String::new();
     for ty in [Type::F32, Type::F64] {
-        table += &format!("fma {ty}: {}\n", computed([ty, ty], ty, Expr::Fma(X, Y, X)));
+        table += &format!("fma {ty}: {}\n", computed([ty, ty], ty, Expr::Ternary(TernaryOp::Fma, X, Y, X)));
     }
     for ty in all_types() {
         table += &format!("select {ty}: {}\n", computed([Type::Bool, ty], ty, Expr::Select(X, Y, Y)));

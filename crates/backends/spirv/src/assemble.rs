@@ -9,7 +9,7 @@ use rspirv::spirv::{
     StorageClass, Word,
 };
 use rustc_hash::FxHashMap;
-use wattle_ir::Type;
+use wattle_ir::{Type, TypeKind};
 
 /// What a type is made of.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -120,11 +120,10 @@ impl Assembler {
 
     /// The type of a value. Integers are unsigned all: operations tell what is signed.
     pub fn ty(&mut self, ty: Type) -> Word {
-        self.shape(match ty {
-            Type::Bool => Shape::Bool,
-            Type::F32 => Shape::Float(32),
-            Type::F64 => Shape::Float(64),
-            int => Shape::Int(int.size() as u32 * 8),
+        self.shape(match ty.kind() {
+            TypeKind::Bool => Shape::Bool,
+            TypeKind::Float => Shape::Float(ty.bits()),
+            TypeKind::Unsigned | TypeKind::Signed => Shape::Int(ty.bits()),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Decoration, GlslStd450Op, Op, Word};
-use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, Type, UnaryOp};
+use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, TernaryOp, Type, UnaryOp};
 
 use crate::emit::Emitter;
 use crate::layout::{ArgumentWord, SpecConstant};
@@ -31,12 +31,16 @@ impl Emitter<'_> {
                 let (x, y) = (self.value(x), self.value(y));
                 self.binary(op, from, x, y)
             }
-            Expr::Fma(x, y, z) => {
+            Expr::Ternary(op, x, y, z) => {
                 let operands = [x, y, z].map(|id| self.value(id));
                 let of = self.asm.ty(ty);
-                let fused = self.asm.extended(GlslStd450Op::Fma, of, &operands);
-                self.asm.decorate(fused, Decoration::NoContraction, &[]);
-                fused
+                match op {
+                    TernaryOp::Fma => {
+                        let fused = self.asm.extended(GlslStd450Op::Fma, of, &operands);
+                        self.asm.decorate(fused, Decoration::NoContraction, &[]);
+                        fused
+                    }
+                }
             }
             Expr::Select(condition, x, y) => {
                 let [condition, x, y] = [condition, x, y].map(|id| self.value(id));

@@ -33,7 +33,7 @@ use std::collections::HashMap;
 pub(crate) use constant::FOUR_BY_PI_WORDS;
 
 use crate::visit::walk_mut;
-use crate::{BinaryOp, Expr, ExprId, Kernel, Stmt, Type, UnaryOp};
+use crate::{BinaryOp, Expr, ExprId, Kernel, Stmt, TernaryOp, Type, UnaryOp};
 use setup::Setups;
 use template::Template;
 
@@ -56,7 +56,7 @@ pub enum Function {
     Round,
     /// [`BinaryOp::Pow`].
     Pow,
-    /// [`Expr::Fma`].
+    /// [`TernaryOp::Fma`].
     Fma,
     /// [`BinaryOp::Div`].
     Div,
@@ -92,7 +92,7 @@ impl Function {
             Expr::Unary(UnaryOp::Tanh, x) => (Function::Tanh, x),
             Expr::Unary(UnaryOp::Round, x) => (Function::Round, x),
             Expr::Binary(BinaryOp::Pow, x, _) => (Function::Pow, x),
-            Expr::Fma(x, _, _) => (Function::Fma, x),
+            Expr::Ternary(TernaryOp::Fma, x, ..) => (Function::Fma, x),
             Expr::Binary(BinaryOp::Div, x, _) => (Function::Div, x),
             Expr::Unary(UnaryOp::Sqrt, x) => (Function::Sqrt, x),
             _ => return None,

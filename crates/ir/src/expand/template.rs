@@ -17,7 +17,16 @@ impl Template {
     pub(super) fn new(function: Function, ty: Type, exact: Exact) -> Template {
         match ty {
             Type::F32 => Template::of::<f32>(function, exact),
-            _ => Template::of::<f64>(function, exact),
+            Type::F64 => Template::of::<f64>(function, exact),
+            Type::Bool
+            | Type::U8
+            | Type::I8
+            | Type::U16
+            | Type::I16
+            | Type::U32
+            | Type::I32
+            | Type::U64
+            | Type::I64 => unreachable!("functions of floats alone are lacking"),
         }
     }
 

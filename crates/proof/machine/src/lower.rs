@@ -163,7 +163,7 @@ impl<'k> Lowering<'k> {
             Expr::Bits(_, x) => return self.known(x),
             Expr::Unary(op, x) => CalcOp::Unary(op, self.ty(x), self.known(x)),
             Expr::Binary(op, x, y) => CalcOp::Binary(op, self.ty(x), self.known(x), self.known(y)),
-            Expr::Fma(x, y, z) => CalcOp::Fma(self.ty(x), self.known(x), self.known(y), self.known(z)),
+            Expr::Ternary(op, x, y, z) => CalcOp::Ternary(op, self.ty(x), self.known(x), self.known(y), self.known(z)),
             Expr::Select(x, y, z) => CalcOp::Select(self.known(x), self.known(y), self.known(z)),
             Expr::Cast(to, x) if to == self.ty(x) => return self.known(x),
             Expr::Cast(to, x) => CalcOp::Cast(self.ty(x), to, self.known(x)),

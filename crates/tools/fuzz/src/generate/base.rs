@@ -14,7 +14,15 @@ impl Generator<'_> {
         let uniform = match expr {
             Expr::Slot(slot) => self.uniform_slots.contains(&slot),
             Expr::Builtin(builtin, _) => builtin != wattle_ir::Builtin::ThreadInBlock,
-            _ => expr.operands().all(|part| self.uniform[part.index()]),
+            Expr::Const(_)
+            | Expr::Param(_)
+            | Expr::Extent(..)
+            | Expr::Unary(..)
+            | Expr::Binary(..)
+            | Expr::Ternary(..)
+            | Expr::Select(..)
+            | Expr::Cast(..)
+            | Expr::Bits(..) => expr.operands().all(|part| self.uniform[part.index()]),
         };
         let id = ExprId(self.kernel.exprs.len() as u32);
         self.known.insert(expr, id);

@@ -1,7 +1,7 @@
 //! What is simpler than a statement, an expression, an argument.
 
 use wattle_ir::visit::{self, StmtOrderMut, walk_mut};
-use wattle_ir::{Const, Expr, ExprId, Kernel, Label, Scalar, Stmt, Type};
+use wattle_ir::{Const, Expr, ExprId, Kernel, Label, Stmt, Type, eval};
 use wattle_memory::{ReadOrder, UpdateOrder, WriteOrder};
 
 use crate::case::{ArgumentValue, Case, ViewValue};
@@ -84,12 +84,7 @@ fn has_jump(block: &[Stmt], label: Label) -> bool {
 
 /// 0 and 1 of a type, and a few more.
 fn constants(ty: Type) -> Vec<Expr> {
-    let one = match ty {
-        Type::F32 => 1f32.to_raw(),
-        Type::F64 => 1f64.to_raw(),
-        _ => 1,
-    };
-    [0, one].map(|raw| Expr::Const(Const { ty, raw })).to_vec()
+    [0, eval::one(ty)].map(|raw| Expr::Const(Const { ty, raw })).to_vec()
 }
 
 /// Simpler expressions of the same type: constants, if it is none, and its parts.
