@@ -1,7 +1,7 @@
 //! What the functions that the kernel macro writes call: the arithmetic rules by name, and access to arrays.
 
 use wattle_ir::builder::STEP_OF_ZERO;
-use wattle_ir::{Dim, Element, Float, Idx, Int, KernelValue, LOCAL_ARRAY, Rank, Scalar, Signed, operations};
+use wattle_ir::{Dim, Element, Float, Idx, Int, KernelValue, LOCAL_ARRAY, Rank, Scalar, Signed, Word, operations};
 
 use crate::indices::{Indices, Items, Range};
 use crate::thread::{BadIndex, Thread};

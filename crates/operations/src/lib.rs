@@ -84,6 +84,8 @@ macro_rules! operations {
             /// The first number to the power of the second, within 1.5 ulp. Below zero it is NaN unless the exponent is a
             /// whole number; for the exponent 0 and the base 1 it is 1, also where the other is NaN.
             fn Float Pow "pow" pow(x, y) -> Self, bounded { float: x.powf(y) }
+            /// The high half of the full product, which has twice the width: the product divided by 2 to the width.
+            fn Word MulHi "mul_hi" mul_hi(x, y) -> Self, exact { word: x.carrying_mul(y, 0).1 }
             /// Bitwise and.
             op Int And "&" and(x, y) -> Self, exact { bool: x & y, int: x & y }
             /// Bitwise or.

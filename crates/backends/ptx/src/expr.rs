@@ -262,6 +262,8 @@ impl Emitter<'_> {
                 let result = self.op(&format!("{name}{low}.{}", int_type(ty)), class, &[x, y]);
                 self.wrapped(ty, result)
             }
+            // Kernels have it on 32 and 64 bits alone.
+            BinaryOp::MulHi => self.op(&format!("mul.hi.{}", int_type(ty)), class, &[x, y]),
             BinaryOp::Div => self.op(&format!("div.rn.{}", number_type(ty)), class, &[x, y]),
             // Of floats the one that is a number, and -0.0 is less than +0.0 (PTX ISA 8.8, 9.7.3.11 "min").
             BinaryOp::Min => self.op(&format!("min.{}", number_type(ty)), class, &[x, y]),

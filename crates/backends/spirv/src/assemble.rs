@@ -20,6 +20,8 @@ enum Shape {
     Float(u32),
     Vector(Word, u32),
     Array(Word, Word),
+    /// `{ part, part }`: what has two results.
+    Pair(Word),
     /// `{ element[] }`, laid out for a storage buffer.
     Buffer(Word),
     Pointer(StorageClass, Word),
@@ -91,6 +93,7 @@ impl Assembler {
             Shape::Bool => (Op::TypeBool, vec![]),
             Shape::Int(width) => (Op::TypeInt, vec![Operand::LiteralBit32(*width), Operand::LiteralBit32(0)]),
             Shape::Float(width) => (Op::TypeFloat, vec![Operand::LiteralBit32(*width)]),
+            Shape::Pair(part) => (Op::TypeStruct, vec![Operand::IdRef(*part), Operand::IdRef(*part)]),
             Shape::Vector(element, count) => {
                 (Op::TypeVector, vec![Operand::IdRef(*element), Operand::LiteralBit32(*count)])
             }
@@ -133,6 +136,10 @@ impl Assembler {
 
     pub fn vector(&mut self, element: Word, count: u32) -> Word {
         self.shape(Shape::Vector(element, count))
+    }
+
+    pub fn pair(&mut self, part: Word) -> Word {
+        self.shape(Shape::Pair(part))
     }
 
     pub fn array(&mut self, element: Word, len: Word) -> Word {

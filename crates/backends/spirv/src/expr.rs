@@ -237,6 +237,8 @@ impl Emitter<'_> {
                 let first = if float { self.prefers(op, ty, first, x, y) } else { first };
                 self.select(ty, first, x, y)
             }
+            BinaryOp::MulHi if ty.size() < 8 => self.full_product(x, y).1,
+            BinaryOp::MulHi => self.high_product(x, y),
             BinaryOp::Pow => self.asm.extended(GlslStd450Op::Pow, of, &[x, y]),
             BinaryOp::And if ty == Type::Bool => self.asm.of(Op::LogicalAnd, of, &[x, y]),
             BinaryOp::Or if ty == Type::Bool => self.asm.of(Op::LogicalOr, of, &[x, y]),
@@ -295,6 +297,41 @@ impl Emitter<'_> {
         let mut part =
             |at| self.asm.op(Op::CompositeExtract, word, vec![Operand::IdRef(both), Operand::LiteralBit32(at)]);
         (part(0), part(1))
+    }
+
+    /// The low and the high half of the product of two words.
+    fn full_product(&mut self, x: Word, y: Word) -> (Word, Word) {
+        let word = self.asm.u32();
+        let both = self.asm.pair(word);
+        let product = self.asm.of(Op::UMulExtended, both, &[x, y]);
+        let mut half =
+            |at| self.asm.op(Op::CompositeExtract, word, vec![Operand::IdRef(product), Operand::LiteralBit32(at)]);
+        (half(0), half(1))
+    }
+
+    /// The high half of the product of two numbers of 64 bits, from those of their halves: not every driver has an
+    /// extended product of 64 bits.
+    fn high_product(&mut self, x: Word, y: Word) -> Word {
+        let (of, half) = (self.asm.ty(Type::U64), self.asm.constant(Type::U32, 32));
+        let half = self.resize(Type::U32, Type::U64, half);
+        let [(x_low, x_high), (y_low, y_high)] = [x, y].map(|number| {
+            let (low, high) = self.halves(number);
+            (self.resize(Type::U32, Type::U64, low), self.resize(Type::U32, Type::U64, high))
+        });
+        // No sum here is beyond 64 bits: a product of halves leaves room for two halves more.
+        let lowest = self.asm.of(Op::IMul, of, &[x_low, y_low]);
+        let carried = self.asm.of(Op::ShiftRightLogical, of, &[lowest, half]);
+        let middle = self.asm.of(Op::IMul, of, &[x_high, y_low]);
+        let middle = self.asm.of(Op::IAdd, of, &[middle, carried]);
+        let (middle_low, middle_high) = self.halves(middle);
+        let (middle_low, middle_high) =
+            (self.resize(Type::U32, Type::U64, middle_low), self.resize(Type::U32, Type::U64, middle_high));
+        let other = self.asm.of(Op::IMul, of, &[x_low, y_high]);
+        let other = self.asm.of(Op::IAdd, of, &[other, middle_low]);
+        let other = self.asm.of(Op::ShiftRightLogical, of, &[other, half]);
+        let highest = self.asm.of(Op::IMul, of, &[x_high, y_high]);
+        let highest = self.asm.of(Op::IAdd, of, &[highest, middle_high]);
+        self.asm.of(Op::IAdd, of, &[highest, other])
     }
 
     fn count_ones(&mut self, ty: Type, x: Word) -> Word {

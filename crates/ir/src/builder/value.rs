@@ -8,7 +8,7 @@ use wattle_operations::operations;
 use super::Builder;
 use crate::{
     BinaryOp, Const, DivOp, Element, Expr, ExprId, Float, Int, Scalar, Signed, Site, SlotId, Stmt, TernaryOp, Type,
-    UnaryOp, eval, worker,
+    UnaryOp, Word, eval, worker,
 };
 
 /// An expression of type `T` in the kernel that is being built.
