@@ -6,7 +6,18 @@
 
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
-use crate::{Expr, ExprId, Kernel, LocalId, ParamId, Place, Site, SlotId, Stmt};
+use crate::{Expr, ExprId, Kernel, Label, LocalId, ParamId, Place, Site, SlotId, Stmt};
+
+/// Where a statement sends its thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Jump {
+    /// To the end of the loop or block.
+    Break(Label),
+    /// To the loop's `continuing`.
+    Continue(Label),
+    /// To its end.
+    Return,
+}
 
 /// Defines the parts of statements and expressions, to be read or to be changed.
 macro_rules! parts {
@@ -43,6 +54,10 @@ macro_rules! parts {
             pub scope: Option<&'s $($mutable)? Scope>,
             /// Its source line.
             pub site: Option<&'s $($mutable)? Site>,
+            /// The loop or block that it is, which jumps in it can name.
+            pub label: Option<&'s $($mutable)? Label>,
+            /// Where it sends its thread.
+            pub jump: Option<Jump>,
             /// The blocks nested in it, in the order of the source.
             pub blocks: [Option<&'s $($mutable)? Vec<Stmt>>; 2],
         }
@@ -134,11 +149,18 @@ macro_rules! parts {
                         blocks: [Some(then), Some(otherwise)],
                         ..none
                     },
-                    Stmt::Loop { label: _, body, continuing, bounded: _, site } => {
-                        $stmt_parts { blocks: [Some(body), Some(continuing)], site: Some(site), ..none }
+                    Stmt::Loop { label, body, continuing, bounded: _, site } => $stmt_parts {
+                        label: Some(label),
+                        blocks: [Some(body), Some(continuing)],
+                        site: Some(site),
+                        ..none
+                    },
+                    Stmt::Block { label, body } => {
+                        $stmt_parts { label: Some(label), blocks: [Some(body), None], ..none }
                     }
-                    Stmt::Block { label: _, body } => $stmt_parts { blocks: [Some(body), None], ..none },
-                    Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return => none,
+                    Stmt::Break(label) => $stmt_parts { jump: Some(Jump::Break(*label)), ..none },
+                    Stmt::Continue(label) => $stmt_parts { jump: Some(Jump::Continue(*label)), ..none },
+                    Stmt::Return => $stmt_parts { jump: Some(Jump::Return), ..none },
                     Stmt::Assert { condition, message: _, site } => {
                         $stmt_parts { values: [Some(condition), None], site: Some(site), ..none }
                     }
@@ -202,6 +224,11 @@ impl Stmt {
     /// The slot that the statement sets itself.
     pub fn assigned(&self) -> Option<SlotId> {
         self.parts().slot.copied()
+    }
+
+    /// Where the statement sends its thread.
+    pub fn jump(&self) -> Option<Jump> {
+        self.parts().jump
     }
 
     /// The memory that the statement accesses.

@@ -63,7 +63,7 @@ fn reads(kernel: &Kernel, id: ExprId, slot: SlotId) -> bool {
 
 /// Whether a block never comes to its end.
 pub fn leaves(block: &[Stmt]) -> bool {
-    matches!(block.last(), Some(Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return))
+    block.last().is_some_and(|last| last.jump().is_some())
 }
 
 impl Emitter<'_> {

@@ -1,6 +1,6 @@
 //! What is simpler than a statement, an expression, an argument.
 
-use wattle_ir::visit::{self, StmtOrderMut, walk_mut};
+use wattle_ir::visit::{self, Jump, StmtOrderMut, walk_mut};
 use wattle_ir::{Const, Expr, ExprId, Kernel, Label, Stmt, Type, eval};
 use wattle_memory::{ReadOrder, UpdateOrder, WriteOrder};
 
@@ -77,7 +77,7 @@ fn unwrapped(stmt: &Stmt) -> Vec<Vec<Stmt>> {
 fn has_jump(block: &[Stmt], label: Label) -> bool {
     let mut found = false;
     visit::walk(block, &mut |stmt| {
-        found |= *stmt == Stmt::Break(label) || *stmt == Stmt::Continue(label);
+        found |= matches!(stmt.jump(), Some(Jump::Break(to) | Jump::Continue(to)) if to == label);
     });
     found
 }
