@@ -286,7 +286,12 @@ impl Generator<'_> {
         let ints: Vec<Type> = self.profile.types.iter().copied().filter(|ty| ty.is_int()).collect();
         let ty = self.random.choose(&ints).unwrap_or(Type::U32);
         let (left, mut right) = (self.value(ty, 2), self.value(ty, 2));
-        if !self.wrong() {
+        if self.wrong() {
+            // A value is seldom zero by chance.
+            if self.random.coin() {
+                right = self.zero(ty);
+            }
+        } else {
             let one = self.raw(ty, 1);
             right = if self.random.coin() {
                 self.binary(BinaryOp::Or, right, one)
