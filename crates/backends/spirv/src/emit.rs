@@ -145,20 +145,17 @@ fn capabilities(asm: &mut Assembler, kernel: &Kernel, features: &Features, added
         asm.capability(capability);
     }
     let used = crate::check::types_of(kernel);
-    let int8 = [Type::U8, Type::I8];
-    let int16 = [Type::U16, Type::I16];
-    let int64 = [Type::U64, Type::I64];
     for ty in &used {
         match ty {
-            ty if int8.contains(ty) => {
+            Type::U8 | Type::I8 => {
                 asm.capability(Capability::Int8);
                 asm.capability(Capability::StorageBuffer8BitAccess);
             }
-            ty if int16.contains(ty) => {
+            Type::U16 | Type::I16 => {
                 asm.capability(Capability::Int16);
                 asm.capability(Capability::StorageBuffer16BitAccess);
             }
-            ty if int64.contains(ty) => asm.capability(Capability::Int64),
+            Type::U64 | Type::I64 => asm.capability(Capability::Int64),
             Type::F64 => {
                 asm.capability(Capability::Float64);
                 // Floats are hidden as integers.
@@ -166,7 +163,7 @@ fn capabilities(asm: &mut Assembler, kernel: &Kernel, features: &Features, added
                     asm.capability(Capability::Int64);
                 }
             }
-            _ => {}
+            Type::Bool | Type::U32 | Type::I32 | Type::F32 => {}
         }
     }
     kernel.walk(&mut |stmt| {
