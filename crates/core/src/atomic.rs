@@ -5,8 +5,7 @@
 
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
-use wattle_ir::eval::{wrapping_dec, wrapping_inc};
-use wattle_ir::{AtomicInt, AtomicOp, AtomicScalar, Dim, Idx, Rank, Scalar, Type};
+use wattle_ir::{AtomicInt, AtomicOp, AtomicScalar, Dim, Idx, Rank, Scalar, Type, atomics};
 use wattle_memory::{FenceOrder, ForLoad, ForRmw, ForStore, ReadOrder, Scope, UpdateOrder, WriteOrder, marker};
 
 use crate::fence::host_fence;
@@ -41,46 +40,70 @@ fn failure_ordering(order: UpdateOrder) -> Ordering {
 /// `element` is valid and aligned for `T`, and while this runs it is touched by atomic instructions alone.
 #[inline(always)]
 unsafe fn update<T: AtomicScalar>(element: *mut T, op: AtomicOp, operand: T, order: Ordering) -> T {
+    // What the standard library has no method for is a loop of compare-exchanges.
     macro_rules! native {
-        ($atomic:ident, $t:ident) => {{
-            let x = <$t as Scalar>::from_raw(operand.to_raw());
+        (update $place:ident $operand:ident |$old:ident| $left:expr) => {
+            $place.update(order, failure(order), |$old| $left)
+        };
+        ($method:ident $place:ident $operand:ident |$old:ident| $left:expr) => {
+            $place.$method($operand, order)
+        };
+    }
+    macro_rules! int {
+        ($atomic:ident $t:ident $($(#[$doc:meta])* $class:ident $op:ident $method:ident $with:ident
+            $host:ident($old:ident, $operand:ident) {int: $left:expr $(, float: $float:expr)?})+) => {{
             // SAFETY: the caller's promise; `T` is `$t`.
             let place = unsafe { $atomic::from_ptr(element.cast()) };
-            let old = match op {
-                AtomicOp::Exchange => place.swap(x, order),
-                AtomicOp::Add => place.fetch_add(x, order),
-                AtomicOp::Sub => place.fetch_sub(x, order),
-                AtomicOp::Min => place.fetch_min(x, order),
-                AtomicOp::Max => place.fetch_max(x, order),
-                AtomicOp::And => place.fetch_and(x, order),
-                AtomicOp::Or => place.fetch_or(x, order),
-                AtomicOp::Xor => place.fetch_xor(x, order),
-                AtomicOp::Inc => place.update(order, failure(order), |old| wrapping_inc(old, x)),
-                AtomicOp::Dec => place.update(order, failure(order), |old| wrapping_dec(old, x)),
+            let old: $t = match op {
+                $(AtomicOp::$op => {
+                    let $operand = <$t as Scalar>::from_raw(operand.to_raw());
+                    native!($host place $operand |$old| $left)
+                })+
             };
             T::from_raw(old.to_raw())
         }};
     }
+    // What floats do not have, which no kernel can ask for, leaves the old value.
+    macro_rules! left {
+        ($old:ident) => {
+            $old
+        };
+        ($old:ident $left:expr) => {
+            $left
+        };
+    }
     macro_rules! float {
-        ($atomic:ident, $bits:ident) => {{
-            // SAFETY: the caller's promise; `T` has the size of `$bits`.
+        ($atomic:ident $t:ident $($(#[$doc:meta])* $class:ident $op:ident $method:ident $with:ident
+            $host:ident($old:ident, $operand:ident) {int: $left:expr $(, float: $float:expr)?})+) => {{
+            // SAFETY: the caller's promise; `T` is `$t`, and `$atomic` as wide.
             let place = unsafe { $atomic::from_ptr(element.cast()) };
-            let old = match op {
-                AtomicOp::Add => {
-                    place.update(order, failure(order), |old| T::from_raw(old as u64).add(operand).to_raw() as $bits)
-                }
-                _ => place.swap(operand.to_raw() as $bits, order),
-            };
-            T::from_raw(old as u64)
+            let operand = <$t as Scalar>::from_raw(operand.to_raw());
+            if op == AtomicOp::Exchange {
+                return T::from_raw(place.swap(operand.to_bits(), order).into());
+            }
+            let old = place.update(order, failure(order), |bits| {
+                let old = $t::from_bits(bits);
+                let left = match op {
+                    $(AtomicOp::$op => {
+                        let ($old, $operand) = (old, operand);
+                        let _ = ($old, $operand);
+                        left!($old $($float)?)
+                    })+
+                };
+                left.to_bits()
+            });
+            T::from_raw(old.into())
         }};
     }
     match T::TYPE {
-        Type::U32 => native!(AtomicU32, u32),
-        Type::I32 => native!(AtomicI32, i32),
-        Type::U64 => native!(AtomicU64, u64),
-        Type::I64 => native!(AtomicI64, i64),
-        Type::F32 => float!(AtomicU32, u32),
-        _ => float!(AtomicU64, u64),
+        Type::U32 => atomics!(int AtomicU32 u32),
+        Type::I32 => atomics!(int AtomicI32 i32),
+        Type::U64 => atomics!(int AtomicU64 u64),
+        Type::I64 => atomics!(int AtomicI64 i64),
+        Type::F32 => atomics!(float AtomicU32 f32),
+        Type::F64 => atomics!(float AtomicU64 f64),
+        // There are no atomics of these.
+        Type::Bool | Type::U8 | Type::I8 | Type::U16 | Type::I16 => T::ZERO,
     }
 }
 
@@ -200,56 +223,28 @@ where
 }
 
 macro_rules! updates {
-    ($($bound:ident: $($(#[$meta:meta])* $name:ident $with:ident $op:ident),+;)+) => {$(
-        impl<T: AtomicScalar, const D: usize> Atomic<T, D>
+    ($($(#[$meta:meta])* $bound:ident $op:ident $name:ident $with:ident $host:ident($old:ident, $operand:ident)
+        {$($meaning:tt)+})+) => {$(
+        impl<T: $bound, const D: usize> Atomic<T, D>
         where
             Dim<D>: Rank,
-        {$(
+        {
             $(#[$meta])*
             /// Gives the old value. Relaxed at device scope.
             #[inline(always)]
             #[track_caller]
-            pub fn $name(&self, index: Idx<D>, operand: T) -> T
-            where
-                T: $bound,
-            {
-                self.update::<marker::Relaxed>(AtomicOp::$op, index, operand, Scope::Device)
+            pub fn $name(&self, index: Idx<D>, $operand: T) -> T {
+                self.update::<marker::Relaxed>(AtomicOp::$op, index, $operand, Scope::Device)
             }
 
             $(#[$meta])*
             /// Gives the old value.
             #[inline(always)]
             #[track_caller]
-            pub fn $with<O: ForRmw>(&self, index: Idx<D>, operand: T, scope: Scope, _: O) -> T
-            where
-                T: $bound,
-            {
-                self.update::<O>(AtomicOp::$op, index, operand, scope)
+            pub fn $with<O: ForRmw>(&self, index: Idx<D>, $operand: T, scope: Scope, _: O) -> T {
+                self.update::<O>(AtomicOp::$op, index, $operand, scope)
             }
-        )+}
+        }
     )+};
 }
-updates! {
-    AtomicScalar:
-        /// Stores the operand.
-        exchange exchange_with Exchange,
-        /// Adds the operand; integers wrap.
-        fetch_add fetch_add_with Add;
-    AtomicInt:
-        /// Subtracts the operand; integers wrap.
-        fetch_sub fetch_sub_with Sub,
-        /// Leaves the lesser of the two.
-        fetch_min fetch_min_with Min,
-        /// Leaves the greater of the two.
-        fetch_max fetch_max_with Max,
-        /// Bitwise and.
-        fetch_and fetch_and_with And,
-        /// Bitwise or.
-        fetch_or fetch_or_with Or,
-        /// Bitwise exclusive or.
-        fetch_xor fetch_xor_with Xor,
-        /// Adds 1, or leaves 0 once the old value has reached the operand (CUDA's `atomicInc`).
-        fetch_inc fetch_inc_with Inc,
-        /// Subtracts 1, or leaves the operand where the old value is 0 or beyond it (CUDA's `atomicDec`).
-        fetch_dec fetch_dec_with Dec;
-}
+atomics!(updates);

@@ -5,7 +5,7 @@
 //! [`Scope::System`] orders anything between two domains (CUDA C++ Programming Guide, "Memory Synchronization
 //! Domains"). Launches that an event or the queue orders need nothing: the end of a launch orders between domains too.
 
-use wattle_ir::{Access, Kernel, Place, Stmt};
+use wattle_ir::{Access, Kernel, Place};
 use wattle_memory::Scope;
 
 /// The domain that a launch is in, as the program names it; [`SyncDomainMap`] tells which of the device's it is.
@@ -56,17 +56,10 @@ impl BelowSystem {
         kernel.walk(&mut |stmt| {
             let Some(scope) = stmt.scope() else { return };
             all = all.max(Some(scope));
-            match stmt {
-                Stmt::Fence { .. } => fences = fences.max(Some(scope)),
-                Stmt::AtomicLoad { place, .. }
-                | Stmt::AtomicStore { place, .. }
-                | Stmt::AtomicUpdate { place, .. }
-                | Stmt::CompareExchange { place, .. } => {
-                    if let (Place::Param(param), true) = (place, scope < Scope::System) {
-                        bits |= Self::bit(param.index());
-                    }
-                }
-                _ => {}
+            match stmt.place() {
+                Some(Place::Param(param)) if scope < Scope::System => bits |= Self::bit(param.index()),
+                Some(_) => {}
+                None => fences = fences.max(Some(scope)),
             }
         });
         for (number, param) in kernel.params.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! What the functions that the kernel macro writes call: the arithmetic rules by name, and access to arrays.
 
 use wattle_ir::builder::STEP_OF_ZERO;
-use wattle_ir::{Dim, Element, Float, Idx, Int, KernelValue, LOCAL_ARRAY, Rank, Scalar, Signed};
+use wattle_ir::{Dim, Element, Float, Idx, Int, KernelValue, LOCAL_ARRAY, Rank, Scalar, Signed, Word, operations};
 
 use crate::indices::{Indices, Items, Range};
 use crate::thread::{BadIndex, Thread};
@@ -275,20 +275,55 @@ fn bad_index<const N: usize>(index: u32) -> BadIndex {
 }
 
 macro_rules! functions {
-    ($($bound:ident: $($name:ident($($arg:ident),*) -> $out:ty),+;)+) => {$($(
+    ($($bound:ident: $($name:ident($($arg:ident),*)),+;)+) => {$($(
         #[doc = concat!("`", stringify!($name), "`, by the rules of `wattle_ir`.")]
         #[inline(always)]
-        pub fn $name<T: $bound>(x: T, $($arg: T),*) -> $out {
+        pub fn $name<T: $bound>(x: T, $($arg: T),*) -> T {
             T::$name(x, $($arg),*)
         }
     )+)+};
 }
 functions! {
-    Element: add(y) -> T, sub(y) -> T, mul(y) -> T, min(y) -> T, max(y) -> T;
-    Signed: neg() -> T, abs() -> T;
-    Float: sqrt() -> T, rsqrt() -> T, exp() -> T, ln() -> T, sin() -> T, cos() -> T, tanh() -> T, pow(y) -> T,
-        fma(y, z) -> T, floor() -> T, ceil() -> T, round() -> T, is_nan() -> bool, to_bits() -> T::Bits;
-    Int: count_ones() -> u32, leading_zeros() -> u32, trailing_zeros() -> u32;
+    Element: add(y), sub(y), mul(y);
+    Signed: neg();
+}
+
+/// The type of a result.
+macro_rules! result {
+    (Self) => {
+        T
+    };
+    ($of:ident) => {
+        $of
+    };
+}
+
+/// The function for a method of numbers; operators have functions above and below.
+macro_rules! method {
+    (op $($rest:tt)*) => {};
+    (fn $(#[$doc:meta])* $class:ident $method:ident($($y:ident),*) -> $out:ident) => {
+        $(#[$doc])*
+        #[inline(always)]
+        pub fn $method<T: $class>(x: T, $($y: T),*) -> result!($out) {
+            T::$method(x, $($y),*)
+        }
+    };
+}
+
+macro_rules! methods {
+    ($($arity:ident {$(
+        $(#[$doc:meta])* $how:ident $class:ident $op:ident $text:literal
+        $method:ident($x:ident $(, $y:ident $(: $of:ident)?)*) -> $out:ident, $precision:ident {$($meaning:tt)+}
+    )+})+) => {
+        $($(method!($how $(#[$doc])* $class $method($($y),*) -> $out);)+)+
+    };
+}
+operations!(methods);
+
+/// The bits of a float as an integer.
+#[inline(always)]
+pub fn to_bits<T: Float>(x: T) -> T::Bits {
+    x.to_bits()
 }
 
 /// `x.max(low).min(high)`.

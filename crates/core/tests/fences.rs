@@ -5,7 +5,7 @@
 //! for either. The machine code of x86-64 tells that sequential consistency costs an instruction that waits, and nothing
 //! else does.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const SCOPES: [&str; 3] = ["Block", "Device", "System"];
@@ -19,15 +19,9 @@ fn source() -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/fence.rs");
     let mut source = format!(
         "#![crate_type = \"lib\"]
-         #![no_std]
-         extern crate core as std;
-         extern crate self as wattle_memory;
-         pub enum Scope {{ {} }}
-         pub enum FenceOrder {{ {} }}
+         use wattle_memory::{{FenceOrder, Scope}};
          #[path = {file:?}]
          mod fence;\n",
-        SCOPES.join(", "),
-        ORDERS.map(|(order, _)| order).join(", "),
     );
     // Numbers of their own, so that no two functions become one.
     let mut number = 0;
@@ -51,6 +45,18 @@ fn source() -> String {
     source
 }
 
+/// The crate with the lowering table, which stands beside this test: of several that have been built the newest, which
+/// is that of the sources as they are.
+fn lowering_table() -> PathBuf {
+    let folder = std::env::current_exe().unwrap().parent().unwrap().to_owned();
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap());
+    let tables = files.filter(|file| {
+        let name = file.file_name().into_string().unwrap_or_default();
+        name.starts_with("libwattle_memory-") && name.ends_with(".rlib")
+    });
+    tables.max_by_key(|file| file.metadata().unwrap().modified().unwrap()).expect("this test depends on it").path()
+}
+
 /// What rustc writes for the source.
 fn compile(emit: &str) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -59,6 +65,9 @@ fn compile(emit: &str) -> String {
     std::fs::write(&from, source()).unwrap();
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     rustc.args(["--edition=2024", "-Copt-level=3", "-Ccodegen-units=1", "-Awarnings", "--crate-name=fences"]);
+    let table = lowering_table();
+    rustc.arg("--extern").arg(format!("wattle_memory={}", table.display()));
+    rustc.arg("-L").arg(format!("dependency={}", table.parent().unwrap().display()));
     rustc.arg(format!("--emit={emit}")).arg("-o").arg(&to).arg(&from);
     let output = rustc.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -2,25 +2,15 @@
 
 use wattle_memory::{Classes, Scope};
 
-use crate::{Expr, Kernel, ParamKind, Place, SharedLen, Stmt, Type};
+use crate::{Kernel, ParamKind, Place, SharedLen, Stmt, Type};
 
 impl Kernel {
     /// The type of each expression. The kernel has been verified.
     pub fn expr_types(&self) -> Vec<Type> {
-        let mut types: Vec<Type> = Vec::with_capacity(self.exprs.len());
+        let mut types = Vec::with_capacity(self.exprs.len());
         for expr in &self.exprs {
-            let ty = match *expr {
-                Expr::Const(constant) => constant.ty,
-                Expr::Slot(slot) => self.slots[slot.index()].ty,
-                Expr::Param(param) => match self.params[param.index()].kind {
-                    ParamKind::Scalar(ty) | ParamKind::View { element: ty, .. } => ty,
-                },
-                Expr::Extent(..) | Expr::Builtin(..) => Type::U32,
-                Expr::Unary(op, x) => op.result(types[x.index()]).unwrap_or(types[x.index()]),
-                Expr::Binary(op, x, y) => op.result(types[x.index()], types[y.index()]).unwrap_or(types[x.index()]),
-                Expr::Fma(x, ..) | Expr::Select(_, x, _) => types[x.index()],
-                Expr::Cast(ty, _) | Expr::Bits(ty, _) => ty,
-            };
+            // The verifier has seen that each has a type.
+            let ty = self.type_of(expr, &types).unwrap_or(Type::U32);
             types.push(ty);
         }
         types
@@ -62,11 +52,6 @@ impl Kernel {
         self.walk(&mut |stmt| found |= matches!(stmt, Stmt::Loop { bounded: false, .. }));
         found
     }
-
-    /// Visits every statement, each before those within it.
-    pub fn walk<'k>(&'k self, visit: &mut dyn FnMut(&'k Stmt)) {
-        walk(&self.body, visit);
-    }
 }
 
 impl Place {
@@ -82,25 +67,4 @@ impl Place {
 /// A name with all but ASCII letters and digits replaced by `_`, which every target accepts as an identifier's rest.
 pub fn plain_name(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
-}
-
-fn walk<'k>(block: &'k [Stmt], visit: &mut dyn FnMut(&'k Stmt)) {
-    for stmt in block {
-        visit(stmt);
-        for inner in stmt.blocks() {
-            walk(inner, visit);
-        }
-    }
-}
-
-impl Stmt {
-    /// The blocks within the statement, in the order of the source.
-    pub fn blocks(&self) -> Vec<&[Stmt]> {
-        match self {
-            Stmt::If { then, otherwise, .. } => vec![then, otherwise],
-            Stmt::Loop { body, continuing, .. } => vec![body, continuing],
-            Stmt::Block { body, .. } => vec![body],
-            _ => Vec::new(),
-        }
-    }
 }

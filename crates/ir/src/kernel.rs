@@ -8,7 +8,7 @@ use std::fmt;
 
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
-use crate::{BinaryOp, DivOp, Scalar, Type, UnaryOp};
+use crate::{AtomicOp, BinaryOp, DivOp, Scalar, TernaryOp, Type, UnaryOp};
 
 /// A name in the source. (An alias, since what reads kernels from files would take a written reference for borrowed.)
 pub(crate) type Name = &'static str;
@@ -253,12 +253,12 @@ pub enum Expr {
     Extent(Place, u8),
     /// The thread's place in the launch, or the launch's shape, in one dimension; `u32`.
     Builtin(Builtin, u8),
-    /// An operator with one operand.
+    /// An operation with one operand.
     Unary(UnaryOp, ExprId),
-    /// An operator with two operands.
+    /// An operation with two operands.
     Binary(BinaryOp, ExprId, ExprId),
-    /// `a * b + c`, rounded once.
-    Fma(ExprId, ExprId, ExprId),
+    /// An operation with three operands.
+    Ternary(TernaryOp, ExprId, ExprId, ExprId),
     /// The second operand where the first holds, else the third; both are evaluated.
     Select(ExprId, ExprId, ExprId),
     /// Conversion to another type, as Rust's `as` does it.
@@ -299,55 +299,6 @@ pub enum Place {
 
 /// An index: one `u32` expression for each dimension of the place, dimension 0 first.
 pub type Index = Vec<ExprId>;
-
-/// What an atomic read-modify-write does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum AtomicOp {
-    /// Leaves the operand.
-    Exchange,
-    /// Adds; integers wrap.
-    Add,
-    /// Subtracts; integers wrap.
-    Sub,
-    /// Leaves the lesser.
-    Min,
-    /// Leaves the greater.
-    Max,
-    /// Bitwise and.
-    And,
-    /// Bitwise or.
-    Or,
-    /// Bitwise exclusive or.
-    Xor,
-    /// Adds 1, or leaves 0 once the old value has reached the operand (CUDA's `atomicInc`).
-    Inc,
-    /// Subtracts 1, or leaves the operand where the old value is 0 or beyond it (CUDA's `atomicDec`).
-    Dec,
-}
-
-impl AtomicOp {
-    /// Whether the operation exists on `ty`.
-    pub fn applies_to(self, ty: Type) -> bool {
-        ty.is_atomic() && (ty.is_int() || matches!(self, AtomicOp::Exchange | AtomicOp::Add))
-    }
-
-    /// The name, as a kernel writes it.
-    pub fn name(self) -> &'static str {
-        match self {
-            AtomicOp::Exchange => "exchange",
-            AtomicOp::Add => "fetch_add",
-            AtomicOp::Sub => "fetch_sub",
-            AtomicOp::Min => "fetch_min",
-            AtomicOp::Max => "fetch_max",
-            AtomicOp::And => "fetch_and",
-            AtomicOp::Or => "fetch_or",
-            AtomicOp::Xor => "fetch_xor",
-            AtomicOp::Inc => "fetch_inc",
-            AtomicOp::Dec => "fetch_dec",
-        }
-    }
-}
 
 /// A statement.
 ///

@@ -14,25 +14,31 @@ pub mod fault;
 mod inspect;
 mod kernel;
 mod kernel_type;
+mod ops;
 mod print;
 mod rank;
 mod scalar;
 #[cfg(feature = "serde")]
 mod serial;
 mod types;
+mod typing;
 mod verify;
+pub mod visit;
 pub mod worker;
 
 pub use expand::{Function, expand};
 pub use inspect::plain_name;
 pub use kernel::{
-    Access, AtomicOp, Builtin, Const, Expr, ExprId, Index, Kernel, LOCAL_ARRAY, Label, LocalArray, LocalId, MAX_RANK,
-    Param, ParamId, ParamKind, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt,
+    Access, Builtin, Const, Expr, ExprId, Index, Kernel, LOCAL_ARRAY, Label, LocalArray, LocalId, MAX_RANK, Param,
+    ParamId, ParamKind, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt,
 };
 pub use kernel_type::{KernelType, KernelValue};
+pub use ops::{AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
 pub use rank::{Dim, Idx, Rank};
 pub use scalar::{
-    AtomicInt, AtomicScalar, Element, ElementOps, Float, FloatOps, Int, IntOps, Scalar, Signed, SignedOps,
+    AtomicInt, AtomicScalar, Element, ElementOps, Float, FloatOps, Int, IntOps, Scalar, Signed, SignedOps, Word,
+    WordOps,
 };
-pub use types::{BinaryOp, DivOp, Type, UnaryOp};
+pub use types::{Type, TypeInfo, TypeKind};
 pub use verify::{VerifyError, verify};
+pub use wattle_operations::{atomics, operations};

@@ -2,9 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::{
-    Builtin, Const, Expr, ExprId, Kernel, Label, ParamKind, Place, Scalar, SharedLen, SlotId, Stmt, Type, UnaryOp,
-};
+use crate::{Builtin, Const, Expr, ExprId, Kernel, Label, ParamKind, Place, SharedLen, SlotId, Stmt, Type, eval};
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -183,7 +181,7 @@ impl Printer<'_> {
     fn operand(&self, id: ExprId) -> String {
         let text = self.expr(id);
         match self.kernel.exprs.get(id.index()) {
-            Some(Expr::Binary(op, ..)) if !op.name().starts_with(char::is_alphabetic) => format!("({text})"),
+            Some(Expr::Binary(op, ..)) if op.is_sign() => format!("({text})"),
             _ => text,
         }
     }
@@ -196,13 +194,15 @@ impl Printer<'_> {
             Expr::Param(param) => self.place(Place::Param(param)),
             Expr::Extent(place, dimension) => format!("extent({}, {dimension})", self.place(place)),
             Expr::Builtin(builtin, dimension) => format!("{}({dimension})", builtin_name(builtin)),
-            Expr::Unary(op @ (UnaryOp::Neg | UnaryOp::Not), x) => format!("{}{}", op.name(), self.operand(x)),
+            Expr::Unary(op, x) if op.is_sign() => format!("{}{}", op.name(), self.operand(x)),
             Expr::Unary(op, x) => format!("{}({})", op.name(), self.expr(x)),
-            Expr::Binary(op, x, y) if op.name().starts_with(char::is_alphabetic) => {
-                format!("{}({}, {})", op.name(), self.expr(x), self.expr(y))
+            Expr::Binary(op, x, y) if op.is_sign() => {
+                format!("{} {} {}", self.operand(x), op.name(), self.operand(y))
             }
-            Expr::Binary(op, x, y) => format!("{} {} {}", self.operand(x), op.name(), self.operand(y)),
-            Expr::Fma(x, y, z) => format!("fma({}, {}, {})", self.expr(x), self.expr(y), self.expr(z)),
+            Expr::Binary(op, x, y) => format!("{}({}, {})", op.name(), self.expr(x), self.expr(y)),
+            Expr::Ternary(op, x, y, z) => {
+                format!("{}({}, {}, {})", op.name(), self.expr(x), self.expr(y), self.expr(z))
+            }
             Expr::Select(c, x, y) => format!("select({}, {}, {})", self.expr(c), self.expr(x), self.expr(y)),
             Expr::Cast(ty, x) => format!("{ty}({})", self.expr(x)),
             Expr::Bits(ty, x) => format!("bits_{ty}({})", self.expr(x)),
@@ -225,19 +225,10 @@ fn builtin_name(builtin: Builtin) -> &'static str {
     }
 }
 
-fn constant_text(constant: Const) -> String {
-    let raw = constant.raw;
-    match constant.ty {
-        Type::Bool => bool::from_raw(raw).to_string(),
-        Type::U8 => format!("{}u8", u8::from_raw(raw)),
-        Type::I8 => format!("{}i8", i8::from_raw(raw)),
-        Type::U16 => format!("{}u16", u16::from_raw(raw)),
-        Type::I16 => format!("{}i16", i16::from_raw(raw)),
-        Type::U32 => u32::from_raw(raw).to_string(),
-        Type::I32 => format!("{}i32", i32::from_raw(raw)),
-        Type::U64 => format!("{}u64", raw),
-        Type::I64 => format!("{}i64", i64::from_raw(raw)),
-        Type::F32 => format!("{:?}f32", f32::from_raw(raw)),
-        Type::F64 => format!("{:?}f64", f64::from_raw(raw)),
+fn constant_text(Const { ty, raw }: Const) -> String {
+    let value = eval::debug(ty, raw);
+    match ty {
+        Type::Bool | Type::U32 => value,
+        _ => format!("{value}{ty}"),
     }
 }

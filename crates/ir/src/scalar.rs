@@ -11,8 +11,75 @@
 
 use std::fmt::{Debug, Display};
 
+use wattle_operations::operations;
+
 use crate::Type;
 use crate::angle::Angle;
+
+/// What follows where the first two words, names of classes, are the same one.
+macro_rules! only {
+    (Element Element $($items:tt)*) => { $($items)* };
+    (Signed Signed $($items:tt)*) => { $($items)* };
+    (Int Int $($items:tt)*) => { $($items)* };
+    (Word Word $($items:tt)*) => { $($items)* };
+    (Float Float $($items:tt)*) => { $($items)* };
+    ($wanted:ident $class:ident $($items:tt)*) => {};
+}
+
+/// The type of an operand.
+macro_rules! operand_type {
+    () => {
+        Self
+    };
+    ($of:ident) => {
+        $of
+    };
+}
+pub(crate) use operand_type;
+
+/// What an operation means on a type of this kind: the first of its meanings that fits, 0 where none does.
+macro_rules! meaning {
+    ($row:ident {any: $value:expr, $($rest:tt)*}) => { $value };
+    (bool {bool: $value:expr, $($rest:tt)*}) => { $value };
+    (unsigned {int: $value:expr, $($rest:tt)*}) => { $value };
+    (signed {int: $value:expr, $($rest:tt)*}) => { $value };
+    (signed {signed: $value:expr, $($rest:tt)*}) => { $value };
+    (word {int: $value:expr, $($rest:tt)*}) => { $value };
+    (word {word: $value:expr, $($rest:tt)*}) => { $value };
+    (float {float: $value:expr, $($rest:tt)*}) => { $value };
+    ($row:ident {$other:ident: $value:expr, $($rest:tt)*}) => { crate::scalar::meaning!($row {$($rest)*}) };
+    ($row:ident {$(,)?}) => { 0u64 };
+}
+pub(crate) use meaning;
+
+/// The methods of a class of numbers, without their bodies.
+macro_rules! declare {
+    ($wanted:ident $($arity:ident {$(
+        $(#[$doc:meta])* $how:ident $class:ident $op:ident $text:literal
+        $method:ident($x:ident $(, $y:ident $(: $of:ident)?)*) -> $out:ident, $precision:ident {$($meaning:tt)+}
+    )+})+) => {$($(
+        only! { $wanted $class
+            $(#[$doc])*
+            fn $method(self $(, $y: operand_type!($($of)?))*) -> $out;
+        }
+    )+)+};
+}
+
+/// The methods of a class of numbers, for a type of this kind.
+macro_rules! implement {
+    ($wanted:ident $row:ident $($arity:ident {$(
+        $(#[$doc:meta])* $how:ident $class:ident $op:ident $text:literal
+        $method:ident($x:ident $(, $y:ident $(: $of:ident)?)*) -> $out:ident, $precision:ident {$($meaning:tt)+}
+    )+})+) => {$($(
+        only! { $wanted $class
+            #[inline(always)]
+            fn $method(self $(, $y: operand_type!($($of)?))*) -> $out {
+                let $x = self;
+                meaning!($row {$($meaning)+,})
+            }
+        }
+    )+)+};
+}
 
 mod sealed {
     pub trait Sealed {}
@@ -71,18 +138,9 @@ pub trait ElementOps: Scalar {
     /// 1.
     const ONE: Self;
 
-    /// The sum; integers wrap.
-    fn add(self, other: Self) -> Self;
-    /// The difference; integers wrap.
-    fn sub(self, other: Self) -> Self;
-    /// The product; integers wrap.
-    fn mul(self, other: Self) -> Self;
     /// The quotient; `None` for an integer divided by zero. `MIN / -1` wraps to `MIN`.
     fn div(self, other: Self) -> Option<Self>;
-    /// The lesser; of floats the one that is a number, and -0 is less than +0.
-    fn min(self, other: Self) -> Self;
-    /// The greater; of floats the one that is a number, and -0 is less than +0.
-    fn max(self, other: Self) -> Self;
+    operations!(declare Element);
 }
 
 /// A number with negative values: the signed integers and the floats.
@@ -94,10 +152,7 @@ pub trait Signed: Element + SignedOps {}
 
 /// The arithmetic of numbers with negative values.
 pub trait SignedOps: ElementOps {
-    /// The negation; integers wrap.
-    fn neg(self) -> Self;
-    /// The absolute value; integers wrap (the least value stays itself).
-    fn abs(self) -> Self;
+    operations!(declare Signed);
 }
 
 /// One of the eight integer types.
@@ -111,24 +166,19 @@ pub trait Int: Element + IntOps {}
 pub trait IntOps: ElementOps {
     /// The remainder, with the sign of the dividend; `None` for a divisor of zero. `MIN % -1` is 0.
     fn rem(self, other: Self) -> Option<Self>;
-    /// Bitwise and.
-    fn and(self, other: Self) -> Self;
-    /// Bitwise or.
-    fn or(self, other: Self) -> Self;
-    /// Bitwise exclusive or.
-    fn xor(self, other: Self) -> Self;
-    /// Complement.
-    fn not(self) -> Self;
-    /// Shift left by `count` modulo the width.
-    fn shl(self, count: u32) -> Self;
-    /// Shift right by `count` modulo the width; arithmetic for signed types.
-    fn shr(self, count: u32) -> Self;
-    /// How many bits are one.
-    fn count_ones(self) -> u32;
-    /// How many bits are zero above the highest one; the width for zero.
-    fn leading_zeros(self) -> u32;
-    /// How many bits are zero below the lowest one; the width for zero.
-    fn trailing_zeros(self) -> u32;
+    operations!(declare Int);
+}
+
+/// An unsigned integer of 32 or 64 bits: `u32` or `u64`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an unsigned integer of 32 or 64 bits",
+    note = "convert first: `x as u32` or `x as u64`"
+)]
+pub trait Word: Int + WordOps {}
+
+/// The arithmetic of `u32` and `u64` alone.
+pub trait WordOps: IntOps {
+    operations!(declare Word);
 }
 
 /// `f32` or `f64`.
@@ -154,33 +204,7 @@ pub trait FloatOps: SignedOps {
     fn to_bits(self) -> Self::Bits;
     /// The float of these bits.
     fn from_bits(bits: Self::Bits) -> Self;
-    /// The square root, rounded correctly (0.5 ulp). Below zero it is NaN; of -0 it is -0.
-    fn sqrt(self) -> Self;
-    /// One by the square root, within 1.5 ulp. Below zero it is NaN; of a zero it is an infinity with the zero's sign.
-    fn rsqrt(self) -> Self;
-    /// The exponential, within 1.5 ulp. Beyond the range it is infinity or 0.
-    fn exp(self) -> Self;
-    /// The natural logarithm, within 1.5 ulp. Below zero it is NaN; of a zero it is -infinity.
-    fn ln(self) -> Self;
-    /// The sine of an angle in radians, within 1.5 ulp for every finite angle. Of an infinity it is NaN; of -0 it is -0.
-    fn sin(self) -> Self;
-    /// The cosine of an angle in radians, within 1.5 ulp for every finite angle. Of an infinity it is NaN.
-    fn cos(self) -> Self;
-    /// The hyperbolic tangent, within 3 ulp. Of an infinity it is 1 with the infinity's sign; of -0 it is -0.
-    fn tanh(self) -> Self;
-    /// `self` to the power `exponent`, within 1.5 ulp. Below zero it is NaN unless the exponent is a whole number; for
-    /// the exponent 0 and the base 1 it is 1, also where the other is NaN.
-    fn pow(self, exponent: Self) -> Self;
-    /// `self * factor + addend`, rounded once (0.5 ulp).
-    fn fma(self, factor: Self, addend: Self) -> Self;
-    /// The greatest whole number that is not greater; exact.
-    fn floor(self) -> Self;
-    /// The least whole number that is not less; exact.
-    fn ceil(self) -> Self;
-    /// The nearest whole number, halves away from zero; exact.
-    fn round(self) -> Self;
-    /// Whether it is not a number.
-    fn is_nan(self) -> bool;
+    operations!(declare Float);
 }
 
 /// A number on which atomic operations exist: `u32 i32 u64 i64 f32 f64`. Floats have load, store, exchange and
@@ -197,6 +221,22 @@ pub trait AtomicScalar: Element {}
     note = "on f32 and f64 there are load, store, exchange and fetch_add; all others need u32 i32 u64 i64"
 )]
 pub trait AtomicInt: AtomicScalar + Int {}
+
+/// The lesser of two floats. (The standard library leaves open which of two zeros it gives.)
+#[inline(always)]
+pub(crate) fn lesser<T: Float>(x: T, y: T) -> T {
+    let either = T::from_bits(x.to_bits().or(y.to_bits()));
+    let lesser = if x < y || y.is_nan() { x } else { y };
+    if x == y { either } else { lesser }
+}
+
+/// The greater of two floats.
+#[inline(always)]
+pub(crate) fn greater<T: Float>(x: T, y: T) -> T {
+    let both = T::from_bits(x.to_bits().and(y.to_bits()));
+    let greater = if x > y || y.is_nan() { x } else { y };
+    if x == y { both } else { greater }
+}
 
 macro_rules! casts {
     ($($f:ident: $t:ident),+) => {
@@ -230,47 +270,21 @@ macro_rules! scalar {
 }
 
 macro_rules! int {
-    ($($t:ident $type:ident $cast:ident $bits:ident),+) => {$(
+    ($($t:ident $type:ident $cast:ident $bits:ident $row:ident),+) => {$(
         scalar!($t, $type, $cast, |x| x as $bits as u64, |raw| raw as $t);
         impl Element for $t {}
         impl ElementOps for $t {
             const ZERO: Self = 0;
             const ONE: Self = 1;
-            #[inline(always)]
-            fn add(self, other: Self) -> Self { self.wrapping_add(other) }
-            #[inline(always)]
-            fn sub(self, other: Self) -> Self { self.wrapping_sub(other) }
-            #[inline(always)]
-            fn mul(self, other: Self) -> Self { self.wrapping_mul(other) }
+            operations!(implement Element $row);
             #[inline(always)]
             fn div(self, other: Self) -> Option<Self> { (other != 0).then(|| self.wrapping_div(other)) }
-            #[inline(always)]
-            fn min(self, other: Self) -> Self { Ord::min(self, other) }
-            #[inline(always)]
-            fn max(self, other: Self) -> Self { Ord::max(self, other) }
         }
         impl Int for $t {}
         impl IntOps for $t {
             #[inline(always)]
             fn rem(self, other: Self) -> Option<Self> { (other != 0).then(|| self.wrapping_rem(other)) }
-            #[inline(always)]
-            fn and(self, other: Self) -> Self { self & other }
-            #[inline(always)]
-            fn or(self, other: Self) -> Self { self | other }
-            #[inline(always)]
-            fn xor(self, other: Self) -> Self { self ^ other }
-            #[inline(always)]
-            fn not(self) -> Self { !self }
-            #[inline(always)]
-            fn shl(self, count: u32) -> Self { self.wrapping_shl(count) }
-            #[inline(always)]
-            fn shr(self, count: u32) -> Self { self.wrapping_shr(count) }
-            #[inline(always)]
-            fn count_ones(self) -> u32 { $t::count_ones(self) }
-            #[inline(always)]
-            fn leading_zeros(self) -> u32 { $t::leading_zeros(self) }
-            #[inline(always)]
-            fn trailing_zeros(self) -> u32 { $t::trailing_zeros(self) }
+            operations!(implement Int $row);
         }
     )+};
 }
@@ -279,10 +293,16 @@ macro_rules! signed_int {
     ($($t:ident),+) => {$(
         impl Signed for $t {}
         impl SignedOps for $t {
-            #[inline(always)]
-            fn neg(self) -> Self { self.wrapping_neg() }
-            #[inline(always)]
-            fn abs(self) -> Self { self.wrapping_abs() }
+            operations!(implement Signed signed);
+        }
+    )+};
+}
+
+macro_rules! word {
+    ($($t:ident),+) => {$(
+        impl Word for $t {}
+        impl WordOps for $t {
+            operations!(implement Word word);
         }
     )+};
 }
@@ -294,34 +314,13 @@ macro_rules! float {
         impl ElementOps for $t {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
-            #[inline(always)]
-            fn add(self, other: Self) -> Self { self + other }
-            #[inline(always)]
-            fn sub(self, other: Self) -> Self { self - other }
-            #[inline(always)]
-            fn mul(self, other: Self) -> Self { self * other }
+            operations!(implement Element float);
             #[inline(always)]
             fn div(self, other: Self) -> Option<Self> { Some(self / other) }
-            // The standard library leaves open which of two zeros it gives.
-            #[inline(always)]
-            fn min(self, other: Self) -> Self {
-                let either = $t::from_bits(self.to_bits() | other.to_bits());
-                let lesser = if self < other || other.is_nan() { self } else { other };
-                if self == other { either } else { lesser }
-            }
-            #[inline(always)]
-            fn max(self, other: Self) -> Self {
-                let both = $t::from_bits(self.to_bits() & other.to_bits());
-                let greater = if self > other || other.is_nan() { self } else { other };
-                if self == other { both } else { greater }
-            }
         }
         impl Signed for $t {}
         impl SignedOps for $t {
-            #[inline(always)]
-            fn neg(self) -> Self { -self }
-            #[inline(always)]
-            fn abs(self) -> Self { $t::abs(self) }
+            operations!(implement Signed float);
         }
         impl Float for $t {}
         impl FloatOps for $t {
@@ -330,39 +329,15 @@ macro_rules! float {
             fn to_bits(self) -> $bits { $t::to_bits(self) }
             #[inline(always)]
             fn from_bits(bits: $bits) -> Self { $t::from_bits(bits) }
-            #[inline(always)]
-            fn sqrt(self) -> Self { $t::sqrt(self) }
-            #[inline(always)]
-            fn rsqrt(self) -> Self { 1.0 / $t::sqrt(self) }
-            #[inline(always)]
-            fn exp(self) -> Self { $t::exp(self) }
-            #[inline(always)]
-            fn ln(self) -> Self { $t::ln(self) }
-            #[inline(always)]
-            fn sin(self) -> Self { Angle::sin(self) }
-            #[inline(always)]
-            fn cos(self) -> Self { Angle::cos(self) }
-            #[inline(always)]
-            fn tanh(self) -> Self { $t::tanh(self) }
-            #[inline(always)]
-            fn pow(self, exponent: Self) -> Self { $t::powf(self, exponent) }
-            #[inline(always)]
-            fn fma(self, factor: Self, addend: Self) -> Self { $t::mul_add(self, factor, addend) }
-            #[inline(always)]
-            fn floor(self) -> Self { $t::floor(self) }
-            #[inline(always)]
-            fn ceil(self) -> Self { $t::ceil(self) }
-            #[inline(always)]
-            fn round(self) -> Self { $t::round(self) }
-            #[inline(always)]
-            fn is_nan(self) -> bool { $t::is_nan(self) }
+            operations!(implement Float float);
         }
     )+};
 }
 
-int!(u8 U8 to_u8 u8, i8 I8 to_i8 u8, u16 U16 to_u16 u16, i16 I16 to_i16 u16);
-int!(u32 U32 to_u32 u32, i32 I32 to_i32 u32, u64 U64 to_u64 u64, i64 I64 to_i64 u64);
+int!(u8 U8 to_u8 u8 unsigned, u16 U16 to_u16 u16 unsigned, u32 U32 to_u32 u32 word, u64 U64 to_u64 u64 word);
+int!(i8 I8 to_i8 u8 signed, i16 I16 to_i16 u16 signed, i32 I32 to_i32 u32 signed, i64 I64 to_i64 u64 signed);
 signed_int!(i8, i16, i32, i64);
+word!(u32, u64);
 float!(f32 F32 to_f32 u32, f64 F64 to_f64 u64);
 
 impl Sealed for bool {}

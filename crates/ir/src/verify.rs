@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use thiserror::Error;
-use wattle_memory::Scope;
 
-use crate::{Access, Expr, ExprId, Kernel, Label, MAX_RANK, ParamKind, Place, SharedLen, Site, SlotId, Stmt, Type};
+use crate::typing::{Checked, PlaceType, Typing, ensure};
+use crate::{Access, ExprId, Kernel, Label, MAX_RANK, ParamKind, Place, SharedLen, Site, SlotId, Stmt, Type};
 
 /// What is wrong with a kernel, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -40,11 +40,6 @@ struct Verifier<'k> {
 
 /// A label in scope, and whether it is a loop's.
 type Labels = Vec<(Label, bool)>;
-type Checked<T = ()> = Result<T, String>;
-
-fn ensure(condition: bool, what: impl FnOnce() -> String) -> Checked {
-    if condition { Ok(()) } else { Err(what()) }
-}
 
 impl Verifier<'_> {
     fn all(&mut self) -> Checked {
@@ -70,114 +65,23 @@ impl Verifier<'_> {
             })?;
         }
         for expr in &kernel.exprs {
-            let ty = self.expr(expr)?;
+            let ty = self.of().expr(expr)?;
             self.types.push(ty);
         }
         self.block(&kernel.body, &mut Vec::new())
     }
 
-    fn expr(&self, expr: &Expr) -> Checked<Type> {
-        Ok(match *expr {
-            Expr::Const(constant) => {
-                let bits = constant.ty.size() as u32 * 8;
-                ensure(bits == 64 || constant.raw >> bits == 0, || format!("{constant:?} has bits beyond its type"))?;
-                constant.ty
-            }
-            Expr::Slot(slot) => self.slot(slot)?,
-            Expr::Param(id) => match self.kernel.params.get(id.index()).map(|param| param.kind) {
-                Some(ParamKind::Scalar(ty)) => ty,
-                Some(_) => return Err(format!("parameter {id:?} is a view, used as a value")),
-                None => return Err(format!("there is no parameter {id:?}")),
-            },
-            Expr::Extent(place, dimension) => {
-                let rank = self.place(place)?.rank;
-                ensure((dimension as usize) < rank, || {
-                    format!("`{}` has no dimension {dimension}", self.kernel.place_name(place))
-                })?;
-                Type::U32
-            }
-            Expr::Builtin(_, dimension) => {
-                let rank = self.kernel.rank;
-                ensure((dimension as usize) < rank, || format!("the launch has {rank} dimensions, no {dimension}"))?;
-                Type::U32
-            }
-            Expr::Unary(op, x) => {
-                let x = self.ty(x)?;
-                op.result(x).ok_or_else(|| format!("`{}` does not apply to {x}", op.name()))?
-            }
-            Expr::Binary(op, x, y) => {
-                let (x, y) = (self.ty(x)?, self.ty(y)?);
-                op.result(x, y).ok_or_else(|| format!("`{}` does not apply to {x} and {y}", op.name()))?
-            }
-            Expr::Fma(x, y, z) => {
-                let ty = self.ty(x)?;
-                ensure(ty.is_float(), || format!("fma of {ty}"))?;
-                self.expect(y, ty)?;
-                self.expect(z, ty)?;
-                ty
-            }
-            Expr::Select(condition, x, y) => {
-                self.expect(condition, Type::Bool)?;
-                let ty = self.ty(x)?;
-                self.expect(y, ty)?;
-                ty
-            }
-            Expr::Cast(to, x) => {
-                let from = self.ty(x)?;
-                ensure(to != Type::Bool || from == Type::Bool, || format!("cast of {from} to bool"))?;
-                to
-            }
-            Expr::Bits(to, x) => {
-                let from = self.ty(x)?;
-                ensure(to.size() == from.size() && to != Type::Bool && from != Type::Bool, || {
-                    format!("the bits of {from} as {to}")
-                })?;
-                to
-            }
-        })
-    }
-
-    fn ty(&self, id: ExprId) -> Checked<Type> {
-        self.types.get(id.index()).copied().ok_or_else(|| format!("expression {id:?} is used before it is defined"))
-    }
-
-    fn expect(&self, id: ExprId, expected: Type) -> Checked {
-        let found = self.ty(id)?;
-        ensure(found == expected, || format!("expression {id:?} has type {found}, {expected} was expected"))
-    }
-
-    fn slot(&self, slot: SlotId) -> Checked<Type> {
-        self.kernel.slots.get(slot.index()).map(|slot| slot.ty).ok_or_else(|| format!("there is no slot {slot:?}"))
-    }
-
-    fn place(&self, place: Place) -> Checked<PlaceType> {
-        let missing = || format!("there is no {place:?}");
-        match place {
-            Place::Param(id) => match self.kernel.params.get(id.index()).map(|param| param.kind) {
-                Some(ParamKind::View { access, element, rank }) => {
-                    Ok(PlaceType { element, rank, atomic: access == Access::Atomic, writable: access != Access::Read })
-                }
-                Some(ParamKind::Scalar(_)) => Err(format!("parameter {id:?} is a value, used as a view")),
-                None => Err(missing()),
-            },
-            Place::Shared(id) => {
-                let array = self.kernel.shared.get(id.index()).ok_or_else(missing)?;
-                Ok(PlaceType { element: array.element, rank: 1, atomic: array.atomic, writable: true })
-            }
-            Place::Local(id) => {
-                let array = self.kernel.locals.get(id.index()).ok_or_else(missing)?;
-                Ok(PlaceType { element: array.element, rank: 1, atomic: false, writable: true })
-            }
-        }
+    fn of(&self) -> Typing<'_> {
+        Typing { kernel: self.kernel, types: &self.types }
     }
 
     /// A place that is accessed at `index`, plainly or atomically.
     fn access(&self, place: Place, index: &[ExprId], atomic: bool) -> Checked<PlaceType> {
-        let found = self.place(place)?;
+        let found = self.of().place(place)?;
         ensure(index.len() == found.rank, || {
             format!("{} indices for `{}` of rank {}", index.len(), self.kernel.place_name(place), found.rank)
         })?;
-        index.iter().try_for_each(|&index| self.expect(index, Type::U32))?;
+        index.iter().try_for_each(|&index| self.of().expect(index, Type::U32))?;
         ensure(found.atomic == atomic, || {
             let (memory, access) = if atomic { ("plain", "an atomic") } else { ("atomic", "a plain") };
             format!("{access} access to `{}`, which is {memory} memory", self.kernel.place_name(place))
@@ -190,7 +94,7 @@ impl Verifier<'_> {
     }
 
     fn result(&self, dst: SlotId, ty: Type) -> Checked {
-        let found = self.slot(dst)?;
+        let found = self.of().slot(dst)?;
         ensure(found == ty, || format!("slot {dst:?} has type {found}, and gets a {ty}"))
     }
 
@@ -207,11 +111,11 @@ impl Verifier<'_> {
             self.at = site;
         }
         match stmt {
-            Stmt::Assign { slot, value } => self.result(*slot, self.ty(*value)?),
+            Stmt::Assign { slot, value } => self.result(*slot, self.of().ty(*value)?),
             Stmt::Divide { dst, left, right, .. } => {
-                let ty = self.ty(*left)?;
+                let ty = self.of().ty(*left)?;
                 ensure(ty.is_int(), || format!("integer division of {ty}"))?;
-                self.expect(*right, ty)?;
+                self.of().expect(*right, ty)?;
                 self.result(*dst, ty)
             }
             Stmt::Load { dst, place, index, .. } => {
@@ -220,14 +124,14 @@ impl Verifier<'_> {
             }
             Stmt::LoadLanes { dst, place, index, .. } => {
                 let found = self.access(*place, &[*index], false)?;
-                let lanes = self.place(Place::Local(*dst))?;
+                let lanes = self.of().place(Place::Local(*dst))?;
                 let (from, to) = (found.element, lanes.element);
                 ensure(from == to, || format!("lanes of {from} into an array of {to}"))
             }
             Stmt::Store { place, index, value, .. } => {
                 let found = self.access(*place, index, false)?;
                 self.writable(*place, &found)?;
-                self.expect(*value, found.element)
+                self.of().expect(*value, found.element)
             }
             Stmt::AtomicLoad { dst, place, index, .. } => {
                 let found = self.access(*place, index, true)?;
@@ -235,26 +139,26 @@ impl Verifier<'_> {
             }
             Stmt::AtomicStore { place, index, value, .. } => {
                 let found = self.access(*place, index, true)?;
-                self.expect(*value, found.element)
+                self.of().expect(*value, found.element)
             }
             Stmt::AtomicUpdate { dst, op, place, index, operand, .. } => {
                 let found = self.access(*place, index, true)?;
                 let ty = found.element;
                 ensure(op.applies_to(ty), || format!("atomic {} on {ty}", op.name()))?;
-                self.expect(*operand, ty)?;
+                self.of().expect(*operand, ty)?;
                 self.result(*dst, ty)
             }
             Stmt::CompareExchange { dst, place, index, expected, desired, .. } => {
                 let found = self.access(*place, index, true)?;
                 let ty = found.element;
                 ensure(ty.is_int(), || format!("compare_exchange on {ty}"))?;
-                self.expect(*expected, ty)?;
-                self.expect(*desired, ty)?;
+                self.of().expect(*expected, ty)?;
+                self.of().expect(*desired, ty)?;
                 self.result(*dst, ty)
             }
             Stmt::Fence { .. } | Stmt::Barrier { .. } | Stmt::Return => Ok(()),
             Stmt::If { condition, then, otherwise } => {
-                self.expect(*condition, Type::Bool)?;
+                self.of().expect(*condition, Type::Bool)?;
                 self.block(then, labels)?;
                 self.block(otherwise, labels)
             }
@@ -282,48 +186,7 @@ impl Verifier<'_> {
                 let known = labels.contains(&(*label, true));
                 ensure(known, || format!("continue of {label:?}, which is no loop around it"))
             }
-            Stmt::Assert { condition, .. } => self.expect(*condition, Type::Bool),
-        }
-    }
-}
-
-/// What the verifier needs to know of a place.
-struct PlaceType {
-    element: Type,
-    rank: usize,
-    atomic: bool,
-    writable: bool,
-}
-
-impl Stmt {
-    /// The source line of the statement, where it has one.
-    pub fn site(&self) -> Option<Site> {
-        match self {
-            Stmt::Divide { site, .. }
-            | Stmt::Load { site, .. }
-            | Stmt::LoadLanes { site, .. }
-            | Stmt::Store { site, .. }
-            | Stmt::AtomicLoad { site, .. }
-            | Stmt::AtomicStore { site, .. }
-            | Stmt::AtomicUpdate { site, .. }
-            | Stmt::CompareExchange { site, .. }
-            | Stmt::Fence { site, .. }
-            | Stmt::Barrier { site }
-            | Stmt::Loop { site, .. }
-            | Stmt::Assert { site, .. } => Some(*site),
-            _ => None,
-        }
-    }
-
-    /// The scope of the statement, where it has one.
-    pub fn scope(&self) -> Option<Scope> {
-        match self {
-            Stmt::AtomicLoad { scope, .. }
-            | Stmt::AtomicStore { scope, .. }
-            | Stmt::AtomicUpdate { scope, .. }
-            | Stmt::CompareExchange { scope, .. }
-            | Stmt::Fence { scope, .. } => Some(*scope),
-            _ => None,
+            Stmt::Assert { condition, .. } => self.of().expect(*condition, Type::Bool),
         }
     }
 }

@@ -3,7 +3,7 @@
 use wattle_ir::builder::{self, Builder, Variable};
 use wattle_ir::{
     Access, BinaryOp, Builtin, Const, Expr, ExprId, Kernel, Label, LocalArray, Param, ParamId, ParamKind, Place,
-    SharedArray, SharedLen, Site, Slot, SlotId, Stmt, Type, UnaryOp, verify,
+    SharedArray, SharedLen, Site, Slot, SlotId, Stmt, TernaryOp, Type, UnaryOp, verify,
 };
 use wattle_memory::{Order, ReadOrder, Scope};
 
@@ -62,7 +62,7 @@ fn expressions() {
     refused("`-` does not apply to u32", pushed(Expr::Unary(UnaryOp::Neg, U32)));
     refused("`sqrt` does not apply to u32", pushed(Expr::Unary(UnaryOp::Sqrt, U32)));
     refused("before it is defined", pushed(Expr::Unary(UnaryOp::Not, ExprId(3))));
-    refused("fma of u32", pushed(Expr::Fma(U32, U32, U32)));
+    refused("`fma` does not apply to u32, u32 and u32", pushed(Expr::Ternary(TernaryOp::Fma, U32, U32, U32)));
     refused("bool was expected", pushed(Expr::Select(U32, U32, U32)));
     refused("u32 was expected", pushed(Expr::Select(BOOL, U32, F32)));
     refused("cast of u32 to bool", pushed(Expr::Cast(Type::Bool, U32)));

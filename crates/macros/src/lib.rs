@@ -53,6 +53,7 @@ use syn::{ItemFn, parse_macro_input};
 /// | `x.abs()`, `x.floor()`, `x.ceil()`, `x.round()` | `round`: halves away from zero | exact |
 /// | `x.min(y)`, `x.max(y)`, `x.clamp(y, z)` | of floats the one that is a number; -0 is less than +0 | exact |
 /// | `x.is_nan()`, `x.to_bits()`, `T::from_bits(n)` | of floats | exact |
+/// | `x.mul_hi(y)` | of `u32` and `u64`, the high half of the full product | exact |
 /// | `x.count_ones()`, `x.leading_zeros()`, `x.trailing_zeros()` | of integers, as `u32` | exact |
 ///
 /// `clamp` is `x.max(y).min(z)`. Special values are those of C (ISO C 2011, annex F.10). Where the true value is within

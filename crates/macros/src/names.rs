@@ -4,10 +4,21 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
+use wattle_operations::atomics;
 
 /// A name that the user's code cannot mean.
 pub fn private(name: &str) -> Ident {
     format_ident!("__wattle_{name}", span = Span::mixed_site())
+}
+
+macro_rules! updates {
+    ($($(#[$doc:meta])* $class:ident $op:ident $method:ident $with:ident $host:ident($old:ident, $operand:ident)
+        {$($meaning:tt)+})+) => {
+        &[
+            "load", "load_with", "store", "store_with", "compare_exchange", "compare_exchange_with",
+            $(stringify!($method), stringify!($with),)+
+        ]
+    };
 }
 
 /// Who has which methods: a type of both surfaces, or the functions for what several types have.
@@ -43,37 +54,7 @@ const METHODS: [(&str, &[&str]); 6] = [
     ("Indices", &["contiguous", "strided"]),
     ("Range", &["rev"]),
     (FUNCTIONS, &["extent", "len", "is_empty", "step_by"]),
-    (
-        "Atomic",
-        &[
-            "load",
-            "load_with",
-            "store",
-            "store_with",
-            "exchange",
-            "exchange_with",
-            "compare_exchange",
-            "compare_exchange_with",
-            "fetch_add",
-            "fetch_add_with",
-            "fetch_sub",
-            "fetch_sub_with",
-            "fetch_min",
-            "fetch_min_with",
-            "fetch_max",
-            "fetch_max_with",
-            "fetch_and",
-            "fetch_and_with",
-            "fetch_or",
-            "fetch_or_with",
-            "fetch_xor",
-            "fetch_xor_with",
-            "fetch_inc",
-            "fetch_inc_with",
-            "fetch_dec",
-            "fetch_dec_with",
-        ],
-    ),
+    ("Atomic", atomics!(updates)),
 ];
 
 /// The owner of what is a function.

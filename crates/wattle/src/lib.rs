@@ -71,7 +71,7 @@ pub mod prelude {
         ALL_THREADS, BLOCKS_IN_GRID, LINEAR_BLOCKS_IN_GRID, LINEAR_THREADS_IN_BLOCK, LINEAR_THREADS_IN_GRID,
         THREADS_IN_BLOCK, THREADS_IN_GRID,
     };
-    pub use wattle_ir::{AtomicInt, AtomicScalar, Element, Float, Int, Scalar, Signed};
+    pub use wattle_ir::{AtomicInt, AtomicScalar, Element, Float, Int, Scalar, Signed, Word};
     pub use wattle_macros::{device_fn, kernel};
     pub use wattle_memory::{Order, Scope};
 }

@@ -15,7 +15,7 @@ use wattle_ir::{Access, BinaryOp, Expr, ExprId, Kernel, Label, ParamKind, Place,
 use crate::Lacking;
 use crate::assemble::{Class, Target, Value, ins};
 use crate::emit::{Emitter, memory_type};
-use crate::facts::{assigned, same};
+use crate::facts::same;
 
 /// How many turns are made at a time.
 const TURNS: usize = 4;
@@ -81,32 +81,34 @@ fn step(kernel: &Kernel, slot: SlotId, end: ExprId, next: ExprId) -> Option<Expr
     }
 }
 
-/// Visits an expression and all in it, each once.
+/// Adds an expression and all in it.
 fn visit(kernel: &Kernel, id: ExprId, seen: &mut FxHashSet<ExprId>) {
-    if !seen.insert(id) {
-        return;
-    }
-    match kernel.exprs[id.index()] {
-        Expr::Unary(_, x) | Expr::Cast(_, x) | Expr::Bits(_, x) => visit(kernel, x, seen),
-        Expr::Binary(_, x, y) => [x, y].into_iter().for_each(|id| visit(kernel, id, seen)),
-        Expr::Fma(x, y, z) | Expr::Select(x, y, z) => [x, y, z].into_iter().for_each(|id| visit(kernel, id, seen)),
-        Expr::Slot(_) | Expr::Const(_) | Expr::Param(_) | Expr::Extent(..) | Expr::Builtin(..) => {}
-    }
+    kernel.walk_expr(id, &mut |id, _| seen.insert(id));
 }
 
-/// The expressions of a statement, without those in it; none if it goes elsewhere, waits, or orders others.
-fn exprs(stmt: &Stmt) -> Option<Vec<ExprId>> {
-    let with = |index: &[ExprId], other: ExprId| index.iter().copied().chain([other]).collect();
-    Some(match stmt {
-        Stmt::Assign { value, .. } => vec![*value],
-        Stmt::Divide { left, right, .. } => vec![*left, *right],
-        Stmt::Load { index, .. } => index.clone(),
-        Stmt::LoadLanes { index, .. } => vec![*index],
-        Stmt::Store { index, value, .. } => with(index, *value),
-        Stmt::AtomicUpdate { index, operand, .. } => with(index, *operand),
-        Stmt::If { condition, .. } | Stmt::Assert { condition, .. } => vec![*condition],
-        _ => return None,
-    })
+/// Whether the statement, without those nested in it, can stand in a turn that is made beside others: it goes nowhere
+/// else, waits for nobody, and orders no other memory.
+fn may_be_abreast(stmt: &Stmt) -> bool {
+    match stmt {
+        Stmt::Assign { .. }
+        | Stmt::Divide { .. }
+        | Stmt::Load { .. }
+        | Stmt::LoadLanes { .. }
+        | Stmt::Store { .. }
+        | Stmt::AtomicUpdate { .. }
+        | Stmt::If { .. }
+        | Stmt::Assert { .. } => true,
+        Stmt::AtomicLoad { .. }
+        | Stmt::AtomicStore { .. }
+        | Stmt::CompareExchange { .. }
+        | Stmt::Fence { .. }
+        | Stmt::Barrier { .. }
+        | Stmt::Loop { .. }
+        | Stmt::Block { .. }
+        | Stmt::Break(_)
+        | Stmt::Continue(_)
+        | Stmt::Return => false,
+    }
 }
 
 /// What is done in a turn.
@@ -137,11 +139,14 @@ impl<'k> Turn<'k> {
         let (mut all, mut nodes) = (stmts.iter().collect::<Vec<_>>(), FxHashSet::default());
         let mut next = 0;
         while let Some(&stmt) = all.get(next) {
-            exprs(stmt)?.into_iter().for_each(|id| visit(kernel, id, &mut nodes));
-            all.extend(stmt.blocks().into_iter().flatten());
+            if !may_be_abreast(stmt) {
+                return None;
+            }
+            stmt.operands().for_each(|id| visit(kernel, *id, &mut nodes));
+            all.extend(stmt.blocks().flatten());
             next += 1;
         }
-        let sets = all.iter().filter_map(|stmt| assigned(stmt)).collect();
+        let sets = all.iter().filter_map(|stmt| stmt.assigned()).collect();
         (all.len() + nodes.len() <= MOST_NODES).then_some(Turn { kernel, slot, stmts, all, sets })
     }
 
@@ -152,10 +157,7 @@ impl<'k> Turn<'k> {
     fn reads(&self, id: ExprId) -> impl Iterator<Item = SlotId> {
         let mut nodes = FxHashSet::default();
         visit(self.kernel, id, &mut nodes);
-        nodes.into_iter().filter_map(|id| match self.kernel.exprs[id.index()] {
-            Expr::Slot(slot) => Some(slot),
-            _ => None,
-        })
+        nodes.into_iter().filter_map(|id| self.kernel.exprs[id.index()].parts().slot.copied())
     }
 
     /// Whether the expression is the same in all turns.
@@ -173,7 +175,7 @@ impl<'k> Turn<'k> {
         let mut words = 0;
         for (stmt, goes_first) in self.stmts.iter().zip(&mut goes_first) {
             let fixed = |id: ExprId| self.reads(id).all(|slot| made.contains(&slot) || !self.moves(slot));
-            let free = assigned(stmt).is_some_and(|slot| !left.slots.contains(&slot));
+            let free = stmt.assigned().is_some_and(|slot| !left.slots.contains(&slot));
             *goes_first = free
                 && match stmt {
                     Stmt::Assign { value, .. } => fixed(*value),
@@ -186,7 +188,7 @@ impl<'k> Turn<'k> {
                     _ => false,
                 };
             if *goes_first {
-                made.extend(assigned(stmt));
+                made.extend(stmt.assigned());
             } else {
                 self.leave(stmt, &mut left);
                 made.retain(|slot| !left.set.contains(slot));
@@ -202,17 +204,17 @@ impl<'k> Turn<'k> {
 
     /// The statement stays behind those that go first.
     fn leave(&self, stmt: &Stmt, left: &mut Left) {
-        for id in exprs(stmt).unwrap_or_default() {
-            left.slots.extend(self.reads(id));
+        for id in stmt.operands() {
+            left.slots.extend(self.reads(*id));
         }
-        if let Some(slot) = assigned(stmt) {
+        if let Some(slot) = stmt.assigned() {
             left.slots.insert(slot);
             left.set.insert(slot);
         }
         if let Stmt::Store { place, .. } = stmt {
             left.places.insert(*place);
         }
-        stmt.blocks().into_iter().flatten().for_each(|stmt| self.leave(stmt, left));
+        stmt.blocks().flatten().for_each(|stmt| self.leave(stmt, left));
     }
 
     /// Whether what a turn loads from the place no other turn stores: nobody does, or all of a turn's accesses are to the
@@ -225,8 +227,7 @@ impl<'k> Turn<'k> {
                 Stmt::Load { place: other, index, .. } | Stmt::Store { place: other, index, .. } => {
                     *other != place || is_slot(self.kernel, index[0], self.slot)
                 }
-                Stmt::LoadLanes { place: other, .. } => *other != place,
-                _ => true,
+                stmt => stmt.place() != Some(place),
             }),
             _ => false,
         }
@@ -269,7 +270,7 @@ impl Emitter<'_> {
     /// last turn has those that they have outside, where they stay.
     fn slots_of_turns(&mut self, found: &Abreast<'_>, step: Value) -> Vec<Vec<Value>> {
         let mut turns = vec![self.slots.clone(); TURNS];
-        for slot in found.first.iter().filter_map(|stmt| assigned(stmt)) {
+        for slot in found.first.iter().filter_map(|stmt| stmt.assigned()) {
             let ty = self.kernel.slots[slot.index()].ty;
             turns[..TURNS - 1].iter_mut().for_each(|turn| turn[slot.index()] = self.asm.fresh(ty));
         }
@@ -338,7 +339,7 @@ impl Emitter<'_> {
             }
             _ => {}
         }
-        if let Some(slot) = assigned(stmt) {
+        if let Some(slot) = stmt.assigned() {
             self.forget(slot);
         }
     }

@@ -9,7 +9,6 @@ use crate::Lacking;
 use crate::assemble::{Class, Section, Value, ins};
 use crate::emit::{Emitter, memory_type, shared_name};
 use crate::expr::int_type;
-use crate::facts::assigned;
 use crate::layout::Argument;
 use crate::locals::Local;
 use crate::parameters::shared_offsets;
@@ -44,7 +43,7 @@ const MOST_OFFSET: u64 = 0x7fff_0000;
 impl Emitter<'_> {
     pub(crate) fn stmt(&mut self, stmt: &Stmt) -> Result<(), Lacking> {
         self.make(stmt)?;
-        if let Some(slot) = assigned(stmt) {
+        if let Some(slot) = stmt.assigned() {
             self.forget(slot);
         }
         Ok(())

@@ -26,7 +26,7 @@ impl Class {
             Type::F32 => Class::Float,
             Type::F64 => Class::Double,
             Type::U64 | Type::I64 => Class::Long,
-            _ => Class::Word,
+            Type::U8 | Type::I8 | Type::U16 | Type::I16 | Type::U32 | Type::I32 => Class::Word,
         }
     }
 

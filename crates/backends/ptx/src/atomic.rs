@@ -198,8 +198,14 @@ impl Emitter<'_> {
                 let wraps = self.op("or.pred", Class::Predicate, &[is_zero, beyond]);
                 self.select(ty, wraps, operand, next)
             }
-            // All others have instructions.
-            _ => self.binary(BinaryOp::Add, ty, old, operand),
+            AtomicOp::Exchange => operand,
+            AtomicOp::Add => self.binary(BinaryOp::Add, ty, old, operand),
+            AtomicOp::Sub => self.binary(BinaryOp::Sub, ty, old, operand),
+            AtomicOp::Min => self.binary(BinaryOp::Min, ty, old, operand),
+            AtomicOp::Max => self.binary(BinaryOp::Max, ty, old, operand),
+            AtomicOp::And => self.binary(BinaryOp::And, ty, old, operand),
+            AtomicOp::Or => self.binary(BinaryOp::Or, ty, old, operand),
+            AtomicOp::Xor => self.binary(BinaryOp::Xor, ty, old, operand),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Conversions, as Rust's `as` does them.
 
-use wattle_ir::{Scalar, Type};
+use wattle_ir::{Scalar, Type, eval};
 
 use crate::assemble::{Class, Value};
 use crate::emit::Emitter;
@@ -26,14 +26,7 @@ impl Emitter<'_> {
         }
         let x = self.in_register(from, x);
         match (from, to) {
-            (Type::Bool, _) => {
-                let one = match to {
-                    Type::F32 => 1.0f32.to_raw(),
-                    Type::F64 => 1.0f64.to_raw(),
-                    _ => 1,
-                };
-                self.select(to, x, Value::Constant(to, one), Value::Constant(to, 0))
-            }
+            (Type::Bool, _) => self.select(to, x, Value::Constant(to, eval::one(to)), Value::Constant(to, 0)),
             // The verifier refuses it.
             (_, Type::Bool) => self.compare(wattle_ir::BinaryOp::Ne, from, x, Value::Constant(from, 0)),
             (Type::F32, Type::F64) => self.op("cvt.f64.f32", class, &[x]),
@@ -73,7 +66,7 @@ impl Emitter<'_> {
                 let whole = self.op("min.s32", class, &[whole, bound(most)]);
                 self.op("max.s32", class, &[whole, bound(least)])
             }
-            _ => whole,
+            Type::Bool | Type::U32 | Type::I32 | Type::U64 | Type::I64 | Type::F32 | Type::F64 => whole,
         };
         if from == Type::F32 && to.size() <= 4 {
             return whole;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_ir::fault::Sites;
 use wattle_ir::plain_name;
-use wattle_ir::{Builtin, Expr, ExprId, Kernel, Param, ParamKind, SharedLen, SlotId, Type};
+use wattle_ir::{Builtin, ExprId, Kernel, Param, ParamKind, SharedLen, SlotId, Type};
 use wattle_memory::Lowering;
 
 use crate::assemble::{Assembler, Class, Section, Value, ins};
@@ -52,10 +52,7 @@ pub fn emit(kernel: &Kernel, target: &Target) -> Result<Module, Lacking> {
         let (site, most) = (kernel.site, MOST_PARAMETER_BYTES);
         return Err(Lacking::Parameters { kernel: kernel.name.clone(), site, bytes, most });
     }
-    let read = kernel.exprs.iter().filter_map(|expr| match expr {
-        Expr::Slot(slot) => Some(*slot),
-        _ => None,
-    });
+    let read = kernel.exprs.iter().filter_map(|expr| expr.parts().slot.copied());
     let mut emitter = Emitter {
         asm: Assembler::new(),
         kernel,

@@ -1,9 +1,9 @@
 //! Expressions.
 
-use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, Type, UnaryOp};
+use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, TernaryOp, Type, TypeKind, UnaryOp};
 
 use crate::assemble::{Class, Value, ins};
-use crate::emit::Emitter;
+use crate::emit::{Emitter, memory_type};
 use crate::layout::Argument;
 use crate::unroll::folded;
 
@@ -19,10 +19,9 @@ pub fn int_type(ty: Type) -> &'static str {
 
 /// The type that instructions on numbers name.
 pub fn number_type(ty: Type) -> &'static str {
-    match ty {
-        Type::F32 => "f32",
-        Type::F64 => "f64",
-        _ => int_type(ty),
+    match ty.kind() {
+        TypeKind::Float => memory_type(ty),
+        TypeKind::Bool | TypeKind::Unsigned | TypeKind::Signed => int_type(ty),
     }
 }
 
@@ -66,9 +65,11 @@ impl Emitter<'_> {
                 let (x, y) = (self.value(x), self.value(y));
                 folded(op, x, y).unwrap_or_else(|| self.binary(op, from, x, y))
             }
-            Expr::Fma(x, y, z) => {
+            Expr::Ternary(op, x, y, z) => {
                 let operands = [x, y, z].map(|id| self.value(id));
-                self.op(&format!("fma.rn.{}", number_type(ty)), Class::of(ty), &operands)
+                match op {
+                    TernaryOp::Fma => self.op(&format!("fma.rn.{}", number_type(ty)), Class::of(ty), &operands),
+                }
             }
             Expr::Select(condition, x, y) => {
                 let [condition, x, y] = [condition, x, y].map(|id| self.value(id));
@@ -152,7 +153,7 @@ impl Emitter<'_> {
             Type::U16 => self.op("and.b32", Class::Word, &[x, Value::word(0xffff)]),
             Type::I8 => self.op("cvt.s32.s8", Class::Word, &[x]),
             Type::I16 => self.op("cvt.s32.s16", Class::Word, &[x]),
-            _ => x,
+            Type::Bool | Type::U32 | Type::I32 | Type::U64 | Type::I64 | Type::F32 | Type::F64 => x,
         }
     }
 
@@ -261,6 +262,8 @@ impl Emitter<'_> {
                 let result = self.op(&format!("{name}{low}.{}", int_type(ty)), class, &[x, y]);
                 self.wrapped(ty, result)
             }
+            // Kernels have it on 32 and 64 bits alone.
+            BinaryOp::MulHi => self.op(&format!("mul.hi.{}", int_type(ty)), class, &[x, y]),
             BinaryOp::Div => self.op(&format!("div.rn.{}", number_type(ty)), class, &[x, y]),
             // Of floats the one that is a number, and -0.0 is less than +0.0 (PTX ISA 8.8, 9.7.3.11 "min").
             BinaryOp::Min => self.op(&format!("min.{}", number_type(ty)), class, &[x, y]),

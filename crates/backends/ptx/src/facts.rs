@@ -1,6 +1,7 @@
 //! What is known of indices where code stands: conditions that have been asked on the way there, so that a check which
 //! cannot fail is left out.
 
+use rustc_hash::FxHashSet;
 use wattle_ir::{BinaryOp, Expr, ExprId, Kernel, Place, SlotId, Stmt, Type};
 
 use crate::emit::Emitter;
@@ -52,31 +53,17 @@ pub fn same(kernel: &Kernel, x: ExprId, y: ExprId) -> bool {
 
 /// Whether the expression reads the slot.
 fn reads(kernel: &Kernel, id: ExprId, slot: SlotId) -> bool {
-    match kernel.exprs[id.index()] {
-        Expr::Slot(read) => read == slot,
-        Expr::Unary(_, x) | Expr::Cast(_, x) | Expr::Bits(_, x) => reads(kernel, x, slot),
-        Expr::Binary(_, x, y) => reads(kernel, x, slot) || reads(kernel, y, slot),
-        Expr::Fma(x, y, z) | Expr::Select(x, y, z) => [x, y, z].into_iter().any(|id| reads(kernel, id, slot)),
-        Expr::Const(_) | Expr::Param(_) | Expr::Extent(..) | Expr::Builtin(..) => false,
-    }
-}
-
-/// The slot that a statement sets by itself.
-pub fn assigned(stmt: &Stmt) -> Option<SlotId> {
-    match *stmt {
-        Stmt::Assign { slot, .. } => Some(slot),
-        Stmt::Divide { dst, .. }
-        | Stmt::Load { dst, .. }
-        | Stmt::AtomicLoad { dst, .. }
-        | Stmt::AtomicUpdate { dst, .. }
-        | Stmt::CompareExchange { dst, .. } => Some(dst),
-        _ => None,
-    }
+    let (mut seen, mut found) = (FxHashSet::default(), false);
+    kernel.walk_expr(id, &mut |id, expr| {
+        found |= expr.parts().slot == Some(&slot);
+        !found && seen.insert(id)
+    });
+    found
 }
 
 /// Whether a block never comes to its end.
 pub fn leaves(block: &[Stmt]) -> bool {
-    matches!(block.last(), Some(Stmt::Break(_) | Stmt::Continue(_) | Stmt::Return))
+    block.last().is_some_and(|last| last.jump().is_some())
 }
 
 impl Emitter<'_> {
@@ -119,10 +106,10 @@ impl Emitter<'_> {
     /// The slots that are set in the block may have other values from here on.
     pub(crate) fn forget_all(&mut self, block: &[Stmt]) {
         for stmt in block {
-            if let Some(slot) = assigned(stmt) {
+            if let Some(slot) = stmt.assigned() {
                 self.forget(slot);
             }
-            stmt.blocks().into_iter().for_each(|block| self.forget_all(block));
+            stmt.blocks().for_each(|block| self.forget_all(block));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Control flow: PTX has branches and no structure, so that every exit is one.
 
 use rustc_hash::FxHashMap;
+use wattle_ir::visit::Jump;
 use wattle_ir::{ExprId, Label, Site, Stmt};
 
 use crate::Lacking;
@@ -73,13 +74,12 @@ impl Emitter<'_> {
         self.define_reports();
     }
 
-    /// Where an exit goes, if the statement is one.
-    fn exit_of(&mut self, stmt: &Stmt) -> Option<Target> {
-        match stmt {
-            Stmt::Break(label) => self.flow.labels.get(label).map(|(end, _)| *end),
-            Stmt::Continue(label) => self.flow.labels.get(label).and_then(|(_, continues)| *continues),
-            Stmt::Return => Some(self.end_target()),
-            _ => None,
+    /// Where a jump goes.
+    fn target_of(&mut self, jump: Jump) -> Option<Target> {
+        match jump {
+            Jump::Break(label) => self.flow.labels.get(&label).map(|(end, _)| *end),
+            Jump::Continue(label) => self.flow.labels.get(&label).and_then(|(_, continues)| *continues),
+            Jump::Return => Some(self.end_target()),
         }
     }
 
@@ -100,7 +100,7 @@ impl Emitter<'_> {
         // An exit is a branch under the predicate.
         for (block, other, not, holds) in [(then, otherwise, "", false), (otherwise, then, "!", true)] {
             if let [exit] = block
-                && let Some(to) = self.exit_of(exit)
+                && let Some(to) = exit.jump().and_then(|jump| self.target_of(jump))
             {
                 ins!(self, "@{not}{condition} bra {to}");
                 return self.block_where(asked, holds, other);
@@ -211,20 +211,20 @@ impl Emitter<'_> {
     }
 
     pub(crate) fn break_from(&mut self, label: Label) {
-        self.exit(&Stmt::Break(label));
+        self.exit(Jump::Break(label));
     }
 
     pub(crate) fn continue_at(&mut self, label: Label) {
-        self.exit(&Stmt::Continue(label));
+        self.exit(Jump::Continue(label));
     }
 
     pub(crate) fn end_thread(&mut self) {
-        self.exit(&Stmt::Return);
+        self.exit(Jump::Return);
     }
 
-    fn exit(&mut self, exit: &Stmt) {
+    fn exit(&mut self, jump: Jump) {
         // The verifier has seen that there is somewhere to go.
-        let to = match self.exit_of(exit) {
+        let to = match self.target_of(jump) {
             Some(to) => to,
             None => self.end_target(),
         };

@@ -6,7 +6,6 @@ use wattle_ir::{BinaryOp, Expr, ExprId, Kernel, Label, SlotId, Stmt, Type};
 use crate::Lacking;
 use crate::assemble::Value;
 use crate::emit::Emitter;
-use crate::facts::assigned;
 
 /// The most statements that an unrolled loop becomes, those of unrolled loops within it counted as often as they stand.
 const MOST_STATEMENTS: u64 = 1024;
@@ -70,7 +69,7 @@ fn weight(kernel: &Kernel, block: &[Stmt]) -> u64 {
     for stmt in block {
         let own: u64 = match counted(kernel, before, stmt) {
             Some(inner) => weight(kernel, inner.body).saturating_mul(u64::from(inner.to.saturating_sub(inner.from))),
-            None => stmt.blocks().into_iter().fold(0, |sum, block| sum.saturating_add(weight(kernel, block))),
+            None => stmt.blocks().fold(0, |sum, block| sum.saturating_add(weight(kernel, block))),
         };
         sum = sum.saturating_add(own).saturating_add(1);
         before = Some(stmt);
@@ -80,7 +79,7 @@ fn weight(kernel: &Kernel, block: &[Stmt]) -> u64 {
 
 /// Whether something in the block sets the slot.
 fn assigns(block: &[Stmt], slot: SlotId) -> bool {
-    block.iter().any(|stmt| assigned(stmt) == Some(slot) || stmt.blocks().into_iter().any(|block| assigns(block, slot)))
+    block.iter().any(|stmt| stmt.assigned() == Some(slot) || stmt.blocks().any(|block| assigns(block, slot)))
 }
 
 /// Visits every statement with the slots that count unrolled turns around it.

@@ -3,7 +3,8 @@
 mod tools;
 
 use wattle_ir::{
-    BinaryOp, DivOp, Expr, ExprId, Kernel, Param, ParamId, ParamKind, Site, Slot, SlotId, Stmt, Type, UnaryOp,
+    BinaryOp, DivOp, Expr, ExprId, Kernel, Param, ParamId, ParamKind, Precision, Site, Slot, SlotId, Stmt, TernaryOp,
+    Type, UnaryOp,
 };
 use wattle_ptx::Target;
 
@@ -53,9 +54,10 @@ fn all_types() -> impl Iterator<Item = Type> {
 
 #[test]
 fn unary() {
-    use UnaryOp::*;
     let mut table = String::new();
-    for op in [Neg, Not, Abs, Sqrt, Floor, Ceil, IsNan, CountOnes, LeadingZeros, TrailingZeros] {
+    // The others are replaced before code is made of them.
+    let own = |op: &&UnaryOp| op.precision() != Precision::Bounded && **op != UnaryOp::Round;
+    for &op in UnaryOp::ALL.iter().filter(own) {
         for ty in all_types() {
             let Some(result) = op.result(ty) else { continue };
             table += &format!("{} {ty}: {}\n", op.name(), computed([ty, ty], result, Expr::Unary(op, X)));
@@ -68,7 +70,7 @@ fn unary() {
 fn binary() {
     use BinaryOp::*;
     let mut table = String::new();
-    for op in [Add, Sub, Mul, Div, Min, Max, And, Or, Xor, Shl, Shr, Eq, Ne, Lt, Le, Gt, Ge] {
+    for &op in BinaryOp::ALL.iter().filter(|op| op.precision() != Precision::Bounded) {
         for ty in all_types() {
             let right = if matches!(op, Shl | Shr) { Type::U32 } else { ty };
             let Some(result) = op.result(ty, right) else { continue };
@@ -82,8 +84,11 @@ fn binary() {
 #[test]
 fn ternary() {
     let mut table = String::new();
-    for ty in [Type::F32, Type::F64] {
-        table += &format!("fma {ty}: {}\n", computed([ty, ty], ty, Expr::Fma(X, Y, X)));
+    for &op in TernaryOp::ALL {
+        for ty in all_types() {
+            let Some(result) = op.result(ty, ty, ty) else { continue };
+            table += &format!("{} {ty}: {}\n", op.name(), computed([ty, ty], result, Expr::Ternary(op, X, Y, X)));
+        }
     }
     for ty in all_types() {
         table += &format!("select {ty}: {}\n", computed([Type::Bool, ty], ty, Expr::Select(X, Y, Y)));

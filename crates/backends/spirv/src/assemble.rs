@@ -9,7 +9,7 @@ use rspirv::spirv::{
     StorageClass, Word,
 };
 use rustc_hash::FxHashMap;
-use wattle_ir::Type;
+use wattle_ir::{Type, TypeKind};
 
 /// What a type is made of.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -20,6 +20,8 @@ enum Shape {
     Float(u32),
     Vector(Word, u32),
     Array(Word, Word),
+    /// `{ part, part }`: what has two results.
+    Pair(Word),
     /// `{ element[] }`, laid out for a storage buffer.
     Buffer(Word),
     Pointer(StorageClass, Word),
@@ -91,6 +93,7 @@ impl Assembler {
             Shape::Bool => (Op::TypeBool, vec![]),
             Shape::Int(width) => (Op::TypeInt, vec![Operand::LiteralBit32(*width), Operand::LiteralBit32(0)]),
             Shape::Float(width) => (Op::TypeFloat, vec![Operand::LiteralBit32(*width)]),
+            Shape::Pair(part) => (Op::TypeStruct, vec![Operand::IdRef(*part), Operand::IdRef(*part)]),
             Shape::Vector(element, count) => {
                 (Op::TypeVector, vec![Operand::IdRef(*element), Operand::LiteralBit32(*count)])
             }
@@ -120,11 +123,10 @@ impl Assembler {
 
     /// The type of a value. Integers are unsigned all: operations tell what is signed.
     pub fn ty(&mut self, ty: Type) -> Word {
-        self.shape(match ty {
-            Type::Bool => Shape::Bool,
-            Type::F32 => Shape::Float(32),
-            Type::F64 => Shape::Float(64),
-            int => Shape::Int(int.size() as u32 * 8),
+        self.shape(match ty.kind() {
+            TypeKind::Bool => Shape::Bool,
+            TypeKind::Float => Shape::Float(ty.bits()),
+            TypeKind::Unsigned | TypeKind::Signed => Shape::Int(ty.bits()),
         })
     }
 
@@ -134,6 +136,10 @@ impl Assembler {
 
     pub fn vector(&mut self, element: Word, count: u32) -> Word {
         self.shape(Shape::Vector(element, count))
+    }
+
+    pub fn pair(&mut self, part: Word) -> Word {
+        self.shape(Shape::Pair(part))
     }
 
     pub fn array(&mut self, element: Word, len: Word) -> Word {

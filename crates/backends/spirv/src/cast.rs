@@ -1,7 +1,7 @@
 //! Conversions, as Rust's `as` does them.
 
 use rspirv::spirv::{Op, Word};
-use wattle_ir::{Scalar, Type};
+use wattle_ir::{Scalar, Type, eval};
 
 use crate::emit::Emitter;
 
@@ -17,12 +17,7 @@ impl Emitter<'_> {
         match (from, to) {
             _ if from == to => x,
             (Type::Bool, _) => {
-                let one = match to {
-                    Type::F32 => 1.0f32.to_raw(),
-                    Type::F64 => 1.0f64.to_raw(),
-                    _ => 1,
-                };
-                let (one, zero) = (self.asm.constant(to, one), self.asm.constant(to, 0));
+                let (one, zero) = (self.asm.constant(to, eval::one(to)), self.asm.constant(to, 0));
                 self.asm.of(Op::Select, of, &[x, one, zero])
             }
             (_, Type::Bool) => {
@@ -62,14 +57,8 @@ impl Emitter<'_> {
         let (of, float) = (self.asm.ty(to), self.asm.ty(from));
         let bits = to.size() as u32 * 8;
         // The bounds are powers of two, or zero, and so are exact.
-        let power = |exponent: u32| match from {
-            Type::F32 => 2.0f32.powi(exponent as i32),
-            _ => 2.0f64.powi(exponent as i32) as f32,
-        };
-        let constant = |value: f32| match from {
-            Type::F32 => value.to_raw(),
-            _ => f64::from(value).to_raw(),
-        };
+        let power = |exponent: u32| 2.0f32.powi(exponent as i32);
+        let constant = |value: f32| eval::cast(Type::F32, from, value.to_raw());
         let all = u64::MAX >> (64 - bits);
         let (least, least_raw, beyond, greatest_raw) = if to.is_signed() {
             (-power(bits - 1), 1u64 << (bits - 1), power(bits - 1), all >> 1)

@@ -1,7 +1,7 @@
 //! Finds out what a device lacks, before anything is built.
 
 use rustc_hash::FxHashSet;
-use wattle_ir::{AtomicOp, Expr, ExprId, Kernel, ParamKind, Place, Site, Stmt, Type};
+use wattle_ir::{AtomicOp, Kernel, ParamKind, Place, Site, Stmt, Type};
 use wattle_memory::Scope;
 
 use crate::features::{Features, Lacking};
@@ -17,17 +17,6 @@ pub fn types_of(kernel: &Kernel) -> FxHashSet<Type> {
         ParamKind::Scalar(ty) | ParamKind::View { element: ty, .. } => ty,
     }));
     used
-}
-
-/// The place and source line of an atomic operation.
-pub fn atomic_place(stmt: &Stmt) -> Option<(Place, Site)> {
-    match *stmt {
-        Stmt::AtomicLoad { place, site, .. }
-        | Stmt::AtomicStore { place, site, .. }
-        | Stmt::AtomicUpdate { place, site, .. }
-        | Stmt::CompareExchange { place, site, .. } => Some((place, site)),
-        _ => None,
-    }
 }
 
 /// The feature that a type needs and the device lacks.
@@ -86,7 +75,7 @@ fn check_stmt(kernel: &Kernel, features: &Features, types: &[Type], stmt: &Stmt,
     for ty in touched(kernel, types, stmt) {
         check_type(kernel, features, ty, at)?;
     }
-    let Some((place, site)) = atomic_place(stmt) else { return Ok(()) };
+    let Some(place) = stmt.atomic_place() else { return Ok(()) };
     let ty = kernel.element_of(place);
     let (has, feature) = match place {
         Place::Param(_) => (features.buffer_int64_atomics, "shaderBufferInt64Atomics"),
@@ -102,72 +91,20 @@ fn check_stmt(kernel: &Kernel, features: &Features, types: &[Type], stmt: &Stmt,
         return Ok(());
     }
     let (kernel, device) = (kernel.name.clone(), features.device.clone());
-    Err(Lacking::Atomic { kernel, site, ty, feature, device })
+    Err(Lacking::Atomic { kernel, site: at, ty, feature, device })
 }
 
-/// The types that a statement touches itself, without those within it.
+/// The types that a statement touches itself, without those nested in it.
 fn touched(kernel: &Kernel, types: &[Type], stmt: &Stmt) -> Vec<Type> {
-    let mut found = Vec::new();
-    let mut seen = FxHashSet::default();
-    for id in operands(stmt) {
-        collect(kernel, types, id, &mut seen, &mut found);
+    let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
+    for id in stmt.operands() {
+        kernel.walk_expr(*id, &mut |id, _| {
+            let is_new = seen.insert(id);
+            found.extend(is_new.then(|| types[id.index()]));
+            is_new
+        });
     }
-    let slot = |slot: wattle_ir::SlotId| kernel.slots[slot.index()].ty;
-    match stmt {
-        Stmt::Assign { slot: dst, .. } | Stmt::Divide { dst, .. } => found.push(slot(*dst)),
-        Stmt::Load { place, .. }
-        | Stmt::LoadLanes { place, .. }
-        | Stmt::Store { place, .. }
-        | Stmt::AtomicLoad { place, .. }
-        | Stmt::AtomicStore { place, .. }
-        | Stmt::AtomicUpdate { place, .. }
-        | Stmt::CompareExchange { place, .. } => found.push(kernel.element_of(*place)),
-        _ => {}
-    }
+    found.extend(stmt.place().map(|place| kernel.element_of(place)));
+    found.extend(stmt.assigned().map(|slot| kernel.slots[slot.index()].ty));
     found
-}
-
-fn collect(kernel: &Kernel, types: &[Type], id: ExprId, seen: &mut FxHashSet<ExprId>, found: &mut Vec<Type>) {
-    if !seen.insert(id) {
-        return;
-    }
-    found.push(types[id.index()]);
-    match kernel.exprs[id.index()] {
-        Expr::Unary(_, x) | Expr::Cast(_, x) | Expr::Bits(_, x) => collect(kernel, types, x, seen, found),
-        Expr::Binary(_, x, y) => {
-            for id in [x, y] {
-                collect(kernel, types, id, seen, found);
-            }
-        }
-        Expr::Fma(x, y, z) | Expr::Select(x, y, z) => {
-            for id in [x, y, z] {
-                collect(kernel, types, id, seen, found);
-            }
-        }
-        Expr::Const(_) | Expr::Slot(_) | Expr::Param(_) | Expr::Extent(..) | Expr::Builtin(..) => {}
-    }
-}
-
-fn operands(stmt: &Stmt) -> Vec<ExprId> {
-    match stmt {
-        Stmt::Assign { value, .. } => vec![*value],
-        Stmt::Divide { left, right, .. } => vec![*left, *right],
-        Stmt::Load { index, .. } | Stmt::AtomicLoad { index, .. } => index.clone(),
-        Stmt::LoadLanes { index, .. } => vec![*index],
-        Stmt::Store { index, value, .. } | Stmt::AtomicStore { index, value, .. } => {
-            index.iter().copied().chain([*value]).collect()
-        }
-        Stmt::AtomicUpdate { index, operand, .. } => index.iter().copied().chain([*operand]).collect(),
-        Stmt::CompareExchange { index, expected, desired, .. } => {
-            index.iter().copied().chain([*expected, *desired]).collect()
-        }
-        Stmt::If { condition, .. } | Stmt::Assert { condition, .. } => vec![*condition],
-        Stmt::Fence { .. }
-        | Stmt::Barrier { .. }
-        | Stmt::Loop { .. }
-        | Stmt::Block { .. }
-        | Stmt::Break(_)
-        | Stmt::Continue(_)
-        | Stmt::Return => Vec::new(),
-    }
 }

@@ -5,7 +5,7 @@ use rspirv::spirv::{Capability, ExecutionMode, Op, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_ir::fault::Sites;
 use wattle_ir::{AtomicOp, ExprId, Kernel, Place, SlotId, Stmt, Type};
-use wattle_memory::{Lowering, ReadOrder, Target, UpdateOrder, WriteOrder};
+use wattle_memory::{Lowering, Target};
 
 use crate::assemble::Assembler;
 use crate::control;
@@ -103,27 +103,19 @@ pub fn emit(kernel: &Kernel, features: &Features) -> Result<Module, Lacking> {
 /// Whether a loop without a bound reads what another block may write.
 fn waits(block: &[Stmt], looped: bool) -> bool {
     block.iter().any(|stmt| {
-        let reads = match stmt {
-            Stmt::Load { place, .. } | Stmt::LoadLanes { place, .. } => matches!(place, Place::Param(_)),
-            stmt => crate::check::atomic_place(stmt).is_some_and(|(place, _)| matches!(place, Place::Param(_))),
-        };
+        let plain_store = matches!(stmt, Stmt::Store { .. });
+        let reads = !plain_store && matches!(stmt.place(), Some(Place::Param(_)));
         let looped = looped || matches!(stmt, Stmt::Loop { bounded: false, .. });
-        (reads && looped) || stmt.blocks().into_iter().any(|block| waits(block, looped))
+        (reads && looped) || stmt.blocks().any(|block| waits(block, looped))
     })
 }
 
 /// Whether an order stands in a loop.
 fn orders_in_loops(block: &[Stmt], looped: bool) -> bool {
     block.iter().any(|stmt| {
-        let ordered = match stmt {
-            Stmt::Fence { .. } => true,
-            Stmt::AtomicLoad { order, .. } => *order != ReadOrder::Relaxed,
-            Stmt::AtomicStore { order, .. } => *order != WriteOrder::Relaxed,
-            Stmt::AtomicUpdate { order, .. } | Stmt::CompareExchange { order, .. } => *order != UpdateOrder::Relaxed,
-            _ => false,
-        };
+        let ordered = stmt.parts().order.is_some_and(|order| !order.is_relaxed());
         let looped = looped || matches!(stmt, Stmt::Loop { .. });
-        (ordered && looped) || stmt.blocks().into_iter().any(|block| orders_in_loops(block, looped))
+        (ordered && looped) || stmt.blocks().any(|block| orders_in_loops(block, looped))
     })
 }
 
@@ -153,20 +145,17 @@ fn capabilities(asm: &mut Assembler, kernel: &Kernel, features: &Features, added
         asm.capability(capability);
     }
     let used = crate::check::types_of(kernel);
-    let int8 = [Type::U8, Type::I8];
-    let int16 = [Type::U16, Type::I16];
-    let int64 = [Type::U64, Type::I64];
     for ty in &used {
         match ty {
-            ty if int8.contains(ty) => {
+            Type::U8 | Type::I8 => {
                 asm.capability(Capability::Int8);
                 asm.capability(Capability::StorageBuffer8BitAccess);
             }
-            ty if int16.contains(ty) => {
+            Type::U16 | Type::I16 => {
                 asm.capability(Capability::Int16);
                 asm.capability(Capability::StorageBuffer16BitAccess);
             }
-            ty if int64.contains(ty) => asm.capability(Capability::Int64),
+            Type::U64 | Type::I64 => asm.capability(Capability::Int64),
             Type::F64 => {
                 asm.capability(Capability::Float64);
                 // Floats are hidden as integers.
@@ -174,11 +163,11 @@ fn capabilities(asm: &mut Assembler, kernel: &Kernel, features: &Features, added
                     asm.capability(Capability::Int64);
                 }
             }
-            _ => {}
+            Type::Bool | Type::U32 | Type::I32 | Type::F32 => {}
         }
     }
     kernel.walk(&mut |stmt| {
-        if let Some((place, _)) = crate::check::atomic_place(stmt)
+        if let Some(place) = stmt.atomic_place()
             && kernel.element_of(place).size() == 8
             && !added.contains(&place)
         {

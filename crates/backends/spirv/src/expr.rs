@@ -2,7 +2,7 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Decoration, GlslStd450Op, Op, Word};
-use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, Type, UnaryOp};
+use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, TernaryOp, Type, UnaryOp};
 
 use crate::emit::Emitter;
 use crate::layout::{ArgumentWord, SpecConstant};
@@ -31,12 +31,16 @@ impl Emitter<'_> {
                 let (x, y) = (self.value(x), self.value(y));
                 self.binary(op, from, x, y)
             }
-            Expr::Fma(x, y, z) => {
+            Expr::Ternary(op, x, y, z) => {
                 let operands = [x, y, z].map(|id| self.value(id));
                 let of = self.asm.ty(ty);
-                let fused = self.asm.extended(GlslStd450Op::Fma, of, &operands);
-                self.asm.decorate(fused, Decoration::NoContraction, &[]);
-                fused
+                match op {
+                    TernaryOp::Fma => {
+                        let fused = self.asm.extended(GlslStd450Op::Fma, of, &operands);
+                        self.asm.decorate(fused, Decoration::NoContraction, &[]);
+                        fused
+                    }
+                }
             }
             Expr::Select(condition, x, y) => {
                 let [condition, x, y] = [condition, x, y].map(|id| self.value(id));
@@ -233,6 +237,8 @@ impl Emitter<'_> {
                 let first = if float { self.prefers(op, ty, first, x, y) } else { first };
                 self.select(ty, first, x, y)
             }
+            BinaryOp::MulHi if ty.size() < 8 => self.full_product(x, y).1,
+            BinaryOp::MulHi => self.high_product(x, y),
             BinaryOp::Pow => self.asm.extended(GlslStd450Op::Pow, of, &[x, y]),
             BinaryOp::And if ty == Type::Bool => self.asm.of(Op::LogicalAnd, of, &[x, y]),
             BinaryOp::Or if ty == Type::Bool => self.asm.of(Op::LogicalOr, of, &[x, y]),
@@ -291,6 +297,41 @@ impl Emitter<'_> {
         let mut part =
             |at| self.asm.op(Op::CompositeExtract, word, vec![Operand::IdRef(both), Operand::LiteralBit32(at)]);
         (part(0), part(1))
+    }
+
+    /// The low and the high half of the product of two words.
+    fn full_product(&mut self, x: Word, y: Word) -> (Word, Word) {
+        let word = self.asm.u32();
+        let both = self.asm.pair(word);
+        let product = self.asm.of(Op::UMulExtended, both, &[x, y]);
+        let mut half =
+            |at| self.asm.op(Op::CompositeExtract, word, vec![Operand::IdRef(product), Operand::LiteralBit32(at)]);
+        (half(0), half(1))
+    }
+
+    /// The high half of the product of two numbers of 64 bits, from those of their halves: not every driver has an
+    /// extended product of 64 bits.
+    fn high_product(&mut self, x: Word, y: Word) -> Word {
+        let (of, half) = (self.asm.ty(Type::U64), self.asm.constant(Type::U32, 32));
+        let half = self.resize(Type::U32, Type::U64, half);
+        let [(x_low, x_high), (y_low, y_high)] = [x, y].map(|number| {
+            let (low, high) = self.halves(number);
+            (self.resize(Type::U32, Type::U64, low), self.resize(Type::U32, Type::U64, high))
+        });
+        // No sum here is beyond 64 bits: a product of halves leaves room for two halves more.
+        let lowest = self.asm.of(Op::IMul, of, &[x_low, y_low]);
+        let carried = self.asm.of(Op::ShiftRightLogical, of, &[lowest, half]);
+        let middle = self.asm.of(Op::IMul, of, &[x_high, y_low]);
+        let middle = self.asm.of(Op::IAdd, of, &[middle, carried]);
+        let (middle_low, middle_high) = self.halves(middle);
+        let (middle_low, middle_high) =
+            (self.resize(Type::U32, Type::U64, middle_low), self.resize(Type::U32, Type::U64, middle_high));
+        let other = self.asm.of(Op::IMul, of, &[x_low, y_high]);
+        let other = self.asm.of(Op::IAdd, of, &[other, middle_low]);
+        let other = self.asm.of(Op::ShiftRightLogical, of, &[other, half]);
+        let highest = self.asm.of(Op::IMul, of, &[x_high, y_high]);
+        let highest = self.asm.of(Op::IAdd, of, &[highest, middle_high]);
+        self.asm.of(Op::IAdd, of, &[highest, other])
     }
 
     fn count_ones(&mut self, ty: Type, x: Word) -> Word {

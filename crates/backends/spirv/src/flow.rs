@@ -14,6 +14,7 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{LoopControl, Op, SelectionControl, Word};
 use wattle_ir::fault::Fault;
+use wattle_ir::visit::Jump;
 use wattle_ir::{ExprId, Label, Site, Stmt, Type};
 
 use crate::Lacking;
@@ -66,19 +67,18 @@ impl Construct {
 fn leaves(block: &[Stmt], label: Option<Label>, inside: &mut Vec<Label>) -> bool {
     block.iter().any(|stmt| {
         let goes = |to: Label| label.map_or(!inside.contains(&to), |label| label == to);
-        match stmt {
-            Stmt::Break(to) | Stmt::Continue(to) => return goes(*to),
-            Stmt::Return => return label.is_none(),
-            _ => {}
+        match stmt.jump() {
+            Some(Jump::Break(to) | Jump::Continue(to)) => return goes(to),
+            Some(Jump::Return) => return label.is_none(),
+            None => {}
         }
-        let own = match stmt {
-            // A loop without a bound looks whether it shall stop, and then the thread ends.
-            Stmt::Loop { bounded: false, .. } if label.is_none() => return true,
-            Stmt::Loop { label, .. } | Stmt::Block { label, .. } => Some(*label),
-            _ => None,
-        };
+        // A loop without a bound looks whether it shall stop, and then the thread ends.
+        if label.is_none() && matches!(stmt, Stmt::Loop { bounded: false, .. }) {
+            return true;
+        }
+        let own = stmt.parts().label;
         inside.extend(own);
-        let found = stmt.blocks().into_iter().any(|block| leaves(block, label, inside));
+        let found = stmt.blocks().any(|block| leaves(block, label, inside));
         if own.is_some() {
             inside.pop();
         }

@@ -3,11 +3,12 @@
 use std::marker::PhantomData;
 
 use wattle_memory::{Scope, marker};
+use wattle_operations::operations;
 
 use super::Builder;
 use crate::{
-    BinaryOp, Const, DivOp, Element, Expr, ExprId, Float, Int, Scalar, Signed, Site, SlotId, Stmt, Type, UnaryOp, eval,
-    worker,
+    BinaryOp, Const, DivOp, Element, Expr, ExprId, Float, Int, Scalar, Signed, Site, SlotId, Stmt, TernaryOp, Type,
+    UnaryOp, Word, eval, worker,
 };
 
 /// An expression of type `T` in the kernel that is being built.
@@ -200,6 +201,15 @@ impl<'b, T: Scalar> Val<'b, T> {
         builder.val(Expr::Binary(op, self.id, other.id))
     }
 
+    fn ternary<U: Scalar>(self, op: TernaryOp, second: Self, third: Self) -> Val<'b, U> {
+        let builder = self.builder;
+        let constant = |value: Self| builder.constant(value.id).map(|constant| constant.raw);
+        match (constant(self), constant(second), constant(third)) {
+            (Some(x), Some(y), Some(z)) => builder.lit(U::from_raw(eval::ternary(op, T::TYPE, x, y, z))),
+            _ => builder.val(Expr::Ternary(op, self.id, second.id, third.id)),
+        }
+    }
+
     /// Conversion, as Rust's `as` does it.
     pub fn cast<U: Scalar>(self) -> Val<'b, U> {
         if T::TYPE == U::TYPE {
@@ -308,34 +318,49 @@ impl Builder {
     }
 }
 
-macro_rules! math {
-    ($($bound:ident: $($name:ident $op:ident -> $out:ty),+;)+) => {$(
-        impl<'b, T: $bound> Val<'b, T> {$(
-            #[doc = concat!("`", stringify!($name), "`, see [`UnaryOp::", stringify!($op), "`].")]
-            pub fn $name(self) -> Val<'b, $out> {
-                self.unary(UnaryOp::$op)
+/// The type of a result in the builder.
+macro_rules! built {
+    (Self) => { Val<'b, T> };
+    ($of:ident) => { Val<'b, $of> };
+}
+
+/// A method of numbers that kernels write as one; operators are functions of the builder.
+macro_rules! method {
+    (op $($rest:tt)*) => {};
+    (fn $(#[$doc:meta])* $class:ident $apply:ident($op:expr) $method:ident($($y:ident),*) -> $out:ident) => {
+        impl<'b, T: $class> Val<'b, T> {
+            $(#[$doc])*
+            pub fn $method(self, $($y: Self),*) -> built!($out) {
+                self.$apply($op, $($y),*)
             }
-        )+}
-    )+};
+        }
+    };
 }
-math! {
-    Signed: abs Abs -> T;
-    Float: sqrt Sqrt -> T, rsqrt Rsqrt -> T, exp Exp -> T, ln Ln -> T, sin Sin -> T, cos Cos -> T, tanh Tanh -> T,
-        floor Floor -> T, ceil Ceil -> T, round Round -> T, is_nan IsNan -> bool;
-    Int: count_ones CountOnes -> u32, leading_zeros LeadingZeros -> u32, trailing_zeros TrailingZeros -> u32;
+
+macro_rules! methods {
+    ($($arity:ident {$(
+        $(#[$doc:meta])* $how:ident $class:ident $op:ident $text:literal
+        $method:ident($x:ident $(, $y:ident $(: $of:ident)?)*) -> $out:ident, $precision:ident {$($meaning:tt)+}
+    )+})+) => {
+        $($(method!($how $(#[$doc])* $class $arity(operation!($arity $op)) $method($($y),*) -> $out);)+)+
+    };
 }
+
+/// The operation of that name, by its number of operands.
+macro_rules! operation {
+    (unary $op:ident) => {
+        UnaryOp::$op
+    };
+    (binary $op:ident) => {
+        BinaryOp::$op
+    };
+    (ternary $op:ident) => {
+        TernaryOp::$op
+    };
+}
+operations!(methods);
 
 impl<'b, T: Element> Val<'b, T> {
-    /// The lesser.
-    pub fn min(self, other: Self) -> Self {
-        self.binary(BinaryOp::Min, other)
-    }
-
-    /// The greater.
-    pub fn max(self, other: Self) -> Self {
-        self.binary(BinaryOp::Max, other)
-    }
-
     /// `self.max(low).min(high)`.
     pub fn clamp(self, low: Self, high: Self) -> Self {
         self.max(low).min(high)
@@ -343,21 +368,6 @@ impl<'b, T: Element> Val<'b, T> {
 }
 
 impl<'b, T: Float> Val<'b, T> {
-    /// Power.
-    pub fn pow(self, exponent: Self) -> Self {
-        self.binary(BinaryOp::Pow, exponent)
-    }
-
-    /// `self * factor + addend`, rounded once.
-    pub fn fma(self, factor: Self, addend: Self) -> Self {
-        let builder = self.builder;
-        let constant = |value: Self| builder.constant(value.id).map(|constant| constant.raw);
-        match (constant(self), constant(factor), constant(addend)) {
-            (Some(x), Some(y), Some(z)) => builder.lit(T::from_raw(eval::fma(T::TYPE, x, y, z))),
-            _ => builder.val(Expr::Fma(self.id, factor.id, addend.id)),
-        }
-    }
-
     /// The bits as an integer.
     pub fn to_bits(self) -> Val<'b, T::Bits> {
         self.reinterpret()

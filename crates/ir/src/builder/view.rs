@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use wattle_memory::{FenceOrder, ForLoad, ForRmw, ForStore, Scope, marker};
+use wattle_operations::atomics;
 
 use super::{Array, Builder, Extents, Get, IrValue, Set, Val, Variable};
 use crate::{AtomicInt, AtomicOp, AtomicScalar, Dim, Element, Index, Place, Rank, Site, Stmt};
@@ -271,54 +272,26 @@ where
 }
 
 macro_rules! updates {
-    ($($bound:ident: $($(#[$meta:meta])* $name:ident $with:ident $op:ident),+;)+) => {$(
-        impl<'b, T: AtomicScalar, const D: usize> Atomic<'b, T, D>
+    ($($(#[$meta:meta])* $bound:ident $op:ident $name:ident $with:ident $host:ident($old:ident, $operand:ident)
+        {$($meaning:tt)+})+) => {$(
+        impl<'b, T: $bound, const D: usize> Atomic<'b, T, D>
         where
             Dim<D>: Rank,
-        {$(
+        {
             $(#[$meta])*
             /// Gives the old value. Relaxed at device scope.
             #[track_caller]
-            pub fn $name(&self, index: At<'b, D>, operand: Val<'b, T>) -> Val<'b, T>
-            where
-                T: $bound,
-            {
-                self.update::<marker::Relaxed>(AtomicOp::$op, index, operand, Scope::Device)
+            pub fn $name(&self, index: At<'b, D>, $operand: Val<'b, T>) -> Val<'b, T> {
+                self.update::<marker::Relaxed>(AtomicOp::$op, index, $operand, Scope::Device)
             }
 
             $(#[$meta])*
             /// Gives the old value.
             #[track_caller]
-            pub fn $with<O: ForRmw>(&self, index: At<'b, D>, operand: Val<'b, T>, scope: Scope, _: O) -> Val<'b, T>
-            where
-                T: $bound,
-            {
-                self.update::<O>(AtomicOp::$op, index, operand, scope)
+            pub fn $with<O: ForRmw>(&self, index: At<'b, D>, $operand: Val<'b, T>, scope: Scope, _: O) -> Val<'b, T> {
+                self.update::<O>(AtomicOp::$op, index, $operand, scope)
             }
-        )+}
+        }
     )+};
 }
-updates! {
-    AtomicScalar:
-        /// Stores.
-        exchange exchange_with Exchange,
-        /// Adds.
-        fetch_add fetch_add_with Add;
-    AtomicInt:
-        /// Subtracts.
-        fetch_sub fetch_sub_with Sub,
-        /// Leaves the lesser.
-        fetch_min fetch_min_with Min,
-        /// Leaves the greater.
-        fetch_max fetch_max_with Max,
-        /// Bitwise and.
-        fetch_and fetch_and_with And,
-        /// Bitwise or.
-        fetch_or fetch_or_with Or,
-        /// Bitwise exclusive or.
-        fetch_xor fetch_xor_with Xor,
-        /// Adds 1, or leaves 0 at the bound.
-        fetch_inc fetch_inc_with Inc,
-        /// Subtracts 1, or leaves the bound at 0.
-        fetch_dec fetch_dec_with Dec;
-}
+atomics!(updates);

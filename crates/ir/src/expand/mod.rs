@@ -26,14 +26,14 @@ mod simple;
 mod template;
 mod term;
 mod trig;
-mod walk;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 pub(crate) use constant::FOUR_BY_PI_WORDS;
 
-use crate::{BinaryOp, Expr, ExprId, Kernel, ParamKind, Type, UnaryOp};
+use crate::visit::walk_mut;
+use crate::{BinaryOp, Expr, ExprId, Kernel, Stmt, TernaryOp, Type, UnaryOp};
 use setup::Setups;
 use template::Template;
 
@@ -56,7 +56,7 @@ pub enum Function {
     Round,
     /// [`BinaryOp::Pow`].
     Pow,
-    /// [`Expr::Fma`].
+    /// [`TernaryOp::Fma`].
     Fma,
     /// [`BinaryOp::Div`].
     Div,
@@ -92,7 +92,7 @@ impl Function {
             Expr::Unary(UnaryOp::Tanh, x) => (Function::Tanh, x),
             Expr::Unary(UnaryOp::Round, x) => (Function::Round, x),
             Expr::Binary(BinaryOp::Pow, x, _) => (Function::Pow, x),
-            Expr::Fma(x, _, _) => (Function::Fma, x),
+            Expr::Ternary(TernaryOp::Fma, x, ..) => (Function::Fma, x),
             Expr::Binary(BinaryOp::Div, x, _) => (Function::Div, x),
             Expr::Unary(UnaryOp::Sqrt, x) => (Function::Sqrt, x),
             _ => return None,
@@ -112,10 +112,10 @@ impl Function {
 /// operands near 1. What stands for them corrects that, so these operators remain in the new kernel, which must not be
 /// expanded again.
 pub fn expand<'k>(kernel: &'k Kernel, lacks: &dyn Fn(Function, Type) -> bool) -> Cow<'k, Kernel> {
-    let types = types(kernel);
+    let types = kernel.expr_types();
     let lacking = |expr: &Expr| {
         let (function, operand) = Function::of(expr)?;
-        let ty = types.get(operand.index()).copied().flatten()?;
+        let ty = types.get(operand.index()).copied()?;
         (ty.is_float() && lacks(function, ty)).then_some((function, ty))
     };
     if kernel.exprs.iter().all(|expr| lacking(expr).is_none()) {
@@ -128,11 +128,8 @@ pub fn expand<'k>(kernel: &'k Kernel, lacks: &dyn Fn(Function, Type) -> bool) ->
     let mut ids = Vec::with_capacity(kernel.exprs.len());
     for expr in &kernel.exprs {
         let mut expr_here = *expr;
-        let mut operands = Vec::new();
-        walk::operands(&mut expr_here, &mut |id| {
-            *id = renamed(&ids, *id);
-            operands.push(*id);
-        });
+        expr_here.operands_mut().for_each(|id| *id = renamed(&ids, *id));
+        let operands: Vec<ExprId> = expr_here.operands().copied().collect();
         ids.push(match lacking(expr) {
             Some((function, ty)) => templates
                 .entry((function, ty))
@@ -142,7 +139,7 @@ pub fn expand<'k>(kernel: &'k Kernel, lacks: &dyn Fn(Function, Type) -> bool) ->
         });
     }
     let mut expanded = Kernel { exprs: arena.exprs, ..kernel.clone() };
-    walk::uses(&mut expanded.body, &mut |id| *id = renamed(&ids, *id));
+    rename(&mut expanded.body, &ids);
     setups.insert(&mut expanded);
     drop_unused(&mut expanded);
     Cow::Owned(expanded)
@@ -153,26 +150,9 @@ fn renamed(ids: &[ExprId], id: ExprId) -> ExprId {
     ids.get(id.index()).copied().unwrap_or(id)
 }
 
-/// The types of the expressions; none where the kernel is not one that the verifier accepts.
-fn types(kernel: &Kernel) -> Vec<Option<Type>> {
-    let mut types: Vec<Option<Type>> = Vec::with_capacity(kernel.exprs.len());
-    for expr in &kernel.exprs {
-        let ty = |id: ExprId| types.get(id.index()).copied().flatten();
-        types.push(match *expr {
-            Expr::Const(constant) => Some(constant.ty),
-            Expr::Slot(slot) => kernel.slots.get(slot.index()).map(|slot| slot.ty),
-            Expr::Param(param) => match kernel.params.get(param.index()).map(|param| param.kind) {
-                Some(ParamKind::Scalar(ty)) => Some(ty),
-                _ => None,
-            },
-            Expr::Extent(..) | Expr::Builtin(..) => Some(Type::U32),
-            Expr::Unary(op, x) => ty(x).and_then(|x| op.result(x)),
-            Expr::Binary(op, x, y) => ty(x).zip(ty(y)).and_then(|(x, y)| op.result(x, y)),
-            Expr::Fma(x, ..) | Expr::Select(_, x, _) => ty(x),
-            Expr::Cast(to, _) | Expr::Bits(to, _) => Some(to),
-        });
-    }
-    types
+/// Gives the expressions that statements use their new names.
+fn rename(block: &mut [Stmt], ids: &[ExprId]) {
+    walk_mut(block, &mut |stmt| stmt.operands_mut().for_each(|id| *id = renamed(ids, *id)));
 }
 
 /// Expressions, none of them twice.
@@ -207,20 +187,20 @@ fn drop_unused(kernel: &mut Kernel) {
             *used = true;
         }
     };
-    walk::uses(&mut kernel.body, &mut |id| mark(&mut used, *id));
-    for (number, expr) in kernel.exprs.iter_mut().enumerate().rev() {
+    kernel.walk(&mut |stmt| stmt.operands().for_each(|id| mark(&mut used, *id)));
+    for (number, expr) in kernel.exprs.iter().enumerate().rev() {
         if used[number] {
-            walk::operands(expr, &mut |id| mark(&mut used, *id));
+            expr.operands().for_each(|id| mark(&mut used, *id));
         }
     }
     let (mut kept, mut ids) = (Vec::new(), Vec::with_capacity(used.len()));
     for (&(mut expr), used) in kernel.exprs.iter().zip(used) {
         ids.push(ExprId(kept.len() as u32));
         if used {
-            walk::operands(&mut expr, &mut |id| *id = renamed(&ids, *id));
+            expr.operands_mut().for_each(|id| *id = renamed(&ids, *id));
             kept.push(expr);
         }
     }
-    walk::uses(&mut kernel.body, &mut |id| *id = renamed(&ids, *id));
+    rename(&mut kernel.body, &ids);
     kernel.exprs = kept;
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::walk;
-use crate::{Expr, ExprId, Kernel, Slot, Stmt};
+use crate::visit::{walk, walk_mut};
+use crate::{ExprId, Kernel, Slot, Stmt};
 
 /// Statements that set slots, for each expansion that reads them.
 pub(super) struct Setups {
@@ -45,18 +45,19 @@ impl Setups {
         }
         let own = kernel.slots.len();
         for Setup { body, first_slot } in &mut self.all {
-            walk::assigned(body, &mut |slot| slot.0 += *first_slot);
+            walk_mut(body, &mut |stmt| {
+                if let Some(slot) = stmt.parts_mut().slot {
+                    slot.0 += *first_slot;
+                }
+            });
         }
         let mut needs: Vec<BTreeSet<usize>> = Vec::with_capacity(kernel.exprs.len());
-        for &(mut expr) in &kernel.exprs {
-            let mut here = BTreeSet::new();
-            match expr {
-                Expr::Slot(slot) if slot.index() >= own => {
-                    let number = self.all.partition_point(|setup| setup.first_slot as usize <= slot.index()) - 1;
-                    walk::uses(&mut self.all[number].body, &mut |id| here.extend(of(&needs, id)));
-                    here.insert(number);
-                }
-                _ => walk::operands(&mut expr, &mut |id| here.extend(of(&needs, id))),
+        for expr in &kernel.exprs {
+            let mut here: BTreeSet<usize> = expr.operands().flat_map(|id| of(&needs, id)).copied().collect();
+            if let Some(slot) = expr.parts().slot.filter(|slot| slot.index() >= own) {
+                let number = self.all.partition_point(|setup| setup.first_slot as usize <= slot.index()) - 1;
+                walk(&self.all[number].body, &mut |stmt| here.extend(stmt.operands().flat_map(|id| of(&needs, id))));
+                here.insert(number);
             }
             needs.push(here);
         }
@@ -72,10 +73,9 @@ fn of<'n>(needs: &'n [BTreeSet<usize>], id: &ExprId) -> impl Iterator<Item = &'n
 
 fn insert(block: &mut Vec<Stmt>, needs: &[BTreeSet<usize>], all: &[Setup]) {
     for mut stmt in std::mem::take(block) {
-        let mut needed = BTreeSet::new();
-        walk::own_uses(&mut stmt, &mut |id| needed.extend(of(needs, id)));
-        block.extend(needed.into_iter().flat_map(|number: usize| all[number].body.iter().cloned()));
-        walk::blocks(&mut stmt).into_iter().for_each(|inner| insert(inner, needs, all));
+        let needed: BTreeSet<usize> = stmt.operands().flat_map(|id| of(needs, id)).copied().collect();
+        block.extend(needed.into_iter().flat_map(|number| all[number].body.iter().cloned()));
+        stmt.blocks_mut().for_each(|inner| insert(inner, needs, all));
         block.push(stmt);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::setup::Setups;
 use super::term::{Real, Term};
-use super::{Arena, Exact, Function, div, exp, fma, ln, pow, renamed, simple, trig, walk};
+use super::{Arena, Exact, Function, div, exp, fma, ln, pow, rename, renamed, simple, trig};
 use crate::builder::Builder;
 use crate::{Expr, ExprId, Kernel, ParamId, Site, SlotId, Type};
 
@@ -17,7 +17,16 @@ impl Template {
     pub(super) fn new(function: Function, ty: Type, exact: Exact) -> Template {
         match ty {
             Type::F32 => Template::of::<f32>(function, exact),
-            _ => Template::of::<f64>(function, exact),
+            Type::F64 => Template::of::<f64>(function, exact),
+            Type::Bool
+            | Type::U8
+            | Type::I8
+            | Type::U16
+            | Type::I16
+            | Type::U32
+            | Type::I32
+            | Type::U64
+            | Type::I64 => unreachable!("functions of floats alone are lacking"),
         }
     }
 
@@ -58,11 +67,11 @@ impl Template {
                 Expr::Slot(SlotId(number)) => {
                     *number += *first_slot.get_or_insert_with(|| {
                         let mut body = self.kernel.body.clone();
-                        walk::uses(&mut body, &mut |id| *id = renamed(&ids, *id));
+                        rename(&mut body, &ids);
                         setups.add(body, &self.kernel.slots)
                     });
                 }
-                other => walk::operands(other, &mut |id| *id = renamed(&ids, *id)),
+                other => other.operands_mut().for_each(|id| *id = renamed(&ids, *id)),
             }
             ids.push(arena.intern(expr));
         }

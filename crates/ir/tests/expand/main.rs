@@ -13,8 +13,8 @@ use std::rc::Rc;
 
 use wattle_ir::Function::{self, *};
 use wattle_ir::{
-    BinaryOp, Expr, ExprId, Kernel, Param, ParamId, ParamKind, Scalar, Site, Slot, SlotId, Stmt, Type, UnaryOp, eval,
-    expand, verify,
+    BinaryOp, Expr, ExprId, Kernel, Param, ParamId, ParamKind, Scalar, Site, Slot, SlotId, Stmt, TernaryOp, Type,
+    UnaryOp, eval, expand, verify,
 };
 
 const AT: Site = Site { file: "kernel.rs", line: 1, column: 1 };
@@ -33,7 +33,7 @@ fn applying(function: Function, ty: Type) -> Kernel {
         Tanh => unary(UnaryOp::Tanh),
         Round => unary(UnaryOp::Round),
         Pow => Expr::Binary(BinaryOp::Pow, x, y),
-        Fma => Expr::Fma(x, y, z),
+        Fma => Expr::Ternary(TernaryOp::Fma, x, y, z),
         Div => Expr::Binary(BinaryOp::Div, x, y),
         Sqrt => unary(UnaryOp::Sqrt),
     };
@@ -66,7 +66,7 @@ fn types(kernel: &Kernel) -> Vec<Type> {
             },
             Expr::Unary(op, x) => op.result(ty(x)).unwrap(),
             Expr::Binary(op, x, y) => op.result(ty(x), ty(y)).unwrap(),
-            Expr::Fma(x, ..) | Expr::Select(_, x, _) => ty(x),
+            Expr::Ternary(_, x, ..) | Expr::Select(_, x, _) => ty(x),
             Expr::Cast(to, _) | Expr::Bits(to, _) => to,
             Expr::Slot(slot) => kernel.slots[slot.index()].ty,
             Expr::Extent(..) | Expr::Builtin(..) => panic!("{expr:?}"),
@@ -144,7 +144,7 @@ fn steps(kernel: &Kernel, block: &[Stmt], done: &mut [bool]) -> Vec<Step> {
             match (is_needed, kernel.exprs[number]) {
                 (true, Expr::Unary(_, x) | Expr::Cast(_, x) | Expr::Bits(_, x)) => need(x),
                 (true, Expr::Binary(_, x, y)) => [x, y].into_iter().for_each(need),
-                (true, Expr::Fma(x, y, z) | Expr::Select(x, y, z)) => [x, y, z].into_iter().for_each(need),
+                (true, Expr::Ternary(_, x, y, z) | Expr::Select(x, y, z)) => [x, y, z].into_iter().for_each(need),
                 _ => {}
             }
         }
@@ -206,7 +206,7 @@ impl Expanded {
         println!("{function:?} of {ty}, {target:?}: {} expressions", types.len());
         // What an operator works on is the type of its first operand.
         let first = |expr: &Expr| match *expr {
-            Expr::Unary(_, x) | Expr::Binary(_, x, _) | Expr::Fma(x, ..) | Expr::Cast(_, x) => types[x.index()],
+            Expr::Unary(_, x) | Expr::Binary(_, x, _) | Expr::Ternary(_, x, ..) | Expr::Cast(_, x) => types[x.index()],
             _ => Type::Bool,
         };
         let exprs: Vec<_> = kernel.exprs.iter().zip(&types).map(|(expr, ty)| (*expr, first(expr), *ty)).collect();
@@ -255,7 +255,7 @@ impl Expanded {
                 let rough = self.errors.as_mut().filter(|_| op == BinaryOp::Div);
                 flush(result, rough.map_or(exact, |errors| errors.add(ty, &[input(x), input(y)], exact)))
             }
-            Expr::Fma(x, y, z) => eval::fma(ty, value(x), value(y), value(z)),
+            Expr::Ternary(op, x, y, z) => eval::ternary(op, ty, value(x), value(y), value(z)),
             Expr::Select(condition, x, y) => value(if value(condition) != 0 { x } else { y }),
             Expr::Cast(to, x) => eval::cast(ty, to, value(x)),
             Expr::Bits(_, x) => value(x),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use wattle_ir::Function::*;
 use wattle_ir::{
     Access, AtomicOp, BinaryOp, Const, DivOp, Expr, ExprId, Function, Kernel, Label, LocalArray, LocalId, Param,
-    ParamId, ParamKind, Place, Slot, SlotId, Stmt, Type, UnaryOp, expand, verify,
+    ParamId, ParamKind, Place, Slot, SlotId, Stmt, TernaryOp, Type, UnaryOp, expand, verify,
 };
 use wattle_memory::{ReadOrder, Scope, UpdateOrder, WriteOrder};
 
@@ -115,7 +115,8 @@ fn nothing_is_there_twice_or_unused() {
     let both = expand(&everywhere(&both), &|_, _| true).exprs.len();
     assert!(both < alone + 20, "{both} against {alone}");
     // Functions of functions.
-    let nested = [sine, Expr::Unary(UnaryOp::Exp, ExprId(2)), Expr::Fma(ExprId(0), ExprId(2), ExprId(3))];
+    let nested =
+        [sine, Expr::Unary(UnaryOp::Exp, ExprId(2)), Expr::Ternary(TernaryOp::Fma, ExprId(0), ExprId(2), ExprId(3))];
     let nested = expand(&everywhere(&nested), &|_, _| true).into_owned();
     assert_eq!(verify(&nested), Ok(()));
     assert!(nested.exprs.iter().all(|expr| Function::of(expr).is_none()));
@@ -150,7 +151,7 @@ fn setups(block: &[Stmt]) -> usize {
     assert!(!block.last().is_some_and(is_setup), "a setup for nothing");
     let here = block.iter().filter(|stmt| is_setup(stmt)).count();
     let others = block.iter().filter(|stmt| !is_setup(stmt));
-    here + others.flat_map(|stmt| stmt.blocks()).map(setups).sum::<usize>()
+    here + others.flat_map(|stmt| stmt.blocks()).map(|block| setups(block)).sum::<usize>()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use syn::{Error, Result};
 
-use super::names::{ELSEWHERE, MATH, SHARED};
+use super::names::{ELSEWHERE, SHARED, math};
 use super::{Parser, error};
 use crate::ast::{Expr, ExprKind};
 use crate::names::is_method;
@@ -17,8 +17,8 @@ impl Parser {
                  (pass it to device functions by value)",
             );
         }
-        if let Some((_, arguments)) = MATH.iter().find(|(known, _)| *known == name) {
-            if call.args.len() != *arguments {
+        if let Some(arguments) = math(&name) {
+            if call.args.len() != arguments {
                 let message = format!("`{name}` takes {arguments} arguments here, besides what it is called on");
                 return error(&call.method, &message);
             }

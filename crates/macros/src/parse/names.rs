@@ -1,29 +1,30 @@
 //! The methods that kernels know, and those that they know under another name.
 
-/// Methods that are mathematical functions, with the number of their arguments.
-pub const MATH: [(&str, usize); 21] = [
-    ("abs", 0),
-    ("min", 1),
-    ("max", 1),
-    ("clamp", 2),
-    ("sqrt", 0),
-    ("rsqrt", 0),
-    ("exp", 0),
-    ("ln", 0),
-    ("sin", 0),
-    ("cos", 0),
-    ("tanh", 0),
-    ("pow", 1),
-    ("fma", 2),
-    ("floor", 0),
-    ("ceil", 0),
-    ("round", 0),
-    ("is_nan", 0),
-    ("count_ones", 0),
-    ("leading_zeros", 0),
-    ("trailing_zeros", 0),
-    ("to_bits", 0),
-];
+use wattle_operations::operations;
+
+macro_rules! rows {
+    ($($arity:ident {$(
+        $(#[$doc:meta])* $how:ident $class:ident $op:ident $text:literal
+        $method:ident($x:ident $(, $y:ident $(: $of:ident)?)*) -> $out:ident, $precision:ident {$($meaning:tt)+}
+    )+})+) => {
+        &[$($((stringify!($how), stringify!($method), &[$(stringify!($y)),*]),)+)+]
+    };
+}
+
+/// The operations of the table: how kernels write them, the method, and its arguments.
+const OPERATIONS: &[(&str, &str, &[&str])] = operations!(rows);
+
+/// How many arguments a method of numbers has, if it is one.
+pub fn math(name: &str) -> Option<usize> {
+    match name {
+        "clamp" => Some(2),
+        "to_bits" => Some(0),
+        _ => {
+            let known = OPERATIONS.iter().find(|(how, known, _)| *how == "fn" && *known == name);
+            known.map(|(_, _, arguments)| arguments.len())
+        }
+    }
+}
 
 pub const SHARED: [&str; 4] = ["shared", "shared_atomic", "shared_at_launch", "shared_atomic_at_launch"];
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use wattle_ir::{Access, Expr, ExprId, Kernel, Label, ParamKind, Place, Stmt};
+use wattle_ir::{Access, ExprId, Kernel, Label, ParamKind, Place, Stmt};
 
 /// The loops, bounded or not, whose exit depends on memory that several threads use.
 pub(crate) fn exits_on_memory(kernel: &Kernel) -> HashSet<Label> {
@@ -39,24 +39,12 @@ struct Flow<'k> {
 impl Flow<'_> {
     fn depends(&self, id: ExprId) -> bool {
         // A graph of shared expressions has more paths than expressions.
-        let (mut open, mut seen) = (vec![id], HashSet::new());
-        while let Some(id) = open.pop() {
-            if !seen.insert(id) {
-                continue;
-            }
-            match self.kernel.exprs.get(id.index()) {
-                Some(&Expr::Slot(slot)) => {
-                    if self.slots.get(slot.index()).copied().unwrap_or(true) {
-                        return true;
-                    }
-                }
-                Some(&(Expr::Unary(_, x) | Expr::Cast(_, x) | Expr::Bits(_, x))) => open.push(x),
-                Some(&Expr::Binary(_, x, y)) => open.extend([x, y]),
-                Some(&(Expr::Fma(x, y, z) | Expr::Select(x, y, z))) => open.extend([x, y, z]),
-                Some(Expr::Const(_) | Expr::Param(_) | Expr::Extent(..) | Expr::Builtin(..)) | None => {}
-            }
-        }
-        false
+        let (mut seen, mut depends) = (HashSet::new(), false);
+        self.kernel.walk_expr(id, &mut |id, expr| {
+            depends |= expr.parts().slot.is_some_and(|slot| self.slots.get(slot.index()).copied().unwrap_or(true));
+            !depends && seen.insert(id)
+        });
+        depends
     }
 
     fn any(&self, ids: &[ExprId]) -> bool {

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use wattle_ir::{Expr, ExprId, Kernel, Label, MAX_RANK, ParamKind, Place, SharedLen, Site, SlotId, Stmt, Type};
+use wattle_ir::{Expr, ExprId, Kernel, Label, MAX_RANK, ParamKind, Place, SharedLen, Site, Stmt, Type};
 
 use crate::program::{Access, AccessKind, Calc, CalcOp, Instr, Local, Op, Operand};
 use crate::{Program, ahead, exits, live};
@@ -53,9 +53,9 @@ struct Open {
 impl<'k> Lowering<'k> {
     /// `kernel` is verified, so every reference holds; where one would not, 0 takes its place.
     pub fn new(kernel: &'k Kernel) -> Self {
-        let mut lowering = Lowering {
+        Lowering {
             kernel,
-            types: Vec::with_capacity(kernel.exprs.len()),
+            types: kernel.expr_types(),
             code: Vec::new(),
             sites: Vec::new(),
             calcs: Vec::new(),
@@ -72,12 +72,7 @@ impl<'k> Lowering<'k> {
             first_calc: 0,
             values: HashMap::new(),
             labels: Vec::new(),
-        };
-        for expr in &kernel.exprs {
-            let ty = lowering.type_of(expr);
-            lowering.types.push(ty);
         }
-        lowering
     }
 
     pub fn program(mut self, kernel: Arc<Kernel>) -> Program {
@@ -109,28 +104,6 @@ impl<'k> Lowering<'k> {
         program
     }
 
-    fn type_of(&self, expr: &Expr) -> Type {
-        let ty = |id: ExprId| self.types.get(id.index()).copied().unwrap_or(Type::U32);
-        match *expr {
-            Expr::Const(constant) => constant.ty,
-            Expr::Slot(slot) => self.slot_type(slot),
-            Expr::Param(id) => match self.kernel.params.get(id.index()).map(|param| param.kind) {
-                Some(ParamKind::Scalar(ty)) => ty,
-                _ => Type::U32,
-            },
-            Expr::Extent(..) | Expr::Builtin(..) => Type::U32,
-            Expr::Unary(op, x) => op.result(ty(x)).unwrap_or(Type::U32),
-            Expr::Binary(op, x, y) => op.result(ty(x), ty(y)).unwrap_or(Type::U32),
-            Expr::Fma(x, ..) => ty(x),
-            Expr::Select(_, x, _) => ty(x),
-            Expr::Cast(to, _) | Expr::Bits(to, _) => to,
-        }
-    }
-
-    fn slot_type(&self, slot: SlotId) -> Type {
-        self.kernel.slots.get(slot.index()).map_or(Type::U32, |slot| slot.ty)
-    }
-
     fn ty(&self, id: ExprId) -> Type {
         self.types.get(id.index()).copied().unwrap_or(Type::U32)
     }
@@ -159,20 +132,12 @@ impl<'k> Lowering<'k> {
     /// The steps that compute `root`, appended to those of the current statement, and where the result then is.
     fn value(&mut self, root: ExprId) -> Operand {
         // Expressions refer only to earlier ones, so the order of their numbers is an order of computing.
-        let (mut needed, mut stack) = (Vec::new(), vec![root]);
-        let mut visited = HashSet::new();
-        while let Some(id) = stack.pop() {
-            if self.values.contains_key(&id) || !visited.insert(id) {
-                continue;
-            }
-            needed.push(id);
-            match self.kernel.exprs.get(id.index()) {
-                Some(&(Expr::Unary(_, x) | Expr::Cast(_, x) | Expr::Bits(_, x))) => stack.push(x),
-                Some(&Expr::Binary(_, x, y)) => stack.extend([x, y]),
-                Some(&(Expr::Fma(x, y, z) | Expr::Select(x, y, z))) => stack.extend([x, y, z]),
-                _ => {}
-            }
-        }
+        let (mut needed, mut visited) = (Vec::new(), HashSet::new());
+        self.kernel.walk_expr(root, &mut |id, _| {
+            let is_new = !self.values.contains_key(&id) && visited.insert(id);
+            needed.extend(is_new.then_some(id));
+            is_new
+        });
         needed.sort_unstable();
         for id in needed {
             let operand = self.step(id);
@@ -198,7 +163,7 @@ impl<'k> Lowering<'k> {
             Expr::Bits(_, x) => return self.known(x),
             Expr::Unary(op, x) => CalcOp::Unary(op, self.ty(x), self.known(x)),
             Expr::Binary(op, x, y) => CalcOp::Binary(op, self.ty(x), self.known(x), self.known(y)),
-            Expr::Fma(x, y, z) => CalcOp::Fma(self.ty(x), self.known(x), self.known(y), self.known(z)),
+            Expr::Ternary(op, x, y, z) => CalcOp::Ternary(op, self.ty(x), self.known(x), self.known(y), self.known(z)),
             Expr::Select(x, y, z) => CalcOp::Select(self.known(x), self.known(y), self.known(z)),
             Expr::Cast(to, x) if to == self.ty(x) => return self.known(x),
             Expr::Cast(to, x) => CalcOp::Cast(self.ty(x), to, self.known(x)),
@@ -392,24 +357,5 @@ impl<'k> Lowering<'k> {
 
 /// Whether a barrier stands in a block, at any depth.
 fn has_barrier(block: &[Stmt]) -> bool {
-    block.iter().any(|stmt| match stmt {
-        Stmt::Barrier { .. } => true,
-        Stmt::If { then, otherwise, .. } => has_barrier(then) || has_barrier(otherwise),
-        Stmt::Loop { body, continuing, .. } => has_barrier(body) || has_barrier(continuing),
-        Stmt::Block { body, .. } => has_barrier(body),
-        Stmt::Assign { .. }
-        | Stmt::Divide { .. }
-        | Stmt::Load { .. }
-        | Stmt::LoadLanes { .. }
-        | Stmt::Store { .. }
-        | Stmt::AtomicLoad { .. }
-        | Stmt::AtomicStore { .. }
-        | Stmt::AtomicUpdate { .. }
-        | Stmt::CompareExchange { .. }
-        | Stmt::Fence { .. }
-        | Stmt::Break(_)
-        | Stmt::Continue(_)
-        | Stmt::Return
-        | Stmt::Assert { .. } => false,
-    })
+    block.iter().any(|stmt| matches!(stmt, Stmt::Barrier { .. }) || stmt.blocks().any(|block| has_barrier(block)))
 }

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use wattle_ir::{
-    AtomicOp, BinaryOp, Builtin, DivOp, Kernel, Label, LocalId, MAX_RANK, Place, SharedLen, Site, Type, UnaryOp,
-    VerifyError, verify,
+    AtomicOp, BinaryOp, Builtin, DivOp, Kernel, Label, LocalId, MAX_RANK, Place, SharedLen, Site, TernaryOp, Type,
+    UnaryOp, VerifyError, verify,
 };
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
@@ -80,7 +80,7 @@ pub(crate) struct Calc {
 pub(crate) enum CalcOp {
     Unary(UnaryOp, Type, Operand),
     Binary(BinaryOp, Type, Operand, Operand),
-    Fma(Type, Operand, Operand, Operand),
+    Ternary(TernaryOp, Type, Operand, Operand, Operand),
     Select(Operand, Operand, Operand),
     Cast(Type, Type, Operand),
 }
@@ -162,7 +162,7 @@ impl CalcOp {
         match *self {
             CalcOp::Unary(_, _, x) | CalcOp::Cast(_, _, x) => vec![x],
             CalcOp::Binary(_, _, x, y) => vec![x, y],
-            CalcOp::Fma(_, x, y, z) | CalcOp::Select(x, y, z) => vec![x, y, z],
+            CalcOp::Ternary(_, _, x, y, z) | CalcOp::Select(x, y, z) => vec![x, y, z],
         }
     }
 }

@@ -272,7 +272,9 @@ impl<V: Value> Thread<V> {
         match calc.op {
             CalcOp::Unary(op, ty, x) => get(x).unary(|x| eval::unary(op, ty, x)),
             CalcOp::Binary(op, ty, x, y) => get(x).binary(get(y), |x, y| eval::binary(op, ty, x, y)),
-            CalcOp::Fma(ty, x, y, z) => get(x).ternary(get(y), get(z), |x, y, z| eval::fma(ty, x, y, z)),
+            CalcOp::Ternary(op, ty, x, y, z) => {
+                get(x).ternary(get(y), get(z), |x, y, z| eval::ternary(op, ty, x, y, z))
+            }
             CalcOp::Select(condition, x, y) => get(condition).select(|| get(x), || get(y)),
             CalcOp::Cast(from, to, x) => get(x).unary(|x| eval::cast(from, to, x)),
         }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Build, DATA, FLAGS, MATRIX, Run, at, local, site, somewhere};
-use wattle_ir::{AtomicOp, BinaryOp, Builtin, DivOp, Expr, ExprId, LocalId, SlotId, Stmt, Type, UnaryOp};
+use wattle_ir::{AtomicOp, BinaryOp, Builtin, DivOp, Expr, ExprId, LocalId, SlotId, Stmt, TernaryOp, Type, UnaryOp};
 use wattle_machine::Deferred::{Known, Pending};
 use wattle_machine::{Deferred, Fault, Request};
 use wattle_memory::{Scope, UpdateOrder, WriteOrder};
@@ -35,7 +35,7 @@ fn a_value_is_pending_where_any_operand_is() {
     let wide = build.expr(Expr::Cast(Type::U64, x));
     let choice = build.binary(BinaryOp::Ne, x, one);
     let mut fma = |x, y, z| {
-        let sum = build.expr(Expr::Fma(x, y, z));
+        let sum = build.expr(Expr::Ternary(TernaryOp::Fma, x, y, z));
         build.expr(Expr::Bits(Type::U32, sum))
     };
     let fmas = [fma(float, half, half), fma(half, float, half), fma(half, half, float), fma(half, half, half)];

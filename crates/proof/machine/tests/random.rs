@@ -73,9 +73,9 @@ impl Walker<'_> {
                 let ((ty, x), (right, y)) = (self.typed(x, known), self.typed(y, known));
                 (op.result(ty, right).unwrap(), eval::binary(op, ty, x, y))
             }
-            Expr::Fma(x, y, z) => {
+            Expr::Ternary(op, x, y, z) => {
                 let ((ty, x), (_, y), (_, z)) = (self.typed(x, known), self.typed(y, known), self.typed(z, known));
-                (ty, eval::fma(ty, x, y, z))
+                (ty, eval::ternary(op, ty, x, y, z))
             }
             Expr::Select(condition, x, y) => {
                 let (x, y) = (self.typed(x, known), self.typed(y, known));

@@ -20,7 +20,7 @@ pub mod stop;
 
 pub use event::{Classes, Event, EventId, Kind, Label, LocationId, ThreadId};
 pub use graph::Graph;
-pub use lowering::{Lowered, Lowering, NoScope, Target, UnknownTarget, ptx_fence_name, ptx_scope_name};
+pub use lowering::{Lowered, Lowering, NoScope, Steps, Target, UnknownTarget, ptx_fence_name, ptx_scope_name};
 pub use models::{Analysis, Broken, Model, UnknownModel};
 pub use order::{
     Expansion, FenceOrder, ForFence, ForLoad, ForRmw, ForStore, LoadOrder, Order, ReadOrder, RmwOrder, StoreOrder,

@@ -44,30 +44,109 @@ impl Target {
     /// The targets that the command shows side by side.
     pub const ALL: [Target; 4] = [Target::Portable, Target::Ptx { sm: 90 }, Target::Vulkan, Target::Host];
 
-    /// The model that says what the lowered program can do.
-    pub fn model(self) -> Model {
+    /// What the target is.
+    const fn rules(self) -> Rules {
         match self {
-            Target::Portable => Model::Portable,
-            Target::Ptx { .. } => Model::Ptx,
-            Target::Vulkan => Model::Vulkan,
-            Target::Host => Model::Rust,
+            Target::Portable => Rules {
+                family: "portable",
+                model: Model::Portable,
+                scopes: Scopes::Kept,
+                one_sided_fences: true,
+                seq_cst: SeqCst::Fence,
+                block_is_one_thread: false,
+                shared_is_atomic: false,
+                coherent_atomics: false,
+                failed_exchange_writes: false,
+            },
+            Target::Ptx { sm } => Rules {
+                family: "ptx",
+                model: Model::Ptx,
+                scopes: Scopes::Kept,
+                one_sided_fences: sm >= 90,
+                seq_cst: SeqCst::Fence,
+                block_is_one_thread: false,
+                shared_is_atomic: false,
+                coherent_atomics: false,
+                failed_exchange_writes: true,
+            },
+            Target::Vulkan => Rules {
+                family: "vulkan",
+                model: Model::Vulkan,
+                scopes: Scopes::WidenedWithoutSystem,
+                one_sided_fences: true,
+                seq_cst: SeqCst::HiddenUpdate,
+                block_is_one_thread: false,
+                shared_is_atomic: false,
+                coherent_atomics: true,
+                failed_exchange_writes: false,
+            },
+            Target::Host => Rules {
+                family: "host",
+                model: Model::Rust,
+                scopes: Scopes::Unknown,
+                one_sided_fences: true,
+                seq_cst: SeqCst::Fence,
+                block_is_one_thread: true,
+                shared_is_atomic: true,
+                coherent_atomics: false,
+                failed_exchange_writes: false,
+            },
         }
+    }
+
+    /// The model that says what the lowered program can do.
+    pub const fn model(self) -> Model {
+        self.rules().model
     }
 
     /// The target's name, without what it is for.
-    pub fn family(self) -> &'static str {
-        match self {
-            Target::Portable => "portable",
-            Target::Ptx { .. } => "ptx",
-            Target::Vulkan => "vulkan",
-            Target::Host => "host",
-        }
+    pub const fn family(self) -> &'static str {
+        self.rules().family
     }
+}
 
-    /// Whether it has instructions that acquire or release alone. Before, a fence does both.
-    fn has_one_sided_fences(self) -> bool {
-        !matches!(self, Target::Ptx { sm } if sm < 90)
-    }
+/// What a target is: its row of the table. A new target states all of it.
+struct Rules {
+    /// The name.
+    family: &'static str,
+    /// The model that says what lowered programs can do.
+    model: Model,
+    /// What becomes of scopes.
+    scopes: Scopes,
+    /// Whether it has fences that acquire or release alone. Where it has none, a fence does both.
+    one_sided_fences: bool,
+    /// What sequentially consistent fences are.
+    seq_cst: SeqCst,
+    /// Whether a block is one thread, which sees its own accesses in order: fences of block scope are no instructions.
+    block_is_one_thread: bool,
+    /// Whether plain accesses of memory that other threads may touch are relaxed atomics, so that a racy kernel is wrong
+    /// and not undefined. Elsewhere they are weak.
+    shared_is_atomic: bool,
+    /// Whether atomics are available and visible within their scope by themselves.
+    coherent_atomics: bool,
+    /// Whether a compare-exchange that fails writes the old value back.
+    failed_exchange_writes: bool,
+}
+
+/// What becomes of scopes on a target.
+#[derive(Clone, Copy)]
+enum Scopes {
+    /// They stay what they are.
+    Kept,
+    /// The target has none: every operation is for the whole system.
+    Unknown,
+    /// There is no system scope. Block scope is widened to the device in kernels that use wider ones, since fences of
+    /// different scopes do not compose; fences of device scope do.
+    WidenedWithoutSystem,
+}
+
+/// What sequentially consistent fences are on a target.
+#[derive(Clone, Copy)]
+enum SeqCst {
+    /// One instruction.
+    Fence,
+    /// See [`Lowered::HiddenUpdate`].
+    HiddenUpdate,
 }
 
 impl fmt::Display for Target {
@@ -115,8 +194,8 @@ pub struct NoScope {
 
 fn help(target: &Target) -> &'static str {
     match target {
+        Target::Portable | Target::Ptx { .. } | Target::Host => "",
         Target::Vulkan => ": its memory model orders nothing between devices (use Scope::Device, or a CUDA device)",
-        _ => "",
     }
 }
 
@@ -139,6 +218,19 @@ pub enum Lowered {
     },
 }
 
+/// What a fence becomes: up to three steps, one after another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Steps(pub [Option<Lowered>; 3]);
+
+impl IntoIterator for Steps {
+    type Item = Lowered;
+    type IntoIter = std::iter::Flatten<std::array::IntoIter<Option<Lowered>, 3>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter().flatten()
+    }
+}
+
 /// How memory operations of one kernel are lowered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lowering {
@@ -149,7 +241,7 @@ pub struct Lowering {
 
 impl Lowering {
     /// The lowering of a kernel whose widest scope is `widest`.
-    pub fn new(target: Target, widest: Scope) -> Lowering {
+    pub const fn new(target: Target, widest: Scope) -> Lowering {
         Lowering { target, widest }
     }
 
@@ -162,39 +254,50 @@ impl Lowering {
     ///
     /// # Errors
     /// The target has no such scope.
-    pub fn level(&self, scope: Scope) -> Result<Level, NoScope> {
-        match (self.target, scope) {
-            (Target::Vulkan, Scope::System) => Err(NoScope { target: self.target, scope }),
-            // Under the Vulkan model fences of different scopes do not compose; fences of device scope do.
-            (Target::Vulkan, Scope::Block) if self.widest > Scope::Block => Ok(Level::Device),
-            // The host's orders know no scopes.
-            (Target::Host, _) => Ok(Level::System),
-            _ => Ok(scope.into()),
+    pub const fn level(&self, scope: Scope) -> Result<Level, NoScope> {
+        match (self.target.rules().scopes, scope) {
+            (Scopes::Kept, _) => Ok(Level::of(scope)),
+            (Scopes::Unknown, _) => Ok(Level::System),
+            (Scopes::WidenedWithoutSystem, Scope::System) => Err(NoScope { target: self.target, scope }),
+            (Scopes::WidenedWithoutSystem, Scope::Block) if self.uses_wider() => Ok(Level::Device),
+            (Scopes::WidenedWithoutSystem, Scope::Block | Scope::Device) => Ok(Level::of(scope)),
         }
+    }
+
+    /// Whether the kernel uses scopes wider than the block.
+    const fn uses_wider(&self) -> bool {
+        !matches!(self.widest, Scope::Block)
     }
 
     /// What a fence becomes.
     ///
     /// # Errors
     /// The target has no such scope.
-    pub fn fence(&self, order: FenceOrder, scope: Scope) -> Result<Vec<Lowered>, NoScope> {
-        // A block of the host is one thread, and a thread sees its own accesses in order.
-        if self.target == Target::Host && scope == Scope::Block {
-            return Ok(Vec::new());
+    pub const fn fence(&self, order: FenceOrder, scope: Scope) -> Result<Steps, NoScope> {
+        let rules = self.target.rules();
+        if rules.block_is_one_thread && matches!(scope, Scope::Block) {
+            return Ok(Steps([None; 3]));
         }
-        let plain = Label::fence(self.level(scope)?);
+        let plain = match self.level(scope) {
+            Ok(level) => Label::fence(level),
+            Err(error) => return Err(error),
+        };
         let both = plain.acquiring().releasing();
-        Ok(match order {
-            FenceOrder::Acquire if self.target.has_one_sided_fences() => vec![Lowered::Fence(plain.acquiring())],
-            FenceOrder::Release if self.target.has_one_sided_fences() => vec![Lowered::Fence(plain.releasing())],
-            FenceOrder::Acquire | FenceOrder::Release | FenceOrder::AcqRel => vec![Lowered::Fence(both)],
-            FenceOrder::SeqCst if self.target == Target::Vulkan => {
-                let (read, write) = (Label::atomic_read(Level::Device), Label::atomic_write(Level::Device));
-                let (read, write) = (coherent(read).acquiring(), coherent(write).releasing());
-                vec![Lowered::Fence(both), Lowered::HiddenUpdate { read, write }, Lowered::Fence(both)]
-            }
-            FenceOrder::SeqCst => vec![Lowered::Fence(plain.sequentially_consistent())],
-        })
+        let label = match order {
+            FenceOrder::Acquire if rules.one_sided_fences => plain.acquiring(),
+            FenceOrder::Release if rules.one_sided_fences => plain.releasing(),
+            FenceOrder::Acquire | FenceOrder::Release | FenceOrder::AcqRel => both,
+            FenceOrder::SeqCst => match rules.seq_cst {
+                SeqCst::Fence => plain.sequentially_consistent(),
+                SeqCst::HiddenUpdate => {
+                    let (read, write) = (Label::atomic_read(Level::Device), Label::atomic_write(Level::Device));
+                    let (read, write) = (coherent(read).acquiring(), coherent(write).releasing());
+                    let barrier = Some(Lowered::Fence(both));
+                    return Ok(Steps([barrier, Some(Lowered::HiddenUpdate { read, write }), barrier]));
+                }
+            },
+        };
+        Ok(Steps([Some(Lowered::Fence(label)), None, None]))
     }
 
     /// What a plain read becomes. `shared`: of memory that other threads may touch meanwhile.
@@ -208,9 +311,8 @@ impl Lowering {
     }
 
     fn plain(&self, label: Label, shared: bool) -> Label {
-        // `Shared` memory is relaxed atomics on the host, so that a racy kernel is wrong, not undefined. Elsewhere it is
-        // weak, and on Vulkan not private: every access to memory that others may touch is NonPrivatePointer.
-        if self.target == Target::Host && shared {
+        // On Vulkan every access to memory that others may touch is NonPrivatePointer, which labels are by default.
+        if self.target.rules().shared_is_atomic && shared {
             Label { atomic: true, level: Level::System, ..label }
         } else {
             label
@@ -247,7 +349,7 @@ impl Lowering {
     }
 
     fn atomic(&self, label: Label) -> Label {
-        if self.target == Target::Vulkan { coherent(label) } else { label }
+        if self.target.rules().coherent_atomics { coherent(label) } else { label }
     }
 
     /// What the block's barrier becomes: it orders all memory among the threads of the block.
@@ -256,18 +358,21 @@ impl Lowering {
     /// scopes that is the device: chains of availability and visibility lead through accesses, not from fence to
     /// fence, so what a device-scope fence made visible to one thread a workgroup-scope barrier would not hand on.
     pub fn barrier(&self) -> Label {
-        let wide = self.target == Target::Vulkan && self.widest > Scope::Block;
-        Label::barrier(if wide { Level::Device } else { Level::Block })
+        let level = match self.target.rules().scopes {
+            Scopes::WidenedWithoutSystem if self.uses_wider() => Level::Device,
+            Scopes::Kept | Scopes::Unknown | Scopes::WidenedWithoutSystem => Level::Block,
+        };
+        Label::barrier(level)
     }
 
     /// Whether a compare-exchange that fails writes the old value back.
     pub fn failed_exchange_writes(&self) -> bool {
-        matches!(self.target, Target::Ptx { .. })
+        self.target.rules().failed_exchange_writes
     }
 }
 
 /// Vulkan's atomics are available and visible within their scope by themselves.
-fn coherent(label: Label) -> Label {
+const fn coherent(label: Label) -> Label {
     Label { coherent: true, ..label }
 }
 
@@ -304,7 +409,7 @@ mod tests {
         let mut names = Vec::new();
         for order in [FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::SeqCst] {
             for scope in Scope::ALL {
-                for step in lowering.fence(order, scope).into_iter().flatten() {
+                for step in lowering.fence(order, scope).unwrap() {
                     let Lowered::Fence(label) = step else { continue };
                     names.extend(ptx_fence_name(&label));
                 }
@@ -332,7 +437,7 @@ mod tests {
         assert_eq!(system.level(Scope::Block), Ok(Level::Device));
         assert_eq!(Lowering::new(Target::Vulkan, Scope::Block).level(Scope::Block), Ok(Level::Block));
         let sc = Lowering::new(Target::Vulkan, Scope::Block).fence(FenceOrder::SeqCst, Scope::Block);
-        let levels = sc.into_iter().flatten().map(|step| match step {
+        let levels = sc.unwrap().into_iter().map(|step| match step {
             Lowered::Fence(label) => label.level,
             Lowered::HiddenUpdate { read, .. } => read.level,
         });

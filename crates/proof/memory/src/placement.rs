@@ -19,13 +19,20 @@ pub enum Level {
     System,
 }
 
-impl From<Scope> for Level {
-    fn from(scope: Scope) -> Level {
+impl Level {
+    /// The level that a scope names.
+    pub const fn of(scope: Scope) -> Level {
         match scope {
             Scope::Block => Level::Block,
             Scope::Device => Level::Device,
             Scope::System => Level::System,
         }
+    }
+}
+
+impl From<Scope> for Level {
+    fn from(scope: Scope) -> Level {
+        Level::of(scope)
     }
 }
 

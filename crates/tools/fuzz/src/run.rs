@@ -160,13 +160,7 @@ impl fmt::Display for Difference {
 }
 
 fn value_text(ty: Type, raw: u64) -> String {
-    let value = match ty {
-        Type::F32 => format!("{:?}", f32::from_raw(raw)),
-        Type::F64 => format!("{:?}", f64::from_raw(raw)),
-        _ if ty.is_signed() => i64::from_raw(eval::cast(ty, Type::I64, raw)).to_string(),
-        _ => raw.to_string(),
-    };
-    format!("{value} ({raw:#x} as {ty})")
+    format!("{} ({raw:#x} as {ty})", eval::debug(ty, raw))
 }
 
 /// Runs a case on two devices and tells where they differ. Of faults it counts only whether there was one: which of

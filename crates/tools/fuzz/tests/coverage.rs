@@ -6,58 +6,7 @@ use std::time::Duration;
 use wattle_check::Simulated;
 use wattle_core::Device;
 use wattle_fuzz::{Case, Profile, compare, generate, is_clean, outcome, outcome_within};
-use wattle_ir::{AtomicOp, BinaryOp, DivOp, Expr, ExprId, Kernel, Place, Stmt, Type, UnaryOp};
-
-const UNARY: [UnaryOp; 11] = [
-    UnaryOp::Neg,
-    UnaryOp::Not,
-    UnaryOp::Abs,
-    UnaryOp::Sqrt,
-    UnaryOp::Floor,
-    UnaryOp::Ceil,
-    UnaryOp::Round,
-    UnaryOp::IsNan,
-    UnaryOp::CountOnes,
-    UnaryOp::LeadingZeros,
-    UnaryOp::TrailingZeros,
-];
-const BINARY: [BinaryOp; 17] = [
-    BinaryOp::Add,
-    BinaryOp::Sub,
-    BinaryOp::Mul,
-    BinaryOp::Div,
-    BinaryOp::Min,
-    BinaryOp::Max,
-    BinaryOp::And,
-    BinaryOp::Or,
-    BinaryOp::Xor,
-    BinaryOp::Shl,
-    BinaryOp::Shr,
-    BinaryOp::Eq,
-    BinaryOp::Ne,
-    BinaryOp::Lt,
-    BinaryOp::Le,
-    BinaryOp::Gt,
-    BinaryOp::Ge,
-];
-const ATOMIC: [AtomicOp; 10] = [
-    AtomicOp::Exchange,
-    AtomicOp::Add,
-    AtomicOp::Sub,
-    AtomicOp::Min,
-    AtomicOp::Max,
-    AtomicOp::And,
-    AtomicOp::Or,
-    AtomicOp::Xor,
-    AtomicOp::Inc,
-    AtomicOp::Dec,
-];
-
-fn all_types() -> Vec<Type> {
-    let mut types = Type::ELEMENTS.to_vec();
-    types.push(Type::Bool);
-    types
-}
+use wattle_ir::{AtomicOp, BinaryOp, DivOp, Expr, ExprId, Kernel, Place, Precision, Stmt, TernaryOp, Type, UnaryOp};
 
 /// What there is in kernels, in words, and how often.
 #[derive(Default)]
@@ -107,7 +56,9 @@ impl Census {
             Expr::Builtin(builtin, _) => (format!("builtin {builtin:?}"), Type::U32),
             Expr::Unary(op, x) => (format!("{op:?} {}", self.ty(x)), op.result(self.ty(x)).unwrap()),
             Expr::Binary(op, x, y) => (format!("{op:?} {}", self.ty(x)), op.result(self.ty(x), self.ty(y)).unwrap()),
-            Expr::Fma(x, ..) => (format!("fma {}", self.ty(x)), self.ty(x)),
+            Expr::Ternary(op, x, y, z) => {
+                (format!("{op:?} {}", self.ty(x)), op.result(self.ty(x), self.ty(y), self.ty(z)).unwrap())
+            }
             Expr::Select(_, x, _) => (format!("select {}", self.ty(x)), self.ty(x)),
             Expr::Cast(to, x) => (format!("cast {} to {to}", self.ty(x)), to),
             Expr::Bits(to, x) => (format!("bits {} to {to}", self.ty(x)), to),
@@ -175,12 +126,17 @@ fn kind(place: Place) -> &'static str {
 /// All that there should be in kernels of the full profile with system scope.
 fn expected() -> Vec<String> {
     let mut all = Vec::new();
-    for ty in all_types() {
+    for ty in Type::ALL {
         all.extend(["constant", "slot", "scalar", "select", "assign"].map(|what| format!("{what} {ty}")));
-        all.extend(UNARY.iter().filter(|op| op.result(ty).is_some()).map(|op| format!("{op:?} {ty}")));
+        let exact = |precision: Precision| precision != Precision::Bounded;
+        let unary = UnaryOp::ALL.iter().filter(|op| op.result(ty).is_some() && exact(op.precision()));
+        all.extend(unary.map(|op| format!("{op:?} {ty}")));
         let result = |op: BinaryOp| op.result(ty, ty).or_else(|| op.result(ty, Type::U32));
-        all.extend(BINARY.iter().filter(|&&op| result(op).is_some()).map(|op| format!("{op:?} {ty}")));
-        for to in all_types() {
+        let binary = BinaryOp::ALL.iter().filter(|op| result(**op).is_some() && exact(op.precision()));
+        all.extend(binary.map(|op| format!("{op:?} {ty}")));
+        let ternary = TernaryOp::ALL.iter().filter(|op| op.result(ty, ty, ty).is_some() && exact(op.precision()));
+        all.extend(ternary.map(|op| format!("{op:?} {ty}")));
+        for to in Type::ALL {
             if to != Type::Bool || ty == Type::Bool {
                 all.push(format!("cast {ty} to {to}"));
             }
@@ -191,10 +147,7 @@ fn expected() -> Vec<String> {
         if ty.is_int() {
             all.extend([DivOp::Div, DivOp::Rem].map(|op| format!("divide {op:?} {ty}")));
         }
-        if ty.is_float() {
-            all.push(format!("fma {ty}"));
-        }
-        all.extend(ATOMIC.iter().filter(|op| op.applies_to(ty)).map(|op| format!("update {op:?} {ty}")));
+        all.extend(AtomicOp::ALL.iter().filter(|op| op.applies_to(ty)).map(|op| format!("update {op:?} {ty}")));
         if ty.is_atomic() && ty.is_int() {
             all.push(format!("compare_exchange {ty}"));
         }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use wattle::prelude::*;
 
-use crate::harness::{Case, Outcome, Stop};
+use crate::harness::{Case, Numbers, Outcome, Stop};
 use crate::points;
 use crate::reference::{Format, Reference, Truth};
 
@@ -19,6 +19,8 @@ pub const CASES: &[Case] = &[
     ("the lesser and greater f32", extremes::<f32>),
     ("the lesser and greater f64", extremes::<f64>),
     ("constants of which one is the lesser", constants),
+    ("high halves of products of u32", high_halves::<u32>),
+    ("high halves of products of u64", high_halves::<u64>),
     ("angles that change, of f32", changing::<f32>),
     ("angles that change, of f64", changing::<f64>),
 ];
@@ -141,7 +143,8 @@ fn bounds<T: Known>(device: &Device) -> Outcome {
 fn pages(_: &Device) -> Outcome {
     let table: Vec<&str> =
         include_str!("../../../macros/src/lib.rs").lines().filter(|line| line.starts_with("/// | `x")).collect();
-    let methods = include_str!("../../../ir/src/scalar.rs").split_once("pub trait FloatOps").expect("the trait").1;
+    let rows =
+        include_str!("../../../operations/src/lib.rs").split_once("macro_rules! operations").expect("the table").1;
     let sign = |name| {
         [("add", "x + y"), ("sub", "x - y"), ("mul", "x * y"), ("div", "x / y")].iter().find(|(of, _)| *of == name)
     };
@@ -150,8 +153,8 @@ fn pages(_: &Device) -> Outcome {
         let row = table.iter().find(|row| row.contains(&call)).unwrap_or_else(|| panic!("no row for {call}"));
         assert!(row.ends_with(&format!("| {bound} ulp |")), "{row}");
         if sign(name).is_none() {
-            let above = methods.split_once(&format!("fn {name}(")).expect("a method").0;
-            let page = &above[above.rfind(";\n").map_or(0, |at| at)..];
+            let above = rows.split_once(&format!("\" {name}(x")).expect("a row").0;
+            let page = &above[above.rfind(" }\n").map_or(0, |at| at)..];
             assert!(page.contains(&format!("{bound} ulp")), "{name}: {page}");
         }
     }
@@ -221,6 +224,38 @@ fn extremes<T: Format>(device: &Device) -> Outcome {
             let same = found.to_bits() == wanted.to_bits() || (found.is_nan() && wanted.is_nan());
             assert!(same, "{name} of {x:?}, {y:?}, {z:?} is {found:?}, not {wanted:?}");
         }
+    }
+    Ok(())
+}
+
+#[kernel]
+fn high<T: Word>(acc: &Acc, xs: Read<T>, ys: Read<T>, out: PerItem<T>) {
+    for (i, item) in acc.items(&mut out) {
+        *item = xs[i].mul_hi(ys[i]);
+    }
+}
+
+/// Every sum of halves with and without its carries.
+fn high_halves<T: Word + TryFrom<u128, Error: std::fmt::Debug>>(device: &Device) -> Outcome
+where
+    u128: From<T>,
+{
+    let width = 8 * size_of::<T>() as u32;
+    let (all, half) = (u128::MAX >> (128 - width), width / 2);
+    let mut numbers = Numbers(width.into());
+    let edges =
+        [0, 1, 2, (1 << half) - 1, 1 << half, (1 << half) + 1, 1 << (width - 1), all - 1, all, (all << half) & all];
+    let random = (0..40).map(|_| (0..4).fold(0, |number, _| (number << 16) | numbers.below(1 << 16) as u128) & all);
+    let values: Vec<u128> = edges.into_iter().chain(random).collect();
+    let pairs: Vec<(u128, u128)> = values.iter().flat_map(|&x| values.iter().map(move |&y| (x, y))).collect();
+    let column = |of: fn(&(u128, u128)) -> u128| {
+        device.from_slice(&pairs.iter().map(|pair| T::try_from(of(pair)).expect("it fits")).collect::<Vec<T>>())
+    };
+    let (x, y) = (column(|pair| pair.0)?, column(|pair| pair.1)?);
+    let (queue, mut out) = (device.queue()?, device.alloc::<T>(pairs.len())?);
+    queue.launch(FrameSpec::new(16, 32), high(&x, &y, &mut out))?;
+    for (found, (x, y)) in out.read(&queue)?.into_iter().zip(&pairs) {
+        assert_eq!(u128::from(found), (x * y) >> width, "the high half of {x:#x} * {y:#x}");
     }
     Ok(())
 }

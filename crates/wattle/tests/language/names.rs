@@ -123,7 +123,7 @@ mod stepping_in {
 
 #[test]
 fn a_trait_that_is_found_by_reference_does_not_step_in() {
-    expect!(ThreadSpec::new(1, 1), [1, 1, 1], |_, out| stepping_in::fill(&mut out));
+    expect!(ThreadSpec::new(1, 1), [1, 1, 1], |device, out| stepping_in::fill(&mut out));
 }
 
 /// Names that the macro's own code has, or could have.

@@ -74,14 +74,8 @@ pub struct Checker {
 impl Checker {
     /// A checker under a model. The models of targets judge what is emitted for them: `Model::Ptx` for sm_90.
     pub fn new(model: Model) -> Checker {
-        let target = match model {
-            Model::Portable | Model::Sc | Model::Unordered => Target::Portable,
-            Model::Ptx => Target::Ptx { sm: 90 },
-            Model::Vulkan => Target::Vulkan,
-            Model::Rust => Target::Host,
-        };
         Checker {
-            target,
+            target: model.target(),
             model,
             progress: Progress::default(),
             loop_bound: LOOP_BOUND,

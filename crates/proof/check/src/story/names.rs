@@ -197,12 +197,7 @@ fn index_text(index: [u32; 4], extent: [u32; 4]) -> String {
 
 fn value_text(raw: u64, ty: Option<Type>) -> String {
     match ty {
-        Some(Type::F32) => f32::from_bits(raw as u32).to_string(),
-        Some(Type::F64) => f64::from_bits(raw).to_string(),
-        Some(Type::I8) => (raw as i8).to_string(),
-        Some(Type::I16) => (raw as i16).to_string(),
-        Some(Type::I32) => (raw as i32).to_string(),
-        Some(Type::I64) => (raw as i64).to_string(),
-        _ => raw.to_string(),
+        Some(ty) => wattle_ir::eval::display(ty, raw),
+        None => raw.to_string(),
     }
 }

@@ -3,7 +3,8 @@
 
 use wattle_ir::{
     Access, AtomicOp, BinaryOp, Builtin, Const, DivOp, Expr, ExprId, Kernel, Label, LocalArray, LocalId, Param,
-    ParamId, ParamKind, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type, UnaryOp, eval,
+    ParamId, ParamKind, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, TernaryOp, Type, UnaryOp,
+    eval,
 };
 use wattle_machine::{Argument, Environment, LaunchShape};
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
@@ -180,7 +181,7 @@ impl Generator {
                 }
                 4 if ty.is_float() => {
                     let [x, y, z] = [(); 3].map(|()| self.expr(ty, depth - 1));
-                    return self.push(ty, Expr::Fma(x, y, z));
+                    return self.push(ty, Expr::Ternary(TernaryOp::Fma, x, y, z));
                 }
                 4 | 5 => {
                     let condition = self.expr(Type::Bool, depth - 1);

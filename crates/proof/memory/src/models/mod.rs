@@ -20,39 +20,86 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::event::EventId;
-use crate::{Graph, Relation};
+use crate::{Graph, Relation, Target};
 
-/// A memory model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Model {
+/// What a model is, in functions. Each model's file states one; none has a default.
+struct Rules {
+    /// The name, as the command takes it.
+    name: &'static str,
+    /// The target whose lowered programs it judges where no other is named.
+    target: Target,
+    /// What follows from a graph, or the axiom that it breaks.
+    analyse: fn(&Graph) -> Result<Analysis, Broken>,
+    /// Whether coherence orders every two such writes of one location.
+    orders_writes: fn(&Graph, EventId, EventId) -> bool,
+    /// Whether the last write, which happens before the read, comes between it and the first write for sure.
+    comes_between: fn(&Graph, &Analysis, (EventId, EventId), EventId) -> bool,
+    /// Whether the order of sequentially consistent fences is to be found.
+    orders_fences: bool,
+    /// Which conflicting accesses race.
+    races: Races,
+}
+
+/// Which conflicting accesses that nothing orders race: all but those that a function excuses.
+#[derive(Clone, Copy)]
+enum Races {
+    /// None.
+    Never,
+    /// They do, and it only means that weak accesses saw what they saw.
+    Allowed(fn(&Graph, EventId, EventId) -> bool),
+    /// They do, and it is an error in itself.
+    Forbidden(fn(&Graph, EventId, EventId) -> bool),
+}
+
+/// Both accesses are atomic.
+fn both_atomic(graph: &Graph, a: EventId, b: EventId) -> bool {
+    graph.event(a).label.atomic && graph.event(b).label.atomic
+}
+
+macro_rules! models {
+    ($($(#[$doc:meta])* $variant:ident $file:ident;)+) => {
+        /// A memory model.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Model {
+            $($(#[$doc])* $variant,)+
+        }
+
+        impl Model {
+            /// All models.
+            pub const ALL: [Model; [$(Model::$variant),+].len()] = [$(Model::$variant),+];
+
+            fn rules(self) -> &'static Rules {
+                match self {
+                    $(Model::$variant => &$file::RULES,)+
+                }
+            }
+        }
+    };
+}
+models! {
     /// What Wattle promises on every device: the default.
-    Portable,
+    Portable portable;
     /// PTX ISA 8.5, section 8.
-    Ptx,
+    Ptx ptx;
     /// The Vulkan memory model, with availability and visibility chains.
-    Vulkan,
+    Vulkan vulkan;
     /// C++20's model as Rust takes it.
-    Rust,
+    Rust rust;
     /// Sequential consistency: all interleavings.
-    Sc,
+    Sc sc;
     /// Accesses of a thread to different places in any order but across fences: the textbook's counting model.
-    Unordered,
+    Unordered unordered;
 }
 
 impl Model {
-    /// All models.
-    pub const ALL: [Model; 6] = [Model::Portable, Model::Ptx, Model::Vulkan, Model::Rust, Model::Sc, Model::Unordered];
-
     /// The name, as the command takes it.
     pub fn name(self) -> &'static str {
-        match self {
-            Model::Portable => "portable",
-            Model::Ptx => "ptx",
-            Model::Vulkan => "vulkan",
-            Model::Rust => "rust",
-            Model::Sc => "sc",
-            Model::Unordered => "unordered",
-        }
+        self.rules().name
+    }
+
+    /// The target whose lowered programs the model judges where no other is named.
+    pub fn target(self) -> Target {
+        self.rules().target
     }
 
     /// What follows from the graph.
@@ -60,39 +107,27 @@ impl Model {
     /// # Errors
     /// The axiom that the graph breaks, and that every graph it can grow into breaks too.
     pub fn analyse(self, graph: &Graph) -> Result<Analysis, Broken> {
-        match self {
-            Model::Portable => portable::analyse(graph),
-            Model::Ptx => ptx::analyse(graph),
-            Model::Vulkan => vulkan::analyse(graph),
-            Model::Rust => rust::analyse(graph),
-            Model::Sc => sc::analyse(graph),
-            Model::Unordered => unordered::analyse(graph),
-        }
+        (self.rules().analyse)(graph)
     }
 
     /// Whether coherence orders every two such writes of one location. Others it orders only where something forces
     /// it to.
     pub fn orders_writes(self, graph: &Graph, a: EventId, b: EventId) -> bool {
-        match self {
-            Model::Portable | Model::Ptx => ptx::morally_strong(graph, a, b),
-            Model::Vulkan => vulkan::mutually_ordered(graph, a, b),
-            Model::Rust => graph.event(a).label.atomic && graph.event(b).label.atomic,
-            Model::Sc | Model::Unordered => true,
-        }
+        (self.rules().orders_writes)(graph, a, b)
     }
 
     /// Whether a read cannot read from a write of its location, since another write comes between them for sure.
     pub fn hides(self, graph: &Graph, analysis: &Analysis, write: EventId, read: EventId) -> bool {
         analysis.coherence.after(write).any(|other| {
-            let between = analysis.causality.has(other, read) && graph.event(other).label.kind == crate::Kind::Write;
-            between && (self != Model::Vulkan || vulkan::read_before(graph, analysis, (write, read), other))
+            let before = analysis.causality.has(other, read) && graph.event(other).label.kind == crate::Kind::Write;
+            before && (self.rules().comes_between)(graph, analysis, (write, read), other)
         })
     }
 
     /// Whether an execution has an order of its sequentially consistent fences that is to be found. Where it has
     /// none, the other relations say all that there is to say about fences.
     pub fn orders_fences(self) -> bool {
-        matches!(self, Model::Portable | Model::Ptx)
+        self.rules().orders_fences
     }
 
     /// Whether two fences take part in one order.
@@ -121,12 +156,7 @@ impl Model {
     /// Whether two events are conflicting accesses that race unless something orders them: they are not atomic enough
     /// to be left unordered.
     pub fn may_race(self, graph: &Graph, a: EventId, b: EventId) -> bool {
-        let excused: fn(&Graph, EventId, EventId) -> bool = match self {
-            Model::Portable | Model::Ptx => ptx::morally_strong,
-            Model::Vulkan => vulkan::mutually_ordered,
-            Model::Rust => |graph, a, b| graph.event(a).label.atomic && graph.event(b).label.atomic,
-            Model::Sc | Model::Unordered => return false,
-        };
+        let (Races::Allowed(excused) | Races::Forbidden(excused)) = self.rules().races else { return false };
         let (first, second) = (graph.event(a), graph.event(b));
         let access =
             |event: &crate::Event| event.thread.is_some() && event.label.is_access() && event.location.is_some();
@@ -141,7 +171,7 @@ impl Model {
 
     /// Whether a data race is an error in itself; elsewhere it only means that weak accesses saw what they saw.
     pub fn forbids_races(self) -> bool {
-        matches!(self, Model::Portable | Model::Vulkan | Model::Rust)
+        matches!(self.rules().races, Races::Forbidden(_))
     }
 }
 
@@ -159,9 +189,16 @@ impl FromStr for Model {
     }
 }
 
+/// The names of all models, as a sentence has them.
+fn names() -> String {
+    let names = Model::ALL.map(Model::name);
+    let (last, others) = names.split_last().expect("there are models");
+    format!("{} or {last}", others.join(", "))
+}
+
 /// A name that is no model's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no memory model `{0}`: write portable, ptx, vulkan, rust, sc or unordered")]
+#[error("there is no memory model `{0}`: write {names}", names = names())]
 pub struct UnknownModel(pub String);
 
 /// What follows from a graph.

@@ -19,9 +19,19 @@
 //! if need be. `Read` and `PerItem` memory has no conflicting accesses within a launch, so that on a GPU even a cache
 //! which no fence reaches may serve it (`ld.global.nc`).
 
-use super::{Analysis, Broken, ptx};
-use crate::Graph;
+use super::{Analysis, Broken, Races, Rules, ptx};
+use crate::{Graph, Target};
 
-pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
+pub(super) const RULES: Rules = Rules {
+    name: "portable",
+    target: Target::Portable,
+    analyse,
+    orders_writes: ptx::morally_strong,
+    comes_between: |_, _, _, _| true,
+    orders_fences: true,
+    races: Races::Forbidden(ptx::morally_strong),
+};
+
+fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     ptx::axioms(graph, &ptx::synchronizes(graph, ptx::PatternEnd::ReleaseAlone))
 }

@@ -8,11 +8,21 @@
 //! Weak accesses may race: what they then read is whatever the axioms allow.
 
 use super::coherence::{from_reads, saturate};
-use super::{Analysis, Broken, barrier_hops, require, system_hops};
+use super::{Analysis, Broken, Races, Rules, barrier_hops, require, system_hops};
 use crate::event::EventId;
-use crate::{Graph, Kind, Relation};
+use crate::{Graph, Kind, Relation, Target};
 
-pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
+pub(super) const RULES: Rules = Rules {
+    name: "ptx",
+    target: Target::Ptx { sm: 90 },
+    analyse,
+    orders_writes: morally_strong,
+    comes_between: |_, _, _, _| true,
+    orders_fences: true,
+    races: Races::Allowed(morally_strong),
+};
+
+fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     axioms(graph, &synchronizes(graph, PatternEnd::AnyLaterWrite))
 }
 

@@ -6,10 +6,20 @@
 //! has made each a fence and a weaker access.
 
 use super::coherence::{from_reads, saturate};
-use super::{Analysis, Broken, barrier_hops, require, system_hops};
-use crate::{Graph, Kind, Relation};
+use super::{Analysis, Broken, Races, Rules, barrier_hops, both_atomic, require, system_hops};
+use crate::{Graph, Kind, Relation, Target};
 
-pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
+pub(super) const RULES: Rules = Rules {
+    name: "rust",
+    target: Target::Host,
+    analyse,
+    orders_writes: both_atomic,
+    comes_between: |_, _, _, _| true,
+    orders_fences: false,
+    races: Races::Forbidden(both_atomic),
+};
+
+fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let po = graph.po();
     let happens_before =
         (&po | &(synchronizes(graph, &po) | barrier_hops(graph, &po) | system_hops(graph, &po))).plus();

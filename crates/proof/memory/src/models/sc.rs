@@ -1,10 +1,20 @@
 //! Sequential consistency (Lamport 1979): all interleavings that keep program order.
 
 use super::coherence::{from_reads, saturate};
-use super::{Analysis, Broken, barrier_hops, require, system_hops};
-use crate::{Graph, Relation};
+use super::{Analysis, Broken, Races, Rules, barrier_hops, require, system_hops};
+use crate::{Graph, Relation, Target};
 
-pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
+pub(super) const RULES: Rules = Rules {
+    name: "sc",
+    target: Target::Portable,
+    analyse,
+    orders_writes: |_, _, _| true,
+    comes_between: |_, _, _, _| true,
+    orders_fences: false,
+    races: Races::Never,
+};
+
+fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let po = graph.po();
     let order = &po | &(barrier_hops(graph, &po) | system_hops(graph, &po));
     interleaving(graph, &order)

@@ -6,10 +6,20 @@
 //! sequentially consistent fence keeps everything. Scopes are not looked at: the textbook knows none.
 
 use super::sc::interleaving;
-use super::{Analysis, Broken, barrier_hops, system_hops};
-use crate::{Graph, Kind, Relation};
+use super::{Analysis, Broken, Races, Rules, barrier_hops, system_hops};
+use crate::{Graph, Kind, Relation, Target};
 
-pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
+pub(super) const RULES: Rules = Rules {
+    name: "unordered",
+    target: Target::Portable,
+    analyse,
+    orders_writes: |_, _, _| true,
+    comes_between: |_, _, _, _| true,
+    orders_fences: false,
+    races: Races::Never,
+};
+
+fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     interleaving(graph, &kept(graph))
 }
 

@@ -13,11 +13,21 @@
 //! system-synchronizes-with, `asmo` a location's scoped modification order.
 
 use super::coherence::saturate;
-use super::{Analysis, Broken, require};
+use super::{Analysis, Broken, Races, Rules, require};
 use crate::event::EventId;
-use crate::{Classes, Graph, Kind, Label, Level, Relation, Set};
+use crate::{Classes, Graph, Kind, Label, Level, Relation, Set, Target};
 
-pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
+pub(super) const RULES: Rules = Rules {
+    name: "vulkan",
+    target: Target::Vulkan,
+    analyse,
+    orders_writes: mutually_ordered,
+    comes_between: read_before,
+    orders_fences: false,
+    races: Races::Forbidden(mutually_ordered),
+};
+
+fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let base = Base::new(graph);
     let hb = base.happens_before();
     let locord = base.location_ordered(&hb);
@@ -57,19 +67,14 @@ pub(super) fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
 }
 
 /// "Mutually-ordered": atomic, of one location by one reference, each in the other's scope instance.
-pub(super) fn mutually_ordered(graph: &Graph, a: EventId, b: EventId) -> bool {
+fn mutually_ordered(graph: &Graph, a: EventId, b: EventId) -> bool {
     let (first, second) = (graph.event(a), graph.event(b));
     let place = first.location == second.location && first.reference == second.reference;
     a != b && place && first.label.atomic && second.label.atomic && graph.in_scope(a, b)
 }
 
 /// Whether a read that reads from `write` comes before `other`, given that those two are ordered.
-pub(super) fn read_before(
-    graph: &Graph,
-    analysis: &Analysis,
-    (write, read): (EventId, EventId),
-    other: EventId,
-) -> bool {
+fn read_before(graph: &Graph, analysis: &Analysis, (write, read): (EventId, EventId), other: EventId) -> bool {
     graph.event(write).thread.is_none() || mutually_ordered(graph, write, other) || analysis.ordered.has(write, read)
 }
 

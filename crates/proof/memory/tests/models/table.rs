@@ -46,9 +46,9 @@ fn text(label: &Label) -> String {
 
 fn steps(target: Target, widest: Scope, order: FenceOrder, scope: Scope) -> String {
     let Ok(steps) = Lowering::new(target, widest).fence(order, scope) else { return "none".into() };
-    let steps = steps.iter().map(|step| match step {
-        Lowered::Fence(label) => text(label),
-        Lowered::HiddenUpdate { read, write } => format!("hidden {} / {}", text(read), text(write)),
+    let steps = steps.into_iter().map(|step| match step {
+        Lowered::Fence(label) => text(&label),
+        Lowered::HiddenUpdate { read, write } => format!("hidden {} / {}", text(&read), text(&write)),
     });
     steps.collect::<Vec<_>>().join("; ")
 }

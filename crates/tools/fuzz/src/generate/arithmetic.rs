@@ -3,7 +3,9 @@
 //! Every float that they give is clean: it is no subnormal, and the sign of a zero is known. It may be infinite or no
 //! number.
 
-use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, Scalar, SharedId, Type, UnaryOp};
+use wattle_ir::{
+    BinaryOp, Builtin, Expr, ExprId, Place, Precision, Scalar, SharedId, TernaryOp, Type, TypeKind, UnaryOp,
+};
 
 use super::{Generator, MOST_SHARED};
 
@@ -15,18 +17,6 @@ const BUILTINS: [Builtin; 6] = [
     Builtin::FrameCount,
     Builtin::FrameExtent,
 ];
-const COMPARISONS: [BinaryOp; 6] = [BinaryOp::Eq, BinaryOp::Ne, BinaryOp::Lt, BinaryOp::Le, BinaryOp::Gt, BinaryOp::Ge];
-const INTEGER: [BinaryOp; 8] = [
-    BinaryOp::Add,
-    BinaryOp::Sub,
-    BinaryOp::Mul,
-    BinaryOp::Min,
-    BinaryOp::Max,
-    BinaryOp::And,
-    BinaryOp::Or,
-    BinaryOp::Xor,
-];
-const LOGIC: [BinaryOp; 5] = [BinaryOp::And, BinaryOp::Or, BinaryOp::Xor, BinaryOp::Eq, BinaryOp::Ne];
 
 impl Generator<'_> {
     /// A type of memory.
@@ -67,10 +57,10 @@ impl Generator<'_> {
         {
             return known;
         }
-        let value = match ty {
-            Type::Bool => self.truth(depth - 1),
-            Type::F32 | Type::F64 => self.real(ty, depth - 1),
-            _ => self.integer(ty, depth - 1),
+        let value = match ty.kind() {
+            TypeKind::Bool => self.truth(depth - 1),
+            TypeKind::Float => self.real(ty, depth - 1),
+            TypeKind::Unsigned | TypeKind::Signed => self.integer(ty, depth - 1),
         };
         if self.sizes[value.index()] <= MOST_SHARED {
             self.pool.push(value);
@@ -125,29 +115,45 @@ impl Generator<'_> {
         self.push(Type::U32, Expr::Builtin(builtin, dimension))
     }
 
+    /// The operations with one operand of type `from` that give a `to` with the same bits everywhere.
+    fn unary_ops(&self, from: Type, to: Type) -> Vec<UnaryOp> {
+        let permitted = |op: UnaryOp| op != UnaryOp::Sqrt || self.profile.division_and_root;
+        let fits = |op: &UnaryOp| op.result(from) == Some(to) && op.precision() != Precision::Bounded;
+        UnaryOp::ALL.iter().copied().filter(fits).filter(|op| permitted(*op)).collect()
+    }
+
+    /// The operations with operands of types `left` and `right` that give a `to` with the same bits everywhere.
+    fn binary_ops(&self, [left, right]: [Type; 2], to: Type) -> Vec<BinaryOp> {
+        let permitted = |op: BinaryOp| op != BinaryOp::Div || self.profile.division_and_root;
+        let fits = |op: &BinaryOp| op.result(left, right) == Some(to) && op.precision() != Precision::Bounded;
+        BinaryOp::ALL.iter().copied().filter(fits).filter(|op| permitted(*op)).collect()
+    }
+
+    /// The operations with three operands of type `ty` that give one with the same bits everywhere.
+    fn ternary_ops(&self, ty: Type) -> Vec<TernaryOp> {
+        let permitted = |op: TernaryOp| op != TernaryOp::Fma || self.profile.fma;
+        let fits = |op: &TernaryOp| op.result(ty, ty, ty) == Some(ty) && op.precision() != Precision::Bounded;
+        TernaryOp::ALL.iter().copied().filter(fits).filter(|op| permitted(*op)).collect()
+    }
+
     fn truth(&mut self, depth: u32) -> ExprId {
         match self.random.below(10) {
-            0..=4 => {
-                let (op, ty) = (self.random.pick(&COMPARISONS), self.element());
+            choice @ 0..=6 => {
+                let ty = if choice < 5 { self.element() } else { Type::Bool };
+                let op = self.random.pick(&self.binary_ops([ty, ty], Type::Bool));
                 let (x, y) = (self.value(ty, depth), self.value(ty, depth));
                 self.binary(op, x, y)
             }
-            5 | 6 => {
-                let op = self.random.pick(&LOGIC);
-                let (x, y) = (self.value(Type::Bool, depth), self.value(Type::Bool, depth));
-                self.binary(op, x, y)
-            }
-            7 => {
-                let x = self.value(Type::Bool, depth);
-                self.unary(UnaryOp::Not, x)
-            }
-            8 => match self.float_type() {
-                Some(ty) => {
-                    let x = self.value(ty, depth);
-                    self.unary(UnaryOp::IsNan, x)
+            choice @ (7 | 8) => {
+                let from = if choice == 7 { Some(Type::Bool) } else { self.float_type() };
+                match from.and_then(|from| Some((from, self.random.choose(&self.unary_ops(from, Type::Bool))?))) {
+                    Some((from, op)) => {
+                        let x = self.value(from, depth);
+                        self.unary(op, x)
+                    }
+                    None => self.leaf(Type::Bool),
                 }
-                None => self.leaf(Type::Bool),
-            },
+            }
             _ if self.random.one_in(4) => {
                 let x = self.value(Type::Bool, depth);
                 self.cast(Type::Bool, x)
@@ -164,30 +170,26 @@ impl Generator<'_> {
 
     fn integer(&mut self, ty: Type, depth: u32) -> ExprId {
         match self.random.below(14) {
-            0..=4 => {
-                let op = self.random.pick(&INTEGER);
-                let (x, y) = (self.value(ty, depth), self.value(ty, depth));
+            choice @ 0..=6 => {
+                // Shifts have a count of another type.
+                let right = if choice < 5 { ty } else { Type::U32 };
+                let ops = self.binary_ops([ty, right], ty);
+                let (op, right) = match self.random.choose(&ops) {
+                    Some(op) => (op, right),
+                    None => (BinaryOp::Add, ty),
+                };
+                let (x, y) = (self.value(ty, depth), self.value(right, depth));
                 self.binary(op, x, y)
             }
-            5 | 6 => {
-                let op = self.random.pick(&[BinaryOp::Shl, BinaryOp::Shr]);
-                let (x, count) = (self.value(ty, depth), self.value(Type::U32, depth));
-                self.binary(op, x, count)
-            }
-            7 => {
-                let x = self.value(ty, depth);
-                self.unary(UnaryOp::Not, x)
-            }
-            8 if ty.is_signed() => {
-                let op = self.random.pick(&[UnaryOp::Neg, UnaryOp::Abs]);
-                let x = self.value(ty, depth);
-                self.unary(op, x)
-            }
-            8 | 9 if ty == Type::U32 => {
-                let op = self.random.pick(&[UnaryOp::CountOnes, UnaryOp::LeadingZeros, UnaryOp::TrailingZeros]);
-                let from = self.int_type();
-                let x = self.value(from, depth);
-                self.unary(op, x)
+            choice @ 7..=9 => {
+                let from = if choice == 7 { ty } else { self.int_type() };
+                match self.random.choose(&self.unary_ops(from, ty)) {
+                    Some(op) => {
+                        let x = self.value(from, depth);
+                        self.unary(op, x)
+                    }
+                    None => self.leaf(ty),
+                }
             }
             10 => self.choice(ty, depth),
             11 => self.bits(ty, depth),
@@ -232,33 +234,25 @@ impl Generator<'_> {
                 let sum = self.binary(op, x, y);
                 self.clean(sum)
             }
-            4 | 5 => {
-                let op = self.random.pick(&[BinaryOp::Mul, BinaryOp::Min, BinaryOp::Max]);
+            4..=6 => {
+                let op = self.random.pick(&self.binary_ops([ty, ty], ty));
                 let (x, y) = (self.value(ty, depth), self.value(ty, depth));
                 let result = self.binary(op, x, y);
-                if op == BinaryOp::Mul { self.clean(result) } else { self.zero_sign(result) }
+                self.cleaned(op.precision(), result)
             }
-            6 if self.profile.division_and_root => {
-                if self.random.coin() {
-                    let (x, y) = (self.value(ty, depth), self.value(ty, depth));
-                    let quotient = self.binary(BinaryOp::Div, x, y);
-                    return self.clean(quotient);
+            7 => match self.random.choose(&self.ternary_ops(ty)) {
+                Some(op) => {
+                    let [x, y, z] = [(); 3].map(|()| self.value(ty, depth));
+                    let result = self.push(ty, Expr::Ternary(op, x, y, z));
+                    self.cleaned(op.precision(), result)
                 }
-                let x = self.value(ty, depth);
-                let root = self.unary(UnaryOp::Sqrt, x);
-                self.zero_sign(root)
-            }
-            7 if self.profile.fma => {
-                let [x, y, z] = [(); 3].map(|()| self.value(ty, depth));
-                let result = self.push(ty, Expr::Fma(x, y, z));
-                self.clean(result)
-            }
+                None => self.leaf(ty),
+            },
             8 | 9 => {
-                let op = self.random.pick(&[UnaryOp::Neg, UnaryOp::Abs]);
-                let op = self.random.pick(&[op, UnaryOp::Floor, UnaryOp::Ceil, UnaryOp::Round]);
+                let op = self.random.pick(&self.unary_ops(ty, ty));
                 let x = self.value(ty, depth);
                 let result = self.unary(op, x);
-                self.zero_sign(result)
+                self.cleaned(op.precision(), result)
             }
             10 => self.choice(ty, depth),
             11 => self.bits(ty, depth),
@@ -268,6 +262,14 @@ impl Generator<'_> {
                 let result = self.cast(ty, x);
                 if from == Type::F64 && ty == Type::F32 { self.clean(result) } else { result }
             }
+        }
+    }
+
+    /// The result of an operation, clean: a rounded one may be subnormal.
+    fn cleaned(&mut self, precision: Precision, result: ExprId) -> ExprId {
+        match precision {
+            Precision::Exact => self.zero_sign(result),
+            Precision::Rounded | Precision::Bounded => self.clean(result),
         }
     }
 

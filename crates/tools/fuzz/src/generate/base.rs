@@ -10,17 +10,19 @@ impl Generator<'_> {
         if let Some(&known) = self.known.get(&expr) {
             return known;
         }
-        let parts: &[ExprId] = match &expr {
-            Expr::Unary(_, x) | Expr::Cast(_, x) | Expr::Bits(_, x) => &[*x],
-            Expr::Binary(_, x, y) => &[*x, *y],
-            Expr::Fma(x, y, z) | Expr::Select(x, y, z) => &[*x, *y, *z],
-            _ => &[],
-        };
-        let size = parts.iter().map(|part| self.sizes[part.index()]).fold(1, u32::saturating_add);
+        let size = expr.operands().map(|part| self.sizes[part.index()]).fold(1, u32::saturating_add);
         let uniform = match expr {
             Expr::Slot(slot) => self.uniform_slots.contains(&slot),
             Expr::Builtin(builtin, _) => builtin != wattle_ir::Builtin::ThreadInBlock,
-            _ => parts.iter().all(|part| self.uniform[part.index()]),
+            Expr::Const(_)
+            | Expr::Param(_)
+            | Expr::Extent(..)
+            | Expr::Unary(..)
+            | Expr::Binary(..)
+            | Expr::Ternary(..)
+            | Expr::Select(..)
+            | Expr::Cast(..)
+            | Expr::Bits(..) => expr.operands().all(|part| self.uniform[part.index()]),
         };
         let id = ExprId(self.kernel.exprs.len() as u32);
         self.known.insert(expr, id);

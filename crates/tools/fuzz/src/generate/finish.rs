@@ -92,7 +92,9 @@ impl Generator<'_> {
                 let high = self.binary(BinaryOp::Shr, value, half);
                 vec![self.cast(Type::U32, value), self.cast(Type::U32, high)]
             }
-            _ => vec![self.cast(Type::U32, value)],
+            Type::F64 | Type::Bool | Type::U8 | Type::I8 | Type::U16 | Type::I16 | Type::I32 => {
+                vec![self.cast(Type::U32, value)]
+            }
         }
     }
 

@@ -10,18 +10,6 @@ const WRITES: [WriteOrder; 2] = [WriteOrder::Relaxed, WriteOrder::Release];
 const UPDATES: [UpdateOrder; 4] =
     [UpdateOrder::Relaxed, UpdateOrder::Acquire, UpdateOrder::Release, UpdateOrder::AcqRel];
 const FENCES: [FenceOrder; 4] = [FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::SeqCst];
-const UPDATE_OPS: [AtomicOp; 10] = [
-    AtomicOp::Exchange,
-    AtomicOp::Add,
-    AtomicOp::Sub,
-    AtomicOp::Min,
-    AtomicOp::Max,
-    AtomicOp::And,
-    AtomicOp::Or,
-    AtomicOp::Xor,
-    AtomicOp::Inc,
-    AtomicOp::Dec,
-];
 
 /// An atomic access, but for what it does.
 struct At {
@@ -141,9 +129,8 @@ impl Generator<'_> {
                 Stmt::CompareExchange { dst, place, index, expected, desired: value, order, scope, site }
             }
             _ => {
-                let (order, op) = (self.random.pick(&UPDATES), self.random.pick(&UPDATE_OPS));
-                let op =
-                    if op.applies_to(element) { op } else { self.random.pick(&[AtomicOp::Exchange, AtomicOp::Add]) };
+                let ops: Vec<AtomicOp> = AtomicOp::ALL.iter().copied().filter(|op| op.applies_to(element)).collect();
+                let (order, op) = (self.random.pick(&UPDATES), self.random.pick(&ops));
                 // A sum of floats of any size may be subnormal, and stays in memory.
                 let operand = if element.is_float() && op == AtomicOp::Add { self.whole(element) } else { value };
                 Stmt::AtomicUpdate { dst, op, place, index, operand, order, scope, site }
@@ -299,7 +286,12 @@ impl Generator<'_> {
         let ints: Vec<Type> = self.profile.types.iter().copied().filter(|ty| ty.is_int()).collect();
         let ty = self.random.choose(&ints).unwrap_or(Type::U32);
         let (left, mut right) = (self.value(ty, 2), self.value(ty, 2));
-        if !self.wrong() {
+        if self.wrong() {
+            // A value is seldom zero by chance.
+            if self.random.coin() {
+                right = self.zero(ty);
+            }
+        } else {
             let one = self.raw(ty, 1);
             right = if self.random.coin() {
                 self.binary(BinaryOp::Or, right, one)

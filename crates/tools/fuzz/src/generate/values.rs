@@ -66,13 +66,15 @@ impl Generator<'_> {
             Type::Bool => self.random.word() & 1,
             Type::F32 => self.float(&F32, f32::INFINITY, f32::NAN, f32::to_raw, |whole| whole as f32),
             Type::F64 => self.float(&F64, f64::INFINITY, f64::NAN, f64::to_raw, |whole| whole as f64),
-            _ => match self.random.below(8) {
-                0..=2 => self.random.below(10) as u64,
-                3 => mask - self.random.below(4) as u64,
-                4 => (1 << self.random.below(bits)) & mask,
-                5 => ((1u64 << (bits - 1)) - self.random.below(2) as u64) & mask,
-                _ => self.random.word() & mask,
-            },
+            Type::U8 | Type::I8 | Type::U16 | Type::I16 | Type::U32 | Type::I32 | Type::U64 | Type::I64 => {
+                match self.random.below(8) {
+                    0..=2 => self.random.below(10) as u64,
+                    3 => mask - self.random.below(4) as u64,
+                    4 => (1 << self.random.below(bits)) & mask,
+                    5 => ((1u64 << (bits - 1)) - self.random.below(2) as u64) & mask,
+                    _ => self.random.word() & mask,
+                }
+            }
         }
     }
 
@@ -98,11 +100,7 @@ impl Generator<'_> {
     /// The raw word of a small whole number.
     pub(super) fn raw_whole(&mut self, ty: Type) -> u64 {
         let whole = self.random.below(16) as i32 - 8;
-        match ty {
-            Type::F32 => (whole as f32).to_raw(),
-            Type::F64 => (whole as f64).to_raw(),
-            _ => wattle_ir::eval::cast(Type::I32, ty, whole.to_raw()),
-        }
+        wattle_ir::eval::cast(Type::I32, ty, whole.to_raw())
     }
 
     pub(super) fn constant(&mut self, ty: Type) -> ExprId {
