@@ -151,10 +151,10 @@ macro_rules! atomics {
         /// Bitwise exclusive or.
         AtomicInt Xor fetch_xor fetch_xor_with fetch_xor(old, operand) { int: old ^ operand }
         /// Adds 1, or leaves 0 once the old value has reached the operand (CUDA's `atomicInc`).
-        AtomicInt Inc fetch_inc fetch_inc_with update(old, operand) { int: if old >= operand { 0 } else { old + 1 } }
+        AtomicInt Inc fetch_inc fetch_inc_with update(old, operand) { int: if old >= operand { 0 } else { old.wrapping_add(1) } }
         /// Subtracts 1, or leaves the operand where the old value is 0 or beyond it (CUDA's `atomicDec`).
         AtomicInt Dec fetch_dec fetch_dec_with update(old, operand) {
-            int: if old == 0 || old > operand { operand } else { old - 1 }
+            int: if old == 0 || old > operand { operand } else { old.wrapping_sub(1) }
         }
     } };
 }
