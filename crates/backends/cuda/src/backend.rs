@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use wattle_core::{Allocation, Backend, BackendQueue, Memory, Properties, Result};
-use wattle_gpu::{Blocking, NonBlocking, lock, system};
+use wattle_core::queue::{Blocking, Threaded};
+use wattle_core::{Allocation, Backend, BackendQueue, Memory, Properties, Result, lock, system};
 
 use crate::context::Context;
 use crate::executor::CudaExecutor;
@@ -52,7 +52,7 @@ unsafe impl Backend for CudaBackend {
         Ok(if blocking {
             Box::new(Blocking::new(executor))
         } else {
-            Box::new(NonBlocking::new(executor, "wattle-cuda-queue")?)
+            Box::new(Threaded::new(executor, "wattle-cuda-queue")?)
         })
     }
 

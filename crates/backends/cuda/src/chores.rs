@@ -3,8 +3,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use wattle_core::{RawBuffer, Result, Runs, Shape, ShapeKind, Transfer, TransferEnd};
-use wattle_gpu::system;
+use wattle_core::{RawBuffer, Result, Runs, Shape, ShapeKind, Transfer, TransferEnd, system};
 use wattle_ir::builder::{Acc, Builder, PerItem, Read, get};
 use wattle_ir::{Access, MAX_RANK, Site};
 

@@ -4,8 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock, RwLockWriteGuard, TryLockError};
 use std::time::Duration;
 
-use wattle_core::{Error, ErrorKind, Result};
-use wattle_gpu::{lock, system};
+use wattle_core::{Error, ErrorKind, Result, lock, system};
 
 use crate::clock::Clock;
 use crate::driver::{Event, PrimaryContext, Refusal, Said, Stream};

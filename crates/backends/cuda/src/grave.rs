@@ -3,8 +3,7 @@
 
 use std::ptr::NonNull;
 use std::time::Duration;
-
-use wattle_gpu::lock;
+use wattle_core::lock;
 
 use crate::context::Context;
 use crate::driver::{Address, free, free_host};

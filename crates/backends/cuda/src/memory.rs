@@ -3,8 +3,8 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use wattle_core::{Allocation, Error, ErrorKind, Memory, MemoryKind, Result};
-use wattle_gpu::{cannot, lock};
+use wattle_core::{Allocation, Error, ErrorKind, Memory, MemoryKind, Result, lock};
+use wattle_gpu::cannot;
 
 use crate::context::Context;
 use crate::driver::{

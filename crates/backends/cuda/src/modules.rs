@@ -4,8 +4,8 @@ use std::ffi::CString;
 use std::sync::{Arc, Mutex, OnceLock, RwLockWriteGuard};
 
 use rustc_hash::FxHashMap;
-use wattle_core::{Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, Result, format_index};
-use wattle_gpu::{CacheFolder, cannot, lock, system};
+use wattle_core::{Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, Result, format_index, lock, system};
+use wattle_gpu::{CacheFolder, cannot};
 use wattle_ir::{MAX_RANK, SharedLen};
 use wattle_ptx::{FaultSite, Lacking, Layout};
 

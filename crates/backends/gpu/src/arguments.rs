@@ -2,10 +2,8 @@
 
 use std::any::Any;
 
-use wattle_core::{Argument, Kernel, Memory, Result};
+use wattle_core::{Argument, Kernel, Memory, Result, system};
 use wattle_ir::MAX_RANK;
-
-use crate::error::system;
 
 /// What a parameter is given.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,10 @@
 //! What a launch told of itself, as the errors that all devices have.
 
-use wattle_core::{Argument, Error, ErrorKind, FaultKind, Grid, Kernel, ThreadLine, format_index};
+use wattle_core::{Argument, Error, ErrorKind, FaultKind, Grid, Kernel, ThreadLine, format_index, system};
 use wattle_ir::control;
 use wattle_ir::fault::{Fault, FaultSite};
 use wattle_ir::{MAX_RANK, Place, SharedLen, Site};
 
-use crate::error::system;
 use crate::stop::Reason;
 
 /// What is known of a launch that has ended. With the words of its control block ([`control`]) it tells how.

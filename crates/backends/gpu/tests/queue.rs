@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use wattle::prelude::*;
+use wattle_core::queue::{Blocking, Executor, FirstError, Threaded};
 use wattle_core::{
     BackendQueue, EventState, Kernel, LaunchOptions, LaunchRequest, Operation, Result, Shape, ShapeKind, Transfer,
+    system,
 };
-use wattle_gpu::{Blocking, Executor, FirstError, NonBlocking, system};
 
 /// What a test sees of an executor, and tells it.
 #[derive(Default)]
@@ -176,7 +177,7 @@ fn note(queue: &dyn BackendQueue, diary: &Arc<Diary>, line: &'static str) -> Res
 }
 
 fn queue(diary: &Arc<Diary>) -> NonBlocking {
-    NonBlocking::new(Written::new(diary), "test").unwrap()
+    Threaded::new(Written::new(diary), "test").unwrap()
 }
 
 #[test]

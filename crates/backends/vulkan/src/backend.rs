@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
+use wattle_core::queue::{Blocking, Threaded};
 use wattle_core::{Allocation, Backend, BackendQueue, Memory, Properties, Result};
-use wattle_gpu::{Blocking, NonBlocking};
 
 use crate::context::Context;
 use crate::executor::Executor;
@@ -44,7 +44,7 @@ unsafe impl Backend for VulkanBackend {
         Ok(if blocking {
             Box::new(Blocking::new(executor))
         } else {
-            Box::new(NonBlocking::new(executor, "wattle-vulkan-queue")?)
+            Box::new(Threaded::new(executor, "wattle-vulkan-queue")?)
         })
     }
 

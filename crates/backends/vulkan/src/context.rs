@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use ash::{Device, Instance, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
-use wattle_core::{DeviceKind, Error, ErrorKind, MemoryKind, Result};
-use wattle_gpu::{lock, system};
+use wattle_core::{DeviceKind, Error, ErrorKind, MemoryKind, Result, lock, system};
 
 use crate::block::Block;
 use crate::error::words;

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use wattle_core::queue::{Executor as _, FirstError};
 use wattle_core::{Error, EventState, Kernel, LaunchOptions, Result, Shape, Timestamp, Transfer, interrupt};
-use wattle_gpu::{Executor as _, FirstError, Reason};
+use wattle_gpu::Reason;
 use wattle_spirv::control;
 
 use crate::arguments::Arguments;
@@ -207,13 +208,13 @@ impl Executor {
 }
 
 // SAFETY: launches in flight together are kept in order by barriers on the device, and all else waits for them.
-unsafe impl wattle_gpu::Executor for Executor {
+unsafe impl wattle_core::queue::Executor for Executor {
     fn errors(&self) -> &FirstError {
         &self.error
     }
 
-    unsafe fn launch(&mut self, kernel: Arc<dyn Kernel>, shape: &Shape, options: &LaunchOptions) -> Result<()> {
-        self.try_launch(kernel, shape, options)
+    unsafe fn launch(&mut self, kernel: &dyn Kernel, shape: &Shape, options: &LaunchOptions) -> Result<()> {
+        self.try_launch(kernel.to_arc(), shape, options)
     }
 
     fn prepare(&mut self, kernel: &dyn Kernel, shape: &Shape, options: &LaunchOptions) -> Result<()> {

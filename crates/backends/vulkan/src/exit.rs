@@ -16,8 +16,8 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
+use wattle_core::lock;
 
-use wattle_gpu::lock;
 use wattle_spirv::control;
 
 use crate::context::Context;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use ash::vk;
 use wattle::prelude::*;
+use wattle_core::queue::Executor as _;
 use wattle_core::{ErrorKind, Kernel, Spec};
-use wattle_gpu::Executor as _;
 
 use crate::backend::VulkanBackend;
 use crate::context::Context;

@@ -1,7 +1,7 @@
 //! The host devices: the pool of this machine's cores, and one core alone. A kernel's own Rust function is what runs.
 
+mod executor;
 mod handover;
-mod queue;
 mod run;
 mod sync;
 
@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use wattle_memory::Scope;
 
-pub(crate) use run::panicked;
 pub use run::run_beside;
 
 use crate::device::{Backend, BackendQueue, DeviceKind, Properties};
 use crate::error::Result;
 use crate::memory::{Allocation, HostMemory, Memory, total_memory};
+use crate::queue::{Blocking, Threaded};
 use crate::thread::SHARED_MEMORY;
 
 /// The most blocks of a cooperative launch: beyond the workers, each is a thread of its own.
@@ -69,10 +69,11 @@ unsafe impl Backend for HostBackend {
     }
 
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
+        let executor = executor::HostExecutor::new(self.properties.clone());
         Ok(if blocking {
-            Box::new(queue::Blocking::new(self.properties.clone()))
+            Box::new(Blocking::new(executor))
         } else {
-            Box::new(queue::NonBlocking::new(self.properties.clone())?)
+            Box::new(Threaded::new(executor, "wattle-queue")?)
         })
     }
 

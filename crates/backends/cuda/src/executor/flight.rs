@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use wattle_core::{Error, EventState, Grid, Kernel, Transfer, interrupt};
-use wattle_gpu::{GRACE, Reason, Told, lock, system};
+use wattle_core::{Error, EventState, Grid, Kernel, Transfer, interrupt, lock, system};
+use wattle_gpu::{GRACE, Reason, Told};
 use wattle_ptx::control;
 
 use super::CudaExecutor;

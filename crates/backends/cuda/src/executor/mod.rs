@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use wattle_core::{Error, KernelIdentity, LaunchOptions, Result, Shape};
-use wattle_gpu::{FirstError, lock};
+use wattle_core::queue::FirstError;
+use wattle_core::{Error, KernelIdentity, LaunchOptions, Result, Shape, lock};
 
 use crate::arguments::Arguments;
 use crate::context::Context;
@@ -80,7 +80,7 @@ impl CudaExecutor {
         context.enter()?;
         let slot = lock(&context.slots).take(&mut lock(&context.helper));
         let Some(slot) = context.check("making a queue", slot)? else {
-            return Err(wattle_gpu::system("making a queue", "the device does not come to clearing its memory"));
+            return Err(wattle_core::system("making a queue", "the device does not come to clearing its memory"));
         };
         let watched = Watched::new(slot.words);
         Ok(CudaExecutor {
@@ -192,7 +192,7 @@ impl CudaExecutor {
         let cleared = lock(&self.context.helper).clear(self.slot.control);
         match self.context.check("clearing what launches told", cleared)? {
             true => Ok(()),
-            false => Err(wattle_gpu::system("clearing what launches told", "the device does not come to it")),
+            false => Err(wattle_core::system("clearing what launches told", "the device does not come to it")),
         }
     }
 

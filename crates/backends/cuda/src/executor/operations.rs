@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wattle_core::{Event, EventState, Kernel, LaunchOptions, Result, Shape, Transfer};
-use wattle_gpu::{Executor, FirstError, lock};
+use wattle_core::queue::{Executor, FirstError};
+use wattle_core::{Event, EventState, Kernel, LaunchOptions, Result, Shape, Transfer, lock};
 
 use super::flight::{Mark, Marked};
 use super::{CudaExecutor, LOOK, Point};
@@ -16,8 +16,8 @@ unsafe impl Executor for CudaExecutor {
         &self.error
     }
 
-    unsafe fn launch(&mut self, kernel: Arc<dyn Kernel>, shape: &Shape, options: &LaunchOptions) -> Result<()> {
-        self.within(|executor| executor.submit(kernel, shape, options))
+    unsafe fn launch(&mut self, kernel: &dyn Kernel, shape: &Shape, options: &LaunchOptions) -> Result<()> {
+        self.within(|executor| executor.submit(kernel.to_arc(), shape, options))
     }
 
     fn prepare(&mut self, kernel: &dyn Kernel, shape: &Shape, options: &LaunchOptions) -> Result<()> {

@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use wattle_core::queue::Executor as _;
 use wattle_core::{LaunchOptions, Result, Transfer};
-use wattle_gpu::Executor as _;
 
 use super::CudaExecutor;
 use super::flight::Flight;

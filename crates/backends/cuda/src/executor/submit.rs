@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use wattle_core::queue::Executor as _;
 use wattle_core::{ErrorKind, Kernel, LaunchOptions, Result, Shape, SyncDomain, SyncDomainMap, interrupt};
-use wattle_gpu::Executor as _;
 
 use super::flight::{Flight, Launched, Mark, Marked};
 use super::{CudaExecutor, Planned};

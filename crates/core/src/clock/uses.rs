@@ -1,0 +1,209 @@
+//! The uses of each buffer that may still run.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use smallvec::SmallVec;
+
+use super::{Moment, QueueClock, Region, User};
+use crate::domain::Sharing;
+use crate::error::{Error, ErrorKind};
+use crate::sync::lock;
+
+/// Where a use stands.
+#[derive(Clone, Debug)]
+pub(super) enum Holder {
+    /// The operation of this number on this queue.
+    Queue(Arc<QueueClock>, u64),
+    /// A guard of the host's, until it is dropped.
+    Guard(u64),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Use {
+    holder: Holder,
+    region: Region,
+    sharing: Sharing,
+    user: User,
+}
+
+/// The uses of one buffer that may still run.
+#[derive(Debug, Default)]
+pub(crate) struct Uses(pub(super) Mutex<Vec<Use>>);
+
+/// An operation that is about to be enqueued.
+pub(crate) struct Stamp<'q> {
+    pub(crate) clock: &'q Arc<QueueClock>,
+    pub(crate) number: u64,
+}
+
+/// A use that an operation is about to make of a buffer.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'u> {
+    pub(crate) uses: &'u Uses,
+    pub(crate) region: Region,
+    pub(crate) sharing: Sharing,
+    pub(crate) user: User,
+}
+
+/// Why a use is not recorded.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// It conflicts with one that is not ordered before it.
+    Conflict(Error),
+    /// It conflicts with the work of this queue, which was dropped: that has to be waited for.
+    Gone(Arc<QueueClock>),
+}
+
+/// As many uses as an operation usually has.
+const USUAL: usize = 8;
+
+/// Records the uses of an operation: all of them, or none if a use that is not ordered before the operation conflicts with
+/// one. No thread sees a part. The operation's own uses are never ordered with each other.
+pub(crate) fn record(at: &Stamp<'_>, wanted: &[Wanted<'_>]) -> Result<(), Refused> {
+    if let [one] = wanted {
+        let mut uses = lock(&one.uses.0);
+        check(at, &mut uses, wanted, 0)?;
+        add(at, &mut uses, one);
+        return Ok(());
+    }
+    // All are locked in the order of their addresses, so that no two threads wait for each other.
+    let mut buffers: SmallVec<[&Uses; USUAL]> = wanted.iter().map(|wanted| wanted.uses).collect();
+    buffers.sort_unstable_by_key(|uses| std::ptr::from_ref(*uses));
+    buffers.dedup_by(|a, b| std::ptr::eq(*a, *b));
+    let mut locked: SmallVec<[MutexGuard<'_, Vec<Use>>; USUAL]> = buffers.iter().map(|uses| lock(&uses.0)).collect();
+    // Every buffer that is wanted has been locked.
+    let place = |wanted: &Wanted<'_>| buffers.iter().position(|uses| std::ptr::eq(*uses, wanted.uses)).unwrap_or(0);
+    for number in 0..wanted.len() {
+        check(at, &mut locked[place(&wanted[number])], wanted, number)?;
+    }
+    for wanted in wanted {
+        add(at, &mut locked[place(wanted)], wanted);
+    }
+    Ok(())
+}
+
+/// Whether the use of this number among those that are wanted conflicts with another one. Forgets what is over.
+#[inline]
+fn check(at: &Stamp<'_>, uses: &mut Vec<Use>, wanted: &[Wanted<'_>], number: usize) -> Result<(), Refused> {
+    let Wanted { region, sharing, user, .. } = wanted[number];
+    for own in wanted[..number].iter().filter(|own| std::ptr::eq(own.uses, wanted[number].uses)) {
+        if own.sharing.conflicts(sharing) && own.region.overlaps(&region) {
+            let help = "give each parameter a part of the buffer of its own, or one view for both uses";
+            return Err(Refused::Conflict(conflict((own.user, own.sharing), (user, sharing), help)));
+        }
+    }
+    let mut index = 0;
+    while let Some(other) = uses.get(index) {
+        if other.is_over() {
+            uses.swap_remove(index);
+            continue;
+        }
+        if other.sharing.conflicts(sharing) && other.region.overlaps(&region) && !ordered(&other.holder, at) {
+            return Err(refuse(other, sharing, user));
+        }
+        index += 1;
+    }
+    Ok(())
+}
+
+/// Adds a use, which also stands for those before it with which nothing conflicts that does not conflict with this one.
+#[inline]
+fn add(at: &Stamp<'_>, uses: &mut Vec<Use>, wanted: &Wanted<'_>) {
+    let Wanted { region, sharing, user, .. } = *wanted;
+    let mut index = 0;
+    let mut placed = false;
+    while let Some(other) = uses.get_mut(index) {
+        let covers = other.sharing == sharing || sharing.conflicts_with_all();
+        if !covers || !region.contains(&other.region) || !ordered(&other.holder, at) {
+            index += 1;
+            continue;
+        }
+        match &mut other.holder {
+            Holder::Queue(clock, number) if !placed && Arc::ptr_eq(clock, at.clock) => {
+                *number = at.number;
+                (other.region, other.sharing, other.user) = (region, sharing, user);
+                placed = true;
+                index += 1;
+            }
+            _ => {
+                uses.swap_remove(index);
+            }
+        }
+    }
+    if !placed {
+        uses.push(Use { holder: Holder::Queue(at.clock.clone(), at.number), region, sharing, user });
+    }
+}
+
+impl Use {
+    #[inline]
+    fn is_over(&self) -> bool {
+        matches!(&self.holder, Holder::Queue(clock, number) if clock.is_over(*number))
+    }
+}
+
+impl Uses {
+    /// Records a use by a guard, until [`Uses::release`]. What comes before `place` is ordered before it: the guard's
+    /// thread is in a host task there.
+    pub(crate) fn hold(
+        &self,
+        region: Region,
+        sharing: impl Into<Sharing>,
+        user: User,
+        place: &Moment,
+    ) -> Result<u64, Refused> {
+        let sharing = sharing.into();
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let mut uses = lock(&self.0);
+        uses.retain(|other| !other.is_over());
+        let in_the_way = |other: &&Use| {
+            let is_before = matches!(&other.holder, Holder::Queue(clock, number) if place.has(clock, *number));
+            other.sharing.conflicts(sharing) && other.region.overlaps(&region) && !is_before
+        };
+        if let Some(other) = uses.iter().find(in_the_way) {
+            return Err(refuse(other, sharing, user));
+        }
+        let guard = NEXT.fetch_add(1, Ordering::Relaxed);
+        uses.push(Use { holder: Holder::Guard(guard), region, sharing, user });
+        Ok(guard)
+    }
+
+    /// Ends a guard's use.
+    pub(crate) fn release(&self, guard: u64) {
+        lock(&self.0).retain(|other| !matches!(other.holder, Holder::Guard(held) if held == guard));
+    }
+}
+
+#[inline]
+fn ordered(holder: &Holder, at: &Stamp<'_>) -> bool {
+    match holder {
+        Holder::Queue(clock, number) if Arc::ptr_eq(clock, at.clock) => *number < at.number,
+        Holder::Queue(clock, number) => at.clock.knows(clock, *number),
+        Holder::Guard(_) => false,
+    }
+}
+
+#[cold]
+fn refuse(first: &Use, sharing: Sharing, second: User) -> Refused {
+    let help = match &first.holder {
+        Holder::Queue(clock, _) if clock.last().is_some() => return Refused::Gone(clock.clone()),
+        _ if !first.sharing.conflicts_by_access(sharing) => {
+            "the two are in different memory synchronization domains, between which only system scope orders: give the \
+             fences and atomics of both kernels `Scope::System`, launch both in one domain, or let one wait for the \
+             other"
+        }
+        Holder::Guard(_) => "drop the guard first",
+        Holder::Queue(..) => {
+            "wait for the first on the host (`queue.wait()`), or let the second's queue wait for an event that the \
+             first's queue records after it"
+        }
+    };
+    Refused::Conflict(conflict((first.user, first.sharing), (second, sharing), help))
+}
+
+#[cold]
+fn conflict(first: (User, Sharing), second: (User, Sharing), help: &'static str) -> Error {
+    let (first, second) = (first.0.describe(first.1), second.0.describe(second.1));
+    ErrorKind::Conflict { first, second, help }.into()
+}
