@@ -8,8 +8,8 @@
 //! conflicts with an earlier one which is not ordered before it is refused when it is enqueued, so what runs at the same
 //! time never conflicts. `domain.rs` says what conflicts.
 //!
-//! An operation records all its uses or none. The work of a queue that was dropped is waited for by the first use that
-//! conflicts with it, since nobody else can wait for it any more.
+//! An operation records all its uses or none. The work of a queue that was dropped, and for which nobody has an event, is
+//! waited for by the first use that conflicts with it, since nobody else can wait for it any more.
 //!
 //! The answer depends on what was enqueued and waited for, never on how fast it ran.
 //!

@@ -20,6 +20,8 @@ pub(crate) struct QueueClock {
     known: Mutex<Moment>,
     /// Whether anything is known of another queue: most queues never wait for an event.
     knows_others: AtomicBool,
+    /// The number of the last event, and whether somebody has it: it can be waited for also when the queue is gone.
+    event: Mutex<(u64, Weak<Moment>)>,
     /// The end of all its work, once the queue was dropped.
     last: OnceLock<LastPoint>,
 }
@@ -79,6 +81,7 @@ impl QueueClock {
             waited: AtomicU64::new(0),
             known: Mutex::default(),
             knows_others: AtomicBool::new(false),
+            event: Mutex::default(),
             last: OnceLock::new(),
         })
     }
@@ -139,6 +142,22 @@ impl QueueClock {
     #[inline]
     pub(super) fn knows(&self, other: &Arc<QueueClock>, number: u64) -> bool {
         self.knows_others.load(Ordering::Acquire) && lock(&self.known).has(other, number)
+    }
+
+    /// An event for what has been enqueued so far, which can be waited for as long as somebody has it.
+    pub(crate) fn event(self: &Arc<Self>) -> Arc<Moment> {
+        let moment = Arc::new(self.moment());
+        *lock(&self.event) = (self.issued.load(Ordering::Relaxed), Arc::downgrade(&moment));
+        moment
+    }
+
+    /// Whether the queue was dropped, and nobody has an event to wait for this operation.
+    pub(super) fn is_gone(&self, number: u64) -> bool {
+        let has_event = || {
+            let (last, event) = &*lock(&self.event);
+            *last >= number && event.strong_count() > 0
+        };
+        self.last.get().is_some() && !has_event()
     }
 
     /// The queue is dropped, and this is the end of its work.

@@ -51,7 +51,8 @@ pub(crate) struct Wanted<'u> {
 pub(crate) enum Refused {
     /// It conflicts with one that is not ordered before it.
     Conflict(Error),
-    /// It conflicts with the work of this queue, which was dropped: that has to be waited for.
+    /// It conflicts with the work of this queue, which was dropped, and for which nobody has an event: that has to be
+    /// waited for here.
     Gone(Arc<QueueClock>),
 }
 
@@ -187,7 +188,7 @@ fn ordered(holder: &Holder, at: &Stamp<'_>) -> bool {
 #[cold]
 fn refuse(first: &Use, sharing: Sharing, second: User) -> Refused {
     let help = match &first.holder {
-        Holder::Queue(clock, _) if clock.last().is_some() => return Refused::Gone(clock.clone()),
+        Holder::Queue(clock, number) if clock.is_gone(*number) => return Refused::Gone(clock.clone()),
         _ if !first.sharing.conflicts_by_access(sharing) => {
             "the two are in different memory synchronization domains, between which only system scope orders: give the \
              fences and atomics of both kernels `Scope::System`, launch both in one domain, or let one wait for the \

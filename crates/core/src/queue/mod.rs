@@ -46,7 +46,7 @@ use place::{Place, Waiting, begin_to_wait, is_in_task, is_in_task_of, used_by_it
 /// when it is enqueued: shapes, owners, and conflicts with other uses of its buffers (see [`crate::clock`]).
 ///
 /// What was enqueued on a queue that is dropped is done all the same, and its errors are lost. A later use of its
-/// buffers that conflicts with that work waits for it.
+/// buffers that conflicts with that work waits for it, unless there is an [`Event`] for it: then whoever has that waits.
 pub struct Queue {
     device: Device,
     backend: Arc<dyn BackendQueue>,
@@ -194,7 +194,7 @@ impl Queue {
         self.usable()?;
         let state = Arc::new(EventState::default());
         let turn = self.turn(false)?;
-        let moment = Arc::new(self.clock.moment());
+        let moment = self.clock.event();
         self.submit(turn, Operation::Record(state.clone()))?;
         Ok(Event { state, moment, queue: self.backend.clone() })
     }
@@ -207,7 +207,8 @@ impl Queue {
         self.usable()?;
         let turn = self.turn(false)?;
         self.clock.after(&event.moment);
-        self.submit(turn, Operation::WaitFor(event.clone()))
+        // The device needs no moment; who has one has the event.
+        self.submit(turn, Operation::WaitFor(Event { moment: Arc::default(), ..event.clone() }))
     }
 
     /// Waits until all is done. What comes later on the host is ordered after it.
