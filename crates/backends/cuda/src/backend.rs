@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use wattle_core::queue::{Blocking, Threaded};
+use wattle_core::queue::with_executor;
 use wattle_core::{Allocation, Backend, BackendQueue, Memory, Properties, Result, lock, system};
 
 use crate::context::Context;
@@ -48,12 +48,7 @@ unsafe impl Backend for CudaBackend {
     }
 
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
-        let executor = CudaExecutor::new(self.context()?)?;
-        Ok(if blocking {
-            Box::new(Blocking::new(executor))
-        } else {
-            Box::new(Threaded::new(executor, "wattle-cuda-queue")?)
-        })
+        with_executor(CudaExecutor::new(self.context()?)?, blocking, "wattle-cuda-queue")
     }
 
     fn as_any(&self) -> &dyn Any {

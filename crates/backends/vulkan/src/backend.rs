@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
-use wattle_core::queue::{Blocking, Threaded};
+use wattle_core::queue::with_executor;
 use wattle_core::{Allocation, Backend, BackendQueue, Memory, Properties, Result};
 
 use crate::context::Context;
@@ -40,12 +40,7 @@ unsafe impl Backend for VulkanBackend {
     }
 
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
-        let executor = Executor::new(self.context()?)?;
-        Ok(if blocking {
-            Box::new(Blocking::new(executor))
-        } else {
-            Box::new(Threaded::new(executor, "wattle-vulkan-queue")?)
-        })
+        with_executor(Executor::new(self.context()?)?, blocking, "wattle-vulkan-queue")
     }
 
     fn as_any(&self) -> &dyn Any {

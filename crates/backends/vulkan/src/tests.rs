@@ -39,7 +39,7 @@ fn adds(acc: &Acc, x: Shared<u32>, y: Shared<u32>, summand: u32) {
 
 fn launch(executor: &mut Executor, kernel: Arc<dyn Kernel>, options: LaunchOptions) {
     // SAFETY: tests wait for their launches before they use the buffers otherwise.
-    let launched = unsafe { executor.launch(kernel, &ThreadSpec::<1>::new(1, 4).shape().unwrap(), &options) };
+    let launched = unsafe { executor.launch(&kernel, &ThreadSpec::<1>::new(1, 4).shape().unwrap(), &options) };
     executor.keep(launched);
 }
 

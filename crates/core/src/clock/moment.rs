@@ -128,6 +128,15 @@ impl QueueClock {
         host_waited(known);
     }
 
+    /// The host has waited for the operation `number` of this queue, and for all that it knows of others.
+    #[inline]
+    pub(crate) fn host_waited_for_all(&self, number: u64) {
+        self.waited.fetch_max(number, Ordering::Release);
+        if self.knows_others.load(Ordering::Acquire) {
+            host_waited(&self.known_others());
+        }
+    }
+
     /// Whether the host has waited for this operation.
     #[inline]
     pub(super) fn is_over(&self, number: u64) -> bool {

@@ -156,6 +156,36 @@ fn an_operation_records_all_its_uses_or_none() {
 }
 
 #[test]
+fn no_thread_sees_a_part_of_an_operation() {
+    let buffers: [Uses; 8] = Default::default();
+    let busy = queue();
+    enqueue(&buffers[7], &busy, Access::PerItem, "in the way").unwrap();
+    let wanted = |buffer: usize| Wanted {
+        uses: &buffers[buffer],
+        region: region(0, 8),
+        sharing: Access::PerItem.into(),
+        user: user("several"),
+    };
+    std::thread::scope(|scope| {
+        // Two that are refused and lock in different orders, and one that uses a part of what they would.
+        for order in [[0, 1, 2, 3, 4, 5, 6, 7], [6, 5, 4, 3, 2, 1, 0, 7]] {
+            scope.spawn(move || {
+                let clock = queue();
+                for _ in 0..20_000 {
+                    let at = Stamp { clock: &clock, number: clock.tick() };
+                    assert!(record(&at, &order.map(wanted)).is_err());
+                }
+            });
+        }
+        let clock = queue();
+        for round in 0..20_000 {
+            let at = Stamp { clock: &clock, number: clock.tick() };
+            record(&at, &[wanted(round % 7)]).map_err(error).unwrap();
+        }
+    });
+}
+
+#[test]
 fn the_work_of_a_queue_that_is_gone_is_waited_for() {
     let (uses, a, b) = (Uses::default(), queue(), queue());
     enqueue(&uses, &a, Access::PerItem, "a").unwrap();

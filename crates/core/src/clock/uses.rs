@@ -61,31 +61,83 @@ const USUAL: usize = 8;
 
 /// Records the uses of an operation: all of them, or none if a use that is not ordered before the operation conflicts with
 /// one. No thread sees a part. The operation's own uses are never ordered with each other.
+#[inline]
 pub(crate) fn record(at: &Stamp<'_>, wanted: &[Wanted<'_>]) -> Result<(), Refused> {
-    if let [one] = wanted {
-        let mut uses = lock(&one.uses.0);
-        check(at, &mut uses, wanted, 0)?;
-        add(at, &mut uses, one);
-        return Ok(());
+    match wanted {
+        [] => Ok(()),
+        [one] => record_in(at, &mut [(one.uses, lock(&one.uses.0))], wanted),
+        [one, other] if std::ptr::eq(one.uses, other.uses) => {
+            record_in(at, &mut [(one.uses, lock(&one.uses.0))], wanted)
+        }
+        [one, other] => {
+            let (first, second) = if is_before(one.uses, other.uses) { (one, other) } else { (other, one) };
+            let (first, second) = ((first.uses, lock(&first.uses.0)), (second.uses, lock(&second.uses.0)));
+            record_in(at, &mut [first, second], wanted)
+        }
+        many => record_many(at, many),
     }
-    // All are locked in the order of their addresses, so that no two threads wait for each other.
-    let mut buffers: SmallVec<[&Uses; USUAL]> = wanted.iter().map(|wanted| wanted.uses).collect();
-    buffers.sort_unstable_by_key(|uses| std::ptr::from_ref(*uses));
-    buffers.dedup_by(|a, b| std::ptr::eq(*a, *b));
-    let mut locked: SmallVec<[MutexGuard<'_, Vec<Use>>; USUAL]> = buffers.iter().map(|uses| lock(&uses.0)).collect();
-    // Every buffer that is wanted has been locked.
-    let place = |wanted: &Wanted<'_>| buffers.iter().position(|uses| std::ptr::eq(*uses, wanted.uses)).unwrap_or(0);
-    for number in 0..wanted.len() {
-        check(at, &mut locked[place(&wanted[number])], wanted, number)?;
+}
+
+/// In which order the uses of buffers are locked, so that no two threads wait for each other.
+#[inline]
+fn is_before(one: &Uses, other: &Uses) -> bool {
+    std::ptr::from_ref(one) < std::ptr::from_ref(other)
+}
+
+fn record_many(at: &Stamp<'_>, wanted: &[Wanted<'_>]) -> Result<(), Refused> {
+    let mut buffers: SmallVec<[&Uses; USUAL]> = SmallVec::new();
+    for Wanted { uses, .. } in wanted {
+        let place = buffers.iter().position(|other| !is_before(other, uses)).unwrap_or(buffers.len());
+        if buffers.get(place).is_none_or(|other| !std::ptr::eq(*other, *uses)) {
+            buffers.insert(place, uses);
+        }
     }
-    for wanted in wanted {
-        add(at, &mut locked[place(wanted)], wanted);
+    let mut locked: SmallVec<[Locked<'_>; USUAL]> = SmallVec::new();
+    for uses in &buffers {
+        locked.push((uses, lock(&uses.0)));
+    }
+    record_in(at, &mut locked, wanted)
+}
+
+/// The uses of a buffer, locked.
+type Locked<'u> = (&'u Uses, MutexGuard<'u, Vec<Use>>);
+
+/// Records uses of these buffers, which are all that are wanted.
+#[inline]
+fn record_in(at: &Stamp<'_>, locked: &mut [Locked<'_>], wanted: &[Wanted<'_>]) -> Result<(), Refused> {
+    // Whether each buffer is used as by the queue's last operation there, and by nothing else: what a kernel does that is
+    // launched in a loop.
+    let is_apart = locked.len() == wanted.len();
+    let mut in_place = is_apart;
+    for (number, one) in wanted.iter().enumerate() {
+        if let Some((_, uses)) = locked.iter_mut().find(|(uses, _)| std::ptr::eq(*uses, one.uses)) {
+            if !(is_apart && is_alone(at, uses, one)) {
+                in_place = false;
+                check(at, uses, wanted, number)?;
+            }
+        }
+    }
+    for one in wanted {
+        if let Some((_, uses)) = locked.iter_mut().find(|(uses, _)| std::ptr::eq(*uses, one.uses)) {
+            match uses.first_mut() {
+                Some(Use { holder: Holder::Queue(_, number), user, .. }) if in_place => {
+                    (*number, *user) = (at.number, one.user);
+                }
+                _ => add(at, uses, one),
+            }
+        }
     }
     Ok(())
 }
 
-/// Whether the use of this number among those that are wanted conflicts with another one. Forgets what is over.
+/// Whether the only use of a buffer is one by an earlier operation of this queue, just like this one.
 #[inline]
+fn is_alone(at: &Stamp<'_>, uses: &[Use], wanted: &Wanted<'_>) -> bool {
+    let [Use { holder: Holder::Queue(clock, number), region, sharing, .. }] = uses else { return false };
+    Arc::ptr_eq(clock, at.clock) && *number < at.number && *sharing == wanted.sharing && *region == wanted.region
+}
+
+/// Refuses the use of this number among those that are wanted if it conflicts with another one. Forgets what is over.
 fn check(at: &Stamp<'_>, uses: &mut Vec<Use>, wanted: &[Wanted<'_>], number: usize) -> Result<(), Refused> {
     let Wanted { region, sharing, user, .. } = wanted[number];
     for own in wanted[..number].iter().filter(|own| std::ptr::eq(own.uses, wanted[number].uses)) {
@@ -109,7 +161,6 @@ fn check(at: &Stamp<'_>, uses: &mut Vec<Use>, wanted: &[Wanted<'_>], number: usi
 }
 
 /// Adds a use, which also stands for those before it with which nothing conflicts that does not conflict with this one.
-#[inline]
 fn add(at: &Stamp<'_>, uses: &mut Vec<Use>, wanted: &Wanted<'_>) {
     let Wanted { region, sharing, user, .. } = *wanted;
     let mut index = 0;

@@ -14,7 +14,7 @@ pub use run::run_beside;
 use crate::device::{Backend, BackendQueue, DeviceKind, Properties};
 use crate::error::Result;
 use crate::memory::{Allocation, HostMemory, Memory, total_memory};
-use crate::queue::{Blocking, Threaded};
+use crate::queue::with_executor;
 use crate::thread::SHARED_MEMORY;
 
 /// The most blocks of a cooperative launch: beyond the workers, each is a thread of its own.
@@ -69,12 +69,7 @@ unsafe impl Backend for HostBackend {
     }
 
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
-        let executor = executor::HostExecutor::new(self.properties.clone());
-        Ok(if blocking {
-            Box::new(Blocking::new(executor))
-        } else {
-            Box::new(Threaded::new(executor, "wattle-queue")?)
-        })
+        with_executor(executor::HostExecutor::new(self.properties.clone()), blocking, "wattle-queue")
     }
 
     fn as_any(&self) -> &dyn std::any::Any {

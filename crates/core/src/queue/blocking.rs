@@ -9,13 +9,13 @@ use crate::error::{Error, Result};
 use crate::sync::lock;
 
 /// A queue whose operations are done when they have been submitted, by the thread that submits them.
-pub struct Blocking<E> {
+pub(super) struct Blocking<E> {
     executor: Mutex<E>,
 }
 
 impl<E: Executor> Blocking<E> {
     /// A queue of this executor's.
-    pub fn new(executor: E) -> Blocking<E> {
+    pub(super) fn new(executor: E) -> Blocking<E> {
         Blocking { executor: Mutex::new(executor) }
     }
 

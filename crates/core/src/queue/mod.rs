@@ -26,7 +26,7 @@ use crate::device::{BackendQueue, Device};
 use crate::error::{ErrorKind, Result};
 use crate::sync::lock;
 
-pub use blocking::Blocking;
+use blocking::Blocking;
 pub(crate) use event::LastPoint;
 pub use event::{Event, EventState, Timestamp};
 pub use executor::Executor;
@@ -36,7 +36,7 @@ pub use operation::{HostBytes, Operation, Runs, Transfer, TransferEnd, paired};
 pub(crate) use place::before_this_task;
 pub use stepped::{Lines, Stepped, SteppedQueue, Stepper};
 pub use task::QueuedLaunch;
-pub use threaded::Threaded;
+use threaded::Threaded;
 
 use place::{Place, Waiting, begin_to_wait, is_in_task, is_in_task_of, used_by_its_task};
 
@@ -120,6 +120,7 @@ impl Queue {
     }
 
     /// The turn of an operation whose uses of buffers have been recorded. Waits for the work of queues that were dropped.
+    #[inline]
     fn turn_for(&self, uses: &[Wanted<'_>], waits: bool) -> Result<Turn<'_>> {
         loop {
             let turn = self.turn(waits)?;
@@ -150,7 +151,7 @@ impl Queue {
     fn done(&self, turn: Turn<'_>) {
         if self.blocking {
             // Still in the operation's turn.
-            self.clock.host_waited(turn.number, &self.clock.known());
+            self.clock.host_waited_for_all(turn.number);
         }
     }
 
@@ -232,6 +233,14 @@ impl Drop for Queue {
         }
         self.clock.leave(LastPoint { state, mover: self.backend.mover() });
     }
+}
+
+/// A queue of this executor's: blocking, or on a thread of that name.
+///
+/// # Errors
+/// The operating system does not start the thread.
+pub fn with_executor<E: Executor>(executor: E, blocking: bool, thread: &str) -> Result<Box<dyn BackendQueue>> {
+    Ok(if blocking { Box::new(Blocking::new(executor)) } else { Box::new(Threaded::new(executor, thread)?) })
 }
 
 /// Waits for what a use has to wait for before it can be recorded.

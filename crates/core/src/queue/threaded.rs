@@ -69,7 +69,7 @@ impl Progress {
 }
 
 /// A queue with a thread of its own. The thread ends when the queue is dropped and what was enqueued is done.
-pub struct Threaded {
+pub(super) struct Threaded {
     messages: Sender<Message>,
     progress: Arc<Progress>,
     error: FirstError,
@@ -81,7 +81,7 @@ impl Threaded {
     ///
     /// # Errors
     /// The operating system does not start the thread.
-    pub fn new<E: Executor>(executor: E, name: &str) -> Result<Threaded> {
+    pub(super) fn new<E: Executor>(executor: E, name: &str) -> Result<Threaded> {
         let (messages, receiver) = channel();
         let progress = Arc::<Progress>::default();
         let error = executor.errors().clone();

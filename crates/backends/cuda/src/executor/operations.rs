@@ -6,7 +6,7 @@ use std::time::Duration;
 use wattle_core::queue::{Executor, FirstError};
 use wattle_core::{Event, EventState, Kernel, LaunchOptions, Result, Shape, Transfer, lock};
 
-use super::flight::{Mark, Marked};
+use super::in_flight::{Mark, Marked};
 use super::{CudaExecutor, LOOK, Point};
 
 // SAFETY: the stream keeps the order of what is given to it, and all else waits for what is in flight. What is not in
@@ -138,8 +138,8 @@ impl Drop for CudaExecutor {
                 return;
             }
             // What was given up still runs, and uses all this; or the device is gone, and all this with it.
-            for flight in executor.abandoned.drain(..) {
-                std::mem::forget(flight);
+            for one in executor.abandoned.drain(..) {
+                std::mem::forget(one);
             }
             for event in executor.timed.drain(..).chain(executor.plain.drain(..)) {
                 std::mem::forget(event);

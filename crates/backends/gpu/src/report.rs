@@ -11,7 +11,7 @@ use crate::stop::Reason;
 ///
 /// Blocks and threads are numbered row-major, dimension 0 slowest.
 #[derive(Clone, Copy)]
-pub struct Told<'l> {
+pub struct Report<'l> {
     /// The kernel with its arguments.
     pub kernel: &'l dyn Kernel,
     /// The kernel as it was built.
@@ -24,7 +24,7 @@ pub struct Told<'l> {
     pub shared_len: u32,
 }
 
-impl Told<'_> {
+impl Report<'_> {
     /// What went wrong, if anything did; the launch was told to end, if there is a reason. `word` gives the words of the
     /// launch's control block.
     pub fn outcome(&self, word: impl Fn(u32) -> u32, reason: Option<Reason>) -> Option<Error> {
