@@ -110,11 +110,11 @@ fn record_in(at: &Stamp<'_>, locked: &mut [Locked<'_>], wanted: &[Wanted<'_>]) -
     let is_apart = locked.len() == wanted.len();
     let mut in_place = is_apart;
     for (number, one) in wanted.iter().enumerate() {
-        if let Some((_, uses)) = locked.iter_mut().find(|(uses, _)| std::ptr::eq(*uses, one.uses)) {
-            if !(is_apart && is_alone(at, uses, one)) {
-                in_place = false;
-                check(at, uses, wanted, number)?;
-            }
+        if let Some((_, uses)) = locked.iter_mut().find(|(uses, _)| std::ptr::eq(*uses, one.uses))
+            && !(is_apart && is_alone(at, uses, one))
+        {
+            in_place = false;
+            check(at, uses, wanted, number)?;
         }
     }
     for one in wanted {

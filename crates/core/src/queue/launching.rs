@@ -13,50 +13,6 @@ use crate::memory::MemoryKind;
 use crate::spec::{LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
 
 impl Queue {
-    /// Launches a kernel with its arguments: `queue.launch(spec, kernel(&x, &mut y))`.
-    ///
-    /// # Errors
-    /// A shape that is empty, too large, or that the device cannot keep; a buffer of another device; a use of a buffer
-    /// that conflicts with another one. If the queue is blocking, also what went wrong in the launch: a fault, a
-    /// failed assertion, a time limit.
-    #[track_caller]
-    #[inline(always)]
-    pub fn launch<const D: usize>(&self, spec: impl Spec<D>, kernel: impl Launch<D>) -> Result<()> {
-        self.launch_with(LaunchOptions::default(), spec, kernel)
-    }
-
-    /// [`Queue::launch`], with options.
-    ///
-    /// # Errors
-    /// As for [`Queue::launch`].
-    #[track_caller]
-    #[inline(always)]
-    pub fn launch_with<const D: usize>(
-        &self,
-        options: LaunchOptions,
-        spec: impl Spec<D>,
-        kernel: impl Launch<D>,
-    ) -> Result<()> {
-        self.launch_checked(LaunchRequest { kernel: &kernel, host_part: None, shape: spec.shape()?, options })
-    }
-
-    /// Launches a kernel, and beside it a host part: a kernel too, run by one host thread at the same time. What they
-    /// share is host-mapped or unified memory, with atomics of system scope.
-    ///
-    /// # Errors
-    /// As for [`Queue::launch`]; memory of the host part that the host cannot reach.
-    #[track_caller]
-    pub fn launch_with_host<const D: usize, const H: usize>(
-        &self,
-        options: LaunchOptions,
-        spec: impl Spec<D>,
-        kernel: impl Launch<D>,
-        host_part: impl Launch<H>,
-    ) -> Result<()> {
-        let shape = spec.shape()?;
-        self.launch_checked(LaunchRequest { kernel: &kernel, host_part: Some(&host_part), shape, options })
-    }
-
     /// Makes ready what such a launch needs, and launches nothing. A driver compiles and loads a kernel when it first
     /// meets it, and may wait then for all that its device does: before the first of several launches that **wait for
     /// each other**, prepare all of them. It also takes the first launch's time out of a measurement.
@@ -87,7 +43,7 @@ impl Queue {
     }
 
     #[track_caller]
-    fn launch_checked(&self, request: LaunchRequest<'_>) -> Result<()> {
+    pub(super) fn launch_checked(&self, request: LaunchRequest<'_>) -> Result<()> {
         let site = Site::caller();
         self.usable()?;
         self.has_domains(&request.options)?;

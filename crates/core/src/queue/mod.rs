@@ -22,8 +22,10 @@ use smallvec::SmallVec;
 use wattle_ir::Site;
 
 use crate::clock::{QueueClock, QueueName, Refused, Stamp, Wanted, record};
-use crate::device::{BackendQueue, Device};
+use crate::device::{BackendQueue, Device, LaunchRequest};
 use crate::error::{ErrorKind, Result};
+use crate::kernel::Launch;
+use crate::spec::{LaunchOptions, Spec};
 use crate::sync::lock;
 
 use blocking::Blocking;
@@ -80,6 +82,50 @@ impl Queue {
     /// The device.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// Launches a kernel with its arguments: `queue.launch(spec, kernel(&x, &mut y))`.
+    ///
+    /// # Errors
+    /// A shape that is empty, too large, or that the device cannot keep; a buffer of another device; a use of a buffer
+    /// that conflicts with another one. If the queue is blocking, also what went wrong in the launch: a fault, a
+    /// failed assertion, a time limit.
+    #[track_caller]
+    #[inline(always)]
+    pub fn launch<const D: usize>(&self, spec: impl Spec<D>, kernel: impl Launch<D>) -> Result<()> {
+        self.launch_with(LaunchOptions::default(), spec, kernel)
+    }
+
+    /// [`Queue::launch`], with options.
+    ///
+    /// # Errors
+    /// As for [`Queue::launch`].
+    #[track_caller]
+    #[inline(always)]
+    pub fn launch_with<const D: usize>(
+        &self,
+        options: LaunchOptions,
+        spec: impl Spec<D>,
+        kernel: impl Launch<D>,
+    ) -> Result<()> {
+        self.launch_checked(LaunchRequest { kernel: &kernel, host_part: None, shape: spec.shape()?, options })
+    }
+
+    /// Launches a kernel, and beside it a host part: a kernel too, run by one host thread at the same time. What they
+    /// share is host-mapped or unified memory, with atomics of system scope.
+    ///
+    /// # Errors
+    /// As for [`Queue::launch`]; memory of the host part that the host cannot reach.
+    #[track_caller]
+    pub fn launch_with_host<const D: usize, const H: usize>(
+        &self,
+        options: LaunchOptions,
+        spec: impl Spec<D>,
+        kernel: impl Launch<D>,
+        host_part: impl Launch<H>,
+    ) -> Result<()> {
+        let shape = spec.shape()?;
+        self.launch_checked(LaunchRequest { kernel: &kernel, host_part: Some(&host_part), shape, options })
     }
 
     /// The next operation's number, and the turn to hand it over. On a queue that is not blocking, `waits` says whether
