@@ -9,10 +9,10 @@ use wattle_ir::{Access, Element, MAX_RANK, Site, Type};
 
 use crate::clock::{Region, User, Uses};
 use crate::device::Device;
-use crate::error::{ErrorKind, Result, format_index};
+use crate::error::{Error, ErrorKind, Result, format_index};
 use crate::extent::{self, Extent, ToExtent};
 use crate::memory::{self, Allocation, Memory, MemoryKind};
-use crate::queue::Queue;
+use crate::queue::{Queue, before_this_task, resolve};
 
 /// The allocation that buffers and views own together. It is freed when the last of them is gone, queued work included.
 pub struct RawBuffer {
@@ -253,8 +253,8 @@ impl<T: Element, const D: usize> Buffer<T, D> {
     /// Work that may write there has not been waited for; the memory is the device's alone.
     #[track_caller]
     pub fn map(&self) -> Result<MapGuard<'_, T, D>> {
-        let (start, guard) = self.hold(Access::Read, "a host guard (`map`)")?;
-        Ok(MapGuard { buffer: self, start, guard })
+        let (elements, guard) = self.hold(Access::Read, "a host guard (`map`)")?;
+        Ok(MapGuard { buffer: self, elements, guard })
     }
 
     /// Reads and writes the elements in place. All other work there is refused while the guard lives.
@@ -263,33 +263,56 @@ impl<T: Element, const D: usize> Buffer<T, D> {
     /// Work on the buffer has not been waited for; the memory is the device's alone.
     #[track_caller]
     pub fn map_mut(&mut self) -> Result<MapGuardMut<'_, T, D>> {
-        let (start, guard) = self.hold(Access::PerItem, "a host guard (`map_mut`)")?;
-        Ok(MapGuardMut { buffer: self, start, guard })
+        let (elements, guard) = self.hold(Access::PerItem, "a host guard (`map_mut`)")?;
+        Ok(MapGuardMut { buffer: self, elements, guard })
     }
 
     #[track_caller]
-    fn hold(&self, access: Access, what: &'static str) -> Result<(NonNull<T>, u64)> {
+    fn hold(&self, access: Access, what: &'static str) -> Result<(Elements<T>, u64)> {
         let user = User { what, parameter: None, site: Site::caller() };
-        let Some(start) = self.raw.host else {
-            return Err(ErrorKind::Capability {
-                device: self.device().name().to_owned(),
-                what: match self.raw.kind {
-                    MemoryKind::Device => "map this buffer: its memory is the device's alone".into(),
-                    _ => "map buffers: its memory is not the host's".to_owned(),
-                },
-                instead: match self.raw.kind {
-                    MemoryKind::Device => "allocate it with `alloc_unified` or `alloc_host_mapped`, or copy".into(),
-                    _ => "copy".to_owned(),
-                },
-            }
-            .into());
-        };
-        let guard = self.raw.uses.hold(self.whole().region, access, user)?;
-        if let Err(error) = self.raw.memory.usable() {
-            self.raw.uses.release(guard);
-            return Err(error);
+        let raw = &*self.raw;
+        if raw.host.is_none() && !raw.memory.is_mapped_by_copy() {
+            return Err(self.not_mappable());
         }
-        Ok((start.cast(), guard))
+        let region = self.whole().region;
+        let guard = loop {
+            match raw.uses.hold(region, access, user, &before_this_task()) {
+                Ok(guard) => break guard,
+                Err(refused) => resolve(refused)?,
+            }
+        };
+        let elements = raw.memory.usable().and_then(|()| match raw.host {
+            Some(start) => Ok(Elements::There(start.cast())),
+            None => {
+                let mut copy = memory::zeros(self.len())?;
+                // SAFETY: the bytes are the whole allocation, and while the guard is held nothing writes them.
+                unsafe { raw.memory.read(0, memory::bytes_mut(&mut copy))? };
+                Ok(Elements::Copied(copy))
+            }
+        });
+        match elements {
+            Ok(elements) => Ok((elements, guard)),
+            Err(error) => {
+                raw.uses.release(guard);
+                Err(error)
+            }
+        }
+    }
+
+    #[cold]
+    fn not_mappable(&self) -> Error {
+        ErrorKind::Capability {
+            device: self.device().name().to_owned(),
+            what: match self.raw.kind {
+                MemoryKind::Device => "map this buffer: its memory is the device's alone".into(),
+                MemoryKind::Unified | MemoryKind::HostMapped => "map buffers: its memory is not the host's".to_owned(),
+            },
+            instead: match self.raw.kind {
+                MemoryKind::Device => "allocate it with `alloc_unified` or `alloc_host_mapped`, or copy".into(),
+                MemoryKind::Unified | MemoryKind::HostMapped => "copy".to_owned(),
+            },
+        }
+        .into()
     }
 }
 
@@ -313,40 +336,57 @@ impl<T: Element> Buffer<T, 1> {
     }
 }
 
+/// Where a guard's elements are.
+enum Elements<T> {
+    /// In the buffer's memory.
+    There(NonNull<T>),
+    /// Copied from memory that has no place in the host's.
+    Copied(Vec<T>),
+}
+
 /// The elements of a buffer in place; see [`Buffer::map`].
 pub struct MapGuard<'g, T: Element, const D: usize> {
     buffer: &'g Buffer<T, D>,
-    start: NonNull<T>,
+    elements: Elements<T>,
     guard: u64,
 }
 
 /// The elements of a buffer in place, to write; see [`Buffer::map_mut`].
 pub struct MapGuardMut<'g, T: Element, const D: usize> {
     buffer: &'g mut Buffer<T, D>,
-    start: NonNull<T>,
+    elements: Elements<T>,
     guard: u64,
 }
 
 impl<T: Element, const D: usize> Deref for MapGuard<'_, T, D> {
     type Target = [T];
     fn deref(&self) -> &[T] {
-        // SAFETY: the memory holds this many initialized elements, and while the guard is held nothing writes there.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.buffer.len()) }
+        match &self.elements {
+            // SAFETY: the memory holds this many initialized elements, and while the guard is held nothing writes there.
+            Elements::There(start) => unsafe { std::slice::from_raw_parts(start.as_ptr(), self.buffer.len()) },
+            Elements::Copied(copy) => copy,
+        }
     }
 }
 
 impl<T: Element, const D: usize> Deref for MapGuardMut<'_, T, D> {
     type Target = [T];
     fn deref(&self) -> &[T] {
-        // SAFETY: the memory holds this many initialized elements, and while the guard is held nothing else uses them.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.buffer.len()) }
+        match &self.elements {
+            // SAFETY: the memory holds this many initialized elements, and while the guard is held nothing else uses them.
+            Elements::There(start) => unsafe { std::slice::from_raw_parts(start.as_ptr(), self.buffer.len()) },
+            Elements::Copied(copy) => copy,
+        }
     }
 }
 
 impl<T: Element, const D: usize> DerefMut for MapGuardMut<'_, T, D> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.buffer.len()) }
+        match &mut self.elements {
+            // SAFETY: as above.
+            Elements::There(start) => unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.buffer.len()) },
+            Elements::Copied(copy) => copy,
+        }
     }
 }
 
@@ -358,6 +398,11 @@ impl<T: Element, const D: usize> Drop for MapGuard<'_, T, D> {
 
 impl<T: Element, const D: usize> Drop for MapGuardMut<'_, T, D> {
     fn drop(&mut self) {
+        if let Elements::Copied(copy) = &self.elements {
+            // SAFETY: the bytes are the whole allocation, and while the guard is held nothing else uses them.
+            let written = unsafe { self.buffer.raw.memory.write(0, memory::bytes(copy)) };
+            debug_assert!(written.is_ok(), "the memory has been read whole");
+        }
         self.buffer.raw.uses.release(self.guard);
     }
 }

@@ -8,13 +8,11 @@ use wattle_memory::Scope;
 
 use crate::buffer::Buffer;
 use crate::error::{ErrorKind, Result};
-use crate::event::EventState;
 use crate::extent::ToExtent;
 use crate::host;
 use crate::kernel::Kernel;
 use crate::memory::{Allocation, Memory, MemoryKind, free_memory};
-use crate::operation::Operation;
-use crate::queue::Queue;
+use crate::queue::{EventState, Operation, Queue};
 use crate::spec::{LaunchOptions, Shape};
 
 /// What a device is and can do.
@@ -131,10 +129,18 @@ pub unsafe trait BackendQueue: Send + Sync {
     fn wait(&self) -> Result<()>;
     /// The first error there was and that was not yet taken.
     fn pending_error(&self) -> Option<crate::Error>;
-    /// Moves on towards `event`, where the work moves only while somebody asks.
-    fn progress(&self, _event: &EventState) {}
-    /// Moves on a little and returns, where the work moves only while somebody asks.
-    fn nudge(&self) {}
+    /// What moves the work on, where it moves only while somebody asks.
+    fn mover(&self) -> Option<Arc<dyn Mover>> {
+        None
+    }
+}
+
+/// Moves the work of a device on that does not run by itself.
+pub trait Mover: Send + Sync {
+    /// Moves on until `event` is reached.
+    fn progress(&self, event: &EventState);
+    /// Moves on a little and returns.
+    fn nudge(&self);
 }
 
 /// A device that this process knows of.
@@ -329,6 +335,7 @@ impl Device {
     ///
     /// # Errors
     /// What the operating system or the driver says.
+    #[track_caller]
     pub fn queue(&self) -> Result<Queue> {
         Queue::new(self, true)
     }
@@ -337,6 +344,7 @@ impl Device {
     ///
     /// # Errors
     /// What the operating system or the driver says.
+    #[track_caller]
     pub fn queue_non_blocking(&self) -> Result<Queue> {
         Queue::new(self, false)
     }

@@ -99,7 +99,12 @@ pub(crate) struct Sharing {
 impl Sharing {
     /// Whether two uses at the same time are wrong whatever orders their accesses.
     pub(crate) fn conflicts_by_access(self, other: Sharing) -> bool {
-        self.access != other.access || self.access == Access::PerItem
+        self.access != other.access || self.conflicts_with_all()
+    }
+
+    /// Whether all other uses at the same time are wrong.
+    pub(crate) fn conflicts_with_all(self) -> bool {
+        self.access == Access::PerItem
     }
 
     /// Whether two uses at the same time are wrong.

@@ -1,5 +1,6 @@
 //! What can go wrong, as values that say what happened, where, and what to do.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -312,6 +313,24 @@ pub enum FaultKind {
     },
 }
 
+/// An error of a driver's or the operating system's: what was being done, and the reason that was given.
+pub fn system(what: impl Into<String>, message: impl fmt::Display) -> Error {
+    ErrorKind::System { what: what.into(), message: message.to_string() }.into()
+}
+
+/// A panic in `what` as an error, with the panic's message.
+#[cold]
+pub fn panicked(what: &str, panic: Box<dyn Any + Send>) -> Error {
+    let message = panic
+        .downcast_ref::<&str>()
+        .map(|message| (*message).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "(no message)".to_owned());
+    // What was thrown may throw again when it is dropped.
+    std::mem::forget(panic);
+    ErrorKind::Panic { what: what.to_owned(), message }.into()
+}
+
 /// An index or extent as text: `7` in one dimension, `[1, 7]` in more.
 pub fn format_index(index: &[u32]) -> String {
     match index {
@@ -323,6 +342,14 @@ pub fn format_index(index: &[u32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn panics_are_reported_with_their_message() {
+        let message = |panic: Box<dyn Any + Send>| panicked("a task", panic).to_string();
+        assert!(message(Box::new("words")).contains("words"));
+        assert!(message(Box::new(String::from("owned"))).contains("owned"));
+        assert!(message(Box::new(7)).contains("(no message)"));
+    }
 
     #[test]
     fn a_launch_past_its_limit_tells_where_it_was_or_why_it_does_not() {

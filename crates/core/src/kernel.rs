@@ -3,7 +3,7 @@
 use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use wattle_ir::builder::{self, Builder, IrValue};
 use wattle_ir::{Access, AtomicScalar, Const, Dim, Element, KernelType, MAX_RANK, Rank, Scalar, SharedLen, Site};
@@ -13,6 +13,7 @@ use crate::buffer::{Buffer, Part, RawBuffer, View, ViewMut};
 use crate::clock::Region;
 use crate::domain::BelowSystem;
 use crate::error::Result;
+use crate::sync::lock;
 use crate::thread::Thread;
 use crate::view::{Atomic, PerItem, Read, Shared, Strided};
 
@@ -60,7 +61,7 @@ pub(crate) fn known(kernel: &dyn Kernel) -> Result<Known> {
 #[cold]
 fn verify(kernel: &dyn Kernel, identity: KernelIdentity) -> Result<Known> {
     static OTHERS: Mutex<BTreeMap<KernelIdentity, Known>> = Mutex::new(BTreeMap::new());
-    let others = || OTHERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let others = || lock(&OTHERS);
     if let Some(known) = others().get(&identity) {
         return Ok(*known);
     }
@@ -102,7 +103,7 @@ pub unsafe trait Kernel: Send + Sync + 'static {
     ///
     /// # Errors
     /// The first error that `visit` returns.
-    fn arguments(&self, visit: &mut dyn FnMut(Argument<'_>) -> Result<()>) -> Result<()>;
+    fn arguments<'k>(&'k self, visit: &mut dyn FnMut(Argument<'k>) -> Result<()>) -> Result<()>;
     /// Does what one block of one thread does, on the host.
     ///
     /// # Safety
@@ -234,7 +235,7 @@ where
     }
 
     #[inline]
-    fn arguments(&self, visit: &mut dyn FnMut(Argument<'_>) -> Result<()>) -> Result<()> {
+    fn arguments<'k>(&'k self, visit: &mut dyn FnMut(Argument<'k>) -> Result<()>) -> Result<()> {
         self.arguments.visit(visit)
     }
 
@@ -260,6 +261,38 @@ where
     fn to_arc(&self) -> Arc<dyn Kernel> {
         let (arguments, host, build) = (self.arguments.clone(), self.host, self.build);
         Arc::new(Bundle { info: self.info, arguments, host, build })
+    }
+}
+
+// SAFETY: it is the kernel inside.
+unsafe impl Kernel for Arc<dyn Kernel> {
+    fn info(&self) -> &'static KernelInfo {
+        (**self).info()
+    }
+
+    fn rank(&self) -> usize {
+        (**self).rank()
+    }
+
+    fn arguments<'k>(&'k self, visit: &mut dyn FnMut(Argument<'k>) -> Result<()>) -> Result<()> {
+        (**self).arguments(visit)
+    }
+
+    unsafe fn run(&self, thread: &Thread<'_>) {
+        // SAFETY: the caller's promise.
+        unsafe { (**self).run(thread) }
+    }
+
+    fn build(&self) -> Result<wattle_ir::Kernel> {
+        (**self).build()
+    }
+
+    fn identity(&self) -> KernelIdentity {
+        (**self).identity()
+    }
+
+    fn to_arc(&self) -> Arc<dyn Kernel> {
+        self.clone()
     }
 }
 
@@ -407,7 +440,7 @@ view_arguments! {
 pub unsafe trait Arguments: Clone + Send + Sync + 'static {
     type Views;
     type Built<'b>;
-    fn visit(&self, visit: &mut dyn FnMut(Argument<'_>) -> Result<()>) -> Result<()>;
+    fn visit<'a>(&'a self, visit: &mut dyn FnMut(Argument<'a>) -> Result<()>) -> Result<()>;
     /// # Safety
     /// As for [`Arg::view`].
     unsafe fn views(&self, names: &'static [&'static str], thread: &Thread<'_>) -> Self::Views;
@@ -421,7 +454,7 @@ macro_rules! arguments {
             type Views = ($($name::View,)*);
             type Built<'b> = ($($name::Built<'b>,)*);
             #[inline]
-            fn visit(&self, _visit: &mut dyn FnMut(Argument<'_>) -> Result<()>) -> Result<()> {
+            fn visit<'a>(&'a self, _visit: &mut dyn FnMut(Argument<'a>) -> Result<()>) -> Result<()> {
                 $(_visit(self.$index.visit())?;)*
                 Ok(())
             }

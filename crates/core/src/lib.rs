@@ -11,7 +11,6 @@ pub mod clock;
 mod device;
 mod domain;
 mod error;
-mod event;
 mod extent;
 mod fence;
 mod host;
@@ -20,23 +19,22 @@ pub mod interrupt;
 mod kernel;
 mod memory;
 mod observe;
-mod operation;
-mod queue;
+pub mod queue;
 mod scenario;
 mod spec;
 #[doc(hidden)]
 pub mod support;
+mod sync;
 mod thread;
 pub mod view;
 
 pub use acc::Acc;
 pub use buffer::{Buffer, MapGuard, MapGuardMut, RawBuffer, Source, Target, View, ViewMut};
 pub use device::{
-    Backend, BackendQueue, Device, DeviceKind, Found, LaunchRequest, Missing, PROVIDERS, Properties, Provider,
+    Backend, BackendQueue, Device, DeviceKind, Found, LaunchRequest, Missing, Mover, PROVIDERS, Properties, Provider,
 };
 pub use domain::{SyncDomain, SyncDomainMap};
-pub use error::{Error, ErrorKind, Fault, FaultKind, Result, ThreadLine, format_index};
-pub use event::{Event, EventState, Timestamp};
+pub use error::{Error, ErrorKind, Fault, FaultKind, Result, ThreadLine, format_index, panicked, system};
 pub use extent::{Extent, ToExtent};
 pub use host::run_beside;
 pub use indices::{Dimension, IndexRange, Indices, IndicesIter, Items, ItemsIter, Range, range};
@@ -46,9 +44,11 @@ pub use kernel::{
 };
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
 pub use observe::{Observer, OptionsFor};
-pub use operation::{HostBytes, Operation, Runs, Transfer, TransferEnd, paired};
-pub use queue::{Queue, host_part_shape};
+pub use queue::{
+    Event, EventState, HostBytes, Operation, Queue, Runs, Timestamp, Transfer, TransferEnd, host_part_shape, paired,
+};
 pub use scenario::{Expectation, Launched, Scenario, Sizes, Summary, Work};
 pub use spec::{FrameSpec, LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
+pub use sync::lock;
 pub use thread::{Grid, Thread};
 pub use view::{Atomic, PerItem, Read, Shared};

@@ -121,6 +121,10 @@ pub unsafe trait Memory: Send + Sync + 'static {
     }
     /// The start of the memory, where the host can reach it.
     fn host_pointer(&self) -> Option<NonNull<u8>>;
+    /// Whether a host guard has a copy of memory that the host cannot reach, which is written back when it is dropped.
+    fn is_mapped_by_copy(&self) -> bool {
+        false
+    }
     /// The device's own type.
     fn as_any(&self) -> &dyn std::any::Any;
 }
@@ -243,6 +247,18 @@ pub(crate) fn zeros<T: Element>(len: usize) -> Result<Vec<T>> {
     // SAFETY: the memory was just allocated with this layout, and zeros are a value of every element type. The operating
     // system gives zeros page by page; a vector that is filled would touch them all.
     Ok(unsafe { Vec::from_raw_parts(start.as_ptr().cast(), len, len) })
+}
+
+/// The elements as bytes.
+pub(crate) fn bytes<T: Element>(values: &[T]) -> &[u8] {
+    // SAFETY: elements are numbers without padding, so all their bytes are initialized.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
+
+/// The elements as bytes, to be written.
+pub(crate) fn bytes_mut<T: Element>(values: &mut [T]) -> &mut [u8] {
+    // SAFETY: elements are numbers without padding, and every bit pattern is a value, so any bytes may be written.
+    unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
 }
 
 /// The bytes in the host's memory once more, or an error.

@@ -3,12 +3,11 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use crate::device::{Backend, BackendQueue, Device, LaunchRequest, Properties};
+use crate::device::{Backend, BackendQueue, Device, LaunchRequest, Mover, Properties};
 use crate::error::{Error, Result};
-use crate::event::EventState;
 use crate::kernel::Kernel;
 use crate::memory::{Allocation, Memory};
-use crate::operation::Operation;
+use crate::queue::Operation;
 use crate::spec::LaunchOptions;
 
 /// What is called with each kernel.
@@ -88,11 +87,7 @@ unsafe impl BackendQueue for ObservedQueue {
         self.inner.pending_error()
     }
 
-    fn progress(&self, event: &EventState) {
-        self.inner.progress(event);
-    }
-
-    fn nudge(&self) {
-        self.inner.nudge();
+    fn mover(&self) -> Option<Arc<dyn Mover>> {
+        self.inner.mover()
     }
 }

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, panicked};
 use crate::kernel::Kernel;
+use crate::sync::lock;
 
 /// A scenario with its name: the unit that tests run on every device, and that the `wattle` command takes by name.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +86,7 @@ impl Scenario {
             Work::Sized(work, _) => work(device, size.or(self.size_for(device)).unwrap_or(1)),
         };
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))
-            .unwrap_or_else(|panic| Err(crate::host::panicked(&format!("scenario `{}`", self.name), panic)))
+            .unwrap_or_else(|panic| Err(panicked(&format!("scenario `{}`", self.name), panic)))
     }
 }
 
@@ -104,13 +105,13 @@ impl Scenario {
         let seen = Arc::new(Mutex::new((HashSet::new(), Vec::<Arc<dyn Kernel>>::new())));
         let to = seen.clone();
         let observed = device.observed(Arc::new(move |kernel: &dyn Kernel| {
-            let (known, kernels) = &mut *to.lock().unwrap_or_else(PoisonError::into_inner);
+            let (known, kernels) = &mut *lock(&to);
             if known.insert(kernel.identity()) {
                 kernels.push(kernel.to_arc());
             }
         }));
         let outcome = self.run(&observed, size);
-        let kernels = std::mem::take(&mut seen.lock().unwrap_or_else(PoisonError::into_inner).1);
+        let kernels = std::mem::take(&mut lock(&seen).1);
         Launched { kernels, outcome }
     }
 }

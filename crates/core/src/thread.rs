@@ -12,6 +12,7 @@ use crate::interrupt;
 use crate::kernel::KernelInfo;
 use crate::memory::zeros;
 use crate::support::STEPS_PER_LOOK;
+use crate::sync::lock;
 
 /// The shape of a launch once the device has chosen its blocks and threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,11 +74,6 @@ const INTERRUPTED: u8 = 2;
 
 /// How much shared memory a block can have on the host, in bytes.
 pub(crate) const SHARED_MEMORY: u64 = 16 << 20;
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    // What these hold is whole at every moment, so a panic elsewhere while it was held harms nothing.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl LaunchState {
     /// The state of a launch that has not begun.

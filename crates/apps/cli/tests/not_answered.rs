@@ -42,24 +42,43 @@ fn map_unified(device: &Device) -> Result<Summary> {
 fn map_mut_host_mapped(device: &Device) -> Result<Summary> {
     let mut number = device.alloc_host_mapped::<u32, 1>(1)?;
     number.map_mut()?[0] = 1;
+    device.queue()?.launch(ThreadSpec::new(2, 1), count(&number))?;
+    assert_eq!(*number.map()?, [3]);
+    let queue = device.queue_non_blocking()?;
+    queue.launch(ThreadSpec::new(1, 1), count(&number))?;
+    queue.wait()?;
+    assert_eq!(*number.map()?, [4]);
+    done()
+}
+
+/// What the host reads while a launch may write it.
+fn map_in_flight(device: &Device) -> Result<Summary> {
+    let (queue, mut number) = (device.queue_non_blocking()?, device.alloc_unified::<u32, 1>(1)?);
+    queue.launch(ThreadSpec::new(1, 1), write(&mut number))?;
+    drop(number.map()?);
+    done()
+}
+
+fn map_the_devices_own(device: &Device) -> Result<Summary> {
+    device.alloc_zeroed::<u32>(1)?.map()?;
     done()
 }
 
 fn map_and_unwrap(device: &Device) -> Result<Summary> {
-    let number = device.alloc_unified::<u32, 1>(1)?;
+    let number = device.alloc_zeroed::<u32>(1)?;
     assert!(number.map().unwrap().is_empty());
     done()
 }
 
 fn map_in_a_host_task(device: &Device) -> Result<Summary> {
-    let (queue, number) = (device.queue_non_blocking()?, device.alloc_unified::<u32, 1>(1)?);
+    let (queue, number) = (device.queue_non_blocking()?, device.alloc_zeroed::<u32>(1)?);
     queue.host_task(move || number.map().map(|_| ()))?;
     queue.wait()?;
     done()
 }
 
 fn unwrap_in_a_host_task(device: &Device) -> Result<Summary> {
-    let (queue, number) = (device.queue()?, device.alloc_unified::<u32, 1>(1)?);
+    let (queue, number) = (device.queue()?, device.alloc_zeroed::<u32>(1)?);
     queue.host_task(move || {
         drop(number.map().unwrap());
         Ok(())
@@ -100,8 +119,7 @@ fn queue_stopped(device: &Device) -> Result<Summary> {
 }
 
 const NOT_ANSWERED: Scenes = &[
-    ("map-unified", map_unified),
-    ("map-mut-host-mapped", map_mut_host_mapped),
+    ("map-the-devices-own", map_the_devices_own),
     ("map-and-unwrap", map_and_unwrap),
     ("map-in-a-host-task", map_in_a_host_task),
     ("unwrap-in-a-host-task", unwrap_in_a_host_task),
@@ -159,6 +177,7 @@ fn buffer_of_another_device(device: &Device) -> Result<Summary> {
 const VIOLATED: Scenes = &[
     ("out-of-bounds", out_of_bounds),
     ("conflict", conflict),
+    ("map-in-flight", map_in_flight),
     ("overlapping-views", overlapping_views),
     ("no-extent", no_extent),
     ("own-error", own_error),
@@ -198,7 +217,34 @@ fn host_part(device: &Device) -> Result<Summary> {
     done()
 }
 
-const HOLDS: Scenes = &[("queues-and-events", queues_and_events)];
+/// A host task's thread knows what its queue did before it, and its queue's launches can be gone on with meanwhile.
+fn tasks_in_order(device: &Device) -> Result<Summary> {
+    let (one, other) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
+    let number = device.alloc_unified::<u32, 1>(1)?;
+    one.launch(ThreadSpec::new(1, 1), count(&number))?;
+    let seen = number.view();
+    one.host_task(move || {
+        let mut value = [0];
+        other.launch(ThreadSpec::new(1, 1), count(&seen))?;
+        other.copy_to_host(&mut value, &seen)?;
+        if value == [2] { Ok(()) } else { Err(Error::check("it has not been counted")) }
+    })?;
+    one.wait()?;
+    assert_eq!(*number.map()?, [2]);
+    // The work of a queue that nobody can wait for any more is waited for.
+    let gone = device.queue_non_blocking()?;
+    gone.launch(ThreadSpec::new(1, 1), count(&number))?;
+    drop(gone);
+    assert_eq!(*number.map()?, [3]);
+    done()
+}
+
+const HOLDS: Scenes = &[
+    ("queues-and-events", queues_and_events),
+    ("map-unified", map_unified),
+    ("map-mut-host-mapped", map_mut_host_mapped),
+    ("tasks-in-order", tasks_in_order),
+];
 
 fn check(name: &'static str, work: fn(&Device) -> Result<Summary>, args: &[&str]) -> (Exit, String) {
     let scenario = Scenario {

@@ -3,31 +3,20 @@
 use std::sync::Arc;
 
 use wattle_core::{Grid, Kernel, Result};
-use wattle_gpu::{Value, values};
-use wattle_ir::{MAX_RANK, ParamId};
+use wattle_gpu::{Given, ViewValue};
+use wattle_ir::MAX_RANK;
 use wattle_ptx::{Argument, Layout};
 
 use crate::context::Context;
+use crate::driver::Address;
 use crate::memory::CudaMemory;
 use crate::slots::Slot;
-
-/// What a parameter of the kernel was given.
-pub(crate) enum Given {
-    Scalar(u64),
-    View(Part),
-}
-
-/// A part of a buffer; extent and strides are in elements.
-pub(crate) struct Part {
-    pub(crate) base: u64,
-    pub(crate) extent: [u32; MAX_RANK],
-    pub(crate) strides: [u32; MAX_RANK],
-}
 
 /// The arguments of a launch. It is used again for the next one, so that nothing is allocated.
 #[derive(Default)]
 pub(crate) struct Arguments {
-    given: Vec<Given>,
+    /// Views by their addresses.
+    given: Given<Address>,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -51,19 +40,10 @@ impl Arguments {
         kernel: &dyn Kernel,
         setting: &Setting<'_>,
     ) -> Result<()> {
-        self.given.clear();
         let is_ours = |memory: &CudaMemory| Arc::ptr_eq(&memory.context, context);
-        values(kernel, is_ours, |_, value| {
-            self.given.push(match value {
-                Value::Scalar(raw) => Given::Scalar(raw),
-                Value::View(view) => Given::View(Part {
-                    base: view.memory.address + view.offset * view.memory.element as u64,
-                    extent: view.extent,
-                    strides: view.strides,
-                }),
-            });
-            Ok(())
-        })?;
+        let address =
+            |_, view: &ViewValue<'_, CudaMemory>| Ok(view.memory.address + view.offset * view.memory.element as u64);
+        self.given.take(kernel, is_ours, address)?;
         self.lay_out(layout, setting);
         Ok(())
     }
@@ -72,21 +52,17 @@ impl Arguments {
     pub(crate) fn take_given(
         &mut self,
         layout: &Layout,
-        given: impl IntoIterator<Item = Given>,
+        give: impl FnOnce(&mut Given<Address>),
         setting: &Setting<'_>,
     ) {
         self.given.clear();
-        self.given.extend(given);
+        give(&mut self.given);
         self.lay_out(layout, setting);
     }
 
     fn lay_out(&mut self, layout: &Layout, setting: &Setting<'_>) {
         let Setting { slot, number, grid, shared_len } = setting;
-        // The kernel and its arguments are of one type, so that the zeros cannot be.
-        let view = |param: ParamId, word: fn(&Part, usize) -> u64, d: u8| match self.given.get(param.index()) {
-            Some(Given::View(part)) => word(part, d.into()),
-            _ => 0,
-        };
+        let given = &self.given;
         self.bytes.clear();
         self.bytes.resize(layout.parameter_bytes() as usize, 0);
         for parameter in &layout.arguments {
@@ -95,13 +71,10 @@ impl Arguments {
                 Argument::Control => slot.control,
                 Argument::Host => slot.words.address,
                 Argument::Number => u64::from(*number),
-                Argument::Base(param) => view(param, |part, _| part.base, 0),
-                Argument::Extent(param, d) => view(param, |part, d| part.extent[d].into(), d),
-                Argument::Stride(param, d) => view(param, |part, d| part.strides[d].into(), d),
-                Argument::Scalar(param) => match self.given.get(param.index()) {
-                    Some(Given::Scalar(raw)) => *raw,
-                    _ => 0,
-                },
+                Argument::Base(param) => given.place(param).copied().unwrap_or(0),
+                Argument::Extent(param, d) => given.extent(param, d).into(),
+                Argument::Stride(param, d) => given.stride(param, d).into(),
+                Argument::Scalar(param) => given.scalar(param),
                 Argument::SharedLen => u64::from(*shared_len),
                 Argument::BlockExtent(d) => at(&grid.threads, d),
                 Argument::GridExtent(d) => at(&grid.blocks, d),

@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use wattle_core::{Allocation, Backend, BackendQueue, Memory, Properties, Result};
-use wattle_gpu::{Blocking, NonBlocking, lock, system};
+use wattle_core::queue::with_executor;
+use wattle_core::{Allocation, Backend, BackendQueue, Memory, Properties, Result, lock, system};
 
 use crate::context::Context;
 use crate::executor::CudaExecutor;
@@ -48,12 +48,7 @@ unsafe impl Backend for CudaBackend {
     }
 
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
-        let executor = CudaExecutor::new(self.context()?)?;
-        Ok(if blocking {
-            Box::new(Blocking::new(executor))
-        } else {
-            Box::new(NonBlocking::new(executor, "wattle-cuda-queue")?)
-        })
+        with_executor(CudaExecutor::new(self.context()?)?, blocking, "wattle-cuda-queue")
     }
 
     fn as_any(&self) -> &dyn Any {

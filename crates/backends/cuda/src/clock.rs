@@ -6,8 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use wattle_core::Timestamp;
-use wattle_gpu::lock;
+use wattle_core::{Timestamp, lock};
 
 use crate::driver::{Event, Said};
 use crate::helper::Helper;

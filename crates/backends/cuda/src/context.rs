@@ -1,16 +1,16 @@
 //! A device that was opened: its context, what all its queues share, and whether it can still be used.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock, RwLockWriteGuard, TryLockError};
 use std::time::Duration;
 
-use wattle_core::{Error, ErrorKind, Result};
-use wattle_gpu::{lock, system};
+use wattle_core::{Error, ErrorKind, Result, system};
+use wattle_gpu::{Health, WhenLost};
 
 use crate::clock::Clock;
+use crate::deferred_free::DeferredFree;
 use crate::driver::{Event, PrimaryContext, Refusal, Said, Stream};
 use crate::exit;
-use crate::grave::Grave;
 use crate::helper::Helper;
 use crate::modules::Modules;
 use crate::peers::Peers;
@@ -40,19 +40,9 @@ pub(crate) struct Context {
     /// Held while a launch is submitted; and by who wants none to be.
     pub(crate) launching: RwLock<()>,
     /// What is to be freed when nothing is in flight.
-    pub(crate) graves: Mutex<Vec<Grave>>,
-    /// Why the device cannot be used any more.
-    lost: OnceLock<String>,
-    /// Launches that did not end when they were told to.
-    stuck: Mutex<Vec<Stuck>>,
-    is_stuck: AtomicBool,
-}
-
-/// A launch that did not end when it was told to.
-struct Stuck {
-    /// What it was given to, and which is done when it has ended after all.
-    stream: Arc<Stream>,
-    kernel: &'static str,
+    pub(crate) deferred: Mutex<Vec<DeferredFree>>,
+    /// A launch that was given up has ended after all when its stream is done.
+    health: Health<Arc<Stream>>,
 }
 
 impl Context {
@@ -84,10 +74,14 @@ impl Context {
             clock,
             in_flight: AtomicU64::new(0),
             launching: RwLock::default(),
-            graves: Mutex::default(),
-            lost: OnceLock::new(),
-            stuck: Mutex::default(),
-            is_stuck: AtomicBool::new(false),
+            deferred: Mutex::default(),
+            health: Health::new(
+                &name,
+                WhenLost {
+                    why: |why| format!(" in this process: {why}"),
+                    instead: "start the program again; data that were copied to the host before are whole",
+                },
+            ),
             physical,
         }))
     }
@@ -118,65 +112,30 @@ impl Context {
     #[cold]
     fn refused(&self, what: &str, refusal: Refusal) -> Error {
         if refusal.ends_context() {
-            self.lose(refusal.to_string());
-            return self.lost();
+            self.health.lose(refusal.to_string());
+            return self.health.lost();
         }
         system(format!("{what} on device `{}`", self.name()), refusal)
     }
 
-    /// The device cannot be used any more.
-    pub(crate) fn lose(&self, why: String) {
-        // Of several reasons the first.
-        let _ = self.lost.set(why);
-    }
-
-    #[cold]
-    fn lost(&self) -> Error {
-        let why = self.lost.get().map_or("no reason was given", String::as_str);
-        let instead = "start the program again; data that were copied to the host before are whole".to_owned();
-        let (device, why) = (self.name().to_owned(), format!("any more in this process: {why}"));
-        ErrorKind::DeviceUnusable { device, why, instead }.into()
-    }
-
     /// Whether the device is lost.
     pub(crate) fn is_lost(&self) -> bool {
-        self.lost.get().is_some()
+        self.health.is_lost()
     }
 
     /// Refuses to go on with a device that is lost.
     pub(crate) fn alive(&self) -> Result<()> {
-        if self.is_lost() { Err(self.lost()) } else { Ok(()) }
+        self.health.alive()
     }
 
     /// Refuses to go on with a device that is lost, or that a launch does not let go of.
     pub(crate) fn usable(&self) -> Result<()> {
-        self.alive()?;
-        if !self.is_stuck.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        let mut stuck = lock(&self.stuck);
-        let mut failed = Ok(());
-        stuck.retain(|one| match self.check("looking for a launch's end", one.stream.is_done()) {
-            Ok(done) => !done,
-            Err(error) => {
-                failed = Err(error);
-                true
-            }
-        });
-        failed?;
-        let Some(first) = stuck.first() else {
-            self.is_stuck.store(false, Ordering::Release);
-            return Ok(());
-        };
-        let why = format!("at the moment: kernel `{}` was told to end and still runs", first.kernel);
-        let instead = "wait until it has ended, or use another device; give each launch less work".to_owned();
-        Err(ErrorKind::DeviceUnusable { device: self.name().to_owned(), why, instead }.into())
+        self.health.usable(|stream| self.check("looking for a launch's end", stream.is_done()))
     }
 
     /// Nobody waits for what was given to this stream any more, and the device cannot be used until it is done.
     pub(crate) fn give_up(&self, stream: &Arc<Stream>, kernel: &'static str) {
-        lock(&self.stuck).push(Stuck { stream: stream.clone(), kernel });
-        self.is_stuck.store(true, Ordering::Release);
+        self.health.give_up(stream.clone(), kernel);
     }
 
     /// The error of launches of which one has ended the context.
@@ -200,7 +159,7 @@ impl Context {
         } else {
             ""
         };
-        self.lose(format!("{who}: {refusal}"));
+        self.health.lose(format!("{who}: {refusal}"));
         let message = format!("{refusal}; device `{}` cannot be used any more in this process{hint}", self.name());
         ErrorKind::System { what: who, message }.into()
     }

@@ -31,13 +31,13 @@
 
 mod arguments;
 mod backend;
-mod chores;
+mod builtin;
 mod clock;
 mod context;
+mod deferred_free;
 mod driver;
 mod executor;
 mod exit;
-mod grave;
 mod helper;
 mod memory;
 mod modules;

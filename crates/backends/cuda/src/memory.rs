@@ -3,15 +3,15 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use wattle_core::{Allocation, Error, ErrorKind, Memory, MemoryKind, Result};
-use wattle_gpu::{cannot, lock};
+use wattle_core::{Allocation, Error, ErrorKind, Memory, MemoryKind, Result, lock};
+use wattle_gpu::cannot;
 
 use crate::context::Context;
+use crate::deferred_free::DeferredFree;
 use crate::driver::{
     Address, Pattern, Place, Refusal, Said, Stream, copy, copy_peer, copy_rows, fill, free_memory, new_device,
     new_host, new_managed,
 };
-use crate::grave::Grave;
 use crate::rows::{Part, parts};
 use crate::staging::PIECE;
 
@@ -37,7 +37,7 @@ impl CudaMemory {
     pub(crate) fn new(context: &Arc<Context>, request: &Allocation) -> Result<CudaMemory> {
         context.usable()?;
         context.enter()?;
-        context.clear_graves();
+        context.free_deferred();
         let bytes = request.bytes();
         let (address, host) = context.allocate(request.kind, bytes)?;
         let (element, kind) = (request.element.size(), request.kind);
@@ -209,7 +209,7 @@ impl Context {
             return Err(self.out_of_memory(bytes, format!("it has {}", self.physical.properties.memory)));
         }
         let mut allocated = self.try_allocate(kind, bytes)?;
-        if allocated.is_err_and(Refusal::is_out_of_memory) && self.await_graves() {
+        if allocated.is_err_and(Refusal::is_out_of_memory) && self.await_deferred() {
             allocated = self.try_allocate(kind, bytes)?;
         }
         match allocated {
@@ -253,10 +253,10 @@ impl Context {
             Ok(free) => format!("{free} of its {total} are free, other programs' counted"),
             Err(_) => format!("it has {total}"),
         };
-        match self.buried() {
+        match self.deferred_bytes() {
             0 => free,
-            buried => format!(
-                "{free}; {buried} bytes that nobody needs any more are given back when no launch is in flight on the \
+            deferred => format!(
+                "{free}; {deferred} bytes that nobody needs any more are given back when no launch is in flight on the \
                  device: wait for its queues"
             ),
         }
@@ -265,13 +265,13 @@ impl Context {
 
 impl Drop for CudaMemory {
     fn drop(&mut self) {
-        let grave = match (self.kind, self.host) {
-            (MemoryKind::HostMapped, Some(start)) => Grave::Host(start),
-            _ => Grave::Device(self.address, self.bytes),
+        let memory = match (self.kind, self.host) {
+            (MemoryKind::HostMapped, Some(start)) => DeferredFree::Host(start),
+            _ => DeferredFree::Device(self.address, self.bytes),
         };
-        // SAFETY: it is this context's, and buried once. Launches and copies own the buffers that they use until they
+        // SAFETY: it is this context's, and deferred once. Launches and copies own the buffers that they use until they
         // have ended; one that nobody waits for any more has its buffers for ever.
-        unsafe { self.context.bury(grave) };
+        unsafe { self.context.free_later(memory) };
     }
 }
 

@@ -4,12 +4,12 @@ use std::ffi::CString;
 use std::sync::{Arc, Mutex, OnceLock, RwLockWriteGuard};
 
 use rustc_hash::FxHashMap;
-use wattle_core::{Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, Result, format_index};
-use wattle_gpu::{CacheFolder, cannot, lock, system};
+use wattle_core::{Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, Result, format_index, lock, system};
+use wattle_gpu::{CacheFolder, cannot};
 use wattle_ir::{MAX_RANK, SharedLen};
 use wattle_ptx::{FaultSite, Lacking, Layout};
 
-use crate::chores::Chores;
+use crate::builtin::Builtins;
 use crate::context::Context;
 use crate::driver::{Function, Module, link};
 use crate::exit;
@@ -18,7 +18,7 @@ use crate::exit;
 #[derive(Default)]
 pub(crate) struct Modules {
     kernels: Mutex<FxHashMap<KernelIdentity, Arc<Built>>>,
-    pub(crate) chores: Chores,
+    pub(crate) builtins: Builtins,
 }
 
 /// A kernel that has been built.

@@ -1,9 +1,9 @@
 //! Which devices reach each other's memory.
 
 use std::sync::Mutex;
+use wattle_core::lock;
 
 use rustc_hash::FxHashMap;
-use wattle_gpu::lock;
 
 use crate::context::Context;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wattle_core::{Grid, LaunchOptions, Result, Shape, ShapeKind};
-use wattle_gpu::cannot;
+use wattle_gpu::{cannot, too_many_blocks, too_many_threads};
 use wattle_ir::MAX_RANK;
 
 use crate::context::Context;
@@ -36,12 +36,12 @@ impl Context {
         let thread_count = threads.iter().product::<u32>();
         if thread_count > most_threads {
             let of = format!(" of kernel `{}`", built.kernel.name);
-            return Err(self.too_many_threads(thread_count, most_threads, &of));
+            return Err(too_many_threads(self.name(), thread_count, most_threads.into(), &of));
         }
         let code = self.code(built, thread_count)?;
         if thread_count > code.most_threads {
             let why = format!(" of kernel `{}`, for which it has no more registers", built.kernel.name);
-            return Err(self.too_many_threads(thread_count, code.most_threads, &why));
+            return Err(too_many_threads(self.name(), thread_count, code.most_threads.into(), &why));
         }
         let shared_bytes = self.shared_bytes(built, &code, options.shared_elements())?;
         let blocks = match shape.kind {
@@ -54,9 +54,8 @@ impl Context {
         };
         let block_count = blocks.iter().product::<u32>();
         if block_count > self.physical.most_blocks {
-            let (name, most) = (&built.kernel.name, self.physical.most_blocks);
-            let what = format!("run {block_count} blocks of kernel `{name}` in one launch: {most} at the most");
-            return Err(cannot(self.name(), what, "launch fewer blocks, and give each more work"));
+            let (of, most) = (format!(" of kernel `{}`", built.kernel.name), self.physical.most_blocks);
+            return Err(too_many_blocks(self.name(), block_count, most.into(), &of));
         }
         if options.is_cooperative() {
             self.admit_cooperative(built, &code, (block_count, thread_count, shared_bytes))?;
@@ -79,12 +78,6 @@ impl Context {
     /// Whether there is code for such a launch, so that nothing is loaded for it.
     pub(crate) fn is_loaded(&self, built: &Built, shape: &Shape, options: &LaunchOptions) -> bool {
         self.has_code(built, self.threads(shape, options).iter().product())
-    }
-
-    #[cold]
-    fn too_many_threads(&self, asked: u32, most: u32, why: &str) -> wattle_core::Error {
-        let what = format!("run blocks of {asked} threads{why}: {most} at the most");
-        cannot(self.name(), what, "launch more blocks of fewer threads, or with a `FrameSpec`")
     }
 
     fn admit_cooperative(

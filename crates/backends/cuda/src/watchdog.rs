@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-use wattle_core::interrupt;
-use wattle_gpu::{Reason, lock};
+use wattle_core::{interrupt, lock};
+use wattle_gpu::Reason;
 
 use crate::slots::Words;
 

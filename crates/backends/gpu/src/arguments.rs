@@ -2,10 +2,8 @@
 
 use std::any::Any;
 
-use wattle_core::{Argument, Kernel, Memory, Result};
-use wattle_ir::MAX_RANK;
-
-use crate::error::system;
+use wattle_core::{Argument, Kernel, Memory, Result, system};
+use wattle_ir::{MAX_RANK, ParamId};
 
 /// What a parameter is given.
 #[derive(Clone, Copy, Debug)]
@@ -60,6 +58,82 @@ pub fn values<M: Any>(
             }
         }
     })
+}
+
+/// What the parameters of a kernel were given, by number; `P` is the place of a view in memory. It is used again for the
+/// next launch, so that nothing is allocated.
+#[derive(Debug)]
+pub struct Given<P>(Vec<One<P>>);
+
+#[derive(Debug)]
+enum One<P> {
+    Scalar(u64),
+    View { place: P, extent: [u32; MAX_RANK], strides: [u32; MAX_RANK] },
+}
+
+impl<P> Default for Given<P> {
+    fn default() -> Self {
+        Given(Vec::new())
+    }
+}
+
+impl<P> Given<P> {
+    /// Takes the arguments of a launch; `place` says where a view is, given the parameter's name.
+    ///
+    /// # Errors
+    /// As for [`values`], and what `place` says.
+    pub fn take<M: Any>(
+        &mut self,
+        kernel: &dyn Kernel,
+        is_ours: impl Fn(&M) -> bool,
+        place: impl Fn(&'static str, &ViewValue<'_, M>) -> Result<P>,
+    ) -> Result<()> {
+        self.clear();
+        values(kernel, is_ours, |name, value| {
+            match value {
+                Value::Scalar(raw) => self.push_scalar(raw),
+                Value::View(view) => self.push_view(place(name, &view)?, view.extent, view.strides),
+            }
+            Ok(())
+        })
+    }
+
+    /// Forgets them.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The next parameter is given the bits of a scalar.
+    pub fn push_scalar(&mut self, raw: u64) {
+        self.0.push(One::Scalar(raw));
+    }
+
+    /// The next parameter is given a view, whose extent and strides are in elements.
+    pub fn push_view(&mut self, place: P, extent: [u32; MAX_RANK], strides: [u32; MAX_RANK]) {
+        self.0.push(One::View { place, extent, strides });
+    }
+
+    // The kernel and its arguments are of one type, so that the zeros below cannot be.
+
+    /// The bits of a scalar parameter.
+    pub fn scalar(&self, param: ParamId) -> u64 {
+        if let Some(One::Scalar(raw)) = self.0.get(param.index()) { *raw } else { 0 }
+    }
+
+    /// Where a view is.
+    pub fn place(&self, param: ParamId) -> Option<&P> {
+        if let Some(One::View { place, .. }) = self.0.get(param.index()) { Some(place) } else { None }
+    }
+
+    /// The extent of a view in a dimension.
+    pub fn extent(&self, param: ParamId, d: u8) -> u32 {
+        if let Some(One::View { extent, .. }) = self.0.get(param.index()) { extent[usize::from(d)] } else { 0 }
+    }
+
+    /// The distance of neighbours of a view in a dimension.
+    pub fn stride(&self, param: ParamId, d: u8) -> u32 {
+        if let Some(One::View { strides, .. }) = self.0.get(param.index()) { strides[usize::from(d)] } else { 0 }
+    }
 }
 
 #[cfg(test)]

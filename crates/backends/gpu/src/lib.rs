@@ -1,23 +1,27 @@
 //! What the drivers of Wattle's GPUs share.
 //!
-//! A driver implements [`Executor`], which does a queue's operations on the thread that calls; [`Blocking`] and
-//! [`NonBlocking`] make a queue of it. [`values`] walks what a launch is given, [`Told`] turns what it told into errors,
-//! and [`CacheFolder`] keeps what drivers compile. What never will live here: a driver, and code generation.
+//! Drivers do their queues' operations as [`wattle_core::queue::Executor`]s. What they have in common is here: the
+//! [`Survey`] of devices, a device's [`Health`], what launches are [`Given`], launches that are in flight ([`Launched`])
+//! and what they [`Report`], the [`CacheFolder`] that keeps what drivers compile, and the end of the process ([`exit`]).
+//! What never will live here: a driver, and code generation.
 
 mod arguments;
 mod cache;
 mod error;
-mod executor;
-mod first_error;
-mod queue;
+pub mod exit;
+mod health;
+mod in_flight;
+mod report;
+mod shape;
 mod stop;
-mod told;
+mod survey;
 
-pub use arguments::{Value, ViewValue, values};
+pub use arguments::{Given, Value, ViewValue, values};
 pub use cache::CacheFolder;
-pub use error::{cannot, lock, panicked, system};
-pub use executor::Executor;
-pub use first_error::FirstError;
-pub use queue::{Blocking, NonBlocking};
+pub use error::cannot;
+pub use health::{Health, WhenLost};
+pub use in_flight::Launched;
+pub use report::Report;
+pub use shape::{too_many_blocks, too_many_threads};
 pub use stop::{GRACE, Reason};
-pub use told::Told;
+pub use survey::Survey;

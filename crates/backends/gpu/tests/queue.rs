@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use wattle::prelude::*;
+use wattle_core::queue::{Executor, FirstError, with_executor};
 use wattle_core::{
     BackendQueue, EventState, Kernel, LaunchOptions, LaunchRequest, Operation, Result, Shape, ShapeKind, Transfer,
+    system,
 };
-use wattle_gpu::{Blocking, Executor, FirstError, NonBlocking, system};
 
 /// What a test sees of an executor, and tells it.
 #[derive(Default)]
@@ -34,7 +35,7 @@ impl Diary {
 #[derive(Default)]
 struct Written {
     diary: Arc<Diary>,
-    flights: Vec<(&'static str, Vec<Arc<EventState>>)>,
+    submitted: Vec<(&'static str, Vec<Arc<EventState>>)>,
     flushed: bool,
     errors: FirstError,
 }
@@ -45,12 +46,12 @@ impl Written {
     }
 
     fn land(&mut self) {
-        let (name, records) = self.flights.remove(0);
+        let (name, records) = self.submitted.remove(0);
         self.diary.note(format!("end {name}"));
         if *self.diary.failing.lock().unwrap() == Some(name) {
             self.keep(Err(system("running", name)));
             // What was submitted behind it does nothing.
-            for (_, records) in self.flights.drain(..) {
+            for (_, records) in self.submitted.drain(..) {
                 records.iter().for_each(|event| event.reach());
             }
         }
@@ -64,13 +65,13 @@ unsafe impl Executor for Written {
         &self.errors
     }
 
-    unsafe fn launch(&mut self, kernel: Arc<dyn Kernel>, _: &Shape, _: &LaunchOptions) -> Result<()> {
+    unsafe fn launch(&mut self, kernel: &dyn Kernel, _: &Shape, _: &LaunchOptions) -> Result<()> {
         let name = kernel.info().name;
         if *self.diary.refused.lock().unwrap() == Some(name) {
             return Err(system("launching", name));
         }
         self.diary.note(format!("begin {name}"));
-        self.flights.push((name, Vec::new()));
+        self.submitted.push((name, Vec::new()));
         self.flushed = false;
         Ok(())
     }
@@ -80,7 +81,7 @@ unsafe impl Executor for Written {
     }
 
     fn admit_host_part(&mut self, _: &dyn Kernel, part: &dyn Kernel, _: &Shape, _: &LaunchOptions) -> Result<()> {
-        assert!(self.flights.is_empty());
+        assert!(self.submitted.is_empty());
         match part.info().name {
             "refused" => Err(system("beside a launch", "refused")),
             _ => Ok(()),
@@ -88,7 +89,7 @@ unsafe impl Executor for Written {
     }
 
     fn record(&mut self, event: Arc<EventState>) {
-        match self.flights.last_mut() {
+        match self.submitted.last_mut() {
             Some((_, records)) => records.push(event),
             None => event.reach(),
         }
@@ -99,7 +100,7 @@ unsafe impl Executor for Written {
     }
 
     fn in_flight(&self) -> u64 {
-        self.flights.iter().map(|(_, records)| 1 + records.len() as u64).sum()
+        self.submitted.iter().map(|(_, records)| 1 + records.len() as u64).sum()
     }
 
     fn advance(&mut self, patience: Duration) {
@@ -112,7 +113,7 @@ unsafe impl Executor for Written {
     }
 
     fn drain(&mut self) {
-        while !self.flights.is_empty() {
+        while !self.submitted.is_empty() {
             if self.diary.held.load(Ordering::Acquire) {
                 std::thread::sleep(Duration::from_millis(1));
             } else {
@@ -175,8 +176,8 @@ fn note(queue: &dyn BackendQueue, diary: &Arc<Diary>, line: &'static str) -> Res
     })
 }
 
-fn queue(diary: &Arc<Diary>) -> NonBlocking {
-    NonBlocking::new(Written::new(diary), "test").unwrap()
+fn queue(diary: &Arc<Diary>) -> Box<dyn BackendQueue> {
+    with_executor(Written::new(diary), false, "test").unwrap()
 }
 
 #[test]
@@ -184,12 +185,12 @@ fn launches_are_in_flight_together_and_all_else_waits_for_them() {
     let diary = Arc::<Diary>::default();
     diary.held.store(true, Ordering::Release);
     let queue = queue(&diary);
-    launch(&queue, &one()).unwrap();
-    launch(&queue, &two()).unwrap();
+    launch(&*queue, &one()).unwrap();
+    launch(&*queue, &two()).unwrap();
     let point = Arc::<EventState>::default();
     queue.submit(Operation::Record(point.clone())).unwrap();
-    note(&queue, &diary, "task").unwrap();
-    launch(&queue, &three()).unwrap();
+    note(&*queue, &diary, "task").unwrap();
+    launch(&*queue, &three()).unwrap();
     while diary.lines().len() < 2 {
         std::thread::yield_now();
     }
@@ -212,12 +213,12 @@ fn many_wait() {
                 for turn in 0..300 {
                     let done = Arc::<AtomicBool>::default();
                     let seen = done.clone();
-                    task(&queue, move || {
+                    task(&*queue, move || {
                         done.store(true, Ordering::Release);
                         Ok(())
                     })
                     .unwrap();
-                    (0..turn % 40).for_each(|_| launch(&queue, &one()).unwrap());
+                    (0..turn % 40).for_each(|_| launch(&*queue, &one()).unwrap());
                     queue.wait().unwrap();
                     assert!(seen.load(Ordering::Acquire));
                 }
@@ -233,9 +234,9 @@ fn what_was_enqueued_is_done_when_the_queue_is_dropped() {
     let diary = Arc::<Diary>::default();
     let queue = queue(&diary);
     let point = Arc::<EventState>::default();
-    launch(&queue, &one()).unwrap();
-    note(&queue, &diary, "task").unwrap();
-    launch(&queue, &two()).unwrap();
+    launch(&*queue, &one()).unwrap();
+    note(&*queue, &diary, "task").unwrap();
+    launch(&*queue, &two()).unwrap();
     queue.submit(Operation::Record(point.clone())).unwrap();
     drop(queue);
     point.wait();
@@ -248,10 +249,10 @@ fn behind_an_error_nothing_is_done_until_it_is_taken() {
     *diary.failing.lock().unwrap() = Some("one");
     diary.held.store(true, Ordering::Release);
     let queue = queue(&diary);
-    launch(&queue, &one()).unwrap();
-    launch(&queue, &two()).unwrap();
-    note(&queue, &diary, "skipped").unwrap();
-    launch(&queue, &three()).unwrap();
+    launch(&*queue, &one()).unwrap();
+    launch(&*queue, &two()).unwrap();
+    note(&*queue, &diary, "skipped").unwrap();
+    launch(&*queue, &three()).unwrap();
     let point = Arc::<EventState>::default();
     queue.submit(Operation::Record(point.clone())).unwrap();
     diary.held.store(false, Ordering::Release);
@@ -260,7 +261,7 @@ fn behind_an_error_nothing_is_done_until_it_is_taken() {
     assert!(queue.wait().unwrap_err().to_string().contains("one"));
     assert!(!diary.lines().iter().any(|line| line == "skipped" || line == "begin three" || line == "end two"));
     assert!(queue.pending_error().is_none());
-    note(&queue, &diary, "goes on").unwrap();
+    note(&*queue, &diary, "goes on").unwrap();
     queue.wait().unwrap();
     assert_eq!(diary.lines().last().unwrap(), "goes on");
 }
@@ -270,14 +271,14 @@ fn errors_come_in_the_order_of_what_they_are_of() {
     let diary = Arc::<Diary>::default();
     *diary.refused.lock().unwrap() = Some("two");
     let queue = queue(&diary);
-    launch(&queue, &one()).unwrap();
-    launch(&queue, &two()).unwrap();
+    launch(&*queue, &one()).unwrap();
+    launch(&*queue, &two()).unwrap();
     assert!(queue.wait().unwrap_err().to_string().contains("two"));
     // What is in flight fails before what was refused, though it is known later.
     *diary.failing.lock().unwrap() = Some("one");
     diary.held.store(true, Ordering::Release);
-    launch(&queue, &one()).unwrap();
-    launch(&queue, &two()).unwrap();
+    launch(&*queue, &one()).unwrap();
+    launch(&*queue, &two()).unwrap();
     diary.held.store(false, Ordering::Release);
     assert!(queue.wait().unwrap_err().to_string().contains("one"));
 }
@@ -292,38 +293,38 @@ fn a_queue_survives_panics() {
     }
     let diary = Arc::<Diary>::default();
     let queue = queue(&diary);
-    task(&queue, || panic!("in the task")).unwrap();
+    task(&*queue, || panic!("in the task")).unwrap();
     let error = queue.wait().unwrap_err().to_string();
     assert!(error.contains("in the task") && error.contains("a host task"), "{error}");
     // Behind an error a task is dropped without being run.
     let held = PanicsWhenDropped;
-    task(&queue, || Err(system("a task", "its own"))).unwrap();
-    task(&queue, move || {
+    task(&*queue, || Err(system("a task", "its own"))).unwrap();
+    task(&*queue, move || {
         let _held = &held;
         Ok(())
     })
     .unwrap();
     assert!(queue.wait().unwrap_err().to_string().contains("its own"));
     let _ = queue.wait();
-    note(&queue, &diary, "goes on").unwrap();
+    note(&*queue, &diary, "goes on").unwrap();
     queue.wait().unwrap();
     assert_eq!(diary.lines(), ["goes on"]);
-    let blocking = Blocking::new(Written::new(&diary));
-    assert!(task(&blocking, || panic!("in the task")).unwrap_err().to_string().contains("in the task"));
-    note(&blocking, &diary, "too").unwrap();
+    let blocking = with_executor(Written::new(&diary), true, "test").unwrap();
+    assert!(task(&*blocking, || panic!("in the task")).unwrap_err().to_string().contains("in the task"));
+    note(&*blocking, &diary, "too").unwrap();
     assert_eq!(diary.lines(), ["goes on", "too"]);
 }
 
 #[test]
 fn blocking_queues_are_done_when_they_return() {
     let diary = Arc::<Diary>::default();
-    let queue = Blocking::new(Written::new(&diary));
-    launch(&queue, &one()).unwrap();
+    let queue = with_executor(Written::new(&diary), true, "test").unwrap();
+    launch(&*queue, &one()).unwrap();
     assert_eq!(diary.lines(), ["begin one", "end one"]);
     *diary.failing.lock().unwrap() = Some("two");
-    assert!(launch(&queue, &two()).unwrap_err().to_string().contains("two"));
+    assert!(launch(&*queue, &two()).unwrap_err().to_string().contains("two"));
     assert!(queue.pending_error().is_none() && queue.wait().is_ok(), "who launched it was told");
-    launch(&queue, &three()).unwrap();
+    launch(&*queue, &three()).unwrap();
     assert_eq!(diary.lines().last().unwrap(), "end three");
 }
 
@@ -334,8 +335,7 @@ fn host_parts_run_beside_their_launch() {
     let read = || sum.read(&device.queue().unwrap()).unwrap()[0];
     for blocking in [true, false] {
         let diary = Arc::<Diary>::default();
-        let queue: Box<dyn BackendQueue> =
-            if blocking { Box::new(Blocking::new(Written::new(&diary))) } else { Box::new(queue(&diary)) };
+        let queue = with_executor(Written::new(&diary), blocking, "test").unwrap();
         let before = read();
         let run = |part: &dyn Kernel| launch_beside(&*queue, &one(), Some(part)).and_then(|()| queue.wait());
         run(&adds(&sum)).unwrap();

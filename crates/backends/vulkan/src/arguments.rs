@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use ash::vk;
 use wattle_core::{Grid, Kernel, Result};
-use wattle_gpu::{Value, cannot, values};
-use wattle_ir::{MAX_RANK, ParamId};
+use wattle_gpu::{Given, ViewValue, cannot};
 use wattle_spirv::ArgumentWord;
 
 use crate::block::PADDING;
@@ -23,16 +22,11 @@ pub(crate) struct Binding {
     pub(crate) range: u64,
 }
 
-/// What a parameter was given.
-enum Given {
-    Scalar(u64),
-    View { binding: Binding, offset: u32, extent: [u32; MAX_RANK], strides: [u32; MAX_RANK] },
-}
-
 /// The arguments of a launch. It is used again for the next one, so that nothing is allocated.
 #[derive(Default)]
 pub(crate) struct Arguments {
-    given: Vec<Given>,
+    /// Views by the ranges that reach them, and where they start there, in elements.
+    given: Given<(Binding, u32)>,
     /// In the order of the layout.
     pub(crate) words: Vec<u32>,
     /// In the order of the layout's views.
@@ -49,68 +43,47 @@ impl Arguments {
         grid: &Grid,
         number: u32,
     ) -> Result<()> {
-        self.given.clear();
         let is_ours = |memory: &VulkanMemory| Arc::ptr_eq(&memory.context, context);
-        values(kernel, is_ours, |parameter, value| {
-            self.given.push(match value {
-                Value::Scalar(raw) => Given::Scalar(raw),
-                Value::View(view) => {
-                    let memory = view.memory;
-                    let part = Part { start: view.offset, elements: view.span(), size: memory.element as u64 };
-                    let limits = &context.physical.limits;
-                    let most = u64::from(limits.max_storage_buffer_range);
-                    let alignment = limits.min_storage_buffer_offset_alignment;
-                    let Some((offset, range)) = part.range(memory.block.bytes, most, alignment) else {
-                        let (name, bytes) = (kernel.info().name, part.elements * part.size);
-                        let what = format!(
-                            "let kernel `{name}` reach all {bytes} bytes of `{parameter}`: {most} at the most \
-                             (maxStorageBufferRange)"
-                        );
-                        return Err(cannot(context.name(), what, "give it a part, or several smaller buffers"));
-                    };
-                    let binding = Binding { allocation: memory.id, buffer: memory.block.buffer, offset, range };
-                    let offset = (part.start - offset / part.size) as u32;
-                    Given::View { binding, offset, extent: view.extent, strides: view.strides }
-                }
-            });
-            Ok(())
+        let limits = &context.physical.limits;
+        let most = u64::from(limits.max_storage_buffer_range);
+        self.given.take(kernel, is_ours, |parameter, view: &ViewValue<'_, VulkanMemory>| {
+            let memory = view.memory;
+            let part = Part { start: view.offset, elements: view.span(), size: memory.element as u64 };
+            let range = part.range(memory.block.bytes, most, limits.min_storage_buffer_offset_alignment);
+            let Some((offset, range)) = range else {
+                let (name, bytes) = (kernel.info().name, part.elements * part.size);
+                let what = format!(
+                    "let kernel `{name}` reach all {bytes} bytes of `{parameter}`: {most} at the most \
+                     (maxStorageBufferRange)"
+                );
+                return Err(cannot(context.name(), what, "give it a part, or several smaller buffers"));
+            };
+            let binding = Binding { allocation: memory.id, buffer: memory.block.buffer, offset, range };
+            Ok((binding, (part.start - offset / part.size) as u32))
         })?;
         self.lay_out(compiled, grid, number);
         Ok(())
     }
 
     fn lay_out(&mut self, compiled: &Compiled, grid: &Grid, number: u32) {
-        let of = |param: ParamId| self.given.get(param.index());
-        let view = |param: ParamId, word: fn(u32, &[u32; MAX_RANK], &[u32; MAX_RANK], usize) -> u32, d: u8| {
-            match of(param) {
-                Some(Given::View { offset, extent, strides, .. }) => word(*offset, extent, strides, d.into()),
-                // The kernel and its arguments are of one type, so that cannot be.
-                _ => 0,
-            }
-        };
-        let scalar = |param: ParamId| match of(param) {
-            Some(Given::Scalar(raw)) => *raw,
-            _ => 0,
-        };
+        let given = &self.given;
         self.words.clear();
         self.words.extend(compiled.layout.arguments.iter().map(|word| match *word {
             ArgumentWord::Blocks => grid.block_count(),
             ArgumentWord::Zero => 0,
             ArgumentWord::Number => number,
-            ArgumentWord::Offset(param) => view(param, |offset, _, _, _| offset, 0),
-            ArgumentWord::Extent(param, d) => view(param, |_, extent, _, d| extent[d], d),
-            ArgumentWord::Stride(param, d) => view(param, |_, _, strides, d| strides[d], d),
-            ArgumentWord::Low(param) => scalar(param) as u32,
-            ArgumentWord::High(param) => (scalar(param) >> 32) as u32,
+            ArgumentWord::Offset(param) => given.place(param).map_or(0, |(_, offset)| *offset),
+            ArgumentWord::Extent(param, d) => given.extent(param, d),
+            ArgumentWord::Stride(param, d) => given.stride(param, d),
+            ArgumentWord::Low(param) => given.scalar(param) as u32,
+            ArgumentWord::High(param) => (given.scalar(param) >> 32) as u32,
             ArgumentWord::GridExtent(d) => grid.blocks[usize::from(d)],
             ArgumentWord::FrameCount(d) => grid.frames[usize::from(d)],
             ArgumentWord::FrameExtent(d) => grid.frame_extent[usize::from(d)],
         }));
         self.bindings.clear();
-        self.bindings.extend(compiled.layout.views.iter().filter_map(|view| match of(view.param) {
-            Some(Given::View { binding, .. }) => Some(*binding),
-            _ => None,
-        }));
+        let bindings = compiled.layout.views.iter().filter_map(|view| given.place(view.param));
+        self.bindings.extend(bindings.map(|(binding, _)| *binding));
     }
 }
 

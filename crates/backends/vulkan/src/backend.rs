@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 
+use wattle_core::queue::with_executor;
 use wattle_core::{Allocation, Backend, BackendQueue, Memory, Properties, Result};
-use wattle_gpu::{Blocking, NonBlocking};
 
 use crate::context::Context;
 use crate::executor::Executor;
@@ -40,12 +40,7 @@ unsafe impl Backend for VulkanBackend {
     }
 
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
-        let executor = Executor::new(self.context()?)?;
-        Ok(if blocking {
-            Box::new(Blocking::new(executor))
-        } else {
-            Box::new(NonBlocking::new(executor, "wattle-vulkan-queue")?)
-        })
+        with_executor(Executor::new(self.context()?)?, blocking, "wattle-vulkan-queue")
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use ash::vk;
 use gpu_allocator::vulkan::{Allocation, AllocationCreateDesc, AllocationScheme};
 use gpu_allocator::{AllocationError, MemoryLocation};
-use wattle_core::{Error, ErrorKind, Result};
-use wattle_gpu::{cannot, lock};
+use wattle_core::{Error, ErrorKind, Result, lock};
+use wattle_gpu::cannot;
 
 use crate::context::Context;
 use crate::error::words;

@@ -2,14 +2,14 @@
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use ash::{Device, Instance, vk};
 use gpu_allocator::vulkan::{Allocator, AllocatorCreateDesc};
 use gpu_allocator::{AllocationSizes, AllocatorDebugSettings};
-use wattle_core::{DeviceKind, Error, ErrorKind, MemoryKind, Result};
-use wattle_gpu::{lock, system};
+use wattle_core::{DeviceKind, MemoryKind, Result, lock, system};
+use wattle_gpu::{Health, WhenLost};
 
 use crate::block::Block;
 use crate::error::words;
@@ -40,11 +40,8 @@ pub(crate) struct Context {
     pub(crate) staging: Mutex<Option<Staging>>,
     /// The word that fences of sequential consistency meet at.
     pub(crate) hidden: OnceLock<Block>,
-    /// Why the device cannot be used any more.
-    dead: OnceLock<String>,
-    /// Launches that did not end when they were told to.
-    stuck: Mutex<Vec<Stuck>>,
-    is_stuck: AtomicBool,
+    /// A launch that was given up has ended after all when its lane's timeline has come so far.
+    health: Health<(usize, u64)>,
 }
 
 /// A thread that is within the driver.
@@ -59,14 +56,6 @@ impl Deref for InDriver<'_> {
     fn deref(&self) -> &Device {
         self.device
     }
-}
-
-/// A launch that did not end when it was told to.
-struct Stuck {
-    lane: usize,
-    /// Where the lane's timeline is when it has ended after all.
-    until: u64,
-    kernel: String,
 }
 
 impl Context {
@@ -115,9 +104,13 @@ impl Context {
             pipelines: ManuallyDrop::new(pipelines),
             staging: Mutex::new(None),
             hidden: OnceLock::new(),
-            dead: OnceLock::new(),
-            stuck: Mutex::default(),
-            is_stuck: AtomicBool::new(false),
+            health: Health::new(
+                &name,
+                WhenLost {
+                    why: |why| format!(": it was lost ({why})"),
+                    instead: "start the program again, with launches that take less time, or use another device",
+                },
+            ),
             physical,
         };
         let hidden = context.new_block(Purpose::Buffer(MemoryKind::Device), 16)?;
@@ -170,7 +163,7 @@ impl Context {
         result.map_err(|error| {
             if error == vk::Result::ERROR_DEVICE_LOST {
                 self.lose(format!("{what}: {}", words(error)));
-                return self.lost();
+                return self.health.lost();
             }
             system(format!("{what} on device `{}`", self.name()), words(error))
         })
@@ -178,57 +171,22 @@ impl Context {
 
     /// The device cannot be used any more.
     pub(crate) fn lose(&self, why: String) {
-        // Of several reasons the first.
-        let _ = self.dead.set(why);
-    }
-
-    #[cold]
-    fn lost(&self) -> Error {
-        let why = self.dead.get().map_or("no reason was given", String::as_str);
-        let instead = "start the program again, with launches that take less time, or use another device".to_owned();
-        let (device, why) = (self.name().to_owned(), format!("any more: it was lost ({why})"));
-        ErrorKind::DeviceUnusable { device, why, instead }.into()
+        self.health.lose(why);
     }
 
     /// Refuses to go on with a device that is lost.
     pub(crate) fn alive(&self) -> Result<()> {
-        if self.dead.get().is_some() { Err(self.lost()) } else { Ok(()) }
+        self.health.alive()
     }
 
     /// Refuses to go on with a device that is lost, or that a launch does not let go of.
     pub(crate) fn usable(&self) -> Result<()> {
-        self.alive()?;
-        if !self.is_stuck.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        let mut stuck = lock(&self.stuck);
-        let mut failed = Ok(());
-        stuck.retain(|one| match self.completed(one.lane) {
-            Ok(completed) => completed < one.until,
-            Err(error) => {
-                failed = Err(error);
-                true
-            }
-        });
-        failed?;
-        let Some(first) = stuck.first() else {
-            self.is_stuck.store(false, Ordering::Release);
-            return Ok(());
-        };
-        Err(self.hung(&first.kernel))
-    }
-
-    /// What is said of a launch that does not end.
-    pub(crate) fn hung(&self, kernel: &str) -> Error {
-        let instead = "wait until it has ended, or use another device; give each launch less work".to_owned();
-        let why = format!("at the moment: kernel `{kernel}` was told to end and still runs");
-        ErrorKind::DeviceUnusable { device: self.name().to_owned(), why, instead }.into()
+        self.health.usable(|&(lane, until)| Ok(self.completed(lane)? >= until))
     }
 
     /// Nobody waits for this launch any more, and the device cannot be used until it has ended.
     pub(crate) fn give_up(&self, lane: usize, until: u64, kernel: &str) {
-        lock(&self.stuck).push(Stuck { lane, until, kernel: kernel.to_owned() });
-        self.is_stuck.store(true, Ordering::Release);
+        self.health.give_up((lane, until), kernel);
     }
 }
 
@@ -256,7 +214,7 @@ fn open_device(instance: &Instance, physical: &Physical) -> Result<Device, vk::R
 
 impl Drop for Context {
     fn drop(&mut self) {
-        if self.usable().is_err() && self.dead.get().is_none() {
+        if self.usable().is_err() && !self.health.is_lost() {
             // A launch still uses what would be freed.
             return;
         }

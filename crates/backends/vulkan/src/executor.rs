@@ -10,14 +10,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use wattle_core::queue::{Executor as _, FirstError};
 use wattle_core::{Error, EventState, Kernel, LaunchOptions, Result, Shape, Timestamp, Transfer, interrupt};
-use wattle_gpu::{Executor as _, FirstError, Reason};
+use wattle_gpu::Reason;
 use wattle_spirv::control;
 
 use crate::arguments::Arguments;
 use crate::context::Context;
 use crate::descriptors::Descriptors;
-use crate::flight::{Flight, Launched, Standing};
+use crate::in_flight::{InFlight, Launched, Standing};
 use crate::pipeline::Variant;
 use crate::record::{Recorded, SLOTS, Slots};
 use crate::transfer::transfer;
@@ -29,9 +30,9 @@ pub(crate) struct Executor {
     pub(crate) slots: ManuallyDrop<Slots>,
     pub(crate) descriptors: Descriptors,
     arguments: Arguments,
-    pub(crate) flights: VecDeque<Flight>,
+    pub(crate) in_flight: VecDeque<InFlight>,
     /// What was given up, and may still run. Nothing else does until it has ended.
-    abandoned: Vec<Flight>,
+    abandoned: Vec<InFlight>,
     next_slot: usize,
     /// The number of the last launch.
     number: u32,
@@ -49,7 +50,7 @@ impl Executor {
             context: context.clone(),
             descriptors: Descriptors::default(),
             arguments: Arguments::default(),
-            flights: VecDeque::with_capacity(SLOTS),
+            in_flight: VecDeque::with_capacity(SLOTS),
             abandoned: Vec::new(),
             next_slot: 0,
             number: 0,
@@ -72,7 +73,7 @@ impl Executor {
         if self.has_failed() {
             return Ok(());
         }
-        let number = if self.flights.is_empty() { 1 } else { self.number + 1 };
+        let number = if self.in_flight.is_empty() { 1 } else { self.number + 1 };
         self.arguments.take(&context, &compiled, &*kernel, &grid, number)?;
         let views = if self.arguments.bindings.is_empty() {
             None
@@ -92,14 +93,14 @@ impl Executor {
         self.number = number;
         self.next_slot = (slot + 1) % SLOTS;
         let limit = options.limit();
-        let launch = Some(Launched { kernel, compiled, grid, number, limit, shared_len });
-        self.flights.push_back(Flight { slot, until, launch, began: None, records: Vec::new(), operations: 1 });
+        let launch = Some(Launched { kernel, code: compiled, grid, number, limit, shared_len });
+        self.in_flight.push_back(InFlight { slot, until, launch, began: None, records: Vec::new(), operations: 1 });
         Ok(())
     }
 
     /// The next slot; waits until nothing uses it.
     fn free_slot(&mut self) -> usize {
-        while self.flights.len() >= SLOTS {
+        while self.in_flight.len() >= SLOTS {
             self.settle();
         }
         self.next_slot
@@ -116,14 +117,14 @@ impl Executor {
             Ok(until) => {
                 self.next_slot = (slot + 1) % SLOTS;
                 let records = vec![event];
-                self.flights.push_back(Flight { slot, until, launch: None, began: None, records, operations: 1 });
+                self.in_flight.push_back(InFlight { slot, until, launch: None, began: None, records, operations: 1 });
                 Ok(())
             }
             Err(_) => Err(event),
         }
     }
 
-    /// Waits for the first flight, and ends it.
+    /// Waits for the first submission in flight, and ends it.
     fn settle(&mut self) {
         let standing = self.watch(None);
         self.settle_as(standing);
@@ -133,16 +134,16 @@ impl Executor {
         match standing {
             Standing::Running => {}
             Standing::Ended(reason) => {
-                let Some(flight) = self.flights.pop_front() else { return };
-                let failed = flight.launch.as_ref().and_then(|launch| self.outcome(flight.slot, launch, reason));
-                let time = self.time(&flight);
+                let Some(one) = self.in_flight.pop_front() else { return };
+                let failed = one.launch.as_ref().and_then(|launch| self.outcome(one.slot, launch, reason));
+                let time = self.time(&one);
                 if let Some(error) = failed {
                     self.keep(Err(error));
-                    self.slots.clear(flight.slot);
-                    flight.land(time);
+                    self.slots.clear(one.slot);
+                    one.land(time);
                     self.skip_rest();
                 } else {
-                    flight.land(time);
+                    one.land(time);
                 }
             }
             Standing::Lost(error) => self.give_up(error, false),
@@ -150,22 +151,22 @@ impl Executor {
         }
     }
 
-    /// When a flight ended that somebody wants to know of.
-    fn time(&self, flight: &Flight) -> Option<Timestamp> {
-        if flight.records.is_empty() {
+    /// When a submission ended that somebody wants to know of.
+    fn time(&self, one: &InFlight) -> Option<Timestamp> {
+        if one.records.is_empty() {
             return None;
         }
-        self.slots.time(&self.context, flight.slot, self.lane)
+        self.slots.time(&self.context, one.slot, self.lane)
     }
 
     /// A launch has failed. What is in flight behind it does nothing, and is waited for.
     fn skip_rest(&mut self) {
-        while !self.flights.is_empty() {
+        while !self.in_flight.is_empty() {
             match self.watch_skipped() {
                 Standing::Ended(_) | Standing::Running => {
-                    let Some(flight) = self.flights.pop_front() else { break };
-                    let time = self.time(&flight);
-                    flight.land(time);
+                    let Some(one) = self.in_flight.pop_front() else { break };
+                    let time = self.time(&one);
+                    one.land(time);
                 }
                 Standing::Lost(error) => return self.give_up(error, false),
                 Standing::Hung(error) => return self.give_up(error, true),
@@ -177,17 +178,17 @@ impl Executor {
     /// Nothing that is in flight is waited for any more. The device may go on with it.
     fn give_up(&mut self, error: Error, runs: bool) {
         self.keep(Err(error));
-        let flights = std::mem::take(&mut self.flights);
-        if let (Some(last), true) = (flights.back(), runs) {
-            let first = flights.front().and_then(|flight| flight.launch.as_ref());
-            let name = first.map_or("", |launch| launch.kernel.info().name);
+        let in_flight = std::mem::take(&mut self.in_flight);
+        if let (Some(last), true) = (in_flight.back(), runs) {
+            let first = in_flight.front().and_then(|one| one.launch.as_ref());
+            let name = first.map_or("", |launch| launch.name());
             self.context.give_up(self.lane, last.until, name);
         }
-        for flight in &flights {
-            flight.land(None);
+        for one in &in_flight {
+            one.land(None);
         }
         if runs {
-            self.abandoned.extend(flights);
+            self.abandoned.extend(in_flight);
         }
     }
 
@@ -207,13 +208,13 @@ impl Executor {
 }
 
 // SAFETY: launches in flight together are kept in order by barriers on the device, and all else waits for them.
-unsafe impl wattle_gpu::Executor for Executor {
+unsafe impl wattle_core::queue::Executor for Executor {
     fn errors(&self) -> &FirstError {
         &self.error
     }
 
-    unsafe fn launch(&mut self, kernel: Arc<dyn Kernel>, shape: &Shape, options: &LaunchOptions) -> Result<()> {
-        self.try_launch(kernel, shape, options)
+    unsafe fn launch(&mut self, kernel: &dyn Kernel, shape: &Shape, options: &LaunchOptions) -> Result<()> {
+        self.try_launch(kernel.to_arc(), shape, options)
     }
 
     fn prepare(&mut self, kernel: &dyn Kernel, shape: &Shape, options: &LaunchOptions) -> Result<()> {
@@ -236,7 +237,7 @@ unsafe impl wattle_gpu::Executor for Executor {
     }
 
     fn record(&mut self, event: Arc<EventState>) {
-        if let Some(last) = self.flights.back_mut() {
+        if let Some(last) = self.in_flight.back_mut() {
             last.records.push(event);
             last.operations += 1;
             return;
@@ -252,12 +253,12 @@ unsafe impl wattle_gpu::Executor for Executor {
     }
 
     fn in_flight(&self) -> u64 {
-        self.flights.iter().map(|flight| flight.operations).sum()
+        self.in_flight.iter().map(|one| one.operations).sum()
     }
 
     fn advance(&mut self, patience: Duration) {
         let mut patience = Some(patience);
-        while !self.flights.is_empty() {
+        while !self.in_flight.is_empty() {
             let standing = self.watch(patience);
             if matches!(standing, Standing::Running) {
                 return;
@@ -268,7 +269,7 @@ unsafe impl wattle_gpu::Executor for Executor {
     }
 
     fn drain(&mut self) {
-        while !self.flights.is_empty() {
+        while !self.in_flight.is_empty() {
             self.settle();
         }
     }
@@ -281,8 +282,8 @@ impl Drop for Executor {
         self.context.save_pipelines(false);
         if self.context.alive().is_ok() && self.recover().is_err() {
             // What was given up still runs, and uses all this.
-            for flight in self.abandoned.drain(..) {
-                std::mem::forget(flight);
+            for one in self.abandoned.drain(..) {
+                std::mem::forget(one);
             }
             return;
         }

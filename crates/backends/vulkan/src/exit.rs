@@ -6,31 +6,23 @@
 //! - threads that are within the driver get out of it, and those that come to it stop for good ([`enter`]);
 //! - and what is new in pipeline caches is saved.
 //!
-//! All that takes [`PATIENCE`] at the most: a launch that does not end when it is told to still runs then. What a driver
+//! All that takes two seconds at the most: a launch that does not end when it is told to still runs then. What a driver
 //! makes while a thread compiles its first pipelines it destroys before anybody else is asked; a process that ends at
 //! that moment can still crash (seen with lavapipe, whose compiler is LLVM).
 
 use std::cell::Cell;
-use std::ffi::c_int;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, Mutex, Weak};
-use std::time::{Duration, Instant};
+use wattle_core::lock;
 
-use wattle_gpu::lock;
+use wattle_gpu::exit::{Ending, at_exit};
 use wattle_spirv::control;
 
 use crate::context::Context;
 use crate::record::{GATE, SLOTS, stop_of};
 
-/// How long the end of the process waits for launches and threads.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// How often it looks.
-const PAUSE: Duration = Duration::from_micros(200);
-
-/// Whether the process is about to end.
-static ENDING: AtomicBool = AtomicBool::new(false);
+static ENDING: Ending = Ending::new();
 
 /// How many threads are within drivers.
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
@@ -55,8 +47,6 @@ unsafe impl Send for Control {}
 thread_local! {
     /// How many of this thread's [`Inside`] there are.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    /// Whether this is the thread that ends the process.
-    static ENDS: Cell<bool> = const { Cell::new(false) };
 }
 
 /// As long as there is one, its thread may be within a driver.
@@ -68,11 +58,9 @@ pub(crate) fn enter() -> Inside {
     if depth == 0 {
         // Either this is seen from [`end`], or `ENDING` is seen here: both are sequentially consistent.
         INSIDE.fetch_add(1, Ordering::SeqCst);
-        if ENDING.load(Ordering::SeqCst) && !ENDS.get() {
+        if ENDING.keeps_out() {
             INSIDE.fetch_sub(1, Ordering::SeqCst);
-            loop {
-                std::thread::park();
-            }
+            ENDING.stop_here();
         }
     }
     DEPTH.set(depth + 1);
@@ -117,31 +105,14 @@ pub(crate) fn remove_control(start: NonNull<u8>) {
 /// Drivers and layers register things when they first do something. So this is called when one has been loaded or has
 /// built a pipeline, and after the first, second, fourth, … call; a few dozen entries do no harm.
 pub(crate) fn before_drivers() {
-    unsafe extern "C" {
-        fn atexit(function: extern "C" fn()) -> c_int;
-    }
-    // SAFETY: it is the C library's, and the function lives as long as this crate. If it fails, then nothing is done at
-    // the end.
-    let _ = unsafe { atexit(end) };
+    at_exit(end);
 }
 
 /// Ends all that runs.
 extern "C" fn end() {
-    if ENDING.swap(true, Ordering::SeqCst) {
-        return;
-    }
-    ENDS.set(true);
-    let began = Instant::now();
-    // Threads that were within the driver may have submitted something after it was told to end.
-    while began.elapsed() < PATIENCE {
-        stop_all();
-        if INSIDE.load(Ordering::SeqCst) == 0 && contexts().iter().all(|context| context.is_idle()) {
-            break;
-        }
-        std::thread::sleep(PAUSE);
-    }
-    for context in contexts() {
-        context.save_pipelines(true);
+    let is_over = || INSIDE.load(Ordering::SeqCst) == 0 && contexts().iter().all(|context| context.is_idle());
+    if ENDING.run(stop_all, is_over) {
+        contexts().iter().for_each(|context| context.save_pipelines(true));
     }
 }
 

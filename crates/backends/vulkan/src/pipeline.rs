@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use ash::{Device, vk};
 use rustc_hash::FxHashMap;
-use wattle_core::{Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, Result};
-use wattle_gpu::{cannot, lock, system};
+use wattle_core::{Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, Result, lock, system};
+use wattle_gpu::cannot;
 use wattle_ir::{LocalId, MAX_RANK, SharedLen, Stmt};
 use wattle_spirv::{FaultSite, Lacking, Layout, SpecConstant};
 

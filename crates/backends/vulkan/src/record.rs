@@ -4,8 +4,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use ash::{Device, vk};
-use wattle_core::{Result, Timestamp};
-use wattle_gpu::system;
+use wattle_core::{Result, Timestamp, system};
 use wattle_spirv::control;
 
 use crate::block::Block;

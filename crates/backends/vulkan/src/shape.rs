@@ -1,7 +1,7 @@
 //! Blocks and threads for a launch.
 
 use wattle_core::{Grid, LaunchOptions, Result, Shape, ShapeKind};
-use wattle_gpu::cannot;
+use wattle_gpu::{cannot, too_many_blocks, too_many_threads};
 
 use crate::context::Context;
 
@@ -39,8 +39,7 @@ impl Context {
         if thread_count > most_threads {
             let why =
                 if one_subgroup { " where fences stand in loops, since its driver loses threads else" } else { "" };
-            let what = format!("run blocks of {thread_count} threads: {most_threads} at the most{why}");
-            return Err(cannot(self.name(), what, "launch more blocks of fewer threads, or with a `FrameSpec`"));
+            return Err(too_many_threads(self.name(), thread_count, most_threads.into(), why));
         }
         if block_count > most_at_once {
             let what = format!(
@@ -53,13 +52,8 @@ impl Context {
             return Err(cannot(self.name(), what, instead));
         }
         let [most_x, most_y, _] = self.physical.limits.max_compute_work_group_count;
-        let groups = groups(block_count, most_x, most_y).ok_or_else(|| {
-            let what = format!(
-                "run {block_count} blocks in one launch: {} at the most",
-                u64::from(most_x) * u64::from(most_y)
-            );
-            cannot(self.name(), what, "launch fewer blocks, and give each more work")
-        })?;
+        let groups = groups(block_count, most_x, most_y)
+            .ok_or_else(|| too_many_blocks(self.name(), block_count, u64::from(most_x) * u64::from(most_y), ""))?;
         let (frames, frame_extent) = (shape.outer, shape.inner);
         Ok(Dispatch { grid: Grid { rank: shape.rank, blocks, threads, frames, frame_extent }, groups })
     }

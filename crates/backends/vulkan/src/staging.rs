@@ -4,8 +4,7 @@ use std::ptr::NonNull;
 use std::time::Duration;
 
 use ash::{Device, vk};
-use wattle_core::Result;
-use wattle_gpu::{lock, system};
+use wattle_core::{Result, lock, system};
 
 use crate::block::Block;
 use crate::context::Context;

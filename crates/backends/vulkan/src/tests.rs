@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use ash::vk;
 use wattle::prelude::*;
+use wattle_core::queue::Executor as _;
 use wattle_core::{ErrorKind, Kernel, Spec};
-use wattle_gpu::Executor as _;
 
 use crate::backend::VulkanBackend;
 use crate::context::Context;
@@ -39,7 +39,7 @@ fn adds(acc: &Acc, x: Shared<u32>, y: Shared<u32>, summand: u32) {
 
 fn launch(executor: &mut Executor, kernel: Arc<dyn Kernel>, options: LaunchOptions) {
     // SAFETY: tests wait for their launches before they use the buffers otherwise.
-    let launched = unsafe { executor.launch(kernel, &ThreadSpec::<1>::new(1, 4).shape().unwrap(), &options) };
+    let launched = unsafe { executor.launch(&kernel, &ThreadSpec::<1>::new(1, 4).shape().unwrap(), &options) };
     executor.keep(launched);
 }
 

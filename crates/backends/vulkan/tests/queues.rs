@@ -115,7 +115,7 @@ fn dropped_in_flight() {
             let queue = device.queue_non_blocking().unwrap();
             for turns in [1000, 10, 100] {
                 let sums = device.alloc_zeroed::<u32>(64).unwrap();
-                // More than are in flight at the most.
+                // More than are in one at the most.
                 for _ in 0..20 {
                     queue.launch(ThreadSpec::new(4, 16), works(&sums, turns)).unwrap();
                 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use wattle_ir::{Access, MAX_RANK, Site};
 
-use super::{QueueClock, Region, Stamp, User, Uses, host_waited};
+use super::{Moment, QueueClock, QueueName, Refused, Region, Stamp, User, Uses, Wanted, host_waited, record};
 use crate::domain::Sharing;
 use crate::error::Error;
+use crate::queue::LastPoint;
 
 fn region(begin: u32, end: u32) -> Region {
     let mut region = Region { begin: [0; MAX_RANK], end: [1; MAX_RANK] };
@@ -19,7 +20,34 @@ fn user(what: &'static str) -> User {
 }
 
 fn queue() -> Arc<QueueClock> {
-    Arc::new(QueueClock::default())
+    QueueClock::new(QueueName { device: "a device".into(), site: Site::caller() })
+}
+
+/// The error of what has to be refused.
+fn error(refused: Refused) -> Error {
+    match refused {
+        Refused::Conflict(error) => error,
+        Refused::Gone(clock) => panic!("{} is not gone", clock.name),
+    }
+}
+
+/// Records one use.
+fn record_one(
+    uses: &Uses,
+    at: &Stamp<'_>,
+    region: Region,
+    sharing: impl Into<Sharing>,
+    user: User,
+) -> Result<(), Error> {
+    record(at, &[Wanted { uses, region, sharing: sharing.into(), user }]).map_err(error)
+}
+
+fn hold(uses: &Uses, part: (u32, u32), access: Access, what: &'static str) -> Result<u64, Error> {
+    uses.hold(region(part.0, part.1), access, user(what), &Moment::default()).map_err(error)
+}
+
+fn entries(moment: &Moment) -> Vec<u64> {
+    moment.entries().map(|(_, number)| number).collect()
 }
 
 /// Enqueues an operation that uses elements 0 to 8 so, and says its number.
@@ -35,7 +63,7 @@ fn enqueue_at(
     what: &'static str,
 ) -> Result<u64, Error> {
     let number = clock.tick();
-    uses.record(&Stamp { clock, number }, region, sharing, user(what)).map(|()| number)
+    record_one(uses, &Stamp { clock, number }, region, sharing, user(what)).map(|()| number)
 }
 
 fn text(result: Result<u64, Error>) -> String {
@@ -91,22 +119,133 @@ fn a_queue_is_in_order() {
 fn two_uses_of_one_operation_are_not_ordered() {
     let (uses, a) = (Uses::default(), queue());
     let at = Stamp { clock: &a, number: a.tick() };
-    uses.record(&at, region(0, 8), Access::PerItem, user("k")).unwrap();
-    let error = uses.record(&at, region(4, 12), Access::Read, user("k")).unwrap_err().to_string();
-    assert!(error.contains("a part of the buffer of its own"), "{error}");
-    assert!(uses.record(&at, region(0, 8), Access::PerItem, user("k")).is_err(), "the same again");
-    uses.record(&at, region(8, 12), Access::Read, user("k")).unwrap();
+    let both = |first: (u32, u32, Access), second: (u32, u32, Access)| {
+        let wanted = [first, second].map(|(begin, end, access)| Wanted {
+            uses: &uses,
+            region: region(begin, end),
+            sharing: access.into(),
+            user: user("k"),
+        });
+        record(&at, &wanted).map_err(error)
+    };
+    let refused = both((0, 8, Access::PerItem), (4, 12, Access::Read)).unwrap_err().to_string();
+    assert!(refused.contains("a part of the buffer of its own"), "{refused}");
+    assert!(both((0, 8, Access::PerItem), (0, 8, Access::PerItem)).is_err(), "the same again");
+    both((0, 8, Access::PerItem), (8, 12, Access::Read)).unwrap();
+}
+
+#[test]
+fn an_operation_records_all_its_uses_or_none() {
+    let (x, y, z) = (Uses::default(), Uses::default(), Uses::default());
+    let (a, b, c) = (queue(), queue(), queue());
+    enqueue(&y, &a, Access::PerItem, "in the way").unwrap();
+    let read = enqueue(&z, &b, Access::Read, "earlier").unwrap();
+    let at = Stamp { clock: &b, number: b.tick() };
+    let wanted = [(&x, Access::PerItem), (&z, Access::Read), (&y, Access::Read)].map(|(uses, access)| Wanted {
+        uses,
+        region: region(0, 8),
+        sharing: access.into(),
+        user: user("refused"),
+    });
+    assert!(record(&at, &wanted).map_err(error).unwrap_err().to_string().contains("in the way"));
+    enqueue(&x, &c, Access::PerItem, "x is free").unwrap();
+    // The use from before is still there, under its own number.
+    assert!(text(enqueue(&z, &c, Access::PerItem, "c")).contains("earlier at"));
+    b.host_waited(read, &b.known());
+    enqueue(&z, &c, Access::PerItem, "c").unwrap();
+}
+
+#[test]
+fn no_thread_sees_a_part_of_an_operation() {
+    let buffers: [Uses; 8] = Default::default();
+    let busy = queue();
+    enqueue(&buffers[7], &busy, Access::PerItem, "in the way").unwrap();
+    let wanted = |buffer: usize| Wanted {
+        uses: &buffers[buffer],
+        region: region(0, 8),
+        sharing: Access::PerItem.into(),
+        user: user("several"),
+    };
+    std::thread::scope(|scope| {
+        // Two that are refused and lock in different orders, and one that uses a part of what they would.
+        for order in [[0, 1, 2, 3, 4, 5, 6, 7], [6, 5, 4, 3, 2, 1, 0, 7]] {
+            scope.spawn(move || {
+                let clock = queue();
+                for _ in 0..20_000 {
+                    let at = Stamp { clock: &clock, number: clock.tick() };
+                    assert!(record(&at, &order.map(wanted)).is_err());
+                }
+            });
+        }
+        let clock = queue();
+        for round in 0..20_000 {
+            let at = Stamp { clock: &clock, number: clock.tick() };
+            record(&at, &[wanted(round % 7)]).map_err(error).unwrap();
+        }
+    });
+}
+
+#[test]
+fn the_work_of_a_queue_that_is_gone_is_waited_for() {
+    let (uses, a, b) = (Uses::default(), queue(), queue());
+    enqueue(&uses, &a, Access::PerItem, "a").unwrap();
+    a.leave(LastPoint { state: Arc::default(), mover: None });
+    let stamp = Stamp { clock: &b, number: b.tick() };
+    let wanted = [Wanted { uses: &uses, region: region(0, 8), sharing: Access::Read.into(), user: user("b") }];
+    let Err(Refused::Gone(gone)) = record(&stamp, &wanted) else { panic!("nobody has waited for it") };
+    assert!(Arc::ptr_eq(&gone, &a));
+    assert!(matches!(uses.hold(region(0, 8), Access::Read, user("guard"), &Moment::default()), Err(Refused::Gone(_))));
+    host_waited(&a.moment());
+    record(&stamp, &wanted).map_err(error).unwrap();
+}
+
+#[test]
+fn what_comes_before_a_host_task_is_over_for_its_thread() {
+    let (uses, a, b) = (Uses::default(), queue(), queue());
+    enqueue(&uses, &a, Access::PerItem, "a").unwrap();
+    let before = a.moment();
+    hold(&uses, (0, 8), Access::Read, "another thread").unwrap_err();
+    let guard = uses.hold(region(0, 8), Access::Read, user("the task"), &before).map_err(error).unwrap();
+    uses.release(guard);
+    b.after(&before);
+    enqueue(&uses, &b, Access::Read, "b").unwrap();
+}
+
+#[test]
+fn what_is_over_is_forgotten() {
+    let (uses, main) = (Uses::default(), queue());
+    let mut gone = Vec::new();
+    for _ in 0..100 {
+        let short = queue();
+        // Ordered both ways, in a chain through a buffer.
+        short.after(&main.moment());
+        enqueue(&uses, &short, Access::PerItem, "short").unwrap();
+        main.after(&short.moment());
+        enqueue(&uses, &main, Access::PerItem, "main").unwrap();
+        gone.push(Arc::downgrade(&short));
+    }
+    assert!(gone.iter().all(|clock| clock.strong_count() == 0), "queues that order each other keep each other");
+    assert_eq!(uses.0.lock().unwrap().len(), 1, "the last use stands for all before it");
+    assert!(entries(&main.known()).is_empty());
+    // What the host has waited for is not remembered either.
+    let all: Vec<_> = (0..100).map(|_| queue()).collect();
+    for clock in &all {
+        clock.tick();
+        main.after(&clock.moment());
+    }
+    assert_eq!(entries(&main.known()).len(), 100);
+    main.host_waited(main.tick(), &main.known());
+    assert!(entries(&main.known()).is_empty());
 }
 
 #[test]
 fn events_order_queues_and_what_they_have_waited_for() {
     let (uses, a, b, c) = (Uses::default(), queue(), queue(), queue());
     let first = enqueue(&uses, &a, Access::PerItem, "a").unwrap();
-    assert_eq!(a.moment().len(), 1);
-    assert_eq!(a.moment()[0].1, first);
+    assert_eq!(entries(&a.moment()), [first]);
     assert!(b.known().is_empty());
     b.after(&a.moment());
-    assert_eq!(b.known().len(), 1);
+    assert_eq!(entries(&b.known()), [first]);
     enqueue(&uses, &b, Access::Read, "b").unwrap();
     // What `b` has waited for, who waits for `b` has waited for too.
     assert!(enqueue(&uses, &c, Access::Read, "c").is_err());
@@ -158,12 +297,12 @@ fn what_the_host_has_waited_for_is_over() {
     c.after(&a.moment());
     let last = enqueue(&uses, &c, Access::PerItem, "c").unwrap();
     c.host_waited(last, &c.known());
-    uses.hold(region(0, 8), Access::PerItem, user("the host")).unwrap();
+    hold(&uses, (0, 8), Access::PerItem, "the host").unwrap();
     // An older moment takes nothing back.
-    host_waited(&vec![(c.clone(), 0)]);
+    host_waited(&Moment::default().with(&c, 0));
     let (uses, d) = (Uses::default(), queue());
     let number = enqueue(&uses, &d, Access::PerItem, "d").unwrap();
-    host_waited(&vec![(d.clone(), number)]);
+    host_waited(&Moment::default().with(&d, number));
     enqueue(&uses, &a, Access::PerItem, "a").unwrap();
 }
 
@@ -182,54 +321,43 @@ fn uses_that_are_over_make_room_for_all_that_follow() {
 }
 
 #[test]
-fn a_later_use_of_the_same_kind_stands_for_the_earlier_one_until_it_is_refused() {
+fn a_later_use_of_the_same_kind_stands_for_the_earlier_one() {
     let (uses, a, b) = (Uses::default(), queue(), queue());
     let first = enqueue(&uses, &a, Access::PerItem, "the first").unwrap();
-    let second = enqueue(&uses, &a, Access::PerItem, "the second").unwrap();
+    enqueue(&uses, &a, Access::PerItem, "the second").unwrap();
     a.host_waited(first, &a.known());
     assert!(text(enqueue(&uses, &b, Access::Read, "b")).contains("the second at"));
-    uses.forget(&Stamp { clock: &a, number: second });
-    // What is left is the first, which is over.
-    enqueue(&uses, &b, Access::Read, "b").unwrap();
-    let (uses, c) = (Uses::default(), queue());
-    let number = enqueue(&uses, &c, Access::PerItem, "c").unwrap();
-    uses.forget(&Stamp { clock: &b, number });
-    assert!(enqueue(&uses, &a, Access::Read, "a").is_err(), "another queue's operation of that number");
-    uses.forget(&Stamp { clock: &c, number: number + 1 });
-    assert!(enqueue(&uses, &a, Access::Read, "a").is_err(), "another operation");
-    uses.forget(&Stamp { clock: &c, number });
-    enqueue(&uses, &a, Access::Read, "a").unwrap();
 }
 
 #[test]
 fn uses_of_other_kinds_or_regions_stand_beside_each_other() {
     let (uses, a, b) = (Uses::default(), queue(), queue());
-    enqueue(&uses, &a, Access::PerItem, "written").unwrap();
-    let read = enqueue(&uses, &a, Access::Read, "read").unwrap();
+    enqueue_at(&uses, &a, region(0, 4), Access::PerItem.into(), "written").unwrap();
+    enqueue(&uses, &a, Access::Read, "read").unwrap();
     enqueue_at(&uses, &a, region(8, 9), Access::Read.into(), "beside").unwrap();
-    uses.forget(&Stamp { clock: &a, number: read });
-    assert!(text(enqueue(&uses, &b, Access::Read, "b")).contains("written at"));
+    assert!(text(enqueue_at(&uses, &b, region(0, 4), Access::Read.into(), "b")).contains("written at"));
+    assert!(text(enqueue_at(&uses, &b, region(4, 8), Access::PerItem.into(), "b")).contains("read at"));
     assert!(text(enqueue_at(&uses, &b, region(8, 9), Access::PerItem.into(), "b")).contains("beside at"));
 }
 
 #[test]
 fn guards_hold_what_they_hold_until_they_are_dropped() {
     let (uses, a) = (Uses::default(), queue());
-    let reading = uses.hold(region(0, 8), Access::Read, user("a guard")).unwrap();
-    let also = uses.hold(region(0, 8), Access::Read, user("a guard")).unwrap();
+    let reading = hold(&uses, (0, 8), Access::Read, "a guard").unwrap();
+    let also = hold(&uses, (0, 8), Access::Read, "a guard").unwrap();
     assert_ne!(reading, also);
-    assert!(uses.hold(region(7, 9), Access::PerItem, user("a writer")).is_err());
-    uses.hold(region(8, 9), Access::PerItem, user("a writer")).unwrap();
+    assert!(hold(&uses, (7, 9), Access::PerItem, "a writer").is_err());
+    hold(&uses, (8, 9), Access::PerItem, "a writer").unwrap();
     let error = text(enqueue(&uses, &a, Access::PerItem, "a launch"));
     assert!(error.contains("drop the guard first"), "{error}");
     uses.release(reading);
     assert!(enqueue(&uses, &a, Access::PerItem, "a launch").is_err(), "the other guard is still there");
     uses.release(also);
     let number = enqueue(&uses, &a, Access::PerItem, "a launch").unwrap();
-    let error = uses.hold(region(0, 8), Access::Read, user("a guard")).unwrap_err().to_string();
+    let error = hold(&uses, (0, 8), Access::Read, "a guard").unwrap_err().to_string();
     assert!(error.contains("a launch at") && error.contains("wait for the first"), "{error}");
     a.host_waited(number, &a.known());
-    uses.hold(region(0, 8), Access::Read, user("a guard")).unwrap();
+    hold(&uses, (0, 8), Access::Read, "a guard").unwrap();
 }
 
 #[test]
@@ -248,7 +376,7 @@ fn what_is_wrong_between_domains_is_said_to_be_that() {
 fn users_are_named_with_their_parameter() {
     let (uses, a) = (Uses::default(), queue());
     let launch = User { what: "sum", parameter: Some("total"), site: Site::caller() };
-    uses.record(&Stamp { clock: &a, number: a.tick() }, region(0, 8), Access::PerItem, launch).unwrap();
+    record_one(&uses, &Stamp { clock: &a, number: a.tick() }, region(0, 8), Access::PerItem, launch).unwrap();
     let error = text(enqueue(&uses, &queue(), Access::Read, "a copy"));
     assert!(error.contains("the launch of `sum` at ") && error.contains("(parameter `total`: PerItem)"), "{error}");
 }

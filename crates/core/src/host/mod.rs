@@ -1,7 +1,7 @@
 //! The host devices: the pool of this machine's cores, and one core alone. A kernel's own Rust function is what runs.
 
+mod executor;
 mod handover;
-mod queue;
 mod run;
 mod sync;
 
@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use wattle_memory::Scope;
 
-pub(crate) use run::panicked;
 pub use run::run_beside;
 
 use crate::device::{Backend, BackendQueue, DeviceKind, Properties};
 use crate::error::Result;
 use crate::memory::{Allocation, HostMemory, Memory, total_memory};
+use crate::queue::with_executor;
 use crate::thread::SHARED_MEMORY;
 
 /// The most blocks of a cooperative launch: beyond the workers, each is a thread of its own.
@@ -69,11 +69,7 @@ unsafe impl Backend for HostBackend {
     }
 
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
-        Ok(if blocking {
-            Box::new(queue::Blocking::new(self.properties.clone()))
-        } else {
-            Box::new(queue::NonBlocking::new(self.properties.clone())?)
-        })
+        with_executor(executor::HostExecutor::new(self.properties.clone()), blocking, "wattle-queue")
     }
 
     fn as_any(&self) -> &dyn std::any::Any {

@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use wattle_ir::MAX_RANK;
 
 use super::handover::Handover;
-use crate::device::{LaunchRequest, Properties};
-use crate::error::{ErrorKind, Result};
+use crate::device::Properties;
+use crate::error::{ErrorKind, Result, panicked, system};
 use crate::kernel::Kernel;
 use crate::queue::host_part_shape;
 use crate::spec::{LaunchOptions, Shape, ShapeKind};
+use crate::sync::lock;
 use crate::thread::{Grid, InKernel, LaunchState, Stopped, Thread};
 
 /// How many blocks each worker is given of a launch whose blocks the device chooses: enough that a worker that is
@@ -23,7 +24,7 @@ const BLOCKS_PER_LOOK: u32 = 64;
 
 /// Blocks and threads for a shape.
 #[inline]
-fn grid(properties: &Properties, shape: &Shape, options: &LaunchOptions) -> Result<Grid> {
+pub(super) fn grid(properties: &Properties, shape: &Shape, options: &LaunchOptions) -> Result<Grid> {
     let blocks = match shape.kind {
         ShapeKind::Threads => {
             if shape.inner.iter().any(|&threads| threads != 1) {
@@ -64,19 +65,16 @@ fn spread(frames: [u32; MAX_RANK], wanted: u32) -> [u32; MAX_RANK] {
 ///
 /// # Safety
 /// As for [`BackendQueue::launch`](crate::BackendQueue::launch), and the memory is the host's.
-pub(crate) unsafe fn launch(
+pub(super) unsafe fn launch(
     properties: &Properties,
     team: Option<&Handover>,
-    request: &LaunchRequest<'_>,
+    kernel: &dyn Kernel,
+    shape: &Shape,
+    options: &LaunchOptions,
 ) -> Result<()> {
-    let LaunchRequest { kernel, host_part, shape, options } = request;
     let grid = grid(properties, shape, options)?;
-    let Some(host_part) = host_part else {
-        // SAFETY: the caller's promise.
-        return unsafe { run_grid(properties, team, *kernel, grid, options) };
-    };
     // SAFETY: the caller's promise.
-    unsafe { run_beside(*host_part, options, || run_grid(properties, team, *kernel, grid, options)) }
+    unsafe { run_grid(properties, team, kernel, grid, options) }
 }
 
 /// Runs a kernel on a thread of the host's while `launch` launches the other one and waits for its end; waits for both. If
@@ -101,10 +99,7 @@ pub unsafe fn run_beside(
             .name("wattle-host-part".into())
             // SAFETY: the caller's promise.
             .spawn_scoped(scope, || unsafe { run_alone(host_part, &state) })
-            .map_err(|error| {
-                let message = error.to_string();
-                crate::Error::from(ErrorKind::System { what: "starting the host part's thread".into(), message })
-            })?;
+            .map_err(|error| system("starting the host part's thread", error))?;
         let launched = launch();
         if launched.is_err() {
             state.abandon();
@@ -139,10 +134,10 @@ unsafe fn run_grid(
                 team.run(&|| {
                     // SAFETY: the caller's promise; the workers share the counter.
                     if let Err(error) = unsafe { run_blocks(kernel, &state, &next) } {
-                        panic.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(error);
+                        lock(&panic).get_or_insert(error);
                     }
                 });
-                panic.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).map_or(Ok(()), Err)
+                lock(&panic).take().map_or(Ok(()), Err)
             }
             // SAFETY: the caller's promise.
             _ => unsafe { run_alone(kernel, &state) },
@@ -233,8 +228,7 @@ unsafe fn at_once(properties: &Properties, kernel: &dyn Kernel, state: &LaunchSt
                 Ok(thread) => threads.push(thread),
                 Err(error) => {
                     state.abandon();
-                    let message = error.to_string();
-                    ran = Err(ErrorKind::System { what: "starting a thread for a block".into(), message }.into());
+                    ran = Err(system("starting a thread for a block", error));
                     break;
                 }
             }
@@ -244,17 +238,4 @@ unsafe fn at_once(properties: &Properties, kernel: &dyn Kernel, state: &LaunchSt
         }
         ran
     })
-}
-
-/// A panic as an error.
-#[cold]
-pub(crate) fn panicked(what: &str, panic: Box<dyn std::any::Any + Send>) -> crate::Error {
-    let message = panic
-        .downcast_ref::<&str>()
-        .map(|message| (*message).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "(no message)".to_owned());
-    // What was thrown may throw again when it is dropped.
-    std::mem::forget(panic);
-    ErrorKind::Panic { what: what.to_owned(), message }.into()
 }

@@ -129,7 +129,7 @@ unsafe impl Kernel for LooseKernel {
         self.shared.kernel.rank
     }
 
-    fn arguments(&self, visit: &mut dyn FnMut(Argument<'_>) -> Result<()>) -> Result<()> {
+    fn arguments<'k>(&'k self, visit: &mut dyn FnMut(Argument<'k>) -> Result<()>) -> Result<()> {
         self.shared.arguments.iter().try_for_each(|argument| visit(argument.visit()))
     }
 

@@ -28,7 +28,11 @@ const GROUPS: [Group; 5] = [
         files: &["crates/proof/memory/src/models/*.rs", "crates/proof/memory/src/lowering.rs"],
         tests: &["--lib", "--tests"],
     },
-    Group { package: "wattle-core", files: &["crates/core/src/clock.rs"], tests: &["--lib"] },
+    Group {
+        package: "wattle-core",
+        files: &["crates/core/src/clock/moment.rs", "crates/core/src/clock/uses.rs"],
+        tests: &["--lib"],
+    },
     Group { package: "wattle-check", files: &["crates/proof/check/src/simulate/clock.rs"], tests: &["--lib"] },
     Group {
         package: "wattle-ptx",

@@ -31,7 +31,7 @@ unsafe impl Kernel for Panics {
     fn rank(&self) -> usize {
         1
     }
-    fn arguments(&self, _: &mut dyn FnMut(Argument<'_>) -> wattle::Result<()>) -> wattle::Result<()> {
+    fn arguments<'k>(&'k self, _: &mut dyn FnMut(Argument<'k>) -> wattle::Result<()>) -> wattle::Result<()> {
         Ok(())
     }
     unsafe fn run(&self, _: &Thread<'_>) {
@@ -88,7 +88,7 @@ unsafe impl Kernel for FirstPanics {
     fn rank(&self) -> usize {
         1
     }
-    fn arguments(&self, _: &mut dyn FnMut(Argument<'_>) -> wattle::Result<()>) -> wattle::Result<()> {
+    fn arguments<'k>(&'k self, _: &mut dyn FnMut(Argument<'k>) -> wattle::Result<()>) -> wattle::Result<()> {
         Ok(())
     }
     unsafe fn run(&self, thread: &Thread<'_>) {

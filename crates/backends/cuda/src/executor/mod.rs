@@ -8,7 +8,7 @@
 //! Fills, and copies within the device, are given to the stream too, where no launch is in flight that could fail. All
 //! else waits for what is in flight.
 
-mod flight;
+mod in_flight;
 mod operations;
 mod ordered;
 mod submit;
@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use wattle_core::{Error, KernelIdentity, LaunchOptions, Result, Shape};
-use wattle_gpu::{FirstError, lock};
+use wattle_core::queue::FirstError;
+use wattle_core::{Error, KernelIdentity, LaunchOptions, Result, Shape, lock};
 
 use crate::arguments::Arguments;
 use crate::context::Context;
@@ -30,7 +30,7 @@ use crate::shape::Plan;
 use crate::slots::Slot;
 use crate::watchdog::Watched;
 
-use flight::{Flight, Mark, Marked, Standing, Watch, grace};
+use in_flight::{InFlight, Mark, Marked, Standing, Watch, grace};
 
 /// How long one look lasts at the most, so that what is enqueued meanwhile is not kept waiting.
 const LOOK: Duration = Duration::from_micros(200);
@@ -52,7 +52,7 @@ struct Planned {
 pub(crate) struct CudaExecutor {
     context: Arc<Context>,
     slot: Slot,
-    flights: VecDeque<Flight>,
+    in_flight: VecDeque<InFlight>,
     marks: VecDeque<Mark>,
     watch: Watch,
     watched: Arc<Watched>,
@@ -62,7 +62,7 @@ pub(crate) struct CudaExecutor {
     plans: Vec<Planned>,
     arguments: Arguments,
     /// What was given up, and may still run. Nothing else does until it has ended.
-    abandoned: Vec<Flight>,
+    abandoned: Vec<InFlight>,
     /// How many operations were submitted, ever, and how many when the last event was recorded.
     submitted: u64,
     marked: u64,
@@ -80,7 +80,7 @@ impl CudaExecutor {
         context.enter()?;
         let slot = lock(&context.slots).take(&mut lock(&context.helper));
         let Some(slot) = context.check("making a queue", slot)? else {
-            return Err(wattle_gpu::system("making a queue", "the device does not come to clearing its memory"));
+            return Err(wattle_core::system("making a queue", "the device does not come to clearing its memory"));
         };
         let watched = Watched::new(slot.words);
         Ok(CudaExecutor {
@@ -88,7 +88,7 @@ impl CudaExecutor {
             slot,
             watched,
             limited: None,
-            flights: VecDeque::new(),
+            in_flight: VecDeque::new(),
             marks: VecDeque::new(),
             watch: Watch::default(),
             grace: grace(),
@@ -122,16 +122,16 @@ impl CudaExecutor {
     fn land(&mut self) {
         let mark = self.marks.pop_front();
         let behind = mark.as_ref().map_or(self.submitted, |mark| mark.behind);
-        let first = self.submitted - self.flights.len() as u64;
+        let first = self.submitted - self.in_flight.len() as u64;
         let ended = behind.saturating_sub(first) as usize;
         if ended > 0 {
             self.watch = Watch::default();
             self.context.in_flight.fetch_sub(ended as u64, Ordering::AcqRel);
-            if let Some(number) = self.flights.range(..ended).rev().find_map(Flight::number) {
+            if let Some(number) = self.in_flight.range(..ended).rev().find_map(InFlight::number) {
                 self.watched.end(number);
             }
-            self.flights.drain(..ended).for_each(drop);
-            self.context.clear_graves();
+            self.in_flight.drain(..ended).for_each(drop);
+            self.context.free_deferred();
         }
         if let Some(mark) = mark {
             self.reach(mark);
@@ -180,7 +180,7 @@ impl CudaExecutor {
         self.error.keep(cleared);
         self.marks.extend(passed);
         // All of it has ended.
-        while !self.flights.is_empty() || !self.marks.is_empty() {
+        while !self.in_flight.is_empty() || !self.marks.is_empty() {
             self.land();
         }
         self.watch = Watch::default();
@@ -192,21 +192,22 @@ impl CudaExecutor {
         let cleared = lock(&self.context.helper).clear(self.slot.control);
         match self.context.check("clearing what launches told", cleared)? {
             true => Ok(()),
-            false => Err(wattle_gpu::system("clearing what launches told", "the device does not come to it")),
+            false => Err(wattle_core::system("clearing what launches told", "the device does not come to it")),
         }
     }
 
     /// The device is lost, by one of the launches in flight as far as is known.
     fn lost(&mut self, refusal: Refusal) -> Error {
-        let names: Vec<_> = self.flights.iter().filter_map(Flight::launch).map(|launched| launched.name()).collect();
+        let names: Vec<_> =
+            self.in_flight.iter().filter_map(InFlight::launch).map(|launched| launched.name()).collect();
         // Errors that nobody knows may be of anything that was in flight.
         let error = if self.context.is_lost() || refusal.ends_context() && !refusal.is_of_a_kernel() {
             self.context.ended_by(&[], refusal)
         } else {
             self.context.ended_by(&names, refusal)
         };
-        let ended = self.flights.len() as u64;
-        self.flights.clear();
+        let ended = self.in_flight.len() as u64;
+        self.in_flight.clear();
         self.watched.end(self.number);
         self.context.in_flight.fetch_sub(ended, Ordering::AcqRel);
         // Kept before anybody is told that a point was reached.
@@ -219,7 +220,7 @@ impl CudaExecutor {
     fn give_up(&mut self, error: Error) {
         self.error.keep(Err(error));
         self.context.give_up(&self.slot.stream, self.name_of_told());
-        self.abandoned.extend(self.flights.drain(..));
+        self.abandoned.extend(self.in_flight.drain(..));
         self.watched.end(self.number);
         self.land_all();
         self.watch = Watch::default();
@@ -245,7 +246,7 @@ impl CudaExecutor {
 
     /// How many operations are in flight.
     fn count(&self) -> usize {
-        self.flights.len() + self.marks.iter().filter(|mark| !matches!(mark.what, Marked::Launches)).count()
+        self.in_flight.len() + self.marks.iter().filter(|mark| !matches!(mark.what, Marked::Launches)).count()
     }
 
     /// Does something that calls the driver, for the queue. At the end of the process it does not return.
@@ -265,7 +266,7 @@ impl CudaExecutor {
             self.clear_slot()?;
             self.context.in_flight.fetch_sub(self.abandoned.len() as u64, Ordering::AcqRel);
             self.abandoned.clear();
-            self.context.clear_graves();
+            self.context.free_deferred();
         }
         Ok(())
     }

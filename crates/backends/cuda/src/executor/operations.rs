@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wattle_core::{Event, EventState, Kernel, LaunchOptions, Result, Shape, Transfer};
-use wattle_gpu::{Executor, FirstError, lock};
+use wattle_core::queue::{Executor, FirstError};
+use wattle_core::{Event, EventState, Kernel, LaunchOptions, Result, Shape, Transfer, lock};
 
-use super::flight::{Mark, Marked};
+use super::in_flight::{Mark, Marked};
 use super::{CudaExecutor, LOOK, Point};
 
 // SAFETY: the stream keeps the order of what is given to it, and all else waits for what is in flight. What is not in
@@ -16,8 +16,8 @@ unsafe impl Executor for CudaExecutor {
         &self.error
     }
 
-    unsafe fn launch(&mut self, kernel: Arc<dyn Kernel>, shape: &Shape, options: &LaunchOptions) -> Result<()> {
-        self.within(|executor| executor.submit(kernel, shape, options))
+    unsafe fn launch(&mut self, kernel: &dyn Kernel, shape: &Shape, options: &LaunchOptions) -> Result<()> {
+        self.within(|executor| executor.submit(kernel.to_arc(), shape, options))
     }
 
     fn prepare(&mut self, kernel: &dyn Kernel, shape: &Shape, options: &LaunchOptions) -> Result<()> {
@@ -138,8 +138,8 @@ impl Drop for CudaExecutor {
                 return;
             }
             // What was given up still runs, and uses all this; or the device is gone, and all this with it.
-            for flight in executor.abandoned.drain(..) {
-                std::mem::forget(flight);
+            for one in executor.abandoned.drain(..) {
+                std::mem::forget(one);
             }
             for event in executor.timed.drain(..).chain(executor.plain.drain(..)) {
                 std::mem::forget(event);

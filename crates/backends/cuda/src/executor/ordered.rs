@@ -3,13 +3,13 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use wattle_core::queue::Executor as _;
 use wattle_core::{LaunchOptions, Result, Transfer};
-use wattle_gpu::Executor as _;
 
 use super::CudaExecutor;
-use super::flight::Flight;
+use super::in_flight::InFlight;
 use crate::arguments::Setting;
-use crate::chores::Chore;
+use crate::builtin::Builtin;
 use crate::driver::{Extras, Refusal};
 use crate::transfer;
 
@@ -22,15 +22,15 @@ impl CudaExecutor {
             self.settle(Duration::ZERO);
         }
         // Behind launches the driver's fills and copies would be done also if one of them fails.
-        let chore = if self.has_launches() { Chore::of(&copy, &self.context) } else { None };
-        if chore.is_none() && (!is_ordered || self.has_launches()) {
+        let builtin = if self.has_launches() { Builtin::of(&copy, &self.context) } else { None };
+        if builtin.is_none() && (!is_ordered || self.has_launches()) {
             self.finish();
         }
         if self.has_failed() {
             return;
         }
-        let done = match chore {
-            Some(chore) => self.launch_chore(chore, copy),
+        let done = match builtin {
+            Some(builtin) => self.launch_builtin(builtin, copy),
             None if is_ordered => self.submit_transfer(copy),
             None => self.recover().and_then(|()| transfer::transfer(copy)),
         };
@@ -38,12 +38,12 @@ impl CudaExecutor {
     }
 
     /// Gives a fill or a copy to the stream as a launch, which does nothing if one before it has failed.
-    fn launch_chore(&mut self, chore: Chore, copy: Transfer) -> Result<()> {
+    fn launch_builtin(&mut self, builtin: Builtin, copy: Transfer) -> Result<()> {
         self.recover()?;
         let context = self.context.clone();
         context.stay()?;
-        let built = chore.built(&context.modules.chores)?;
-        let (shape, options) = (chore.shape(), LaunchOptions::new());
+        let built = builtin.built(&context.modules.builtins)?;
+        let (shape, options) = (builtin.shape(), LaunchOptions::new());
         if !context.is_loaded(&built, &shape, &options) {
             self.finish();
             // Nothing before it can fail any more, and nobody need wait for others' launches so that it can be loaded.
@@ -58,16 +58,16 @@ impl CudaExecutor {
             return Ok(());
         }
         let setting = Setting { slot: &self.slot, number, grid: &plan.grid, shared_len: 0 };
-        self.arguments.take_given(&plan.code.layout, chore.arguments(), &setting);
+        self.arguments.take_given(&plan.code.layout, |given| builtin.give(given), &setting);
         // SAFETY: the arguments are laid out as the code's layout says; what is in flight owns the buffers.
         unsafe { self.give_launch(&plan, Extras::default(), number, &built.kernel.name)? };
-        self.take_off(Flight::Transfer { number: Some(number), _keeps: copy });
+        self.take_off(InFlight::Transfer { number: Some(number), _keeps: copy });
         Ok(())
     }
 
     /// Whether launches are in flight, as far as is known.
     fn has_launches(&self) -> bool {
-        self.flights.iter().any(|flight| flight.launch().is_some())
+        self.in_flight.iter().any(|one| one.launch().is_some())
     }
 
     fn submit_transfer(&mut self, copy: Transfer) -> Result<()> {
@@ -85,7 +85,7 @@ impl CudaExecutor {
             // A part of it may have been submitted, and uses the buffers.
             self.context.in_flight.fetch_add(1, Ordering::AcqRel);
         }
-        self.take_off(Flight::Transfer { number: None, _keeps: copy });
+        self.take_off(InFlight::Transfer { number: None, _keeps: copy });
         self.context.check("a copy or a fill", given)
     }
 }

@@ -4,10 +4,10 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use wattle_core::queue::Executor as _;
 use wattle_core::{ErrorKind, Kernel, LaunchOptions, Result, Shape, SyncDomain, SyncDomainMap, interrupt};
-use wattle_gpu::Executor as _;
 
-use super::flight::{Flight, Launched, Mark, Marked};
+use super::in_flight::{InFlight, Launched, Mark, Marked};
 use super::{CudaExecutor, Planned};
 use crate::arguments::Setting;
 use crate::context::Context;
@@ -55,15 +55,15 @@ impl CudaExecutor {
         let extras = extras(options, context.physical.properties.sync_domains);
         // SAFETY: the arguments are laid out as the code's layout says; the launch owns its buffers until it has ended.
         unsafe { self.give_launch(&plan, extras, number, kernel.info().name)? };
-        let (code, grid) = (plan.code, plan.grid);
-        let launched = Launched { kernel, built, code, grid, number, limit, shared_len };
-        self.take_off(Flight::Launch(launched));
+        let (code, grid) = ((built, plan.code), plan.grid);
+        let launched = Launched { kernel, code, grid, number, limit, shared_len };
+        self.take_off(InFlight::Launch(launched));
         Ok(())
     }
 
     /// Waits until one more can be in flight.
     pub(super) fn make_room(&mut self) {
-        while self.flights.len() >= MOST {
+        while self.in_flight.len() >= MOST {
             self.settle(Duration::MAX);
         }
     }
@@ -115,8 +115,8 @@ impl CudaExecutor {
     }
 
     /// The stream was given something.
-    pub(super) fn take_off(&mut self, flight: Flight) {
-        self.flights.push_back(flight);
+    pub(super) fn take_off(&mut self, one: InFlight) {
+        self.in_flight.push_back(one);
         self.submitted += 1;
         if Context::is_synchronous() {
             self.finish();

@@ -4,7 +4,7 @@ use ash::{Device, Entry, Instance, vk};
 use wattle_ir::Kernel;
 use wattle_spirv::{ArgumentWord, Features, SpecConstant, Workarounds, control};
 
-/// As many as a queue has in flight.
+/// As many as a queue has in one.
 const SLOTS: usize = 16;
 const CONTROL_BYTES: u64 = control::WORDS as u64 * 4;
 
@@ -129,7 +129,7 @@ impl Raw {
         self.wait(self.submitted);
     }
 
-    /// Launches, waited for as a queue does whose launches are all in flight together.
+    /// Launches, waited for as a queue does whose launches are all in one together.
     pub fn launch_all(&mut self, launches: usize) {
         (0..launches).for_each(|_| self.submit());
         self.wait(self.submitted);

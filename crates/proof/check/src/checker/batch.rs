@@ -1,67 +1,23 @@
 //! Launches that run at the same time, searched together: what memories they can leave, and what is wrong with them.
 
-use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use wattle_core::{Argument, Error, ErrorKind, Kernel, LaunchOptions, Result, Shape, ShapeKind};
+use wattle_core::queue::QueuedLaunch;
+use wattle_core::{Argument, Error, ErrorKind, Kernel, Result, ShapeKind, lock, system};
 use wattle_ir::Access;
 use wattle_machine::{Argument as Given, Environment, LaunchShape, Program};
 use wattle_memory::Lowering;
 
-use super::Witness;
-use super::device::{Run, lock};
 use super::explore::note;
-use super::frames;
+use super::frames::shape_text;
 use super::judge::judge;
 use super::memory::CheckedMemory;
-use super::orders::Orders;
-use super::queue::system;
-use super::report::{Unknown, Violation};
+use super::run::Run;
 use crate::program::{LaunchWorld, Mapping, World};
-use crate::search::{Address, Statistics};
-
-/// A launch that is enqueued.
-pub(super) struct Enqueued {
-    pub kernel: Arc<dyn Kernel>,
-    pub host_part: Option<Arc<dyn Kernel>>,
-    pub shape: Shape,
-    pub options: LaunchOptions,
-}
-
-/// What a search of launches gave.
-pub(super) struct Phase {
-    /// Tells launches and memories apart.
-    pub fingerprint: u64,
-    /// What is launched, in words.
-    pub what: String,
-    /// The distinct memories that the launches can leave.
-    pub outcomes: Vec<Outcome>,
-    pub violations: Vec<Violation>,
-    pub unknown: Vec<Unknown>,
-    pub statistics: Statistics,
-    /// The dependencies that keep some outcome away: the line that reads, and the one that stores.
-    pub rests_on: Vec<(wattle_ir::Site, wattle_ir::Site)>,
-    pub shapes: Vec<String>,
-    pub symmetric: bool,
-    /// The instructions that ran.
-    pub executed: BTreeSet<(u32, u32)>,
-    pub world: Arc<World>,
-}
-
-/// A memory that launches can leave, and an execution that leaves it.
-pub(super) struct Outcome {
-    pub values: Memory,
-    pub witness: Box<Witness>,
-    /// The orders of the accesses that leave it, where they were asked for.
-    pub orders: Option<Orders>,
-}
-
-/// What cells hold in the end.
-pub(super) type Memory = Vec<(Address, u64)>;
 
 /// Runs launches, a group for each queue, and leaves one of the memories that they can leave.
-pub(super) fn run(run: &Run, groups: &[Vec<Enqueued>]) -> Result<()> {
+pub(super) fn run(run: &Run, groups: &[Vec<QueuedLaunch>]) -> Result<()> {
     // Also where the scenario does not mind the error: what was not searched is not known to hold.
     let refused = |error: &Error| {
         lock(&run.path).refused.get_or_insert(error.clone());
@@ -107,7 +63,7 @@ pub(super) fn run(run: &Run, groups: &[Vec<Enqueued>]) -> Result<()> {
     Ok(())
 }
 
-fn world(run: &Run, groups: &[Vec<Enqueued>]) -> Result<World> {
+fn world(run: &Run, groups: &[Vec<QueuedLaunch>]) -> Result<World> {
     let mut launches: Vec<LaunchWorld> = Vec::new();
     let (mut threads, mut blocks) = (0, 0);
     for group in groups {
@@ -237,9 +193,4 @@ fn fingerprint(world: &World) -> (u64, String) {
     }
     world.memories.hash(&mut hasher);
     (hasher.finish(), what.join(" and "))
-}
-
-pub(super) fn shape_text(launch: &LaunchWorld) -> String {
-    let shape = launch.environment.shape;
-    if launch.host { "the host's thread".into() } else { frames::text((shape.grid_extent, shape.block_extent)) }
 }

@@ -4,12 +4,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use wattle_core::{Device, Error, ErrorKind, LaunchOptions, Result, Shape, Summary};
+use wattle_core::{Device, Error, ErrorKind, LaunchOptions, Result, Shape, Summary, lock, panicked};
 
-use super::device::{CheckedBackend, Path, Run, Shared, lock, most_threads};
+use super::device::CheckedBackend;
 use super::frames::{Frames, text};
-use super::queue::panicked;
 use super::report::{Report, Unknown, Verdict, Violation};
+use super::run::{Path, Run, Shared, most_threads};
 use super::{Checker, Witness};
 use crate::search::{Limits, Statistics, Stopped, Watch};
 
@@ -239,11 +239,12 @@ fn run(
     path: Path,
 ) -> (Result<Summary>, Path) {
     let run = Arc::new(Run::new(checker, frames, shared.clone(), path));
-    let device = CheckedBackend::device(&run);
+    let backend = CheckedBackend::new(&run);
+    let device = Device::new(backend.clone());
     let summary = catch_unwind(AssertUnwindSafe(|| scenario(&device)))
-        .unwrap_or_else(|panic| Err(panicked("the scenario", &*panic)));
+        .unwrap_or_else(|panic| Err(panicked("the scenario", panic)));
     // What nobody waited for happens all the same.
-    run.finish();
+    backend.finish();
     let path = std::mem::take(&mut *lock(&run.path));
     (summary, path)
 }

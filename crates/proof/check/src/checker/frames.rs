@@ -9,6 +9,8 @@
 use wattle_core::{LaunchOptions, Shape, ShapeKind};
 use wattle_ir::MAX_RANK;
 
+use crate::program::LaunchWorld;
+
 /// Blocks, and threads per block.
 pub(super) type Resolved = ([u32; MAX_RANK], [u32; MAX_RANK]);
 
@@ -76,6 +78,12 @@ pub(super) fn text((blocks, threads): Resolved) -> String {
         format!("{number} {what}{}", if number == 1 { "" } else { "s" })
     };
     format!("{} × {}", count(blocks, "block"), count(threads, "thread"))
+}
+
+/// The shape of a launch, in words.
+pub(super) fn shape_text(launch: &LaunchWorld) -> String {
+    let shape = launch.environment.shape;
+    if launch.host { "the host's thread".into() } else { text((shape.grid_extent, shape.block_extent)) }
 }
 
 #[cfg(test)]

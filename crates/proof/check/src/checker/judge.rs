@@ -4,15 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use wattle_core::{ErrorKind, Result};
+use wattle_core::{ErrorKind, Result, system};
 use wattle_memory::{Kind, Model, Target, ThreadId};
 
 use super::Witness;
-use super::batch::{Memory, Outcome, Phase, shape_text};
-use super::device::Run;
+use super::frames::shape_text;
 use super::orders::{self, Orders};
-use super::queue::system;
 use super::report::{Unknown, Violation};
+use super::run::{Memory, Outcome, Phase, Run};
 use super::schedule::{Schedule, schedules};
 use crate::program::{KernelThread, LaunchWorld, World};
 use crate::search::{

@@ -4,15 +4,16 @@ use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use wattle_core::{Memory, Result};
+use wattle_core::{Memory, MemoryKind, Result, lock};
 use wattle_ir::Type;
 
-use super::device::{Run, lock};
+use super::run::Run;
 
 pub(super) struct CheckedMemory {
     pub run: Arc<Run>,
     pub id: u32,
     pub element: Type,
+    pub kind: MemoryKind,
 }
 
 // SAFETY: there is no host pointer.
@@ -57,6 +58,10 @@ unsafe impl Memory for CheckedMemory {
 
     fn host_pointer(&self) -> Option<NonNull<u8>> {
         None
+    }
+
+    fn is_mapped_by_copy(&self) -> bool {
+        self.kind != MemoryKind::Device
     }
 
     fn as_any(&self) -> &dyn Any {

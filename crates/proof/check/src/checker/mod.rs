@@ -27,6 +27,7 @@ mod progress;
 mod queue;
 mod report;
 mod rests;
+mod run;
 mod schedule;
 mod witness;
 

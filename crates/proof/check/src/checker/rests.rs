@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use wattle_core::Result;
+use wattle_core::{Result, system};
 use wattle_ir::Site;
 
-use super::batch::Memory;
 use super::judge::{Judge, last_memories};
-use super::queue::system;
+use super::run::Memory;
 use crate::program::KernelThread;
 use crate::search::{Dependencies, Execution, Setup, Visitor, search};
 

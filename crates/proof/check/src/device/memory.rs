@@ -4,16 +4,17 @@ use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use wattle_core::{Memory, Result};
+use wattle_core::{Memory, MemoryKind, Result, lock, system};
 use wattle_ir::Type;
 
-use super::{State, lock, system};
+use super::State;
 use crate::simulate::MemoryId;
 
 pub(super) struct SimulatedMemory {
     pub(super) state: Arc<State>,
     pub(super) id: MemoryId,
     pub(super) element: Type,
+    pub(super) kind: MemoryKind,
 }
 
 impl Drop for SimulatedMemory {
@@ -54,6 +55,10 @@ unsafe impl Memory for SimulatedMemory {
 
     fn host_pointer(&self) -> Option<NonNull<u8>> {
         None
+    }
+
+    fn is_mapped_by_copy(&self) -> bool {
+        self.kind != MemoryKind::Device
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -5,25 +5,27 @@
 //! seed says, on the thread that waits. So a program that enqueues and waits in one thread gives the same run every
 //! time.
 
+mod launches;
 mod memory;
-mod queue;
 mod report;
 mod shape;
 
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use wattle_core::queue::Stepped;
 use wattle_core::{
     Allocation, Backend, BackendQueue, Device, DeviceKind, Error, ErrorKind, Found, KernelIdentity, Memory, Properties,
-    Provider, Result,
+    Provider, Result, lock,
 };
 use wattle_machine::Program;
 use wattle_memory::Scope;
 
+use self::launches::{Launches, Running};
 use self::memory::SimulatedMemory;
-use self::queue::{Line, SimulatedQueue};
+
 use crate::simulate::{Init, MemoryId, Options, Simulator};
 
 /// How many threads a block of the simulated device can have.
@@ -60,15 +62,16 @@ impl Simulated for Device {
             sync_domains: 1,
             scopes: Scope::ALL.to_vec(),
         };
-        Device::new(Arc::new(SimulatedBackend(Arc::new(State {
+        let state = Arc::new(State {
             properties,
             simulator: Mutex::new(simulator),
-            queues: Mutex::default(),
-            driver: Mutex::default(),
+            running: Mutex::default(),
             freed: Mutex::default(),
             programs: Mutex::default(),
             stop,
-        }))))
+        });
+        let queues = Stepped::new(Launches(state.clone()));
+        Device::new(Arc::new(SimulatedBackend { state, queues }))
     }
 }
 
@@ -83,38 +86,30 @@ fn select(rest: &str) -> Option<Device> {
     rest.parse().ok().map(Device::simulated)
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What these hold is whole at every moment.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+struct SimulatedBackend {
+    state: Arc<State>,
+    queues: Arc<Stepped<Launches>>,
 }
-
-struct SimulatedBackend(Arc<State>);
 
 struct State {
     properties: Properties,
     simulator: Mutex<Simulator>,
-    queues: Mutex<Vec<Line>>,
-    /// Held by the one that moves the device on. The other locks are held for moments only, and never while anything
-    /// of the user's runs.
-    driver: Mutex<()>,
+    /// The launches that run, of each queue.
+    running: Mutex<HashMap<usize, Running>>,
     /// Memory to be freed at the next occasion: buffers are dropped anywhere.
     freed: Mutex<Vec<MemoryId>>,
     programs: Mutex<HashMap<KernelIdentity, Arc<Program>>>,
     stop: Arc<AtomicBool>,
 }
 
-fn system(what: &str, message: impl ToString) -> Error {
-    ErrorKind::System { what: what.to_owned(), message: message.to_string() }.into()
-}
-
 // SAFETY: the simulator allocates as many elements as are asked for; its memory has no host pointer.
 unsafe impl Backend for SimulatedBackend {
     fn properties(&self) -> &Properties {
-        &self.0.properties
+        &self.state.properties
     }
 
     fn allocate(&self, request: &Allocation) -> Result<Box<dyn Memory>> {
-        let state = &self.0;
+        let state = &self.state;
         state.free();
         let init = if request.zeroed { Init::Zero } else { Init::Unwritten };
         let id = lock(&state.simulator).allocate(request.element, request.len, init).map_err(|error| {
@@ -124,12 +119,11 @@ unsafe impl Backend for SimulatedBackend {
                 why: error.to_string(),
             })
         })?;
-        Ok(Box::new(SimulatedMemory { state: state.clone(), id, element: request.element }))
+        Ok(Box::new(SimulatedMemory { state: state.clone(), id, element: request.element, kind: request.kind }))
     }
 
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
-        let number = Line::open(&mut lock(&self.0.queues));
-        Ok(Box::new(SimulatedQueue { state: self.0.clone(), number, blocking }))
+        Ok(Box::new(self.queues.queue(blocking)))
     }
 
     fn as_any(&self) -> &dyn Any {

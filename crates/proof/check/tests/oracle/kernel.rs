@@ -54,7 +54,7 @@ unsafe impl Kernel for Given {
         1
     }
 
-    fn arguments(&self, visit: &mut dyn FnMut(Argument<'_>) -> Result<()>) -> Result<()> {
+    fn arguments<'k>(&'k self, visit: &mut dyn FnMut(Argument<'k>) -> Result<()>) -> Result<()> {
         visit(self.data.visit())?;
         visit(self.flags.visit())?;
         visit(self.seen.visit())

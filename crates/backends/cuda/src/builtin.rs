@@ -3,23 +3,22 @@
 
 use std::sync::{Arc, OnceLock};
 
-use wattle_core::{RawBuffer, Result, Runs, Shape, ShapeKind, Transfer, TransferEnd};
-use wattle_gpu::system;
+use wattle_core::{RawBuffer, Result, Runs, Shape, ShapeKind, Transfer, TransferEnd, system};
+use wattle_gpu::Given;
 use wattle_ir::builder::{Acc, Builder, PerItem, Read, get};
 use wattle_ir::{Access, MAX_RANK, Site};
 
-use crate::arguments::{Given, Part};
 use crate::context::Context;
 use crate::driver::{Address, Pattern};
 use crate::memory::CudaMemory;
 use crate::modules::Built;
 
-/// So many threads have the blocks.
+/// Threads per block.
 const THREADS: u32 = 256;
 
 /// The kernels, built when they are first used.
 #[derive(Default)]
-pub(crate) struct Chores {
+pub(crate) struct Builtins {
     fill: OnceLock<Arc<Built>>,
     copy: OnceLock<Arc<Built>>,
 }
@@ -33,24 +32,24 @@ struct Words {
 
 /// What is done with words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Chore {
+pub(crate) enum Builtin {
     Fill { value: u32, to: Address, count: u32 },
     Copy { from: Address, to: Address, count: u32 },
 }
 
-impl Chore {
+impl Builtin {
     /// A fill or a copy of memory of this device's, if it is one of whole words that stand one behind the other.
-    pub(crate) fn of(transfer: &Transfer, context: &Arc<Context>) -> Option<Chore> {
+    pub(crate) fn of(transfer: &Transfer, context: &Arc<Context>) -> Option<Builtin> {
         let words = |buffer, runs| words(buffer, runs, context);
         match (&transfer.from, &transfer.to) {
             (TransferEnd::Fill(value), TransferEnd::Buffer(to, runs)) => {
                 let (value, Words { start, count }) = (Pattern::of(value)?.word(), words(to, runs)?);
-                Some(Chore::Fill { value, to: start, count })
+                Some(Builtin::Fill { value, to: start, count })
             }
             (TransferEnd::Buffer(from, from_runs), TransferEnd::Buffer(to, to_runs)) => {
                 let (from, to) = (words(from, from_runs)?, words(to, to_runs)?);
                 let is_apart = from.start.abs_diff(to.start) >= u64::from(to.count) * 4;
-                (from.count == to.count && is_apart).then_some(Chore::Copy {
+                (from.count == to.count && is_apart).then_some(Builtin::Copy {
                     from: from.start,
                     to: to.start,
                     count: to.count,
@@ -62,30 +61,36 @@ impl Chore {
 
     /// The shape of its launch.
     pub(crate) fn shape(self) -> Shape {
-        let (Chore::Fill { count, .. } | Chore::Copy { count, .. }) = self;
+        let (Builtin::Fill { count, .. } | Builtin::Copy { count, .. }) = self;
         let line = |extent| std::array::from_fn(|d| if d == 0 { extent } else { 1 });
         let frames = count.div_ceil(THREADS).max(1);
         Shape { kind: ShapeKind::Frames, rank: 1, outer: line(frames), inner: line(THREADS) }
     }
 
     /// What its kernel is given.
-    pub(crate) fn arguments(self) -> [Given; 2] {
-        let view = |base, count| {
+    pub(crate) fn give(self, given: &mut Given<Address>) {
+        let line = |count| {
             let mut extent = [1; MAX_RANK];
             extent[0] = count;
-            Given::View(Part { base, extent, strides: [1; MAX_RANK] })
+            extent
         };
         match self {
-            Chore::Fill { value, to, count } => [Given::Scalar(value.into()), view(to, count)],
-            Chore::Copy { from, to, count } => [view(from, count), view(to, count)],
+            Builtin::Fill { value, to, count } => {
+                given.push_scalar(value.into());
+                given.push_view(to, line(count), [1; MAX_RANK]);
+            }
+            Builtin::Copy { from, to, count } => {
+                given.push_view(from, line(count), [1; MAX_RANK]);
+                given.push_view(to, line(count), [1; MAX_RANK]);
+            }
         }
     }
 
     /// Its kernel.
-    pub(crate) fn built(self, chores: &Chores) -> Result<Arc<Built>> {
+    pub(crate) fn built(self, builtins: &Builtins) -> Result<Arc<Built>> {
         let (place, build): (_, fn() -> Result<wattle_ir::Kernel>) = match self {
-            Chore::Fill { .. } => (&chores.fill, fill),
-            Chore::Copy { .. } => (&chores.copy, copy),
+            Builtin::Fill { .. } => (&builtins.fill, fill),
+            Builtin::Copy { .. } => (&builtins.copy, copy),
         };
         if let Some(built) = place.get() {
             return Ok(built.clone());

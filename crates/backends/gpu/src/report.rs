@@ -1,18 +1,17 @@
 //! What a launch told of itself, as the errors that all devices have.
 
-use wattle_core::{Argument, Error, ErrorKind, FaultKind, Grid, Kernel, ThreadLine, format_index};
+use wattle_core::{Argument, Error, ErrorKind, FaultKind, Grid, Kernel, ThreadLine, format_index, system};
 use wattle_ir::control;
 use wattle_ir::fault::{Fault, FaultSite};
 use wattle_ir::{MAX_RANK, Place, SharedLen, Site};
 
-use crate::error::system;
 use crate::stop::Reason;
 
 /// What is known of a launch that has ended. With the words of its control block ([`control`]) it tells how.
 ///
 /// Blocks and threads are numbered row-major, dimension 0 slowest.
 #[derive(Clone, Copy)]
-pub struct Told<'l> {
+pub struct Report<'l> {
     /// The kernel with its arguments.
     pub kernel: &'l dyn Kernel,
     /// The kernel as it was built.
@@ -25,7 +24,7 @@ pub struct Told<'l> {
     pub shared_len: u32,
 }
 
-impl Told<'_> {
+impl Report<'_> {
     /// What went wrong, if anything did; the launch was told to end, if there is a reason. `word` gives the words of the
     /// launch's control block.
     pub fn outcome(&self, word: impl Fn(u32) -> u32, reason: Option<Reason>) -> Option<Error> {

@@ -3,9 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use wattle_core::{Error, Result};
-
-use crate::error::lock;
+use crate::error::{Error, Result};
+use crate::sync::lock;
 
 /// The first error of a queue since somebody last took one. Clones are the same one: the queue's thread keeps errors,
 /// and who waits for the queue takes them.
@@ -21,6 +20,7 @@ struct Kept {
 
 impl FirstError {
     /// Keeps an error, if it is the first.
+    #[inline]
     pub fn keep(&self, outcome: Result<()>) {
         if let Err(error) = outcome {
             let mut kept = lock(&self.0.error);
@@ -30,6 +30,7 @@ impl FirstError {
     }
 
     /// Whether there is one.
+    #[inline]
     pub fn is_some(&self) -> bool {
         self.0.there_is.load(Ordering::Acquire)
     }
@@ -40,6 +41,7 @@ impl FirstError {
     }
 
     /// Takes it.
+    #[inline]
     pub fn take(&self) -> Option<Error> {
         if !self.is_some() {
             return None;

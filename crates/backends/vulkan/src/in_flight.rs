@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 use std::time::{Duration, Instant};
 
-use wattle_core::{Error, EventState, Grid, Kernel, Timestamp, interrupt};
+use wattle_core::{Error, EventState, Timestamp, interrupt};
 use wattle_gpu::Reason;
 use wattle_spirv::control;
 
@@ -18,7 +18,7 @@ const SLICE: Duration = Duration::from_millis(20);
 const GRACE: Duration = if cfg!(test) { Duration::from_millis(300) } else { wattle_gpu::GRACE };
 
 /// Something that was submitted.
-pub(crate) struct Flight {
+pub(crate) struct InFlight {
     pub(crate) slot: usize,
     /// What the lane's timeline reaches when it is done.
     pub(crate) until: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Flight {
     pub(crate) operations: u64,
 }
 
-impl Flight {
+impl InFlight {
     /// The points behind it are reached: then by the device's clock, or now.
     pub(crate) fn land(&self, time: Option<Timestamp>) {
         for event in &self.records {
@@ -44,17 +44,10 @@ impl Flight {
     }
 }
 
-/// A launch that was submitted, with what it needs while it runs and what tells of it afterwards.
-pub(crate) struct Launched {
-    pub(crate) kernel: Arc<dyn Kernel>,
-    pub(crate) compiled: Arc<Compiled>,
-    pub(crate) grid: Grid,
-    pub(crate) number: u32,
-    pub(crate) limit: Option<Duration>,
-    pub(crate) shared_len: u32,
-}
+/// A launch in flight, with its pipeline's kernel.
+pub(crate) type Launched = wattle_gpu::Launched<Arc<Compiled>>;
 
-/// How it stands with the first flight.
+/// How it stands with the first submission in flight.
 pub(crate) enum Standing {
     Running,
     /// It has ended; it was told to, if there is a reason.
@@ -66,7 +59,7 @@ pub(crate) enum Standing {
 }
 
 impl Executor {
-    /// Waits until the first flight has ended, or `patience` is over. One that is past its limit, or interrupted, is
+    /// Waits until the first submission in flight has ended, or `patience` is over. One that is past its limit, or interrupted, is
     /// told to end.
     pub(crate) fn watch(&mut self, patience: Option<Duration>) -> Standing {
         let began = Instant::now();
@@ -81,28 +74,28 @@ impl Executor {
         }
     }
 
-    /// Looks at the first flight, and waits a moment if it runs.
+    /// Looks at the first submission in flight, and waits a moment if it runs.
     fn look(&mut self, patience: Option<Duration>) -> wattle_core::Result<Option<Standing>> {
-        let Some(flight) = self.flights.front_mut() else { return Ok(Some(Standing::Ended(None))) };
+        let Some(one) = self.in_flight.front_mut() else { return Ok(Some(Standing::Ended(None))) };
         let completed = self.context.completed(self.lane)?;
-        if completed >= flight.until {
+        if completed >= one.until {
             return Ok(Some(Standing::Ended(None)));
         }
-        if flight.began.is_none() && completed + 1 >= flight.until {
-            flight.began = Some(Instant::now());
+        if one.began.is_none() && completed + 1 >= one.until {
+            one.began = Some(Instant::now());
         }
-        if flight.began.is_none()
+        if one.began.is_none()
             && let Err(error) = self.context.usable()
         {
             // Another queue's launch does not let go of the device, and this one would wait for it without a limit.
             return Ok(Some(Standing::Hung(error)));
         }
         let mut slice = patience.map_or(SLICE, |patience| patience.min(SLICE));
-        if let Some(launch) = &flight.launch {
+        if let Some(launch) = &one.launch {
             if interrupt::requested() {
                 return self.stop(Reason::Interrupted).map(Some);
             }
-            if let (Some(began), Some(limit)) = (flight.began, launch.limit) {
+            if let (Some(began), Some(limit)) = (one.began, launch.limit) {
                 let left = limit.saturating_sub(began.elapsed());
                 if left.is_zero() {
                     return self.stop(Reason::TimeLimit(limit)).map(Some);
@@ -110,23 +103,23 @@ impl Executor {
                 slice = slice.min(left);
             }
         }
-        let ended = self.context.wait(self.lane, flight.until, slice)?;
+        let ended = self.context.wait(self.lane, one.until, slice)?;
         Ok(ended.then_some(Standing::Ended(None)))
     }
 
-    /// Tells the first flight to end, and waits for that. What was enqueued behind it does nothing any more.
+    /// Tells the first submission in flight to end, and waits for that. What was enqueued behind it does nothing any more.
     fn stop(&mut self, reason: Reason) -> wattle_core::Result<Standing> {
-        let Some(flight) = self.flights.front_mut() else { return Ok(Standing::Ended(None)) };
-        let (slot, until) = (flight.slot, flight.until);
-        let name = flight.launch.as_ref().map_or("", |launch| launch.kernel.info().name).to_owned();
-        if let Some(launch) = &flight.launch {
+        let Some(one) = self.in_flight.front_mut() else { return Ok(Standing::Ended(None)) };
+        let (slot, until) = (one.slot, one.until);
+        let name = one.launch.as_ref().map_or("", |launch| launch.name()).to_owned();
+        if let Some(launch) = &one.launch {
             // If it is shut already, a fault of this launch did it, with the same number.
             self.slots.gate().store(launch.number, Ordering::Relaxed);
         }
         self.slots.word(slot, control::STOP).store(1, Ordering::Release);
         // Where the words are in memory of the device, a processor may keep what it combines to one write until this.
         fence(Ordering::SeqCst);
-        let (mut began, told) = (flight.began, Instant::now());
+        let (mut began, told) = (one.began, Instant::now());
         while !self.context.wait(self.lane, until, SLICE)? {
             if began.is_none() && self.context.completed(self.lane)? + 1 >= until {
                 began = Some(Instant::now());
@@ -143,10 +136,10 @@ impl Executor {
         Ok(Standing::Ended(Some(reason)))
     }
 
-    /// Waits for the first flight, which does nothing, since the gate is shut.
+    /// Waits for the first submission in flight, which does nothing, since the gate is shut.
     pub(crate) fn watch_skipped(&mut self) -> Standing {
-        let Some(flight) = self.flights.front() else { return Standing::Ended(None) };
-        let until = flight.until;
+        let Some(one) = self.in_flight.front() else { return Standing::Ended(None) };
+        let until = one.until;
         loop {
             match self.context.wait(self.lane, until, SLICE) {
                 Ok(true) => return Standing::Ended(None),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use wattle::prelude::*;
 use wattle_core::{ErrorKind, FaultKind, Grid, Kernel};
-use wattle_gpu::{Reason, Told, Value, values};
+use wattle_gpu::{Reason, Report, Value, values};
 use wattle_ir::control;
 use wattle_ir::fault::{Fault, FaultSite};
 use wattle_ir::{ParamId, Place, SharedId, Site};
@@ -27,7 +27,7 @@ fn told(faults: &[Fault], words: &[(u32, u32)], reason: Option<Reason>) -> Optio
     let x = device.alloc_zeroed_nd::<u32, 2>([6, 10]).unwrap();
     let kernel = some(x.region([1, 2], [4, 9]).unwrap(), 9);
     let sites: Vec<_> = faults.iter().map(|fault| FaultSite { site: SITE, fault: fault.clone() }).collect();
-    let told = Told { kernel: &kernel, ir: &kernel.build().unwrap(), sites: &sites, grid: &GRID, shared_len: 11 };
+    let told = Report { kernel: &kernel, ir: &kernel.build().unwrap(), sites: &sites, grid: &GRID, shared_len: 11 };
     let words: HashMap<_, _> = words.iter().copied().collect();
     let word = |word: u32| words.get(&word).copied().unwrap_or(0);
     assert_eq!(told.loop_cut(word), (faults == [Fault::LoopCut]).then_some(SITE));

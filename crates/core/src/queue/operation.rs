@@ -4,10 +4,10 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::event::{Event, EventState};
 use crate::buffer::{RawBuffer, runs};
 use crate::clock::Region;
 use crate::error::Result;
-use crate::event::{Event, EventState};
 use crate::memory;
 
 /// What a queue does besides launches.

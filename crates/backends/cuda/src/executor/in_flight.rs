@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use wattle_core::{Error, EventState, Grid, Kernel, Transfer, interrupt};
-use wattle_gpu::{GRACE, Reason, Told, lock, system};
+use wattle_core::{Error, EventState, Transfer, interrupt, lock, system};
+use wattle_gpu::{GRACE, Reason};
 use wattle_ptx::control;
 
 use super::CudaExecutor;
@@ -18,26 +18,11 @@ use crate::wait::Wait;
 const LEAST_LOOK: Duration = Duration::from_millis(1);
 const MOST_LOOK: Duration = Duration::from_millis(50);
 
-/// A launch that was submitted, with what it needs while it runs and what tells of it afterwards.
-pub(super) struct Launched {
-    pub(super) kernel: Arc<dyn Kernel>,
-    pub(super) built: Arc<Built>,
-    pub(super) code: Arc<Code>,
-    pub(super) grid: Grid,
-    pub(super) number: u32,
-    pub(super) limit: Option<Duration>,
-    pub(super) shared_len: u32,
-}
-
-impl Launched {
-    /// The kernel's name.
-    pub(super) fn name(&self) -> &'static str {
-        self.kernel.info().name
-    }
-}
+/// A launch in flight, with what was built for it and the code that runs.
+pub(super) type Launched = wattle_gpu::Launched<(Arc<Built>, Arc<Code>)>;
 
 /// What the stream was given, and has not come to the end of as far as is known.
-pub(super) enum Flight {
+pub(super) enum InFlight {
     Launch(Launched),
     /// A copy or a fill; it owns the buffers, and has a number if it is a launch of this crate's own.
     Transfer {
@@ -46,16 +31,16 @@ pub(super) enum Flight {
     },
 }
 
-impl Flight {
+impl InFlight {
     pub(super) fn launch(&self) -> Option<&Launched> {
-        if let Flight::Launch(launched) = self { Some(launched) } else { None }
+        if let InFlight::Launch(launched) = self { Some(launched) } else { None }
     }
 
     /// The number of a launch.
     pub(super) fn number(&self) -> Option<u32> {
         match self {
-            Flight::Launch(launched) => Some(launched.number),
-            Flight::Transfer { number, .. } => *number,
+            InFlight::Launch(launched) => Some(launched.number),
+            InFlight::Transfer { number, .. } => *number,
         }
     }
 }
@@ -189,15 +174,15 @@ impl CudaExecutor {
 
     /// Whether it is the end of this very launch that is waited for.
     fn is_next_to_end(&self, number: u32) -> bool {
-        let first = self.submitted - self.flights.len() as u64;
+        let first = self.submitted - self.in_flight.len() as u64;
         let behind = self.marks.front().map_or(self.submitted, |mark| mark.behind);
-        let at = self.flights.iter().position(|flight| flight.number() == Some(number));
+        let at = self.in_flight.iter().position(|one| one.number() == Some(number));
         at.is_some_and(|at| behind == first + at as u64 + 1)
     }
 
     /// The launches in flight.
     fn launches(&self) -> impl Iterator<Item = &Launched> {
-        self.flights.iter().filter_map(Flight::launch)
+        self.in_flight.iter().filter_map(InFlight::launch)
     }
 
     /// The launch of this number, if it is in flight.
@@ -236,7 +221,7 @@ impl CudaExecutor {
             }
             Some(_) if since.elapsed() < self.grace => Standing::Running,
             // What is behind it may wait for other queues' launches.
-            Some(_) if !surely_ran && self.context.in_flight.load(Ordering::Acquire) > self.flights.len() as u64 => {
+            Some(_) if !surely_ran && self.context.in_flight.load(Ordering::Acquire) > self.in_flight.len() as u64 => {
                 self.may_run()
             }
             Some(_) => Standing::Hung(reason.error(self.name_of(number), Vec::new())),
@@ -279,13 +264,8 @@ impl CudaExecutor {
         let Some(launched) = self.launch(number).or(self.launches().next()) else {
             return self.untold(told, "no launch is in flight");
         };
-        let outcome = Told {
-            kernel: &*launched.kernel,
-            ir: &launched.built.kernel,
-            sites: &launched.code.sites,
-            grid: &launched.grid,
-            shared_len: launched.shared_len,
-        };
+        let (built, code) = &launched.code;
+        let outcome = launched.report(&built.kernel, &code.sites);
         // Where the launch that was told ran to its end all the same, the threads of one behind it may have left.
         let outcome = outcome.outcome(|of| if number == left { word(of) } else { 0 }, reason);
         outcome.unwrap_or_else(|| self.untold(None, "it is nothing that a launch tells"))

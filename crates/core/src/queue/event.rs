@@ -1,12 +1,15 @@
 //! Events: points in a queue's order that others can wait for.
 
 use std::any::Any;
+use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::place::begin_to_wait;
 use crate::clock::{self, Moment};
-use crate::device::BackendQueue;
+use crate::device::{BackendQueue, Mover};
 use crate::error::Result;
+use crate::sync::lock;
 
 /// When a point was reached, by some clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +34,7 @@ impl Timestamp {
 pub struct EventState {
     reached: Mutex<Option<Timestamp>>,
     changed: Condvar,
-    /// What the device that was told to record the point knows it by.
+    /// What the device that records the point knows it by.
     mark: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -57,7 +60,7 @@ impl EventState {
         self.changed.notify_all();
     }
 
-    /// The device has been told to record the point, and knows it by this: other queues of it can wait without the host.
+    /// The device is going to record the point, and knows it by this: other queues of it can wait without the host.
     pub fn mark(&self, mark: Arc<dyn Any + Send + Sync>) {
         let _reached = self.reached();
         // Of several the first.
@@ -66,7 +69,7 @@ impl EventState {
     }
 
     fn reached(&self) -> MutexGuard<'_, Option<Timestamp>> {
-        self.reached.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.reached)
     }
 
     /// Waits until the point has been reached.
@@ -82,8 +85,29 @@ impl EventState {
 #[derive(Clone)]
 pub struct Event {
     pub(crate) state: Arc<EventState>,
-    pub(crate) moment: Moment,
+    pub(crate) moment: Arc<Moment>,
     pub(crate) queue: Arc<dyn BackendQueue>,
+}
+
+/// The end of the work of a queue that was dropped before it was waited for.
+pub(crate) struct LastPoint {
+    pub(crate) state: Arc<EventState>,
+    pub(crate) mover: Option<Arc<dyn Mover>>,
+}
+
+impl fmt::Debug for LastPoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LastPoint").field("state", &self.state).finish_non_exhaustive()
+    }
+}
+
+impl LastPoint {
+    pub(super) fn wait(&self) {
+        if let Some(mover) = &self.mover {
+            mover.progress(&self.state);
+        }
+        self.state.wait();
+    }
 }
 
 impl Event {
@@ -92,22 +116,22 @@ impl Event {
         self.state.is_reached()
     }
 
-    /// Waits until the event has been reached, as a queue of a device does that was told to: nothing is ordered for the
-    /// host by it.
+    /// Waits until the event has been reached, as a device does for one of its queues: nothing is ordered for the host by
+    /// it.
     pub fn wait_as_device(&self) {
-        self.queue.progress(&self.state);
+        self.progress();
         self.state.wait();
     }
 
-    /// What the device that records the event knows it by, if it has been told to record it ([`EventState::mark`]).
+    /// What the device that records the event knows it by, once it is going to record it ([`EventState::mark`]).
     pub fn mark(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
         self.state.mark.get()
     }
 
-    /// Waits until the device has been told to record the event, and knows it by something, or until the event has been
-    /// reached: for queues of devices, which have nothing in flight then that others may wait for.
+    /// Waits until the device is going to record the event, and knows it by something, or until the event has been reached:
+    /// for queues of devices, which have nothing in flight then that others may wait for.
     pub fn wait_for_mark(&self) {
-        self.queue.progress(&self.state);
+        self.progress();
         let mut reached = self.state.reached();
         while reached.is_none() && self.state.mark.get().is_none() {
             reached = self.state.changed.wait(reached).unwrap_or_else(PoisonError::into_inner);
@@ -116,7 +140,15 @@ impl Event {
 
     /// Moves the work before the event on a little, where it moves only while somebody asks.
     pub fn nudge(&self) {
-        self.queue.nudge();
+        if let Some(mover) = self.queue.mover() {
+            mover.nudge();
+        }
+    }
+
+    fn progress(&self) {
+        if let Some(mover) = self.queue.mover() {
+            mover.progress(&self.state);
+        }
     }
 
     /// How long it took from `earlier` to this event, by the device's clock where it has one. None while one of the two
@@ -129,16 +161,18 @@ impl Event {
 
     /// Whether all that was enqueued before the event is done.
     pub fn is_complete(&self) -> bool {
-        self.queue.progress(&self.state);
+        self.progress();
         self.state.is_reached()
     }
 
     /// Waits until all that was enqueued before the event is done. What comes later on the host is ordered after it.
     ///
     /// # Errors
-    /// The first error of the queue that was not yet taken. It stays with the queue, whose `wait` takes it.
+    /// The first error of the queue that was not yet taken. It stays with the queue, whose `wait` takes it. In a host task,
+    /// also that the event comes after the task.
     pub fn wait(&self) -> Result<()> {
-        self.queue.progress(&self.state);
+        let _waiting = if self.is_reached() { None } else { begin_to_wait(|| Moment::clone(&self.moment))? };
+        self.progress();
         self.state.wait();
         clock::host_waited(&self.moment);
         self.queue.pending_error().map_or(Ok(()), Err)

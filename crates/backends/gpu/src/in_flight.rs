@@ -1,0 +1,38 @@
+//! Launches that were submitted and have not ended as far as is known.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use wattle_core::{Grid, Kernel};
+use wattle_ir::fault::FaultSite;
+
+use crate::report::Report;
+
+/// A launch that was submitted, with what it needs while it runs and what its report needs afterwards. `C` is what the
+/// driver made of the kernel.
+pub struct Launched<C> {
+    /// The kernel with its arguments, and through them the buffers.
+    pub kernel: Arc<dyn Kernel>,
+    /// What the driver made of the kernel.
+    pub code: C,
+    /// The launch's shape.
+    pub grid: Grid,
+    /// Its number on its queue.
+    pub number: u32,
+    /// How long it may run.
+    pub limit: Option<Duration>,
+    /// The length of the shared array that is sized at launch, in elements.
+    pub shared_len: u32,
+}
+
+impl<C> Launched<C> {
+    /// The kernel's name.
+    pub fn name(&self) -> &'static str {
+        self.kernel.info().name
+    }
+
+    /// What it reports once it has ended, of a kernel that was built like this.
+    pub fn report<'l>(&'l self, ir: &'l wattle_ir::Kernel, sites: &'l [FaultSite]) -> Report<'l> {
+        Report { kernel: &*self.kernel, ir, sites, grid: &self.grid, shared_len: self.shared_len }
+    }
+}

@@ -1,0 +1,165 @@
+//! Launches: what they use, and what they ask of the device.
+
+use wattle_ir::Site;
+
+use super::{Queue, Uses};
+use crate::buffer::RawBuffer;
+use crate::clock::{Region, User, Wanted};
+use crate::device::LaunchRequest;
+use crate::domain::Sharing;
+use crate::error::{Error, ErrorKind, Result};
+use crate::kernel::{Argument, Kernel, KernelInfo, Launch, known};
+use crate::memory::MemoryKind;
+use crate::spec::{LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
+
+impl Queue {
+    /// Makes ready what such a launch needs, and launches nothing. A driver compiles and loads a kernel when it first
+    /// meets it, and may wait then for all that its device does: before the first of several launches that **wait for
+    /// each other**, prepare all of them. It also takes the first launch's time out of a measurement.
+    ///
+    /// # Errors
+    /// As for a launch: a shape that the device cannot keep, something that it lacks.
+    pub fn prepare<const D: usize>(&self, spec: impl Spec<D>, kernel: &impl Launch<D>) -> Result<()> {
+        self.prepare_with(LaunchOptions::default(), spec, kernel)
+    }
+
+    /// [`Queue::prepare`], with the options that the launch will have.
+    ///
+    /// # Errors
+    /// As for [`Queue::prepare`].
+    pub fn prepare_with<const D: usize>(
+        &self,
+        options: LaunchOptions,
+        spec: impl Spec<D>,
+        kernel: &impl Launch<D>,
+    ) -> Result<()> {
+        let shape = spec.shape()?;
+        self.usable()?;
+        self.has_domains(&options)?;
+        has_shared_len(kernel.info(), known(kernel)?.sized_at_launch, &options)?;
+        self.not_in_its_task()?;
+        let _waiting = self.begin_to_wait()?;
+        self.backend.prepare(&LaunchRequest { kernel, host_part: None, shape, options })
+    }
+
+    #[track_caller]
+    pub(super) fn launch_checked(&self, request: LaunchRequest<'_>) -> Result<()> {
+        let site = Site::caller();
+        self.usable()?;
+        self.has_domains(&request.options)?;
+        let mut uses = Uses::new();
+        self.gather(&request, request.kernel, site, false, &mut uses)?;
+        if let Some(host_part) = request.host_part {
+            self.gather(&request, host_part, site, true, &mut uses)?;
+        }
+        let turn = self.turn_for(&uses, false)?;
+        // SAFETY: the uses have just been recorded.
+        let launched = unsafe { self.backend.launch(&request) };
+        self.done(turn);
+        launched
+    }
+
+    /// Refuses a map to domains that the device does not have. One that has no domains takes all names for its only one.
+    fn has_domains(&self, options: &LaunchOptions) -> Result<()> {
+        let (map, there) = (options.domain_map, self.device.properties().sync_domains);
+        let domain = map.default.max(map.remote);
+        if there <= 1 || u32::from(domain) < there {
+            return Ok(());
+        }
+        Err(ErrorKind::Capability {
+            device: self.device.name().to_owned(),
+            what: format!("launch with a map to memory synchronization domain {domain}: it has {there}, from 0"),
+            instead: format!("let `LaunchOptions::sync_domain_map` name domains below {there}"),
+        }
+        .into())
+    }
+
+    /// Gathers the uses of the buffers that the kernel's arguments name.
+    #[inline]
+    fn gather<'k>(
+        &self,
+        request: &LaunchRequest<'k>,
+        kernel: &'k dyn Kernel,
+        site: Site,
+        is_host_part: bool,
+        uses: &mut Uses<'k>,
+    ) -> Result<()> {
+        let info = kernel.info();
+        let domain = request.options.domain_map.domain(request.options.domain);
+        let known = known(kernel)?;
+        has_shared_len(info, known.sized_at_launch, &request.options)?;
+        let mut number = 0;
+        kernel.arguments(&mut |argument| {
+            let parameter = info.parameters.get(number).copied();
+            let below_system = known.below_system.contains(number);
+            number += 1;
+            let Argument::View(view) = argument else { return Ok(()) };
+            if is_host_part && view.buffer.kind == MemoryKind::Device && view.buffer.host.is_none() {
+                return Err(self.out_of_reach(parameter.unwrap_or_default()));
+            }
+            let user = User { what: info.name, parameter, site };
+            let sharing = Sharing { access: view.access, domain, below_system };
+            uses.push(self.wanted(view.buffer, view.region, sharing, user)?);
+            Ok(())
+        })
+    }
+
+    #[cold]
+    fn out_of_reach(&self, parameter: &str) -> Error {
+        ErrorKind::Capability {
+            device: self.device.name().to_owned(),
+            what: format!("let a host part use `{parameter}`, which is the device's own memory"),
+            instead: "allocate it with `alloc_host_mapped` or `alloc_unified`".into(),
+        }
+        .into()
+    }
+
+    /// A use of a buffer of the queue's device.
+    #[inline]
+    pub(super) fn wanted<'u>(
+        &self,
+        buffer: &'u RawBuffer,
+        region: Region,
+        sharing: impl Into<Sharing>,
+        user: User,
+    ) -> Result<Wanted<'u>> {
+        if buffer.device != self.device {
+            return Err(self.wrong_device(buffer, user));
+        }
+        Ok(Wanted { uses: &buffer.uses, region, sharing: sharing.into(), user })
+    }
+
+    #[cold]
+    pub(super) fn wrong_device(&self, buffer: &RawBuffer, user: User) -> Error {
+        let what = match user.parameter {
+            Some(parameter) => format!("parameter `{parameter}` of `{}`", user.what),
+            None => user.what.to_owned(),
+        };
+        let (owner, device) = (buffer.device.name().to_owned(), self.device.name().to_owned());
+        ErrorKind::WrongDevice { what, site: user.site, owner, device }.into()
+    }
+}
+
+/// Refuses a launch that does not say how long the kernel's shared array is.
+fn has_shared_len(
+    info: &KernelInfo,
+    sized_at_launch: Option<(&'static str, Site)>,
+    options: &LaunchOptions,
+) -> Result<()> {
+    match sized_at_launch {
+        Some((array, site)) if options.shared_elements() == 0 => {
+            Err(ErrorKind::SharedLen { kernel: info.name.to_owned(), array: array.to_owned(), site }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The one-thread shape of a host part.
+pub fn host_part_shape() -> Shape {
+    ThreadSpec::<1>::new(1, 1).shape().unwrap_or(Shape {
+        kind: ShapeKind::Threads,
+        rank: 1,
+        outer: [1; 4],
+        inner: [1; 4],
+    })
+}

@@ -1,0 +1,309 @@
+//! Queues: what is enqueued on one is done in order.
+//!
+//! [`Queue`] is what users have: it checks and numbers operations, and records what they use ([`crate::clock`]). A device
+//! does them, as one of three engines: [`Blocking`] on the thread that enqueues, [`Threaded`] on a thread of the queue's
+//! own, both over the device's [`Executor`]; and [`Stepped`] for devices on which nothing runs until somebody waits.
+
+mod blocking;
+mod event;
+mod executor;
+mod first_error;
+mod launching;
+mod operation;
+mod place;
+mod stepped;
+mod task;
+mod threaded;
+mod transfers;
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use smallvec::SmallVec;
+use wattle_ir::Site;
+
+use crate::clock::{QueueClock, QueueName, Refused, Stamp, Wanted, record};
+use crate::device::{BackendQueue, Device, LaunchRequest};
+use crate::error::{ErrorKind, Result};
+use crate::kernel::Launch;
+use crate::spec::{LaunchOptions, Spec};
+use crate::sync::lock;
+
+use blocking::Blocking;
+pub(crate) use event::LastPoint;
+pub use event::{Event, EventState, Timestamp};
+pub use executor::Executor;
+pub use first_error::FirstError;
+pub use launching::host_part_shape;
+pub use operation::{HostBytes, Operation, Runs, Transfer, TransferEnd, paired};
+pub(crate) use place::before_this_task;
+pub use stepped::{Lines, Stepped, SteppedQueue, Stepper};
+pub use task::QueuedLaunch;
+use threaded::Threaded;
+
+use place::{Place, Waiting, begin_to_wait, is_in_task, is_in_task_of, used_by_its_task};
+
+/// A queue of a device.
+///
+/// Operations on one queue are done in order; two queues of a device run at the same time. Every operation is checked
+/// when it is enqueued: shapes, owners, and conflicts with other uses of its buffers (see [`crate::clock`]).
+///
+/// What was enqueued on a queue that is dropped is done all the same, and its errors are lost. A later use of its
+/// buffers that conflicts with that work waits for it, unless there is an [`Event`] for it: then whoever has that waits.
+pub struct Queue {
+    device: Device,
+    backend: Arc<dyn BackendQueue>,
+    clock: Arc<QueueClock>,
+    blocking: bool,
+    /// Held from the moment an operation has its number until it is handed over, so that several threads' operations
+    /// are handed over in the order of their numbers, which the clocks take for the order in which they are done.
+    turns: Mutex<()>,
+}
+
+/// An operation's turn to be handed over.
+struct Turn<'q> {
+    number: u64,
+    held: MutexGuard<'q, ()>,
+    /// A host task waits for the operation.
+    waiting: Option<Waiting>,
+}
+
+/// The uses that an operation is about to make of buffers.
+type Uses<'u> = SmallVec<[Wanted<'u>; 4]>;
+
+impl Queue {
+    #[track_caller]
+    pub(crate) fn new(device: &Device, blocking: bool) -> Result<Queue> {
+        let name = QueueName { device: device.name().to_owned(), site: Site::caller() };
+        let backend = device.backend().queue(blocking)?.into();
+        let (device, clock) = (device.clone(), QueueClock::new(name));
+        Ok(Queue { device, backend, clock, blocking, turns: Mutex::default() })
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Launches a kernel with its arguments: `queue.launch(spec, kernel(&x, &mut y))`.
+    ///
+    /// # Errors
+    /// A shape that is empty, too large, or that the device cannot keep; a buffer of another device; a use of a buffer
+    /// that conflicts with another one. If the queue is blocking, also what went wrong in the launch: a fault, a
+    /// failed assertion, a time limit.
+    #[track_caller]
+    #[inline(always)]
+    pub fn launch<const D: usize>(&self, spec: impl Spec<D>, kernel: impl Launch<D>) -> Result<()> {
+        self.launch_with(LaunchOptions::default(), spec, kernel)
+    }
+
+    /// [`Queue::launch`], with options.
+    ///
+    /// # Errors
+    /// As for [`Queue::launch`].
+    #[track_caller]
+    #[inline(always)]
+    pub fn launch_with<const D: usize>(
+        &self,
+        options: LaunchOptions,
+        spec: impl Spec<D>,
+        kernel: impl Launch<D>,
+    ) -> Result<()> {
+        self.launch_checked(LaunchRequest { kernel: &kernel, host_part: None, shape: spec.shape()?, options })
+    }
+
+    /// Launches a kernel, and beside it a host part: a kernel too, run by one host thread at the same time. What they
+    /// share is host-mapped or unified memory, with atomics of system scope.
+    ///
+    /// # Errors
+    /// As for [`Queue::launch`]; memory of the host part that the host cannot reach.
+    #[track_caller]
+    pub fn launch_with_host<const D: usize, const H: usize>(
+        &self,
+        options: LaunchOptions,
+        spec: impl Spec<D>,
+        kernel: impl Launch<D>,
+        host_part: impl Launch<H>,
+    ) -> Result<()> {
+        let shape = spec.shape()?;
+        self.launch_checked(LaunchRequest { kernel: &kernel, host_part: Some(&host_part), shape, options })
+    }
+
+    /// The next operation's number, and the turn to hand it over. On a queue that is not blocking, `waits` says whether
+    /// the thread is going to wait for the operation.
+    #[inline]
+    fn turn(&self, waits: bool) -> Result<Turn<'_>> {
+        if is_in_task() {
+            return self.turn_in_task(waits);
+        }
+        let held = lock(&self.turns);
+        Ok(Turn { number: self.clock.tick(), held, waiting: None })
+    }
+
+    /// A turn of a host task's. What the task's own queue did before it comes before all that the task enqueues.
+    ///
+    /// # Errors
+    /// It is a task of this queue's, or one that this queue waits for, and it waits in turn.
+    #[cold]
+    fn turn_in_task(&self, waits: bool) -> Result<Turn<'_>> {
+        self.not_in_its_task()?;
+        // Of a blocking queue even the turn is waited for.
+        let waiting = if self.blocking { self.begin_to_wait()? } else { None };
+        let held = lock(&self.turns);
+        self.clock.after(&before_this_task());
+        let number = self.clock.tick();
+        let waiting = if waits && !self.blocking { self.begin_to_wait()? } else { waiting };
+        Ok(Turn { number, held, waiting })
+    }
+
+    /// Refuses to go on in a host task of this queue's.
+    fn not_in_its_task(&self) -> Result<()> {
+        if is_in_task_of(&self.clock) { Err(used_by_its_task(&self.clock)) } else { Ok(()) }
+    }
+
+    /// The thread is going to wait for all that has been enqueued here.
+    fn begin_to_wait(&self) -> Result<Option<Waiting>> {
+        begin_to_wait(|| self.clock.moment())
+    }
+
+    /// The turn of an operation whose uses of buffers have been recorded. Waits for the work of queues that were dropped.
+    #[inline]
+    fn turn_for(&self, uses: &[Wanted<'_>], waits: bool) -> Result<Turn<'_>> {
+        loop {
+            let turn = self.turn(waits)?;
+            match record(&Stamp { clock: &self.clock, number: turn.number }, uses) {
+                Ok(()) => return Ok(turn),
+                Err(refused) => {
+                    drop(turn);
+                    resolve(refused)?;
+                }
+            }
+        }
+    }
+
+    /// Refuses to go on after an error that nobody has taken.
+    #[inline]
+    fn usable(&self) -> Result<()> {
+        if self.blocking {
+            return Ok(());
+        }
+        match self.backend.pending_error() {
+            Some(first) => Err(ErrorKind::QueueStopped { first: Box::new(first) }.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The operation has been handed over; on a blocking queue it is done, and the host has waited for it.
+    #[inline]
+    fn done(&self, turn: Turn<'_>) {
+        if self.blocking {
+            // Still in the operation's turn.
+            self.clock.host_waited_for_all(turn.number);
+        }
+    }
+
+    fn submit(&self, turn: Turn<'_>, operation: Operation) -> Result<()> {
+        let submitted = self.backend.submit(operation);
+        self.done(turn);
+        submitted
+    }
+
+    /// Hands over `operation`, if there is one, and waits until all is done.
+    fn submit_and_wait(&self, turn: Turn<'_>, operation: Option<Operation>) -> Result<()> {
+        let Turn { number, held, waiting } = turn;
+        let submitted = operation.map_or(Ok(()), |operation| self.backend.submit(operation));
+        // All operations with lesser numbers have been handed over.
+        let known = self.clock.known();
+        drop(held);
+        let waited = self.backend.wait();
+        drop(waiting);
+        self.clock.host_waited(number, &known);
+        submitted.and(waited)
+    }
+
+    /// Runs a function of the host's when the queue comes to it. It must not use this queue, which waits for it, nor wait
+    /// for work that comes after it; it can use other queues, and what it enqueues there comes after all that this queue
+    /// did before.
+    ///
+    /// # Errors
+    /// On a blocking queue, what the function returns, and its panic.
+    pub fn host_task(&self, task: impl FnOnce() -> Result<()> + Send + 'static) -> Result<()> {
+        self.usable()?;
+        let turn = self.turn(false)?;
+        let place = Place::new(&self.clock, turn.number);
+        self.submit(turn, Operation::Task(Box::new(move || place.run(task))))
+    }
+
+    /// A point after all that has been enqueued here.
+    ///
+    /// # Errors
+    /// The queue stopped at an earlier error.
+    pub fn record(&self) -> Result<Event> {
+        self.usable()?;
+        let state = Arc::new(EventState::default());
+        let turn = self.turn(false)?;
+        let moment = self.clock.event();
+        self.submit(turn, Operation::Record(state.clone()))?;
+        Ok(Event { state, moment, queue: self.backend.clone() })
+    }
+
+    /// What is enqueued here from now on waits for `event`, and is ordered after it.
+    ///
+    /// # Errors
+    /// The queue stopped at an earlier error.
+    pub fn wait_for(&self, event: &Event) -> Result<()> {
+        self.usable()?;
+        let turn = self.turn(false)?;
+        self.clock.after(&event.moment);
+        // The device needs no moment; who has one has the event.
+        self.submit(turn, Operation::WaitFor(Event { moment: Arc::default(), ..event.clone() }))
+    }
+
+    /// Waits until all is done. What comes later on the host is ordered after it.
+    ///
+    /// # Errors
+    /// The first error of what was enqueued since the last wait; the queue can be used again.
+    pub fn wait(&self) -> Result<()> {
+        self.submit_and_wait(self.turn(true)?, None)
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        if self.blocking || self.clock.is_all_over() {
+            return;
+        }
+        let state = Arc::new(EventState::default());
+        if self.backend.submit(Operation::Record(state.clone())).is_err() {
+            // What was enqueued will never be done.
+            state.reach();
+        }
+        self.clock.leave(LastPoint { state, mover: self.backend.mover() });
+    }
+}
+
+/// A queue of this executor's: blocking, or on a thread of that name.
+///
+/// # Errors
+/// The operating system does not start the thread.
+pub fn with_executor<E: Executor>(executor: E, blocking: bool, thread: &str) -> Result<Box<dyn BackendQueue>> {
+    Ok(if blocking { Box::new(Blocking::new(executor)) } else { Box::new(Threaded::new(executor, thread)?) })
+}
+
+/// Waits for what a use has to wait for before it can be recorded.
+///
+/// # Errors
+/// It conflicts with work that somebody else has to wait for.
+#[cold]
+pub(crate) fn resolve(refused: Refused) -> Result<()> {
+    let clock = match refused {
+        Refused::Conflict(error) => return Err(error),
+        Refused::Gone(clock) => clock,
+    };
+    let _waiting = begin_to_wait(|| clock.moment())?;
+    let moment = clock.moment();
+    if let Some(last) = clock.last() {
+        last.wait();
+    }
+    crate::clock::host_waited(&moment);
+    Ok(())
+}

@@ -1,0 +1,321 @@
+//! Queues of devices on which nothing runs by itself.
+//!
+//! What is enqueued waits until somebody waits: for a queue, for an event, for a copy to the host. Then all queues of the
+//! device move on together, on the thread that waits. So a program that enqueues and waits in one thread gives the same run
+//! every time.
+
+use std::collections::VecDeque;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, TryLockError};
+use std::time::Duration;
+
+use super::event::EventState;
+use super::executor::run_task;
+use super::operation::Operation;
+use super::task::{QueuedLaunch, Task};
+use crate::device::{BackendQueue, LaunchRequest, Mover};
+use crate::error::{Error, Result};
+use crate::sync::lock;
+
+/// How long somebody waits who cannot move the device on at the moment.
+const PAUSE: Duration = Duration::from_micros(50);
+
+/// What such a device does with launches. Its queues are numbered. It is called from one thread at a time.
+///
+/// # Safety
+/// A launch is done when [`end`](Stepper::end) says so: the clocks, and copies to the host's memory, rely on it.
+pub unsafe trait Stepper: Send + Sync + 'static {
+    /// Whether a queue begins the launches at its head together, instead of one behind the other.
+    const GATHERS: bool;
+
+    /// Begins a queue's launch.
+    ///
+    /// # Errors
+    /// The device cannot.
+    fn begin(&self, queue: usize, launch: &QueuedLaunch) -> Result<()>;
+
+    /// Ends what a queue has begun, if all of it is done: what went wrong, or nothing.
+    fn end(&self, queue: usize) -> Option<Result<()>>;
+
+    /// Moves on what has begun; `moved` says whether anything else of the device has moved since the last time. Whether
+    /// anything moves now.
+    fn step(&self, moved: bool, lines: &Lines) -> bool;
+}
+
+/// What is enqueued on one queue.
+#[derive(Default)]
+struct Line {
+    tasks: VecDeque<Task>,
+    /// The launches that have begun.
+    running: Vec<QueuedLaunch>,
+    /// Whether somebody is doing a task of this queue right now.
+    busy: bool,
+    error: Option<Error>,
+    /// Whether its queue is gone. What was enqueued is done all the same, when somebody waits.
+    closed: bool,
+}
+
+impl Line {
+    fn is_idle(&self) -> bool {
+        self.tasks.is_empty() && self.running.is_empty() && !self.busy
+    }
+}
+
+/// What is enqueued on all queues of a device.
+#[derive(Default)]
+pub struct Lines(Mutex<Vec<Line>>);
+
+impl Lines {
+    /// Whether a queue can still begin something: a task is under way, or waits for what is not a launch of its own queue.
+    pub fn can_begin_more(&self) -> bool {
+        lock(&self.0).iter().any(|line| line.busy || (line.running.is_empty() && !line.tasks.is_empty()))
+    }
+
+    /// Whether launches wait behind what this queue has begun.
+    pub fn has_later_launches(&self, queue: usize) -> bool {
+        let lines = lock(&self.0);
+        lines.get(queue).is_some_and(|line| line.tasks.iter().any(|task| matches!(task, Task::Launch(_))))
+    }
+
+    /// The number of a line for a new queue: one whose queue is gone and has nothing left to do, or another one.
+    fn open(&self) -> usize {
+        let mut lines = lock(&self.0);
+        let number = lines.iter().position(|line| line.closed && line.is_idle()).unwrap_or(lines.len());
+        if number == lines.len() {
+            lines.push(Line::default());
+        } else {
+            lines[number] = Line::default();
+        }
+        number
+    }
+
+    /// Does something with a line. The lock is held for moments only, and never while anything of the user's runs.
+    fn with<R>(&self, number: usize, work: impl FnOnce(&mut Line) -> R) -> R {
+        work(&mut lock(&self.0)[number])
+    }
+
+    fn len(&self) -> usize {
+        lock(&self.0).len()
+    }
+}
+
+/// A device on which nothing runs by itself: what all its queues share.
+pub struct Stepped<S> {
+    stepper: S,
+    lines: Lines,
+    /// Held by the one that moves the device on, but not while a host task runs.
+    driver: Mutex<()>,
+}
+
+impl<S> Deref for Stepped<S> {
+    type Target = S;
+
+    fn deref(&self) -> &S {
+        &self.stepper
+    }
+}
+
+/// What became of a queue's next task.
+enum Begun {
+    /// There is none, or it must wait.
+    Nothing,
+    /// It is done, or its launch has begun.
+    Done,
+    /// It is the user's.
+    Task(Box<dyn FnOnce() -> Result<()> + Send>),
+}
+
+impl<S: Stepper> Stepped<S> {
+    /// A device without queues.
+    pub fn new(stepper: S) -> Arc<Stepped<S>> {
+        Arc::new(Stepped { stepper, lines: Lines::default(), driver: Mutex::default() })
+    }
+
+    /// A new queue of the device.
+    pub fn queue(self: &Arc<Self>, blocking: bool) -> SteppedQueue<S> {
+        SteppedQueue { device: self.clone(), number: self.lines.open(), blocking }
+    }
+
+    /// Does all that is enqueued, as far as it can be done.
+    pub fn finish(&self) {
+        while lock(&self.lines.0).iter().any(|line| !line.is_idle()) && self.round() {}
+    }
+
+    /// Moves the device on until the goal is reached, or waits while somebody else does.
+    fn drive(&self, reached: impl Fn() -> bool) {
+        while !reached() {
+            if !self.round() {
+                std::thread::sleep(PAUSE);
+            }
+        }
+    }
+
+    /// One round, unless somebody else moves the device on right now; whether anything moved.
+    fn round(&self) -> bool {
+        let driver = match self.driver.try_lock() {
+            Ok(driver) => driver,
+            Err(TryLockError::Poisoned(driver)) => driver.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        let mut moved = false;
+        for number in 0..self.lines.len() {
+            moved |= self.collect(number);
+            loop {
+                match self.begin(number) {
+                    Begun::Nothing => break,
+                    Begun::Done => moved = true,
+                    Begun::Task(task) => {
+                        // It runs without any lock: it may use other queues of this device.
+                        drop(driver);
+                        self.end_task(number, run_task(task));
+                        return true;
+                    }
+                }
+            }
+        }
+        self.stepper.step(moved, &self.lines) || moved
+    }
+
+    /// Ends what the queue has begun, if it is done.
+    fn collect(&self, number: usize) -> bool {
+        if self.lines.with(number, |line| line.running.is_empty()) {
+            return false;
+        }
+        let Some(ended) = self.stepper.end(number) else { return false };
+        let ran = self.lines.with(number, |line| {
+            keep(line, ended);
+            std::mem::take(&mut line.running)
+        });
+        // Dropped here, without a lock: it may own buffers.
+        drop(ran);
+        true
+    }
+
+    /// Begins the queue's next task, if there is one that can begin.
+    fn begin(&self, number: usize) -> Begun {
+        let awaited = self.lines.with(number, |line| match line.tasks.front() {
+            // Also after an error: the clocks count on it.
+            Some(Task::Other(Operation::WaitFor(event))) if !event.is_reached() => Some(event.clone()),
+            _ => None,
+        });
+        if let Some(event) = awaited {
+            // It may be one of another device's, which moves only while somebody asks.
+            event.nudge();
+            return Begun::Nothing;
+        }
+        let next = self.lines.with(number, |line| {
+            let gathers = S::GATHERS && matches!(line.tasks.front(), Some(Task::Launch(_)));
+            if line.busy || (!line.running.is_empty() && !gathers) {
+                return None;
+            }
+            let task = line.tasks.pop_front()?;
+            line.busy = true;
+            Some((task, line.error.is_some()))
+        });
+        let done = match next {
+            None => return Begun::Nothing,
+            // After an error nothing is done until somebody has taken it, but nobody waits for ever either.
+            Some((Task::Launch(_) | Task::Other(Operation::Copy(_) | Operation::Task(_)), true)) => Ok(()),
+            Some((Task::Other(Operation::Record(event)), _)) => {
+                event.reach();
+                Ok(())
+            }
+            Some((Task::Other(Operation::WaitFor(_)), _)) => Ok(()),
+            Some((Task::Other(Operation::Copy(transfer)), false)) => transfer.run(),
+            Some((Task::Other(Operation::Task(task)), false)) => return Begun::Task(task),
+            Some((Task::Launch(launch), false)) => {
+                let begun = self.stepper.begin(number, &launch);
+                self.lines.with(number, |line| line.running.push(launch));
+                begun
+            }
+        };
+        self.end_task(number, done);
+        Begun::Done
+    }
+
+    fn end_task(&self, number: usize, done: Result<()>) {
+        self.lines.with(number, |line| {
+            line.busy = false;
+            keep(line, done);
+        });
+    }
+}
+
+fn keep(line: &mut Line, outcome: Result<()>) {
+    if let Err(error) = outcome {
+        line.error.get_or_insert(error);
+    }
+}
+
+impl<S: Stepper> Mover for Stepped<S> {
+    fn progress(&self, event: &EventState) {
+        self.drive(|| event.is_reached());
+    }
+
+    fn nudge(&self) {
+        self.round();
+    }
+}
+
+/// A queue of a device on which nothing runs by itself.
+pub struct SteppedQueue<S: Stepper> {
+    device: Arc<Stepped<S>>,
+    number: usize,
+    blocking: bool,
+}
+
+impl<S: Stepper> SteppedQueue<S> {
+    fn push(&self, task: Task) -> Result<()> {
+        self.device.lines.with(self.number, |line| line.tasks.push_back(task));
+        if self.blocking { self.wait() } else { Ok(()) }
+    }
+}
+
+impl<S: Stepper> Drop for SteppedQueue<S> {
+    fn drop(&mut self) {
+        self.device.lines.with(self.number, |line| line.closed = true);
+    }
+}
+
+// SAFETY: operations are done one after another, in the order in which they were given.
+unsafe impl<S: Stepper> BackendQueue for SteppedQueue<S> {
+    unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()> {
+        self.push(Task::Launch(QueuedLaunch::of(request)))
+    }
+
+    fn submit(&self, operation: Operation) -> Result<()> {
+        self.push(Task::Other(operation))
+    }
+
+    fn wait(&self) -> Result<()> {
+        self.device.drive(|| self.device.lines.with(self.number, |line| line.is_idle()));
+        self.device.lines.with(self.number, |line| line.error.take()).map_or(Ok(()), Err)
+    }
+
+    fn pending_error(&self) -> Option<Error> {
+        self.device.lines.with(self.number, |line| line.error.clone())
+    }
+
+    fn mover(&self) -> Option<Arc<dyn Mover>> {
+        Some(self.device.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_used_again_when_its_queue_is_gone_and_its_work_done() {
+        let lines = Lines::default();
+        assert_eq!([lines.open(), lines.open()], [0, 1]);
+        lines.with(0, |line| {
+            line.closed = true;
+            line.tasks.push_back(Task::Other(Operation::Record(Arc::default())));
+        });
+        assert_eq!(lines.open(), 2);
+        lines.with(0, |line| line.tasks.clear());
+        assert_eq!(lines.open(), 0);
+        assert!(!lines.with(0, |line| line.closed));
+    }
+}

@@ -1,0 +1,178 @@
+//! The launches of the simulated device's queues, and how the simulator moves them on.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use wattle_core::queue::{Lines, QueuedLaunch, Stepper};
+use wattle_core::{
+    Argument as KernelArgument, ErrorKind, Kernel, LaunchOptions, Result, ShapeKind, interrupt, lock, system,
+};
+use wattle_machine::{LaunchShape, Program};
+
+use super::memory::SimulatedMemory;
+use super::report::error_of;
+use super::shape::split;
+use super::{MAX_COOPERATIVE_BLOCKS, State};
+use crate::simulate::{Agent, Argument, LaunchId, LaunchRequest, Simulator};
+
+/// How many runs of steps pass between two looks at whether somebody asks for an end.
+const BURSTS_PER_LOOK: u64 = 1024;
+
+/// A launch that runs, and its host part.
+pub(super) struct Running {
+    launches: Vec<LaunchId>,
+    options: LaunchOptions,
+}
+
+impl Running {
+    fn is_done(&self, simulator: &Simulator) -> bool {
+        self.launches.iter().all(|&id| simulator.is_done(id))
+    }
+}
+
+/// The launches of all queues of a simulated device.
+pub(super) struct Launches(pub(super) Arc<State>);
+
+// SAFETY: a launch is done when the simulator says so.
+unsafe impl Stepper for Launches {
+    const GATHERS: bool = false;
+
+    fn begin(&self, queue: usize, launch: &QueuedLaunch) -> Result<()> {
+        self.0.start(queue, launch)
+    }
+
+    fn end(&self, queue: usize) -> Option<Result<()>> {
+        let mut running = lock(&self.0.running);
+        // A launch that was refused does not run.
+        let Some(launch) = running.get(&queue) else { return Some(Ok(())) };
+        let mut simulator = lock(&self.0.simulator);
+        if !launch.is_done(&simulator) {
+            return None;
+        }
+        let findings = launch.launches.iter().filter_map(|&id| simulator.finish(id).err()).collect();
+        let failed = error_of(findings, &launch.options);
+        running.remove(&queue);
+        Some(failed.map_or(Ok(()), Err))
+    }
+
+    fn step(&self, moved: bool, lines: &Lines) -> bool {
+        self.0.stop.store(interrupt::requested(), Ordering::Relaxed);
+        let mut simulator = lock(&self.0.simulator);
+        if simulator.step_for(BURSTS_PER_LOOK) {
+            return true;
+        }
+        if moved {
+            return false;
+        }
+        // One that has ended has yet to be collected.
+        if lock(&self.0.running).values().any(|launch| launch.is_done(&simulator)) {
+            return true;
+        }
+        // A launch that waits can still be helped by what a queue has yet to begin, once the event that it waits for is
+        // reached or its task is done. Else nothing that has been enqueued can end it.
+        if !lines.can_begin_more() {
+            simulator.end_stuck();
+        }
+        false
+    }
+}
+
+impl State {
+    pub(super) fn free(&self) {
+        let freed = std::mem::take(&mut *lock(&self.freed));
+        let mut simulator = lock(&self.simulator);
+        for id in freed {
+            // What a launch still uses is freed at the next occasion.
+            if simulator.free(id).is_err() {
+                lock(&self.freed).push(id);
+            }
+        }
+    }
+
+    fn start(&self, number: usize, launch: &QueuedLaunch) -> Result<()> {
+        self.free();
+        let QueuedLaunch { kernel, host_part, shape, options } = launch;
+        let (frame_count, frame_extent) = (shape.outer, shape.inner);
+        let (grid_extent, block_extent) = match shape.kind {
+            ShapeKind::Threads => (frame_count, frame_extent),
+            ShapeKind::Frames => split(shape, options, self.program(&**kernel)?.words()),
+        };
+        let blocks: u64 = grid_extent.iter().map(|&extent| u64::from(extent)).product();
+        if options.is_cooperative() && blocks > MAX_COOPERATIVE_BLOCKS.into() {
+            return Err(ErrorKind::Capability {
+                device: self.properties.name.clone(),
+                what: format!("run {blocks} blocks at once: {MAX_COOPERATIVE_BLOCKS} at the most"),
+                instead: "launch fewer blocks, and give each more work".into(),
+            }
+            .into());
+        }
+        let launch_shape = LaunchShape { grid_extent, block_extent, frame_count, frame_extent };
+        let mut requests = vec![self.request(&**kernel, launch_shape, Agent::Device, options)?];
+        if let Some(host_part) = host_part {
+            let one = [1; 4];
+            let shape = LaunchShape { grid_extent: one, block_extent: one, frame_count: one, frame_extent: one };
+            requests.push(self.request(&**host_part, shape, Agent::Host, options)?);
+        }
+        let mut running = Vec::new();
+        let mut simulator = lock(&self.simulator);
+        let mut refused = None;
+        for request in requests {
+            match simulator.launch(request) {
+                Ok(id) => running.push(id),
+                Err(error) => {
+                    refused = Some(ErrorKind::Capability {
+                        device: self.properties.name.clone(),
+                        what: format!("run this launch ({error})"),
+                        instead: "launch less at a time".into(),
+                    });
+                    break;
+                }
+            }
+        }
+        drop(simulator);
+        lock(&self.running).insert(number, Running { launches: running, options: *options });
+        refused.map_or(Ok(()), |refused| Err(refused.into()))
+    }
+
+    fn request(
+        &self,
+        kernel: &dyn Kernel,
+        shape: LaunchShape,
+        agent: Agent,
+        options: &LaunchOptions,
+    ) -> Result<LaunchRequest> {
+        let program = self.program(kernel)?;
+        let mut arguments = Vec::new();
+        kernel.arguments(&mut |argument| {
+            arguments.push(match argument {
+                KernelArgument::Scalar(constant) => Argument::Scalar(constant.raw),
+                KernelArgument::View(view) => {
+                    let Some(memory) = view.buffer.memory().as_any().downcast_ref::<SimulatedMemory>() else {
+                        return Err(system("launching", "a buffer of another kind of device"));
+                    };
+                    let (offset, extent, strides) = (view.offset() as u64, view.extent(), view.strides());
+                    Argument::View { memory: memory.id, offset, extent, strides }
+                }
+            });
+            Ok(())
+        })?;
+        Ok(LaunchRequest {
+            shared_len: options.shared_elements(),
+            agent,
+            cooperative: options.is_cooperative(),
+            deadline: options.limit().and_then(|limit| Instant::now().checked_add(limit)),
+            ..LaunchRequest::new(program, shape, arguments)
+        })
+    }
+
+    fn program(&self, kernel: &dyn Kernel) -> Result<Arc<Program>> {
+        let identity = kernel.identity();
+        if let Some(program) = lock(&self.programs).get(&identity) {
+            return Ok(program.clone());
+        }
+        let program = Arc::new(Program::compile(Arc::new(kernel.build()?))?);
+        lock(&self.programs).insert(identity, program.clone());
+        Ok(program)
+    }
+}
