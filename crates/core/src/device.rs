@@ -7,7 +7,7 @@ use wattle_ir::Element;
 use wattle_memory::Scope;
 
 use crate::buffer::Buffer;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::event::EventState;
 use crate::extent::ToExtent;
 use crate::host;
@@ -17,8 +17,9 @@ use crate::operation::Operation;
 use crate::queue::Queue;
 use crate::spec::{LaunchOptions, Shape};
 
-/// What a device is and can do.
+/// What a device is and can do. Backends begin with [`Properties::new`], and set what they know better.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Properties {
     /// The name that [`Device::select`] takes.
     pub name: String,
@@ -45,6 +46,26 @@ pub struct Properties {
     pub sync_domains: u32,
     /// Which scopes fences and atomics can have.
     pub scopes: Vec<Scope>,
+}
+
+impl Properties {
+    /// A device with one worker, one thread per block and no shared memory, whose queues all run at the same time.
+    pub fn new(name: impl Into<String>, description: impl Into<String>, kind: DeviceKind) -> Properties {
+        Properties {
+            name: name.into(),
+            description: description.into(),
+            kind,
+            workers: 1,
+            memory: 0,
+            warp_width: 1,
+            max_threads_per_block: 1,
+            max_shared_memory: 0,
+            max_cooperative_blocks: 1,
+            concurrent_queues: u32::MAX,
+            sync_domains: 1,
+            scopes: Scope::ALL.to_vec(),
+        }
+    }
 }
 
 /// The kinds of device.
@@ -287,12 +308,9 @@ impl Device {
         if queues <= there {
             return Ok(());
         }
-        Err(ErrorKind::Capability {
-            device: self.name().to_owned(),
-            what: format!("surely run launches of {queues} queues at the same time: of {there} at the most"),
-            instead: "let no launch wait for one that is on another queue".into(),
-        }
-        .into())
+        let what = format!("surely run launches of {queues} queues at the same time: of {there} at the most");
+        let instead = "let no launch wait for one that is on another queue";
+        Err(Error::capability(self.name(), what, instead).limited(queues, there))
     }
 
     /// Refuses to go on where a device has less memory than the work needs, or the host: for work whose size is given,

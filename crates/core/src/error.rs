@@ -26,6 +26,20 @@ impl Error {
         ErrorKind::Check(message.into()).into()
     }
 
+    /// A device that cannot do what was asked: "device `device` cannot `what`; `instead`".
+    pub fn capability(device: impl Into<String>, what: impl Into<String>, instead: impl Into<String>) -> Error {
+        ErrorKind::Capability { device: device.into(), what: what.into(), instead: instead.into(), limit: None }.into()
+    }
+
+    /// The same error with its numbers, where it is one of a capability that has a limit.
+    #[must_use]
+    pub fn limited(mut self, requested: impl Into<u64>, available: impl Into<u64>) -> Error {
+        if let ErrorKind::Capability { limit, .. } = &mut *self.0 {
+            *limit = Some(Limit { requested: requested.into(), available: available.into() });
+        }
+        self
+    }
+
     /// The same error, of a scenario that had observed so much before ([`Summary::outcomes`](crate::Summary)).
     #[must_use]
     pub fn after(self, observed: &BTreeMap<String, u64>) -> Error {
@@ -63,7 +77,34 @@ impl fmt::Debug for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    /// The error that this one reports: a queue's earlier error, a kernel's fault, a mistake in a kernel. Its text is part
+    /// of this one's.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &*self.0 {
+            ErrorKind::Fault(fault) => Some(&**fault),
+            ErrorKind::QueueStopped { first } => Some(&**first),
+            ErrorKind::Kernel(error) => Some(error),
+            ErrorKind::UnknownDevice { .. }
+            | ErrorKind::DuplicateScenario { .. }
+            | ErrorKind::Extent { .. }
+            | ErrorKind::OutOfMemory { .. }
+            | ErrorKind::SharedLen { .. }
+            | ErrorKind::CopyShape { .. }
+            | ErrorKind::ViewRange { .. }
+            | ErrorKind::Capability { .. }
+            | ErrorKind::DeviceUnusable { .. }
+            | ErrorKind::WrongDevice { .. }
+            | ErrorKind::Conflict { .. }
+            | ErrorKind::TimeLimit { .. }
+            | ErrorKind::Interrupted { .. }
+            | ErrorKind::Panic { .. }
+            | ErrorKind::Finding(_)
+            | ErrorKind::Check(_)
+            | ErrorKind::System { .. } => None,
+        }
+    }
+}
 
 /// What went wrong.
 #[derive(Clone, Debug, Error)]
@@ -76,6 +117,19 @@ pub enum ErrorKind {
         wanted: String,
         /// What there is, and why the others are not there: name and remark.
         known: Vec<(String, String)>,
+    },
+    /// Two scenarios of one name.
+    #[error(
+        "two scenarios are called `{name}`: one at {first}, another at {second}; give one of them another name with \
+         `#[scenario(name = \"…\")]`"
+    )]
+    DuplicateScenario {
+        /// The name.
+        name: &'static str,
+        /// Where one is registered.
+        first: Site,
+        /// Where the other is.
+        second: Site,
     },
     /// An extent that is zero, too large, or that overflows.
     #[error("{what} of {extent}: {why}")]
@@ -145,6 +199,8 @@ pub enum ErrorKind {
         what: String,
         /// What to do instead.
         instead: String,
+        /// How much was asked for and how much there is, where it is a matter of numbers.
+        limit: Option<Limit>,
     },
     /// A device that was there cannot be used: it was lost, or a launch does not let go of it.
     #[error("device `{device}` cannot be used {why}; {instead}")]
@@ -232,6 +288,15 @@ pub enum ErrorKind {
     },
 }
 
+/// A capability that has a limit, in the unit that the error names: threads, blocks, queues, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// How much was asked for.
+    pub requested: u64,
+    /// The most that there is.
+    pub available: u64,
+}
+
 /// Where a thread was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadLine {
@@ -285,6 +350,7 @@ pub struct Fault {
 
 /// What a thread of a kernel did that it must not.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum FaultKind {
     /// An index that is out of bounds. The access was skipped.
     #[error("index {index} of `{view}`, which has extent {extent}; the access was skipped")]

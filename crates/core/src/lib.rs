@@ -21,6 +21,7 @@ mod kernel;
 mod memory;
 mod observe;
 mod operation;
+mod panics;
 mod queue;
 mod scenario;
 mod spec;
@@ -30,12 +31,12 @@ mod thread;
 pub mod view;
 
 pub use acc::Acc;
-pub use buffer::{Buffer, MapGuard, MapGuardMut, RawBuffer, Source, Target, View, ViewMut};
+pub use buffer::{Buffer, Destination, MapGuard, MapGuardMut, RawBuffer, Source, View, ViewMut};
 pub use device::{
     Backend, BackendQueue, Device, DeviceKind, Found, LaunchRequest, Missing, PROVIDERS, Properties, Provider,
 };
 pub use domain::{SyncDomain, SyncDomainMap};
-pub use error::{Error, ErrorKind, Fault, FaultKind, Result, ThreadLine, format_index};
+pub use error::{Error, ErrorKind, Fault, FaultKind, Limit, Result, ThreadLine, format_index};
 pub use event::{Event, EventState, Timestamp};
 pub use extent::{Extent, ToExtent};
 pub use host::run_beside;
@@ -47,8 +48,9 @@ pub use kernel::{
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
 pub use observe::{Observer, OptionsFor};
 pub use operation::{HostBytes, Operation, Runs, Transfer, TransferEnd, paired};
+pub use panics::caught;
 pub use queue::{Queue, host_part_shape};
-pub use scenario::{Expectation, Launched, Scenario, Sizes, Summary, Work};
+pub use scenario::{Ending, Expectation, Launched, Registration, SCENARIOS, Scenario, Sizes, Summary, Work};
 pub use spec::{FrameSpec, LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
 pub use thread::{Grid, Thread};
 pub use view::{Atomic, PerItem, Read, Shared};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use wattle_ir::{Access, Element, Site};
 
-use crate::buffer::{Part, RawBuffer, Source, Target};
+use crate::buffer::{Destination, Part, RawBuffer, Source};
 use crate::clock::{QueueClock, Region, Stamp, User};
 use crate::device::{BackendQueue, Device, LaunchRequest};
 use crate::domain::Sharing;
@@ -145,12 +145,9 @@ impl Queue {
         if there <= 1 || u32::from(domain) < there {
             return Ok(());
         }
-        Err(ErrorKind::Capability {
-            device: self.device.name().to_owned(),
-            what: format!("launch with a map to memory synchronization domain {domain}: it has {there}, from 0"),
-            instead: format!("let `LaunchOptions::sync_domain_map` name domains below {there}"),
-        }
-        .into())
+        let what = format!("launch with a map to memory synchronization domain {domain}: it has {there}, from 0");
+        let instead = format!("let `LaunchOptions::sync_domain_map` name domains below {there}");
+        Err(Error::capability(self.device.name(), what, instead).limited(domain + 1, there))
     }
 
     /// Records the uses of the buffers that the kernel's arguments name.
@@ -189,12 +186,9 @@ impl Queue {
             let name = names.next().copied().unwrap_or_default();
             match argument {
                 Argument::View(view) if view.buffer.kind == MemoryKind::Device && view.buffer.host.is_none() => {
-                    Err(ErrorKind::Capability {
-                        device: self.device.name().to_owned(),
-                        what: format!("let a host part use `{name}`, which is the device's own memory"),
-                        instead: "allocate it with `alloc_host_mapped` or `alloc_unified`".into(),
-                    }
-                    .into())
+                    let what = format!("let a host part use `{name}`, which is the device's own memory");
+                    let instead = "allocate it with `alloc_host_mapped` or `alloc_unified`";
+                    Err(Error::capability(self.device.name(), what, instead))
                 }
                 _ => Ok(()),
             }
@@ -285,7 +279,7 @@ impl Queue {
     /// # Errors
     /// The extents differ; neither buffer is of the queue's device; a use that conflicts.
     #[track_caller]
-    pub fn copy<T: Element, const D: usize>(&self, to: impl Target<T, D>, from: impl Source<T, D>) -> Result<()> {
+    pub fn copy<T: Element, const D: usize>(&self, to: impl Destination<T, D>, from: impl Source<T, D>) -> Result<()> {
         let site = Site::caller();
         let (to, from) = (to.part(), from.part());
         if to.region.extent() != from.region.extent() {
@@ -312,7 +306,7 @@ impl Queue {
     /// # Errors
     /// The lengths differ; the buffer is of another device; a use that conflicts.
     #[track_caller]
-    pub fn copy_from_host<T: Element, const D: usize>(&self, to: impl Target<T, D>, values: &[T]) -> Result<()> {
+    pub fn copy_from_host<T: Element, const D: usize>(&self, to: impl Destination<T, D>, values: &[T]) -> Result<()> {
         let site = Site::caller();
         let part = to.part();
         if elements(&part) != values.len() {
@@ -335,7 +329,7 @@ impl Queue {
     /// # Errors
     /// The buffer is of another device; a use that conflicts.
     #[track_caller]
-    pub fn fill<T: Element, const D: usize>(&self, to: impl Target<T, D>, value: T) -> Result<()> {
+    pub fn fill<T: Element, const D: usize>(&self, to: impl Destination<T, D>, value: T) -> Result<()> {
         let user = User { what: "a fill", parameter: None, site: Site::caller() };
         self.write_part(to.part(), TransferEnd::Fill(bytes(&[value]).to_vec()), user)
     }
@@ -493,7 +487,7 @@ fn has_shared_len(
     options: &LaunchOptions,
 ) -> Result<()> {
     match sized_at_launch {
-        Some((array, site)) if options.shared_elements() == 0 => {
+        Some((array, site)) if options.get_shared_len() == 0 => {
             Err(ErrorKind::SharedLen { kernel: info.name.to_owned(), array: array.to_owned(), site }.into())
         }
         _ => Ok(()),

@@ -126,7 +126,7 @@ impl<'s> Attempt<'s> {
             return device.clone();
         }
         device.launching_with(Arc::new(|request| {
-            let limit = request.options.limit().unwrap_or(IN_VAIN).min(IN_VAIN);
+            let limit = request.options.get_time_limit().unwrap_or(IN_VAIN).min(IN_VAIN);
             request.options.time_limit(limit)
         }))
     }
@@ -231,7 +231,7 @@ fn timed(device: &Device, limits: &Limits) -> Device {
     let limits = limits.clone();
     device.launching_with(Arc::new(move |request| {
         let left = limits.left().unwrap_or(Duration::MAX).max(Duration::from_millis(1));
-        let limit = request.options.limit().map_or(left, |limit| limit.min(left));
+        let limit = request.options.get_time_limit().map_or(left, |limit| limit.min(left));
         request.options.time_limit(limit)
     }))
 }

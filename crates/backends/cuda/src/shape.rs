@@ -43,20 +43,21 @@ impl Context {
             let why = format!(" of kernel `{}`, for which it has no more registers", built.kernel.name);
             return Err(self.too_many_threads(thread_count, code.most_threads, &why));
         }
-        let shared_bytes = self.shared_bytes(built, &code, options.shared_elements())?;
+        let shared_bytes = self.shared_bytes(built, &code, options.get_shared_len())?;
         let blocks = match shape.kind {
             ShapeKind::Threads => shape.outer,
             ShapeKind::Frames => {
                 let at_once = self.blocks_at_once(&code, thread_count, shared_bytes)?.max(1);
                 let most = if options.is_cooperative() { at_once } else { at_once.saturating_mul(FILLINGS) };
-                Shape::at_most(shape.outer, most.min(options.most_blocks()))
+                Shape::at_most(shape.outer, most.min(options.get_blocks()))
             }
         };
         let block_count = blocks.iter().product::<u32>();
         if block_count > self.physical.most_blocks {
             let (name, most) = (&built.kernel.name, self.physical.most_blocks);
             let what = format!("run {block_count} blocks of kernel `{name}` in one launch: {most} at the most");
-            return Err(cannot(self.name(), what, "launch fewer blocks, and give each more work"));
+            let error = cannot(self.name(), what, "launch fewer blocks, and give each more work");
+            return Err(error.limited(block_count, most));
         }
         if options.is_cooperative() {
             self.admit_cooperative(built, &code, (block_count, thread_count, shared_bytes))?;
@@ -71,7 +72,7 @@ impl Context {
             ShapeKind::Threads => shape.inner,
             ShapeKind::Frames => {
                 let most = self.physical.properties.max_threads_per_block;
-                Shape::at_most(shape.inner, most.min(options.most_threads()))
+                Shape::at_most(shape.inner, most.min(options.get_threads()))
             }
         }
     }
@@ -84,7 +85,7 @@ impl Context {
     #[cold]
     fn too_many_threads(&self, asked: u32, most: u32, why: &str) -> wattle_core::Error {
         let what = format!("run blocks of {asked} threads{why}: {most} at the most");
-        cannot(self.name(), what, "launch more blocks of fewer threads, or with a `FrameSpec`")
+        cannot(self.name(), what, "launch more blocks of fewer threads, or with a `FrameSpec`").limited(asked, most)
     }
 
     fn admit_cooperative(
@@ -106,6 +107,7 @@ impl Context {
             built.kernel.name,
             code.layout.shared_bytes.max(shared_bytes)
         );
-        Err(cannot(self.name(), what, "launch fewer blocks, and give each more work; or with a `FrameSpec`"))
+        let instead = "launch fewer blocks, and give each more work; or with a `FrameSpec`";
+        Err(cannot(self.name(), what, instead).limited(blocks, most))
     }
 }

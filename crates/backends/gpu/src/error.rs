@@ -14,7 +14,7 @@ pub fn system(what: impl Into<String>, message: impl Display) -> Error {
 /// Something that a device cannot do: `what` reads after "device `x` cannot", and `instead` is what to do.
 #[cold]
 pub fn cannot(device: &str, what: impl Into<String>, instead: impl Into<String>) -> Error {
-    ErrorKind::Capability { device: device.to_owned(), what: what.into(), instead: instead.into() }.into()
+    Error::capability(device, what, instead)
 }
 
 /// A panic in `what` as an error.

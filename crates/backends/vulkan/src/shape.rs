@@ -30,8 +30,8 @@ impl Context {
                 let per_core = if self.is_software() { BLOCKS_PER_CORE } else { u32::MAX };
                 let most_blocks = properties.workers.saturating_mul(per_core).min(most_at_once);
                 (
-                    Shape::at_most(shape.outer, most_blocks.min(options.most_blocks())),
-                    Shape::at_most(shape.inner, most_threads.min(options.most_threads())),
+                    Shape::at_most(shape.outer, most_blocks.min(options.get_blocks())),
+                    Shape::at_most(shape.inner, most_threads.min(options.get_threads())),
                 )
             }
         };
@@ -40,7 +40,8 @@ impl Context {
             let why =
                 if one_subgroup { " where fences stand in loops, since its driver loses threads else" } else { "" };
             let what = format!("run blocks of {thread_count} threads: {most_threads} at the most{why}");
-            return Err(cannot(self.name(), what, "launch more blocks of fewer threads, or with a `FrameSpec`"));
+            let error = cannot(self.name(), what, "launch more blocks of fewer threads, or with a `FrameSpec`");
+            return Err(error.limited(thread_count, most_threads));
         }
         if block_count > most_at_once {
             let what = format!(
@@ -50,15 +51,13 @@ impl Context {
             );
             let instead =
                 "launch fewer blocks, give each more work, and set a time limit; or use a host or CUDA device";
-            return Err(cannot(self.name(), what, instead));
+            return Err(cannot(self.name(), what, instead).limited(block_count, most_at_once));
         }
         let [most_x, most_y, _] = self.physical.limits.max_compute_work_group_count;
         let groups = groups(block_count, most_x, most_y).ok_or_else(|| {
-            let what = format!(
-                "run {block_count} blocks in one launch: {} at the most",
-                u64::from(most_x) * u64::from(most_y)
-            );
-            cannot(self.name(), what, "launch fewer blocks, and give each more work")
+            let most = u64::from(most_x) * u64::from(most_y);
+            let what = format!("run {block_count} blocks in one launch: {most} at the most");
+            cannot(self.name(), what, "launch fewer blocks, and give each more work").limited(block_count, most)
         })?;
         let (frames, frame_extent) = (shape.outer, shape.inner);
         Ok(Dispatch { grid: Grid { rank: shape.rank, blocks, threads, frames, frame_extent }, groups })
@@ -84,7 +83,7 @@ impl Context {
         let most = self.physical.limits.max_compute_work_group_count[0];
         let blocks = dispatch.grid.block_count();
         let what = format!("keep {blocks} blocks in order that may wait for each other: {most} at the most");
-        Err(cannot(self.name(), what, "launch fewer blocks, and give each more work"))
+        Err(cannot(self.name(), what, "launch fewer blocks, and give each more work").limited(blocks, most))
     }
 }
 

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use wattle_memory::Scope;
 
-pub(crate) use run::panicked;
 pub use run::run_beside;
 
 use crate::device::{Backend, BackendQueue, DeviceKind, Properties};

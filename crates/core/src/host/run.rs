@@ -31,7 +31,7 @@ fn grid(properties: &Properties, shape: &Shape, options: &LaunchOptions) -> Resu
             }
             shape.outer
         }
-        ShapeKind::Frames if options.most_blocks != u32::MAX => Shape::at_most(shape.outer, options.most_blocks),
+        ShapeKind::Frames if options.blocks != u32::MAX => Shape::at_most(shape.outer, options.blocks),
         ShapeKind::Frames if properties.workers == 1 => [1; MAX_RANK],
         ShapeKind::Frames => spread(shape.outer, properties.workers * BLOCKS_PER_WORKER),
     };
@@ -42,12 +42,9 @@ fn grid(properties: &Properties, shape: &Shape, options: &LaunchOptions) -> Resu
 #[cold]
 fn several_threads(properties: &Properties, shape: &Shape) -> crate::Error {
     let threads: u32 = shape.inner.iter().product();
-    ErrorKind::Capability {
-        device: properties.name.clone(),
-        what: format!("run blocks of {threads} threads: it runs one thread per block"),
-        instead: "launch with a `FrameSpec`, with one thread per block, or on the device `simulated`".into(),
-    }
-    .into()
+    let what = format!("run blocks of {threads} threads: it runs one thread per block");
+    let instead = "launch with a `FrameSpec`, with one thread per block, or on the device `simulated`";
+    crate::Error::capability(&properties.name, what, instead).limited(threads, 1u32)
 }
 
 /// About `wanted` blocks, none without a frame, the slowest dimensions first.
@@ -95,7 +92,7 @@ pub unsafe fn run_beside(
     let shape = host_part_shape();
     let (rank, one) = (host_part.rank(), [1; MAX_RANK]);
     let grid = Grid { rank, blocks: one, threads: one, frames: shape.outer, frame_extent: shape.inner };
-    let state = LaunchState::new(host_part.info(), grid, options.shared_elements(), options.limit());
+    let state = LaunchState::new(host_part.info(), grid, options.get_shared_len(), options.get_time_limit());
     let (launched, ran) = std::thread::scope(|scope| -> Result<_> {
         let beside = std::thread::Builder::new()
             .name("wattle-host-part".into())
@@ -126,7 +123,7 @@ unsafe fn run_grid(
     grid: Grid,
     options: &LaunchOptions,
 ) -> Result<()> {
-    let state = LaunchState::new(kernel.info(), grid, options.shared_elements(), options.limit());
+    let state = LaunchState::new(kernel.info(), grid, options.get_shared_len(), options.get_time_limit());
     let blocks = grid.block_count();
     let ran = if options.is_cooperative() && blocks > properties.workers {
         // SAFETY: the caller's promise; so below.
@@ -213,12 +210,9 @@ fn caught(kernel: &dyn Kernel, state: &LaunchState, ended: std::thread::Result<(
 unsafe fn at_once(properties: &Properties, kernel: &dyn Kernel, state: &LaunchState, blocks: u32) -> Result<()> {
     let most = properties.max_cooperative_blocks;
     if blocks > most {
-        return Err(ErrorKind::Capability {
-            device: properties.name.clone(),
-            what: format!("run {blocks} blocks at once: {most} at the most"),
-            instead: "launch fewer blocks, and give each more work".into(),
-        }
-        .into());
+        let what = format!("run {blocks} blocks at once: {most} at the most");
+        let instead = "launch fewer blocks, and give each more work";
+        return Err(crate::Error::capability(&properties.name, what, instead).limited(blocks, most));
     }
     let next = AtomicU64::new(0);
     std::thread::scope(|scope| {
@@ -249,12 +243,5 @@ unsafe fn at_once(properties: &Properties, kernel: &dyn Kernel, state: &LaunchSt
 /// A panic as an error.
 #[cold]
 pub(crate) fn panicked(what: &str, panic: Box<dyn std::any::Any + Send>) -> crate::Error {
-    let message = panic
-        .downcast_ref::<&str>()
-        .map(|message| (*message).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "(no message)".to_owned());
-    // What was thrown may throw again when it is dropped.
-    std::mem::forget(panic);
-    ErrorKind::Panic { what: what.to_owned(), message }.into()
+    ErrorKind::Panic { what: what.to_owned(), message: crate::panics::message(panic) }.into()
 }

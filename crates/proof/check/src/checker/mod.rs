@@ -34,7 +34,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use wattle_core::{Device, Result, Scenario, Summary};
+pub use wattle_core::Ending;
+use wattle_core::{Device, Result, Scenario};
 use wattle_memory::{Model, Target};
 
 pub use advice::Advice;
@@ -209,23 +210,5 @@ impl Checker {
 
     fn deadline(&self) -> Option<Instant> {
         self.time.and_then(|time| Instant::now().checked_add(time))
-    }
-}
-
-/// What a scenario's function can end with.
-pub trait Ending {
-    /// What it observed and checked.
-    fn summary(self) -> Summary;
-}
-
-impl Ending for () {
-    fn summary(self) -> Summary {
-        Summary::default()
-    }
-}
-
-impl Ending for Summary {
-    fn summary(self) -> Summary {
-        self
     }
 }
