@@ -19,6 +19,7 @@ use crate::spec::{LaunchOptions, Shape};
 
 /// What a device is and can do. Backends begin with [`Properties::new`], and set what they know better.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Properties {
     /// The name that [`Device::select`] takes.
@@ -30,12 +31,14 @@ pub struct Properties {
     /// How many blocks run at the same time, as far as is known.
     pub workers: u32,
     /// Its memory in bytes; 0 where that cannot be told.
+    #[cfg_attr(feature = "serde", serde(rename = "memory_bytes"))]
     pub memory: u64,
     /// How many threads run in lock step.
     pub warp_width: u32,
     /// The most threads that a block can have.
     pub max_threads_per_block: u32,
     /// The most bytes of shared memory that a block can have.
+    #[cfg_attr(feature = "serde", serde(rename = "max_shared_bytes"))]
     pub max_shared_memory: u64,
     /// The most blocks of a cooperative launch.
     pub max_cooperative_blocks: u32,
@@ -45,7 +48,13 @@ pub struct Properties {
     /// choose.
     pub sync_domains: u32,
     /// Which scopes fences and atomics can have.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "names"))]
     pub scopes: Vec<Scope>,
+}
+
+#[cfg(feature = "serde")]
+fn names<S: serde::Serializer>(scopes: &[Scope], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_seq(scopes.iter().map(ToString::to_string))
 }
 
 impl Properties {
@@ -70,6 +79,8 @@ impl Properties {
 
 /// The kinds of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
 pub enum DeviceKind {
     /// The cores of this machine.
     Host,
@@ -176,6 +187,7 @@ impl PartialEq for Device {
 
 /// A device that could be, and why it is not.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Missing {
     /// Its name.
     pub name: &'static str,

@@ -288,6 +288,34 @@ pub enum ErrorKind {
     },
 }
 
+impl ErrorKind {
+    /// Which kind of error it is: one word, for programs. It stays as it is.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ErrorKind::UnknownDevice { .. } => "unknown_device",
+            ErrorKind::DuplicateScenario { .. } => "duplicate_scenario",
+            ErrorKind::Extent { .. } => "extent",
+            ErrorKind::OutOfMemory { .. } => "out_of_memory",
+            ErrorKind::SharedLen { .. } => "shared_len",
+            ErrorKind::CopyShape { .. } => "copy_shape",
+            ErrorKind::ViewRange { .. } => "view_range",
+            ErrorKind::Capability { .. } => "capability",
+            ErrorKind::DeviceUnusable { .. } => "device_unusable",
+            ErrorKind::WrongDevice { .. } => "wrong_device",
+            ErrorKind::Conflict { .. } => "conflict",
+            ErrorKind::Fault(_) => "fault",
+            ErrorKind::TimeLimit { .. } => "time_limit",
+            ErrorKind::Interrupted { .. } => "interrupted",
+            ErrorKind::Panic { .. } => "panic",
+            ErrorKind::QueueStopped { .. } => "queue_stopped",
+            ErrorKind::Kernel(_) => "kernel",
+            ErrorKind::Finding(_) => "finding",
+            ErrorKind::Check(_) => "check",
+            ErrorKind::System { .. } => "system",
+        }
+    }
+}
+
 /// A capability that has a limit, in the unit that the error names: threads, blocks, queues, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {

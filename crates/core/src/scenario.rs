@@ -13,6 +13,7 @@ use crate::panics::caught;
 
 /// A scenario with its name: the unit that tests run on every device, and that the `wattle` command takes by name.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Scenario {
     /// The name, in lower case with hyphens.
     pub name: &'static str,
@@ -23,11 +24,13 @@ pub struct Scenario {
     /// What should come of it.
     pub expectation: Expectation,
     /// What it does.
+    #[cfg_attr(feature = "serde", serde(rename = "sizes"))]
     pub work: Work,
 }
 
 /// What should come of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum Expectation {
     /// It holds, on every device.
     Holds,
@@ -53,8 +56,20 @@ impl fmt::Debug for Work {
     }
 }
 
+/// The sizes, where there are some.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Work {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Work::Fixed(_) => serializer.serialize_none(),
+            Work::Sized(_, sizes) => serializer.serialize_some(sizes),
+        }
+    }
+}
+
 /// The sizes of a scenario's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Sizes {
     /// For the host and GPUs.
     pub full: usize,
@@ -182,6 +197,7 @@ impl Scenario {
 
 /// What a scenario did and found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Summary {
     /// What it did, in words: "3 sums of 2^24 floats".
     pub did: String,

@@ -161,7 +161,7 @@ fn documentation(attributes: &[Attribute]) -> (String, String) {
         },
         _ => None,
     });
-    let text: Vec<String> = lines.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let text: Vec<String> = lines.flat_map(|text| text.split('\n').map(str::to_owned).collect::<Vec<_>>()).collect();
     let mut paragraphs = text.iter().map(|line| line.strip_prefix(' ').unwrap_or(line));
     let first: Vec<&str> = paragraphs.by_ref().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
     let rest: Vec<&str> = paragraphs.collect();

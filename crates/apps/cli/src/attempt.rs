@@ -256,34 +256,4 @@ impl FirstError {
             None => self.error.to_string(),
         }
     }
-
-    /// Which kind of error it is: one word, for programs.
-    pub fn kind(&self) -> &'static str {
-        kind(&self.error)
-    }
-}
-
-/// Which kind of error it is: one word, for programs.
-pub fn kind(error: &Error) -> &'static str {
-    match error.kind() {
-        ErrorKind::UnknownDevice { .. } => "unknown_device",
-        ErrorKind::Extent { .. } => "extent",
-        ErrorKind::OutOfMemory { .. } => "out_of_memory",
-        ErrorKind::CopyShape { .. } => "copy_shape",
-        ErrorKind::ViewRange { .. } => "view_range",
-        ErrorKind::Capability { .. } => "capability",
-        ErrorKind::DeviceUnusable { .. } => "device_unusable",
-        ErrorKind::WrongDevice { .. } => "wrong_device",
-        ErrorKind::Conflict { .. } => "conflict",
-        ErrorKind::Fault(_) => "fault",
-        ErrorKind::TimeLimit { .. } => "time_limit",
-        ErrorKind::Interrupted { .. } => "interrupted",
-        ErrorKind::Panic { .. } => "panic",
-        ErrorKind::QueueStopped { .. } => "queue_stopped",
-        ErrorKind::Kernel(_) => "kernel",
-        ErrorKind::Finding(_) => "finding",
-        ErrorKind::Check(_) => "check",
-        ErrorKind::System { .. } => "system",
-        _ => "other",
-    }
 }

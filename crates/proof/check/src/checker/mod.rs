@@ -18,6 +18,7 @@ mod advice;
 mod batch;
 mod changes;
 mod device;
+mod display;
 mod explore;
 mod frames;
 mod judge;
@@ -28,6 +29,8 @@ mod queue;
 mod report;
 mod rests;
 mod schedule;
+#[cfg(feature = "serde")]
+mod serialize;
 mod witness;
 
 use std::sync::Arc;
@@ -106,11 +109,7 @@ impl Checker {
 
     /// What is judged, in a word: `portable`, `ptx`, `ptx:sm_80`, `vulkan`, `host`; the model where that alone differs.
     pub fn name(&self) -> String {
-        match self.target {
-            _ if self.model != self.target.model() => self.model.name().to_owned(),
-            Target::Ptx { sm: 90 } => "ptx".to_owned(),
-            target => target.to_string(),
-        }
+        report::name(self.target, self.model)
     }
 
     /// Which threads are promised to run: by default what Wattle's devices promise.
@@ -167,6 +166,34 @@ impl Checker {
     /// wrong with a scenario that can be checked is in the report.
     pub fn check<R: Ending>(&self, scenario: impl Fn(&Device) -> Result<R>) -> Result<Report> {
         explore::check(self, &|device| scenario(device).map(Ending::summary))
+    }
+
+    /// Checks a scenario's function, for a test: gives the report if it holds.
+    ///
+    /// # Panics
+    /// It does not hold, is not known to hold, or cannot be checked. The panic's text is the report.
+    #[track_caller]
+    pub fn assert_holds<R: Ending>(&self, scenario: impl Fn(&Device) -> Result<R>) -> Report {
+        self.asserted(self.check(scenario), Verdict::Holds)
+    }
+
+    /// Checks a scenario's function that is wrong on purpose, for a test: gives the report if it is refuted.
+    ///
+    /// # Panics
+    /// Nothing is wrong with it as far as was looked at, or it cannot be checked. The panic's text is the report.
+    #[track_caller]
+    pub fn assert_refuted<R: Ending>(&self, scenario: impl Fn(&Device) -> Result<R>) -> Report {
+        self.asserted(self.check(scenario), Verdict::Violated)
+    }
+
+    #[track_caller]
+    fn asserted(&self, checked: Result<Report>, expected: Verdict) -> Report {
+        let wish = if expected == Verdict::Holds { "hold, and does not" } else { "be refuted, and is not" };
+        match checked {
+            Ok(report) if report.verdict == expected => report,
+            Ok(report) => panic!("the scenario should {wish}:\n{report}"),
+            Err(error) => panic!("the scenario cannot be checked under {}: {error}", self.name()),
+        }
     }
 
     /// Checks a registered scenario, at its size for proofs unless another is given.
