@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprLit, ItemFn, Lit, LitStr, Meta, Result, Token};
+use syn::{Attribute, Expr, ExprLit, FnArg, ItemFn, Lit, LitStr, Meta, Result, Token};
 
 use crate::parse::error;
 
@@ -127,16 +127,30 @@ pub fn scenario(arguments: &Arguments, item: &ItemFn) -> Result<TokenStream> {
 /// The function as the registration holds it: with a size, if it takes one.
 fn work(arguments: &Arguments, item: &ItemFn) -> Result<TokenStream> {
     let function = &item.sig.ident;
-    // Where what it returns is wrong, the error stands there.
-    let span = match &item.sig.output {
+    // Where a parameter or the result has another type, the error stands there.
+    let at = |span: Span| span.resolved_at(Span::mixed_site());
+    let returned = match &item.sig.output {
         syn::ReturnType::Default => function.span(),
         syn::ReturnType::Type(_, returned) => returned.span(),
     };
-    let ended = quote_spanned!(span.resolved_at(Span::mixed_site())=> ::wattle::__private::ended);
+    let call =
+        |arguments: TokenStream| quote_spanned!(at(returned)=> ::wattle::__private::ended(#function(#arguments)));
+    let parameter = |number: usize, name: &str| {
+        let span = item.sig.inputs.get(number).map_or(function.span(), |parameter| match parameter {
+            FnArg::Typed(parameter) => parameter.ty.span(),
+            FnArg::Receiver(receiver) => receiver.span(),
+        });
+        Ident::new(name, at(span))
+    };
+    let (device, size) = (parameter(0, "device"), parameter(1, "size"));
     match (item.sig.inputs.len(), &arguments.sizes) {
-        (1, None) => Ok(quote!(::wattle::Work::Fixed(|device| #ended(#function(device))))),
+        (1, None) => {
+            let call = call(quote!(#device));
+            Ok(quote!(::wattle::Work::Fixed(|#device| #call)))
+        }
         (2, Some((_, sizes))) => {
-            Ok(quote!(::wattle::Work::Sized(|device, size| #ended(#function(device, size)), #sizes)))
+            let call = call(quote!(#device, #size));
+            Ok(quote!(::wattle::Work::Sized(|#device, #size| #call, #sizes)))
         }
         (1, Some((key, _))) => error(key, "the function takes no size: add a second parameter, `size: usize`"),
         (2, None) => {
