@@ -81,8 +81,11 @@ mod tests {
 
     #[test]
     fn the_outer_one_keeps_its_own_place() {
-        let inner = |_: &str| caught("inner", || -> Result<()> { panic!("first") });
-        let outer = caught("outer", || -> Result<()> { inner("").or_else(|_| panic!("second")) }).unwrap_err();
+        let twice = || -> Result<()> {
+            assert!(caught("inner", || -> Result<()> { panic!("first") }).is_err());
+            panic!("second")
+        };
+        let outer = caught("outer", twice).unwrap_err();
         assert!(outer.to_string().starts_with("outer panicked: second\n  at "), "{outer}");
     }
 }

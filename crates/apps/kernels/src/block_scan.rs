@@ -5,7 +5,11 @@ use wattle::prelude::*;
 use crate::data::integers;
 
 /// Running sums within each frame, in shared memory, with a barrier between the steps.
-#[scenario(name = "block-scan", sizes = Sizes { full: 1 << 20, small: 1 << 11, proof: 4 }, documentation = include_str!("block_scan.md"))]
+#[scenario(
+    name = "block-scan",
+    sizes = Sizes { full: 1 << 20, small: 1 << 11, proof: 4 },
+    documentation = include_str!("block_scan.md"),
+)]
 pub fn block_scan(device: &Device, n: usize) -> Result<Summary> {
     let extent = match n {
         0..=4 => 2,

@@ -7,7 +7,11 @@ use crate::data::noise;
 /// Counts of bytes: atomics in block shared memory, then one addition per block and bin.
 ///
 /// Small bytes come more often than large ones. Few of them are bits, two for each block.
-#[scenario(name = "histogram", sizes = Sizes { full: 1 << 22, small: 1 << 12, proof: 4 }, documentation = include_str!("histogram.md"))]
+#[scenario(
+    name = "histogram",
+    sizes = Sizes { full: 1 << 22, small: 1 << 12, proof: 4 },
+    documentation = include_str!("histogram.md"),
+)]
 pub fn histogram(device: &Device, n: usize) -> Result<Summary> {
     let bins = if n < 16 { 2 } else { BINS };
     let values: Vec<_> = (0..n).map(|i| (noise(i) as usize & noise(i + n) as usize & (bins - 1)) as u8).collect();

@@ -5,7 +5,11 @@ use wattle::prelude::*;
 use crate::data::floats;
 
 /// Heat that spreads over a plate: tiles in block shared memory, each with a rim of its neighbours.
-#[scenario(name = "stencil-2d", sizes = Sizes { full: 512, small: 40, proof: 2 }, documentation = include_str!("stencil.md"))]
+#[scenario(
+    name = "stencil-2d",
+    sizes = Sizes { full: 512, small: 40, proof: 2 },
+    documentation = include_str!("stencil.md"),
+)]
 pub fn stencil_2d(device: &Device, n: usize) -> Result<Summary> {
     let extent = [n, n + n / 3];
     let (side, steps) = if n < MAX_TILE { ([1, 2], 2) } else { ([8, MAX_TILE], 4) };

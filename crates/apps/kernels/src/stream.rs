@@ -9,9 +9,15 @@ use crate::reduce::{MAX_THREADS, block_sum, shape, thread_dot};
 
 /// Copy, mul, add, triad and dot, as BabelStream has them: how fast memory is.
 ///
+/// All five kernels in both precisions, five times over, checked as BabelStream checks.
+///
 /// # Errors
 /// What the devices say; there is less memory than three arrays of `f64`, and one on the host to check them.
-#[scenario(name = "stream", sizes = Sizes { full: 1 << 22, small: 1 << 11, proof: 4 }, documentation = include_str!("stream.md"))]
+#[scenario(
+    name = "stream",
+    sizes = Sizes { full: 1 << 22, small: 1 << 11, proof: 4 },
+    documentation = include_str!("stream.md"),
+)]
 pub fn stream(device: &Device, n: usize) -> Result<Summary> {
     let array = (n as u64).saturating_mul(size_of::<f64>() as u64);
     device.needs_memory(array.saturating_mul(3), array)?;
@@ -190,9 +196,6 @@ impl<T: Float> Stream<T> {
 fn repeats(n: usize) -> usize {
     if n < 16 { 1 } else { 5 }
 }
-
-/// All five kernels in both precisions, five times over, checked as BabelStream checks.
-///
 
 /// What a run in one precision found.
 struct Run {

@@ -5,7 +5,11 @@ use wattle::prelude::*;
 use crate::data::floats;
 
 /// A matrix transposed in tiles of block shared memory.
-#[scenario(name = "matrix-transpose", sizes = Sizes { full: 1024, small: 60, proof: 2 }, documentation = include_str!("transpose.md"))]
+#[scenario(
+    name = "matrix-transpose",
+    sizes = Sizes { full: 1024, small: 60, proof: 2 },
+    documentation = include_str!("transpose.md"),
+)]
 pub fn matrix_transpose(device: &Device, n: usize) -> Result<Summary> {
     let extent = [n, n + n / 3];
     let side = if n < MAX_TILE { 2 } else { MAX_TILE };

@@ -74,6 +74,8 @@ impl fmt::Display for Report {
 /// A number with its thousands apart: `16,777,216`.
 fn thousands(number: u64) -> String {
     let digits = number.to_string();
-    let separated = |(at, digit)| (at > 0 && (digits.len() - at) % 3 == 0).then_some(',').into_iter().chain([digit]);
+    let separated = |(at, digit): (usize, char)| {
+        (at > 0 && (digits.len() - at).is_multiple_of(3)).then_some(',').into_iter().chain([digit])
+    };
     digits.chars().enumerate().flat_map(separated).collect()
 }
