@@ -95,7 +95,7 @@ impl<T, const D: usize> Part<T, D> {
 /// What a copy reads: `&Buffer` or `&View`.
 pub trait Source<T, const D: usize>: sealed::Source<T, D> {}
 /// What a copy or a fill writes: `&mut Buffer` or `&mut ViewMut`.
-pub trait Target<T, const D: usize>: sealed::Target<T, D> {}
+pub trait Destination<T, const D: usize>: sealed::Destination<T, D> {}
 
 pub(crate) mod sealed {
     use super::Part;
@@ -105,7 +105,7 @@ pub(crate) mod sealed {
         #[allow(private_interfaces, reason = "sealed")]
         fn part(&self) -> Part<T, D>;
     }
-    pub trait Target<T, const D: usize> {
+    pub trait Destination<T, const D: usize> {
         #[doc(hidden)]
         #[allow(private_interfaces, reason = "sealed")]
         fn part(&self) -> Part<T, D>;
@@ -128,9 +128,9 @@ parts! {
     Source for &Buffer<T, D>: |buffer| buffer.whole();
     Source for &View<T, D>: |view| view.0.clone();
     Source for View<T, D>: |view| view.0.clone();
-    Target for &mut Buffer<T, D>: |buffer| buffer.whole();
-    Target for &mut ViewMut<T, D>: |view| view.0.clone();
-    Target for ViewMut<T, D>: |view| view.0.clone();
+    Destination for &mut Buffer<T, D>: |buffer| buffer.whole();
+    Destination for &mut ViewMut<T, D>: |view| view.0.clone();
+    Destination for ViewMut<T, D>: |view| view.0.clone();
 }
 
 impl<T: Element, const D: usize> Buffer<T, D> {
@@ -301,18 +301,14 @@ impl<T: Element, const D: usize> Buffer<T, D> {
 
     #[cold]
     fn not_mappable(&self) -> Error {
-        ErrorKind::Capability {
-            device: self.device().name().to_owned(),
-            what: match self.raw.kind {
-                MemoryKind::Device => "map this buffer: its memory is the device's alone".into(),
-                MemoryKind::Unified | MemoryKind::HostMapped => "map buffers: its memory is not the host's".to_owned(),
-            },
-            instead: match self.raw.kind {
-                MemoryKind::Device => "allocate it with `alloc_unified` or `alloc_host_mapped`, or copy".into(),
-                MemoryKind::Unified | MemoryKind::HostMapped => "copy".to_owned(),
-            },
-        }
-        .into()
+        let (what, instead) = match self.raw.kind {
+            MemoryKind::Device => (
+                "map this buffer: its memory is the device's alone",
+                "allocate it with `alloc_unified` or `alloc_host_mapped`, or copy",
+            ),
+            MemoryKind::Unified | MemoryKind::HostMapped => ("map buffers: its memory is not the host's", "copy"),
+        };
+        Error::capability(self.device().name(), what, instead)
     }
 }
 

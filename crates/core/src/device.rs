@@ -7,7 +7,7 @@ use wattle_ir::Element;
 use wattle_memory::Scope;
 
 use crate::buffer::Buffer;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::extent::ToExtent;
 use crate::host;
 use crate::kernel::Kernel;
@@ -15,8 +15,10 @@ use crate::memory::{Allocation, Memory, MemoryKind, free_memory};
 use crate::queue::{EventState, Operation, Queue};
 use crate::spec::{LaunchOptions, Shape};
 
-/// What a device is and can do.
+/// What a device is and can do. Backends begin with [`Properties::new`], and set what they know better.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
 pub struct Properties {
     /// The name that [`Device::select`] takes.
     pub name: String,
@@ -27,12 +29,14 @@ pub struct Properties {
     /// How many blocks run at the same time, as far as is known.
     pub workers: u32,
     /// Its memory in bytes; 0 where that cannot be told.
+    #[cfg_attr(feature = "serde", serde(rename = "memory_bytes"))]
     pub memory: u64,
     /// How many threads run in lock step.
     pub warp_width: u32,
     /// The most threads that a block can have.
     pub max_threads_per_block: u32,
     /// The most bytes of shared memory that a block can have.
+    #[cfg_attr(feature = "serde", serde(rename = "max_shared_bytes"))]
     pub max_shared_memory: u64,
     /// The most blocks of a cooperative launch.
     pub max_cooperative_blocks: u32,
@@ -42,11 +46,39 @@ pub struct Properties {
     /// choose.
     pub sync_domains: u32,
     /// Which scopes fences and atomics can have.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "names"))]
     pub scopes: Vec<Scope>,
+}
+
+#[cfg(feature = "serde")]
+fn names<S: serde::Serializer>(scopes: &[Scope], serializer: S) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_seq(scopes.iter().map(ToString::to_string))
+}
+
+impl Properties {
+    /// A device with one worker, one thread per block and no shared memory, whose queues all run at the same time.
+    pub fn new(name: impl Into<String>, description: impl Into<String>, kind: DeviceKind) -> Properties {
+        Properties {
+            name: name.into(),
+            description: description.into(),
+            kind,
+            workers: 1,
+            memory: 0,
+            warp_width: 1,
+            max_threads_per_block: 1,
+            max_shared_memory: 0,
+            max_cooperative_blocks: 1,
+            concurrent_queues: u32::MAX,
+            sync_domains: 1,
+            scopes: Scope::ALL.to_vec(),
+        }
+    }
 }
 
 /// The kinds of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
 pub enum DeviceKind {
     /// The cores of this machine.
     Host,
@@ -161,6 +193,7 @@ impl PartialEq for Device {
 
 /// A device that could be, and why it is not.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Missing {
     /// Its name.
     pub name: &'static str,
@@ -293,12 +326,9 @@ impl Device {
         if queues <= there {
             return Ok(());
         }
-        Err(ErrorKind::Capability {
-            device: self.name().to_owned(),
-            what: format!("surely run launches of {queues} queues at the same time: of {there} at the most"),
-            instead: "let no launch wait for one that is on another queue".into(),
-        }
-        .into())
+        let what = format!("surely run launches of {queues} queues at the same time: of {there} at the most");
+        let instead = "let no launch wait for one that is on another queue";
+        Err(Error::capability(self.name(), what, instead).limited(queues, there))
     }
 
     /// Refuses to go on where a device has less memory than the work needs, or the host: for work whose size is given,

@@ -1,6 +1,5 @@
 //! What can go wrong, as values that say what happened, where, and what to do.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -25,6 +24,20 @@ impl Error {
     /// An error of a scenario's own: an assertion that did not hold.
     pub fn check(message: impl Into<String>) -> Error {
         ErrorKind::Check(message.into()).into()
+    }
+
+    /// A device that cannot do what was asked: "device `device` cannot `what`; `instead`".
+    pub fn capability(device: impl Into<String>, what: impl Into<String>, instead: impl Into<String>) -> Error {
+        ErrorKind::Capability { device: device.into(), what: what.into(), instead: instead.into(), limit: None }.into()
+    }
+
+    /// The same error with its numbers, where it is one of a capability that has a limit.
+    #[must_use]
+    pub fn limited(mut self, requested: impl Into<u64>, available: impl Into<u64>) -> Error {
+        if let ErrorKind::Capability { limit, .. } = &mut *self.0 {
+            *limit = Some(Limit { requested: requested.into(), available: available.into() });
+        }
+        self
     }
 
     /// The same error, of a scenario that had observed so much before ([`Summary::outcomes`](crate::Summary)).
@@ -64,7 +77,34 @@ impl fmt::Debug for Error {
     }
 }
 
-impl std::error::Error for Error {}
+impl std::error::Error for Error {
+    /// The error that this one reports: a queue's earlier error, a kernel's fault, a mistake in a kernel. Its text is part
+    /// of this one's.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &*self.0 {
+            ErrorKind::Fault(fault) => Some(&**fault),
+            ErrorKind::QueueStopped { first } => Some(&**first),
+            ErrorKind::Kernel(error) => Some(error),
+            ErrorKind::UnknownDevice { .. }
+            | ErrorKind::DuplicateScenario { .. }
+            | ErrorKind::Extent { .. }
+            | ErrorKind::OutOfMemory { .. }
+            | ErrorKind::SharedLen { .. }
+            | ErrorKind::CopyShape { .. }
+            | ErrorKind::ViewRange { .. }
+            | ErrorKind::Capability { .. }
+            | ErrorKind::DeviceUnusable { .. }
+            | ErrorKind::WrongDevice { .. }
+            | ErrorKind::Conflict { .. }
+            | ErrorKind::TimeLimit { .. }
+            | ErrorKind::Interrupted { .. }
+            | ErrorKind::Panic { .. }
+            | ErrorKind::Finding(_)
+            | ErrorKind::Check(_)
+            | ErrorKind::System { .. } => None,
+        }
+    }
+}
 
 /// What went wrong.
 #[derive(Clone, Debug, Error)]
@@ -77,6 +117,19 @@ pub enum ErrorKind {
         wanted: String,
         /// What there is, and why the others are not there: name and remark.
         known: Vec<(String, String)>,
+    },
+    /// Two scenarios of one name.
+    #[error(
+        "two scenarios are called `{name}`: one at {first}, another at {second}; give one of them another name with \
+         `#[scenario(name = \"…\")]`"
+    )]
+    DuplicateScenario {
+        /// The name.
+        name: &'static str,
+        /// Where one is registered.
+        first: Site,
+        /// Where the other is.
+        second: Site,
     },
     /// An extent that is zero, too large, or that overflows.
     #[error("{what} of {extent}: {why}")]
@@ -146,6 +199,8 @@ pub enum ErrorKind {
         what: String,
         /// What to do instead.
         instead: String,
+        /// How much was asked for and how much there is, where it is a matter of numbers.
+        limit: Option<Limit>,
     },
     /// A device that was there cannot be used: it was lost, or a launch does not let go of it.
     #[error("device `{device}` cannot be used {why}; {instead}")]
@@ -233,6 +288,43 @@ pub enum ErrorKind {
     },
 }
 
+impl ErrorKind {
+    /// Which kind of error it is: one word, for programs. It stays as it is.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ErrorKind::UnknownDevice { .. } => "unknown_device",
+            ErrorKind::DuplicateScenario { .. } => "duplicate_scenario",
+            ErrorKind::Extent { .. } => "extent",
+            ErrorKind::OutOfMemory { .. } => "out_of_memory",
+            ErrorKind::SharedLen { .. } => "shared_len",
+            ErrorKind::CopyShape { .. } => "copy_shape",
+            ErrorKind::ViewRange { .. } => "view_range",
+            ErrorKind::Capability { .. } => "capability",
+            ErrorKind::DeviceUnusable { .. } => "device_unusable",
+            ErrorKind::WrongDevice { .. } => "wrong_device",
+            ErrorKind::Conflict { .. } => "conflict",
+            ErrorKind::Fault(_) => "fault",
+            ErrorKind::TimeLimit { .. } => "time_limit",
+            ErrorKind::Interrupted { .. } => "interrupted",
+            ErrorKind::Panic { .. } => "panic",
+            ErrorKind::QueueStopped { .. } => "queue_stopped",
+            ErrorKind::Kernel(_) => "kernel",
+            ErrorKind::Finding(_) => "finding",
+            ErrorKind::Check(_) => "check",
+            ErrorKind::System { .. } => "system",
+        }
+    }
+}
+
+/// A capability that has a limit, in the unit that the error names: threads, blocks, queues, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// How much was asked for.
+    pub requested: u64,
+    /// The most that there is.
+    pub available: u64,
+}
+
 /// Where a thread was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadLine {
@@ -286,6 +378,7 @@ pub struct Fault {
 
 /// What a thread of a kernel did that it must not.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum FaultKind {
     /// An index that is out of bounds. The access was skipped.
     #[error("index {index} of `{view}`, which has extent {extent}; the access was skipped")]
@@ -318,19 +411,6 @@ pub fn system(what: impl Into<String>, message: impl fmt::Display) -> Error {
     ErrorKind::System { what: what.into(), message: message.to_string() }.into()
 }
 
-/// A panic in `what` as an error, with the panic's message.
-#[cold]
-pub fn panicked(what: &str, panic: Box<dyn Any + Send>) -> Error {
-    let message = panic
-        .downcast_ref::<&str>()
-        .map(|message| (*message).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "(no message)".to_owned());
-    // What was thrown may throw again when it is dropped.
-    std::mem::forget(panic);
-    ErrorKind::Panic { what: what.to_owned(), message }.into()
-}
-
 /// An index or extent as text: `7` in one dimension, `[1, 7]` in more.
 pub fn format_index(index: &[u32]) -> String {
     match index {
@@ -342,14 +422,6 @@ pub fn format_index(index: &[u32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn panics_are_reported_with_their_message() {
-        let message = |panic: Box<dyn Any + Send>| panicked("a task", panic).to_string();
-        assert!(message(Box::new("words")).contains("words"));
-        assert!(message(Box::new(String::from("owned"))).contains("owned"));
-        assert!(message(Box::new(7)).contains("(no message)"));
-    }
 
     #[test]
     fn a_launch_past_its_limit_tells_where_it_was_or_why_it_does_not() {

@@ -19,6 +19,7 @@ pub mod interrupt;
 mod kernel;
 mod memory;
 mod observe;
+mod panics;
 pub mod queue;
 mod scenario;
 mod spec;
@@ -29,12 +30,12 @@ mod thread;
 pub mod view;
 
 pub use acc::Acc;
-pub use buffer::{Buffer, MapGuard, MapGuardMut, RawBuffer, Source, Target, View, ViewMut};
+pub use buffer::{Buffer, Destination, MapGuard, MapGuardMut, RawBuffer, Source, View, ViewMut};
 pub use device::{
     Backend, BackendQueue, Device, DeviceKind, Found, LaunchRequest, Missing, Mover, PROVIDERS, Properties, Provider,
 };
 pub use domain::{SyncDomain, SyncDomainMap};
-pub use error::{Error, ErrorKind, Fault, FaultKind, Result, ThreadLine, format_index, panicked, system};
+pub use error::{Error, ErrorKind, Fault, FaultKind, Limit, Result, ThreadLine, format_index, system};
 pub use extent::{Extent, ToExtent};
 pub use host::run_beside;
 pub use indices::{Dimension, IndexRange, Indices, IndicesIter, Items, ItemsIter, Range, range};
@@ -44,10 +45,11 @@ pub use kernel::{
 };
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
 pub use observe::{Observer, OptionsFor};
+pub use panics::{caught, panicked};
 pub use queue::{
     Event, EventState, HostBytes, Operation, Queue, Runs, Timestamp, Transfer, TransferEnd, host_part_shape, paired,
 };
-pub use scenario::{Expectation, Launched, Scenario, Sizes, Summary, Work};
+pub use scenario::{Ending, Expectation, Launched, Registration, SCENARIOS, Scenario, Sizes, Summary, Work};
 pub use spec::{FrameSpec, LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
 pub use sync::lock;
 pub use thread::{Grid, Thread};

@@ -2,15 +2,19 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use wattle_ir::Site;
 
 use crate::device::Device;
-use crate::error::{Error, Result, panicked};
+use crate::error::{Error, ErrorKind, Result};
 use crate::kernel::Kernel;
+use crate::panics::caught;
 use crate::sync::lock;
 
 /// A scenario with its name: the unit that tests run on every device, and that the `wattle` command takes by name.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Scenario {
     /// The name, in lower case with hyphens.
     pub name: &'static str,
@@ -21,11 +25,13 @@ pub struct Scenario {
     /// What should come of it.
     pub expectation: Expectation,
     /// What it does.
+    #[cfg_attr(feature = "serde", serde(rename = "sizes"))]
     pub work: Work,
 }
 
 /// What should come of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum Expectation {
     /// It holds, on every device.
     Holds,
@@ -51,8 +57,20 @@ impl fmt::Debug for Work {
     }
 }
 
+/// The sizes, where there are some.
+#[cfg(feature = "serde")]
+impl serde::Serialize for Work {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Work::Fixed(_) => serializer.serialize_none(),
+            Work::Sized(_, sizes) => serializer.serialize_some(sizes),
+        }
+    }
+}
+
 /// The sizes of a scenario's work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Sizes {
     /// For the host and GPUs.
     pub full: usize,
@@ -81,12 +99,74 @@ impl Scenario {
     /// # Errors
     /// A check that did not hold, a fault, whatever the device reports.
     pub fn run(&self, device: &Device, size: Option<usize>) -> Result<Summary> {
-        let run = || match self.work {
+        caught(&format!("scenario `{}`", self.name), || match self.work {
             Work::Fixed(work) => work(device),
             Work::Sized(work, _) => work(device, size.or(self.size_for(device)).unwrap_or(1)),
-        };
-        std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))
-            .unwrap_or_else(|panic| Err(panicked(&format!("scenario `{}`", self.name), panic)))
+        })
+    }
+}
+
+/// A scenario that `#[scenario]` registers, with its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Registration {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// The path of the module that it is in.
+    pub module: &'static str,
+    /// Where it is.
+    pub site: Site,
+}
+
+/// The scenarios of all crates that are linked, in no particular order.
+#[linkme::distributed_slice]
+pub static SCENARIOS: [Registration];
+
+impl Scenario {
+    /// All registered scenarios: module by module, each module's as they stand in its file.
+    ///
+    /// A crate is linked only where something names it. A program whose scenarios are in its library names that with
+    /// `use my_library as _;`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::DuplicateScenario`]: two of them have one name.
+    pub fn all() -> Result<&'static [Scenario]> {
+        static ALL: OnceLock<Result<Vec<Scenario>>> = OnceLock::new();
+        ALL.get_or_init(|| in_order(SCENARIOS.to_vec())).as_deref().map_err(Clone::clone)
+    }
+}
+
+/// The scenarios by module and line.
+fn in_order(mut all: Vec<Registration>) -> Result<Vec<Scenario>> {
+    all.sort_by_key(|registered| (registered.module, registered.site));
+    let mut places = BTreeMap::new();
+    for Registration { scenario: Scenario { name, .. }, site, .. } in &all {
+        if let Some(&first) = places.get(name) {
+            return Err(ErrorKind::DuplicateScenario { name, first, second: *site }.into());
+        }
+        places.insert(name, *site);
+    }
+    Ok(all.iter().map(|registered| registered.scenario).collect())
+}
+
+/// What a scenario's function can return.
+#[diagnostic::on_unimplemented(
+    message = "a scenario returns `Result<()>` or `Result<Summary>`",
+    label = "`Result<{Self}>` is neither"
+)]
+pub trait Ending {
+    /// What it observed and checked.
+    fn summary(self) -> Summary;
+}
+
+impl Ending for () {
+    fn summary(self) -> Summary {
+        Summary::default()
+    }
+}
+
+impl Ending for Summary {
+    fn summary(self) -> Summary {
+        self
     }
 }
 
@@ -118,6 +198,7 @@ impl Scenario {
 
 /// What a scenario did and found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Summary {
     /// What it did, in words: "3 sums of 2^24 floats".
     pub did: String,
@@ -152,5 +233,37 @@ impl Summary {
     pub fn observe(&mut self, observations: &[(&str, i64)]) {
         let text: Vec<_> = observations.iter().map(|(name, value)| format!("{name}={value}")).collect();
         *self.outcomes.entry(text.join(" ")).or_default() += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn registered(name: &'static str, module: &'static str, line: u32) -> Registration {
+        let work = Work::Fixed(|_| Ok(Summary::default()));
+        let scenario = Scenario { name, summary: "", documentation: "", expectation: Expectation::Holds, work };
+        Registration { scenario, module, site: Site { file: "src/lib.rs", line, column: 1 } }
+    }
+
+    #[test]
+    fn they_come_by_module_and_line_however_they_are_linked() {
+        let all = vec![
+            registered("d", "b", 1),
+            registered("c", "a::x", 9),
+            registered("a", "a", 3),
+            registered("b", "a", 20),
+        ];
+        let names: Vec<_> = in_order(all).unwrap().iter().map(|scenario| scenario.name).collect();
+        assert_eq!(names, ["a", "b", "c", "d"]);
+    }
+
+    #[test]
+    fn a_name_that_two_have_is_an_error_that_names_both_places() {
+        let error = in_order(vec![registered("dot", "b", 7), registered("sum", "a", 1), registered("dot", "a", 30)]);
+        let error = error.unwrap_err().to_string();
+        for words in ["called `dot`", "src/lib.rs:30:1", "src/lib.rs:7:1", "another name"] {
+            assert!(error.contains(words), "{words}: {error}");
+        }
     }
 }

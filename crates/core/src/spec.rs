@@ -86,7 +86,7 @@ fn check_total<const D: usize>(outer: Extent<D>, inner: Extent<D>) -> Result<()>
 /// A checked shape, of any rank: what devices are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Whose promise it is.
+    /// Which of the two specs it was made of.
     pub kind: ShapeKind,
     /// How many dimensions are used; the others have extent 1.
     pub rank: usize,
@@ -117,14 +117,14 @@ pub enum ShapeKind {
     Threads,
 }
 
-/// What a launch asks for beyond its shape.
+/// What a launch asks for beyond its shape. What `option` sets, `get_option` reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchOptions {
     pub(crate) cooperative: bool,
     pub(crate) time_limit: Option<Duration>,
     pub(crate) shared_len: u32,
-    pub(crate) most_blocks: u32,
-    pub(crate) most_threads: u32,
+    pub(crate) blocks: u32,
+    pub(crate) threads: u32,
     pub(crate) domain: SyncDomain,
     pub(crate) domain_map: SyncDomainMap,
 }
@@ -138,8 +138,8 @@ impl Default for LaunchOptions {
             cooperative: false,
             time_limit: Some(DEFAULT_TIME_LIMIT),
             shared_len: 0,
-            most_blocks: u32::MAX,
-            most_threads: u32::MAX,
+            blocks: u32::MAX,
+            threads: u32::MAX,
             domain: SyncDomain::Default,
             domain_map: SyncDomainMap::default(),
         }
@@ -178,13 +178,13 @@ impl LaunchOptions {
 
     /// At most so many blocks, at least 1, where the launch leaves the choice to the device: with a [`FrameSpec`].
     pub fn blocks(self, most: u32) -> Self {
-        LaunchOptions { most_blocks: most.max(1), ..self }
+        LaunchOptions { blocks: most.max(1), ..self }
     }
 
     /// At most so many threads per block, at least 1, where the launch leaves the choice to the device: with a
     /// [`FrameSpec`].
     pub fn threads(self, most: u32) -> Self {
-        LaunchOptions { most_threads: most.max(1), ..self }
+        LaunchOptions { threads: most.max(1), ..self }
     }
 
     /// The memory synchronization domain that the launch is in. Fences and atomics of device scope wait for the writes
@@ -201,38 +201,38 @@ impl LaunchOptions {
         LaunchOptions { domain_map: map, ..self }
     }
 
-    /// The launch's memory synchronization domain.
-    pub fn domain(&self) -> SyncDomain {
+    /// What [`LaunchOptions::sync_domain`] set.
+    pub fn get_sync_domain(&self) -> SyncDomain {
         self.domain
     }
 
-    /// Which of the device's domains each name means.
-    pub fn domain_map(&self) -> SyncDomainMap {
+    /// What [`LaunchOptions::sync_domain_map`] set.
+    pub fn get_sync_domain_map(&self) -> SyncDomainMap {
         self.domain_map
     }
 
-    /// The most blocks of a launch by frames.
-    pub fn most_blocks(&self) -> u32 {
-        self.most_blocks
+    /// What [`LaunchOptions::blocks`] set: the most blocks of a launch by frames.
+    pub fn get_blocks(&self) -> u32 {
+        self.blocks
     }
 
-    /// The most threads per block of a launch by frames.
-    pub fn most_threads(&self) -> u32 {
-        self.most_threads
+    /// What [`LaunchOptions::threads`] set: the most threads per block of a launch by frames.
+    pub fn get_threads(&self) -> u32 {
+        self.threads
     }
 
-    /// Whether all blocks are wanted at once.
+    /// Whether [`LaunchOptions::cooperative`] was called.
     pub fn is_cooperative(&self) -> bool {
         self.cooperative
     }
 
-    /// The time limit.
-    pub fn limit(&self) -> Option<Duration> {
+    /// What [`LaunchOptions::time_limit`] set, if there is a limit.
+    pub fn get_time_limit(&self) -> Option<Duration> {
         self.time_limit
     }
 
-    /// The length of the shared array that is sized at launch, in elements.
-    pub fn shared_elements(&self) -> u32 {
+    /// What [`LaunchOptions::shared_len`] set, in elements; 0 where it was not called.
+    pub fn get_shared_len(&self) -> u32 {
         self.shared_len
     }
 }

@@ -6,6 +6,7 @@
 //! schedules, and the text or words of any target.
 
 mod angle;
+#[doc(hidden)]
 pub mod builder;
 pub mod control;
 pub mod eval;

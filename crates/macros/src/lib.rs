@@ -1,4 +1,4 @@
-//! The attributes `#[kernel]` and `#[device_fn]`; users have them from the `wattle` crate.
+//! The attributes `#[kernel]`, `#[device_fn]` and `#[scenario]`; users have them from the `wattle` crate.
 //!
 //! Here live the subset of Rust that kernels are written in (`ast`, with every refusal in `parse`) and the two
 //! functions that each kernel becomes: the host's (`host`) and the builder of its intermediate representation
@@ -11,6 +11,7 @@ mod host;
 mod names;
 mod parse;
 mod sample;
+mod scenario;
 mod signature;
 
 use proc_macro::TokenStream;
@@ -77,6 +78,50 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
     expand(attribute, parse_macro_input!(item as ItemFn), "device_fn", emit::device_fn)
+}
+
+/// Registers a scenario: a function that allocates, launches, waits and checks. Being linked makes it known to
+/// `Scenario::all` and, in a program with `wattle_cli::main`, to every command of `wattle`.
+///
+/// ```ignore
+/// /// A dot product, summed per block in shared memory.
+/// ///
+/// /// Integers wrap, so the order in which the blocks add does not matter.
+/// #[scenario(sizes = Sizes { full: 1 << 20, small: 1 << 10, proof: 4 })]
+/// fn dot_product(device: &Device, n: usize) -> Result<Summary> {
+/// ```
+///
+/// The function stays as it is. It takes `&Device`, and a size if its work has one, and returns `Result<()>` or
+/// `Result<Summary>`. The first paragraph of its doc comment is the summary that `wattle list` shows; what follows is
+/// the page of `wattle list NAME`.
+///
+/// | argument | what it is | without it |
+/// |---|---|---|
+/// | `name = "dot-product"` | the name that the commands take | the function's, with hyphens |
+/// | `expect = refuted` | what should come of it: `holds`, or `refuted` where it is wrong on purpose | `holds` |
+/// | `sizes = Sizes { … }` | the size on the host and GPUs, on simulated devices, and under the checker | no size |
+/// | `documentation = include_str!("dot.md")` | the page | the rest of the doc comment |
+///
+/// Two scenarios of one name are an error of whoever asks for all of them, and name both places.
+#[proc_macro_attribute]
+pub fn scenario(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let item = proc_macro2::TokenStream::from(item);
+    let function = match syn::parse2::<ItemFn>(item.clone()) {
+        Ok(function) => function,
+        Err(_) => {
+            let message = "`#[scenario]` stands on a function: `fn(device: &Device) -> Result<()>`";
+            let error = syn::Error::new(proc_macro2::Span::call_site(), message).into_compile_error();
+            return quote::quote!(#item #error).into();
+        }
+    };
+    let expanded = syn::parse(attribute).and_then(|arguments| scenario::scenario(&arguments, &function));
+    // The function stays where its registration is refused: what calls it has no second error.
+    expanded
+        .unwrap_or_else(|error| {
+            let error = error.into_compile_error();
+            quote::quote!(#function #error)
+        })
+        .into()
 }
 
 fn expand(

@@ -35,12 +35,12 @@ extern crate self as wattle;
 
 pub use wattle_core::{Acc, Atomic, Device, FrameSpec, PerItem, Queue, Read, Shared, ThreadSpec};
 pub use wattle_core::{
-    Buffer, DeviceKind, Error, ErrorKind, Event, Expectation, Extent, Fault, FaultKind, Kernel, KernelIdentity, Launch,
-    LaunchOptions, MapGuard, MapGuardMut, Missing, Properties, Result, Scenario, Sizes, Source, Spec, Summary,
-    SyncDomain, SyncDomainMap, Target, ToExtent, View, ViewMut, Work, interrupt,
+    Buffer, Destination, DeviceKind, Error, ErrorKind, Event, Expectation, Extent, Fault, FaultKind, Kernel,
+    KernelIdentity, Launch, LaunchOptions, Limit, MapGuard, MapGuardMut, Missing, Properties, Result, Scenario, Sizes,
+    Source, Spec, Summary, SyncDomain, SyncDomainMap, ToExtent, View, ViewMut, Work, interrupt,
 };
 pub use wattle_ir as ir;
-pub use wattle_macros::{device_fn, kernel};
+pub use wattle_macros::{device_fn, kernel, scenario};
 pub use wattle_memory as memory;
 
 #[cfg(feature = "check")]
@@ -63,7 +63,7 @@ pub mod prelude {
     pub use wattle_check::{Simulated as _, checker::Checker};
     pub use wattle_core::{
         Acc, Atomic, Buffer, Device, Error, Event, FrameSpec, LaunchOptions, PerItem, Queue, Read, Result, Scenario,
-        Shared, Summary, ThreadSpec,
+        Shared, Sizes, Summary, ThreadSpec,
     };
     pub use wattle_memory::Model;
 
@@ -72,7 +72,7 @@ pub mod prelude {
         THREADS_IN_BLOCK, THREADS_IN_GRID,
     };
     pub use wattle_ir::{AtomicInt, AtomicScalar, Element, Float, Int, Scalar, Signed, Word};
-    pub use wattle_macros::{device_fn, kernel};
+    pub use wattle_macros::{device_fn, kernel, scenario};
     pub use wattle_memory::{Order, Scope};
 }
 

@@ -5,9 +5,11 @@ use std::marker::PhantomData;
 pub use std::clone::Clone;
 pub use std::marker::Copy;
 
+pub use linkme;
 pub use wattle_core::{
     Acc, Atomic, Draft, Indices, IntoArg, KernelInfo, Launch, Parameter, Range, Read, Thread, range, support,
 };
+pub use wattle_core::{Ending, Registration, SCENARIOS, Summary};
 pub use wattle_ir::builder::{self, Variable};
 pub use wattle_ir::{KernelType, Site};
 
@@ -132,6 +134,11 @@ impl<F> NotMarked<F> for Callee<'_, F> {
 )]
 pub trait Nothing {}
 impl Nothing for () {}
+
+/// What a scenario's function returned, as its registration has it.
+pub fn ended<R: Ending>(returned: wattle_core::Result<R>) -> wattle_core::Result<Summary> {
+    returned.map(Ending::summary)
+}
 
 /// The end of a kernel.
 #[inline(always)]

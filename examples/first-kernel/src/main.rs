@@ -1,12 +1,8 @@
-//! Runs the scenario on every device there is.
+//! The `wattle` command over this crate's scenarios.
 
-use first_kernel::DOT;
-use wattle::{Device, Result};
+// Names the library, so that it is linked and its scenarios are known.
+use first_kernel as _;
 
-fn main() -> Result<()> {
-    for device in Device::all() {
-        let summary = DOT.run(&device, None)?;
-        println!("{:<12} {}: {}", device.name(), summary.did, summary.checks.join(", "));
-    }
-    Ok(())
+fn main() -> std::process::ExitCode {
+    wattle_cli::main()
 }

@@ -1,15 +1,22 @@
-//! The scenario, on every device there is.
+//! The scenarios, on every device there is and under the checker.
 
-use first_kernel::{DOT, dot_product};
-use wattle::{Device, Result};
+use first_kernel::dot_product;
+use wattle::prelude::*;
 
 #[test]
-fn on_every_device() -> Result<()> {
-    for device in Device::all() {
-        let summary = DOT.run(&device, None)?;
-        assert_eq!(summary.checks, ["it is plain Rust's"], "{}", device.name());
+fn all_scenarios_on_every_device() -> Result<()> {
+    for scenario in Scenario::all()? {
+        for device in Device::all() {
+            let summary = scenario.run(&device, None)?;
+            println!("{} on {}: {}", scenario.name, device.name(), summary.did);
+        }
     }
     Ok(())
+}
+
+#[test]
+fn proved() {
+    Checker::new(Model::Portable).assert_holds(|device| first_kernel::scenario(device, 4));
 }
 
 #[test]

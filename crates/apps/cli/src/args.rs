@@ -11,9 +11,9 @@ Exit codes:
   2  it could not be answered: bad input, a device that cannot, an interruption
 A reader that closes the pipe ends the command quietly, with 0.";
 
-/// Kernels written once in Rust, run on every device there is.
+/// Runs scenarios of Wattle kernels on every device there is, and proves them
 #[derive(Debug, Parser)]
-#[command(name = "wattle", version, about, after_help = EXIT_CODES, arg_required_else_help = true)]
+#[command(name = "wattle", version, after_help = EXIT_CODES, arg_required_else_help = true)]
 #[command(max_term_width = 110)]
 pub struct Cli {
     #[command(subcommand)]

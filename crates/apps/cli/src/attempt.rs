@@ -126,7 +126,7 @@ impl<'s> Attempt<'s> {
             return device.clone();
         }
         device.launching_with(Arc::new(|request| {
-            let limit = request.options.limit().unwrap_or(IN_VAIN).min(IN_VAIN);
+            let limit = request.options.get_time_limit().unwrap_or(IN_VAIN).min(IN_VAIN);
             request.options.time_limit(limit)
         }))
     }
@@ -231,7 +231,7 @@ fn timed(device: &Device, limits: &Limits) -> Device {
     let limits = limits.clone();
     device.launching_with(Arc::new(move |request| {
         let left = limits.left().unwrap_or(Duration::MAX).max(Duration::from_millis(1));
-        let limit = request.options.limit().map_or(left, |limit| limit.min(left));
+        let limit = request.options.get_time_limit().map_or(left, |limit| limit.min(left));
         request.options.time_limit(limit)
     }))
 }
@@ -255,35 +255,5 @@ impl FirstError {
             Some(place) => format!("{}\n  at {place}", self.error),
             None => self.error.to_string(),
         }
-    }
-
-    /// Which kind of error it is: one word, for programs.
-    pub fn kind(&self) -> &'static str {
-        kind(&self.error)
-    }
-}
-
-/// Which kind of error it is: one word, for programs.
-pub fn kind(error: &Error) -> &'static str {
-    match error.kind() {
-        ErrorKind::UnknownDevice { .. } => "unknown_device",
-        ErrorKind::Extent { .. } => "extent",
-        ErrorKind::OutOfMemory { .. } => "out_of_memory",
-        ErrorKind::CopyShape { .. } => "copy_shape",
-        ErrorKind::ViewRange { .. } => "view_range",
-        ErrorKind::Capability { .. } => "capability",
-        ErrorKind::DeviceUnusable { .. } => "device_unusable",
-        ErrorKind::WrongDevice { .. } => "wrong_device",
-        ErrorKind::Conflict { .. } => "conflict",
-        ErrorKind::Fault(_) => "fault",
-        ErrorKind::TimeLimit { .. } => "time_limit",
-        ErrorKind::Interrupted { .. } => "interrupted",
-        ErrorKind::Panic { .. } => "panic",
-        ErrorKind::QueueStopped { .. } => "queue_stopped",
-        ErrorKind::Kernel(_) => "kernel",
-        ErrorKind::Finding(_) => "finding",
-        ErrorKind::Check(_) => "check",
-        ErrorKind::System { .. } => "system",
-        _ => "other",
     }
 }

@@ -66,7 +66,7 @@ pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> 
         session.line(session.style.paint(Tone::Note, &note))?;
     }
     if session.json && !all.is_empty() {
-        session.report("check", exit, &check_report::document(&all))?;
+        session.report("check", exit, &check_report::Document { scenarios: &all })?;
     }
     Ok(exit)
 }

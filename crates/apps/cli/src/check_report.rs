@@ -2,10 +2,11 @@
 
 use std::io;
 
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+use serde_json::json;
 use wattle::checker::{Advice, Change, Report, Verdict};
-use wattle::memory::Target;
-use wattle::story::{Role, tell};
+use wattle::story::Role;
 use wattle::{Error, Expectation, Scenario};
 
 use crate::limits::Reached;
@@ -58,37 +59,17 @@ pub fn text(session: &mut Session<'_>, judged: &Judged, first: bool) -> io::Resu
     heading(session, judged)?;
     verdicts(session, judged)?;
     let Some(report) = judged.main() else { return Ok(()) };
-    for check in &report.checks {
-        session.line(format!("  {} {check}", session.style.paint(Tone::Good, "always:")))?;
-    }
-    if report.outcomes.len() > 1 || report.violations.is_empty() && !report.outcomes.is_empty() {
-        let outcomes: Vec<String> = report.outcomes.keys().cloned().collect();
-        session.line("  outcomes:")?;
-        for line in text::wrap(&outcomes.join(" · "), text::WIDTH - 4) {
-            session.line(format!("    {line}"))?;
-        }
-    }
-    for (read, store) in &report.rests_on {
-        let what =
-            format!("the store at {store} waits for what {read} reads; without that there would be more outcomes");
-        session.line(format!("  {} {what}", session.style.paint(Tone::Note, "rests on a dependency:")))?;
-    }
-    for unknown in &report.unknown {
-        session.line(format!("  {} {unknown}", session.style.paint(Tone::Note, "not everything was looked at:")))?;
-    }
-    for violation in &report.violations {
-        session.line("")?;
-        let style = session.style;
-        let told = tell(violation, report).render(text::WIDTH - 2, &|role, text| paint(style, role, text));
-        for line in told.lines() {
-            session.line(format!("  {line}"))?;
-        }
+    let style = session.style;
+    for line in report.details(text::WIDTH, &|role, text| paint(style, role, text)).lines() {
+        session.line(line)?;
     }
     advice(session, judged)
 }
 
 fn paint(style: Style, role: Role, text: &str) -> String {
     match role {
+        Role::Good => style.paint(Tone::Good, text),
+        Role::Note => style.paint(Tone::Note, text),
         Role::Headline => style.paint(Tone::Bad, text),
         Role::Arrow | Role::Value => style.paint(Tone::Note, text),
         Role::Line | Role::Clause => style.paint(Tone::Faint, text),
@@ -102,28 +83,16 @@ fn heading(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
         let stopped = judged.tried.iter().any(|tried| matches!(tried.result, Err(Unjudged::Stopped(_))));
         return session.line(format!("{name}  {}", if stopped { "unknown" } else { "cannot be judged" }));
     };
-    let executions = report.statistics.complete;
-    let like = if report.symmetric { ", like threads taken for one another" } else { "" };
-    let shapes = if report.verdict == Verdict::Violated { &report.violated_in } else { &report.shapes };
-    let size = format!("{}{}", shapes.join(", "), bound(report));
     let expected = judged.scenario.expectation == Expectation::Refuted && report.verdict == Verdict::Violated;
     let expected = if expected { ", as it should be," } else { "," };
     session.line(format!(
-        "{}  {} under {}{expected} for {size}",
+        "{}  {} under {}{expected} for {}",
         session.style.paint(Tone::Strong, judged.scenario.name),
         session.style.paint(tone(report.verdict), &report.verdict.to_string()),
         report.model,
+        report.size(),
     ))?;
-    let count = text::count(executions);
-    let plural = if executions == 1 { "execution" } else { "executions" };
-    let took = report.elapsed.as_secs_f64() * 1e3;
-    let line = format!("  {count} {plural}{like}, {took:.1} ms");
-    session.line(session.style.paint(Tone::Faint, &line))
-}
-
-fn bound(report: &Report) -> String {
-    let bounded = report.statistics.bounded > 0;
-    if bounded { format!(", loops ≤ {}", report.loop_bound) } else { String::new() }
+    session.line(session.style.paint(Tone::Faint, &format!("  {}", report.effort())))
 }
 
 fn tone(verdict: Verdict) -> Tone {
@@ -132,13 +101,6 @@ fn tone(verdict: Verdict) -> Tone {
         Verdict::Violated => Tone::Bad,
         Verdict::Unknown => Tone::Note,
     }
-}
-
-/// Whether it holds because there is nothing that could fail: no named check, no assertion in a kernel, and data races are
-/// no error.
-fn nothing_asserted(report: &Report) -> bool {
-    let forbids_races = report.model.forbids_races() && report.target != Target::Host;
-    report.verdict == Verdict::Holds && !forbids_races && report.checks.is_empty() && !report.kernels_assert()
 }
 
 /// What was observed, in a few words.
@@ -161,7 +123,7 @@ fn verdicts(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
     let mut mild = Vec::new();
     for tried in &judged.tried {
         let (tone, said) = match &tried.result {
-            Ok(report) if nothing_asserted(report) => {
+            Ok(report) if report.nothing_asserted() => {
                 mild.push(tried.name.as_str());
                 notes.push(format!("{}: nothing asserted; {}", tried.name, outcomes(report)));
                 (Tone::Note, "nothing asserted".to_owned())
@@ -223,139 +185,45 @@ fn lines(session: &mut Session<'_>, changes: &[Change]) -> io::Result<()> {
     Ok(())
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    scenarios: Vec<ScenarioDocument<'a>>,
-}
-
-#[derive(Serialize)]
-struct ScenarioDocument<'a> {
-    name: &'a str,
-    verdicts: Vec<VerdictDocument<'a>>,
-    advice: AdviceDocument,
-}
-
-#[derive(Serialize)]
-struct VerdictDocument<'a> {
-    target: &'a str,
-    verdict: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    progress: Option<&'static str>,
-    shapes: Vec<String>,
-    violated_in: Vec<String>,
-    executions: u64,
-    abandoned: u64,
-    runs: u64,
-    loop_bound: Option<u32>,
-    violations: Vec<ViolationDocument>,
-    /// Dependencies that keep some outcome away: the line that reads, and the line whose store waits for it.
-    rests_on: Vec<[String; 2]>,
-    unknown: Vec<String>,
-    outcomes: Vec<String>,
-    checks: Vec<String>,
-    /// Whether it holds because there is nothing that could fail.
-    nothing_asserted: bool,
-    milliseconds: f64,
-}
-
-#[derive(Serialize)]
-struct ViolationDocument {
-    kind: &'static str,
-    story: String,
-}
-
-#[derive(Serialize)]
-struct AdviceDocument {
-    fixes: Vec<ChangeDocument>,
-    weaker: Vec<ChangeDocument>,
-    needless_alone: Vec<ChangeDocument>,
-    tried: u64,
-    cut_short: bool,
-}
-
-#[derive(Serialize)]
-struct ChangeDocument {
-    file: String,
-    line: u32,
-    kernel: String,
-    change: String,
-}
-
 /// The report as a document.
-pub fn document(all: &[Judged]) -> impl Serialize + '_ {
-    let changes = |changes: &[Change]| {
-        changes
-            .iter()
-            .map(|change| ChangeDocument {
-                file: change.site.file.to_owned(),
-                line: change.site.line,
-                kernel: change.kernel.clone(),
-                change: change.text.clone(),
-            })
-            .collect()
-    };
-    let scenarios = all.iter().map(|judged| ScenarioDocument {
-        name: judged.scenario.name,
-        verdicts: judged.tried.iter().map(verdict).collect(),
-        advice: AdviceDocument {
-            fixes: changes(&judged.advice.fixes),
-            weaker: changes(&judged.advice.weaker),
-            needless_alone: changes(&judged.advice.needless_alone),
-            tried: judged.advice.tried,
-            cut_short: judged.advice.cut_short,
-        },
-    });
-    Document { scenarios: scenarios.collect() }
+#[derive(Serialize)]
+pub struct Document<'a> {
+    pub scenarios: &'a [Judged],
 }
 
-fn verdict(tried: &Tried) -> VerdictDocument<'_> {
-    let report = match &tried.result {
-        Ok(report) => report,
-        Err(error) => {
-            return VerdictDocument {
-                target: &tried.name,
-                verdict: error.word().into(),
-                model: None,
-                progress: None,
-                shapes: Vec::new(),
-                violated_in: Vec::new(),
-                executions: 0,
-                abandoned: 0,
-                runs: 0,
-                loop_bound: None,
-                violations: Vec::new(),
-                rests_on: Vec::new(),
-                unknown: vec![error.why()],
-                outcomes: Vec::new(),
-                checks: Vec::new(),
-                nothing_asserted: false,
-                milliseconds: 0.0,
-            };
+impl Serialize for Judged {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut judged = serializer.serialize_struct("Judged", 3)?;
+        judged.serialize_field("name", self.scenario.name)?;
+        judged.serialize_field("verdicts", &self.tried)?;
+        judged.serialize_field("advice", &self.advice)?;
+        judged.end()
+    }
+}
+
+/// A report, or with the same names that there is none.
+impl Serialize for Tried {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.result {
+            Ok(report) => report.serialize(serializer),
+            Err(unjudged) => json!({
+                "target": self.name,
+                "verdict": unjudged.word(),
+                "shapes": [],
+                "violated_in": [],
+                "executions": 0,
+                "abandoned": 0,
+                "runs": 0,
+                "loop_bound": null,
+                "violations": [],
+                "rests_on": [],
+                "unknown": [unjudged.why()],
+                "outcomes": [],
+                "checks": [],
+                "nothing_asserted": false,
+                "milliseconds": 0.0,
+            })
+            .serialize(serializer),
         }
-    };
-    let violations = report
-        .violations
-        .iter()
-        .map(|violation| ViolationDocument { kind: violation.kind(), story: tell(violation, report).to_string() });
-    VerdictDocument {
-        target: &tried.name,
-        verdict: report.verdict.to_string(),
-        model: Some(report.model.name()),
-        progress: Some(report.progress.name()),
-        shapes: report.shapes.clone(),
-        violated_in: report.violated_in.clone(),
-        executions: report.statistics.complete,
-        abandoned: report.statistics.abandoned,
-        runs: report.runs,
-        loop_bound: (report.statistics.bounded > 0).then_some(report.loop_bound),
-        violations: violations.collect(),
-        rests_on: report.rests_on.iter().map(|(read, store)| [read.to_string(), store.to_string()]).collect(),
-        unknown: report.unknown.iter().map(ToString::to_string).collect(),
-        outcomes: report.outcomes.keys().cloned().collect(),
-        checks: report.checks.clone(),
-        nothing_asserted: nothing_asserted(report),
-        milliseconds: report.elapsed.as_secs_f64() * 1e3,
     }
 }

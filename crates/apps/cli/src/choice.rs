@@ -4,6 +4,11 @@ use wattle::{Device, ErrorKind, Scenario};
 
 use crate::exit::Input;
 
+/// What to do where there are no scenarios at all.
+pub const NO_SCENARIOS: &str = "\
+There are no scenarios. Write `#[scenario]` above a function that takes a `&Device`; if it is in a library,
+name that in the program (`use my_library as _;`), or it is not linked.";
+
 /// The scenarios of these names.
 pub fn scenarios<'s>(all: &'s [Scenario], names: &[String]) -> Result<Vec<&'s Scenario>, Input> {
     names.iter().map(|name| scenario(all, name)).collect()
@@ -13,7 +18,11 @@ pub fn scenarios<'s>(all: &'s [Scenario], names: &[String]) -> Result<Vec<&'s Sc
 pub fn scenario<'s>(all: &'s [Scenario], name: &str) -> Result<&'s Scenario, Input> {
     all.iter().find(|scenario| scenario.name == name).ok_or_else(|| {
         let known = all.iter().map(|scenario| scenario.name.to_owned()).collect();
-        Input::unknown("unknown_scenario", "scenario", name, known)
+        let mut input = Input::unknown("unknown_scenario", "scenario", name, known);
+        if all.is_empty() {
+            input.message = format!("{}\n{NO_SCENARIOS}", input.message);
+        }
+        input
     })
 }
 

@@ -8,7 +8,6 @@ use wattle::{Device, DeviceKind, ErrorKind, Kernel, Scenario, Work, interrupt};
 use wattle_spirv::Features;
 
 use crate::args::{EmitArgs, Target};
-use crate::attempt::kind;
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
 use crate::session::Session;
@@ -151,7 +150,7 @@ fn report(kernel: &dyn Kernel, args: &EmitArgs) -> Result<KernelReport, Input> {
 }
 
 fn built(kernel: &dyn Kernel) -> Result<wattle::ir::Kernel, Input> {
-    kernel.build().map_err(|error| Input::new(kind(&error), error.to_string()))
+    kernel.build().map_err(|error| Input::new(error.kind().name(), error.to_string()))
 }
 
 /// The module for a device that has every feature.

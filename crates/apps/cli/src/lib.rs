@@ -4,13 +4,19 @@
 //! commands print, and every answer comes from a call of the `wattle` library. What never will live here: an answer
 //! that the library cannot give.
 //!
-//! A crate with kernels of its own has the same command in three lines:
+//! A crate with kernels of its own has the same command over its own scenarios, which `#[scenario]` registers:
 //!
 //! ```no_run
-//! # static SCENARIOS: [wattle::Scenario; 0] = [];
 //! fn main() -> std::process::ExitCode {
-//!     wattle_cli::run(&SCENARIOS)
+//!     wattle_cli::main()
 //! }
+//! ```
+//!
+//! Scenarios that are in a library, the package's own included, are linked only where the program names it:
+//! `use my_library as _;`. Without default features this crate leaves out the scenarios of the binary `wattle`:
+//!
+//! ```toml
+//! wattle-cli = { version = "0.1", default-features = false }
 //! ```
 
 mod args;
@@ -49,6 +55,18 @@ use exit::{Input, Stop};
 use limits::Limits;
 use session::Session;
 use text::Style;
+
+/// The command over all scenarios that are linked ([`Scenario::all`]): the whole `main` of a crate with scenarios of its
+/// own. It takes the arguments of the process, and ends as [`run`].
+pub fn main() -> ExitCode {
+    match Scenario::all() {
+        Ok(scenarios) => run(scenarios),
+        Err(error) => {
+            let json = std::env::args_os().any(|arg| arg == "--json");
+            say(Input::new(error.kind().name(), error.to_string()), None, json, &mut io::stdout()).into()
+        }
+    }
+}
 
 /// The command over these scenarios, with the arguments of the process. Ctrl-C ends the launch that is running, and
 /// what was found so far is printed; a second one ends the process at once.

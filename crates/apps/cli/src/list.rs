@@ -6,13 +6,12 @@ use wattle::{Expectation, Scenario, Sizes, Work};
 use crate::args::ListArgs;
 use crate::choice;
 use crate::exit::{Exit, Stop};
-use crate::report::ScenarioReport;
 use crate::session::Session;
 use crate::text::{self, Tone};
 
 #[derive(Serialize)]
 struct Report<'a> {
-    scenarios: Vec<ScenarioReport<'a>>,
+    scenarios: Vec<&'a Scenario>,
 }
 
 /// Lists the scenarios; with names, shows what those are about.
@@ -21,7 +20,6 @@ pub fn list(session: &mut Session, args: &ListArgs) -> Result<Exit, Stop> {
     let chosen = choice::scenarios(all, &args.names)?;
     if session.json {
         let scenarios = if args.names.is_empty() { all.iter().collect() } else { chosen };
-        let scenarios = scenarios.into_iter().map(ScenarioReport::new).collect();
         session.report("list", Exit::Holds, &Report { scenarios })?;
     } else if args.names.is_empty() {
         overview(session)?;
@@ -38,6 +36,9 @@ pub fn list(session: &mut Session, args: &ListArgs) -> Result<Exit, Stop> {
 
 fn overview(session: &mut Session) -> Result<(), Stop> {
     let all = session.scenarios;
+    if all.is_empty() {
+        return Ok(session.line(choice::NO_SCENARIOS)?);
+    }
     let name = all.iter().map(|scenario| text::columns(scenario.name)).max().unwrap_or(0) + 2;
     let size = all.iter().map(|scenario| text::columns(&full_size(scenario))).max().unwrap_or(0).max(4);
     let room = text::WIDTH.saturating_sub(name + size + 2);
@@ -71,10 +72,12 @@ fn page(session: &mut Session, scenario: &Scenario) -> Result<(), Stop> {
     session.line(session.style.paint(Tone::Strong, scenario.name))?;
     session.line(scenario.summary)?;
     session.line("")?;
-    for line in scenario.documentation.trim_matches('\n').lines() {
-        session.line(line)?;
+    let page = scenario.documentation.trim_matches('\n');
+    if !page.is_empty() {
+        for line in page.lines().chain([""]) {
+            session.line(line)?;
+        }
     }
-    session.line("")?;
     let expectation = match scenario.expectation {
         Expectation::Holds => "holds on every device",
         Expectation::Refuted => "is wrong, and there to be caught: a device that looks closely refuses it",

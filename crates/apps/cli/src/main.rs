@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use wattle_kernels as _;
+
 fn main() -> ExitCode {
-    wattle_cli::run(wattle_kernels::all())
+    wattle_cli::main()
 }

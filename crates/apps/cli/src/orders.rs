@@ -1,7 +1,6 @@
 //! `wattle orders`: in how many orders the accesses can happen, and what each gives, without and with the fences.
 
 use clap::Args;
-use serde::Serialize;
 use wattle::checker::OrderTable;
 use wattle::memory::Model;
 
@@ -33,7 +32,7 @@ pub fn orders(session: &mut Session<'_>, args: &OrdersArgs) -> Result<Exit, Stop
     let (scenario, size) = (*scenario, args.size);
     let table =
         session.limits.within(move || panics::kept(|| OrderTable::of(&scenario, size)).0).map_err(Input::from)?;
-    let table = table.map_err(|error| Input::new("orders", error.to_string()))?;
+    let mut table = table.map_err(|error| Input::new("orders", error.to_string()))?;
     if table.outcomes.is_empty() {
         if let Some(reached) = session.limits.reached() {
             return Err(Input::from(reached).into());
@@ -46,7 +45,11 @@ pub fn orders(session: &mut Session<'_>, args: &OrdersArgs) -> Result<Exit, Stop
         return Err(Input::new("orders", message).into());
     }
     if session.json {
-        session.report("orders", Exit::Holds, &document(&table, args.list))?;
+        if !args.list {
+            let orders = table.variants.iter_mut().flat_map(|variant| variant.orders.values_mut());
+            orders.for_each(|orders| orders.listed.clear());
+        }
+        session.report("orders", Exit::Holds, &table)?;
         return Ok(Exit::Holds);
     }
     counted(session, &args.name, &table)?;
@@ -130,53 +133,4 @@ fn listed(session: &mut Session<'_>, table: &OrderTable) -> Result<(), Stop> {
         }
     }
     Ok(())
-}
-
-#[derive(Serialize)]
-struct Document {
-    variants: Vec<VariantDocument>,
-}
-
-#[derive(Serialize)]
-struct VariantDocument {
-    name: String,
-    orders: Vec<OrdersDocument>,
-    models: Vec<ModelDocument>,
-}
-
-#[derive(Serialize)]
-struct OrdersDocument {
-    outcome: String,
-    case: Vec<String>,
-    count: u64,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    orders: Vec<Vec<String>>,
-}
-
-#[derive(Serialize)]
-struct ModelDocument {
-    model: &'static str,
-    outcomes: Vec<String>,
-}
-
-fn document(table: &OrderTable, list: bool) -> Document {
-    let variants = table.variants.iter().map(|variant| VariantDocument {
-        name: variant.name.clone(),
-        orders: variant
-            .orders
-            .iter()
-            .map(|(outcome, orders)| OrdersDocument {
-                outcome: outcome.clone(),
-                case: orders.case.clone(),
-                count: orders.count,
-                orders: if list { orders.listed.clone() } else { Vec::new() },
-            })
-            .collect(),
-        models: variant
-            .outcomes
-            .iter()
-            .map(|(model, outcomes)| ModelDocument { model: model.name(), outcomes: outcomes.clone() })
-            .collect(),
-    });
-    Document { variants: variants.collect() }
 }

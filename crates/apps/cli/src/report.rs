@@ -1,13 +1,14 @@
-//! What `--json` writes. Names stay as they are; new ones may come.
+//! What `--json` writes of the command's own doings; devices, scenarios and checks write themselves (the library's feature
+//! `serde`). Names stay as they are; new ones may come.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use serde::Serialize;
-use wattle::{Device, DeviceKind, Expectation, Missing, Scenario, Sizes, Work};
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+use wattle::{Device, Missing, Properties};
 
-use crate::attempt::{Attempt, Status};
+use crate::attempt::{Attempt, FirstError};
 use crate::exit::{Exit, Input};
 
 #[derive(Serialize)]
@@ -31,188 +32,68 @@ pub struct Refused<'a> {
     pub error: &'a Input,
 }
 
-/// The devices there are.
+/// The devices there are, and those that are not.
 #[derive(Serialize)]
 pub struct Devices<'a> {
-    pub devices: Vec<DeviceReport<'a>>,
-    pub missing: Vec<MissingReport<'a>>,
+    pub devices: Vec<&'a Properties>,
+    pub missing: &'a [Missing],
 }
 
 impl<'a> Devices<'a> {
-    /// What there is, and what is not.
     pub fn new(devices: &'a [Device], missing: &'a [Missing]) -> Devices<'a> {
-        let missing = missing.iter().map(|missing| MissingReport { name: missing.name, reason: &missing.reason });
-        Devices { devices: devices.iter().map(DeviceReport::new).collect(), missing: missing.collect() }
-    }
-}
-
-/// A device.
-#[derive(Serialize)]
-pub struct DeviceReport<'a> {
-    pub name: &'a str,
-    pub description: &'a str,
-    pub kind: &'static str,
-    pub workers: u32,
-    pub memory_bytes: u64,
-    pub warp_width: u32,
-    pub max_threads_per_block: u32,
-    pub max_shared_bytes: u64,
-    pub max_cooperative_blocks: u32,
-    pub concurrent_queues: u32,
-    pub sync_domains: u32,
-    pub scopes: Vec<String>,
-}
-
-impl<'a> DeviceReport<'a> {
-    fn new(device: &'a Device) -> DeviceReport<'a> {
-        let properties = device.properties();
-        DeviceReport {
-            name: device.name(),
-            description: &properties.description,
-            kind: match properties.kind {
-                DeviceKind::Checker => "checker",
-                DeviceKind::Host => "host",
-                DeviceKind::Simulated => "simulated",
-                DeviceKind::Gpu => "gpu",
-                DeviceKind::Software => "software",
-            },
-            workers: properties.workers,
-            memory_bytes: properties.memory,
-            warp_width: properties.warp_width,
-            max_threads_per_block: properties.max_threads_per_block,
-            max_shared_bytes: properties.max_shared_memory,
-            max_cooperative_blocks: properties.max_cooperative_blocks,
-            concurrent_queues: properties.concurrent_queues,
-            sync_domains: properties.sync_domains,
-            scopes: properties.scopes.iter().map(ToString::to_string).collect(),
-        }
-    }
-}
-
-/// A device that is not there.
-#[derive(Serialize)]
-pub struct MissingReport<'a> {
-    pub name: &'a str,
-    pub reason: &'a str,
-}
-
-/// A scenario.
-#[derive(Serialize)]
-pub struct ScenarioReport<'a> {
-    pub name: &'a str,
-    pub summary: &'a str,
-    pub expectation: &'static str,
-    pub sizes: Option<SizesReport>,
-    pub documentation: &'a str,
-}
-
-/// The sizes of its work.
-#[derive(Serialize)]
-pub struct SizesReport {
-    pub full: usize,
-    pub small: usize,
-    pub proof: usize,
-}
-
-impl<'a> ScenarioReport<'a> {
-    /// All that is known of it.
-    pub fn new(scenario: &'a Scenario) -> ScenarioReport<'a> {
-        let sizes = match scenario.work {
-            Work::Fixed(_) => None,
-            Work::Sized(_, Sizes { full, small, proof }) => Some(SizesReport { full, small, proof }),
-        };
-        ScenarioReport {
-            name: scenario.name,
-            summary: scenario.summary,
-            expectation: expectation(scenario),
-            sizes,
-            documentation: scenario.documentation,
-        }
-    }
-}
-
-fn expectation(scenario: &Scenario) -> &'static str {
-    match scenario.expectation {
-        Expectation::Holds => "holds",
-        Expectation::Refuted => "refuted",
+        Devices { devices: devices.iter().map(Device::properties).collect(), missing }
     }
 }
 
 /// What came of a scenario on a device.
-#[derive(Serialize)]
-pub struct AttemptReport<'a> {
-    pub scenario: &'a str,
-    pub device: &'a str,
-    pub expectation: &'static str,
-    pub status: Status,
-    pub as_expected: bool,
-    pub interrupted: bool,
-    pub size: Option<usize>,
-    pub runs: usize,
-    pub runs_refused: u64,
-    pub seconds: Option<SecondsReport>,
-    pub did: &'a str,
-    pub checks: &'a [String],
-    pub outcomes: &'a BTreeMap<String, u64>,
-    pub error: Option<ErrorReport<'a>>,
-}
-
-/// How long the runs took.
-#[derive(Serialize)]
-pub struct SecondsReport {
-    pub total: f64,
-    pub min: f64,
-    pub median: f64,
-    pub max: f64,
+impl Serialize for Attempt<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut attempt = serializer.serialize_struct("Attempt", 14)?;
+        attempt.serialize_field("scenario", self.scenario.name)?;
+        attempt.serialize_field("device", self.device.name())?;
+        attempt.serialize_field("expectation", &self.scenario.expectation)?;
+        attempt.serialize_field("status", &self.status)?;
+        attempt.serialize_field("as_expected", &self.as_expected())?;
+        attempt.serialize_field("interrupted", &self.stopped.is_some())?;
+        attempt.serialize_field("size", &self.size)?;
+        attempt.serialize_field("runs", &self.times.len())?;
+        attempt.serialize_field("runs_refused", &self.refused)?;
+        attempt.serialize_field("seconds", &Spread::of(&self.times))?;
+        attempt.serialize_field("did", &self.summary.did)?;
+        attempt.serialize_field("checks", &self.summary.checks)?;
+        attempt.serialize_field("outcomes", &self.summary.outcomes)?;
+        attempt.serialize_field("error", &self.error)?;
+        attempt.end()
+    }
 }
 
 /// The first error there was.
-#[derive(Serialize)]
-pub struct ErrorReport<'a> {
-    pub kind: &'static str,
-    pub message: String,
-    pub run: u64,
-    pub device: &'a str,
-}
-
-impl<'a> AttemptReport<'a> {
-    /// All that is known of it.
-    pub fn new(attempt: &'a Attempt<'_>) -> AttemptReport<'a> {
-        AttemptReport {
-            scenario: attempt.scenario.name,
-            device: attempt.device.name(),
-            expectation: expectation(attempt.scenario),
-            status: attempt.status,
-            as_expected: attempt.as_expected(),
-            interrupted: attempt.stopped.is_some(),
-            size: attempt.size,
-            runs: attempt.times.len(),
-            runs_refused: attempt.refused,
-            seconds: Spread::of(&attempt.times).map(|spread| SecondsReport {
-                total: spread.total.as_secs_f64(),
-                min: spread.min.as_secs_f64(),
-                median: spread.median.as_secs_f64(),
-                max: spread.max.as_secs_f64(),
-            }),
-            did: &attempt.summary.did,
-            checks: &attempt.summary.checks,
-            outcomes: &attempt.summary.outcomes,
-            error: attempt.error.as_ref().map(|first| ErrorReport {
-                kind: first.kind(),
-                message: first.text(),
-                run: first.run,
-                device: &first.device,
-            }),
-        }
+impl Serialize for FirstError {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut error = serializer.serialize_struct("FirstError", 4)?;
+        error.serialize_field("kind", self.error.kind().name())?;
+        error.serialize_field("message", &self.text())?;
+        error.serialize_field("run", &self.run)?;
+        error.serialize_field("device", &self.device)?;
+        error.end()
     }
 }
 
 /// How durations are spread.
+#[derive(Serialize)]
 pub struct Spread {
+    #[serde(serialize_with = "seconds")]
     pub total: Duration,
+    #[serde(serialize_with = "seconds")]
     pub min: Duration,
+    #[serde(serialize_with = "seconds")]
     pub median: Duration,
+    #[serde(serialize_with = "seconds")]
     pub max: Duration,
+}
+
+fn seconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(duration.as_secs_f64())
 }
 
 impl Spread {

@@ -9,7 +9,7 @@ use crate::choice;
 use crate::exit::{Exit, Input, Stop};
 use crate::limits::{Limits, Reached};
 use crate::progress::Progress;
-use crate::report::{AttemptReport, Spread};
+use crate::report::Spread;
 use crate::session::Session;
 use crate::shape::Wish;
 use crate::text::{self, Tone};
@@ -22,7 +22,7 @@ struct Report<'a> {
     interrupted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<String>,
-    attempts: Vec<AttemptReport<'a>>,
+    attempts: &'a [Attempt<'a>],
     #[serde(skip_serializing_if = "Option::is_none")]
     shape: Option<ShapeReport>,
 }
@@ -68,7 +68,7 @@ pub fn run(session: &mut Session, args: &RunArgs) -> Result<Exit, Stop> {
         let report = Report {
             interrupted: stopped.is_some(),
             stopped: stopped.map(|reached| reached.to_string()),
-            attempts: attempts.iter().map(AttemptReport::new).collect(),
+            attempts: &attempts,
             shape: wish.is_some().then_some(shape),
         };
         session.report("run", exit, &report)?;

@@ -12,7 +12,7 @@ use crate::devices;
 use crate::exit::{Exit, Input, Stop};
 use crate::limits::Reached;
 use crate::progress::Progress;
-use crate::report::{self, AttemptReport};
+use crate::report;
 use crate::run;
 use crate::session::Session;
 use crate::text::{self, Tone};
@@ -26,7 +26,7 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<String>,
     seconds: f64,
-    attempts: Vec<AttemptReport<'a>>,
+    attempts: &'a [Attempt<'a>],
     #[serde(flatten)]
     devices: report::Devices<'a>,
 }
@@ -50,7 +50,7 @@ pub fn tour(session: &mut Session, args: &TourArgs) -> Result<Exit, Stop> {
             interrupted: stopped.is_some(),
             stopped: stopped.map(|reached| reached.to_string()),
             seconds: seconds.as_secs_f64(),
-            attempts: attempts.iter().map(AttemptReport::new).collect(),
+            attempts: &attempts,
             devices: report::Devices::new(&devices, &missing),
         };
         session.report("tour", exit, &report)?;
@@ -68,7 +68,11 @@ fn greet(session: &mut Session, devices: &[Device]) -> Result<(), Stop> {
     let names: Vec<_> = devices.iter().map(Device::name).collect();
     let scenarios = text::plural(session.scenarios.len() as u64, "scenario");
     let line = format!("{scenarios} on {}: {}", text::plural(devices.len() as u64, "device"), names.join(", "));
-    Ok(session.line(line)?)
+    session.line(line)?;
+    if session.scenarios.is_empty() {
+        session.line(choice::NO_SCENARIOS)?;
+    }
+    Ok(())
 }
 
 fn attempts<'s>(session: &mut Session<'s>, devices: &[Device]) -> Result<Vec<Attempt<'s>>, Stop> {

@@ -209,6 +209,10 @@ fn emits_what_a_refuted_scenario_launches() {
 #[test]
 fn no_scenarios_at_all() {
     assert_eq!(text(&[], &["tour"]).0, Exit::Holds);
-    assert_eq!(text(&[], &["list"]).0, Exit::Holds);
+    for command in ["list", "tour"] {
+        let (exit, out) = text(&[], &[command]);
+        assert_eq!(exit, Exit::Holds);
+        assert!(out.contains("#[scenario]") && out.contains("use my_library as _;"), "what to do is said: {out}");
+    }
     assert_eq!(text(&[], &["run", "any"]).0, Exit::Unanswered);
 }

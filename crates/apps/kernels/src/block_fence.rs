@@ -1,45 +1,40 @@
 #![doc = include_str!("block_fence.md")]
 
 use wattle::prelude::*;
-use wattle::{Expectation, Sizes, Work};
 
 use crate::weak::unseen;
 
-/// `block-fence`.
-pub const BLOCK_FENCE: Scenario = Scenario {
-    name: "block-fence",
-    summary: "two words in block shared memory, ordered by fences of block scope",
-    documentation: include_str!("block_fence.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(block_fence::<true, true>, SIZES),
-};
+const PAGE: &str = include_str!("block_fence.md");
 
-/// `block-fence-textbook`.
-pub const TEXTBOOK: Scenario = Scenario {
-    name: "block-fence-textbook",
-    summary: "as block-fence, with the plain accesses of the textbooks: a data race",
-    documentation: include_str!("block_fence.md"),
-    expectation: Expectation::Refuted,
-    work: Work::Sized(textbook, SIZES),
-};
+/// Two words in block shared memory, ordered by fences of block scope.
+#[scenario(name = "block-fence", sizes = SIZES, documentation = PAGE)]
+fn block_fence(device: &Device, rounds: usize) -> Result<Summary> {
+    rounds_of::<true, true>(device, rounds)
+}
 
-/// `block-fence-broken-no-release`.
-pub const BROKEN_NO_RELEASE: Scenario = Scenario {
-    name: "block-fence-broken-no-release",
-    summary: "as block-fence, without the writer's fence",
-    documentation: include_str!("block_fence.md"),
-    expectation: Expectation::Refuted,
-    work: Work::Sized(block_fence::<false, true>, SIZES),
-};
+/// As block-fence, with the plain accesses of the textbooks: a data race.
+#[scenario(name = "block-fence-textbook", expect = refuted, sizes = SIZES, documentation = PAGE)]
+pub fn textbook(device: &Device, rounds: usize) -> Result<Summary> {
+    let queue = device.queue()?;
+    let firsts = device.alloc(rounds * THREADS)?;
+    let seconds = device.alloc(rounds * THREADS)?;
+    queue.launch(FrameSpec::new(1, THREADS), write_and_read_plain(rounds as u32, &firsts, &seconds))?;
+    let mut summary = Summary::new(format!("{rounds} rounds; this device does not notice the race"));
+    observe(&mut summary, &firsts.read(&queue)?, &seconds.read(&queue)?);
+    Ok(summary)
+}
 
-/// `block-fence-broken-no-acquire`.
-pub const BROKEN_NO_ACQUIRE: Scenario = Scenario {
-    name: "block-fence-broken-no-acquire",
-    summary: "as block-fence, without the readers' fence",
-    documentation: include_str!("block_fence.md"),
-    expectation: Expectation::Refuted,
-    work: Work::Sized(block_fence::<true, false>, SIZES),
-};
+/// As block-fence, without the writer's fence.
+#[scenario(name = "block-fence-broken-no-release", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_no_release(device: &Device, rounds: usize) -> Result<Summary> {
+    rounds_of::<false, true>(device, rounds)
+}
+
+/// As block-fence, without the readers' fence.
+#[scenario(name = "block-fence-broken-no-acquire", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_no_acquire(device: &Device, rounds: usize) -> Result<Summary> {
+    rounds_of::<true, false>(device, rounds)
+}
 
 const SIZES: Sizes = Sizes { full: 10_000, small: 100, proof: 1 };
 
@@ -113,7 +108,7 @@ pub fn write_and_read_plain(acc: &Acc, rounds: u32, firsts: Shared<i32>, seconds
 const THREADS: usize = 2;
 
 /// Runs `rounds` rounds; with both fences (first, second) is never (1, 20).
-pub fn block_fence<const RELEASE: bool, const ACQUIRE: bool>(device: &Device, rounds: usize) -> Result<Summary> {
+pub fn rounds_of<const RELEASE: bool, const ACQUIRE: bool>(device: &Device, rounds: usize) -> Result<Summary> {
     let queue = device.queue()?;
     let firsts = device.alloc(rounds * THREADS)?;
     let seconds = device.alloc(rounds * THREADS)?;
@@ -123,17 +118,6 @@ pub fn block_fence<const RELEASE: bool, const ACQUIRE: bool>(device: &Device, ro
     let wrong = observe(&mut summary, &firsts.read(&queue)?, &seconds.read(&queue)?);
     summary.check(wrong == 0, "no thread reads (1, 20)", || format!("{wrong} did"))?;
     if RELEASE && ACQUIRE { Ok(summary) } else { unseen(device, summary) }
-}
-
-/// Runs `rounds` rounds, and says what was seen.
-pub fn textbook(device: &Device, rounds: usize) -> Result<Summary> {
-    let queue = device.queue()?;
-    let firsts = device.alloc(rounds * THREADS)?;
-    let seconds = device.alloc(rounds * THREADS)?;
-    queue.launch(FrameSpec::new(1, THREADS), write_and_read_plain(rounds as u32, &firsts, &seconds))?;
-    let mut summary = Summary::new(format!("{rounds} rounds; this device does not notice the race"));
-    observe(&mut summary, &firsts.read(&queue)?, &seconds.read(&queue)?);
-    Ok(summary)
 }
 
 /// Counts the pairs; gives how often the second write was seen without the first.

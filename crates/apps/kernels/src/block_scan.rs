@@ -1,18 +1,27 @@
 #![doc = include_str!("block_scan.md")]
 
 use wattle::prelude::*;
-use wattle::{Expectation, Sizes, Work};
 
 use crate::data::integers;
 
-/// `block-scan`.
-pub const BLOCK_SCAN: Scenario = Scenario {
-    name: "block-scan",
-    summary: "running sums within each frame, in shared memory, with a barrier between the steps",
-    documentation: include_str!("block_scan.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(block_scan, Sizes { full: 1 << 20, small: 1 << 11, proof: 4 }),
-};
+/// Running sums within each frame, in shared memory, with a barrier between the steps.
+#[scenario(
+    name = "block-scan",
+    sizes = Sizes { full: 1 << 20, small: 1 << 11, proof: 4 },
+    documentation = include_str!("block_scan.md"),
+)]
+pub fn block_scan(device: &Device, n: usize) -> Result<Summary> {
+    let extent = match n {
+        0..=4 => 2,
+        5..=4096 => 64,
+        _ => MAX_EXTENT,
+    };
+    let values = integers(n);
+    let found = scan(device, &values, extent)?;
+    let mut summary = Summary::new(format!("{n} u32 in frames of {extent}"));
+    summary.check(found == reference(&values, extent), "each is the sum up to there", || "some are not".into())?;
+    Ok(summary)
+}
 
 /// The most elements of a frame.
 pub const MAX_EXTENT: usize = 256;
@@ -73,18 +82,4 @@ pub fn reference(values: &[u32], extent: usize) -> Vec<u32> {
             .collect()
     };
     values.chunks(extent).flat_map(running).collect()
-}
-
-/// Scans `n` integers.
-pub fn block_scan(device: &Device, n: usize) -> Result<Summary> {
-    let extent = match n {
-        0..=4 => 2,
-        5..=4096 => 64,
-        _ => MAX_EXTENT,
-    };
-    let values = integers(n);
-    let found = scan(device, &values, extent)?;
-    let mut summary = Summary::new(format!("{n} u32 in frames of {extent}"));
-    summary.check(found == reference(&values, extent), "each is the sum up to there", || "some are not".into())?;
-    Ok(summary)
 }

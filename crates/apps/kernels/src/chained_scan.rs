@@ -1,61 +1,61 @@
 #![doc = include_str!("chained_scan.md")]
 
+use wattle::DeviceKind;
 use wattle::prelude::*;
-use wattle::{DeviceKind, Expectation, Sizes, Work};
 
 use crate::block_scan::reference;
 use crate::data::integers;
 use crate::reduce::in_lock_step;
 
-/// `chained-scan`.
-pub const CHAINED_SCAN: Scenario = Scenario {
-    name: "chained-scan",
-    summary: "running sums of everything in one pass: each block looks back at those before it",
-    documentation: include_str!("chained_scan.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(chained_scan, Sizes { full: 1 << 21, small: 1 << 12, proof: 3 }),
-};
+const PAGE: &str = include_str!("chained_scan.md");
 
-/// `chained`.
-pub const CHAINED: Scenario = Scenario {
-    name: "chained",
-    summary: "each block waits for the block before it, adds its number to the sum, and hands it on",
-    documentation: include_str!("chained_scan.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(chained, CHAIN),
-};
-
-const fn broken(name: &'static str, summary: &'static str, work: fn(&Device, usize) -> Result<Summary>) -> Scenario {
-    let documentation = include_str!("chained_scan.md");
-    Scenario { name, summary, documentation, expectation: Expectation::Refuted, work: Work::Sized(work, CHAIN) }
+/// Running sums of everything in one pass: each block looks back at those before it.
+#[scenario(name = "chained-scan", sizes = Sizes { full: 1 << 21, small: 1 << 12, proof: 3 }, documentation = PAGE)]
+pub fn chained_scan(device: &Device, n: usize) -> Result<Summary> {
+    let values = integers(n);
+    let found = match n {
+        0..=16 => scan::<1>(device, &values)?,
+        17..=65536 => scan::<128>(device, &values)?,
+        _ if device.properties().max_shared_memory < FOR_LARGE => scan::<MEDIUM>(device, &values)?,
+        _ => scan::<LARGE>(device, &values)?,
+    };
+    let mut summary = Summary::new(format!("{n} u32 in one pass"));
+    summary.check(found == reference(&values, n), "each is the sum of all up to there", || "some are not".into())?;
+    Ok(summary)
 }
 
-/// `chained-broken-no-acquire`.
-pub const BROKEN_NO_ACQUIRE: Scenario = broken(
-    "chained-broken-no-acquire",
-    "as chained, with a relaxed load of what the block before told",
-    |device, n| {
-        observed(device, n, |queue, spec, status, prefixes| queue.launch(spec, hand_on_no_acquire(status, prefixes)))
-    },
-);
+/// Each block waits for the block before it, adds its number to the sum, and hands it on.
+#[scenario(name = "chained", sizes = CHAIN, documentation = PAGE)]
+pub fn chained(device: &Device, n: usize) -> Result<Summary> {
+    let wrong = wrong(device, n, |queue, spec, status, prefixes| queue.launch(spec, hand_on(status, prefixes)))?;
+    let mut summary = Summary::new(format!("a sum handed on through {n} blocks"));
+    summary.check(wrong == 0, "each is the sum of all up to there", || format!("{wrong} of {n} are not"))?;
+    Ok(summary)
+}
 
-/// `chained-broken-no-release`.
-pub const BROKEN_NO_RELEASE: Scenario =
-    broken("chained-broken-no-release", "as chained, with a relaxed store of what the block tells", |device, n| {
-        observed(device, n, |queue, spec, status, prefixes| queue.launch(spec, hand_on_no_release(status, prefixes)))
-    });
+/// As chained, with a relaxed load of what the block before told.
+#[scenario(name = "chained-broken-no-acquire", expect = refuted, sizes = CHAIN, documentation = PAGE)]
+fn broken_no_acquire(device: &Device, n: usize) -> Result<Summary> {
+    observed(device, n, |queue, spec, status, prefixes| queue.launch(spec, hand_on_no_acquire(status, prefixes)))
+}
 
-/// `chained-broken-block-scope`.
-pub const BROKEN_BLOCK_SCOPE: Scenario =
-    broken("chained-broken-block-scope", "as chained, with status words of block scope between blocks", |device, n| {
-        observed(device, n, |queue, spec, status, prefixes| queue.launch(spec, hand_on_block_scope(status, prefixes)))
-    });
+/// As chained, with a relaxed store of what the block tells.
+#[scenario(name = "chained-broken-no-release", expect = refuted, sizes = CHAIN, documentation = PAGE)]
+fn broken_no_release(device: &Device, n: usize) -> Result<Summary> {
+    observed(device, n, |queue, spec, status, prefixes| queue.launch(spec, hand_on_no_release(status, prefixes)))
+}
 
-/// `chained-broken-plain-status`.
-pub const BROKEN_PLAIN_STATUS: Scenario =
-    broken("chained-broken-plain-status", "as chained, with status words that are not atomic", |device, n| {
-        observed(device, n, |queue, spec, status, prefixes| queue.launch(spec, hand_on_plain_status(status, prefixes)))
-    });
+/// As chained, with status words of block scope between blocks.
+#[scenario(name = "chained-broken-block-scope", expect = refuted, sizes = CHAIN, documentation = PAGE)]
+fn broken_block_scope(device: &Device, n: usize) -> Result<Summary> {
+    observed(device, n, |queue, spec, status, prefixes| queue.launch(spec, hand_on_block_scope(status, prefixes)))
+}
+
+/// As chained, with status words that are not atomic.
+#[scenario(name = "chained-broken-plain-status", expect = refuted, sizes = CHAIN, documentation = PAGE)]
+fn broken_plain_status(device: &Device, n: usize) -> Result<Summary> {
+    observed(device, n, |queue, spec, status, prefixes| queue.launch(spec, hand_on_plain_status(status, prefixes)))
+}
 
 /// How many blocks a chain has.
 const CHAIN: Sizes = Sizes { full: 1000, small: 100, proof: 3 };
@@ -368,28 +368,6 @@ pub fn scan<const TILE: usize>(device: &Device, values: &[u32]) -> Result<Vec<u3
     let input = device.from_slice(values)?;
     scan.launch(&queue, &input)?;
     scan.sums().read(&queue)
-}
-
-/// Scans `n` integers.
-pub fn chained_scan(device: &Device, n: usize) -> Result<Summary> {
-    let values = integers(n);
-    let found = match n {
-        0..=16 => scan::<1>(device, &values)?,
-        17..=65536 => scan::<128>(device, &values)?,
-        _ if device.properties().max_shared_memory < FOR_LARGE => scan::<MEDIUM>(device, &values)?,
-        _ => scan::<LARGE>(device, &values)?,
-    };
-    let mut summary = Summary::new(format!("{n} u32 in one pass"));
-    summary.check(found == reference(&values, n), "each is the sum of all up to there", || "some are not".into())?;
-    Ok(summary)
-}
-
-/// Hands a sum on through `n` blocks.
-pub fn chained(device: &Device, n: usize) -> Result<Summary> {
-    let wrong = wrong(device, n, |queue, spec, status, prefixes| queue.launch(spec, hand_on(status, prefixes)))?;
-    let mut summary = Summary::new(format!("a sum handed on through {n} blocks"));
-    summary.check(wrong == 0, "each is the sum of all up to there", || format!("{wrong} of {n} are not"))?;
-    Ok(summary)
 }
 
 /// `launch` is given a shape, the blocks' status words and their sums; this gives how many of those are wrong.

@@ -1,69 +1,38 @@
 #![doc = include_str!("cumulativity.md")]
 
 use wattle::prelude::*;
-use wattle::{Expectation, Sizes, Work};
 
-/// `cumulativity`.
-pub const RELEASE_ACQUIRE: Scenario = Scenario {
-    name: "cumulativity",
-    summary: "a write passed on from block to block at device scope, then to the host at system scope",
-    documentation: include_str!("cumulativity.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(cumulativity::<false>, SIZES),
-};
+const PAGE: &str = include_str!("cumulativity.md");
 
-/// `cumulativity-seq-cst`.
-pub const SEQ_CST: Scenario = Scenario {
-    name: "cumulativity-seq-cst",
-    summary: "as cumulativity, with SeqCst where release and acquire would do",
-    documentation: include_str!("cumulativity.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(cumulativity::<true>, SIZES),
-};
+/// A write passed on from block to block at device scope, then to the host at system scope.
+#[scenario(name = "cumulativity", sizes = SIZES, documentation = PAGE)]
+fn cumulativity(device: &Device, rounds: usize) -> Result<Summary> {
+    hand_on_rounds::<false>(device, rounds)
+}
 
-/// `cumulativity-broken-device-scope`.
-pub const BROKEN_DEVICE_SCOPE: Scenario = Scenario {
-    name: "cumulativity-broken-device-scope",
-    summary: "as cumulativity, with b at device scope, which the host is not in",
-    documentation: include_str!("cumulativity.md"),
-    expectation: Expectation::Refuted,
-    work: Work::Sized(
-        |device, rounds| {
-            observed(device, rounds, |queue, [x, a, b, seen]| {
-                let kernel = hand_on_device_scope(x, a, b);
-                queue.launch_with_host(
-                    LaunchOptions::new(),
-                    ThreadSpec::new(2, 1),
-                    kernel,
-                    receive::<false>(x, b, seen),
-                )
-            })
-        },
-        SIZES,
-    ),
-};
+/// As cumulativity, with SeqCst where release and acquire would do.
+#[scenario(name = "cumulativity-seq-cst", sizes = SIZES, documentation = PAGE)]
+fn seq_cst(device: &Device, rounds: usize) -> Result<Summary> {
+    hand_on_rounds::<true>(device, rounds)
+}
 
-/// `cumulativity-broken-relaxed`.
-pub const BROKEN_RELAXED: Scenario = Scenario {
-    name: "cumulativity-broken-relaxed",
-    summary: "as cumulativity, with relaxed accesses by block 1: the chain breaks in the middle",
-    documentation: include_str!("cumulativity.md"),
-    expectation: Expectation::Refuted,
-    work: Work::Sized(
-        |device, rounds| {
-            observed(device, rounds, |queue, [x, a, b, seen]| {
-                let kernel = hand_on_relaxed(x, a, b);
-                queue.launch_with_host(
-                    LaunchOptions::new(),
-                    ThreadSpec::new(2, 1),
-                    kernel,
-                    receive::<false>(x, b, seen),
-                )
-            })
-        },
-        SIZES,
-    ),
-};
+/// As cumulativity, with b at device scope, which the host is not in.
+#[scenario(name = "cumulativity-broken-device-scope", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_device_scope(device: &Device, rounds: usize) -> Result<Summary> {
+    observed(device, rounds, |queue, [x, a, b, seen]| {
+        let kernel = hand_on_device_scope(x, a, b);
+        queue.launch_with_host(LaunchOptions::new(), ThreadSpec::new(2, 1), kernel, receive::<false>(x, b, seen))
+    })
+}
+
+/// As cumulativity, with relaxed accesses by block 1: the chain breaks in the middle.
+#[scenario(name = "cumulativity-broken-relaxed", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_relaxed(device: &Device, rounds: usize) -> Result<Summary> {
+    observed(device, rounds, |queue, [x, a, b, seen]| {
+        let kernel = hand_on_relaxed(x, a, b);
+        queue.launch_with_host(LaunchOptions::new(), ThreadSpec::new(2, 1), kernel, receive::<false>(x, b, seen))
+    })
+}
 
 const SIZES: Sizes = Sizes { full: 5_000, small: 100, proof: 1 };
 
@@ -130,7 +99,7 @@ pub fn receive<const SEQ_CST: bool>(acc: &Acc, x: Shared<u32>, b: Atomic<u32>, s
 }
 
 /// Hands on `rounds` values, to the host.
-pub fn cumulativity<const SEQ_CST: bool>(device: &Device, rounds: usize) -> Result<Summary> {
+pub fn hand_on_rounds<const SEQ_CST: bool>(device: &Device, rounds: usize) -> Result<Summary> {
     let (mut summary, stale) = run(device, rounds, |queue, [x, a, b, seen]| {
         let (kernel, host) = (hand_on::<SEQ_CST>(x, a, b), receive::<SEQ_CST>(x, b, seen));
         queue.launch_with_host(LaunchOptions::new(), ThreadSpec::new(2, 1), kernel, host)

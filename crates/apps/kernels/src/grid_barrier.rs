@@ -1,68 +1,58 @@
 #![doc = include_str!("grid_barrier.md")]
 
 use wattle::prelude::*;
-use wattle::{Expectation, Sizes, Work};
 
 use crate::data::integers;
 
-/// `grid-barrier`.
-pub const GRID_BARRIER: Scenario = Scenario {
-    name: "grid-barrier",
-    summary: "a barrier across all blocks, from a counter and fences, in a cooperative launch",
-    documentation: include_str!("grid_barrier.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(grid_barrier, SIZES),
-};
+const PAGE: &str = include_str!("grid_barrier.md");
 
-const fn broken(name: &'static str, summary: &'static str, work: fn(&Device, usize) -> Result<Summary>) -> Scenario {
-    let documentation = include_str!("grid_barrier.md");
-    Scenario { name, summary, documentation, expectation: Expectation::Refuted, work: Work::Sized(work, SIZES) }
+/// A barrier across all blocks, from a counter and fences, in a cooperative launch.
+#[scenario(name = "grid-barrier", sizes = SIZES, documentation = PAGE)]
+pub fn grid_barrier(device: &Device, rounds: usize) -> Result<Summary> {
+    let (n, wrong) = wrong(device, rounds, 1, |queue, spec, rounds, arrived, cells| {
+        queue.launch_with(LaunchOptions::new().cooperative(), spec, shift_and_count(rounds, arrived, cells))
+    })?;
+    let mut summary =
+        Summary::new(format!("{rounds} rounds of {n} cells, with a barrier across the grid between each two"));
+    summary.check(wrong == 0, "each round reads all of the round before", || format!("{wrong} of {n} are wrong"))?;
+    Ok(summary)
 }
 
-/// `grid-barrier-broken-no-release`.
-pub const BROKEN_NO_RELEASE: Scenario = broken(
-    "grid-barrier-broken-no-release",
-    "as grid-barrier, without the fence before the counter",
-    |device, rounds| {
-        observed(device, rounds, 1, |queue, spec, rounds, arrived, cells| {
-            let kernel = shift_and_count_one_fence::<false, true>(rounds, arrived, cells);
-            queue.launch_with(LaunchOptions::new().cooperative(), spec, kernel)
-        })
-    },
-);
+/// As grid-barrier, without the fence before the counter.
+#[scenario(name = "grid-barrier-broken-no-release", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_no_release(device: &Device, rounds: usize) -> Result<Summary> {
+    observed(device, rounds, 1, |queue, spec, rounds, arrived, cells| {
+        let kernel = shift_and_count_one_fence::<false, true>(rounds, arrived, cells);
+        queue.launch_with(LaunchOptions::new().cooperative(), spec, kernel)
+    })
+}
 
-/// `grid-barrier-broken-no-acquire`.
-pub const BROKEN_NO_ACQUIRE: Scenario =
-    broken("grid-barrier-broken-no-acquire", "as grid-barrier, without the fence after the wait", |device, rounds| {
-        observed(device, rounds, 1, |queue, spec, rounds, arrived, cells| {
-            let kernel = shift_and_count_one_fence::<true, false>(rounds, arrived, cells);
-            queue.launch_with(LaunchOptions::new().cooperative(), spec, kernel)
-        })
-    });
+/// As grid-barrier, without the fence after the wait.
+#[scenario(name = "grid-barrier-broken-no-acquire", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_no_acquire(device: &Device, rounds: usize) -> Result<Summary> {
+    observed(device, rounds, 1, |queue, spec, rounds, arrived, cells| {
+        let kernel = shift_and_count_one_fence::<true, false>(rounds, arrived, cells);
+        queue.launch_with(LaunchOptions::new().cooperative(), spec, kernel)
+    })
+}
 
-/// `grid-barrier-broken-block-scope`.
-pub const BROKEN_BLOCK_SCOPE: Scenario = broken(
-    "grid-barrier-broken-block-scope",
-    "as grid-barrier, with fences of block scope between blocks",
-    |device, rounds| {
-        observed(device, rounds, 1, |queue, spec, rounds, arrived, cells| {
-            let kernel = shift_and_count_block_scope(rounds, arrived, cells);
-            queue.launch_with(LaunchOptions::new().cooperative(), spec, kernel)
-        })
-    },
-);
+/// As grid-barrier, with fences of block scope between blocks.
+#[scenario(name = "grid-barrier-broken-block-scope", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_block_scope(device: &Device, rounds: usize) -> Result<Summary> {
+    observed(device, rounds, 1, |queue, spec, rounds, arrived, cells| {
+        let kernel = shift_and_count_block_scope(rounds, arrived, cells);
+        queue.launch_with(LaunchOptions::new().cooperative(), spec, kernel)
+    })
+}
 
-/// `grid-barrier-broken-no-barrier`.
-pub const BROKEN_NO_BARRIER: Scenario = broken(
-    "grid-barrier-broken-no-barrier",
-    "as grid-barrier, with fences where the blocks' own barriers belong",
-    |device, rounds| {
-        observed(device, rounds, 2, |queue, spec, rounds, arrived, cells| {
-            let kernel = shift_and_count_no_barrier(rounds, arrived, cells);
-            queue.launch_with(LaunchOptions::new().cooperative(), spec, kernel)
-        })
-    },
-);
+/// As grid-barrier, with fences where the blocks' own barriers belong.
+#[scenario(name = "grid-barrier-broken-no-barrier", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_no_barrier(device: &Device, rounds: usize) -> Result<Summary> {
+    observed(device, rounds, 2, |queue, spec, rounds, arrived, cells| {
+        let kernel = shift_and_count_no_barrier(rounds, arrived, cells);
+        queue.launch_with(LaunchOptions::new().cooperative(), spec, kernel)
+    })
+}
 
 const SIZES: Sizes = Sizes { full: 500, small: 20, proof: 2 };
 
@@ -179,17 +169,6 @@ pub fn shift_and_count_no_barrier(acc: &Acc, rounds: u32, arrived: Atomic<u32>, 
         }
         shift(acc, round, cells);
     }
-}
-
-/// Shifts through `rounds` generations.
-pub fn grid_barrier(device: &Device, rounds: usize) -> Result<Summary> {
-    let (n, wrong) = wrong(device, rounds, 1, |queue, spec, rounds, arrived, cells| {
-        queue.launch_with(LaunchOptions::new().cooperative(), spec, shift_and_count(rounds, arrived, cells))
-    })?;
-    let mut summary =
-        Summary::new(format!("{rounds} rounds of {n} cells, with a barrier across the grid between each two"));
-    summary.check(wrong == 0, "each round reads all of the round before", || format!("{wrong} of {n} are wrong"))?;
-    Ok(summary)
 }
 
 /// `launch` is given a shape, the rounds, the counter and the cells; this gives how many cells there are, and how many

@@ -1,18 +1,28 @@
 #![doc = include_str!("histogram.md")]
 
 use wattle::prelude::*;
-use wattle::{Expectation, Sizes, Work};
 
 use crate::data::noise;
 
-/// `histogram`.
-pub const HISTOGRAM: Scenario = Scenario {
-    name: "histogram",
-    summary: "counts of bytes: atomics in block shared memory, then one addition per block and bin",
-    documentation: include_str!("histogram.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(histogram, Sizes { full: 1 << 22, small: 1 << 12, proof: 4 }),
-};
+/// Counts of bytes: atomics in block shared memory, then one addition per block and bin.
+///
+/// Small bytes come more often than large ones. Few of them are bits, two for each block.
+#[scenario(
+    name = "histogram",
+    sizes = Sizes { full: 1 << 22, small: 1 << 12, proof: 4 },
+    documentation = include_str!("histogram.md"),
+)]
+pub fn histogram(device: &Device, n: usize) -> Result<Summary> {
+    let bins = if n < 16 { 2 } else { BINS };
+    let values: Vec<_> = (0..n).map(|i| (noise(i) as usize & noise(i + n) as usize & (bins - 1)) as u8).collect();
+    let found = match bins {
+        2 => count_in::<2>(device, &values, FrameSpec::cover(n, 2))?,
+        _ => count(device, &values)?,
+    };
+    let mut summary = Summary::new(format!("{n} bytes in {bins} bins"));
+    summary.check(found == reference(&values)[..bins], "each count is right", || "some are not".into())?;
+    Ok(summary)
+}
 
 /// How many bins there are: one for each byte.
 pub const BINS: usize = 256;
@@ -59,17 +69,4 @@ pub fn reference(values: &[u8]) -> Vec<u32> {
         counts[usize::from(value)] += 1;
     }
     counts
-}
-
-/// Counts `n` bytes, small ones more often than large ones. Few of them are bits, two for each block.
-pub fn histogram(device: &Device, n: usize) -> Result<Summary> {
-    let bins = if n < 16 { 2 } else { BINS };
-    let values: Vec<_> = (0..n).map(|i| (noise(i) as usize & noise(i + n) as usize & (bins - 1)) as u8).collect();
-    let found = match bins {
-        2 => count_in::<2>(device, &values, FrameSpec::cover(n, 2))?,
-        _ => count(device, &values)?,
-    };
-    let mut summary = Summary::new(format!("{n} bytes in {bins} bins"));
-    summary.check(found == reference(&values)[..bins], "each count is right", || "some are not".into())?;
-    Ok(summary)
 }

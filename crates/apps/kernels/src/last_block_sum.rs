@@ -1,66 +1,61 @@
 #![doc = include_str!("last_block_sum.md")]
 
 use wattle::prelude::*;
-use wattle::{Expectation, Sizes, Work};
 
 use crate::data::{floats, kahan_sum};
 use crate::reduce::{MAX_THREADS, block_sum, in_lock_step, shape, shape_together, thread_sum, thread_sum_together};
 
-/// `last-block-sum`.
-pub const LAST_BLOCK_SUM: Scenario = Scenario {
-    name: "last-block-sum",
-    summary: "a sum in one launch: the block that is last adds up what all have left",
-    documentation: include_str!("last_block_sum.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(last_block_sum, SIZES),
-};
+const PAGE: &str = include_str!("last_block_sum.md");
 
-/// `last-block-sum-textbook`.
-pub const TEXTBOOK: Scenario = Scenario {
-    name: "last-block-sum-textbook",
-    summary: "as last-block-sum, with no fence after the counter: nothing orders the last block's reads",
-    documentation: include_str!("last_block_sum.md"),
-    expectation: Expectation::Refuted,
-    work: Work::Sized(textbook, SIZES),
-};
-
-const fn broken(name: &'static str, summary: &'static str, work: fn(&Device) -> Result<Summary>) -> Scenario {
-    let documentation = include_str!("last_block_sum.md");
-    Scenario { name, summary, documentation, expectation: Expectation::Refuted, work: Work::Fixed(work) }
+/// A sum in one launch: the block that is last adds up what all have left.
+#[scenario(name = "last-block-sum", sizes = SIZES, documentation = PAGE)]
+pub fn last_block_sum(device: &Device, n: usize) -> Result<Summary> {
+    let values = floats(n);
+    let found = sums::<true>(device, &values, launches(n))?;
+    let exact = kahan_sum(&values);
+    let mut summary = Summary::new(format!("{} sums of {n} f32 in a row", found.len()));
+    let near = found.iter().all(|sum| (sum - exact).abs() <= 1e-5 * exact.abs());
+    summary.check(near, "each is Kahan's sum to 1e-5", || format!("{found:?} and not {exact}"))?;
+    summary.check(found.iter().all(|sum| *sum == found[0]), "all launches give one sum", || format!("{found:?}"))?;
+    Ok(summary)
 }
 
-/// `last-block-sum-broken-no-release`.
-pub const BROKEN_NO_RELEASE: Scenario = broken(
-    "last-block-sum-broken-no-release",
-    "a number left by each block as in last-block-sum, without the fence before the counter",
-    |device| {
-        observed(device, |queue, partials, counter, stale| {
-            queue.launch(ThreadSpec::new(BLOCKS, 1), collect_no_release(partials, counter, stale))
-        })
-    },
-);
+/// As last-block-sum, with no fence after the counter: nothing orders the last block's reads.
+#[scenario(name = "last-block-sum-textbook", expect = refuted, sizes = SIZES, documentation = PAGE)]
+pub fn textbook(device: &Device, n: usize) -> Result<Summary> {
+    let values = floats(n);
+    let found = sums::<false>(device, &values, launches(n))?;
+    let exact = kahan_sum(&values);
+    let mut summary = Summary::new(format!("{} sums of {n} f32; this device does not notice the race", found.len()));
+    for sum in found {
+        summary.observe(&[("wrong", ((sum - exact).abs() > 1e-5 * exact.abs()).into())]);
+    }
+    Ok(summary)
+}
 
-/// `last-block-sum-broken-block-scope`.
-pub const BROKEN_BLOCK_SCOPE: Scenario = broken(
-    "last-block-sum-broken-block-scope",
-    "a number left by each block as in last-block-sum, with fences of block scope between blocks",
-    |device| {
-        observed(device, |queue, partials, counter, stale| {
-            queue.launch(ThreadSpec::new(BLOCKS, 1), collect_block_scope(partials, counter, stale))
-        })
-    },
-);
+/// A number left by each block as in last-block-sum, without the fence before the counter.
+#[scenario(name = "last-block-sum-broken-no-release", expect = refuted, documentation = PAGE)]
+fn broken_no_release(device: &Device) -> Result<Summary> {
+    observed(device, |queue, partials, counter, stale| {
+        queue.launch(ThreadSpec::new(BLOCKS, 1), collect_no_release(partials, counter, stale))
+    })
+}
 
-/// `last-block-sum-broken-no-barrier`.
-pub const BROKEN_NO_BARRIER: Scenario = broken(
-    "last-block-sum-broken-no-barrier",
-    "a number left by each block as in last-block-sum, with a fence where the block's barrier belongs",
-    |device| {
-        observed(device, |queue, partials, counter, stale| {
-            queue.launch(FrameSpec::new(BLOCKS, 2), collect_no_barrier(partials, counter, stale))
-        })
-    },
-);
+/// A number left by each block as in last-block-sum, with fences of block scope between blocks.
+#[scenario(name = "last-block-sum-broken-block-scope", expect = refuted, documentation = PAGE)]
+fn broken_block_scope(device: &Device) -> Result<Summary> {
+    observed(device, |queue, partials, counter, stale| {
+        queue.launch(ThreadSpec::new(BLOCKS, 1), collect_block_scope(partials, counter, stale))
+    })
+}
+
+/// A number left by each block as in last-block-sum, with a fence where the block's barrier belongs.
+#[scenario(name = "last-block-sum-broken-no-barrier", expect = refuted, documentation = PAGE)]
+fn broken_no_barrier(device: &Device) -> Result<Summary> {
+    observed(device, |queue, partials, counter, stale| {
+        queue.launch(FrameSpec::new(BLOCKS, 2), collect_no_barrier(partials, counter, stale))
+    })
+}
 
 const SIZES: Sizes = Sizes { full: 1 << 24, small: 1 << 14, proof: 8 };
 
@@ -213,30 +208,6 @@ pub fn sums<const ACQUIRE: bool>(device: &Device, values: &[f32], launches: usiz
 /// How many launches in a row. A proof has enough to do with the orders in which the blocks of one can come.
 fn launches(n: usize) -> usize {
     if n < 64 { 1 } else { 3 }
-}
-
-/// Adds up `n` floats, three times in a row.
-pub fn last_block_sum(device: &Device, n: usize) -> Result<Summary> {
-    let values = floats(n);
-    let found = sums::<true>(device, &values, launches(n))?;
-    let exact = kahan_sum(&values);
-    let mut summary = Summary::new(format!("{} sums of {n} f32 in a row", found.len()));
-    let near = found.iter().all(|sum| (sum - exact).abs() <= 1e-5 * exact.abs());
-    summary.check(near, "each is Kahan's sum to 1e-5", || format!("{found:?} and not {exact}"))?;
-    summary.check(found.iter().all(|sum| *sum == found[0]), "all launches give one sum", || format!("{found:?}"))?;
-    Ok(summary)
-}
-
-/// Adds up `n` floats, three times in a row, without the acquire fence; says what was seen.
-pub fn textbook(device: &Device, n: usize) -> Result<Summary> {
-    let values = floats(n);
-    let found = sums::<false>(device, &values, launches(n))?;
-    let exact = kahan_sum(&values);
-    let mut summary = Summary::new(format!("{} sums of {n} f32; this device does not notice the race", found.len()));
-    for sum in found {
-        summary.observe(&[("wrong", ((sum - exact).abs() > 1e-5 * exact.abs()).into())]);
-    }
-    Ok(summary)
 }
 
 /// How many blocks those kernels have that are wrong.

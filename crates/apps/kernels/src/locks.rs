@@ -1,112 +1,86 @@
 #![doc = include_str!("locks.md")]
 
 use wattle::prelude::*;
-use wattle::{Expectation, Sizes, Work};
 
-/// `lock-test-and-set`.
-pub const TEST_AND_SET: Scenario = Scenario {
-    name: "lock-test-and-set",
-    summary: "a plain counter under a lock of one word, with fences",
-    documentation: include_str!("locks.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(test_and_set, SIZES),
-};
+const PAGE: &str = include_str!("locks.md");
 
-/// `lock-ticket`.
-pub const TICKET: Scenario = Scenario {
-    name: "lock-ticket",
-    summary: "a plain counter under a lock that is fair, with release and acquire",
-    documentation: include_str!("locks.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(ticket, SIZES),
-};
-
-const fn broken(name: &'static str, summary: &'static str, work: fn(&Device, usize) -> Result<Summary>) -> Scenario {
-    let documentation = include_str!("locks.md");
-    Scenario { name, summary, documentation, expectation: Expectation::Refuted, work: Work::Sized(work, SIZES) }
+/// A plain counter under a lock of one word, with fences.
+#[scenario(name = "lock-test-and-set", sizes = SIZES, documentation = PAGE)]
+pub fn test_and_set(device: &Device, rounds: usize) -> Result<Summary> {
+    held(device, rounds, |queue, spec, rounds, lock, counter| {
+        queue.launch(spec, count_test_and_set(rounds, lock, counter))
+    })
 }
 
-/// `lock-test-and-set-broken-no-acquire`.
-pub const TEST_AND_SET_NO_ACQUIRE: Scenario = broken(
-    "lock-test-and-set-broken-no-acquire",
-    "as lock-test-and-set, without the fence after the lock was had",
-    |device, rounds| {
-        observed(device, rounds, |queue, spec, rounds, lock, counter| {
-            queue.launch(spec, count_test_and_set_one_fence::<false, true>(rounds, lock, counter))
-        })
-    },
-);
+/// A plain counter under a lock that is fair, with release and acquire.
+#[scenario(name = "lock-ticket", sizes = SIZES, documentation = PAGE)]
+pub fn ticket(device: &Device, rounds: usize) -> Result<Summary> {
+    held(device, rounds, |queue, spec, rounds, lock, counter| queue.launch(spec, count_ticket(rounds, lock, counter)))
+}
 
-/// `lock-test-and-set-broken-no-release`.
-pub const TEST_AND_SET_NO_RELEASE: Scenario = broken(
-    "lock-test-and-set-broken-no-release",
-    "as lock-test-and-set, without the fence before the lock is left",
-    |device, rounds| {
-        observed(device, rounds, |queue, spec, rounds, lock, counter| {
-            queue.launch(spec, count_test_and_set_one_fence::<true, false>(rounds, lock, counter))
-        })
-    },
-);
+/// As lock-test-and-set, without the fence after the lock was had.
+#[scenario(name = "lock-test-and-set-broken-no-acquire", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn test_and_set_no_acquire(device: &Device, rounds: usize) -> Result<Summary> {
+    observed(device, rounds, |queue, spec, rounds, lock, counter| {
+        queue.launch(spec, count_test_and_set_one_fence::<false, true>(rounds, lock, counter))
+    })
+}
 
-/// `lock-test-and-set-broken-block-scope`.
-pub const TEST_AND_SET_BLOCK_SCOPE: Scenario = broken(
-    "lock-test-and-set-broken-block-scope",
-    "as lock-test-and-set, with fences of block scope between blocks",
-    |device, rounds| {
-        observed(device, rounds, |queue, spec, rounds, lock, counter| {
-            queue.launch(spec, count_test_and_set_block_scope(rounds, lock, counter))
-        })
-    },
-);
+/// As lock-test-and-set, without the fence before the lock is left.
+#[scenario(name = "lock-test-and-set-broken-no-release", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn test_and_set_no_release(device: &Device, rounds: usize) -> Result<Summary> {
+    observed(device, rounds, |queue, spec, rounds, lock, counter| {
+        queue.launch(spec, count_test_and_set_one_fence::<true, false>(rounds, lock, counter))
+    })
+}
 
-/// `lock-test-and-set-broken-plain`.
-pub const TEST_AND_SET_PLAIN: Scenario = broken(
-    "lock-test-and-set-broken-plain",
-    "as lock-test-and-set, with a word that is not atomic: two may have it",
-    |device, rounds| {
-        observed(device, rounds, |queue, spec, rounds, lock, counter| {
-            queue.launch(spec, count_test_and_set_plain(rounds, lock, counter))
-        })
-    },
-);
+/// As lock-test-and-set, with fences of block scope between blocks.
+#[scenario(name = "lock-test-and-set-broken-block-scope", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn test_and_set_block_scope(device: &Device, rounds: usize) -> Result<Summary> {
+    observed(device, rounds, |queue, spec, rounds, lock, counter| {
+        queue.launch(spec, count_test_and_set_block_scope(rounds, lock, counter))
+    })
+}
 
-/// `lock-ticket-broken-no-acquire`.
-pub const TICKET_NO_ACQUIRE: Scenario = broken(
-    "lock-ticket-broken-no-acquire",
-    "as lock-ticket, with a relaxed load of who is served",
-    |device, rounds| {
-        observed(device, rounds, |queue, spec, rounds, lock, counter| {
-            queue.launch(spec, count_ticket_relaxed::<false, true>(rounds, lock, counter))
-        })
-    },
-);
+/// As lock-test-and-set, with a word that is not atomic: two may have it.
+#[scenario(name = "lock-test-and-set-broken-plain", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn test_and_set_plain(device: &Device, rounds: usize) -> Result<Summary> {
+    observed(device, rounds, |queue, spec, rounds, lock, counter| {
+        queue.launch(spec, count_test_and_set_plain(rounds, lock, counter))
+    })
+}
 
-/// `lock-ticket-broken-no-release`.
-pub const TICKET_NO_RELEASE: Scenario =
-    broken("lock-ticket-broken-no-release", "as lock-ticket, with a relaxed store of who is next", |device, rounds| {
-        observed(device, rounds, |queue, spec, rounds, lock, counter| {
-            queue.launch(spec, count_ticket_relaxed::<true, false>(rounds, lock, counter))
-        })
-    });
+/// As lock-ticket, with a relaxed load of who is served.
+#[scenario(name = "lock-ticket-broken-no-acquire", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn ticket_no_acquire(device: &Device, rounds: usize) -> Result<Summary> {
+    observed(device, rounds, |queue, spec, rounds, lock, counter| {
+        queue.launch(spec, count_ticket_relaxed::<false, true>(rounds, lock, counter))
+    })
+}
 
-/// `lock-ticket-broken-relaxed`.
-pub const TICKET_RELAXED: Scenario =
-    broken("lock-ticket-broken-relaxed", "as lock-ticket, with nothing but relaxed accesses", |device, rounds| {
-        observed(device, rounds, |queue, spec, rounds, lock, counter| {
-            queue.launch(spec, count_ticket_relaxed::<false, false>(rounds, lock, counter))
-        })
-    });
+/// As lock-ticket, with a relaxed store of who is next.
+#[scenario(name = "lock-ticket-broken-no-release", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn ticket_no_release(device: &Device, rounds: usize) -> Result<Summary> {
+    observed(device, rounds, |queue, spec, rounds, lock, counter| {
+        queue.launch(spec, count_ticket_relaxed::<true, false>(rounds, lock, counter))
+    })
+}
 
-/// `lock-ticket-broken-block-scope`.
-pub const TICKET_BLOCK_SCOPE: Scenario = broken(
-    "lock-ticket-broken-block-scope",
-    "as lock-ticket, with a lock of block scope between blocks",
-    |device, rounds| {
-        observed(device, rounds, |queue, spec, rounds, lock, counter| {
-            queue.launch(spec, count_ticket_block_scope(rounds, lock, counter))
-        })
-    },
-);
+/// As lock-ticket, with nothing but relaxed accesses.
+#[scenario(name = "lock-ticket-broken-relaxed", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn ticket_relaxed(device: &Device, rounds: usize) -> Result<Summary> {
+    observed(device, rounds, |queue, spec, rounds, lock, counter| {
+        queue.launch(spec, count_ticket_relaxed::<false, false>(rounds, lock, counter))
+    })
+}
+
+/// As lock-ticket, with a lock of block scope between blocks.
+#[scenario(name = "lock-ticket-broken-block-scope", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn ticket_block_scope(device: &Device, rounds: usize) -> Result<Summary> {
+    observed(device, rounds, |queue, spec, rounds, lock, counter| {
+        queue.launch(spec, count_ticket_block_scope(rounds, lock, counter))
+    })
+}
 
 const SIZES: Sizes = Sizes { full: 5_000, small: 50, proof: 1 };
 
@@ -213,18 +187,6 @@ pub fn count_ticket_block_scope(acc: &Acc, rounds: u32, lock: Atomic<u32>, count
         counter[0] += 1;
         lock.store_with(1, ticket + 1, Scope::Block, Order::Release);
     }
-}
-
-/// The lock of one word.
-pub fn test_and_set(device: &Device, rounds: usize) -> Result<Summary> {
-    held(device, rounds, |queue, spec, rounds, lock, counter| {
-        queue.launch(spec, count_test_and_set(rounds, lock, counter))
-    })
-}
-
-/// The lock with tickets.
-pub fn ticket(device: &Device, rounds: usize) -> Result<Summary> {
-    held(device, rounds, |queue, spec, rounds, lock, counter| queue.launch(spec, count_ticket(rounds, lock, counter)))
 }
 
 /// How many blocks count. For every execution of a single round, three are enough, and four are many.

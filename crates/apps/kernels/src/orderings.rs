@@ -1,87 +1,66 @@
 #![doc = include_str!("orderings.md")]
 
+use wattle::DeviceKind;
 use wattle::prelude::*;
-use wattle::{DeviceKind, Expectation, Sizes, Work};
 
 use crate::weak::unseen;
 
+const PAGE: &str = include_str!("orderings.md");
+
 const SIZES: Sizes = Sizes { full: 50_000, small: 300, proof: 1 };
 
-const fn variant(name: &'static str, summary: &'static str, work: fn(&Device, usize) -> Result<Summary>) -> Scenario {
-    let documentation = include_str!("orderings.md");
-    Scenario { name, summary, documentation, expectation: Expectation::Holds, work: Work::Sized(work, SIZES) }
+/// X then Y in one block, Y then X in another, a fence on both sides: never the second without the first.
+#[scenario(name = "orderings", sizes = SIZES, documentation = PAGE)]
+fn orderings(device: &Device, rounds: usize) -> Result<Summary> {
+    observe::<true, true>(device, rounds)
 }
 
-/// `orderings`.
-pub const ORDERINGS: Scenario = variant(
-    "orderings",
-    "X then Y in one block, Y then X in another, a fence on both sides: never the second without the first",
-    orderings::<true, true>,
-);
-
-/// `orderings-no-fence`.
-pub const NO_FENCE: Scenario =
-    variant("orderings-no-fence", "as orderings, without a fence: everything may come", |device, rounds| {
-        orderings::<false, false>(device, rounds)
-    });
-
-/// `orderings-writer-fence`.
-pub const WRITER_FENCE: Scenario = variant(
-    "orderings-writer-fence",
-    "as orderings, with the writer's fence alone: everything may come",
-    orderings::<true, false>,
-);
-
-/// `orderings-reader-fence`.
-pub const READER_FENCE: Scenario = variant(
-    "orderings-reader-fence",
-    "as orderings, with the reader's fence alone: everything may come",
-    orderings::<false, true>,
-);
-
-const fn broken(name: &'static str, summary: &'static str, work: fn(&Device, usize) -> Result<Summary>) -> Scenario {
-    Scenario { expectation: Expectation::Refuted, ..variant(name, summary, work) }
+/// As orderings, without a fence: everything may come.
+#[scenario(name = "orderings-no-fence", sizes = SIZES, documentation = PAGE)]
+fn no_fence(device: &Device, rounds: usize) -> Result<Summary> {
+    observe::<false, false>(device, rounds)
 }
 
-/// `orderings-broken-no-release`.
-pub const BROKEN_NO_RELEASE: Scenario = broken(
-    "orderings-broken-no-release",
-    "as orderings-reader-fence, and wrong to expect that A=1 B=20 never comes",
-    |device, rounds| {
-        let summary = never(orderings::<false, true>(device, rounds)?)?;
-        unseen(device, summary)
-    },
-);
+/// As orderings, with the writer's fence alone: everything may come.
+#[scenario(name = "orderings-writer-fence", sizes = SIZES, documentation = PAGE)]
+fn writer_fence(device: &Device, rounds: usize) -> Result<Summary> {
+    observe::<true, false>(device, rounds)
+}
 
-/// `orderings-broken-no-acquire`.
-pub const BROKEN_NO_ACQUIRE: Scenario = broken(
-    "orderings-broken-no-acquire",
-    "as orderings-writer-fence, and wrong to expect that A=1 B=20 never comes",
-    |device, rounds| {
-        let summary = never(orderings::<true, false>(device, rounds)?)?;
-        unseen(device, summary)
-    },
-);
+/// As orderings, with the reader's fence alone: everything may come.
+#[scenario(name = "orderings-reader-fence", sizes = SIZES, documentation = PAGE)]
+fn reader_fence(device: &Device, rounds: usize) -> Result<Summary> {
+    observe::<false, true>(device, rounds)
+}
 
-/// `orderings-broken-block-scope`.
-pub const BROKEN_BLOCK_SCOPE: Scenario = broken(
-    "orderings-broken-block-scope",
-    "as orderings, with fences of block scope between two blocks",
-    |device, rounds| {
-        let summary = run(device, rounds, |queue, _, [x, y, a, b]| {
-            queue.launch(ThreadSpec::new(2, 1), write_and_read_block_scope(x, y, a, b))
-        })?;
-        unseen(device, never(summary)?)
-    },
-);
+/// As orderings-reader-fence, and wrong to expect that A=1 B=20 never comes.
+#[scenario(name = "orderings-broken-no-release", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_no_release(device: &Device, rounds: usize) -> Result<Summary> {
+    let summary = never(observe::<false, true>(device, rounds)?)?;
+    unseen(device, summary)
+}
 
-/// `orderings-broken-plain`.
-pub const BROKEN_PLAIN: Scenario =
-    broken("orderings-broken-plain", "as orderings, with words that are not atomic: a data race", |device, rounds| {
-        run(device, rounds, |queue, _, [x, y, a, b]| {
-            queue.launch(ThreadSpec::new(2, 1), write_and_read_plain(x, y, a, b))
-        })
-    });
+/// As orderings-writer-fence, and wrong to expect that A=1 B=20 never comes.
+#[scenario(name = "orderings-broken-no-acquire", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_no_acquire(device: &Device, rounds: usize) -> Result<Summary> {
+    let summary = never(observe::<true, false>(device, rounds)?)?;
+    unseen(device, summary)
+}
+
+/// As orderings, with fences of block scope between two blocks.
+#[scenario(name = "orderings-broken-block-scope", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_block_scope(device: &Device, rounds: usize) -> Result<Summary> {
+    let summary = run(device, rounds, |queue, _, [x, y, a, b]| {
+        queue.launch(ThreadSpec::new(2, 1), write_and_read_block_scope(x, y, a, b))
+    })?;
+    unseen(device, never(summary)?)
+}
+
+/// As orderings, with words that are not atomic: a data race.
+#[scenario(name = "orderings-broken-plain", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_plain(device: &Device, rounds: usize) -> Result<Summary> {
+    run(device, rounds, |queue, _, [x, y, a, b]| queue.launch(ThreadSpec::new(2, 1), write_and_read_plain(x, y, a, b)))
+}
 
 /// Waits until the other block is in this round too, for `patience` looks at the most; gives the patience for the
 /// next round, which grows up to `most` when the blocks meet. Where the two run one after the other, little is lost so.
@@ -181,10 +160,7 @@ pub fn write_and_read_plain(acc: &Acc, x: Shared<i32>, y: Shared<i32>, a: Shared
 }
 
 /// Runs `rounds` rounds from X = 1, Y = 2, and counts what the reader saw: A of X, B of Y.
-pub fn orderings<const WRITER_FENCE: bool, const READER_FENCE: bool>(
-    device: &Device,
-    rounds: usize,
-) -> Result<Summary> {
+pub fn observe<const WRITER_FENCE: bool, const READER_FENCE: bool>(device: &Device, rounds: usize) -> Result<Summary> {
     let summary = run(device, rounds, |queue, at, [x, y, a, b]| {
         let kernel = write_and_read::<WRITER_FENCE, READER_FENCE>(patience(device, rounds), at, x, y, a, b);
         queue.launch(ThreadSpec::new(2, 1), kernel)

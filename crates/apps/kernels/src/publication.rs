@@ -1,85 +1,79 @@
 #![doc = include_str!("publication.md")]
 
 use wattle::prelude::*;
-use wattle::{Expectation, Sizes, Work};
 
-/// `publication`.
-pub const PUBLICATION: Scenario = Scenario {
-    name: "publication",
-    summary: "one block publishes a payload, another waits for the flag and reads it",
-    documentation: include_str!("publication.md"),
-    expectation: Expectation::Holds,
-    work: Work::Fixed(publication),
-};
+const PAGE: &str = include_str!("publication.md");
 
-/// `publication-rounds`.
-pub const ROUNDS: Scenario = Scenario {
-    name: "publication-rounds",
-    summary: "as publication, for an array of payloads and flags",
-    documentation: include_str!("publication.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(rounds, Sizes { full: 10_000, small: 200, proof: 1 }),
-};
-
-/// `publication-sc-writer`.
-pub const SC_WRITER: Scenario = Scenario {
-    name: "publication-sc-writer",
-    summary: "as publication, with a SeqCst fence by the writer, which is a release fence too",
-    documentation: include_str!("publication.md"),
-    expectation: Expectation::Holds,
-    work: Work::Fixed(sc_writer),
-};
-
-const fn broken(name: &'static str, summary: &'static str, work: fn(&Device) -> Result<Summary>) -> Scenario {
-    let documentation = include_str!("publication.md");
-    Scenario { name, summary, documentation, expectation: Expectation::Refuted, work: Work::Fixed(work) }
+/// One block publishes a payload, another waits for the flag and reads it.
+#[scenario(name = "publication", documentation = PAGE)]
+pub fn publication(device: &Device) -> Result<Summary> {
+    rounds(device, 1)
 }
 
-/// `publication-broken-no-release`.
-pub const BROKEN_NO_RELEASE: Scenario =
-    broken("publication-broken-no-release", "as publication, without the writer's fence", |device| {
-        observed(device, |queue, payload, ready, stale| {
-            queue.launch(spec(), producer_consumer_one_fence::<false, true>(payload, ready, stale))
-        })
+/// As publication, for an array of payloads and flags.
+#[scenario(name = "publication-rounds", sizes = Sizes { full: 10_000, small: 200, proof: 1 }, documentation = PAGE)]
+pub fn rounds(device: &Device, rounds: usize) -> Result<Summary> {
+    let stale = stale(device, rounds, |queue, payload, ready, stale| {
+        queue.launch(spec(), producer_consumer(payload, ready, stale))
+    })?;
+    let mut summary = Summary::new(match rounds {
+        1 => "a payload from block 0 to block 2".into(),
+        _ => format!("{rounds} payloads from block 0 to block 2"),
     });
+    summary.check(stale == 0, "the flag brings the payload", || format!("{stale} of {rounds} were stale"))?;
+    Ok(summary)
+}
 
-/// `publication-broken-no-acquire`.
-pub const BROKEN_NO_ACQUIRE: Scenario =
-    broken("publication-broken-no-acquire", "as publication, without the reader's fence", |device| {
-        observed(device, |queue, payload, ready, stale| {
-            queue.launch(spec(), producer_consumer_one_fence::<true, false>(payload, ready, stale))
-        })
-    });
+/// As publication, with a SeqCst fence by the writer, which is a release fence too.
+#[scenario(name = "publication-sc-writer", documentation = PAGE)]
+pub fn sc_writer(device: &Device) -> Result<Summary> {
+    let stale = stale(device, 1, |queue, payload, ready, stale| {
+        queue.launch(spec(), producer_consumer_sc_writer(payload, ready, stale))
+    })?;
+    let mut summary = Summary::new("a payload from block 0 to block 2, behind a SeqCst fence");
+    summary.check(stale == 0, "the flag brings the payload", || "it was stale".into())?;
+    Ok(summary)
+}
 
-/// `publication-broken-block-scope`.
-pub const BROKEN_BLOCK_SCOPE: Scenario = broken(
-    "publication-broken-block-scope",
-    "as publication, with fences of block scope between two blocks: too narrow",
-    |device| {
-        observed(device, |queue, payload, ready, stale| {
-            queue.launch(spec(), producer_consumer_block_scope(payload, ready, stale))
-        })
-    },
-);
+/// As publication, without the writer's fence.
+#[scenario(name = "publication-broken-no-release", expect = refuted, documentation = PAGE)]
+fn broken_no_release(device: &Device) -> Result<Summary> {
+    observed(device, |queue, payload, ready, stale| {
+        queue.launch(spec(), producer_consumer_one_fence::<false, true>(payload, ready, stale))
+    })
+}
 
-/// `publication-broken-block-flag`.
-pub const BROKEN_BLOCK_FLAG: Scenario = broken(
-    "publication-broken-block-flag",
-    "as publication, with a flag of block scope between two blocks: its own accesses race",
-    |device| {
-        observed(device, |queue, payload, ready, stale| {
-            queue.launch(spec(), producer_consumer_block_flag(payload, ready, stale))
-        })
-    },
-);
+/// As publication, without the reader's fence.
+#[scenario(name = "publication-broken-no-acquire", expect = refuted, documentation = PAGE)]
+fn broken_no_acquire(device: &Device) -> Result<Summary> {
+    observed(device, |queue, payload, ready, stale| {
+        queue.launch(spec(), producer_consumer_one_fence::<true, false>(payload, ready, stale))
+    })
+}
 
-/// `publication-broken-plain-flag`.
-pub const BROKEN_PLAIN_FLAG: Scenario =
-    broken("publication-broken-plain-flag", "as publication, with a flag that is not atomic", |device| {
-        observed(device, |queue, payload, ready, stale| {
-            queue.launch(spec(), producer_consumer_plain_flag(payload, ready, stale))
-        })
-    });
+/// As publication, with fences of block scope between two blocks: too narrow.
+#[scenario(name = "publication-broken-block-scope", expect = refuted, documentation = PAGE)]
+fn broken_block_scope(device: &Device) -> Result<Summary> {
+    observed(device, |queue, payload, ready, stale| {
+        queue.launch(spec(), producer_consumer_block_scope(payload, ready, stale))
+    })
+}
+
+/// As publication, with a flag of block scope between two blocks: its own accesses race.
+#[scenario(name = "publication-broken-block-flag", expect = refuted, documentation = PAGE)]
+fn broken_block_flag(device: &Device) -> Result<Summary> {
+    observed(device, |queue, payload, ready, stale| {
+        queue.launch(spec(), producer_consumer_block_flag(payload, ready, stale))
+    })
+}
+
+/// As publication, with a flag that is not atomic.
+#[scenario(name = "publication-broken-plain-flag", expect = refuted, documentation = PAGE)]
+fn broken_plain_flag(device: &Device) -> Result<Summary> {
+    observed(device, |queue, payload, ready, stale| {
+        queue.launch(spec(), producer_consumer_plain_flag(payload, ready, stale))
+    })
+}
 
 /// Block 0 publishes each payload; block 2 waits for each flag, then reads what it stands for.
 #[kernel]
@@ -198,34 +192,6 @@ pub fn producer_consumer_plain_flag(acc: &Acc, payload: Shared<u32>, ready: Shar
 
 fn spec() -> ThreadSpec<1> {
     ThreadSpec::new(3, 1)
-}
-
-/// One payload.
-pub fn publication(device: &Device) -> Result<Summary> {
-    rounds(device, 1)
-}
-
-/// `rounds` payloads, each with its flag.
-pub fn rounds(device: &Device, rounds: usize) -> Result<Summary> {
-    let stale = stale(device, rounds, |queue, payload, ready, stale| {
-        queue.launch(spec(), producer_consumer(payload, ready, stale))
-    })?;
-    let mut summary = Summary::new(match rounds {
-        1 => "a payload from block 0 to block 2".into(),
-        _ => format!("{rounds} payloads from block 0 to block 2"),
-    });
-    summary.check(stale == 0, "the flag brings the payload", || format!("{stale} of {rounds} were stale"))?;
-    Ok(summary)
-}
-
-/// One payload, and a `SeqCst` fence.
-pub fn sc_writer(device: &Device) -> Result<Summary> {
-    let stale = stale(device, 1, |queue, payload, ready, stale| {
-        queue.launch(spec(), producer_consumer_sc_writer(payload, ready, stale))
-    })?;
-    let mut summary = Summary::new("a payload from block 0 to block 2, behind a SeqCst fence");
-    summary.check(stale == 0, "the flag brings the payload", || "it was stale".into())?;
-    Ok(summary)
 }
 
 /// How many of `rounds` payloads were stale in a launch of the payloads, the flags and the mismatches.

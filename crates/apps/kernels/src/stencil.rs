@@ -1,18 +1,25 @@
 #![doc = include_str!("stencil.md")]
 
 use wattle::prelude::*;
-use wattle::{Expectation, Sizes, Work};
 
 use crate::data::floats;
 
-/// `stencil-2d`.
-pub const STENCIL_2D: Scenario = Scenario {
-    name: "stencil-2d",
-    summary: "heat that spreads over a plate: tiles in block shared memory, each with a rim of its neighbours",
-    documentation: include_str!("stencil.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(stencil_2d, Sizes { full: 512, small: 40, proof: 2 }),
-};
+/// Heat that spreads over a plate: tiles in block shared memory, each with a rim of its neighbours.
+#[scenario(
+    name = "stencil-2d",
+    sizes = Sizes { full: 512, small: 40, proof: 2 },
+    documentation = include_str!("stencil.md"),
+)]
+pub fn stencil_2d(device: &Device, n: usize) -> Result<Summary> {
+    let extent = [n, n + n / 3];
+    let (side, steps) = if n < MAX_TILE { ([1, 2], 2) } else { ([8, MAX_TILE], 4) };
+    let values = floats(extent[0] * extent[1]);
+    let found = spread(device, extent, &values, side, steps)?;
+    let mut summary = Summary::new(format!("{steps} steps on {} × {} f32", extent[0], extent[1]));
+    let exact = reference(extent, &values, steps);
+    summary.check(found == exact, "each point is as plain Rust finds it", || "some are not".into())?;
+    Ok(summary)
+}
 
 /// The most rows and columns of a tile, without its rim.
 pub const MAX_TILE: usize = 16;
@@ -78,16 +85,4 @@ pub fn reference([rows, columns]: [usize; 2], values: &[f32], steps: usize) -> V
         from = (0..rows * columns).map(next).collect();
     }
     from
-}
-
-/// A few steps on a plate of about `n` by `n`.
-pub fn stencil_2d(device: &Device, n: usize) -> Result<Summary> {
-    let extent = [n, n + n / 3];
-    let (side, steps) = if n < MAX_TILE { ([1, 2], 2) } else { ([8, MAX_TILE], 4) };
-    let values = floats(extent[0] * extent[1]);
-    let found = spread(device, extent, &values, side, steps)?;
-    let mut summary = Summary::new(format!("{steps} steps on {} × {} f32", extent[0], extent[1]));
-    let exact = reference(extent, &values, steps);
-    summary.check(found == exact, "each point is as plain Rust finds it", || "some are not".into())?;
-    Ok(summary)
 }

@@ -1,119 +1,70 @@
 #![doc = include_str!("store_buffering.md")]
 
 use wattle::prelude::*;
-use wattle::{Expectation, Sizes, Work};
 
 use crate::orderings::{APART, meet, patience};
 use crate::weak::unseen;
 
-/// `store-buffering`.
-pub const STORE_BUFFERING: Scenario = Scenario {
-    name: "store-buffering",
-    summary: "two blocks, each sets its word and reads the other's: with SeqCst fences, one sees the other",
-    documentation: include_str!("store_buffering.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(
-        |device, rounds| {
-            run(device, rounds, |queue, at, [x, y, a, b]| {
-                let kernel = store_and_load::<true, true>(patience(device, rounds), at, x, y, a, b);
-                queue.launch(ThreadSpec::new(2, 1), kernel)
-            })
-        },
-        SIZES,
-    ),
-};
+const PAGE: &str = include_str!("store_buffering.md");
 
-/// `store-buffering-block`.
-pub const BLOCK: Scenario = Scenario {
-    name: "store-buffering-block",
-    summary: "as store-buffering, between two threads of a block, with SeqCst fences of block scope",
-    documentation: include_str!("store_buffering.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(
-        |device, rounds| {
-            run(device, rounds, |queue, _, [x, y, a, b]| {
-                queue.launch(FrameSpec::new(1, 2), store_and_load_in_block(x, y, a, b))
-            })
-        },
-        SIZES,
-    ),
-};
-
-/// `store-buffering-mixed`.
-pub const MIXED: Scenario = Scenario {
-    name: "store-buffering-mixed",
-    summary: "as store-buffering-block, where one thread's SeqCst fence has block scope and the other's device scope",
-    documentation: include_str!("store_buffering.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(
-        |device, rounds| {
-            run(device, rounds, |queue, _, [x, y, a, b]| {
-                queue.launch(FrameSpec::new(1, 2), store_and_load_mixed(x, y, a, b))
-            })
-        },
-        SIZES,
-    ),
-};
-
-/// `store-buffering-shared`.
-pub const SHARED: Scenario = Scenario {
-    name: "store-buffering-shared",
-    summary: "as store-buffering-block, with both words in the block's shared memory",
-    documentation: include_str!("store_buffering.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(
-        |device, rounds| {
-            run(device, rounds, |queue, _, [_, _, a, b]| {
-                queue.launch(FrameSpec::new(1, 2), store_and_load_shared(a, b))
-            })
-        },
-        SIZES,
-    ),
-};
-
-const fn broken(name: &'static str, summary: &'static str, work: fn(&Device, usize) -> Result<Summary>) -> Scenario {
-    let documentation = include_str!("store_buffering.md");
-    Scenario { name, summary, documentation, expectation: Expectation::Refuted, work: Work::Sized(work, SIZES) }
+/// Two blocks, each sets its word and reads the other's: with SeqCst fences, one sees the other.
+#[scenario(name = "store-buffering", sizes = SIZES, documentation = PAGE)]
+fn store_buffering(device: &Device, rounds: usize) -> Result<Summary> {
+    run(device, rounds, |queue, at, [x, y, a, b]| {
+        let kernel = store_and_load::<true, true>(patience(device, rounds), at, x, y, a, b);
+        queue.launch(ThreadSpec::new(2, 1), kernel)
+    })
 }
 
-/// `store-buffering-broken-one-fence`.
-pub const BROKEN_ONE_FENCE: Scenario = broken(
-    "store-buffering-broken-one-fence",
-    "as store-buffering, with a fence in one block alone",
-    |device, rounds| {
-        let summary = run(device, rounds, |queue, at, [x, y, a, b]| {
-            let kernel = store_and_load::<true, false>(patience(device, rounds), at, x, y, a, b);
-            queue.launch(ThreadSpec::new(2, 1), kernel)
-        })?;
-        unseen(device, summary)
-    },
-);
+/// As store-buffering, between two threads of a block, with SeqCst fences of block scope.
+#[scenario(name = "store-buffering-block", sizes = SIZES, documentation = PAGE)]
+fn block(device: &Device, rounds: usize) -> Result<Summary> {
+    run(device, rounds, |queue, _, [x, y, a, b]| {
+        queue.launch(FrameSpec::new(1, 2), store_and_load_in_block(x, y, a, b))
+    })
+}
 
-/// `store-buffering-broken-acq-rel`.
-pub const BROKEN_ACQ_REL: Scenario = broken(
-    "store-buffering-broken-acq-rel",
-    "as store-buffering, with fences that release and acquire: they do not order a store before a load",
-    |device, rounds| {
-        let summary = run(device, rounds, |queue, at, [x, y, a, b]| {
-            let kernel = store_and_load_acq_rel(patience(device, rounds), at, x, y, a, b);
-            queue.launch(ThreadSpec::new(2, 1), kernel)
-        })?;
-        unseen(device, summary)
-    },
-);
+/// As store-buffering-block, where one thread's SeqCst fence has block scope and the other's device scope.
+#[scenario(name = "store-buffering-mixed", sizes = SIZES, documentation = PAGE)]
+fn mixed(device: &Device, rounds: usize) -> Result<Summary> {
+    run(device, rounds, |queue, _, [x, y, a, b]| queue.launch(FrameSpec::new(1, 2), store_and_load_mixed(x, y, a, b)))
+}
 
-/// `store-buffering-broken-block-scope`.
-pub const BROKEN_BLOCK_SCOPE: Scenario = broken(
-    "store-buffering-broken-block-scope",
-    "as store-buffering, with fences of block scope between two blocks",
-    |device, rounds| {
-        let summary = run(device, rounds, |queue, at, [x, y, a, b]| {
-            let kernel = store_and_load_block_scope(patience(device, rounds), at, x, y, a, b);
-            queue.launch(ThreadSpec::new(2, 1), kernel)
-        })?;
-        unseen(device, summary)
-    },
-);
+/// As store-buffering-block, with both words in the block's shared memory.
+#[scenario(name = "store-buffering-shared", sizes = SIZES, documentation = PAGE)]
+fn shared(device: &Device, rounds: usize) -> Result<Summary> {
+    run(device, rounds, |queue, _, [_, _, a, b]| queue.launch(FrameSpec::new(1, 2), store_and_load_shared(a, b)))
+}
+
+/// As store-buffering, with a fence in one block alone.
+#[scenario(name = "store-buffering-broken-one-fence", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_one_fence(device: &Device, rounds: usize) -> Result<Summary> {
+    let summary = run(device, rounds, |queue, at, [x, y, a, b]| {
+        let kernel = store_and_load::<true, false>(patience(device, rounds), at, x, y, a, b);
+        queue.launch(ThreadSpec::new(2, 1), kernel)
+    })?;
+    unseen(device, summary)
+}
+
+/// As store-buffering, with fences that release and acquire: they do not order a store before a load.
+#[scenario(name = "store-buffering-broken-acq-rel", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_acq_rel(device: &Device, rounds: usize) -> Result<Summary> {
+    let summary = run(device, rounds, |queue, at, [x, y, a, b]| {
+        let kernel = store_and_load_acq_rel(patience(device, rounds), at, x, y, a, b);
+        queue.launch(ThreadSpec::new(2, 1), kernel)
+    })?;
+    unseen(device, summary)
+}
+
+/// As store-buffering, with fences of block scope between two blocks.
+#[scenario(name = "store-buffering-broken-block-scope", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_block_scope(device: &Device, rounds: usize) -> Result<Summary> {
+    let summary = run(device, rounds, |queue, at, [x, y, a, b]| {
+        let kernel = store_and_load_block_scope(patience(device, rounds), at, x, y, a, b);
+        queue.launch(ThreadSpec::new(2, 1), kernel)
+    })?;
+    unseen(device, summary)
+}
 
 const SIZES: Sizes = Sizes { full: 20_000, small: 200, proof: 1 };
 

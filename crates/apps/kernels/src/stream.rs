@@ -2,19 +2,43 @@
 
 use std::time::Instant;
 
+use wattle::DeviceKind;
 use wattle::prelude::*;
-use wattle::{DeviceKind, Expectation, Sizes, Work};
 
 use crate::reduce::{MAX_THREADS, block_sum, shape, thread_dot};
 
-/// `stream`.
-pub const STREAM: Scenario = Scenario {
-    name: "stream",
-    summary: "copy, mul, add, triad and dot, as BabelStream has them: how fast memory is",
-    documentation: include_str!("stream.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(stream, Sizes { full: 1 << 22, small: 1 << 11, proof: 4 }),
-};
+/// Copy, mul, add, triad and dot, as BabelStream has them: how fast memory is.
+///
+/// All five kernels in both precisions, five times over, checked as BabelStream checks.
+///
+/// # Errors
+/// What the devices say; there is less memory than three arrays of `f64`, and one on the host to check them.
+#[scenario(
+    name = "stream",
+    sizes = Sizes { full: 1 << 22, small: 1 << 11, proof: 4 },
+    documentation = include_str!("stream.md"),
+)]
+pub fn stream(device: &Device, n: usize) -> Result<Summary> {
+    let array = (n as u64).saturating_mul(size_of::<f64>() as u64);
+    device.needs_memory(array.saturating_mul(3), array)?;
+    let single = run::<f32>(device, n)?;
+    let double = run::<f64>(device, n)?;
+    let mut summary = Summary::new(format!("the five kernels on {n} f32 and f64, {} times", repeats(n)));
+    if device.properties().kind != DeviceKind::Simulated {
+        let rates = format!("; triad at {:.1} and {:.1} GB/s", single.triad_rate, double.triad_rate);
+        summary.did.push_str(&rates);
+    }
+    for (name, run, most) in [("f32", single, 1e-4), ("f64", double, 1e-8)] {
+        let Run { array_error, dot_error, .. } = run;
+        summary.check(array_error <= most, &format!("the {name} arrays are right to {most:e}"), || {
+            format!("the mean error is {array_error:e}")
+        })?;
+        summary.check(dot_error <= most, &format!("the {name} dot product is right to {most:e}"), || {
+            format!("it is off by {dot_error:e}")
+        })?;
+    }
+    Ok(summary)
+}
 
 /// `c = a`.
 #[kernel]
@@ -171,32 +195,6 @@ impl<T: Float> Stream<T> {
 /// Five times over; once is enough for a proof.
 fn repeats(n: usize) -> usize {
     if n < 16 { 1 } else { 5 }
-}
-
-/// All five kernels in both precisions, five times over, checked as BabelStream checks.
-///
-/// # Errors
-/// What the devices say; there is less memory than three arrays of `f64`, and one on the host to check them.
-pub fn stream(device: &Device, n: usize) -> Result<Summary> {
-    let array = (n as u64).saturating_mul(size_of::<f64>() as u64);
-    device.needs_memory(array.saturating_mul(3), array)?;
-    let single = run::<f32>(device, n)?;
-    let double = run::<f64>(device, n)?;
-    let mut summary = Summary::new(format!("the five kernels on {n} f32 and f64, {} times", repeats(n)));
-    if device.properties().kind != DeviceKind::Simulated {
-        let rates = format!("; triad at {:.1} and {:.1} GB/s", single.triad_rate, double.triad_rate);
-        summary.did.push_str(&rates);
-    }
-    for (name, run, most) in [("f32", single, 1e-4), ("f64", double, 1e-8)] {
-        let Run { array_error, dot_error, .. } = run;
-        summary.check(array_error <= most, &format!("the {name} arrays are right to {most:e}"), || {
-            format!("the mean error is {array_error:e}")
-        })?;
-        summary.check(dot_error <= most, &format!("the {name} dot product is right to {most:e}"), || {
-            format!("it is off by {dot_error:e}")
-        })?;
-    }
-    Ok(summary)
 }
 
 /// What a run in one precision found.

@@ -1,25 +1,26 @@
 #![doc = include_str!("swap.md")]
 
 use wattle::prelude::*;
-use wattle::{Expectation, Sizes, Work};
 
-/// `swap`.
-pub const SWAP: Scenario = Scenario {
-    name: "swap",
-    summary: "a block's threads write an array, a barrier, and each reads what another wrote",
-    documentation: include_str!("swap.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(swap, SIZES),
-};
+const PAGE: &str = include_str!("swap.md");
 
-/// `swap-broken-fence-only`.
-pub const BROKEN_FENCE_ONLY: Scenario = Scenario {
-    name: "swap-broken-fence-only",
-    summary: "as swap, with a fence where the barrier belongs: a fence waits for nobody",
-    documentation: include_str!("swap.md"),
-    expectation: Expectation::Refuted,
-    work: Work::Sized(broken_fence_only, SIZES),
-};
+/// A block's threads write an array, a barrier, and each reads what another wrote.
+#[scenario(name = "swap", sizes = SIZES, documentation = PAGE)]
+pub fn swap(device: &Device, n: usize) -> Result<Summary> {
+    let wrong = wrong(device, n, true)?;
+    let mut summary = Summary::new(format!("{n} elements, turned around within a block"));
+    summary.check(wrong == 0, "each thread reads what another wrote", || format!("{wrong} of {n} were stale"))?;
+    Ok(summary)
+}
+
+/// As swap, with a fence where the barrier belongs: a fence waits for nobody.
+#[scenario(name = "swap-broken-fence-only", expect = refuted, sizes = SIZES, documentation = PAGE)]
+pub fn broken_fence_only(device: &Device, n: usize) -> Result<Summary> {
+    let wrong = wrong(device, n, false)?;
+    let mut summary = Summary::new(format!("{n} elements; this device does not notice the race"));
+    summary.observe(&[("stale", wrong as i64)]);
+    Ok(summary)
+}
 
 const SIZES: Sizes = Sizes { full: 1024, small: 64, proof: 2 };
 
@@ -53,20 +54,4 @@ fn wrong(device: &Device, n: usize, barrier: bool) -> Result<usize> {
     }
     let b = b.read(&queue)?;
     Ok(b.iter().enumerate().filter(|&(i, &value)| value as usize != 3 * (n - 1 - i) + 1).count())
-}
-
-/// With the barrier.
-pub fn swap(device: &Device, n: usize) -> Result<Summary> {
-    let wrong = wrong(device, n, true)?;
-    let mut summary = Summary::new(format!("{n} elements, turned around within a block"));
-    summary.check(wrong == 0, "each thread reads what another wrote", || format!("{wrong} of {n} were stale"))?;
-    Ok(summary)
-}
-
-/// With the fence alone; says what was seen.
-pub fn broken_fence_only(device: &Device, n: usize) -> Result<Summary> {
-    let wrong = wrong(device, n, false)?;
-    let mut summary = Summary::new(format!("{n} elements; this device does not notice the race"));
-    summary.observe(&[("stale", wrong as i64)]);
-    Ok(summary)
 }

@@ -1,18 +1,24 @@
 #![doc = include_str!("transpose.md")]
 
 use wattle::prelude::*;
-use wattle::{Expectation, Sizes, Work};
 
 use crate::data::floats;
 
-/// `matrix-transpose`.
-pub const MATRIX_TRANSPOSE: Scenario = Scenario {
-    name: "matrix-transpose",
-    summary: "a matrix transposed in tiles of block shared memory",
-    documentation: include_str!("transpose.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(matrix_transpose, Sizes { full: 1024, small: 60, proof: 2 }),
-};
+/// A matrix transposed in tiles of block shared memory.
+#[scenario(
+    name = "matrix-transpose",
+    sizes = Sizes { full: 1024, small: 60, proof: 2 },
+    documentation = include_str!("transpose.md"),
+)]
+pub fn matrix_transpose(device: &Device, n: usize) -> Result<Summary> {
+    let extent = [n, n + n / 3];
+    let side = if n < MAX_TILE { 2 } else { MAX_TILE };
+    let values = floats(extent[0] * extent[1]);
+    let found = transposed(device, extent, &values, side)?;
+    let mut summary = Summary::new(format!("{} × {} f32 in tiles of {side} × {side}", extent[0], extent[1]));
+    summary.check(found == reference(extent, &values), "each element is at its place", || "some are not".into())?;
+    Ok(summary)
+}
 
 /// The most rows and columns of a tile.
 pub const MAX_TILE: usize = 16;
@@ -56,15 +62,4 @@ pub fn transposed(device: &Device, [rows, columns]: [usize; 2], values: &[f32], 
 /// What [`transposed`] must give.
 pub fn reference([rows, columns]: [usize; 2], values: &[f32]) -> Vec<f32> {
     (0..rows * columns).map(|i| values[i % rows * columns + i / rows]).collect()
-}
-
-/// Transposes a matrix of about `n` by `n`.
-pub fn matrix_transpose(device: &Device, n: usize) -> Result<Summary> {
-    let extent = [n, n + n / 3];
-    let side = if n < MAX_TILE { 2 } else { MAX_TILE };
-    let values = floats(extent[0] * extent[1]);
-    let found = transposed(device, extent, &values, side)?;
-    let mut summary = Summary::new(format!("{} × {} f32 in tiles of {side} × {side}", extent[0], extent[1]));
-    summary.check(found == reference(extent, &values), "each element is at its place", || "some are not".into())?;
-    Ok(summary)
 }

@@ -1,64 +1,57 @@
 #![doc = include_str!("two_queues.md")]
 
+use wattle::Launch;
 use wattle::prelude::*;
-use wattle::{Expectation, Launch, Sizes, Work};
 
 use crate::weak::unseen;
 
-/// `two-queues`.
-pub const TWO_QUEUES: Scenario = Scenario {
-    name: "two-queues",
-    summary: "a writer and a reader, two launches that run at the same time on two queues",
-    documentation: include_str!("two_queues.md"),
-    expectation: Expectation::Holds,
-    work: Work::Sized(two_queues, SIZES),
-};
+const PAGE: &str = include_str!("two_queues.md");
 
-const fn broken(name: &'static str, summary: &'static str, work: fn(&Device, usize) -> Result<Summary>) -> Scenario {
-    let documentation = include_str!("two_queues.md");
-    Scenario { name, summary, documentation, expectation: Expectation::Refuted, work: Work::Sized(work, SIZES) }
+/// A writer and a reader, two launches that run at the same time on two queues.
+#[scenario(name = "two-queues", sizes = SIZES, documentation = PAGE)]
+pub fn two_queues(device: &Device, rounds: usize) -> Result<Summary> {
+    run(device, rounds, |reading, writing, data, flag, seen| {
+        both(reading, writing, reader(data, flag, seen), writer(data, flag))
+    })
 }
 
-/// `two-queues-broken-no-release`.
-pub const BROKEN_NO_RELEASE: Scenario =
-    broken("two-queues-broken-no-release", "as two-queues, without the writer's fence", |device, rounds| {
-        let summary = run(device, rounds, |reading, writing, data, flag, seen| {
-            both(reading, writing, reader(data, flag, seen), writer_no_fence(data, flag))
-        })?;
-        unseen(device, summary)
-    });
+/// As two-queues, without the writer's fence.
+#[scenario(name = "two-queues-broken-no-release", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_no_release(device: &Device, rounds: usize) -> Result<Summary> {
+    let summary = run(device, rounds, |reading, writing, data, flag, seen| {
+        both(reading, writing, reader(data, flag, seen), writer_no_fence(data, flag))
+    })?;
+    unseen(device, summary)
+}
 
-/// `two-queues-broken-no-acquire`.
-pub const BROKEN_NO_ACQUIRE: Scenario =
-    broken("two-queues-broken-no-acquire", "as two-queues, without the reader's fence", |device, rounds| {
-        let summary = run(device, rounds, |reading, writing, data, flag, seen| {
-            both(reading, writing, reader_no_fence(data, flag, seen), writer(data, flag))
-        })?;
-        unseen(device, summary)
-    });
+/// As two-queues, without the reader's fence.
+#[scenario(name = "two-queues-broken-no-acquire", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_no_acquire(device: &Device, rounds: usize) -> Result<Summary> {
+    let summary = run(device, rounds, |reading, writing, data, flag, seen| {
+        both(reading, writing, reader_no_fence(data, flag, seen), writer(data, flag))
+    })?;
+    unseen(device, summary)
+}
 
-/// `two-queues-broken-block-scope`.
-pub const BROKEN_BLOCK_SCOPE: Scenario = broken(
-    "two-queues-broken-block-scope",
-    "as two-queues, with fences of block scope: two launches share no block",
-    |device, rounds| {
-        let summary = run(device, rounds, |reading, writing, data, flag, seen| {
-            both(reading, writing, reader_block_scope(data, flag, seen), writer_block_scope(data, flag))
-        })?;
-        unseen(device, summary)
-    },
-);
+/// As two-queues, with fences of block scope: two launches share no block.
+#[scenario(name = "two-queues-broken-block-scope", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_block_scope(device: &Device, rounds: usize) -> Result<Summary> {
+    let summary = run(device, rounds, |reading, writing, data, flag, seen| {
+        both(reading, writing, reader_block_scope(data, flag, seen), writer_block_scope(data, flag))
+    })?;
+    unseen(device, summary)
+}
 
-/// `two-queues-broken-plain-flag`.
-pub const BROKEN_PLAIN_FLAG: Scenario =
-    broken("two-queues-broken-plain-flag", "as two-queues, with a flag that is not atomic", |device, rounds| {
-        let stale = stale(device, rounds, |reading, writing, data, flag, seen| {
-            both(reading, writing, reader_plain_flag(data, flag, seen), writer_plain_flag(data, flag))
-        })?;
-        let mut summary = Summary::new(format!("{rounds} rounds; this device does not notice the race"));
-        summary.observe(&[("stale", stale as i64)]);
-        Ok(summary)
-    });
+/// As two-queues, with a flag that is not atomic.
+#[scenario(name = "two-queues-broken-plain-flag", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn broken_plain_flag(device: &Device, rounds: usize) -> Result<Summary> {
+    let stale = stale(device, rounds, |reading, writing, data, flag, seen| {
+        both(reading, writing, reader_plain_flag(data, flag, seen), writer_plain_flag(data, flag))
+    })?;
+    let mut summary = Summary::new(format!("{rounds} rounds; this device does not notice the race"));
+    summary.observe(&[("stale", stale as i64)]);
+    Ok(summary)
+}
 
 const SIZES: Sizes = Sizes { full: 10_000, small: 200, proof: 1 };
 
@@ -148,13 +141,6 @@ fn both(reading: &Queue, writing: &Queue, reader: impl Launch<1>, writer: impl L
     writing.prepare(one, &writer)?;
     reading.launch(one, reader)?;
     writing.launch(one, writer)
-}
-
-/// The scenario that is right.
-pub fn two_queues(device: &Device, rounds: usize) -> Result<Summary> {
-    run(device, rounds, |reading, writing, data, flag, seen| {
-        both(reading, writing, reader(data, flag, seen), writer(data, flag))
-    })
 }
 
 /// Runs `rounds` rounds, and checks that all data were seen.

@@ -1,7 +1,7 @@
 //! Mistakes that only weak memory shows.
 
+use wattle::DeviceKind;
 use wattle::prelude::*;
-use wattle::{DeviceKind, ErrorKind};
 
 /// The end of a scenario that is wrong, in which nothing races: only a value could tell, and none did. The simulated
 /// device runs one interleaving in which memory is always up to date, so there it never will; it is not asked to.
@@ -9,10 +9,6 @@ pub fn unseen(device: &Device, summary: Summary) -> Result<Summary> {
     if device.properties().kind != DeviceKind::Simulated {
         return Ok(summary);
     }
-    Err(ErrorKind::Capability {
-        device: device.name().to_owned(),
-        what: "show this mistake: nothing races, and its memory is always up to date".into(),
-        instead: "check it, which goes through every execution".into(),
-    }
-    .into())
+    let what = "show this mistake: nothing races, and its memory is always up to date";
+    Err(Error::capability(device.name(), what, "check it, which goes through every execution"))
 }

@@ -20,6 +20,16 @@ fn names_are_unique_and_documented() {
     assert!(wattle_kernels::find("no such scenario").is_none());
 }
 
+/// The scenarios come module by module, and in each as they stand in the file, however they were linked.
+#[test]
+fn they_come_in_a_fixed_order() {
+    let names: Vec<&str> = wattle_kernels::all().iter().map(|scenario| scenario.name).collect();
+    assert_eq!(names.len(), 69);
+    assert_eq!(names[..3], ["block-fence", "block-fence-textbook", "block-fence-broken-no-release"]);
+    let at = |name: &str| names.iter().position(|known| *known == name).unwrap_or_else(|| panic!("no {name}"));
+    assert!(at("publication") + 1 == at("publication-rounds") && at("publication") < at("stream"), "{names:?}");
+}
+
 /// A broken variant is wrong, says so in its name, and stands after the right one.
 #[test]
 fn broken_ones_have_a_right_one() {
@@ -51,15 +61,15 @@ fn what_only_weak_memory_shows() -> Result<()> {
     let expected = [
         "block-fence-broken-no-release",
         "block-fence-broken-no-acquire",
-        "two-queues-broken-no-release",
-        "two-queues-broken-no-acquire",
-        "two-queues-broken-block-scope",
         "orderings-broken-no-release",
         "orderings-broken-no-acquire",
         "orderings-broken-block-scope",
         "store-buffering-broken-one-fence",
         "store-buffering-broken-acq-rel",
         "store-buffering-broken-block-scope",
+        "two-queues-broken-no-release",
+        "two-queues-broken-no-acquire",
+        "two-queues-broken-block-scope",
     ];
     assert_eq!(untold, expected);
     Ok(())

@@ -74,26 +74,26 @@ impl Physical {
         let is_concurrent = attribute(A::CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS) != 0;
         let blocks_on_each = attribute(A::CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR).max(1);
         let memory = ordinal.memory().map_err(unreadable)?;
-        let properties = Properties {
-            name: format!("{NAME}:{number}"),
-            description: format!(
+        let mut properties = Properties::new(
+            format!("{NAME}:{number}"),
+            format!(
                 "{label}, compute capability {}.{}, CUDA {}",
                 capability / 10,
                 capability % 10,
                 driver::version_text(driver)
             ),
-            kind: kind(&label),
-            workers: multiprocessors,
-            memory,
-            warp_width: attribute(A::CU_DEVICE_ATTRIBUTE_WARP_SIZE).max(1),
-            max_threads_per_block: attribute(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK).max(1),
-            max_shared_memory: most_shared.into(),
-            // Of kernels that need much of a multiprocessor it has fewer.
-            max_cooperative_blocks: if is_cooperative { multiprocessors * blocks_on_each } else { 1 },
-            concurrent_queues: if is_concurrent { concurrent_queues() } else { 1 },
-            sync_domains: attribute(A::CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT).max(1),
-            scopes: vec![Scope::Block, Scope::Device, Scope::System],
-        };
+            kind(&label),
+        );
+        properties.workers = multiprocessors;
+        properties.memory = memory;
+        properties.warp_width = attribute(A::CU_DEVICE_ATTRIBUTE_WARP_SIZE).max(1);
+        properties.max_threads_per_block = attribute(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK).max(1);
+        properties.max_shared_memory = most_shared.into();
+        // Of kernels that need much of a multiprocessor it has fewer.
+        properties.max_cooperative_blocks = if is_cooperative { multiprocessors * blocks_on_each } else { 1 };
+        properties.concurrent_queues = if is_concurrent { concurrent_queues() } else { 1 };
+        properties.sync_domains = attribute(A::CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT).max(1);
+        properties.scopes = vec![Scope::Block, Scope::Device, Scope::System];
         let has_addresses = attribute(A::CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING) != 0;
         Ok(Physical {
             ordinal,

@@ -43,13 +43,13 @@ impl Context {
             let why = format!(" of kernel `{}`, for which it has no more registers", built.kernel.name);
             return Err(too_many_threads(self.name(), thread_count, code.most_threads.into(), &why));
         }
-        let shared_bytes = self.shared_bytes(built, &code, options.shared_elements())?;
+        let shared_bytes = self.shared_bytes(built, &code, options.get_shared_len())?;
         let blocks = match shape.kind {
             ShapeKind::Threads => shape.outer,
             ShapeKind::Frames => {
                 let at_once = self.blocks_at_once(&code, thread_count, shared_bytes)?.max(1);
                 let most = if options.is_cooperative() { at_once } else { at_once.saturating_mul(FILLINGS) };
-                Shape::at_most(shape.outer, most.min(options.most_blocks()))
+                Shape::at_most(shape.outer, most.min(options.get_blocks()))
             }
         };
         let block_count = blocks.iter().product::<u32>();
@@ -70,7 +70,7 @@ impl Context {
             ShapeKind::Threads => shape.inner,
             ShapeKind::Frames => {
                 let most = self.physical.properties.max_threads_per_block;
-                Shape::at_most(shape.inner, most.min(options.most_threads()))
+                Shape::at_most(shape.inner, most.min(options.get_threads()))
             }
         }
     }
@@ -99,6 +99,7 @@ impl Context {
             built.kernel.name,
             code.layout.shared_bytes.max(shared_bytes)
         );
-        Err(cannot(self.name(), what, "launch fewer blocks, and give each more work; or with a `FrameSpec`"))
+        let instead = "launch fewer blocks, and give each more work; or with a `FrameSpec`";
+        Err(cannot(self.name(), what, instead).limited(blocks, most))
     }
 }

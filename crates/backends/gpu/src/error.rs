@@ -1,9 +1,9 @@
 //! Errors that all drivers have.
 
-use wattle_core::{Error, ErrorKind};
+use wattle_core::Error;
 
 /// Something that a device cannot do: `what` reads after "device `x` cannot", and `instead` is what to do.
 #[cold]
 pub fn cannot(device: &str, what: impl Into<String>, instead: impl Into<String>) -> Error {
-    ErrorKind::Capability { device: device.to_owned(), what: what.into(), instead: instead.into() }.into()
+    Error::capability(device, what, instead)
 }

@@ -64,7 +64,7 @@ impl Executor {
             return Err(Reason::Interrupted.error(kernel.info().name, Vec::new()));
         }
         let context = self.context.clone();
-        let shared_len = options.shared_elements();
+        let shared_len = options.get_shared_len();
         let compiled = context.compiled(&*kernel, shared_len)?;
         let dispatch = context.dispatch(shape, options, compiled.orders_in_loops)?;
         let (grid, groups) = (dispatch.grid, dispatch.groups);
@@ -92,7 +92,7 @@ impl Executor {
         let until = context.submit(self.lane, commands)?;
         self.number = number;
         self.next_slot = (slot + 1) % SLOTS;
-        let limit = options.limit();
+        let limit = options.get_time_limit();
         let launch = Some(Launched { kernel, code: compiled, grid, number, limit, shared_len });
         self.in_flight.push_back(InFlight { slot, until, launch, began: None, records: Vec::new(), operations: 1 });
         Ok(())
@@ -219,7 +219,7 @@ unsafe impl wattle_core::queue::Executor for Executor {
 
     fn prepare(&mut self, kernel: &dyn Kernel, shape: &Shape, options: &LaunchOptions) -> Result<()> {
         self.recover()?;
-        let (context, shared_len) = (self.context.clone(), options.shared_elements());
+        let (context, shared_len) = (self.context.clone(), options.get_shared_len());
         let compiled = context.compiled(kernel, shared_len)?;
         let grid = context.dispatch(shape, options, compiled.orders_in_loops)?.grid;
         context.pipeline(&compiled, Variant { threads: grid.threads, shared_len }).map(drop)
@@ -232,7 +232,7 @@ unsafe impl wattle_core::queue::Executor for Executor {
         _: &Shape,
         options: &LaunchOptions,
     ) -> Result<()> {
-        self.context.compiled(kernel, options.shared_elements())?;
+        self.context.compiled(kernel, options.get_shared_len())?;
         self.orders_nothing_with_host(host_part)
     }
 

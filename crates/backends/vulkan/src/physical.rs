@@ -156,22 +156,21 @@ impl Physical {
             more.workers.unwrap_or(WORKERS_OF_SOME_GPU)
         };
         let most_threads = limits.max_compute_work_group_invocations.min(limits.max_compute_work_group_size[0]);
-        let properties = Properties {
-            name: String::new(),
-            description: format!("{label}, {}, Vulkan {}", more.driver_text, version_text(plain.api_version)),
-            kind: if is_software { DeviceKind::Software } else { DeviceKind::Gpu },
-            workers,
-            memory: device_memory(&memory),
-            warp_width: more.warp_width,
-            max_threads_per_block: most_threads,
-            max_shared_memory: limits.max_compute_shared_memory_size.into(),
-            // Vulkan promises of no number of blocks that they run at the same time; so many may be tried. A software
-            // device may give two blocks to one thread, which runs the one to its end before it begins the other.
-            max_cooperative_blocks: if is_software { 1 } else { workers },
-            concurrent_queues: family.compute_queues,
-            sync_domains: 1,
-            scopes: vec![Scope::Block, Scope::Device],
-        };
+        let mut properties = Properties::new(
+            String::new(),
+            format!("{label}, {}, Vulkan {}", more.driver_text, version_text(plain.api_version)),
+            if is_software { DeviceKind::Software } else { DeviceKind::Gpu },
+        );
+        properties.workers = workers;
+        properties.memory = device_memory(&memory);
+        properties.warp_width = more.warp_width;
+        properties.max_threads_per_block = most_threads;
+        properties.max_shared_memory = limits.max_compute_shared_memory_size.into();
+        // Vulkan promises of no number of blocks that they run at the same time; so many may be tried. A software
+        // device may give two blocks to one thread, which runs the one to its end before it begins the other.
+        properties.max_cooperative_blocks = if is_software { 1 } else { workers };
+        properties.concurrent_queues = family.compute_queues;
+        properties.scopes = vec![Scope::Block, Scope::Device];
         let identity = Identity {
             vendor: plain.vendor_id,
             device: plain.device_id,

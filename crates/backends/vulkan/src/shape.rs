@@ -30,8 +30,8 @@ impl Context {
                 let per_core = if self.is_software() { BLOCKS_PER_CORE } else { u32::MAX };
                 let most_blocks = properties.workers.saturating_mul(per_core).min(most_at_once);
                 (
-                    Shape::at_most(shape.outer, most_blocks.min(options.most_blocks())),
-                    Shape::at_most(shape.inner, most_threads.min(options.most_threads())),
+                    Shape::at_most(shape.outer, most_blocks.min(options.get_blocks())),
+                    Shape::at_most(shape.inner, most_threads.min(options.get_threads())),
                 )
             }
         };
@@ -49,7 +49,7 @@ impl Context {
             );
             let instead =
                 "launch fewer blocks, give each more work, and set a time limit; or use a host or CUDA device";
-            return Err(cannot(self.name(), what, instead));
+            return Err(cannot(self.name(), what, instead).limited(block_count, most_at_once));
         }
         let [most_x, most_y, _] = self.physical.limits.max_compute_work_group_count;
         let groups = groups(block_count, most_x, most_y)
@@ -78,7 +78,7 @@ impl Context {
         let most = self.physical.limits.max_compute_work_group_count[0];
         let blocks = dispatch.grid.block_count();
         let what = format!("keep {blocks} blocks in order that may wait for each other: {most} at the most");
-        Err(cannot(self.name(), what, "launch fewer blocks, and give each more work"))
+        Err(cannot(self.name(), what, "launch fewer blocks, and give each more work").limited(blocks, most))
     }
 }
 

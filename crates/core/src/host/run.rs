@@ -8,8 +8,9 @@ use wattle_ir::MAX_RANK;
 
 use super::handover::Handover;
 use crate::device::Properties;
-use crate::error::{ErrorKind, Result, panicked, system};
+use crate::error::{Result, system};
 use crate::kernel::Kernel;
+use crate::panics::panicked;
 use crate::queue::host_part_shape;
 use crate::spec::{LaunchOptions, Shape, ShapeKind};
 use crate::sync::lock;
@@ -32,7 +33,7 @@ pub(super) fn grid(properties: &Properties, shape: &Shape, options: &LaunchOptio
             }
             shape.outer
         }
-        ShapeKind::Frames if options.most_blocks != u32::MAX => Shape::at_most(shape.outer, options.most_blocks),
+        ShapeKind::Frames if options.blocks != u32::MAX => Shape::at_most(shape.outer, options.blocks),
         ShapeKind::Frames if properties.workers == 1 => [1; MAX_RANK],
         ShapeKind::Frames => spread(shape.outer, properties.workers * BLOCKS_PER_WORKER),
     };
@@ -43,12 +44,9 @@ pub(super) fn grid(properties: &Properties, shape: &Shape, options: &LaunchOptio
 #[cold]
 fn several_threads(properties: &Properties, shape: &Shape) -> crate::Error {
     let threads: u32 = shape.inner.iter().product();
-    ErrorKind::Capability {
-        device: properties.name.clone(),
-        what: format!("run blocks of {threads} threads: it runs one thread per block"),
-        instead: "launch with a `FrameSpec`, with one thread per block, or on the device `simulated`".into(),
-    }
-    .into()
+    let what = format!("run blocks of {threads} threads: it runs one thread per block");
+    let instead = "launch with a `FrameSpec`, with one thread per block, or on the device `simulated`";
+    crate::Error::capability(&properties.name, what, instead).limited(threads, 1u32)
 }
 
 /// About `wanted` blocks, none without a frame, the slowest dimensions first.
@@ -93,7 +91,7 @@ pub unsafe fn run_beside(
     let shape = host_part_shape();
     let (rank, one) = (host_part.rank(), [1; MAX_RANK]);
     let grid = Grid { rank, blocks: one, threads: one, frames: shape.outer, frame_extent: shape.inner };
-    let state = LaunchState::new(host_part.info(), grid, options.shared_elements(), options.limit());
+    let state = LaunchState::new(host_part.info(), grid, options.get_shared_len(), options.get_time_limit());
     let (launched, ran) = std::thread::scope(|scope| -> Result<_> {
         let beside = std::thread::Builder::new()
             .name("wattle-host-part".into())
@@ -121,7 +119,7 @@ unsafe fn run_grid(
     grid: Grid,
     options: &LaunchOptions,
 ) -> Result<()> {
-    let state = LaunchState::new(kernel.info(), grid, options.shared_elements(), options.limit());
+    let state = LaunchState::new(kernel.info(), grid, options.get_shared_len(), options.get_time_limit());
     let blocks = grid.block_count();
     let ran = if options.is_cooperative() && blocks > properties.workers {
         // SAFETY: the caller's promise; so below.
@@ -208,12 +206,9 @@ fn caught(kernel: &dyn Kernel, state: &LaunchState, ended: std::thread::Result<(
 unsafe fn at_once(properties: &Properties, kernel: &dyn Kernel, state: &LaunchState, blocks: u32) -> Result<()> {
     let most = properties.max_cooperative_blocks;
     if blocks > most {
-        return Err(ErrorKind::Capability {
-            device: properties.name.clone(),
-            what: format!("run {blocks} blocks at once: {most} at the most"),
-            instead: "launch fewer blocks, and give each more work".into(),
-        }
-        .into());
+        let what = format!("run {blocks} blocks at once: {most} at the most");
+        let instead = "launch fewer blocks, and give each more work";
+        return Err(crate::Error::capability(&properties.name, what, instead).limited(blocks, most));
     }
     let next = AtomicU64::new(0);
     std::thread::scope(|scope| {

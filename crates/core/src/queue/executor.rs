@@ -8,9 +8,10 @@ use super::event::{Event, EventState};
 use super::first_error::FirstError;
 use super::operation::{Operation, Transfer};
 use crate::device::LaunchRequest;
-use crate::error::{Result, panicked};
+use crate::error::Result;
 use crate::host::run_beside;
 use crate::kernel::Kernel;
+use crate::panics::panicked;
 use crate::spec::{LaunchOptions, Shape};
 
 /// Does a queue's operations, on the thread that calls; a queue calls it from one thread at a time.

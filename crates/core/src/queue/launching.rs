@@ -66,12 +66,9 @@ impl Queue {
         if there <= 1 || u32::from(domain) < there {
             return Ok(());
         }
-        Err(ErrorKind::Capability {
-            device: self.device.name().to_owned(),
-            what: format!("launch with a map to memory synchronization domain {domain}: it has {there}, from 0"),
-            instead: format!("let `LaunchOptions::sync_domain_map` name domains below {there}"),
-        }
-        .into())
+        let what = format!("launch with a map to memory synchronization domain {domain}: it has {there}, from 0");
+        let instead = format!("let `LaunchOptions::sync_domain_map` name domains below {there}");
+        Err(Error::capability(self.device.name(), what, instead).limited(domain + 1, there))
     }
 
     /// Gathers the uses of the buffers that the kernel's arguments name.
@@ -106,12 +103,8 @@ impl Queue {
 
     #[cold]
     fn out_of_reach(&self, parameter: &str) -> Error {
-        ErrorKind::Capability {
-            device: self.device.name().to_owned(),
-            what: format!("let a host part use `{parameter}`, which is the device's own memory"),
-            instead: "allocate it with `alloc_host_mapped` or `alloc_unified`".into(),
-        }
-        .into()
+        let what = format!("let a host part use `{parameter}`, which is the device's own memory");
+        Error::capability(self.device.name(), what, "allocate it with `alloc_host_mapped` or `alloc_unified`")
     }
 
     /// A use of a buffer of the queue's device.
@@ -147,7 +140,7 @@ fn has_shared_len(
     options: &LaunchOptions,
 ) -> Result<()> {
     match sized_at_launch {
-        Some((array, site)) if options.shared_elements() == 0 => {
+        Some((array, site)) if options.get_shared_len() == 0 => {
             Err(ErrorKind::SharedLen { kernel: info.name.to_owned(), array: array.to_owned(), site }.into())
         }
         _ => Ok(()),

@@ -11,7 +11,8 @@ use super::first_error::FirstError;
 use super::operation::Operation;
 use super::task::{QueuedLaunch, Task};
 use crate::device::{BackendQueue, LaunchRequest};
-use crate::error::{Error, Result, panicked, system};
+use crate::error::{Error, Result, system};
+use crate::panics::panicked;
 use crate::sync::lock;
 
 /// What the queue's thread is sent.

@@ -6,7 +6,7 @@ use wattle_ir::{Access, Element, Site};
 
 use super::Queue;
 use super::operation::{HostBytes, Operation, Runs, Transfer, TransferEnd};
-use crate::buffer::{Part, Source, Target};
+use crate::buffer::{Destination, Part, Source};
 use crate::clock::{User, Wanted};
 use crate::error::{Error, ErrorKind, Result, system};
 use crate::memory::{self, bytes, bytes_mut};
@@ -17,7 +17,7 @@ impl Queue {
     /// # Errors
     /// The extents differ; neither buffer is of the queue's device; a use that conflicts.
     #[track_caller]
-    pub fn copy<T: Element, const D: usize>(&self, to: impl Target<T, D>, from: impl Source<T, D>) -> Result<()> {
+    pub fn copy<T: Element, const D: usize>(&self, to: impl Destination<T, D>, from: impl Source<T, D>) -> Result<()> {
         let site = Site::caller();
         let (to, from) = (to.part(), from.part());
         if to.region.extent() != from.region.extent() {
@@ -44,7 +44,7 @@ impl Queue {
     /// # Errors
     /// The lengths differ; the buffer is of another device; a use that conflicts.
     #[track_caller]
-    pub fn copy_from_host<T: Element, const D: usize>(&self, to: impl Target<T, D>, values: &[T]) -> Result<()> {
+    pub fn copy_from_host<T: Element, const D: usize>(&self, to: impl Destination<T, D>, values: &[T]) -> Result<()> {
         let site = Site::caller();
         let part = to.part();
         if elements(&part) != values.len() {
@@ -67,7 +67,7 @@ impl Queue {
     /// # Errors
     /// The buffer is of another device; a use that conflicts.
     #[track_caller]
-    pub fn fill<T: Element, const D: usize>(&self, to: impl Target<T, D>, value: T) -> Result<()> {
+    pub fn fill<T: Element, const D: usize>(&self, to: impl Destination<T, D>, value: T) -> Result<()> {
         let user = User { what: "a fill", parameter: None, site: Site::caller() };
         self.write_part(to.part(), TransferEnd::Fill(bytes(&[value]).to_vec()), user)
     }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use wattle_core::{
-    Arg, Argument, Atomic, Buffer, Device, DeviceKind, Error, ErrorKind, IntoArg, Kernel, KernelIdentity, KernelInfo,
-    Launch, PerItem, Queue, Read, Result, Shared, Thread, ToExtent,
+    Arg, Argument, Atomic, Buffer, Device, DeviceKind, Error, IntoArg, Kernel, KernelIdentity, KernelInfo, Launch,
+    PerItem, Queue, Read, Result, Shared, Thread, ToExtent,
 };
 use wattle_ir::{Access, AtomicScalar, Dim, Element, ParamKind, Rank, Type};
 
@@ -89,12 +89,8 @@ fn refuse_host(device: &Device) -> Result<()> {
     if device.properties().kind != DeviceKind::Host {
         return Ok(());
     }
-    Err(ErrorKind::Capability {
-        device: device.name().to_owned(),
-        what: "run a kernel that is given as data: it runs what rustc has compiled".into(),
-        instead: "take the simulated device, or a GPU".into(),
-    }
-    .into())
+    let what = "run a kernel that is given as data: it runs what rustc has compiled";
+    Err(Error::capability(device.name(), what, "take the simulated device, or a GPU"))
 }
 
 /// What is known of the kernel, kept for good: each once, and random kernels differ little in what is known of them.

@@ -38,7 +38,7 @@ impl CudaExecutor {
         }
         let context = self.context.clone();
         context.stay()?;
-        let shared_len = options.shared_elements();
+        let shared_len = options.get_shared_len();
         let (built, plan) = self.plan(&*kernel, shape, options)?;
         self.make_room();
         let number = self.next_number()?;
@@ -47,7 +47,7 @@ impl CudaExecutor {
         }
         let setting = Setting { slot: &self.slot, number, grid: &plan.grid, shared_len };
         self.arguments.take(&context, &plan.code.layout, &*kernel, &setting)?;
-        let limit = options.limit();
+        let limit = options.get_time_limit();
         if self.limited != Some(limit) {
             self.limited = Some(limit);
             self.watched.limit_from(number, limit);
@@ -141,7 +141,7 @@ impl CudaExecutor {
             let planned = &self.plans[0];
             return Ok((planned.built.clone(), planned.plan.clone()));
         }
-        let built = self.context.built(kernel, options.shared_elements())?;
+        let built = self.context.built(kernel, options.get_shared_len())?;
         if !self.context.is_loaded(&built, shape, options) {
             // It is loaded when nothing is in flight.
             self.finish();
@@ -181,7 +181,7 @@ impl CudaExecutor {
 
 /// What a launch asks for. A device with one memory synchronization domain has nothing to choose.
 fn extras(options: &LaunchOptions, domains: u32) -> Extras {
-    let (domain, map) = (options.domain(), options.domain_map());
+    let (domain, map) = (options.get_sync_domain(), options.get_sync_domain_map());
     let has_domains = domains > 1;
     Extras {
         cooperative: options.is_cooperative(),

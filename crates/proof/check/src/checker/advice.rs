@@ -16,6 +16,7 @@ use crate::program::Edits;
 
 /// What could be changed about a scenario's kernels.
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Advice {
     /// For a scenario that holds: the weakest orders and scopes found under which it still does, all together.
     pub weaker: Vec<Change>,

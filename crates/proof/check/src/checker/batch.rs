@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use wattle_core::queue::QueuedLaunch;
-use wattle_core::{Argument, Error, ErrorKind, Kernel, Result, ShapeKind, lock, system};
+use wattle_core::{Argument, Error, Kernel, Result, ShapeKind, lock, system};
 use wattle_ir::Access;
 use wattle_machine::{Argument as Given, Environment, LaunchShape, Program};
 use wattle_memory::Lowering;
@@ -81,12 +81,11 @@ fn world(run: &Run, groups: &[Vec<QueuedLaunch>]) -> Result<World> {
                 frame_extent: enqueued.shape.inner,
             };
             if shape.threads_per_block() > run.properties.max_threads_per_block as u64 {
-                return Err(ErrorKind::Capability {
-                    device: format!("checker for {}", run.checker.target),
-                    what: format!("run {} threads per block", shape.threads_per_block()),
-                    instead: "the host has one thread per block: launch by FrameSpec, or one thread per block".into(),
-                }
-                .into());
+                let (threads, most) = (shape.threads_per_block(), run.properties.max_threads_per_block);
+                let what = format!("run {threads} threads per block");
+                let instead = "the host has one thread per block: launch by FrameSpec, or one thread per block";
+                let device = format!("checker for {}", run.checker.target);
+                return Err(Error::capability(device, what, instead).limited(threads, most));
             }
             let one =
                 LaunchShape { grid_extent: [1; 4], block_extent: [1; 4], frame_count: [1; 4], frame_extent: [1; 4] };
@@ -94,7 +93,7 @@ fn world(run: &Run, groups: &[Vec<QueuedLaunch>]) -> Result<World> {
                 [Some((&enqueued.kernel, shape, false)), enqueued.host_part.as_ref().map(|host| (host, one, true))];
             let mut these = Vec::new();
             for (kernel, shape, host) in parts.into_iter().flatten() {
-                let launch = launch(run, &**kernel, shape, enqueued.options.shared_elements())?;
+                let launch = launch(run, &**kernel, shape, enqueued.options.get_shared_len())?;
                 these.push(launches.len());
                 let cooperative = enqueued.options.is_cooperative();
                 launches.push(LaunchWorld {
@@ -155,11 +154,8 @@ fn launch(run: &Run, kernel: &dyn Kernel, shape: LaunchShape, shared_len: u32) -
         after: Vec::new(),
     };
     launch.lowering.level(launch.widest()).map_err(|error| {
-        Error::from(ErrorKind::Capability {
-            device: format!("checker for {}", run.checker.target),
-            what: format!("judge this launch: {error}"),
-            instead: "use a scope that it has".into(),
-        })
+        let device = format!("checker for {}", run.checker.target);
+        Error::capability(device, format!("judge this launch: {error}"), "use a scope that it has")
     })?;
     Ok(launch)
 }

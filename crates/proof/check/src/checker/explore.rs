@@ -1,10 +1,9 @@
 //! Runs of a scenario's function, one for each distinct outcome of its launches.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use wattle_core::{Device, Error, ErrorKind, LaunchOptions, Result, Shape, Summary, lock, panicked};
+use wattle_core::{Device, Error, ErrorKind, LaunchOptions, Result, Shape, Summary, caught, lock};
 
 use super::device::CheckedBackend;
 use super::frames::{Frames, text};
@@ -137,14 +136,10 @@ fn explore(
         std::mem::take(&mut path.framed).into_iter().for_each(|launch| note(&mut framed, launch));
         report.runs += 1;
         if let Some(text) = path.strayed.take() {
-            return Err(ErrorKind::Capability {
-                device: "checker".into(),
-                what: format!("check this scenario: it is not deterministic apart from its launches; {text}"),
-                instead: "let nothing but the launches' results decide what it does: no time, no random numbers, no \
-                          state that outlives a run"
-                    .into(),
-            }
-            .into());
+            let what = format!("check this scenario: it is not deterministic apart from its launches; {text}");
+            let instead = "let nothing but the launches' results decide what it does: no time, no random numbers, no \
+                           state that outlives a run";
+            return Err(Error::capability("checker", what, instead));
         }
         if let Some(error) = path.refused.take() {
             return Err(error);
@@ -241,8 +236,7 @@ fn run(
     let run = Arc::new(Run::new(checker, frames, shared.clone(), path));
     let backend = CheckedBackend::new(&run);
     let device = Device::new(backend.clone());
-    let summary = catch_unwind(AssertUnwindSafe(|| scenario(&device)))
-        .unwrap_or_else(|panic| Err(panicked("the scenario", panic)));
+    let summary = caught("the scenario", || scenario(&device));
     // What nobody waited for happens all the same.
     backend.finish();
     let path = std::mem::take(&mut *lock(&run.path));

@@ -51,7 +51,7 @@ impl Frames {
         if shape.kind == ShapeKind::Threads {
             return (shape.outer, shape.inner);
         }
-        let most_threads = most_threads.min(options.most_threads());
+        let most_threads = most_threads.min(options.get_threads());
         let (mut extent, places) = (shape.inner, shape.inner.iter().product::<u32>());
         let threads = match self.threads {
             Threads::Extent => places,
@@ -66,7 +66,7 @@ impl Frames {
         };
         // What has more threads than there may be is tried with as many as there may be.
         let extent = if extent.iter().product::<u32>() > most_threads { shape.inner } else { extent };
-        let blocks = Shape::at_most(shape.outer, self.blocks.min(options.most_blocks()));
+        let blocks = Shape::at_most(shape.outer, self.blocks.min(options.get_blocks()));
         (blocks, Shape::at_most(extent, threads.min(most_threads)))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use wattle_core::{ErrorKind, Result, system};
+use wattle_core::{Error, Result, system};
 use wattle_memory::{Kind, Model, Target, ThreadId};
 
 use super::Witness;
@@ -217,8 +217,7 @@ impl<'r> Judge<'r> {
                     "check accesses of {first} and of {second} bytes to one place, `{}`, at {site}",
                     world.address_name(launch, address)
                 );
-                let instead = "use one type for all accesses of a place".into();
-                Err(ErrorKind::Capability { device: "checker".into(), what, instead }.into())
+                Err(Error::capability("checker", what, "use one type for all accesses of a place"))
             }
         }
     }

@@ -18,6 +18,7 @@ mod advice;
 mod batch;
 mod changes;
 mod device;
+mod display;
 mod explore;
 mod frames;
 mod judge;
@@ -29,13 +30,16 @@ mod report;
 mod rests;
 mod run;
 mod schedule;
+#[cfg(feature = "serde")]
+mod serialize;
 mod witness;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use wattle_core::{Device, Result, Scenario, Summary};
+pub use wattle_core::Ending;
+use wattle_core::{Device, Result, Scenario};
 use wattle_memory::{Model, Target};
 
 pub use advice::Advice;
@@ -100,11 +104,7 @@ impl Checker {
 
     /// What is judged, in a word: `portable`, `ptx`, `ptx:sm_80`, `vulkan`, `host`; the model where that alone differs.
     pub fn name(&self) -> String {
-        match self.target {
-            _ if self.model != self.target.model() => self.model.name().to_owned(),
-            Target::Ptx { sm: 90 } => "ptx".to_owned(),
-            target => target.to_string(),
-        }
+        report::name(self.target, self.model)
     }
 
     /// Which threads are promised to run: by default what Wattle's devices promise.
@@ -163,6 +163,34 @@ impl Checker {
         explore::check(self, &|device| scenario(device).map(Ending::summary))
     }
 
+    /// Checks a scenario's function, for a test: gives the report if it holds.
+    ///
+    /// # Panics
+    /// It does not hold, is not known to hold, or cannot be checked. The panic's text is the report.
+    #[track_caller]
+    pub fn assert_holds<R: Ending>(&self, scenario: impl Fn(&Device) -> Result<R>) -> Report {
+        self.asserted(self.check(scenario), Verdict::Holds)
+    }
+
+    /// Checks a scenario's function that is wrong on purpose, for a test: gives the report if it is refuted.
+    ///
+    /// # Panics
+    /// Nothing is wrong with it as far as was looked at, or it cannot be checked. The panic's text is the report.
+    #[track_caller]
+    pub fn assert_refuted<R: Ending>(&self, scenario: impl Fn(&Device) -> Result<R>) -> Report {
+        self.asserted(self.check(scenario), Verdict::Violated)
+    }
+
+    #[track_caller]
+    fn asserted(&self, checked: Result<Report>, expected: Verdict) -> Report {
+        let wish = if expected == Verdict::Holds { "hold, and does not" } else { "be refuted, and is not" };
+        match checked {
+            Ok(report) if report.verdict == expected => report,
+            Ok(report) => panic!("the scenario should {wish}:\n{report}"),
+            Err(error) => panic!("the scenario cannot be checked under {}: {error}", self.name()),
+        }
+    }
+
     /// Checks a registered scenario, at its size for proofs unless another is given.
     ///
     /// # Errors
@@ -204,23 +232,5 @@ impl Checker {
 
     fn deadline(&self) -> Option<Instant> {
         self.time.and_then(|time| Instant::now().checked_add(time))
-    }
-}
-
-/// What a scenario's function can end with.
-pub trait Ending {
-    /// What it observed and checked.
-    fn summary(self) -> Summary;
-}
-
-impl Ending for () {
-    fn summary(self) -> Summary {
-        Summary::default()
-    }
-}
-
-impl Ending for Summary {
-    fn summary(self) -> Summary {
-        self
     }
 }

@@ -13,12 +13,14 @@ use crate::search::Execution;
 
 /// Orders of accesses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Orders {
     /// How many there are.
     pub count: u64,
     /// What comes before what in all of them, of accesses of one place: `read x < write x`.
     pub case: Vec<String>,
     /// Some of them, each as its accesses in order.
+    #[cfg_attr(feature = "serde", serde(rename = "orders", skip_serializing_if = "Vec::is_empty"))]
     pub listed: Vec<Vec<String>>,
 }
 
@@ -108,17 +110,21 @@ fn extend(accesses: &[usize], before: &Relation, names: &[String], taken: &mut V
 
 /// A scenario with some of its fences.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Variant {
     /// Which fences are there, in words.
     pub name: String,
     /// The orders of each combination of observations, under the counting model.
+    #[cfg_attr(feature = "serde", serde(serialize_with = "super::serialize::orders"))]
     pub orders: BTreeMap<String, Orders>,
     /// Which combinations there are under each model.
+    #[cfg_attr(feature = "serde", serde(rename = "models", serialize_with = "super::serialize::models"))]
     pub outcomes: Vec<(Model, Vec<String>)>,
 }
 
 /// The table of a scenario: each variant of its fences, and what can be observed.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct OrderTable {
     /// The variants: without fences, with each alone, with all.
     pub variants: Vec<Variant>,
@@ -127,6 +133,7 @@ pub struct OrderTable {
     /// What comes before what in each combination.
     pub cases: BTreeMap<String, Vec<String>>,
     /// An execution, for the threads' code.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub example: Option<Box<Witness>>,
 }
 

@@ -35,6 +35,7 @@ impl fmt::Display for Verdict {
 
 /// Why a check has not looked at everything.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Unknown {
     /// Executions that go through a loop more often than the bound.
     LoopBound(u32),
@@ -48,9 +49,9 @@ pub enum Unknown {
     Sampled(u64),
     /// Not with these of the shapes that were tried.
     InShapes {
-        /// Which.
+        /// The shapes.
         shapes: Vec<String>,
-        /// Why not.
+        /// Why not everything was looked at in them.
         why: Box<Unknown>,
     },
 }
@@ -75,6 +76,7 @@ impl fmt::Display for Unknown {
 
 /// Something that is wrong.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Violation {
     /// Two accesses conflict, and nothing orders them.
     Race {
@@ -139,8 +141,10 @@ impl Violation {
     }
 }
 
-/// What a check found.
+/// What a check found. Its text, with `{}`, is what `wattle check` prints: the verdict, what it is for, and the story of
+/// each violation.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Report {
     /// What it says.
     pub verdict: Verdict,
@@ -191,7 +195,21 @@ pub struct Report {
     pub launches: Vec<std::sync::Arc<crate::program::World>>,
 }
 
+/// What is judged, in a word: the target, or the model where that alone differs.
+pub(super) fn name(target: Target, model: Model) -> String {
+    match target {
+        _ if model != target.model() => model.name().to_owned(),
+        Target::Ptx { sm: 90 } => "ptx".to_owned(),
+        target => target.to_string(),
+    }
+}
+
 impl Report {
+    /// What was judged, as [`Checker::name`](super::Checker::name) has it.
+    pub fn name(&self) -> String {
+        name(self.target, self.model)
+    }
+
     /// Whether a kernel of the scenario's launches asserts something.
     pub fn kernels_assert(&self) -> bool {
         let mut asserts = false;

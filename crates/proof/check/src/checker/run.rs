@@ -63,20 +63,12 @@ impl Run {
             Target::Vulkan => vec![Scope::Block, Scope::Device],
             _ => Scope::ALL.to_vec(),
         };
-        let properties = Properties {
-            name: "checker".into(),
-            description: "every execution that a memory model permits".into(),
-            kind: DeviceKind::Checker,
-            workers: 1,
-            memory: 0,
-            warp_width: 1,
-            max_threads_per_block: most_threads(checker.target),
-            max_shared_memory: 1 << 20,
-            max_cooperative_blocks: 1 << 14,
-            concurrent_queues: u32::MAX,
-            sync_domains: 1,
-            scopes,
-        };
+        let mut properties =
+            Properties::new("checker", "every execution that a memory model permits", DeviceKind::Checker);
+        properties.max_threads_per_block = most_threads(checker.target);
+        properties.max_shared_memory = 1 << 20;
+        properties.max_cooperative_blocks = 1 << 14;
+        properties.scopes = scopes;
         Run { checker: checker.clone(), frames, properties, memories: Mutex::default(), shared, path: Mutex::new(path) }
     }
 }

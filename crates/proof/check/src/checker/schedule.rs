@@ -1,6 +1,6 @@
 //! Which blocks an unfair scheduler may leave alone.
 
-use wattle_core::{ErrorKind, Result};
+use wattle_core::Result;
 
 use super::Progress;
 use crate::program::{KernelThread, World};
@@ -76,12 +76,8 @@ fn product(blocks: &[Vec<Option<u32>>]) -> Result<Vec<Vec<Option<u32>>>> {
 }
 
 fn too_many() -> wattle_core::Error {
-    ErrorKind::Capability {
-        device: "checker".into(),
-        what: format!("look at more than {MOST} unfair schedules"),
-        instead: "prove fewer blocks, or under lobe or fair progress".into(),
-    }
-    .into()
+    let what = format!("look at more than {MOST} unfair schedules");
+    wattle_core::Error::capability("checker", what, "prove fewer blocks, or under lobe or fair progress")
 }
 
 impl Schedule {

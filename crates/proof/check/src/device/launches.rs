@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use wattle_core::queue::{Lines, QueuedLaunch, Stepper};
 use wattle_core::{
-    Argument as KernelArgument, ErrorKind, Kernel, LaunchOptions, Result, ShapeKind, interrupt, lock, system,
+    Argument as KernelArgument, Error, Kernel, LaunchOptions, Result, ShapeKind, interrupt, lock, system,
 };
 use wattle_machine::{LaunchShape, Program};
 
@@ -100,12 +100,10 @@ impl State {
         };
         let blocks: u64 = grid_extent.iter().map(|&extent| u64::from(extent)).product();
         if options.is_cooperative() && blocks > MAX_COOPERATIVE_BLOCKS.into() {
-            return Err(ErrorKind::Capability {
-                device: self.properties.name.clone(),
-                what: format!("run {blocks} blocks at once: {MAX_COOPERATIVE_BLOCKS} at the most"),
-                instead: "launch fewer blocks, and give each more work".into(),
-            }
-            .into());
+            let what = format!("run {blocks} blocks at once: {MAX_COOPERATIVE_BLOCKS} at the most");
+            let instead = "launch fewer blocks, and give each more work";
+            let error = Error::capability(&self.properties.name, what, instead);
+            return Err(error.limited(blocks, MAX_COOPERATIVE_BLOCKS));
         }
         let launch_shape = LaunchShape { grid_extent, block_extent, frame_count, frame_extent };
         let mut requests = vec![self.request(&**kernel, launch_shape, Agent::Device, options)?];
@@ -121,18 +119,15 @@ impl State {
             match simulator.launch(request) {
                 Ok(id) => running.push(id),
                 Err(error) => {
-                    refused = Some(ErrorKind::Capability {
-                        device: self.properties.name.clone(),
-                        what: format!("run this launch ({error})"),
-                        instead: "launch less at a time".into(),
-                    });
+                    let what = format!("run this launch ({error})");
+                    refused = Some(Error::capability(&self.properties.name, what, "launch less at a time"));
                     break;
                 }
             }
         }
         drop(simulator);
         lock(&self.running).insert(number, Running { launches: running, options: *options });
-        refused.map_or(Ok(()), |refused| Err(refused.into()))
+        refused.map_or(Ok(()), Err)
     }
 
     fn request(
@@ -158,10 +153,10 @@ impl State {
             Ok(())
         })?;
         Ok(LaunchRequest {
-            shared_len: options.shared_elements(),
+            shared_len: options.get_shared_len(),
             agent,
             cooperative: options.is_cooperative(),
-            deadline: options.limit().and_then(|limit| Instant::now().checked_add(limit)),
+            deadline: options.get_time_limit().and_then(|limit| Instant::now().checked_add(limit)),
             ..LaunchRequest::new(program, shape, arguments)
         })
     }

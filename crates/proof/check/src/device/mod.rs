@@ -21,7 +21,6 @@ use wattle_core::{
     Provider, Result, lock,
 };
 use wattle_machine::Program;
-use wattle_memory::Scope;
 
 use self::launches::{Launches, Running};
 use self::memory::SimulatedMemory;
@@ -48,20 +47,14 @@ impl Simulated for Device {
         let name = if seed == 0 { "simulated".to_owned() } else { format!("simulated:{seed}") };
         let stop = Arc::new(AtomicBool::new(false));
         let simulator = Simulator::new(Options { stop: Some(stop.clone()), ..Options::seeded(seed) });
-        let properties = Properties {
+        let mut properties = Properties::new(
             name,
-            description: format!("one interleaving of all threads, which seed {seed} repeats; tells of races"),
-            kind: DeviceKind::Simulated,
-            workers: 1,
-            memory: 0,
-            warp_width: 1,
-            max_threads_per_block: MAX_THREADS_PER_BLOCK,
-            max_shared_memory: MAX_SHARED_MEMORY,
-            max_cooperative_blocks: MAX_COOPERATIVE_BLOCKS,
-            concurrent_queues: u32::MAX,
-            sync_domains: 1,
-            scopes: Scope::ALL.to_vec(),
-        };
+            format!("one interleaving of all threads, which seed {seed} repeats; reports races"),
+            DeviceKind::Simulated,
+        );
+        properties.max_threads_per_block = MAX_THREADS_PER_BLOCK;
+        properties.max_shared_memory = MAX_SHARED_MEMORY;
+        properties.max_cooperative_blocks = MAX_COOPERATIVE_BLOCKS;
         let state = Arc::new(State {
             properties,
             simulator: Mutex::new(simulator),

@@ -13,7 +13,7 @@ pub(super) fn error_of(findings: Vec<Findings>, options: &LaunchOptions) -> Opti
         Finding::Fault { actor, fault, place, .. } => fault_of(actor, fault, place),
         Finding::Stopped { launch, reason: StopReason::Deadline, threads, .. } => ErrorKind::TimeLimit {
             kernel: launch.clone(),
-            limit: options.limit().unwrap_or_default(),
+            limit: options.get_time_limit().unwrap_or_default(),
             lines: lines(threads),
         },
         Finding::Stopped { launch, reason: StopReason::Interrupted, threads, .. } => {

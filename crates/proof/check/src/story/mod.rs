@@ -27,6 +27,7 @@ use wattle_memory::{EventId, ThreadId};
 pub use clause::Clause;
 pub use svg::{SvgOptions, svg};
 pub use text::Role;
+pub(crate) use text::wrapped;
 
 use crate::checker::{Report, Violation, Witness};
 

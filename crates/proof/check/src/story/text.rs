@@ -6,6 +6,7 @@ use super::{Column, Edge, EdgeKind, End, Part, Step, Story};
 
 /// What a piece of text is, for colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Role {
     /// A thread's name.
     Heading,
@@ -27,10 +28,14 @@ pub enum Role {
     Reason,
     /// What a specification says.
     Clause,
+    /// What holds.
+    Good,
+    /// What is to be looked at.
+    Note,
 }
 
 /// A text in pieces, each with what it is.
-type Line = Vec<(Role, String)>;
+pub(crate) type Line = Vec<(Role, String)>;
 
 /// How threads' columns are kept apart; an arrow fits between.
 const GAP: usize = 13;
@@ -320,7 +325,7 @@ pub(super) fn fitted(text: &str, width: usize) -> Vec<String> {
 }
 
 /// Lines of words.
-fn wrapped(role: Role, text: &str, width: usize, indent: usize) -> Vec<Line> {
+pub(crate) fn wrapped(role: Role, text: &str, width: usize, indent: usize) -> Vec<Line> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {

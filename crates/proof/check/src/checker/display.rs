@@ -1,0 +1,81 @@
+//! A report as text.
+
+use std::fmt;
+
+use wattle_memory::Target;
+
+use super::report::{Report, Verdict};
+use crate::story::{Role, tell, wrapped};
+
+/// How wide a report is that is printed with `{}`.
+const WIDTH: usize = 100;
+
+impl Report {
+    /// What the verdict is for: `3 blocks × 1 thread, loops ≤ 4`.
+    pub fn size(&self) -> String {
+        let shapes = if self.verdict == Verdict::Violated { &self.violated_in } else { &self.shapes };
+        let bound =
+            if self.statistics.bounded > 0 { format!(", loops ≤ {}", self.loop_bound) } else { String::new() };
+        format!("{}{bound}", shapes.join(", "))
+    }
+
+    /// What the check took: `12 executions, 3.1 ms`.
+    pub fn effort(&self) -> String {
+        let executions = self.statistics.complete;
+        let plural = if executions == 1 { "execution" } else { "executions" };
+        let like = if self.symmetric { ", like threads taken for one another" } else { "" };
+        format!("{} {plural}{like}, {:.1} ms", thousands(executions), self.elapsed.as_secs_f64() * 1e3)
+    }
+
+    /// Whether it holds because there is nothing that could fail: no named check, no assertion in a kernel, and data races
+    /// are no error.
+    pub fn nothing_asserted(&self) -> bool {
+        let forbids_races = self.model.forbids_races() && self.target != Target::Host;
+        self.verdict == Verdict::Holds && !forbids_races && self.checks.is_empty() && !self.kernels_assert()
+    }
+
+    /// What was found, line by line: the checks that held, the outcomes, what was not looked at, and the story of each
+    /// violation. Lines of stories and outcomes are at most `width` columns wide; `style` colours pieces.
+    pub fn details(&self, width: usize, style: &dyn Fn(Role, &str) -> String) -> String {
+        let mut lines: Vec<String> =
+            self.checks.iter().map(|check| format!("  {} {check}", style(Role::Good, "always:"))).collect();
+        if self.outcomes.len() > 1 || self.violations.is_empty() && !self.outcomes.is_empty() {
+            lines.push("  outcomes:".to_owned());
+            let outcomes: Vec<&str> = self.outcomes.keys().map(String::as_str).collect();
+            let wrapped = wrapped(Role::Reason, &outcomes.join(" · "), width.saturating_sub(4), 0);
+            lines.extend(wrapped.into_iter().flatten().map(|(_, line)| format!("    {line}")));
+        }
+        let note = |head: &str, text: String| format!("  {} {text}", style(Role::Note, head));
+        lines.extend(self.rests_on.iter().map(|(read, store)| {
+            let text =
+                format!("the store at {store} waits for what {read} reads; without that there would be more outcomes");
+            note("rests on a dependency:", text)
+        }));
+        lines.extend(self.unknown.iter().map(|why| note("not everything was looked at:", why.to_string())));
+        for violation in &self.violations {
+            lines.push(String::new());
+            let story = tell(violation, self).render(width.saturating_sub(2), style);
+            lines.extend(story.lines().map(|line| format!("  {line}").trim_end().to_owned()));
+        }
+        lines.join("\n")
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} under {}, for {}\n  {}", self.verdict, self.model, self.size(), self.effort())?;
+        match self.details(WIDTH, &|_, text| text.to_owned()) {
+            details if details.is_empty() => Ok(()),
+            details => write!(f, "\n{details}"),
+        }
+    }
+}
+
+/// A number with its thousands apart: `16,777,216`.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let separated = |(at, digit): (usize, char)| {
+        (at > 0 && (digits.len() - at).is_multiple_of(3)).then_some(',').into_iter().chain([digit])
+    };
+    digits.chars().enumerate().flat_map(separated).collect()
+}

@@ -1,0 +1,80 @@
+//! What `wattle --json` writes of a check, for whoever has the feature `serde`. Names stay as they are; new ones may come.
+
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+use wattle_memory::Model;
+
+use super::changes::Change;
+use super::orders::Orders;
+use super::report::{Report, Violation};
+use crate::story::tell;
+
+/// The verdict, what it is for, and what was found; executions are stories, and their graphs are left out.
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let told = |violation: &Violation| Told { kind: violation.kind(), story: tell(violation, self).to_string() };
+        let texts = |all: &[_]| all.iter().map(ToString::to_string).collect::<Vec<String>>();
+        let rests_on: Vec<_> =
+            self.rests_on.iter().map(|(read, store)| [read.to_string(), store.to_string()]).collect();
+        let mut report = serializer.serialize_struct("Report", 17)?;
+        report.serialize_field("target", &self.name())?;
+        report.serialize_field("verdict", &self.verdict.to_string())?;
+        report.serialize_field("model", self.model.name())?;
+        report.serialize_field("progress", self.progress.name())?;
+        report.serialize_field("shapes", &self.shapes)?;
+        report.serialize_field("violated_in", &self.violated_in)?;
+        report.serialize_field("executions", &self.statistics.complete)?;
+        report.serialize_field("abandoned", &self.statistics.abandoned)?;
+        report.serialize_field("runs", &self.runs)?;
+        report.serialize_field("loop_bound", &(self.statistics.bounded > 0).then_some(self.loop_bound))?;
+        report.serialize_field("violations", &self.violations.iter().map(told).collect::<Vec<_>>())?;
+        report.serialize_field("rests_on", &rests_on)?;
+        report.serialize_field("unknown", &texts(&self.unknown))?;
+        report.serialize_field("outcomes", &self.outcomes.keys().collect::<Vec<_>>())?;
+        report.serialize_field("checks", &self.checks)?;
+        report.serialize_field("nothing_asserted", &self.nothing_asserted())?;
+        report.serialize_field("milliseconds", &(self.elapsed.as_secs_f64() * 1e3))?;
+        report.end()
+    }
+}
+
+#[derive(Serialize)]
+struct Told {
+    kind: &'static str,
+    story: String,
+}
+
+impl Serialize for Change {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut change = serializer.serialize_struct("Change", 4)?;
+        change.serialize_field("file", self.site.file)?;
+        change.serialize_field("line", &self.site.line)?;
+        change.serialize_field("kernel", &self.kernel)?;
+        change.serialize_field("change", &self.text)?;
+        change.end()
+    }
+}
+
+/// The orders as rows, each with its outcome.
+pub(super) fn orders<'a, S: Serializer>(
+    orders: impl IntoIterator<Item = (&'a String, &'a Orders)>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        outcome: &'a str,
+        #[serde(flatten)]
+        orders: &'a Orders,
+    }
+    serializer.collect_seq(orders.into_iter().map(|(outcome, orders)| Row { outcome, orders }))
+}
+
+/// The outcomes as rows, each with its model.
+pub(super) fn models<S: Serializer>(outcomes: &[(Model, Vec<String>)], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        model: &'a str,
+        outcomes: &'a [String],
+    }
+    serializer.collect_seq(outcomes.iter().map(|(model, outcomes)| Row { model: model.name(), outcomes }))
+}

@@ -1,0 +1,52 @@
+//! What errors carry for programs: numbers, the error behind them, the kind in a word.
+
+use std::error::Error as _;
+
+use wattle::prelude::*;
+use wattle::{ErrorKind, Fault, Limit};
+
+/// Reads one past the end.
+#[kernel]
+fn beyond(acc: &Acc, x: Shared<u32>) {
+    let n = x.len();
+    x[acc.block_in_grid()] = x[n];
+}
+
+fn limit(error: &Error) -> Option<Limit> {
+    match error.kind() {
+        ErrorKind::Capability { limit, .. } => *limit,
+        _ => panic!("{error}"),
+    }
+}
+
+#[test]
+fn a_missing_capability_says_how_much_was_asked_for_and_how_much_there_is() -> Result<()> {
+    let x = |device: &Device| device.alloc_zeroed::<u32>(8);
+    let host = Device::host();
+    let refused = host.queue()?.launch(ThreadSpec::new(2, 3), beyond(&x(&host)?)).unwrap_err();
+    assert_eq!(limit(&refused), Some(Limit { requested: 3, available: 1 }));
+    assert_eq!(refused.kind().name(), "capability");
+    for device in [host, Device::select("simulated")?] {
+        let most = device.properties().max_cooperative_blocks;
+        let (options, spec) = (LaunchOptions::new().cooperative(), ThreadSpec::new(most as usize + 1, 1));
+        let queue = device.queue()?;
+        let refused = queue.launch_with(options, spec, beyond(&x(&device)?)).and_then(|()| queue.wait()).unwrap_err();
+        let expected = Limit { requested: u64::from(most) + 1, available: most.into() };
+        assert_eq!(limit(&refused), Some(expected), "{refused}");
+    }
+    let elsewhere = Device::host().alloc_zeroed::<u32>(1)?.map().map(drop);
+    assert!(elsewhere.is_ok() || limit(&elsewhere.unwrap_err()).is_none(), "a kind of memory is no number");
+    Ok(())
+}
+
+#[test]
+fn an_error_gives_the_one_that_it_reports() -> Result<()> {
+    let device = Device::host();
+    let x = device.alloc_zeroed::<u32>(1)?;
+    let queue = device.queue()?;
+    let error = queue.launch(ThreadSpec::new(1, 1), beyond(&x)).and_then(|()| queue.wait()).unwrap_err();
+    let fault = error.source().and_then(|source| source.downcast_ref::<Fault>());
+    assert_eq!(fault.map(|fault| fault.kernel.as_str()), Some("beyond"), "{error}");
+    assert!(Error::check("a text alone").source().is_none());
+    Ok(())
+}
