@@ -20,7 +20,7 @@ fn find(variable: &str, name: &str) -> Option<PathBuf> {
         return Some(named.into());
     }
     let folders = env::var_os("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
-    let ours = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/ptx-tools/bin");
+    let ours = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../target/ptx-tools/bin");
     folders.into_iter().chain([ours]).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
