@@ -30,7 +30,7 @@ where
         Acc { thread, rank: PhantomData }
     }
 
-    /// What the kernel macro hands to the functions it writes.
+    /// The thread, which the kernel macro passes to the functions that it calls.
     #[doc(hidden)]
     #[inline(always)]
     pub fn __thread(&self) -> &'l Thread<'l> {
@@ -126,20 +126,20 @@ where
     /// them. Every thread of the block must reach it.
     #[inline(always)]
     pub fn sync_block(&self) {
-        // A block is one thread, which is here.
+        // A block is one thread, so there is none to wait for.
         std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
     }
 
     /// A fence: orders this thread's accesses before it with those after it, as `order` says, for the threads of
-    /// `scope`. It waits for nobody.
+    /// `scope`. It waits for no other thread.
     #[inline(always)]
     pub fn mem_fence<O: ForFence>(&self, scope: Scope, _: O) {
         host_fence(scope, O::ORDER);
     }
 
-    /// The indices of `range` that fall to this thread as one of `workers`: for one of
-    /// [`THREADS_IN_GRID`](wattle_ir::worker::THREADS_IN_GRID) and its like. The device chooses who gets which;
-    /// `.contiguous()` and `.strided()` on the result choose for it. A range has fewer than 2³² indices in all.
+    /// The indices of `range` that fall to this thread as one of `workers`, which is
+    /// [`THREADS_IN_GRID`](wattle_ir::worker::THREADS_IN_GRID) or its like. The device maps indices to workers, unless
+    /// `.contiguous()` or `.strided()` on the result choose the map. A range has fewer than 2³² indices in all.
     #[inline(always)]
     pub fn indices<W, R>(&self, _workers: W, range: R) -> Indices<R::Rank>
     where
@@ -178,7 +178,7 @@ where
         Shared(self.shared_view(N as u32, Site::caller()))
     }
 
-    /// An array of `N` atomics in the block's shared memory. Otherwise as [`Acc::shared`].
+    /// An array of `N` atomics in the block's shared memory; otherwise it is as [`Acc::shared`].
     #[inline(always)]
     #[track_caller]
     pub fn shared_atomic<T: AtomicScalar, const N: usize>(&self) -> Atomic<T> {

@@ -63,7 +63,7 @@ unsafe fn update<T: AtomicScalar>(element: *mut T, op: AtomicOp, operand: T, ord
             T::from_raw(old.to_raw())
         }};
     }
-    // What floats do not have, which no kernel can ask for, leaves the old value.
+    // An operation that floats lack, which no kernel can ask for, leaves the old value.
     macro_rules! left {
         ($old:ident) => {
             $old
@@ -102,7 +102,7 @@ unsafe fn update<T: AtomicScalar>(element: *mut T, op: AtomicOp, operand: T, ord
         Type::I64 => atomics!(int AtomicI64 i64),
         Type::F32 => atomics!(float AtomicU32 f32),
         Type::F64 => atomics!(float AtomicU64 f64),
-        // There are no atomics of these.
+        // These types have no atomic operations.
         Type::Bool | Type::U8 | Type::I8 | Type::U16 | Type::I16 => T::ZERO,
     }
 }
@@ -120,14 +120,14 @@ impl<T: AtomicScalar, const D: usize> Atomic<T, D>
 where
     Dim<D>: Rank,
 {
-    /// An atomic load, relaxed at device scope. 0 and a fault where the index is out of bounds; so for all here.
+    /// An atomic load, relaxed at device scope. As in all methods here, an index out of bounds gives 0 and a fault.
     #[inline(always)]
     #[track_caller]
     pub fn load(&self, index: Idx<D>) -> T {
         self.load_with(index, Scope::Device, marker::Relaxed)
     }
 
-    /// An atomic load.
+    /// An atomic load of this scope and order.
     #[inline(always)]
     #[track_caller]
     pub fn load_with<O: ForLoad>(&self, index: Idx<D>, scope: Scope, _: O) -> T {
@@ -138,7 +138,7 @@ where
             ReadOrder::Relaxed => Ordering::Relaxed,
         };
         match self.element(index) {
-            // SAFETY: the element is in bounds, and everyone touches it by atomic instructions.
+            // SAFETY: the element is in bounds, and all threads touch it by atomic instructions.
             Some(element) => unsafe { atomic_load(element, order) },
             None => T::ZERO,
         }
@@ -151,7 +151,7 @@ where
         self.store_with(index, value, Scope::Device, marker::Relaxed);
     }
 
-    /// An atomic store.
+    /// An atomic store of this scope and order.
     #[inline(always)]
     #[track_caller]
     pub fn store_with<O: ForStore>(&self, index: Idx<D>, value: T, scope: Scope, _: O) {
@@ -184,8 +184,8 @@ impl<T: AtomicScalar, const D: usize> Atomic<T, D>
 where
     Dim<D>: Rank,
 {
-    /// Stores `desired` where `expected` is found; gives what was found. Relaxed at device scope. One that fails is a
-    /// read.
+    /// Stores `desired` where `expected` is found; gives what was found. Relaxed at device scope. A failed exchange is
+    /// a read.
     #[inline(always)]
     #[track_caller]
     pub fn compare_exchange(&self, index: Idx<D>, expected: T, desired: T) -> T
@@ -195,7 +195,7 @@ where
         self.compare_exchange_with(index, expected, desired, Scope::Device, marker::Relaxed)
     }
 
-    /// Stores `desired` where `expected` is found; gives what was found. One that fails is a read.
+    /// Stores `desired` where `expected` is found; gives what was found. A failed exchange is a read.
     #[inline(always)]
     #[track_caller]
     pub fn compare_exchange_with<O: ForRmw>(&self, index: Idx<D>, expected: T, desired: T, scope: Scope, _: O) -> T
@@ -207,7 +207,7 @@ where
         let (success, failure) = (update_ordering(expansion.order), failure_ordering(expansion.order));
         let Some(element) = self.element(index) else { return T::ZERO };
         let (old, new) = (expected.to_raw(), desired.to_raw());
-        // SAFETY: the element is in bounds and everyone touches it by atomic instructions; atomic integers have 4 or 8
+        // SAFETY: the element is in bounds and all threads touch it by atomic instructions; atomic integers have 4 or 8
         // bytes.
         let found = unsafe {
             if size_of::<T>() == 4 {
@@ -230,7 +230,7 @@ macro_rules! updates {
             Dim<D>: Rank,
         {
             $(#[$meta])*
-            /// Gives the old value. Relaxed at device scope.
+            /// Gives the old value; relaxed at device scope.
             #[inline(always)]
             #[track_caller]
             pub fn $name(&self, index: Idx<D>, $operand: T) -> T {

@@ -26,7 +26,7 @@ pub struct RawBuffer {
     rank: usize,
 }
 
-// SAFETY: `host` points into `memory`, which is both.
+// SAFETY: `host` points into `memory`, which is `Send` and `Sync`.
 unsafe impl Send for RawBuffer {}
 // SAFETY: as above.
 unsafe impl Sync for RawBuffer {}
@@ -166,12 +166,12 @@ impl<T: Element, const D: usize> Buffer<T, D> {
         self.extent.count() as usize
     }
 
-    /// Whether there is no element: never.
+    /// Whether there is no element, which is never so.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The device.
+    /// The device that the buffer is on.
     pub fn device(&self) -> &Device {
         &self.raw.device
     }
@@ -186,8 +186,8 @@ impl<T: Element, const D: usize> Buffer<T, D> {
         View(self.whole())
     }
 
-    /// An exclusive view of all of it. The borrow ends here; that nothing else uses the elements at the same time is
-    /// seen to at enqueue.
+    /// An exclusive view of all of it. The borrow ends here; each enqueue checks that nothing else uses the elements at
+    /// the same time.
     pub fn view_mut(&mut self) -> ViewMut<T, D> {
         ViewMut(self.whole())
     }
@@ -195,8 +195,8 @@ impl<T: Element, const D: usize> Buffer<T, D> {
     /// All elements, in row-major order, once the queue's work so far is done.
     ///
     /// # Errors
-    /// Those of the queue's work; another queue's work on the buffer that is not ordered before this; the host has less
-    /// memory.
+    /// Those of the queue's work; another queue's work on the buffer that is not ordered before this; the host has too
+    /// little memory.
     #[track_caller]
     pub fn read(&self, queue: &Queue) -> Result<Vec<T>> {
         let mut values = memory::zeros(self.len())?;
@@ -334,9 +334,9 @@ impl<T: Element> Buffer<T, 1> {
 
 /// Where a guard's elements are.
 enum Elements<T> {
-    /// In the buffer's memory.
+    /// The elements are in the buffer's memory, from this address on.
     There(NonNull<T>),
-    /// Copied from memory that has no place in the host's.
+    /// The elements are a copy, of memory that the host cannot reach.
     Copied(Vec<T>),
 }
 
@@ -406,7 +406,7 @@ impl<T: Element, const D: usize> Drop for MapGuardMut<'_, T, D> {
 /// A part as runs of consecutive elements: offset in elements and length, in row-major order.
 pub(crate) fn runs(raw: &RawBuffer, region: &Region) -> impl Iterator<Item = (usize, usize)> {
     let extent = region.extent();
-    // The dimensions from `whole` on are used entirely, so that what is behind one index before it is one run.
+    // The dimensions from `whole` on are used entirely, so each index of the dimensions before stands for one run.
     let whole = (1..raw.rank).rev().take_while(|&d| extent[d] == raw.extent[d]).last().unwrap_or(raw.rank);
     let inner = whole.saturating_sub(1);
     let length: usize = extent[inner..raw.rank].iter().map(|&extent| extent as usize).product();

@@ -22,13 +22,13 @@ use crate::spec::{LaunchOptions, Shape};
 pub struct Properties {
     /// The name that [`Device::select`] takes.
     pub name: String,
-    /// What it is, in words.
+    /// A description of the device, for people.
     pub description: String,
-    /// Which kind it is.
+    /// The kind of device.
     pub kind: DeviceKind,
     /// How many blocks run at the same time, as far as is known.
     pub workers: u32,
-    /// Its memory in bytes; 0 where that cannot be told.
+    /// The memory in bytes; 0 where the size is unknown.
     #[cfg_attr(feature = "serde", serde(rename = "memory_bytes"))]
     pub memory: u64,
     /// How many threads run in lock step.
@@ -82,7 +82,7 @@ impl Properties {
 pub enum DeviceKind {
     /// The cores of this machine.
     Host,
-    /// One core and one interleaving, which tells of races.
+    /// One core and one interleaving of the threads, in which races are reported.
     Simulated,
     /// Every execution that a memory model permits.
     Checker,
@@ -92,15 +92,15 @@ pub enum DeviceKind {
     Software,
 }
 
-/// A launch, as a device is given it.
+/// A launch, as a queue passes it to its device.
 pub struct LaunchRequest<'k> {
     /// The kernel with its arguments.
     pub kernel: &'k dyn Kernel,
-    /// A kernel that runs on a host thread beside it.
+    /// A kernel that runs on a host thread at the same time, if there is one.
     pub host_part: Option<&'k dyn Kernel>,
-    /// The shape.
+    /// The shape: frames, or blocks and threads.
     pub shape: Shape,
-    /// What else is asked for.
+    /// What the launch asks for beyond its shape.
     pub options: LaunchOptions,
 }
 
@@ -110,23 +110,23 @@ pub struct LaunchRequest<'k> {
 /// `allocate` gives memory of as many bytes as were asked for ([`Allocation::bytes`]), or an error: views and copies are
 /// checked against the extent that was asked for, and against nothing else.
 pub unsafe trait Backend: Send + Sync + 'static {
-    /// What it is.
+    /// What the device is and can do.
     fn properties(&self) -> &Properties;
     /// Allocates memory: all the bytes of the request.
     ///
     /// # Errors
-    /// There is not so much, or not of this kind.
+    /// The device has too little memory, or none of this kind.
     fn allocate(&self, request: &Allocation) -> Result<Box<dyn Memory>>;
-    /// Makes a queue.
+    /// Makes a queue; the operations of one that is blocking are done when its methods return.
     ///
     /// # Errors
-    /// What the operating system or the driver says.
+    /// The operating system or the driver refuses.
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>>;
-    /// The device's own type.
+    /// The backend as a value of its own type, to be downcast.
     fn as_any(&self) -> &dyn std::any::Any;
 }
 
-/// A queue of a device: does what it is given in order.
+/// A queue of a device: does the operations that it is given in order.
 ///
 /// What is given has been checked: shapes, owners, and conflicts with other uses of the buffers.
 ///
@@ -140,38 +140,38 @@ pub unsafe trait BackendQueue: Send + Sync {
     /// The uses of the kernel's arguments have been recorded, and none conflicts with another that is not ordered.
     ///
     /// # Errors
-    /// The device cannot; if the queue is blocking, whatever went wrong in the launch.
+    /// The device cannot run the launch; if the queue is blocking, whatever went wrong in it.
     unsafe fn launch(&self, request: &LaunchRequest<'_>) -> Result<()>;
     /// Makes what a launch needs that a driver makes when it first meets the kernel, and returns when it is there.
     ///
     /// # Errors
-    /// The device cannot.
+    /// The device cannot run the launch.
     fn prepare(&self, _request: &LaunchRequest<'_>) -> Result<()> {
         Ok(())
     }
-    /// Does something else; waits for its end if the queue is blocking.
+    /// Does an operation that is no launch; waits for its end if the queue is blocking.
     ///
     /// # Errors
     /// As for a launch.
     fn submit(&self, operation: Operation) -> Result<()>;
-    /// Waits until all is done; takes the first error there was.
+    /// Waits until all operations are done; takes the first error since the last wait.
     ///
     /// # Errors
-    /// That error.
+    /// The error that is taken.
     fn wait(&self) -> Result<()>;
-    /// The first error there was and that was not yet taken.
+    /// The first error that no wait has taken yet, if there is one.
     fn pending_error(&self) -> Option<crate::Error>;
-    /// What moves the work on, where it moves only while somebody asks.
+    /// The mover of a device whose work moves only while a thread waits; `None` for all others.
     fn mover(&self) -> Option<Arc<dyn Mover>> {
         None
     }
 }
 
-/// Moves the work of a device on that does not run by itself.
+/// Moves on the work of a device that does not run by itself.
 pub trait Mover: Send + Sync {
-    /// Moves on until `event` is reached.
+    /// Moves the work on until `event` is reached.
     fn progress(&self, event: &EventState);
-    /// Moves on a little and returns.
+    /// Moves the work on a little and returns.
     fn nudge(&self);
 }
 
@@ -191,11 +191,11 @@ impl PartialEq for Device {
     }
 }
 
-/// A device that could be, and why it is not.
+/// A device that could be there and is not, with the reason.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Missing {
-    /// Its name.
+    /// The device's name.
     pub name: &'static str,
     /// Why it is not there, and what to do.
     pub reason: String,
@@ -253,7 +253,7 @@ impl Device {
     pub fn survey() -> (Vec<Device>, Vec<Missing>) {
         let mut devices = vec![Device::host(), Device::host_serial()];
         let mut missing = Vec::new();
-        // The linker's order is none: what is always there comes first, and then by name.
+        // The linker keeps no order: devices that are always there come first, and the others by name.
         let mut providers: Vec<_> = PROVIDERS.iter().collect();
         providers.sort_by_key(|provider| (provider.name != "simulated", provider.name));
         for provider in providers {
@@ -278,9 +278,9 @@ impl Device {
     /// first of its kind.
     ///
     /// # Errors
-    /// There is none; the error lists those that there are, and why others are not.
+    /// No device has that name; the error lists those that there are, and why others are missing.
     pub fn select(name: &str) -> Result<Device> {
-        // Who wants the host need not wait for drivers to be loaded.
+        // A request for the host does not wait for drivers to be loaded.
         for host in [Device::host, Device::host_serial] {
             let host = host();
             if host.name() == name {
@@ -311,13 +311,13 @@ impl Device {
         &self.0.properties().name
     }
 
-    /// What it is and can do.
+    /// What the device is and can do.
     pub fn properties(&self) -> &Properties {
         self.0.properties()
     }
 
-    /// Refuses to go on where launches of so many queues may not run at the same time: for work in which a launch waits
-    /// for another one's.
+    /// Fails where launches on `queues` queues may not run at the same time: for work in which a launch waits for one
+    /// on another queue.
     ///
     /// # Errors
     /// The device has fewer such queues ([`Properties::concurrent_queues`]).
@@ -331,11 +331,11 @@ impl Device {
         Err(Error::capability(self.name(), what, instead).limited(queues, there))
     }
 
-    /// Refuses to go on where a device has less memory than the work needs, or the host: for work whose size is given,
-    /// before it begins.
+    /// Fails where the device or the host has less memory than the work needs: for work whose size is given, before it
+    /// begins.
     ///
     /// # Errors
-    /// How many bytes it needs, and how many there are; nothing is said where that cannot be told.
+    /// The work needs more bytes than there are; the error names both numbers. A size that is unknown is no error.
     pub fn needs_memory(&self, on_device: u64, on_host: u64) -> Result<()> {
         let lacks = |device: &str, bytes, there: Option<u64>| match there {
             Some(there) if there < bytes => {
@@ -356,7 +356,7 @@ impl Device {
         }
     }
 
-    /// The backend.
+    /// The backend that the device is made of.
     pub fn backend(&self) -> &dyn Backend {
         &*self.0
     }
@@ -364,7 +364,7 @@ impl Device {
     /// A queue whose operations are done when its methods return.
     ///
     /// # Errors
-    /// What the operating system or the driver says.
+    /// The operating system or the driver refuses.
     #[track_caller]
     pub fn queue(&self) -> Result<Queue> {
         Queue::new(self, true)
@@ -373,16 +373,16 @@ impl Device {
     /// A queue whose methods return at once; its operations are done in order.
     ///
     /// # Errors
-    /// What the operating system or the driver says.
+    /// The operating system or the driver refuses.
     #[track_caller]
     pub fn queue_non_blocking(&self) -> Result<Queue> {
         Queue::new(self, false)
     }
 
-    /// A buffer whose elements have some values. The simulated device tells who reads one that nobody wrote.
+    /// A buffer whose elements have unspecified values. The simulated device reports reads of unwritten elements.
     ///
     /// # Errors
-    /// The extent is zero or too large; the device has less memory.
+    /// The extent is zero or too large; the device has too little memory.
     pub fn alloc<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
         self.alloc_nd(len)
     }
@@ -390,7 +390,7 @@ impl Device {
     /// As [`Device::alloc`], in any number of dimensions.
     ///
     /// # Errors
-    /// As for [`Device::alloc`]; so for all that allocate.
+    /// As for [`Device::alloc`].
     pub fn alloc_nd<T: Element, const D: usize>(&self, extent: impl ToExtent<D>) -> Result<Buffer<T, D>> {
         Buffer::allocate(self, extent, MemoryKind::Device, false)
     }

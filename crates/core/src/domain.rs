@@ -8,7 +8,7 @@
 use wattle_ir::{Access, Kernel, Place};
 use wattle_memory::Scope;
 
-/// The domain that a launch is in, as the program names it; [`SyncDomainMap`] tells which of the device's it is.
+/// The domain that a launch is in, as the program names it; [`SyncDomainMap`] maps it to one of the device's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SyncDomain {
     /// For work that stays on its device.
@@ -64,7 +64,7 @@ impl BelowSystem {
         });
         for (number, param) in kernel.params.iter().enumerate() {
             let widest = match param.kind {
-                // What is ordered around an atomic of system scope, fences of device scope order for the device alone.
+                // Fences of device scope order accesses around an atomic of system scope for the device alone.
                 wattle_ir::ParamKind::View { access: Access::Atomic, .. } => fences,
                 wattle_ir::ParamKind::View { access: Access::Shared, .. } => all,
                 _ => None,
@@ -76,7 +76,7 @@ impl BelowSystem {
         BelowSystem(bits)
     }
 
-    /// Whether the parameter of that number is one of them.
+    /// Whether the threads share this parameter by operations narrower than system scope.
     pub(crate) fn contains(self, parameter: usize) -> bool {
         self.0 & Self::bit(parameter) != 0
     }
@@ -114,7 +114,7 @@ impl Sharing {
     }
 }
 
-/// What is no launch orders nothing by itself.
+/// The sharing of a use that is no launch: copies, fills and guards order nothing by themselves.
 impl From<Access> for Sharing {
     fn from(access: Access) -> Sharing {
         Sharing { access, domain: 0, below_system: false }

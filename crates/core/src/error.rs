@@ -11,7 +11,7 @@ use wattle_ir::{Site, VerifyError};
 /// The result of everything here that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// An error; [`Error::kind`] tells which.
+/// An error; [`Error::kind`] says which one.
 #[derive(Clone)]
 pub struct Error(Box<ErrorKind>, Option<Arc<BTreeMap<String, u64>>>);
 
@@ -40,13 +40,13 @@ impl Error {
         self
     }
 
-    /// The same error, of a scenario that had observed so much before ([`Summary::outcomes`](crate::Summary)).
+    /// The same error, with what the scenario had observed before it ([`Summary::outcomes`](crate::Summary)).
     #[must_use]
     pub fn after(self, observed: &BTreeMap<String, u64>) -> Error {
         Error(self.0, (!observed.is_empty()).then(|| Arc::new(observed.clone())))
     }
 
-    /// What the scenario had observed before, and how often.
+    /// What the scenario had observed before the error, and how often; `None` if nothing.
     pub fn observed(&self) -> Option<&BTreeMap<String, u64>> {
         self.1.as_deref()
     }
@@ -70,7 +70,7 @@ impl fmt::Display for Error {
     }
 }
 
-// `main` prints an error that it returns with Debug, and a user reads it.
+// `main` prints the error that it returns with Debug, for the user to read.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
@@ -113,7 +113,7 @@ pub enum ErrorKind {
     /// No device of that name.
     #[error("there is no device `{wanted}`\n{}", list(.known))]
     UnknownDevice {
-        /// What was asked for.
+        /// The name that was asked for.
         wanted: String,
         /// What there is, and why the others are not there: name and remark.
         known: Vec<(String, String)>,
@@ -124,7 +124,7 @@ pub enum ErrorKind {
          `#[scenario(name = \"…\")]`"
     )]
     DuplicateScenario {
-        /// The name.
+        /// The name that both have.
         name: &'static str,
         /// Where one is registered.
         first: Site,
@@ -151,7 +151,7 @@ pub enum ErrorKind {
         device: String,
         /// How many bytes were asked for.
         bytes: u64,
-        /// What the device has.
+        /// Why they are not available: what the device has.
         why: String,
     },
     /// A launch that does not say how long a shared array is.
@@ -215,9 +215,9 @@ pub enum ErrorKind {
     /// A buffer of one device given to another.
     #[error("{what} at {site} uses a buffer of device `{owner}` on device `{device}`; copy it there first")]
     WrongDevice {
-        /// What uses it.
+        /// The operation that uses it.
         what: String,
-        /// Where.
+        /// Where the operation was enqueued.
         site: Site,
         /// The buffer's device.
         owner: String,
@@ -260,13 +260,13 @@ pub enum ErrorKind {
     Panic {
         /// What panicked.
         what: String,
-        /// Its message.
+        /// The panic's message.
         message: String,
     },
     /// A queue that met an error is used again before the error was taken.
     #[error("the queue stopped at an earlier error; `queue.wait()` takes it, and the queue can be used again\n{first}")]
     QueueStopped {
-        /// That error.
+        /// The earlier error.
         first: Box<Error>,
     },
     /// A kernel that cannot be built.
@@ -281,15 +281,15 @@ pub enum ErrorKind {
     /// What the operating system or a driver said.
     #[error("{what}: {message}")]
     System {
-        /// What was tried.
+        /// What was being done.
         what: String,
-        /// What was said.
+        /// The reason that was given.
         message: String,
     },
 }
 
 impl ErrorKind {
-    /// Which kind of error it is: one word, for programs. It stays as it is.
+    /// The kind of error as one word, for programs. The words do not change.
     pub fn name(&self) -> &'static str {
         match self {
             ErrorKind::UnknownDevice { .. } => "unknown_device",
@@ -325,10 +325,10 @@ pub struct Limit {
     pub available: u64,
 }
 
-/// Where a thread was.
+/// Where a thread was when it was stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadLine {
-    /// Its block.
+    /// The thread's block.
     pub block: String,
     /// The last line that it passed.
     pub site: Site,
@@ -370,9 +370,9 @@ pub struct Fault {
     pub block: String,
     /// The thread in its block.
     pub thread: String,
-    /// The source line.
+    /// The source line of the access, division or assertion.
     pub site: Site,
-    /// What it did.
+    /// What the thread did.
     pub what: FaultKind,
 }
 

@@ -18,12 +18,12 @@ impl<const D: usize> Extent<D> {
         self.0
     }
 
-    /// The product of all.
+    /// The product of the extents in all dimensions.
     pub fn count(&self) -> u32 {
         self.0.iter().product()
     }
 
-    /// In an array of the greatest rank, with ones behind.
+    /// The extents in an array of the greatest rank, with ones behind.
     pub(crate) fn spread(&self) -> [u32; MAX_RANK] {
         std::array::from_fn(|d| self.0.get(d).copied().unwrap_or(1))
     }
@@ -41,7 +41,7 @@ impl<const D: usize> fmt::Display for Extent<D> {
     note = "write a number for one dimension, an array of numbers for more: `[height, width]`"
 )]
 pub trait ToExtent<const D: usize>: Copy + fmt::Debug {
-    /// The extents, unchecked.
+    /// The extent in each dimension, unchecked.
     fn raw(self) -> [usize; D];
 }
 
@@ -63,7 +63,7 @@ impl<const D: usize> ToExtent<D> for Extent<D> {
     }
 }
 
-/// Checks an extent; `what` has it.
+/// Checks an extent; `what` names its owner in the error.
 pub(crate) fn check<const D: usize>(extent: impl ToExtent<D>, what: &'static str) -> Result<Extent<D>> {
     let raw = extent.raw();
     let refuse = |why| Err(ErrorKind::Extent { what, extent: format!("{raw:?}"), why }.into());

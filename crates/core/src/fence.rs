@@ -7,7 +7,7 @@ use wattle_memory::{FenceOrder, Lowered, Lowering, Scope, Target};
 
 const ORDERS: [FenceOrder; 4] = [FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::SeqCst];
 
-/// The instruction that each fence is, by scope and order; none where a fence is for the compiler alone.
+/// The instruction that each fence is, by scope and order; `None` where a fence is for the compiler alone.
 const FENCES: [[Option<Ordering>; ORDERS.len()]; Scope::ALL.len()] = {
     let mut fences = [[None; ORDERS.len()]; Scope::ALL.len()];
     let mut cell = 0;

@@ -24,7 +24,7 @@ pub fn range<I>(begin: I, end: I) -> Range<I> {
 }
 
 impl<I> Range<I> {
-    /// Every `step`th, from the first.
+    /// Every `step`th index, from the first.
     #[inline(always)]
     pub(crate) fn step_by(self, step: I) -> Range<I> {
         Range { step: Some(step), ..self }
@@ -35,7 +35,7 @@ impl<I> Range<I>
 where
     std::ops::Range<I>: DoubleEndedIterator,
 {
-    /// From the last to the first.
+    /// The indices from the last to the first.
     #[inline(always)]
     pub fn rev(self) -> std::iter::Rev<std::ops::Range<I>> {
         (self.begin..self.end).rev()
@@ -53,7 +53,7 @@ impl IntoIterator for Range<u32> {
 
 /// A range of indices in one or several dimensions, what `acc.indices` shares out.
 pub trait IndexRange: Copy {
-    /// Its rank.
+    /// The number of the range's dimensions, as a type.
     type Rank: Rank;
     #[doc(hidden)]
     fn dimensions(self) -> [Dimension; MAX_RANK];
@@ -181,7 +181,7 @@ impl<R: Rank> Indices<R> {
         Indices { layout: Layout::Contiguous, ..self }
     }
 
-    /// The indices as one run `begin..end`, where they are one.
+    /// The indices as one run `begin..end`; `None` where they are not one run.
     #[inline(always)]
     pub(crate) fn run(&self) -> Option<(u32, u32)> {
         let dimension = self.dimensions[0];

@@ -10,12 +10,12 @@ pub fn request() {
     REQUESTED.store(true, Ordering::Relaxed);
 }
 
-/// Takes the request back.
+/// Withdraws the request.
 pub fn clear() {
     REQUESTED.store(false, Ordering::Relaxed);
 }
 
-/// Whether it was asked.
+/// Whether an interruption is requested.
 pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }

@@ -26,13 +26,13 @@ pub struct KernelInfo {
     pub site: Site,
     /// The names of its parameters behind the first.
     pub parameters: &'static [&'static str],
-    /// What its representation tells, which was built once and is sound: recursion, which has no end when it is built,
-    /// would overflow the host's stack. Of a generic kernel, the first instance's that was launched.
+    /// What the representation shows, which was built once and is sound: recursion, which has no end when it is built,
+    /// would overflow the host's stack. For a generic kernel it is the first instance's that was launched.
     verified: OnceLock<(KernelIdentity, Known)>,
 }
 
 impl KernelInfo {
-    /// What is known of a kernel.
+    /// Describes a kernel by its name, its place and the names of its parameters behind the first.
     pub const fn new(name: &'static str, site: Site, parameters: &'static [&'static str]) -> KernelInfo {
         KernelInfo { name, site, parameters, verified: OnceLock::new() }
     }
@@ -95,7 +95,7 @@ impl KernelIdentity {
 /// `arguments` names every part of a buffer that `run` touches, with the access that it has there: the clocks rely on
 /// it. Calling a function with `#[kernel]` gives kernels that do.
 pub unsafe trait Kernel: Send + Sync + 'static {
-    /// What is known of the kernel.
+    /// The kernel's name, place and parameters.
     fn info(&self) -> &'static KernelInfo;
     /// The number of dimensions of its launches.
     fn rank(&self) -> usize;
@@ -104,7 +104,7 @@ pub unsafe trait Kernel: Send + Sync + 'static {
     /// # Errors
     /// The first error that `visit` returns.
     fn arguments<'k>(&'k self, visit: &mut dyn FnMut(Argument<'k>) -> Result<()>) -> Result<()>;
-    /// Does what one block of one thread does, on the host.
+    /// Runs one block, of one thread, on the host.
     ///
     /// # Safety
     /// The uses of the arguments have been recorded and none conflicts with another that is not ordered, their memory is
@@ -113,17 +113,17 @@ pub unsafe trait Kernel: Send + Sync + 'static {
     /// Builds the intermediate representation.
     ///
     /// # Errors
-    /// What the verifier refuses.
+    /// The verifier refuses the kernel.
     fn build(&self) -> Result<wattle_ir::Kernel>;
-    /// The same for all launches whose intermediate representation is the same.
+    /// The kernel's identity, the same for all launches whose intermediate representation is the same.
     fn identity(&self) -> KernelIdentity;
     /// The kernel with its arguments, owned.
     fn to_arc(&self) -> Arc<dyn Kernel>;
 }
 
-/// An argument.
+/// An argument of a kernel.
 pub enum Argument<'a> {
-    /// A value.
+    /// A value, the same for all threads.
     Scalar(Const),
     /// A part of a buffer.
     View(ViewArgument<'a>),
@@ -131,7 +131,7 @@ pub enum Argument<'a> {
 
 /// A part of a buffer as an argument.
 pub struct ViewArgument<'a> {
-    /// The buffer.
+    /// The buffer that the part is of.
     pub buffer: &'a Arc<RawBuffer>,
     /// How the kernel's threads share it.
     pub access: Access,
@@ -178,8 +178,8 @@ pub struct Bundle<const D: usize, A, H, I> {
     build: I,
 }
 
-/// A bundle that nobody has vouched for yet: the macro makes it of the user's words, and then says in an `unsafe` block
-/// without any of them what it has made sure of.
+/// A bundle whose safety is not promised yet: the macro makes it of the user's words, and then promises in an `unsafe`
+/// block without any of them what it has made sure of.
 #[doc(hidden)]
 pub struct Draft<const D: usize, A, H, I>(Bundle<D, A, H, I>);
 
@@ -190,13 +190,13 @@ where
     H: Fn(&Acc<'_, D>, A::Views),
     I: for<'b> Fn(&'b Builder, builder::Acc<'b, D>, A::Built<'b>),
 {
-    /// A draft.
+    /// A bundle of these parts, not yet promised to be safe.
     #[inline]
     pub fn new(info: &'static KernelInfo, arguments: A, host: H, build: I) -> Self {
         Draft(Bundle { info, arguments, host, build })
     }
 
-    /// The bundle.
+    /// The bundle, whose safety the caller promises.
     ///
     /// # Safety
     /// `host` keeps no view beyond its call and gives none to code that could, and `build` builds the same kernel
@@ -264,7 +264,7 @@ where
     }
 }
 
-// SAFETY: it is the kernel inside.
+// SAFETY: every method is that of the kernel inside.
 unsafe impl Kernel for Arc<dyn Kernel> {
     fn info(&self) -> &'static KernelInfo {
         (**self).info()
@@ -449,7 +449,7 @@ pub unsafe trait Arguments: Clone + Send + Sync + 'static {
 
 macro_rules! arguments {
     ($(($($name:ident $index:tt),*))+) => {$(
-        // SAFETY: so are the arguments themselves.
+        // SAFETY: each argument keeps the promise of `Arg`.
         unsafe impl<$($name: Arg),*> Arguments for ($($name,)*) {
             type Views = ($($name::View,)*);
             type Built<'b> = ($($name::Built<'b>,)*);
@@ -486,6 +486,6 @@ where
     P::Built<'b>: IrValue<'b>,
 {
 }
-// What a device function is given for a parameter is what the kernel has.
+// A device function's parameter and a kernel's argument have the same type in the builder.
 const _: () = built_matches::<f32, f32>();
 const _: () = built_matches::<Read<f32, 2>, Bound<Read<f32, 2>>>();

@@ -11,11 +11,11 @@ use crate::error::{Error, ErrorKind, Result};
 /// What a buffer is allocated for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryKind {
-    /// The device's own.
+    /// The device's own memory.
     Device,
     /// One address space for device and host, moved by the driver.
     Unified,
-    /// The host's, which the device reads and writes in place.
+    /// The host's memory, which the device reads and writes in place.
     HostMapped,
 }
 
@@ -24,9 +24,9 @@ pub enum MemoryKind {
 pub struct Allocation {
     /// The type of the elements.
     pub element: Type,
-    /// How many.
+    /// The number of elements.
     pub len: usize,
-    /// What for.
+    /// What the memory is for.
     pub kind: MemoryKind,
     /// Whether the elements must be zero; else their values are unspecified.
     pub zeroed: bool,
@@ -44,7 +44,7 @@ impl Allocation {
 /// Offsets and lengths are in bytes.
 ///
 /// # Safety
-/// `host_pointer` points to as many initialized bytes as were asked for, aligned for every element type, until the
+/// `host_pointer` points to initialized bytes of the requested number, aligned for every element type, until the
 /// memory is dropped; nothing else touches them.
 pub unsafe trait Memory: Send + Sync + 'static {
     /// Copies from the device.
@@ -53,7 +53,7 @@ pub unsafe trait Memory: Send + Sync + 'static {
     /// The bytes are within the allocation, and nothing writes them meanwhile.
     ///
     /// # Errors
-    /// What the device says.
+    /// The device cannot do the copy.
     unsafe fn read(&self, offset: usize, into: &mut [u8]) -> Result<()>;
     /// Copies to the device.
     ///
@@ -61,7 +61,7 @@ pub unsafe trait Memory: Send + Sync + 'static {
     /// The bytes are within the allocation, and nothing else uses them meanwhile.
     ///
     /// # Errors
-    /// What the device says.
+    /// The device cannot do the copy.
     unsafe fn write(&self, offset: usize, from: &[u8]) -> Result<()>;
     /// Copies runs from the device, one behind the other; each is an offset and a length.
     ///
@@ -69,7 +69,7 @@ pub unsafe trait Memory: Send + Sync + 'static {
     /// As for [`Memory::read`]; together the runs have as many bytes as `into`.
     ///
     /// # Errors
-    /// What the device says.
+    /// The device cannot do the copy.
     unsafe fn read_runs(&self, runs: &mut dyn Iterator<Item = (usize, usize)>, into: &mut [u8]) -> Result<()> {
         let mut at = 0;
         for (offset, length) in runs {
@@ -79,13 +79,13 @@ pub unsafe trait Memory: Send + Sync + 'static {
         }
         Ok(())
     }
-    /// Copies to runs on the device what stands one behind the other; each is an offset and a length.
+    /// Copies consecutive bytes to runs on the device; each run is an offset and a length.
     ///
     /// # Safety
     /// As for [`Memory::write`]; together the runs have as many bytes as `from`.
     ///
     /// # Errors
-    /// What the device says.
+    /// The device cannot do the copy.
     unsafe fn write_runs(&self, runs: &mut dyn Iterator<Item = (usize, usize)>, from: &[u8]) -> Result<()> {
         let mut at = 0;
         for (offset, length) in runs {
@@ -95,14 +95,14 @@ pub unsafe trait Memory: Send + Sync + 'static {
         }
         Ok(())
     }
-    /// Copies from memory of the same kind of device, without a detour through the host; none if it cannot.
+    /// Copies from memory of the same kind of device, without a detour through the host; `None` if it cannot.
     ///
     /// # Safety
     /// The bytes are within the allocations, nothing writes those that are read, and nothing else uses those that are
     /// written.
     ///
     /// # Errors
-    /// What the device says.
+    /// The device cannot do the copy.
     unsafe fn copy_from(
         &self,
         _offset: usize,
@@ -112,10 +112,10 @@ pub unsafe trait Memory: Send + Sync + 'static {
     ) -> Option<Result<()>> {
         None
     }
-    /// Whether the host may touch the memory: not while a launch may still use it that nobody waits for any more.
+    /// Checks that the host may touch the memory: not while a launch that is no longer waited for may still use it.
     ///
     /// # Errors
-    /// Which launch it is.
+    /// Such a launch may still use the memory; the error names it.
     fn usable(&self) -> Result<()> {
         Ok(())
     }
@@ -125,7 +125,7 @@ pub unsafe trait Memory: Send + Sync + 'static {
     fn is_mapped_by_copy(&self) -> bool {
         false
     }
-    /// The device's own type.
+    /// The memory as a value of its own type, to be downcast.
     fn as_any(&self) -> &dyn std::any::Any;
 }
 
@@ -137,7 +137,7 @@ pub struct HostMemory {
     offset: usize,
 }
 
-// SAFETY: it is plain memory. Who touches it when is decided by the clocks.
+// SAFETY: it is plain memory, and the clocks decide which operation touches it when.
 unsafe impl Send for HostMemory {}
 // SAFETY: as above.
 unsafe impl Sync for HostMemory {}
@@ -236,7 +236,7 @@ fn host_lacks(bytes: usize) -> Error {
     ErrorKind::OutOfMemory { device: "host".to_owned(), bytes: bytes as u64, why }.into()
 }
 
-/// So many zeros in the host's memory, or an error: the program's own data decide how many.
+/// `len` zeros in the host's memory; too little memory is an error, since the program's data decide `len`.
 pub(crate) fn zeros<T: Element>(len: usize) -> Result<Vec<T>> {
     let layout = Layout::array::<T>(len).map_err(|_| host_lacks(usize::MAX))?;
     if layout.size() == 0 {
@@ -261,7 +261,7 @@ pub(crate) fn bytes_mut<T: Element>(values: &mut [T]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
 }
 
-/// The bytes in the host's memory once more, or an error.
+/// A copy of the bytes in the host's memory; too little memory is an error.
 pub(crate) fn copied(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut copy = Vec::new();
     copy.try_reserve_exact(bytes.len()).map_err(|_| host_lacks(bytes.len()))?;
@@ -269,13 +269,13 @@ pub(crate) fn copied(bytes: &[u8]) -> Result<Vec<u8>> {
     Ok(copy)
 }
 
-/// The machine's memory in bytes, where it can be told.
+/// The machine's memory in bytes; `None` where it is unknown.
 pub(crate) fn total_memory() -> Option<u64> {
     kibibytes(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemTotal:")
 }
 
-/// How many bytes this process can still have, where it can be told: those that are free on the machine, and those of
-/// its address space that a limit leaves.
+/// How many bytes this process can still have, `None` where it is unknown: those that are free on the machine, and
+/// those of its address space that a limit leaves.
 pub(crate) fn free_memory() -> Option<u64> {
     let free = kibibytes(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")?;
     Some(free.min(free_addresses().unwrap_or(u64::MAX)))
@@ -289,7 +289,7 @@ fn free_addresses() -> Option<u64> {
     Some(limit.saturating_sub(used))
 }
 
-/// The bytes of a line of a table, which are given in KiB.
+/// The number of bytes in the line `name` of a table, which gives it in KiB.
 fn kibibytes(table: &str, name: &str) -> Option<u64> {
     let line = table.lines().find_map(|line| line.strip_prefix(name))?;
     let kibibytes: u64 = line.split_whitespace().next()?.parse().ok()?;

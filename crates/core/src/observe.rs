@@ -1,4 +1,4 @@
-//! A device that lets somebody see each launch, and change its options.
+//! A device that shows each launch to an observer, or changes its options.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use crate::memory::{Allocation, Memory};
 use crate::queue::Operation;
 use crate::spec::LaunchOptions;
 
-/// What is called with each kernel.
+/// A function that is called with each kernel.
 pub type Observer = Arc<dyn Fn(&dyn Kernel) + Send + Sync>;
 
-/// What is called with each launch, and gives the options that it is to have.
+/// A function that is called with each launch, and returns the options that it is to have.
 pub type OptionsFor = Arc<dyn Fn(&LaunchRequest<'_>) -> LaunchOptions + Send + Sync>;
 
 struct Observed {
@@ -28,7 +28,7 @@ struct ObservedQueue {
 
 impl Device {
     /// The same device, which calls `observer` with each kernel that it launches, host parts included, before it runs.
-    /// Its buffers are its own: those of the device itself are another one's.
+    /// Its buffers are its own: those of the original device count as another device's.
     pub fn observed(&self, observer: Observer) -> Device {
         self.launching_with(Arc::new(move |request| {
             [Some(request.kernel), request.host_part].into_iter().flatten().for_each(|kernel| observer(kernel));

@@ -44,7 +44,7 @@ fn message(panic: Box<dyn Any + Send>) -> String {
         .map(|message| (*message).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "(no message)".to_owned());
-    // What was thrown may throw again when it is dropped.
+    // The payload may panic again when it is dropped.
     std::mem::forget(panic);
     message
 }

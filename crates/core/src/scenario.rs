@@ -16,26 +16,26 @@ use crate::sync::lock;
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Scenario {
-    /// The name, in lower case with hyphens.
+    /// The scenario's name, in lower case with hyphens.
     pub name: &'static str,
-    /// What it shows, in a line.
+    /// What the scenario shows, in a line.
     pub summary: &'static str,
-    /// What it shows, in a page.
+    /// What the scenario shows, in a page.
     pub documentation: &'static str,
-    /// What should come of it.
+    /// The outcome that it should have.
     pub expectation: Expectation,
-    /// What it does.
+    /// The function that runs, with its sizes if it has some.
     #[cfg_attr(feature = "serde", serde(rename = "sizes"))]
     pub work: Work,
 }
 
-/// What should come of a scenario.
+/// The outcome that a scenario should have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum Expectation {
-    /// It holds, on every device.
+    /// The scenario holds, on every device.
     Holds,
-    /// It is wrong, and is there to be caught: a device that looks closely refuses it. On others it may pass, most days.
+    /// The scenario is wrong on purpose: a device that looks for errors refuses it. On others it may pass, most days.
     Refuted,
 }
 
@@ -72,11 +72,11 @@ impl serde::Serialize for Work {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Sizes {
-    /// For the host and GPUs.
+    /// The size for the host and GPUs.
     pub full: usize,
-    /// For simulated and software devices.
+    /// The size for simulated and software devices.
     pub small: usize,
-    /// For the checker.
+    /// The size for the checker.
     pub proof: usize,
 }
 
@@ -94,7 +94,7 @@ impl Scenario {
         }
     }
 
-    /// Runs it once, with the size for the device unless `size` says otherwise. A panic is an error.
+    /// Runs the scenario once, with the size for the device unless `size` says otherwise. A panic is an error.
     ///
     /// # Errors
     /// A check that did not hold, a fault, whatever the device reports.
@@ -113,7 +113,7 @@ pub struct Registration {
     pub scenario: Scenario,
     /// The path of the module that it is in.
     pub module: &'static str,
-    /// Where it is.
+    /// Where the function is defined.
     pub site: Site,
 }
 
@@ -170,17 +170,17 @@ impl Ending for Summary {
     }
 }
 
-/// The distinct kernels that a scenario launched, host parts included, in the order of their first launches; and what
-/// came of it.
+/// The distinct kernels that a scenario launched, host parts included, in the order of their first launches; and the
+/// scenario's outcome.
 pub struct Launched {
     /// The kernels, with the arguments of their first launches.
     pub kernels: Vec<Arc<dyn Kernel>>,
-    /// What came of the scenario.
+    /// The outcome of the scenario.
     pub outcome: Result<Summary>,
 }
 
 impl Scenario {
-    /// Runs it once, and tells which kernels it launched.
+    /// Runs the scenario once, and returns the kernels that it launched and its outcome.
     pub fn launched(&self, device: &Device, size: Option<usize>) -> Launched {
         let seen = Arc::new(Mutex::new((HashSet::new(), Vec::<Arc<dyn Kernel>>::new())));
         let to = seen.clone();

@@ -90,9 +90,9 @@ pub struct Shape {
     pub kind: ShapeKind,
     /// How many dimensions are used; the others have extent 1.
     pub rank: usize,
-    /// Frames, or blocks.
+    /// The number of frames, or of blocks, per dimension.
     pub outer: [u32; MAX_RANK],
-    /// The extent of a frame, or threads per block.
+    /// The extent of a frame, or threads per block, per dimension.
     pub inner: [u32; MAX_RANK],
 }
 
@@ -108,7 +108,7 @@ impl Shape {
     }
 }
 
-/// Which of the two a shape is.
+/// Which of the two specs a shape was made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeKind {
     /// A [`FrameSpec`]: the device chooses blocks and threads.
@@ -158,14 +158,14 @@ impl LaunchOptions {
         LaunchOptions { cooperative: true, ..self }
     }
 
-    /// How long the launch may take. Loops look at the clock now and then, on the host all of them, on GPUs those without
-    /// a bound, and so does who starts the blocks; a launch that is past its limit there ends in an error that names each
-    /// block's last line.
+    /// How long the launch may take. Loops look at the clock now and then, on the host all of them, on GPUs those
+    /// without a bound, and so does the code that starts the blocks; a launch that is past its limit there ends in an
+    /// error that names each block's last line.
     pub fn time_limit(self, limit: Duration) -> Self {
         LaunchOptions { time_limit: Some(limit), ..self }
     }
 
-    /// No time limit.
+    /// The launch has no time limit.
     pub fn no_time_limit(self) -> Self {
         LaunchOptions { time_limit: None, ..self }
     }
@@ -176,12 +176,12 @@ impl LaunchOptions {
         LaunchOptions { shared_len: elements, ..self }
     }
 
-    /// At most so many blocks, at least 1, where the launch leaves the choice to the device: with a [`FrameSpec`].
+    /// The most blocks, at least 1, of a launch that leaves the choice to the device: with a [`FrameSpec`].
     pub fn blocks(self, most: u32) -> Self {
         LaunchOptions { blocks: most.max(1), ..self }
     }
 
-    /// At most so many threads per block, at least 1, where the launch leaves the choice to the device: with a
+    /// The most threads per block, at least 1, of a launch that leaves the choice to the device: with a
     /// [`FrameSpec`].
     pub fn threads(self, most: u32) -> Self {
         LaunchOptions { threads: most.max(1), ..self }

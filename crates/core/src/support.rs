@@ -13,7 +13,7 @@ use crate::view::Read;
     note = "the views `Read`, `PerItem`, `Shared` and `Atomic` have one"
 )]
 pub trait Extents {
-    /// Per dimension.
+    /// A `u32`, or an array of them in several dimensions.
     type Extent;
     /// The extent, in elements.
     fn extent(&self) -> Self::Extent;
@@ -29,7 +29,7 @@ pub trait Extents {
 pub trait Get {
     /// `u32`, or an array of them in several dimensions.
     type Index;
-    /// An element.
+    /// The type of an element.
     type Value;
     /// `self[index]`; 0 and a fault where that is out of bounds.
     #[track_caller]
@@ -44,16 +44,16 @@ pub trait Get {
 pub trait Set {
     /// `u32`, or an array of them in several dimensions.
     type Index;
-    /// An element.
+    /// The type of an element.
     type Value;
     /// `self[index] = value`; a fault and nothing written where that is out of bounds.
     #[track_caller]
     fn set(self, index: Self::Index, value: Self::Value, thread: &Thread<'_>);
 }
 
-/// What faults call by the name of its variable.
+/// A value that faults name after the variable that holds it.
 pub trait Named {
-    /// The same, of that name.
+    /// The same value, named `name`.
     #[must_use]
     fn named(self, name: &'static str) -> Self;
 }
@@ -76,14 +76,14 @@ pub fn is_empty<V: Extents>(view: &V) -> bool {
     view.count() == 0
 }
 
-/// `of[index]`.
+/// Reads `of[index]`.
 #[inline(always)]
 #[track_caller]
 pub fn get<V: Get>(of: &V, index: V::Index, thread: &Thread<'_>) -> V::Value {
     of.get(index, thread)
 }
 
-/// `to[index] = value`.
+/// Writes `to[index] = value`.
 #[inline(always)]
 #[track_caller]
 pub fn set<V: Set>(to: V, index: V::Index, value: V::Value, thread: &Thread<'_>) {
@@ -92,7 +92,7 @@ pub fn set<V: Set>(to: V, index: V::Index, value: V::Value, thread: &Thread<'_>)
 
 /// A step of a range: one number, or one for each dimension.
 pub trait Step: Copy {
-    /// Whether one is 0.
+    /// Whether the step is 0 in some dimension.
     fn has_zero(self) -> bool;
 }
 
@@ -118,8 +118,8 @@ pub fn step_by<I: Step>(range: Range<I>, step: I, thread: &Thread<'_>) -> Range<
     range.step_by(step)
 }
 
-/// How many iterations of loops that wait for nobody pass between two looks at the time limit: enough that the inner ones,
-/// which have no check in them, stay as fast as if there were none.
+/// How many iterations of loops that wait for no other thread pass between two looks at the time limit: enough that the
+/// inner ones, which have no check in them, stay as fast as if there were none.
 pub const STEPS_PER_LOOK: u32 = 1 << 16;
 
 /// `begin..end` in pieces of at most [`STEPS_PER_LOOK`].
@@ -149,7 +149,7 @@ pub fn next_piece<I: Int>(pieces: &mut Pieces<I>) -> Option<(std::ops::Range<I>,
     Some((at..next, steps))
 }
 
-/// Where the piece that begins at `first` ends, of `count`.
+/// The end of the piece that begins at `first`, of `count` numbers in all.
 #[inline(always)]
 pub fn piece_end(first: usize, count: usize) -> usize {
     if count - first <= STEPS_PER_LOOK as usize { count } else { first + STEPS_PER_LOOK as usize }
@@ -157,9 +157,9 @@ pub fn piece_end(first: usize, count: usize) -> usize {
 
 /// What gives out consecutive indices: a map whose run a loop goes through by itself.
 pub trait Run {
-    /// An index.
+    /// The type of an index.
     type Index;
-    /// The indices as one run `begin..end`, where they are one.
+    /// The indices as one run `begin..end`; `None` where they are not one run.
     fn bounds(&self) -> Option<(u32, u32)>;
     /// Makes indices of numbers.
     fn indexer(&self) -> fn(u32) -> Self::Index;
@@ -192,13 +192,13 @@ where
     }
 }
 
-/// The indices of a map as one run `begin..end`, where they are one.
+/// The indices of a map as one run `begin..end`; `None` where they are not one run.
 #[inline(always)]
 pub fn bounds<M: Run>(map: &M) -> Option<(u32, u32)> {
     map.bounds()
 }
 
-/// What makes indices of numbers.
+/// The function that makes a map's indices of numbers.
 #[inline(always)]
 pub fn indexer<M: Run>(map: &M) -> fn(u32) -> M::Index {
     map.indexer()
@@ -213,8 +213,8 @@ where
     map.slice()
 }
 
-/// The elements `begin..end` of a view as a slice, or none where they are not all in bounds: what a loop over consecutive
-/// indices checks once.
+/// The elements `begin..end` of a view as a slice, or `None` where they are not all in bounds: what a loop over
+/// consecutive indices checks once.
 #[inline(always)]
 pub fn window<T: Element>(view: &Read<T>, (begin, end): (u32, u32)) -> Option<&[T]> {
     view.window(begin, end)
@@ -326,7 +326,7 @@ pub fn to_bits<T: Float>(x: T) -> T::Bits {
     x.to_bits()
 }
 
-/// `x.max(low).min(high)`.
+/// Computes `x.max(low).min(high)`.
 #[inline(always)]
 pub fn clamp<T: Element>(x: T, low: T, high: T) -> T {
     x.max(low).min(high)
@@ -399,14 +399,14 @@ pub fn from_bits<T: Float>(bits: T::Bits) -> T {
 /// The most bytes that an array of a kernel can have: it lives on the worker's stack, or in a GPU's registers.
 const MAX_ARRAY: usize = 16 << 10;
 
-/// `[x; N]`.
+/// The array `[x; N]`.
 #[inline(always)]
 pub fn repeat<T: Element, const N: usize>(x: T) -> [T; N] {
     const { assert!(N * size_of::<T>() <= MAX_ARRAY, "an array in a kernel has at most 16 KiB; use a buffer for more") };
     [x; N]
 }
 
-/// What a device function that is stopped returns.
+/// The zero that a device function returns when its thread is stopped.
 #[inline(always)]
 pub fn zero<T: KernelValue>() -> T {
     T::zero()

@@ -23,7 +23,7 @@ pub struct Grid {
     pub blocks: [u32; MAX_RANK],
     /// Threads in a block.
     pub threads: [u32; MAX_RANK],
-    /// Frames.
+    /// Frames of the launch.
     pub frames: [u32; MAX_RANK],
     /// The extent of a frame.
     pub frame_extent: [u32; MAX_RANK],
@@ -149,7 +149,7 @@ impl LaunchState {
         if stop == RUNNING && !self.faulted.into_inner() {
             return Ok(());
         }
-        // What stopped it counts, not whether somebody asks for an interruption now: that comes and goes.
+        // What stopped the launch counts, not whether an interruption is requested now: that comes and goes.
         let time_limit = self.time_limit.filter(|_| stop == PAST_LIMIT);
         Err(ending(self.kernel, time_limit, self.fault, self.stopped_at))
     }
@@ -175,8 +175,8 @@ fn ending(
     }
 }
 
-/// An index that was out of bounds, as the access itself writes it down. A call there would make every loop around it
-/// save its registers, so what becomes of it waits until the thread has ended.
+/// An index that was out of bounds, as the access itself records it. A call there would make every loop around it
+/// save its registers, so the fault is made only when the thread has ended.
 #[derive(Clone, Copy)]
 pub(crate) struct BadIndex {
     pub(crate) view: &'static str,
@@ -186,7 +186,7 @@ pub(crate) struct BadIndex {
     pub(crate) at: &'static std::panic::Location<'static>,
 }
 
-/// What unwinds a thread that must end. It is no panic: no hook is called.
+/// The payload that unwinds a thread that must end. It is no panic: no hook is called.
 pub(crate) struct Stopped;
 
 /// One thread of a launch on the host, which is also a whole block.
@@ -197,7 +197,7 @@ pub struct Thread<'l> {
     polls: Cell<u32>,
     /// Iterations of bounded loops since the last look.
     worked: Cell<u32>,
-    /// When it last gave its core away, or first looked.
+    /// When the thread last gave its core away, or first looked at the clock.
     yielded: Cell<Option<Instant>>,
     shared_arrays: Cell<usize>,
     shared_bytes: Cell<u64>,
@@ -239,7 +239,7 @@ impl Drop for InKernel {
     }
 }
 
-/// Whether a thread that polls gives its core away, after so many polls and so long since it last did.
+/// Whether a thread gives its core away after `polls` polls, where it last did so `since` ago.
 fn gives_way(polls: u32, is_crowded: bool, since: Duration) -> bool {
     polls >= POLLS_BEFORE_YIELD && (is_crowded || since >= TURN)
 }
@@ -327,14 +327,14 @@ impl<'l> Thread<'l> {
         }
     }
 
-    /// A division by zero.
+    /// Records the fault of a division by zero.
     #[cold]
     #[track_caller]
     pub fn division_by_zero(&self) {
         self.fault(Site::caller(), FaultKind::DivisionByZero);
     }
 
-    /// An assertion.
+    /// Records a fault unless the assertion holds.
     #[inline]
     #[track_caller]
     pub fn assert(&self, condition: bool, message: &str) {
@@ -347,7 +347,7 @@ impl<'l> Thread<'l> {
         self.launch.shared_elements
     }
 
-    /// The block's next array in shared memory: `bytes` bytes, aligned to 8, or none where there is not so much.
+    /// The block's next array in shared memory: `bytes` bytes, aligned to 8, or `None` where memory is lacking.
     ///
     /// The pointer is good until this thread is dropped; a block that this worker runs within it has other arrays.
     pub(crate) fn shared_array(&self, bytes: u64, site: Site) -> Option<*mut u8> {
@@ -389,7 +389,7 @@ impl Drop for Thread<'_> {
 impl Thread<'_> {
     #[cold]
     fn fault(&self, site: Site, what: FaultKind) {
-        // The bad index that waits came first.
+        // The bad index that was recorded came first.
         if let Some(bad_index) = self.bad_index.take() {
             self.keep_bad_index(bad_index);
         }
@@ -404,7 +404,7 @@ impl Thread<'_> {
     }
 }
 
-/// Memory for one array of the block's that runs on this worker. It keeps what the last block left there.
+/// Memory for one shared array of a block that runs on this worker. It keeps what the last block left there.
 #[derive(Default)]
 struct Scratch {
     start: Option<std::ptr::NonNull<u64>>,
@@ -413,12 +413,12 @@ struct Scratch {
 
 thread_local! {
     static SCRATCH: RefCell<Vec<Scratch>> = const { RefCell::new(Vec::new()) };
-    /// How many of them the blocks have that run on this worker: one block, or blocks within each other.
+    /// How many of these arrays belong to blocks that run on this worker now: one block, or blocks within each other.
     static ARRAYS_IN_USE: Cell<usize> = const { Cell::new(0) };
 }
 
 impl Scratch {
-    /// Where at least so many words are, or none where the host has no memory for them.
+    /// A pointer to at least `words` words, or `None` where the host has no memory for them.
     fn at_least(&mut self, words: usize) -> Option<*mut u8> {
         if self.words < words || self.start.is_none() {
             self.release();
@@ -487,7 +487,7 @@ mod tests {
         for _ in 0..STEPS_PER_LOOK - 1 {
             assert!(!thread.worked(1) && state.started.get().is_none());
         }
-        // Without a limit nobody reads the clock; that it has looked shows in what it has counted.
+        // Without a limit the clock is not read; the counter shows that the thread has looked.
         assert!(!thread.worked(1) && thread.worked.get() == 0);
         assert!(!thread.worked(STEPS_PER_LOOK) && thread.worked.get() == 0);
     }

@@ -8,7 +8,7 @@
 //!   of `#[kernel]` has no way to keep one: no statics, no closures, no calls but of device functions. No method or
 //!   operator is looked up by name where a user's trait could be found: what the macro writes names each by its path.
 //! * **That its memory lives.** The launch owns the buffers that its bundle names until it has ended.
-//! * **That nobody else touches it.** Before a launch is enqueued, the [clocks](crate::clock) have refused it if any
+//! * **That nothing else touches it.** Before a launch is enqueued, the [clocks](crate::clock) have refused it if any
 //!   use of the buffer that conflicts is not ordered with it. So `Read` memory is not written while it is viewed, and
 //!   `PerItem` memory is touched by this launch alone, through one view. `Shared` and `Atomic` memory is touched by
 //!   atomic instructions only, on the host.
@@ -29,7 +29,7 @@ use crate::thread::{BadIndex, Thread};
 pub(crate) struct Strided<T> {
     start: *mut T,
     extent: [u32; MAX_RANK],
-    /// In elements; of one-dimensional views it is not looked at, and they are contiguous.
+    /// In elements; ignored for one-dimensional views, which are contiguous.
     strides: [u32; MAX_RANK],
     name: &'static str,
     thread: *const Thread<'static>,
@@ -60,7 +60,7 @@ impl<T: Element> Strided<T> {
         unsafe { &*self.thread }
     }
 
-    /// The element at `index`, or none and a fault.
+    /// The element at `index`, or `None` and a fault.
     #[inline(always)]
     #[track_caller]
     fn at<const D: usize>(&self, index: Idx<D>) -> Option<*mut T>
@@ -136,7 +136,7 @@ macro_rules! views {
 }
 
 views! {
-    /// A parameter that every thread reads and nobody writes: `x[i]`, or `x.lanes::<N>(i)` for `N` elements at once.
+    /// A parameter that all threads read and none writes: `x[i]`, or `x.lanes::<N>(i)` for `N` elements at once.
     ///
     /// On the host it is a plain load, which vectorizes. While a launch has a `Read` of a buffer, everything that may
     /// write there is refused at enqueue, so there is no race.
@@ -211,7 +211,7 @@ where
     #[track_caller]
     fn get(&self, index: Idx<D>, _: &Thread<'_>) -> T {
         match self.0.at::<D>(index) {
-            // SAFETY: the element is in bounds, and nobody writes to it (see the module's documentation).
+            // SAFETY: the element is in bounds, and nothing writes to it (see the module's documentation).
             Some(element) => unsafe { element.read() },
             None => T::ZERO,
         }
@@ -225,14 +225,14 @@ impl<T: Element> Read<T, 1> {
     #[track_caller]
     pub fn lanes<const N: usize>(&self, index: u32) -> [T; N] {
         if index as u64 + N as u64 <= self.0.extent[0] as u64 {
-            // SAFETY: the elements are in bounds, and nobody writes to them (see the module's documentation).
+            // SAFETY: the elements are in bounds, and nothing writes to them (see the module's documentation).
             return unsafe { self.0.start.add(index as usize).cast::<[T; N]>().read() };
         }
         self.0.fault([index.saturating_add(N as u32 - (N > 0) as u32), 0, 0, 0], 1);
         [T::ZERO; N]
     }
 
-    /// The elements `begin..end` as a slice, or none where they are not all in bounds: what a loop over consecutive
+    /// The elements `begin..end` as a slice, or `None` where they are not all in bounds: what a loop over consecutive
     /// indices checks once, so that each of its accesses is a slice's.
     #[inline(always)]
     pub(crate) fn window(&self, begin: u32, end: u32) -> Option<&[T]> {
@@ -240,7 +240,7 @@ impl<T: Element> Read<T, 1> {
         if end > self.0.extent[0] {
             return None;
         }
-        // SAFETY: the elements are in bounds, and nobody writes to them while the view is borrowed.
+        // SAFETY: the elements are in bounds, and nothing writes to them while the view is borrowed.
         Some(unsafe { std::slice::from_raw_parts(self.0.start.add(begin as usize), len as usize) })
     }
 }
@@ -276,7 +276,7 @@ where
     #[track_caller]
     fn get(&self, index: Idx<D>, _: &Thread<'_>) -> T {
         match self.0.at::<D>(index) {
-            // SAFETY: the element is in bounds, and everyone touches it by atomic instructions.
+            // SAFETY: the element is in bounds, and all threads touch it by atomic instructions.
             Some(element) => unsafe { atomic_load(element, Ordering::Relaxed) },
             None => T::ZERO,
         }
@@ -295,7 +295,7 @@ macro_rules! set_shared {
             #[track_caller]
             fn set(self, index: Idx<D>, value: T, _: &Thread<'_>) {
                 if let Some(element) = self.0.at::<D>(index) {
-                    // SAFETY: the element is in bounds, and everyone touches it by atomic instructions.
+                    // SAFETY: the element is in bounds, and all threads touch it by atomic instructions.
                     unsafe { atomic_store(element, value, Ordering::Relaxed) }
                 }
             }

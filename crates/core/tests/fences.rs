@@ -1,9 +1,9 @@
 //! What the host's fences become: read from what rustc makes of `src/fence.rs`, by scope and order.
 //!
-//! The optimized representation of LLVM tells on every machine which fence it is and that the compiler has kept the
+//! The optimized representation of LLVM shows on every machine which fence it is and that the compiler has kept the
 //! accesses on their sides; a fence for the compiler alone is marked there, also where a processor needs no instruction
-//! for either. The machine code of x86-64 tells that sequential consistency costs an instruction that waits, and nothing
-//! else does.
+//! for either. The machine code of x86-64 shows that sequential consistency costs an instruction that waits, and
+//! nothing else does.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

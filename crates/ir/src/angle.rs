@@ -41,7 +41,7 @@ fn is_large(x: f64) -> bool {
     x.abs() >= LARGE && x.is_finite()
 }
 
-/// The sine of a large x and so many quarter turns.
+/// The sine of a large `x` turned by `quarters` quarter turns.
 fn turned(x: f64, quarters: u32) -> f64 {
     let Reduced { n, r, c } = reduce(x);
     let n = n + quarters;

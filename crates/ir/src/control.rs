@@ -1,39 +1,39 @@
-//! The control block: where a launch tells what went wrong, and is told to stop. In 32-bit words, of which those here
-//! are the same for all targets; generators have further ones of their own behind them.
+//! The control block: where a launch reports what went wrong, and the host asks it to stop. It is 32-bit words, of
+//! which those here are the same for all targets; generators have further ones of their own behind them.
 
-/// Tells threads in loops without a bound to end, if it is not zero. The host sets it while the launch runs. (Where
-/// launches share a control block it is not used, and a generator says what is in its place.)
+/// Not zero if threads in loops without a bound are to end. The host sets it while the launch runs. (Where launches
+/// share a control block it is not used, and a generator says what is in its place.)
 pub const STOP: u32 = 0;
 /// 1 once a thread has reported a fault: the first one claims the words that follow.
 pub const CLAIMED: u32 = 1;
-/// Which fault: a position in the module's sites.
+/// The fault, as a position in the module's sites.
 pub const SITE: u32 = 2;
-/// The block's number.
+/// The number of the faulting thread's block.
 pub const BLOCK: u32 = 3;
-/// The thread's number in its block.
+/// The number of the faulting thread in its block.
 pub const THREAD: u32 = 4;
 /// The index that was out of bounds, four words, dimension 0 first; of several lanes that of the last one.
 pub const INDEX: u32 = 5;
-/// How many blocks have threads that have ended because they were told to.
+/// How many blocks have threads that ended because the launch was stopped.
 pub const STOPPED: u32 = 9;
-/// For each of the first [`MAX_STOPPED`] of them two words: the block's number and the position in the module's sites
-/// of the loop that it was in.
+/// Two words for each of the first [`MAX_STOPPED`] stopped blocks: the block's number and the position in the module's
+/// sites of the loop that it was in.
 pub const STOPPED_AT: u32 = 10;
-/// How many of them are told of.
+/// The most stopped blocks that are reported.
 pub const MAX_STOPPED: u32 = 91;
-/// One bit for each block, by its number modulo [`BLOCK_BITS`]: whether one of its threads has told where it was.
+/// One bit for each block, by its number modulo [`BLOCK_BITS`]: whether one of its threads has reported its loop.
 pub const TOLD: u32 = 192;
-/// How many bits there are; a power of two.
+/// How many bits [`TOLD`] has; a power of two.
 pub const BLOCK_BITS: u32 = 32 * (SHARED_WORDS - TOLD);
 /// How many words are the same for all targets.
 pub const SHARED_WORDS: u32 = 256;
 
 /// What a queue's gate holds while no launch has failed.
 ///
-/// The gate is a word of the queue's. The first fault of a launch, or its first thread that is told to end, sets it to
-/// the launch's number on its queue, which is from 1 to less than this, and grows while anything is in flight. A launch
-/// with a greater number than the gate's does nothing, so that launches which were enqueued before anybody knew of the
-/// fault are skipped. Within a launch it changes nothing: all threads of a block take the same way to its barriers.
+/// The gate is a word of the queue's. The first fault of a launch, or its first thread that is stopped, sets it to the
+/// launch's number on its queue, which is from 1 to less than this, and grows while anything is in flight. A launch
+/// with a greater number than the gate's does nothing, so that launches which were enqueued before the host knew of the
+/// fault are discarded. Within a launch it changes nothing: all threads of a block take the same way to its barriers.
 pub const OPEN: u32 = u32::MAX;
 
 const _: () = assert!(STOPPED_AT + 2 * MAX_STOPPED <= TOLD && BLOCK_BITS.is_power_of_two());

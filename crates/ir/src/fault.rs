@@ -9,16 +9,16 @@ use crate::{Place, Site};
 pub struct FaultSite {
     /// The source line.
     pub site: Site,
-    /// What happened there.
+    /// What happened at that line.
     pub fault: Fault,
 }
 
-/// What can happen.
+/// What can happen at a place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
     /// An index was out of bounds.
     OutOfBounds {
-        /// Of which place.
+        /// The memory that was accessed.
         place: Place,
         /// How many dimensions the index has.
         rank: usize,
@@ -33,7 +33,7 @@ pub enum Fault {
     Loop,
 }
 
-/// The faults that a module can tell of, each once. The number of each is what stands in the control block.
+/// The faults that a module can report, each once. The control block holds the number of a fault.
 #[derive(Debug, Default)]
 pub struct Sites {
     numbers: HashMap<FaultSite, u32>,
@@ -53,7 +53,7 @@ impl Sites {
         number
     }
 
-    /// All of them, in the order of their numbers.
+    /// All faults, in the order of their numbers.
     pub fn finish(self) -> Vec<FaultSite> {
         self.all
     }

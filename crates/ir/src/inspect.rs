@@ -1,4 +1,4 @@
-//! What a verified kernel is made of, for those who make code of it.
+//! What a verified kernel is made of, for code generators.
 
 use wattle_memory::{Classes, Scope};
 
@@ -46,7 +46,7 @@ impl Kernel {
         }
     }
 
-    /// Whether some loop has no bound, so that it polls now and then whether the launch shall end.
+    /// Whether some loop has no bound, so that it polls now and then whether the launch is to end.
     pub fn has_unbounded_loop(&self) -> bool {
         let mut found = false;
         self.walk(&mut |stmt| found |= matches!(stmt, Stmt::Loop { bounded: false, .. }));

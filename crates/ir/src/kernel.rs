@@ -102,7 +102,7 @@ pub struct Kernel {
     pub site: Site,
     /// The number of dimensions of its launches, from 1 to [`MAX_RANK`].
     pub rank: usize,
-    /// What the launch gives it.
+    /// The parameters, whose arguments the launch gives.
     pub params: Vec<Param>,
     /// The block's shared memory: one copy per block.
     pub shared: Vec<SharedArray>,
@@ -112,11 +112,11 @@ pub struct Kernel {
     pub slots: Vec<Slot>,
     /// The expressions; each refers only to earlier ones.
     pub exprs: Vec<Expr>,
-    /// What the thread does.
+    /// The statements that the thread runs.
     pub body: Vec<Stmt>,
 }
 
-/// What faults call an array of the thread's own, which has no name in the representation.
+/// The name in faults of an array of the thread's own, which has no name in the representation.
 pub const LOCAL_ARRAY: &str = "a local array";
 
 impl Kernel {
@@ -131,14 +131,14 @@ impl Kernel {
     }
 }
 
-/// A parameter.
+/// A parameter of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Param {
     /// The name in the source.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serial::name"))]
     pub name: Name,
-    /// What it is.
+    /// Whether it is a value or a view, and of which type.
     pub kind: ParamKind,
 }
 
@@ -163,7 +163,7 @@ pub enum ParamKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Access {
-    /// Every thread reads, nobody writes.
+    /// All threads read, none writes.
     Read,
     /// Each element belongs to one thread.
     PerItem,
@@ -216,7 +216,7 @@ pub struct LocalArray {
 pub struct Slot {
     /// The type of its value.
     pub ty: Type,
-    /// The name in the source; none for a temporary.
+    /// The name in the source; `None` for a temporary.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serial::optional_name"))]
     pub name: Option<Name>,
@@ -226,9 +226,9 @@ pub struct Slot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Const {
-    /// Its type.
+    /// The constant's type.
     pub ty: Type,
-    /// Its bits, in the low end ([`Scalar::to_raw`]).
+    /// The constant's bits, in the low end ([`Scalar::to_raw`]).
     pub raw: u64,
 }
 
@@ -337,7 +337,7 @@ pub enum Stmt {
         scope: Scope,
         site: Site,
     },
-    /// Stores `desired` where the place holds `expected`; `dst` gets the old value. One that fails is a read.
+    /// Stores `desired` where the place holds `expected`; `dst` gets the old value. A failed exchange is a read.
     CompareExchange {
         dst: SlotId,
         place: Place,
@@ -352,7 +352,7 @@ pub enum Stmt {
     Fence { order: FenceOrder, scope: Scope, site: Site },
     /// The block's barrier: all threads of the block reach it, and it orders block and global memory among them.
     Barrier { site: Site },
-    /// Does one or the other.
+    /// Does `then` where the condition holds, else `otherwise`.
     If { condition: ExprId, then: Vec<Stmt>, otherwise: Vec<Stmt> },
     /// Repeats `body` and `continuing` until a `Break`. `Continue` goes to `continuing`, which holds neither.
     Loop {

@@ -80,7 +80,7 @@ macro_rules! enumeration {
         }
 
         impl $name {
-            /// All of them, in the order of the table.
+            /// All operations, in the order of the table.
             pub const ALL: &[$name] = &[$($name::$op),+];
 
             /// The name, as the printer writes it: an operator's sign, or a function's name.
@@ -104,8 +104,8 @@ macro_rules! enumeration {
                 }
             }
 
-            /// The type of the result for operands of these types, the first one and the others; none where the operation
-            /// does not apply to them.
+            /// The type of the result for operands of these types, the first one and the others; `None` where the
+            /// operation does not apply to them.
             fn typed(self, first: Type, others: &[Type]) -> Option<Type> {
                 match self {
                     $($name::$op => {
@@ -185,7 +185,7 @@ macro_rules! atomic_enumeration {
         }
 
         impl AtomicOp {
-            /// All of them, in the order of the table.
+            /// All operations, in the order of the table.
             pub const ALL: &[AtomicOp] = &[$(AtomicOp::$op),+];
 
             /// The name, as a kernel writes it.

@@ -1,9 +1,9 @@
-//! The types of expressions and places, written once: the verifier refuses what has none, and who makes code of a kernel
-//! asks what it has.
+//! The types of expressions and places, written once: the verifier refuses what has none, and code generators ask which
+//! one it has.
 
 use crate::{Access, Expr, ExprId, Kernel, ParamKind, Place, SlotId, Type};
 
-/// A type, or what is wrong.
+/// A result, or what is wrong with the kernel.
 pub(crate) type Checked<T = ()> = Result<T, String>;
 
 pub(crate) fn ensure(condition: bool, what: impl FnOnce() -> String) -> Checked {
@@ -14,7 +14,7 @@ impl Kernel {
     /// The type of an expression, where `types` are those of the kernel's expressions that it may refer to.
     ///
     /// # Errors
-    /// What makes the expression ill-typed.
+    /// The expression is ill-typed; the text says why.
     pub fn type_of(&self, expr: &Expr, types: &[Type]) -> Result<Type, String> {
         Typing { kernel: self, types }.expr(expr)
     }

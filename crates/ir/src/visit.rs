@@ -11,11 +11,11 @@ use crate::{Expr, ExprId, Kernel, Label, LocalId, ParamId, Place, Site, SlotId, 
 /// Where a statement sends its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Jump {
-    /// To the end of the loop or block.
+    /// To the end of the loop or block that has this label.
     Break(Label),
-    /// To the loop's `continuing`.
+    /// To the `continuing` of the loop that has this label.
     Continue(Label),
-    /// To its end.
+    /// To the thread's end.
     Return,
 }
 
@@ -25,13 +25,13 @@ macro_rules! parts {
         #[doc = concat!("The order of an access or fence, ", $what, ".")]
         #[derive(Debug)]
         pub enum $order<'s> {
-            /// Of an atomic load.
+            /// The order of an atomic load.
             Read(&'s $($mutable)? ReadOrder),
-            /// Of an atomic store.
+            /// The order of an atomic store.
             Write(&'s $($mutable)? WriteOrder),
-            /// Of an atomic read-modify-write.
+            /// The order of an atomic read-modify-write.
             Update(&'s $($mutable)? UpdateOrder),
-            /// Of a fence.
+            /// The order of a fence.
             Fence(&'s $($mutable)? FenceOrder),
         }
 
@@ -50,9 +50,9 @@ macro_rules! parts {
             pub place: Option<&'s $($mutable)? Place>,
             /// How it is ordered, if it is a fence or atomic.
             pub order: Option<$order<'s>>,
-            /// Whom it is ordered for, if it is a fence or atomic.
+            /// The scope that it is ordered for, if it is a fence or atomic.
             pub scope: Option<&'s $($mutable)? Scope>,
-            /// Its source line.
+            /// The statement's source line.
             pub site: Option<&'s $($mutable)? Site>,
             /// The loop or block that it is, which jumps in it can name.
             pub label: Option<&'s $($mutable)? Label>,
@@ -65,7 +65,7 @@ macro_rules! parts {
         #[doc = concat!("What an expression is made of, ", $what, ".")]
         #[derive(Debug, Default)]
         pub struct $expr_parts<'e> {
-            /// Its operands, in order.
+            /// The expression's operands, in order.
             pub operands: [Option<&'e $($mutable)? ExprId>; 3],
             /// The slot that it reads.
             pub slot: Option<&'e $($mutable)? SlotId>,

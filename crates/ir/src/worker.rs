@@ -1,8 +1,8 @@
-//! Who shares a range of indices: the first argument of `acc.indices`.
+//! The workers that share a range of indices: the first argument of `acc.indices`.
 
 use crate::Dim;
 
-/// The workers, as data.
+/// The kinds of workers, as data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// All threads of the grid.
@@ -22,9 +22,9 @@ pub enum Kind {
     note = "a range of another rank than the launch's is for the linear workers: `LINEAR_THREADS_IN_GRID` and its like"
 )]
 pub trait Spans<Launch, Range>: Copy {
-    /// Who.
+    /// Which workers share the range.
     const KIND: Kind;
-    /// Whether by row-major number, and not per dimension.
+    /// Whether they share it by row-major number, and not per dimension.
     const LINEAR: bool;
 }
 

@@ -214,7 +214,7 @@ impl Expr {
         self.blocks().into_iter().for_each(|block| block.walk(visit));
     }
 
-    /// Whether something within, at any depth, is so.
+    /// Whether `is_so` holds for some expression within, at any depth.
     pub fn any(&self, is_so: &dyn Fn(&Expr) -> bool) -> bool {
         let mut found = false;
         self.walk(&mut |x| found |= is_so(x));

@@ -22,7 +22,7 @@ fn builder() -> Ident {
     private("builder")
 }
 
-/// The operator's function, and whether its operands are of one type.
+/// The name of the builder's function for an operator.
 fn function(op: &BinOp) -> &'static str {
     match op {
         BinOp::Add(_) => "add",
@@ -49,7 +49,7 @@ impl Build {
         Build { is_kernel, loops: Vec::new(), next: 0, compound: false }
     }
 
-    /// A block whose value nobody wants.
+    /// A block whose value is not used.
     pub fn effect(&mut self, block: &Block) -> TokenStream {
         let statements = self.statements(block);
         let value = block.value.as_ref().map(|value| self.effect_of(value));
@@ -147,7 +147,7 @@ impl Build {
         tokens
     }
 
-    /// A whole expression whose value nobody wants.
+    /// A whole expression whose value is not used.
     fn effect_of(&mut self, x: &Expr) -> TokenStream {
         let builder = builder();
         match &x.kind {

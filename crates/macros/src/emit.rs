@@ -12,7 +12,7 @@ use crate::names::private;
 use crate::sample;
 use crate::signature::parse;
 
-/// Parameters of the host's function.
+/// The parameters of the host's function.
 fn host_parameters(function: &Function) -> Vec<TokenStream> {
     let parameter = |parameter: &Parameter| {
         let (name, ty) = (&parameter.local.name, &parameter.ty);
@@ -120,7 +120,7 @@ fn generics(function: &Function) -> (Vec<TokenStream>, Vec<TokenStream>) {
     (parameters, arguments)
 }
 
-/// Attributes on code that nobody reads.
+/// Attributes on generated code, about which lints are to be silent.
 fn quiet() -> TokenStream {
     quote!(#[allow(unused, private_interfaces, clippy::all, clippy::pedantic, reason = "written by a macro")])
 }
@@ -305,8 +305,8 @@ pub fn device_fn(item: ItemFn) -> Result<TokenStream> {
     let this = Ident::new("self", Span::mixed_site());
     Ok(quote! {
         #refused
-        // The type has the bodies, and the documentation. It is `Copy`, so that nobody can have it do something when it
-        // is dropped, which is within the kernel.
+        // The type has the bodies, and the documentation. It is `Copy`, so that no user's code can run when it is
+        // dropped, which is within the kernel.
         #(#of_type)*
         #[derive(::wattle::__private::Clone, ::wattle::__private::Copy)]
         #[allow(non_camel_case_types, dead_code, reason = "it stands for the function")]

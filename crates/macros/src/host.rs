@@ -80,7 +80,7 @@ impl Host {
         let Some(value) = block.value.as_ref().filter(|value| matches!(value.kind, ExprKind::Method { .. })) else {
             return self.block(block);
         };
-        // That a kernel has no value is said of the value, not of what it was made of.
+        // The error that a kernel has no value is reported at the value, not at its parts.
         let span = value.span;
         let statements: Vec<_> = block.statements.iter().map(|statement| self.statement(statement)).collect();
         let value = self.expr(value);
@@ -169,7 +169,7 @@ impl Host {
             BinOp::Le(_) => quote_spanned!(span=> #support::le(#x, #y)),
             BinOp::Gt(_) => quote_spanned!(span=> #support::gt(#x, #y)),
             BinOp::Ge(_) => quote_spanned!(span=> #support::ge(#x, #y)),
-            // `&&` and `||`, which nobody can overload.
+            // `&&` and `||`, which cannot be overloaded.
             op => quote_spanned!(span=> (#x #op #y)),
         }
     }

@@ -102,7 +102,7 @@ pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// | `sizes = Sizes { … }` | the size on the host and GPUs, on simulated devices, and under the checker | no size |
 /// | `documentation = include_str!("dot.md")` | the page | the rest of the doc comment |
 ///
-/// Two scenarios of one name are an error of whoever asks for all of them, and name both places.
+/// Two scenarios of one name are an error for a program that asks for all of them; the error names both places.
 #[proc_macro_attribute]
 pub fn scenario(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let item = proc_macro2::TokenStream::from(item);

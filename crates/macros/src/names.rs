@@ -1,4 +1,4 @@
-//! Whose the methods are that kernels know, and the names that the macros give.
+//! The owners of the methods that kernels know, and the names that the macros give.
 //!
 //! A method is never called by its name alone: a user's trait could have one of that name, and be given the view.
 
@@ -21,7 +21,7 @@ macro_rules! updates {
     };
 }
 
-/// Who has which methods: a type of both surfaces, or the functions for what several types have.
+/// The methods by owner: a type of both surfaces, or [`FUNCTIONS`] for what several types have.
 const METHODS: [(&str, &[&str]); 6] = [
     (
         "Acc",
@@ -57,10 +57,10 @@ const METHODS: [(&str, &[&str]); 6] = [
     ("Atomic", atomics!(updates)),
 ];
 
-/// The owner of what is a function.
+/// The owner of methods that are called as functions.
 const FUNCTIONS: &str = "";
 
-/// The type that has the method; none where it is a function.
+/// The type that has the method; `None` where it is a function.
 pub fn owner(method: &Ident) -> Option<Ident> {
     let owner = owner_of(&method.to_string()).filter(|owner| *owner != FUNCTIONS)?;
     Some(Ident::new(owner, method.span()))

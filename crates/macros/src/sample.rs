@@ -6,7 +6,7 @@ use syn::{GenericParam, Type, TypeParamBound, WherePredicate};
 
 use crate::ast::Function;
 
-/// Generic arguments that satisfy the bounds of the function, or none where its bounds are not the library's own.
+/// Generic arguments that satisfy the function's bounds, or `None` where these are not the library's own.
 pub fn of(function: &Function) -> Option<TokenStream> {
     // More parameters than `wattle::__private::Function` has.
     if function.parameters.len() > 15 {

@@ -22,7 +22,6 @@ pub fn callee(path: &Path) -> (Path, Option<TokenStream>) {
     (path, generics)
 }
 
-/// The function, checked. Its body alone may be refused: then it is empty, and the errors are beside it.
 /// Attributes within a function. The compiler has not looked at them when it calls this macro, and what is written in
 /// the function's place would be without them.
 #[derive(Default)]
@@ -53,6 +52,7 @@ fn refuse_attributes(item: &ItemFn) -> Result<()> {
     attributes.0.map_or(Ok(()), Err)
 }
 
+/// The function, checked. Its body alone may be refused: then it is empty, and the errors are beside it.
 pub fn parse(item: ItemFn, is_kernel: bool) -> Result<Function> {
     refuse_attributes(&item)?;
     let signature = &item.sig;

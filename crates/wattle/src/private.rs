@@ -1,4 +1,4 @@
-//! What the macros' code names. Not for users.
+//! The items that the macros' code names; they are not for users.
 
 use std::marker::PhantomData;
 
@@ -18,7 +18,7 @@ pub fn typed<'b, T: KernelType>(_: &'b builder::Builder, value: T::Built<'b>) ->
     value
 }
 
-/// What a device function is given where a kernel calls it, and nobody else has.
+/// The argument that a device function is called with, which only kernels have.
 #[derive(Clone, Copy)]
 pub struct OnlyInKernels<'a>(Within<'a>);
 
@@ -29,7 +29,7 @@ enum Within<'a> {
 }
 
 impl<'a> OnlyInKernels<'a> {
-    /// The thread that calls; for the host's function.
+    /// The calling thread, for the host's function.
     #[inline(always)]
     pub fn thread(self) -> &'a Thread<'a> {
         match self.0 {
@@ -38,7 +38,7 @@ impl<'a> OnlyInKernels<'a> {
         }
     }
 
-    /// The builder of the kernel that calls; for the builder.
+    /// The calling kernel's builder, for the function's builder.
     pub fn builder(self) -> &'a builder::Builder {
         match self.0 {
             Within::Builder(builder) => builder,
@@ -61,9 +61,9 @@ pub fn on_host<'a, F: Copy>(thread: &'a Thread<'_>, _: F) -> Callee<'a, F> {
 
 /// A builder that calls `F`: a trait, so that the result is erroneous where the builder is (see [`Once`]).
 pub trait Calls<'a, F> {
-    /// [`Callee`].
+    /// The [`Callee`] that the builder makes.
     type Callee;
-    /// That.
+    /// `function`, as it is called in the kernel that is being built.
     fn callee(&'a self, function: F) -> Self::Callee;
 }
 impl<'a, F: 'a> Calls<'a, F> for builder::Builder {
@@ -93,11 +93,11 @@ impl<'a, F: FnOnce(OnlyInKernels<'a>) -> B, B: Bodies<'a>> Callee<'a, F> {
 /// The bodies are those that the macro writes of the user's function: `__host` keeps no view, and `__build` builds what
 /// `__host` does.
 pub unsafe trait Bodies<'a> {
-    /// The bodies, as they are called there.
+    /// The bodies, for the place that `call` comes from.
     fn within(call: OnlyInKernels<'a>) -> Self;
 }
 
-/// What `__bodies` is of all other functions: an error in words.
+/// The bound of `__bodies` on all other functions, whose error is in words.
 ///
 /// # Safety
 /// Nothing implements it.
@@ -107,13 +107,13 @@ pub unsafe trait Bodies<'a> {
     note = "write `#[device_fn]` above this function, if it is yours; mathematical functions are methods: `x.sqrt()`"
 )]
 pub unsafe trait DeviceFunction {
-    /// No type.
+    /// The type of `__bodies`, which does not exist, since nothing implements the trait.
     type Bodies;
 }
 
-/// See [`DeviceFunction`].
+/// The method that a call of an unmarked function finds; see [`DeviceFunction`].
 pub trait NotMarked<F> {
-    /// Nothing can call it.
+    /// The bodies that an unmarked function lacks: nothing can call this.
     fn __bodies(self) -> F::Bodies
     where
         F: DeviceFunction;
@@ -140,11 +140,11 @@ pub fn ended<R: Ending>(returned: wattle_core::Result<R>) -> wattle_core::Result
     returned.map(Ending::summary)
 }
 
-/// The end of a kernel.
+/// Takes the value that a kernel ends with, which must be `()`.
 #[inline(always)]
 pub fn nothing<T: Nothing>(_: T) {}
 
-/// A constant that a kernel names.
+/// The constant itself: its bound refuses constants that a kernel cannot name.
 #[inline(always)]
 pub const fn constant<T: builder::Lift + Copy>(value: T) -> T {
     value
@@ -156,19 +156,19 @@ pub fn bit_and<T: builder::Logic>(x: T, y: T) -> T {
     T::from_raw(x.to_raw() & y.to_raw())
 }
 
-/// Bitwise or.
+/// Bitwise or, of integers and bool.
 #[inline(always)]
 pub fn bit_or<T: builder::Logic>(x: T, y: T) -> T {
     T::from_raw(x.to_raw() | y.to_raw())
 }
 
-/// Bitwise exclusive or.
+/// Bitwise exclusive or, of integers and bool.
 #[inline(always)]
 pub fn bit_xor<T: builder::Logic>(x: T, y: T) -> T {
     T::from_raw(x.to_raw() ^ y.to_raw())
 }
 
-/// Complement.
+/// Complement, of integers and bool.
 #[inline(always)]
 pub fn not<T: builder::Logic>(x: T) -> T {
     T::from_raw(!x.to_raw())
@@ -181,9 +181,9 @@ pub fn not<T: builder::Logic>(x: T) -> T {
 /// [`after`]: if the host's function has an error, they have, and rustc is silent about what follows from that.
 pub struct Once<T: ?Sized, const N: usize>(PhantomData<T>);
 
-/// See [`Once`].
+/// The trait behind [`Once`].
 pub trait AfterHost {
-    /// `T`.
+    /// The type `T` itself.
     type Type: ?Sized;
 }
 impl<T: ?Sized> AfterHost for Once<T, 0> {
@@ -198,7 +198,7 @@ pub const fn after<F: Function<A>, A>(_: &F) -> usize {
 
 /// A function with parameters `A`.
 pub trait Function<A> {
-    /// What it returns.
+    /// The type that it returns.
     type Result;
 }
 

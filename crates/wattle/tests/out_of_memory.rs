@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use wattle::ErrorKind;
 use wattle::prelude::*;
 
-/// An allocator that has no more than so many bytes at once.
+/// An allocator that refuses requests of more than `MOST` bytes.
 struct Limited;
 
 static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);

@@ -7,7 +7,7 @@ use wattle::prelude::*;
 
 static TRACES: AtomicU32 = AtomicU32::new(0);
 
-/// Leaves a number that depends on who comes last.
+/// Leaves the number of the block that comes last.
 #[kernel]
 fn last(acc: &Acc, word: Atomic<u32>) {
     word.store(0, acc.block_in_grid());
@@ -29,7 +29,7 @@ fn the_checker_prints_no_trace_and_reports_the_place() {
     assert_eq!(TRACES.load(Ordering::SeqCst), 0);
     let text = report.to_string();
     assert!(text.contains("assertion `left != right` failed") && text.contains("quiet.rs:"), "{text}");
-    // Every other panic is the business of whoever set a hook before.
+    // Every other panic goes to the hook that was set before.
     assert!(std::thread::spawn(|| panic!("elsewhere")).join().is_err());
     assert_eq!(TRACES.load(Ordering::SeqCst), 1);
     let _ = std::panic::take_hook();

@@ -31,7 +31,7 @@ mod counting {
     }
 }
 
-/// Writes what nobody orders.
+/// Writes one word from every block, which nothing orders.
 #[kernel]
 fn race(acc: &Acc, word: Shared<u32>) {
     word[0] = acc.block_in_grid();

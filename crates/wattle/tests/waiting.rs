@@ -18,7 +18,7 @@ fn sets(acc: &Acc, flag: Atomic<u32>) {
     flag.store(acc.thread_in_grid(), 1);
 }
 
-/// Does something else.
+/// Adds up the numbers below 50 in `counter`.
 #[kernel]
 fn counts(acc: &Acc, counter: Atomic<u32>) {
     for i in 0..50 {
@@ -39,7 +39,7 @@ fn one() -> ThreadSpec<1> {
     ThreadSpec::new(1, 1)
 }
 
-/// A wait covers what had been enqueued when it began, and not what the queue is told to wait for meanwhile.
+/// A wait covers what had been enqueued when it began, and not what the queue is made to wait for meanwhile.
 #[test]
 fn a_wait_covers_what_was_there_when_it_began() -> Result<()> {
     let device = Device::host();
@@ -57,7 +57,7 @@ fn a_wait_covers_what_was_there_when_it_began() -> Result<()> {
         a.wait_for(&b.record()?)?;
         waiter.join().expect("it does not panic")
     })?;
-    // The kernel still runs, and nobody has waited for it.
+    // The kernel still runs, and no thread has waited for it.
     let refused = x.map().err().expect("the buffer is in use");
     assert!(matches!(refused.kind(), ErrorKind::Conflict { .. }), "{refused}");
     device.queue()?.launch(one(), sets(&flag))?;
@@ -85,7 +85,7 @@ fn a_launch_is_ended_by_a_later_one() -> Result<()> {
     Ok(())
 }
 
-/// … also when that waits for an event of another device first.
+/// A launch that waits is ended by another queue also when that waits for an event of another device first.
 #[test]
 fn a_launch_is_ended_after_an_event_of_another_device() -> Result<()> {
     for device in Device::all() {
@@ -129,7 +129,7 @@ fn a_host_task_uses_another_queue() -> Result<()> {
     Ok(())
 }
 
-/// A host task that uses its own queue would wait for itself; it is told so.
+/// A host task that uses its own queue would wait for itself; it gets an error that says so.
 #[test]
 fn a_host_task_cannot_use_its_own_queue() -> Result<()> {
     for device in Device::all() {
@@ -175,7 +175,7 @@ fn many_blocks_meet_the_time_limit() -> Result<()> {
         let start = Instant::now();
         let options = LaunchOptions::new().time_limit(Duration::from_millis(50));
         let late = queue.launch_with(options, ThreadSpec::new(u32::MAX as usize, 1), counts(&counter));
-        // Every index but the first is out of bounds, which is what the launch tells before its limit.
+        // Every index but the first is out of bounds, which the launch reports before its limit.
         assert!(late.is_err());
         assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     }
@@ -213,7 +213,7 @@ fn adds_up(acc: &Acc, x: Shared<u32>, sum: Shared<u32>) {
     }
 }
 
-/// A copy of what nobody wrote is something that nobody wrote.
+/// A copy of elements that were not written counts as not written.
 #[test]
 fn copies_do_not_hide_what_nobody_wrote() -> Result<()> {
     let device = Device::simulated(0);

@@ -62,7 +62,7 @@ impl Command {
         }
     }
 
-    /// When it ends before its end.
+    /// The limits that end the command early.
     pub fn limits(&self) -> LimitArgs {
         match self {
             Command::Tour(args) => args.limits,
@@ -103,13 +103,13 @@ pub struct RunArgs {
     /// The size of the work: 1000, 1_000 or 2^24 [default: the scenario's own for the device]
     #[arg(long, short = 'n', value_parser = size)]
     pub size: Option<usize>,
-    /// At most so many blocks, in launches that leave the choice to the device (FrameSpec)
+    /// At most this many blocks, in launches that leave the choice to the device (FrameSpec)
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..))]
     pub blocks: Option<u32>,
-    /// At most so many threads per block, in launches that leave the choice to the device (FrameSpec)
+    /// At most this many threads per block, in launches that leave the choice to the device (FrameSpec)
     #[arg(long, value_name = "T", value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
-    /// So many times; on the simulated device, each with the next seed
+    /// Runs each scenario this many times; on the simulated device, each time with the next seed
     #[arg(long, short, value_name = "R", default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
     pub repeat: u64,
     #[command(flatten)]
@@ -140,7 +140,7 @@ pub struct CheckArgs {
     /// Takes plain accesses of `Shared` memory for relaxed atomics: the textbooks' own question
     #[arg(long)]
     pub plain_as_relaxed: bool,
-    /// Tells executions apart that differ only in which of several like threads does what
+    /// Distinguishes executions that differ only in which of several like threads does what
     #[arg(long)]
     pub no_symmetry: bool,
     /// Gives no advice
@@ -155,7 +155,7 @@ pub struct CheckArgs {
     /// Which of several litmus files: a scenario has one for each launch shape, and for each of its launches
     #[arg(long, value_name = "K", default_value = "1", requires = "emit_litmus")]
     pub part: usize,
-    /// Draws so many executions at random instead of building all: for what is beyond exhaustive reach
+    /// Draws this many executions at random instead of building all: for what is beyond exhaustive reach
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub sample: Option<u64>,
     /// The same seed draws the same executions
@@ -182,14 +182,14 @@ pub struct EmitArgs {
     /// The version of PTX [default: 8.6, or the first that knows the compute capability]
     #[arg(long, value_name = "VERSION", value_parser = ptx_version)]
     pub ptx: Option<(u32, u32)>,
-    /// Where to write it; standard output, if it is not said
+    /// Where to write it [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<std::path::PathBuf>,
     #[command(flatten)]
     pub limits: LimitArgs,
 }
 
-/// What kernels can be printed as.
+/// The forms in which kernels can be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Target {
     /// The intermediate representation, with source lines

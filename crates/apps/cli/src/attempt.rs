@@ -1,4 +1,4 @@
-//! What a scenario does on a device, and what that says.
+//! The runs of a scenario on a device, and what their results amount to.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,9 +10,9 @@ use crate::limits::{Limits, Reached};
 use crate::panics;
 use crate::shape::Wish;
 
-/// What came of a scenario on a device, in one run or more.
+/// The result of a scenario on a device, in one run or more.
 pub struct Attempt<'s> {
-    /// The scenario.
+    /// The scenario that runs.
     pub scenario: &'s Scenario,
     /// The device, by the name that was chosen.
     pub device: Device,
@@ -20,31 +20,31 @@ pub struct Attempt<'s> {
     pub size: Option<usize>,
     /// How long each run took.
     pub times: Vec<Duration>,
-    /// What it did, and all outcomes of all runs.
+    /// What the scenario did, and all outcomes of all runs.
     pub summary: Summary,
     /// How many of the runs did not hold.
     pub refused: u64,
-    /// The first error.
+    /// The first error of any run.
     pub error: Option<FirstError>,
-    /// What it says.
+    /// The result of all runs together.
     pub status: Status,
-    /// What stopped it before all runs were done.
+    /// The limit that stopped the attempt before all runs were done.
     pub stopped: Option<Reached>,
 }
 
 /// The first error of several runs.
 pub struct FirstError {
-    /// What it was.
+    /// The error of the run.
     pub error: Error,
-    /// Where a panic came from.
+    /// The source line that a panic came from, if the error is one.
     pub place: Option<String>,
-    /// The run, from 1.
+    /// The number of the run, from 1.
     pub run: u64,
     /// The device, with its seed.
     pub device: String,
 }
 
-/// What came of it.
+/// The result of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -54,33 +54,33 @@ pub enum Status {
     DoesNotHold,
     /// The device cannot do what the scenario needs.
     Unsupported,
-    /// It was stopped before a run did not hold.
+    /// The attempt was stopped before a run did not hold.
     Interrupted,
-    /// It could not be tried: too little memory, an error of the system, a mistake in the scenario.
+    /// The scenario could not be tried: too little memory, an error of the system, a mistake in the scenario.
     Failed,
 }
 
-/// How often, and how.
+/// How often a scenario runs, in which size and shape, and within which limits.
 pub struct Plan {
-    /// The size of the work; the scenario's own if there is none.
+    /// The size of the work, or `None` for the scenario's own.
     pub size: Option<usize>,
-    /// How many runs.
+    /// The number of runs.
     pub repeat: u64,
-    /// Blocks and threads.
+    /// The most blocks and threads per block.
     pub wish: Wish,
-    /// What ends it before its end.
+    /// The limits that end the attempt early.
     pub limits: Limits,
 }
 
 impl Plan {
-    /// Once, as the scenario says.
+    /// A single run in the scenario's own size.
     pub fn once(limits: &Limits) -> Plan {
         Plan { size: None, repeat: 1, wish: Wish::default(), limits: limits.clone() }
     }
 }
 
 impl<'s> Attempt<'s> {
-    /// Runs a scenario. `after_run` is told of each run's end.
+    /// Runs a scenario. `after_run` is called at the end of each run.
     pub fn new(scenario: &'s Scenario, device: &Device, plan: &Plan, mut after_run: impl FnMut()) -> Attempt<'s> {
         let mut attempt = Attempt {
             scenario,
@@ -119,8 +119,8 @@ impl<'s> Attempt<'s> {
         attempt
     }
 
-    /// A device that waits no longer than it need for what is wrong: on a GPU, a thread that looks again and again in the
-    /// wrong way may never see what another one writes.
+    /// A device that waits no longer than it must for a scenario that is wrong: on a GPU, a thread that looks again and
+    /// again in the wrong way may never see what another one writes.
     fn patient(&self, device: &Device) -> Device {
         if self.scenario.expectation != Expectation::Refuted || !wait_in_vain(device.properties().kind) {
             return device.clone();
@@ -185,8 +185,8 @@ impl<'s> Attempt<'s> {
         }
     }
 
-    /// Whether this is what should come of the scenario on such a device. One that is there to be refuted must be
-    /// refuted by a device that looks closely, and may be by others; what a device cannot do, nobody expects of it.
+    /// Whether this is the expected result of the scenario on such a device. One that is there to be refuted must be
+    /// refuted by a device that looks closely, and may be by others; what a device cannot do is not expected of it.
     pub fn as_expected(&self) -> bool {
         match (self.status, self.scenario.expectation) {
             (Status::Unsupported, _) => true,
@@ -198,7 +198,7 @@ impl<'s> Attempt<'s> {
 }
 
 impl Status {
-    /// What an error of a scenario says.
+    /// The status of an attempt that ends with this error.
     fn of(error: &Error) -> Status {
         match error.kind() {
             ErrorKind::Interrupted { .. } => Status::Interrupted,
@@ -223,7 +223,7 @@ fn wait_in_vain(kind: DeviceKind) -> bool {
     matches!(kind, DeviceKind::Gpu | DeviceKind::Software)
 }
 
-/// A device whose launches end with the command's time.
+/// A device whose launches end at the command's deadline.
 fn timed(device: &Device, limits: &Limits) -> Device {
     if limits.deadline.is_none() {
         return device.clone();

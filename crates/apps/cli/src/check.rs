@@ -20,7 +20,7 @@ use crate::run;
 use crate::session::Session;
 use crate::text::Tone;
 
-/// How long advice may take.
+/// The time limit for advice.
 const ADVICE: Duration = Duration::from_secs(10);
 
 /// Proves scenarios by name, and litmus files.
@@ -71,7 +71,7 @@ pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> 
     Ok(exit)
 }
 
-/// What the scenarios are to be judged by.
+/// The checkers that judge the scenarios.
 fn checkers(args: &CheckArgs) -> Vec<Checker> {
     let checkers = match (args.model, args.target) {
         (Some(model), _) => vec![Checker::new(model)],
@@ -136,7 +136,7 @@ fn judge(scenario: &Scenario, args: &CheckArgs, progress: &Progress, limits: &Li
     Judged { scenario: *scenario, tried, advice: advice.unwrap_or_default() }
 }
 
-/// A checker that ends with the command's limits.
+/// A checker that ends at the command's limits.
 pub fn limited(checker: &Checker, limits: &Limits) -> Checker {
     let checker = checker.clone().cancelled_by(limits.cancelled.clone());
     match limits.left() {
@@ -146,7 +146,7 @@ pub fn limited(checker: &Checker, limits: &Limits) -> Checker {
 }
 
 impl Judged {
-    /// The report to tell the story of: the first that says that something is wrong, else the first.
+    /// The report whose story is shown: the first that says that something is wrong, else the first.
     pub fn main(&self) -> Option<&Report> {
         let reports = || self.tried.iter().filter_map(|tried| tried.result.as_ref().ok());
         reports().find(|report| report.verdict == Verdict::Violated).or_else(|| reports().next())
@@ -172,7 +172,7 @@ impl Judged {
         exits().max().unwrap_or(Exit::Unanswered)
     }
 
-    /// The advice.
+    /// The advice on how to mend the scenario.
     pub fn advice(&self) -> &Advice {
         &self.advice
     }

@@ -1,4 +1,4 @@
-//! Where `wattle check` meets litmus files.
+//! Litmus files in `wattle check`: judging them, and writing them.
 
 use std::path::Path;
 
@@ -61,7 +61,7 @@ pub fn emit(session: &mut Session<'_>, judged: &Judged, dialect: &str, args: &Ch
         let message = format!("`{}` has {parts} parts: --part is from 1 to {parts}", judged.scenario.name);
         return Err(input(message).into());
     };
-    // Every reader takes the header for the first line; a text after it is anybody's.
+    // Every reader expects the header in the first line; a text after it is free.
     if parts > 1 {
         let part = format!("part {} of {parts}, of other shapes or launches: --part K writes another", args.part);
         program.description.push(part);

@@ -1,4 +1,4 @@
-//! What `wattle check` says.
+//! The report of `wattle check`.
 
 use std::io;
 
@@ -22,16 +22,16 @@ pub struct Judged {
 
 /// A scenario judged for a target, or why it was not.
 pub struct Tried {
-    /// The target, or the model.
+    /// The name of the target, or of the model.
     pub name: String,
     pub result: Result<Report, Unjudged>,
 }
 
-/// Why there is no report.
+/// The reason why there is no report.
 pub enum Unjudged {
     /// The target, or the checker, cannot do what the scenario needs.
     Impossible(Error),
-    /// The command's limit was reached before.
+    /// The command's limit was reached before there was a report.
     Stopped(Reached),
 }
 
@@ -103,7 +103,7 @@ fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-/// What was observed, in a few words.
+/// The observed outcomes, in a few words.
 fn outcomes(report: &Report) -> String {
     const SHOWN: usize = 8;
     let seen: Vec<&str> = report.outcomes.keys().take(SHOWN).map(String::as_str).collect();
@@ -115,7 +115,7 @@ fn outcomes(report: &Report) -> String {
     }
 }
 
-/// All verdicts beside each other.
+/// Prints all verdicts beside each other.
 fn verdicts(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
     let mut parts = Vec::new();
     let mut notes = Vec::new();
@@ -201,7 +201,7 @@ impl Serialize for Judged {
     }
 }
 
-/// A report, or with the same names that there is none.
+/// A report, or an object with the same names that says why there is none.
 impl Serialize for Tried {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.result {

@@ -1,10 +1,10 @@
-//! Finds what names mean.
+//! Finds the scenarios and devices that names stand for.
 
 use wattle::{Device, ErrorKind, Scenario};
 
 use crate::exit::Input;
 
-/// What to do where there are no scenarios at all.
+/// The advice where there are no scenarios at all.
 pub const NO_SCENARIOS: &str = "\
 There are no scenarios. Write `#[scenario]` above a function that takes a `&Device`; if it is in a library,
 name that in the program (`use my_library as _;`), or it is not linked.";
@@ -70,7 +70,7 @@ pub fn near<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Vec<String>
     close.into_iter().map(|(_, name)| name.to_owned()).collect()
 }
 
-/// How many letters are to be added, removed or changed.
+/// The number of letters that must be added, removed or changed.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! `wattle devices`.
+//! `wattle devices`: the devices that are there, and why others are not.
 
 use wattle::{Device, Missing};
 

@@ -1,4 +1,4 @@
-//! `wattle emit`.
+//! `wattle emit`: the code that is made of a scenario's kernels.
 
 use std::path::Path;
 use std::sync::Arc;

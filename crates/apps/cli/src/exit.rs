@@ -1,4 +1,4 @@
-//! How a command ends.
+//! The results with which a command ends.
 
 use std::fmt;
 use std::io;
@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-/// What the process says when it ends.
+/// The result of a command, which is the exit code of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
-    /// It holds; for `tour`, all is as expected. Also where whoever reads the output closes it: that ends the command.
+    /// It holds; for `tour`, all is as expected. Also where the reader of the output closes it, which ends the command.
     Holds = 0,
     /// It does not hold.
     DoesNotHold = 1,
@@ -18,7 +18,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The number.
+    /// The exit code as a number.
     pub fn code(self) -> u8 {
         self as u8
     }
@@ -30,11 +30,11 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command ends before its end.
+/// The reason why a command ends early.
 pub enum Stop {
-    /// What it was asked.
+    /// The command cannot answer what was asked.
     Input(Input),
-    /// Its output.
+    /// The command cannot write its output.
     Output(io::Error),
 }
 
@@ -50,23 +50,23 @@ impl From<Input> for Stop {
     }
 }
 
-/// What was asked and cannot be answered.
+/// A request that cannot be answered.
 #[derive(Debug, Serialize)]
 pub struct Input {
-    /// Which kind of mistake it is: one word, for programs.
+    /// The kind of mistake in one word, for programs.
     pub kind: &'static str,
-    /// What is wrong.
+    /// The sentence that says what is wrong.
     pub message: String,
-    /// What could have been meant.
+    /// The known names that could have been meant.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub near: Vec<String>,
-    /// What there is.
+    /// All names that are known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<String>,
 }
 
 impl Input {
-    /// Only the message.
+    /// An error that has only a message.
     pub fn new(kind: &'static str, message: impl Into<String>) -> Input {
         Input { kind, message: message.into(), near: Vec::new(), known: Vec::new() }
     }

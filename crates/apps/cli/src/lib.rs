@@ -135,7 +135,7 @@ fn execute_styled(
     };
     match done.and_then(|exit| session.out.flush().map(|()| exit).map_err(Stop::from)) {
         Ok(exit) => exit,
-        // Whoever reads has had enough: that is no failure, and there is nobody to report it to.
+        // The reader has closed the output: that is no failure, and there is nowhere to report it.
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Holds,
         Err(Stop::Output(error)) => {
             let _ = writeln!(io::stderr(), "error: the output could not be written: {error}");

@@ -1,4 +1,4 @@
-//! What ends a command before its end: its time, its memory, Ctrl-C.
+//! The limits that end a command early: its time, its memory, Ctrl-C.
 //!
 //! Work is asked to end: searches look at a flag, launches have a time limit and look at Ctrl-C. What does not heed that in
 //! time (the host's part of a scenario, a driver's compiler) is left to itself: it has a thread of its own, the command
@@ -31,7 +31,7 @@ pub struct LimitArgs {
     /// Stop after this many seconds and print what was found
     #[arg(long, value_name = "SECONDS", value_parser = crate::args::seconds)]
     pub time: Option<Duration>,
-    /// Stops when the process uses so much memory, with what was found: 512M, 1G
+    /// Stops when the process uses this much memory, with what was found: 512M, 1G
     #[arg(long, value_name = "BYTES", value_parser = crate::args::bytes)]
     pub memory: Option<u64>,
 }
@@ -70,16 +70,16 @@ impl From<Reached> for Input {
 pub struct Limits {
     /// The most memory of the process, in bytes.
     pub memory: Option<u64>,
-    /// The latest time.
+    /// The time at which the command must end.
     pub deadline: Option<Instant>,
-    /// Asks searches to end.
+    /// The flag that asks searches to end.
     pub cancelled: Arc<AtomicBool>,
-    /// The limit that was reached first: memory may be free again when somebody asks.
+    /// The limit that was reached first, kept since memory may be free again later.
     first: Arc<OnceLock<Reached>>,
 }
 
 impl Limits {
-    /// Time counts from now.
+    /// The limits of a command whose time counts from now.
     pub fn new(args: LimitArgs) -> Limits {
         let deadline = args.time.and_then(|time| Instant::now().checked_add(time));
         Limits { memory: args.memory, deadline, cancelled: Arc::default(), first: Arc::default() }
@@ -111,7 +111,7 @@ impl Limits {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Does work within the limits.
+    /// Runs `work` within the limits.
     ///
     /// # Errors
     /// A limit was reached, and the work did not end when it was asked to.
@@ -127,7 +127,7 @@ impl Limits {
     ) -> Result<R, Reached> {
         let (done, result) = channel();
         let worker = thread::Builder::new().name("work".into()).stack_size(STACK).spawn(move || {
-            // Nobody listens any more where it has been left to itself.
+            // The receiver is gone where the work has been left to itself.
             let _ = done.send(work());
         });
         let mut asked: Option<(Reached, Instant)> = None;

@@ -1,4 +1,4 @@
-//! `wattle list`.
+//! `wattle list`: the scenarios, and what each is about.
 
 use serde::Serialize;
 use wattle::{Expectation, Scenario, Sizes, Work};

@@ -1,4 +1,4 @@
-//! `wattle litmus`.
+//! `wattle litmus`: judges litmus files.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -69,7 +69,7 @@ struct FolderReport {
 
 #[derive(Serialize)]
 struct CaseReport {
-    /// The line of the list.
+    /// The number of the line in the list.
     #[serde(skip)]
     line: u32,
     path: String,
@@ -203,7 +203,7 @@ fn folder(
     let (root, model) = (args.path.clone(), args.model);
     let work = move || {
         run_folder(&root, model, question, &expected, &options, &mut |judged| {
-            // Nobody listens any more where the command has ended.
+            // The receiver is gone where the command has ended.
             let _ = sender.send((case(judged), judged.to_string()));
         });
     };
@@ -287,7 +287,7 @@ fn reason(answer: Answer) -> Option<String> {
     }
 }
 
-/// What a witness leaves.
+/// The final values of a witness.
 fn values(world: &World, verdict: &Verdict) -> Vec<(String, i64)> {
     let Some(wattle_litmus::Evidence::End(values)) = &verdict.evidence else { return Vec::new() };
     let value = |&(observed, value): &(Observed, u64)| (world.program().observed_text(observed), value as i64);

@@ -26,7 +26,7 @@ pub struct OrdersArgs {
     pub limits: LimitArgs,
 }
 
-/// The table of a scenario.
+/// Prints the table of a scenario.
 pub fn orders(session: &mut Session<'_>, args: &OrdersArgs) -> Result<Exit, Stop> {
     let scenario = choice::scenario(session.scenarios, &args.name)?;
     let (scenario, size) = (*scenario, args.size);
@@ -92,7 +92,7 @@ fn row(first: [&str; 2], rest: impl Iterator<Item = String>) -> Vec<String> {
     first.into_iter().map(str::to_owned).chain(rest).collect()
 }
 
-/// Which outcomes there are under each model.
+/// Prints which outcomes there are under each model.
 fn by_model(session: &mut Session<'_>, table: &OrderTable) -> Result<(), Stop> {
     session.line("")?;
     session.line("  possible under each model:")?;

@@ -6,10 +6,10 @@ use std::sync::{Mutex, Once, PoisonError};
 
 static INSIDE: AtomicBool = AtomicBool::new(false);
 static PLACE: Mutex<Option<String>> = Mutex::new(None);
-/// Held by the one whose panics are kept: a panic may come from any thread, so its place can be only one's.
+/// Held by the caller whose panics are kept: a panic may come from any thread, so there is one caller at a time.
 static KEEPER: Mutex<()> = Mutex::new(());
 
-/// Runs something whose panics are caught, and says where the first of them came from. It must not unwind, nor call
+/// Runs work whose panics are caught, and returns where the first of them came from. The work must not unwind, nor call
 /// this again.
 pub fn kept<R>(work: impl FnOnce() -> R) -> (R, Option<String>) {
     static HOOK: Once = Once::new();

@@ -19,7 +19,7 @@ impl Progress {
         Progress(bar)
     }
 
-    /// What comes next.
+    /// Shows what the next step does.
     pub fn doing(&self, what: impl Into<String>) {
         if !self.0.is_hidden() {
             self.0.set_message(what.into());
@@ -31,7 +31,7 @@ impl Progress {
         self.0.inc(1);
     }
 
-    /// Writes something without the line in its way.
+    /// Runs `write` without the line in its way.
     pub fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
         self.0.suspend(write)
     }

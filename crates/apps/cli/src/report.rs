@@ -1,5 +1,5 @@
-//! What `--json` writes of the command's own doings; devices, scenarios and checks write themselves (the library's feature
-//! `serde`). Names stay as they are; new ones may come.
+//! The JSON of a command's own report; devices, scenarios and checks write themselves (the library's feature `serde`).
+//! Names stay as they are; new ones may come.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -45,7 +45,7 @@ impl<'a> Devices<'a> {
     }
 }
 
-/// What came of a scenario on a device.
+/// The JSON of what came of a scenario on a device.
 impl Serialize for Attempt<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut attempt = serializer.serialize_struct("Attempt", 14)?;
@@ -67,7 +67,7 @@ impl Serialize for Attempt<'_> {
     }
 }
 
-/// The first error there was.
+/// The JSON of the first error.
 impl Serialize for FirstError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut error = serializer.serialize_struct("FirstError", 4)?;
@@ -79,7 +79,7 @@ impl Serialize for FirstError {
     }
 }
 
-/// How durations are spread.
+/// The spread of durations.
 #[derive(Serialize)]
 pub struct Spread {
     #[serde(serialize_with = "seconds")]
@@ -97,7 +97,7 @@ fn seconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S
 }
 
 impl Spread {
-    /// Of at least one duration.
+    /// The spread of the durations, or `None` if there are none.
     pub fn of(times: &[Duration]) -> Option<Spread> {
         let mut sorted = times.to_vec();
         sorted.sort();

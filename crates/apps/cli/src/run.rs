@@ -1,4 +1,4 @@
-//! `wattle run`.
+//! `wattle run`: runs scenarios by name.
 
 use serde::Serialize;
 use wattle::{Device, Scenario, Work};
@@ -195,7 +195,7 @@ fn outcomes(session: &mut Session, attempt: &Attempt) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What ended it before all attempts were done.
+/// The limit that ended the command before all attempts were done.
 pub fn stopped(limits: &Limits, attempts: &[Attempt], planned: usize) -> Option<Reached> {
     let whole = attempts.len() == planned && attempts.iter().all(|attempt| attempt.stopped.is_none());
     if whole { None } else { limits.reached() }

@@ -1,4 +1,4 @@
-//! What every command is given.
+//! The state that every command gets.
 
 use std::io::{self, Write};
 
@@ -10,17 +10,17 @@ use crate::limits::Limits;
 use crate::report;
 use crate::text::Style;
 
-/// What every command is given.
+/// The state that every command gets.
 pub struct Session<'a> {
-    /// The scenarios there are.
+    /// All scenarios that the command knows.
     pub scenarios: &'a [Scenario],
-    /// Where reports go.
+    /// The writer that reports go to.
     pub out: &'a mut dyn Write,
-    /// How they look.
+    /// The style of reports.
     pub style: Style,
-    /// Whether they are JSON.
+    /// Whether reports are JSON.
     pub json: bool,
-    /// What ends the command before its end.
+    /// The limits that end the command early.
     pub limits: Limits,
 }
 

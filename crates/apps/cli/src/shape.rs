@@ -1,4 +1,4 @@
-//! A device that is told how many blocks and threads to take, where the kernel leaves the choice to the device.
+//! A device with limits on blocks and threads, for launches that leave the choice to the device.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use wattle::{Device, LaunchOptions};
 use wattle_core::{LaunchRequest, ShapeKind};
 
-/// The most blocks and threads per block that a user wants of launches by frames, which are right for any choice.
+/// The most blocks and threads per block that a user requests for launches by frames, which are right for any choice.
 /// Launches that name their blocks and threads keep them.
 #[derive(Clone, Debug, Default)]
 pub struct Wish {
@@ -16,12 +16,12 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// A wish.
+    /// A request for at most this many blocks and threads per block; `None` sets no limit.
     pub fn new(blocks: Option<u32>, threads: Option<u32>) -> Wish {
         Wish { blocks, threads, used: Arc::default() }
     }
 
-    /// Whether anything is wished for.
+    /// Whether anything is requested.
     pub fn is_some(&self) -> bool {
         self.blocks.is_some() || self.threads.is_some()
     }
@@ -31,7 +31,7 @@ impl Wish {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// The device, or if there is a wish one that keeps it.
+    /// The device, or if there is a request one that keeps it.
     pub fn on(&self, device: &Device) -> Device {
         if !self.is_some() {
             return device.clone();

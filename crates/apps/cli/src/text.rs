@@ -3,30 +3,30 @@
 use std::env;
 use std::time::Duration;
 
-/// How wide reports are.
+/// The width of reports, in columns.
 pub const WIDTH: usize = 110;
 
-/// Whether there are colours.
+/// A style of text: whether there are colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style(bool);
 
-/// A colour, by what it says.
+/// The meaning of a text, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// As it should be.
+    /// The result is as it should be.
     Good,
-    /// Not as it should be.
+    /// The result is not as it should be.
     Bad,
-    /// To be looked at.
+    /// The text deserves a look.
     Note,
-    /// Less important.
+    /// The text is less important.
     Faint,
-    /// A heading.
+    /// The text is a heading.
     Strong,
 }
 
 impl Style {
-    /// No colours.
+    /// The style without colours.
     pub const PLAIN: Style = Style(false);
 
     /// Colours on a terminal that has them, unless the user wants none (<https://no-color.org>).
@@ -49,7 +49,7 @@ impl Style {
     }
 }
 
-/// How many columns a text takes.
+/// The number of columns that a text takes.
 pub fn columns(text: &str) -> usize {
     text.chars().count()
 }
@@ -152,7 +152,7 @@ pub fn bytes(bytes: u64) -> String {
     if value.fract() == 0.0 { format!("{value} {unit}") } else { format!("{value:.1} {unit}") }
 }
 
-/// A bar for a part of a whole, in eighths of a column; what is there at all is seen.
+/// A bar for a part of a whole, in eighths of a column; a part that is not zero is always seen.
 pub fn bar(part: u64, whole: u64, width: usize) -> String {
     if part == 0 || whole == 0 {
         return String::new();

@@ -1,4 +1,4 @@
-//! `wattle tour`: the main job.
+//! `wattle tour`: every scenario on every device.
 
 use std::time::{Duration, Instant};
 
@@ -189,7 +189,7 @@ fn counted(outcome: &str, times: u64) -> String {
     format!("{outcome} ×{}", text::count(times))
 }
 
-/// Scenarios down, devices across.
+/// Prints a table with a row for each scenario and a column for each device.
 fn summary(session: &mut Session, devices: &[Device], attempts: &[Attempt]) -> Result<(), Stop> {
     let scenarios = session.scenarios;
     let name = scenarios.iter().map(|scenario| text::columns(scenario.name)).max().unwrap_or(0) + 2;
@@ -294,6 +294,6 @@ fn exit(attempts: &[Attempt]) -> Exit {
         Status::Failed | Status::Interrupted => Exit::Unanswered,
         _ => Exit::DoesNotHold,
     });
-    // What is known to be wrong tells more than what could not be tried.
+    // A result that is known to be wrong matters more than one that could not be tried.
     worst.min().unwrap_or(Exit::Holds)
 }

@@ -110,7 +110,7 @@ fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// What takes long in each command, without an end in sight.
+/// The arguments with which each command takes long, without an end in sight.
 fn long(file: &str) -> Vec<Vec<&str>> {
     vec![
         vec!["check", "lock-ticket", "--size", "12", "--no-symmetry"],

@@ -51,7 +51,7 @@ fn map_mut_host_mapped(device: &Device) -> Result<Summary> {
     done()
 }
 
-/// What the host reads while a launch may write it.
+/// The host reads what a launch may write at that time.
 fn map_in_flight(device: &Device) -> Result<Summary> {
     let (queue, mut number) = (device.queue_non_blocking()?, device.alloc_unified::<u32, 1>(1)?);
     queue.launch(ThreadSpec::new(1, 1), write(&mut number))?;
@@ -97,7 +97,7 @@ fn many_threads(device: &Device) -> Result<Summary> {
     done()
 }
 
-/// The error is not minded, so nothing was looked at.
+/// The error is ignored, so nothing was looked at.
 fn many_threads_passed_over(device: &Device) -> Result<Summary> {
     let number = device.alloc_zeroed::<u32>(1)?;
     let _ = device.queue()?.launch(ThreadSpec::new(1, 1 << 14), count(&number));
@@ -186,7 +186,7 @@ const VIOLATED: Scenes = &[
     ("buffer-of-another-device", buffer_of_another_device),
 ];
 
-/// Waits, events, tasks, preparation and domains are what the checker does do.
+/// The checker supports waits, events, tasks, preparation and domains.
 fn queues_and_events(device: &Device) -> Result<Summary> {
     let (one, other) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
     device.needs_concurrent_queues(2)?;
@@ -231,7 +231,7 @@ fn tasks_in_order(device: &Device) -> Result<Summary> {
     })?;
     one.wait()?;
     assert_eq!(*number.map()?, [2]);
-    // The work of a queue that nobody can wait for any more is waited for.
+    // The work of a queue whose last handle is gone is waited for.
     let gone = device.queue_non_blocking()?;
     gone.launch(ThreadSpec::new(1, 1), count(&number))?;
     drop(gone);

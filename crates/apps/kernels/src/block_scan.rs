@@ -70,7 +70,7 @@ pub fn scan(device: &Device, values: &[u32], extent: usize) -> Result<Vec<u32>> 
     out.read(&queue)
 }
 
-/// What [`scan`] must give.
+/// The expected result of [`scan`].
 pub fn reference(values: &[u32], extent: usize) -> Vec<u32> {
     let running = |run: &[u32]| -> Vec<u32> {
         let mut sum = 0u32;

@@ -33,13 +33,13 @@ pub fn chained(device: &Device, n: usize) -> Result<Summary> {
     Ok(summary)
 }
 
-/// As chained, with a relaxed load of what the block before told.
+/// As chained, with a relaxed load of the status of the block before.
 #[scenario(name = "chained-broken-no-acquire", expect = refuted, sizes = CHAIN, documentation = PAGE)]
 fn broken_no_acquire(device: &Device, n: usize) -> Result<Summary> {
     observed(device, n, |queue, spec, status, prefixes| queue.launch(spec, hand_on_no_acquire(status, prefixes)))
 }
 
-/// As chained, with a relaxed store of what the block tells.
+/// As chained, with a relaxed store of the block's status.
 #[scenario(name = "chained-broken-no-release", expect = refuted, sizes = CHAIN, documentation = PAGE)]
 fn broken_no_release(device: &Device, n: usize) -> Result<Summary> {
     observed(device, n, |queue, spec, status, prefixes| queue.launch(spec, hand_on_no_release(status, prefixes)))
@@ -60,9 +60,9 @@ fn broken_plain_status(device: &Device, n: usize) -> Result<Summary> {
 /// How many blocks a chain has.
 const CHAIN: Sizes = Sizes { full: 1000, small: 100, proof: 3 };
 
-/// What a block has told, which is nothing before: the sum of its own tile.
+/// The status of a block that has published the sum of its own tile; the status before is 0.
 const AGGREGATE: u32 = 1;
-/// The sum of everything up to the end of its tile.
+/// The status of a block that has published the sum of everything up to the end of its tile.
 const PREFIX: u32 = 2;
 
 /// The most threads that a block of [`scan_tiles`] can have.
@@ -102,7 +102,7 @@ fn running(acc: &Acc, sums: Shared<u32>) -> u32 {
 }
 
 /// The sum of all tiles before this block's. All threads of the block call it together: each asks one of the blocks
-/// before, the nearest first, and they go on until one has told its prefix.
+/// before, the nearest first, and they go on until one has published its prefix.
 #[device_fn]
 fn look_back(
     acc: &Acc,
@@ -191,7 +191,7 @@ pub fn scan_tiles<const TILE: usize, const TOGETHER: bool>(
         acc.sync_block();
     }
 
-    // Each thread scans its run, and tells the run's sum.
+    // Each thread scans its run, and passes on the run's sum.
     let mut sum = 0;
     for t in acc.indices(THREADS_IN_BLOCK, 0..count).contiguous() {
         if TOGETHER {
@@ -208,7 +208,7 @@ pub fn scan_tiles<const TILE: usize, const TOGETHER: bool>(
     let of_runs_before = sums[place + thread] - sum;
     acc.sync_block();
 
-    // One thread tells the tile's sum, all look back, and one tells what everything up to here sums to.
+    // One thread publishes the tile's sum, all look back, and one publishes the sum of everything up to here.
     if thread == 0 {
         aggregates[block] = of_tile;
         status.store_with(block, AGGREGATE, Scope::Device, Order::Release);
@@ -239,7 +239,7 @@ pub fn scan_tiles<const TILE: usize, const TOGETHER: bool>(
     }
 }
 
-/// Each block adds its number, which is one more than its index, to the sum of the blocks before, and tells it.
+/// Each block adds its number, which is one more than its index, to the sum of the blocks before, and publishes it.
 #[kernel]
 pub fn hand_on(acc: &Acc, status: Atomic<u32>, prefixes: Shared<u32>) {
     let block = acc.block_in_grid();
@@ -306,7 +306,7 @@ pub fn hand_on_plain_status(acc: &Acc, status: Shared<u32>, prefixes: Shared<u32
     status[block] = PREFIX;
 }
 
-/// What scans of `n` words on a device need, with tiles of `TILE`.
+/// The memory that scans of `n` words on a device need, with tiles of `TILE`.
 pub struct Scan<const TILE: usize> {
     blocks: usize,
     threads: usize,
@@ -318,10 +318,10 @@ pub struct Scan<const TILE: usize> {
 }
 
 impl<const TILE: usize> Scan<TILE> {
-    /// For scans of `n` words.
+    /// Allocates the memory for scans of `n` words.
     ///
     /// # Errors
-    /// The device has no memory left; so for all here: what the device says.
+    /// The device has no memory left; all functions here return the device's errors.
     pub fn new(device: &Device, n: usize) -> Result<Self> {
         let blocks = n.div_ceil(TILE);
         // A block is one tile, on every device, so its threads must be as many as the device can give. More than run in
@@ -355,7 +355,7 @@ impl<const TILE: usize> Scan<TILE> {
         }
     }
 
-    /// The running sums.
+    /// The buffer of the running sums.
     pub fn sums(&self) -> &Buffer<u32> {
         &self.out
     }
@@ -370,7 +370,7 @@ pub fn scan<const TILE: usize>(device: &Device, values: &[u32]) -> Result<Vec<u3
     scan.sums().read(&queue)
 }
 
-/// `launch` is given a shape, the blocks' status words and their sums; this gives how many of those are wrong.
+/// `launch` is given a shape, the status words and the sums of the blocks; returns how many of the sums are wrong.
 fn wrong(
     device: &Device,
     n: usize,
@@ -384,7 +384,7 @@ fn wrong(
     Ok(prefixes.iter().enumerate().filter(|&(i, &sum)| sum as usize != (i + 1) * (i + 2) / 2).count())
 }
 
-/// A chain that is wrong; says what was seen.
+/// Runs a chain that is wrong; says what was seen.
 fn observed(
     device: &Device,
     n: usize,

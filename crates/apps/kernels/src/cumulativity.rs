@@ -108,7 +108,7 @@ pub fn hand_on_rounds<const SEQ_CST: bool>(device: &Device, rounds: usize) -> Re
     Ok(summary)
 }
 
-/// Something that is wrong; says what was seen.
+/// Runs a kernel that is wrong; says what was seen.
 fn observed(
     device: &Device,
     rounds: usize,

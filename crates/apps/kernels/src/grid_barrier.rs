@@ -99,7 +99,7 @@ pub fn sync_grid_block_scope(acc: &Acc, arrived: Atomic<u32>, times: u32) {
     acc.sync_block();
 }
 
-/// The same with fences that wait for nobody, where the block's threads should come together.
+/// The same with fences, which wait for no thread, where the block's threads should come together.
 #[device_fn]
 pub fn sync_grid_no_barrier(acc: &Acc, arrived: Atomic<u32>, times: u32) {
     acc.mem_fence(Scope::Device, Order::AcqRel);
@@ -203,7 +203,7 @@ fn wrong(
     Ok((n, wrong))
 }
 
-/// Something that is wrong; says what was seen.
+/// Runs a barrier that is wrong; says what was seen.
 fn observed(
     device: &Device,
     rounds: usize,

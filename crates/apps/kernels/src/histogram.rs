@@ -62,7 +62,7 @@ fn count_in<const BINS: usize>(device: &Device, values: &[u8], spec: FrameSpec<1
     counts.read(&queue)
 }
 
-/// What [`count`] must give.
+/// The expected result of [`count`].
 pub fn reference(values: &[u8]) -> Vec<u32> {
     let mut counts = vec![0; BINS];
     for &value in values {

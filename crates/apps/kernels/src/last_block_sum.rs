@@ -149,7 +149,7 @@ pub fn collect_no_barrier(acc: &Acc, partials: Shared<u32>, counter: Atomic<u32>
     }
 }
 
-/// What sums of `n` numbers on a device need.
+/// The memory that sums of `n` numbers on a device need.
 pub struct Sum {
     frames: usize,
     extent: usize,
@@ -161,10 +161,10 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// For sums of `n` numbers, of which `totals` are kept.
+    /// Allocates the memory for sums of `n` numbers, of which `totals` are kept.
     ///
     /// # Errors
-    /// The device has no memory left; so for all here: what the device says.
+    /// The device has no memory left; all functions here return the device's errors.
     pub fn new(device: &Device, n: usize, totals: usize) -> Result<Sum> {
         let together = in_lock_step(device);
         let (frames, extent, rows) = if together {
@@ -188,7 +188,7 @@ impl Sum {
         }
     }
 
-    /// The totals.
+    /// Reads the totals of all sums so far.
     pub fn totals(&self, queue: &Queue) -> Result<Vec<f32>> {
         self.totals.read(queue)
     }
@@ -205,15 +205,15 @@ pub fn sums<const ACQUIRE: bool>(device: &Device, values: &[f32], launches: usiz
     sum.totals(&queue)
 }
 
-/// How many launches in a row. A proof has enough to do with the orders in which the blocks of one can come.
+/// The number of launches in a row. A proof has enough to do with the orders in which the blocks of one can come.
 fn launches(n: usize) -> usize {
     if n < 64 { 1 } else { 3 }
 }
 
-/// How many blocks those kernels have that are wrong.
+/// The number of blocks of the kernels that are wrong.
 const BLOCKS: usize = 4;
 
-/// A number from each block, and something that is wrong; says what was seen.
+/// Runs a kernel that is wrong, with a number from each block; says what was seen.
 fn observed(
     device: &Device,
     launch: impl FnOnce(&Queue, &Buffer<u32>, &Buffer<u32>, &Buffer<u32>) -> Result<()>,

@@ -1,4 +1,4 @@
-//! The scenarios: small kernels whose threads talk to each other, each with what it shows and what must come out.
+//! The scenarios: small kernels whose threads communicate, each with what it shows and what must come out.
 //!
 //! One module per scenario or family; its documentation is the scenario's page. The kernels are public, so that
 //! benchmarks and tests use the very same ones, and so are the functions that run them over a caller's own data. The
@@ -30,7 +30,7 @@ mod weak;
 /// All scenarios that are registered: this crate's, and those of whatever else is linked.
 ///
 /// # Panics
-/// Two have one name, which [`Scenario::all`] says as an error.
+/// Two scenarios have one name, which [`Scenario::all`] returns as an error.
 pub fn all() -> &'static [Scenario] {
     Scenario::all().unwrap_or_else(|error| panic!("{error}"))
 }

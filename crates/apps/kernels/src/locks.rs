@@ -50,7 +50,7 @@ fn test_and_set_plain(device: &Device, rounds: usize) -> Result<Summary> {
     })
 }
 
-/// As lock-ticket, with a relaxed load of who is served.
+/// As lock-ticket, with a relaxed load of the ticket that is served.
 #[scenario(name = "lock-ticket-broken-no-acquire", expect = refuted, sizes = SIZES, documentation = PAGE)]
 fn ticket_no_acquire(device: &Device, rounds: usize) -> Result<Summary> {
     observed(device, rounds, |queue, spec, rounds, lock, counter| {
@@ -58,7 +58,7 @@ fn ticket_no_acquire(device: &Device, rounds: usize) -> Result<Summary> {
     })
 }
 
-/// As lock-ticket, with a relaxed store of who is next.
+/// As lock-ticket, with a relaxed store of the ticket that is next.
 #[scenario(name = "lock-ticket-broken-no-release", expect = refuted, sizes = SIZES, documentation = PAGE)]
 fn ticket_no_release(device: &Device, rounds: usize) -> Result<Summary> {
     observed(device, rounds, |queue, spec, rounds, lock, counter| {
@@ -84,7 +84,7 @@ fn ticket_block_scope(device: &Device, rounds: usize) -> Result<Summary> {
 
 const SIZES: Sizes = Sizes { full: 5_000, small: 50, proof: 1 };
 
-/// Each block counts `rounds` times, each time under the lock: 1 while somebody has it.
+/// Each block counts `rounds` times, each time under the lock, which is 1 while a block holds it.
 #[kernel]
 pub fn count_test_and_set(acc: &Acc, rounds: u32, lock: Atomic<u32>, counter: Shared<u32>) {
     for _ in 0..rounds {
@@ -141,7 +141,7 @@ pub fn count_test_and_set_block_scope(acc: &Acc, rounds: u32, lock: Atomic<u32>,
     }
 }
 
-/// The lock of one word that is not atomic: between looking and setting, somebody else may look.
+/// The lock of one word that is not atomic: between looking and setting, another block may look.
 #[kernel]
 pub fn count_test_and_set_plain(acc: &Acc, rounds: u32, lock: Shared<u32>, counter: Shared<u32>) {
     for _ in 0..rounds {
@@ -178,7 +178,7 @@ pub fn count_ticket_relaxed<const ACQUIRE: bool, const RELEASE: bool>(
     }
 }
 
-/// The lock with tickets, called so that the other blocks need not hear.
+/// The lock with tickets, called with block scope, which the other blocks need not see.
 #[kernel]
 pub fn count_ticket_block_scope(acc: &Acc, rounds: u32, lock: Atomic<u32>, counter: Shared<u32>) {
     for _ in 0..rounds {
@@ -194,7 +194,7 @@ fn blocks(rounds: usize) -> usize {
     if rounds == 1 { 3 } else { 4 }
 }
 
-/// What a launch of the rounds, the lock and the counter has counted.
+/// The count after a launch of the rounds, the lock and the counter.
 fn count(
     device: &Device,
     rounds: usize,
@@ -207,7 +207,7 @@ fn count(
     Ok(counter.read(&queue)?[0] as usize)
 }
 
-/// A lock that is right.
+/// Runs a lock that is right.
 fn held(
     device: &Device,
     rounds: usize,
@@ -219,7 +219,7 @@ fn held(
     Ok(summary)
 }
 
-/// A lock that is wrong; says what was seen.
+/// Runs a lock that is wrong; says what was seen.
 fn observed(
     device: &Device,
     rounds: usize,

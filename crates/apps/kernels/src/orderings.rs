@@ -82,7 +82,7 @@ pub(crate) const APART: u32 = 32;
 const MOST_PATIENCE: u32 = 1 << 16;
 const LEAST_PATIENCE: u32 = 1 << 7;
 
-/// How much patience is worth while: none in a single round, which has nobody to wait for; little where blocks may run
+/// How much patience is worth while: none in a single round, where no block needs to wait; little where blocks may run
 /// one after the other anyway.
 pub(crate) fn patience(device: &Device, rounds: usize) -> u32 {
     match (rounds, device.properties().kind) {

@@ -208,7 +208,7 @@ fn stale(
     Ok(mismatches.read(&queue)?[0])
 }
 
-/// One payload, and something that is wrong; says what was seen.
+/// Runs one payload through a kernel that is wrong; says what was seen.
 fn observed(
     device: &Device,
     launch: impl FnOnce(&Queue, &Buffer<u32>, &Buffer<u32>, &Buffer<u32>) -> Result<()>,

@@ -20,10 +20,10 @@ pub fn in_lock_step(device: &Device) -> bool {
     device.properties().warp_width > 1
 }
 
-/// For sums of `n` elements on a device whose threads run in lock step: how many frames, and of which extent.
+/// The number of frames and their extent for sums of `n` elements on a device whose threads run in lock step.
 pub fn shape_together(device: &Device, n: usize) -> (usize, usize) {
     let extent = if n < 1 << 14 { 16 } else { 256 };
-    // What runs at the same time on a GPU: 2048 threads on each multiprocessor.
+    // The threads that run at the same time on a GPU: 2048 on each multiprocessor.
     let most = device.properties().workers.max(1) as usize * 8;
     (n.div_ceil(16 * extent).clamp(1, most), extent)
 }

@@ -71,7 +71,7 @@ pub fn spread(device: &Device, extent: [usize; 2], values: &[f32], side: [usize;
     from.read(&queue)
 }
 
-/// What [`spread`] must give.
+/// The expected result of [`spread`].
 pub fn reference([rows, columns]: [usize; 2], values: &[f32], steps: usize) -> Vec<f32> {
     let mut from = values.to_vec();
     for _ in 0..steps {

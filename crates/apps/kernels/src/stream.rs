@@ -93,7 +93,7 @@ pub struct Stream<T: Float> {
     parts: Buffer<T>,
 }
 
-/// What the arrays begin with, and the scalar.
+/// The first values of the arrays, and the scalar.
 const BEGIN: [f64; 3] = [0.1, 0.2, 0.0];
 const SCALAR: f64 = 0.4;
 
@@ -125,10 +125,10 @@ impl<T: Float> Stream<T> {
         self.c.write(&self.queue, c)
     }
 
-    /// The arrays.
+    /// Reads the three arrays.
     ///
     /// # Errors
-    /// What the device says; so for all here.
+    /// The device cannot read them; all functions here return the device's errors.
     pub fn arrays(&self) -> Result<[Vec<T>; 3]> {
         Ok([self.a.read(&self.queue)?, self.b.read(&self.queue)?, self.c.read(&self.queue)?])
     }
@@ -146,7 +146,7 @@ impl<T: Float> Stream<T> {
     /// `c = a`.
     ///
     /// # Errors
-    /// What the device says.
+    /// The device cannot run the kernel.
     pub fn copy(&mut self) -> Result<()> {
         self.queue.launch(self.spec(), copy(&self.a, &mut self.c))
     }
@@ -154,7 +154,7 @@ impl<T: Float> Stream<T> {
     /// `b = scalar · c`.
     ///
     /// # Errors
-    /// What the device says.
+    /// The device cannot run the kernel.
     pub fn mul(&mut self) -> Result<()> {
         self.queue.launch(self.spec(), mul(self.scalar, &self.c, &mut self.b))
     }
@@ -162,7 +162,7 @@ impl<T: Float> Stream<T> {
     /// `c = a + b`.
     ///
     /// # Errors
-    /// What the device says.
+    /// The device cannot run the kernel.
     pub fn add(&mut self) -> Result<()> {
         self.queue.launch(self.spec(), add(&self.a, &self.b, &mut self.c))
     }
@@ -170,7 +170,7 @@ impl<T: Float> Stream<T> {
     /// `a = b + scalar · c`.
     ///
     /// # Errors
-    /// What the device says.
+    /// The device cannot run the kernel.
     pub fn triad(&mut self) -> Result<()> {
         self.queue.launch(self.spec(), triad(self.scalar, &self.b, &self.c, &mut self.a))
     }
@@ -178,7 +178,7 @@ impl<T: Float> Stream<T> {
     /// `a · b`; the parts of the blocks are added up on the host.
     ///
     /// # Errors
-    /// What the device says.
+    /// The device cannot run the kernel, or read its result.
     pub fn dot(&self) -> Result<T> {
         let (frames, extent, rows) = shape(self.a.len());
         let spec = FrameSpec::new(frames, extent);
@@ -192,16 +192,16 @@ impl<T: Float> Stream<T> {
     }
 }
 
-/// Five times over; once is enough for a proof.
+/// How often the kernels run: five times, and once in a proof, where that is enough.
 fn repeats(n: usize) -> usize {
     if n < 16 { 1 } else { 5 }
 }
 
-/// What a run in one precision found.
+/// The results of a run in one precision.
 struct Run {
     array_error: f64,
     dot_error: f64,
-    /// In GB/s.
+    /// The rate of triad, in GB/s.
     triad_rate: f64,
 }
 

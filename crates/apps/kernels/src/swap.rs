@@ -13,7 +13,7 @@ pub fn swap(device: &Device, n: usize) -> Result<Summary> {
     Ok(summary)
 }
 
-/// As swap, with a fence where the barrier belongs: a fence waits for nobody.
+/// As swap, with a fence where the barrier belongs: a fence waits for no thread.
 #[scenario(name = "swap-broken-fence-only", expect = refuted, sizes = SIZES, documentation = PAGE)]
 pub fn broken_fence_only(device: &Device, n: usize) -> Result<Summary> {
     let wrong = wrong(device, n, false)?;

@@ -59,7 +59,7 @@ pub fn transposed(device: &Device, [rows, columns]: [usize; 2], values: &[f32], 
     out.read(&queue)
 }
 
-/// What [`transposed`] must give.
+/// The expected result of [`transposed`].
 pub fn reference([rows, columns]: [usize; 2], values: &[f32]) -> Vec<f32> {
     (0..rows * columns).map(|i| values[i % rows * columns + i / rows]).collect()
 }

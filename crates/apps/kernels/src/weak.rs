@@ -3,7 +3,7 @@
 use wattle::DeviceKind;
 use wattle::prelude::*;
 
-/// The end of a scenario that is wrong, in which nothing races: only a value could tell, and none did. The simulated
+/// The end of a scenario that is wrong, in which nothing races: only a value could show it, and none did. The simulated
 /// device runs one interleaving in which memory is always up to date, so there it never will; it is not asked to.
 pub fn unseen(device: &Device, summary: Summary) -> Result<Summary> {
     if device.properties().kind != DeviceKind::Simulated {

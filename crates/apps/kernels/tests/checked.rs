@@ -1,4 +1,4 @@
-//! What the checker says of scenarios that a user may write, right and wrong.
+//! The checker's verdicts on scenarios that a user may write, right and wrong.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -322,7 +322,7 @@ fn tree(acc: &Acc, out: Shared<u32>) {
     }
 }
 
-/// How often the loop goes round is in a buffer, but one that nobody writes.
+/// The number of the loop's rounds is in a buffer, but in one that no thread writes.
 #[kernel]
 fn rounds_from_memory(acc: &Acc, rounds: Read<u32>, out: Atomic<u32>) {
     let mut left = rounds[acc.thread_in_grid()];
@@ -430,7 +430,7 @@ fn index_from_memory(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>) {
     }
 }
 
-/// Counts the attempts that fail.
+/// Thread 0 counts the attempts that fail.
 #[kernel]
 fn attempts(acc: &Acc, x: Atomic<u32>, seen: Atomic<u32>) {
     if acc.thread_in_grid() == 0 {

@@ -54,7 +54,7 @@ fn buffering(acc: &Acc, case: u32, x: Atomic<u32>, y: Atomic<u32>, z: Atomic<u32
                     y.store(0, 1);
                 }
             }
-            // A loop that waits for nobody ends.
+            // A loop that waits for no thread ends.
             10 => {
                 let mut left = a + 2;
                 while left > 0 {
@@ -109,7 +109,7 @@ fn buffering(acc: &Acc, case: u32, x: Atomic<u32>, y: Atomic<u32>, z: Atomic<u32
                 while x.load(0) == 0 {}
                 y.store(0, 1);
             }
-            // What stands between the two reads keeps them two.
+            // The fence between the two reads keeps them two.
             27 => {
                 acc.mem_fence(Scope::Device, Order::Acquire);
                 if a == x.load(0) {
@@ -195,7 +195,7 @@ fn kept_apart(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>) {
             acc.mem_fence(Scope::Device, Order::AcqRel);
             y.store(0, 1);
         }
-        // A loop of the thread's own: nobody waits in it.
+        // A loop of the thread's own, which waits for no other thread.
         let mut left = 5;
         while left > 0 {
             left /= 2;
@@ -208,7 +208,7 @@ fn kept_apart(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>) {
     }
 }
 
-/// What is kept away by a dependency alone is said, with both lines.
+/// A verdict that rests on a dependency alone names it, with both of its lines.
 #[test]
 fn a_verdict_that_rests_on_a_dependency_says_so() {
     let scenario = |device: &Device| {

@@ -1,4 +1,4 @@
-//! What the iterations of a waiting loop do that fail: their accesses, assertions and indices count like others'.
+//! The failed iterations of a waiting loop: their accesses, assertions and indices count like others'.
 
 use wattle::checker::{Report, Verdict};
 use wattle::prelude::*;

@@ -94,7 +94,7 @@ fn shapes_and_executions_are_told() {
         checker.check_scenario(scenario("lock-ticket"), None).unwrap().statistics.complete
     };
     assert_eq!((counted(true), counted(false)), (1, 6), "three tickets in any order");
-    // However often somebody looked in vain.
+    // There is one execution, however often a thread looked in vain.
     assert_eq!(portable("publication").statistics.complete, 1);
     let lock = Checker::new(Model::Portable).symmetry(false).check_scenario(scenario("lock-test-and-set"), None);
     assert_eq!(lock.unwrap().statistics.complete, 6);

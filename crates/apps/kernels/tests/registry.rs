@@ -46,7 +46,7 @@ fn broken_ones_have_a_right_one() {
     }
 }
 
-/// Where nothing races, the simulated device cannot tell; it says so, and of all others it does tell.
+/// Where nothing races, the simulated device cannot find what is wrong, and says so; in all others it does.
 #[test]
 fn what_only_weak_memory_shows() -> Result<()> {
     let device = Device::select("simulated")?;

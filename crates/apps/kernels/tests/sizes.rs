@@ -1,4 +1,4 @@
-//! Work whose size is given says at once that it needs more memory than there is.
+//! Work of a given size reports at once that it needs more memory than there is.
 
 use wattle::{Device, ErrorKind};
 use wattle_kernels::stream::stream;

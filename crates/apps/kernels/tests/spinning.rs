@@ -1,4 +1,4 @@
-//! Loops whose update leaves what it found, and that look at something besides: whoever is in one may never leave it.
+//! Loops whose update leaves what it found, and that look at something besides: a thread in one may never leave it.
 
 use wattle::checker::{Report, Verdict};
 use wattle::prelude::*;
@@ -21,7 +21,7 @@ fn writes_back_and_looks(acc: &Acc, f: Atomic<u32>, data: Read<u32>, out: Atomic
     out.store(0, seen);
 }
 
-/// Nobody ever stores 1.
+/// No thread ever stores 1.
 #[kernel]
 fn waits_for_what_nobody_stores(acc: &Acc, f: Atomic<u32>, out: Atomic<u32>) {
     let mut seen = 0;
@@ -33,7 +33,7 @@ fn waits_for_what_nobody_stores(acc: &Acc, f: Atomic<u32>, out: Atomic<u32>) {
     out.store(0, seen + f.load(acc.thread_in_block()));
 }
 
-/// Nobody ever adds anything else than 0.
+/// No thread ever adds anything else than 0.
 #[kernel]
 fn adds_nothing_and_looks(acc: &Acc, f: Atomic<u32>, out: Atomic<u32>) {
     let tile = acc.shared::<u32, 2>();

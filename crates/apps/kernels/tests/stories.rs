@@ -155,7 +155,7 @@ fn well_formed(name: &str, svg: &str) {
     assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{name}: coordinates are numbers");
 }
 
-/// What goes wrong without a race.
+/// Scenarios that go wrong without a race.
 mod mistakes {
     use wattle::prelude::*;
 
@@ -181,14 +181,14 @@ mod mistakes {
         }
     }
 
-    /// Nobody writes what is read.
+    /// No thread writes what is read.
     #[kernel]
     fn read_unwritten(acc: &Acc, from: Shared<u32>, to: Shared<u32>) {
         let value = from[0];
         to[acc.thread_in_grid()] = value;
     }
 
-    /// An index beyond the end.
+    /// A thread uses an index beyond the end.
     #[kernel]
     fn beyond(acc: &Acc, to: Shared<u32>) {
         to[acc.thread_in_grid() + 1] = 7;

@@ -12,15 +12,15 @@ use crate::driver::Address;
 use crate::memory::CudaMemory;
 use crate::slots::Slot;
 
-/// The arguments of a launch. It is used again for the next one, so that nothing is allocated.
+/// The arguments of a launch. The value is used again for the next launch, so that nothing is allocated.
 #[derive(Default)]
 pub(crate) struct Arguments {
-    /// Views by their addresses.
+    /// The kernel's own arguments, with views by their addresses.
     given: Given<Address>,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// What a launch is given besides the kernel's own arguments.
+/// The values that a launch passes besides the kernel's own arguments.
 pub(crate) struct Setting<'s> {
     pub(crate) slot: &'s Slot,
     pub(crate) number: u32,
@@ -29,7 +29,7 @@ pub(crate) struct Setting<'s> {
 }
 
 impl Arguments {
-    /// Takes a launch's arguments.
+    /// Takes the arguments of a kernel, and lays them out as bytes.
     ///
     /// # Errors
     /// A buffer is of another device.
@@ -48,7 +48,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// Takes the arguments of a kernel of this crate's own.
+    /// Takes the arguments of a built-in kernel, and lays them out as bytes.
     pub(crate) fn take_given(
         &mut self,
         layout: &Layout,

@@ -1,4 +1,4 @@
-//! A CUDA device as a device of Wattle's. It is opened when it is first used.
+//! A CUDA device behind Wattle's device interface. It is opened when it is first used.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -15,7 +15,7 @@ use crate::physical::Physical;
 pub(crate) struct CudaBackend {
     physical: Arc<Physical>,
     context: OnceLock<Arc<Context>>,
-    /// Held while it is opened.
+    /// Held while the device is opened.
     opening: Mutex<()>,
 }
 
@@ -24,7 +24,7 @@ impl CudaBackend {
         CudaBackend { physical: Arc::new(physical), context: OnceLock::new(), opening: Mutex::default() }
     }
 
-    /// The device, opened if it was not yet. What failed once is tried again: there may be more memory then.
+    /// The device, opened if it was not yet. A failed attempt is repeated, since there may be more memory then.
     pub(crate) fn context(&self) -> Result<&Arc<Context>> {
         if let Some(context) = self.context.get() {
             return Ok(context);
@@ -37,7 +37,7 @@ impl CudaBackend {
     }
 }
 
-// SAFETY: `CudaMemory` has as many bytes as are asked for.
+// SAFETY: `CudaMemory` has as many bytes as are requested.
 unsafe impl Backend for CudaBackend {
     fn properties(&self) -> &Properties {
         &self.physical.properties

@@ -1,5 +1,5 @@
-//! Fills and copies as kernels of this crate's own. The driver's are done whatever was before them; a launch does nothing
-//! behind one that has failed, since the queue's gate is shut then.
+//! Fills and copies as built-in kernels. The driver's own fills and copies are executed whatever was before them; a
+//! launch does nothing behind one that has failed, since the queue's gate is shut then.
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,21 +16,21 @@ use crate::modules::Built;
 /// Threads per block.
 const THREADS: u32 = 256;
 
-/// The kernels, built when they are first used.
+/// The built-in kernels, built when they are first used.
 #[derive(Default)]
 pub(crate) struct Builtins {
     fill: OnceLock<Arc<Built>>,
     copy: OnceLock<Arc<Built>>,
 }
 
-/// Words of memory, one behind the other.
+/// Consecutive 32-bit words of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Words {
     start: Address,
     count: u32,
 }
 
-/// What is done with words.
+/// A fill or a copy of consecutive 32-bit words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Builtin {
     Fill { value: u32, to: Address, count: u32 },
@@ -38,7 +38,7 @@ pub(crate) enum Builtin {
 }
 
 impl Builtin {
-    /// A fill or a copy of memory of this device's, if it is one of whole words that stand one behind the other.
+    /// The fill or copy for a transfer within this device; `None` if it is not one of whole consecutive words.
     pub(crate) fn of(transfer: &Transfer, context: &Arc<Context>) -> Option<Builtin> {
         let words = |buffer, runs| words(buffer, runs, context);
         match (&transfer.from, &transfer.to) {
@@ -59,7 +59,7 @@ impl Builtin {
         }
     }
 
-    /// The shape of its launch.
+    /// The shape of the launch.
     pub(crate) fn shape(self) -> Shape {
         let (Builtin::Fill { count, .. } | Builtin::Copy { count, .. }) = self;
         let line = |extent| std::array::from_fn(|d| if d == 0 { extent } else { 1 });
@@ -67,7 +67,7 @@ impl Builtin {
         Shape { kind: ShapeKind::Frames, rank: 1, outer: line(frames), inner: line(THREADS) }
     }
 
-    /// What its kernel is given.
+    /// Passes the arguments of the kernel to `given`.
     pub(crate) fn give(self, given: &mut Given<Address>) {
         let line = |count| {
             let mut extent = [1; MAX_RANK];
@@ -86,7 +86,7 @@ impl Builtin {
         }
     }
 
-    /// Its kernel.
+    /// The kernel, built if it was not yet.
     pub(crate) fn built(self, builtins: &Builtins) -> Result<Arc<Built>> {
         let (place, build): (_, fn() -> Result<wattle_ir::Kernel>) = match self {
             Builtin::Fill { .. } => (&builtins.fill, fill),
@@ -100,7 +100,7 @@ impl Builtin {
     }
 }
 
-/// The words of a part of a buffer of this device's.
+/// The words of a part of a buffer; `None` if it is another device's, or is not whole consecutive words.
 fn words(buffer: &RawBuffer, runs: &Runs, context: &Arc<Context>) -> Option<Words> {
     let memory = buffer.memory().as_any().downcast_ref::<CudaMemory>();
     let memory = memory.filter(|memory| Arc::ptr_eq(&memory.context, context))?;

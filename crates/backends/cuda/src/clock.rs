@@ -1,7 +1,7 @@
 //! The device's clock: when events were reached, in nanoseconds.
 //!
-//! The driver tells how long one event was reached after another, as a 32-bit float of milliseconds, which is exact to
-//! 0.1 µs for a second and to no more than 0.2 ms for an hour. So times are told from a point of reference that follows.
+//! The driver reports how long one event was reached after another, as a 32-bit float of milliseconds, which is exact
+//! to 0.1 µs for a second and to no more than 0.2 ms for an hour. So times are measured from a reference that moves.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,9 +14,9 @@ use crate::wait;
 
 /// The numbers of the clocks of this crate's devices begin here, apart from those of other crates'.
 const FIRST_CLOCK: u64 = u64::from_be_bytes(*b"cuda\0\0\0\0");
-/// What the first point of reference is said to be, so that events before it have positive times.
+/// The time assigned to the first reference event, so that events before it have positive times.
 const BEGINNING: u64 = 1 << 60;
-/// The point of reference follows when times are so far from it, in nanoseconds.
+/// How far from the reference event a time must be for its event to become the reference, in nanoseconds.
 const FAR: u64 = 1_000_000_000;
 
 /// A device's clock.
@@ -35,7 +35,7 @@ impl Clock {
         Ok(Clock { number, reference: Mutex::new((Arc::new(event), BEGINNING)) })
     }
 
-    /// When an event was reached that keeps the time.
+    /// When an event that records the time was reached; `None` if the driver does not report it.
     pub(crate) fn time(&self, event: &Arc<Event>) -> Option<Timestamp> {
         let mut reference = lock(&self.reference);
         let elapsed = event.milliseconds_since(&reference.0).ok()?;

@@ -1,4 +1,4 @@
-//! A device that was opened: its context, what all its queues share, and whether it can still be used.
+//! An opened device: its context, what all its queues share, and whether it can still be used.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock, RwLockWriteGuard, TryLockError};
@@ -19,13 +19,13 @@ use crate::slots::Slots;
 use crate::staging::{PIECE, Staging};
 use crate::wait;
 
-/// How long is waited for nothing to be in flight before something is done that may wait for all that the device does.
+/// How long to wait until nothing is in flight, before a call that may wait for all that the device does.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// About as many bytes a device needs to be opened, on the host and on the device, besides what the driver needs.
+/// About how many bytes opening a device takes, on the host and on the device, besides what the driver needs.
 const NEEDS: u64 = 2 * PIECE as u64;
 
-/// A device that was opened. What it has of the driver's it keeps as long as the process.
+/// An opened device. Its driver objects are kept as long as the process.
 pub(crate) struct Context {
     pub(crate) physical: Arc<Physical>,
     pub(crate) primary: PrimaryContext,
@@ -37,11 +37,11 @@ pub(crate) struct Context {
     pub(crate) clock: Clock,
     /// How many operations of all queues are in flight.
     pub(crate) in_flight: AtomicU64,
-    /// Held while a launch is submitted; and by who wants none to be.
+    /// Locked for reading while a launch is submitted, and for writing to keep launches from beginning.
     pub(crate) launching: RwLock<()>,
-    /// What is to be freed when nothing is in flight.
+    /// The memory to be freed when nothing is in flight.
     pub(crate) deferred: Mutex<Vec<DeferredFree>>,
-    /// A launch that was given up has ended after all when its stream is done.
+    /// Whether the device is lost or stuck; a launch that was given up has ended when its stream is done.
     health: Health<Arc<Stream>>,
 }
 
@@ -62,7 +62,7 @@ impl Context {
         let helper = Helper::new(primary).map_err(|r| opened("a stream beside the launches", r))?;
         let staging = Staging::new().map_err(|r| opened("a buffer for copies", r))?;
         let clock = Clock::new(&helper).map_err(|r| opened("its clock", r))?;
-        // The driver has registered more for the end of the process.
+        // The driver has registered more functions for the end of the process.
         exit::before_the_driver();
         Ok(Arc::new(Context {
             primary,
@@ -90,10 +90,10 @@ impl Context {
         &self.physical.properties.name
     }
 
-    /// Makes the device's context the calling thread's current one, if it was not the last that this crate made so.
+    /// Makes the device's context the calling thread's current one, unless this crate made it current there last.
     ///
-    /// What other parts of the program make current on the same thread is not seen here: those who call the driver for
-    /// what is not a launch use [`Context::enter`], and a launch that was refused is tried again behind that.
+    /// A context that other parts of the program make current on the same thread is not seen here: calls to the driver
+    /// other than launches use [`Context::enter`], and a launch that was refused is tried again after that.
     pub(crate) fn stay(&self) -> Result<()> {
         if self.primary.was_made_current() { self.alive() } else { self.enter() }
     }
@@ -104,7 +104,7 @@ impl Context {
         self.check("making its context current", self.primary.set_current())
     }
 
-    /// What the driver said as a result of ours; a device that is lost is remembered.
+    /// The result of a call to the driver as a result of this crate; a device that is lost is remembered.
     pub(crate) fn check<T>(&self, what: &str, said: Said<T>) -> Result<T> {
         said.map_err(|refusal| self.refused(what, refusal))
     }
@@ -123,22 +123,22 @@ impl Context {
         self.health.is_lost()
     }
 
-    /// Refuses to go on with a device that is lost.
+    /// Fails if the device is lost.
     pub(crate) fn alive(&self) -> Result<()> {
         self.health.alive()
     }
 
-    /// Refuses to go on with a device that is lost, or that a launch does not let go of.
+    /// Fails if the device is lost, or kept by a launch that was given up.
     pub(crate) fn usable(&self) -> Result<()> {
         self.health.usable(|stream| self.check("looking for a launch's end", stream.is_done()))
     }
 
-    /// Nobody waits for what was given to this stream any more, and the device cannot be used until it is done.
+    /// Records that a stream is not waited for any more, and that the device cannot be used until the stream is done.
     pub(crate) fn give_up(&self, stream: &Arc<Stream>, kernel: &'static str) {
         self.health.give_up(stream.clone(), kernel);
     }
 
-    /// The error of launches of which one has ended the context.
+    /// The error of launches in flight, one of which has ended the context.
     pub(crate) fn ended_by(&self, kernels: &[&'static str], refusal: Refusal) -> Error {
         let mut names: Vec<&str> = Vec::new();
         for &kernel in kernels {
@@ -164,7 +164,7 @@ impl Context {
         ErrorKind::System { what: who, message }.into()
     }
 
-    /// Keeps launches from beginning; none if something is in flight.
+    /// Keeps launches from beginning; `None` if something is in flight.
     pub(crate) fn alone(&self) -> Option<RwLockWriteGuard<'_, ()>> {
         let alone = match self.launching.try_write() {
             Ok(alone) => alone,
@@ -174,7 +174,7 @@ impl Context {
         (self.in_flight.load(Ordering::Acquire) == 0).then_some(alone)
     }
 
-    /// The same, but waits for it for a while.
+    /// Keeps launches from beginning, after waiting a while for what is in flight; `None` if something still is.
     pub(crate) fn await_alone(&self) -> Option<RwLockWriteGuard<'_, ()>> {
         let mut alone = None;
         let _ = wait::until::<()>(PATIENCE, || {
@@ -184,14 +184,14 @@ impl Context {
         alone
     }
 
-    /// Whether launches are waited for one by one, so that errors tell whose they are.
+    /// Whether each launch is waited for, so that an error shows which launch caused it.
     pub(crate) fn is_synchronous() -> bool {
         static SYNCHRONOUS: OnceLock<bool> = OnceLock::new();
         *SYNCHRONOUS
             .get_or_init(|| std::env::var_os("WATTLE_CUDA_SYNC").is_some_and(|value| !value.is_empty() && value != "0"))
     }
 
-    /// A new event of the device's.
+    /// A new event of this context, which records the time if `timed`.
     pub(crate) fn event(&self, timed: bool) -> Result<Event> {
         self.enter()?;
         self.check("making an event", Event::new(timed))

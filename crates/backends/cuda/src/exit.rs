@@ -1,4 +1,4 @@
-//! The end of the process ([`wattle_gpu::exit`]): each queue says which thread is within the driver for it.
+//! The end of the process ([`wattle_gpu::exit`]): each queue records which thread is within the driver for it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,15 +8,15 @@ use crate::watchdog::queues;
 
 static ENDING: Ending = Ending::new();
 
-/// Enters the driver for a queue, whose word `inside` this is. At the end of the process it does not return, except in
-/// the thread that ends it.
+/// Records that this thread enters the driver for a queue, in the queue's word `inside`. At the end of the process it
+/// does not return, except in the thread that ends it.
 pub(crate) fn enter(inside: &AtomicUsize) {
-    // Either this is seen from [`end`], or it is seen here that the process ends: both are sequentially consistent.
+    // Either [`end`] sees this, or the process is seen to end here: both are sequentially consistent.
     inside.store(this_thread(), Ordering::SeqCst);
     look(inside);
 }
 
-/// A thread that is within the driver for a queue and between two calls stops here if the process ends.
+/// Stops a thread that is within the driver for a queue, and between two calls, if the process ends.
 pub(crate) fn look(inside: &AtomicUsize) {
     if ENDING.keeps_out() {
         leave(inside);
@@ -24,12 +24,12 @@ pub(crate) fn look(inside: &AtomicUsize) {
     }
 }
 
-/// Leaves the driver.
+/// Records that the thread has left the driver.
 pub(crate) fn leave(inside: &AtomicUsize) {
     inside.store(0, Ordering::Release);
 }
 
-/// Sees to it that the end of the process comes here before it comes to what the driver has registered so far.
+/// Registers this crate's exit function anew, so that it runs before those that the driver has registered so far.
 pub(crate) fn before_the_driver() {
     at_exit(end);
 }

@@ -1,4 +1,4 @@
-//! Memory of a CUDA device, as a device of Wattle's has it.
+//! Memory of a CUDA device, behind Wattle's memory interface.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use crate::driver::{
 use crate::rows::{Part, parts};
 use crate::staging::PIECE;
 
-/// An allocation of a CUDA device's.
+/// An allocation of a CUDA device.
 pub(crate) struct CudaMemory {
     pub(crate) context: Arc<Context>,
-    /// Where kernels and copies find it.
+    /// The address for kernels and copies.
     pub(crate) address: Address,
-    /// Where the host finds it, if it does.
+    /// The host address; `None` if the host cannot reach the memory.
     host: Option<NonNull<u8>>,
     /// The size of an element, in bytes.
     pub(crate) element: usize,
@@ -28,7 +28,7 @@ pub(crate) struct CudaMemory {
     bytes: usize,
 }
 
-// SAFETY: the pointer is to memory of its own. Who touches it when is decided by the clocks.
+// SAFETY: the pointer is to memory of its own. The clocks decide which thread accesses it when.
 unsafe impl Send for CudaMemory {}
 // SAFETY: as above.
 unsafe impl Sync for CudaMemory {}
@@ -43,10 +43,10 @@ impl CudaMemory {
         let (element, kind) = (request.element.size(), request.kind);
         let memory = CudaMemory { context: context.clone(), address, host, element, kind, bytes };
         match kind {
-            // What the host can see must have a value for Rust's rules, whoever had the memory before.
+            // Memory that the host can see must be initialized by Rust's rules, whatever used it before.
             MemoryKind::HostMapped => {
                 if let Some(start) = host {
-                    // SAFETY: it has so many bytes, and nobody else has it yet.
+                    // SAFETY: it has `bytes` bytes, and nothing else refers to it yet.
                     unsafe { start.write_bytes(0, bytes) };
                 }
             }
@@ -61,7 +61,7 @@ impl CudaMemory {
         let staging = lock(&self.context.staging);
         let mut cleared = Ok(());
         if alone.is_some() {
-            // SAFETY: nobody else has it yet.
+            // SAFETY: nothing else refers to it yet.
             cleared = unsafe { fill(self.address, Pattern::Byte(0), (bytes, 1, 0), &staging.stream) };
         } else {
             // A fill is a launch of the driver's, and would wait for one that leaves it no room. Copies do not.
@@ -75,12 +75,12 @@ impl CudaMemory {
         self.context.check("clearing memory", cleared.and_then(|()| staging.finish()))
     }
 
-    /// Where the host copies to and from without the device's help.
+    /// Where the host accesses the memory without the device's help; `None` if it needs that.
     fn mapped(&self) -> Option<NonNull<u8>> {
         self.host.filter(|_| self.kind == MemoryKind::HostMapped)
     }
 
-    /// Sets runs to `value`, again and again; none if the device cannot.
+    /// Sets runs, each an offset and a length in bytes, to `value` repeated; `None` if the device cannot.
     pub(crate) fn fill(&self, mut runs: impl Iterator<Item = (usize, usize)>, value: &[u8]) -> Option<Result<()>> {
         let Some(pattern) = Pattern::of(value) else {
             let run = runs.next()?;
@@ -96,11 +96,11 @@ impl CudaMemory {
         Some(work())
     }
 
-    /// Gives fills of runs to a stream.
+    /// Submits fills of runs to a stream.
     ///
     /// # Safety
     /// The runs are within the memory, at multiples of the pattern's size, and nothing else uses them until the stream
-    /// has come to the end of it.
+    /// has executed the fills.
     pub(crate) unsafe fn fill_on(
         &self,
         runs: impl Iterator<Item = (usize, usize)>,
@@ -117,7 +117,7 @@ impl CudaMemory {
         })
     }
 
-    /// Sets a run to a value that the driver has no fill for: its beginning from the host, and the rest from that.
+    /// Sets a run to a value that the driver has no fill for: copies the beginning from the host, the rest from that.
     fn fill_by_copies(&self, (offset, len): (usize, usize), value: &[u8]) -> Result<()> {
         let seed = value.repeat(PIECE.min(len) / value.len());
         self.ready()?;
@@ -134,7 +134,7 @@ impl CudaMemory {
         self.context.check("a fill", filled.and_then(|()| staging.finish()))
     }
 
-    /// Copies from memory of a CUDA device's: where each run is read, where it is written, its length.
+    /// Copies runs, each the offset where it is read, the offset where it is written, its length, from a CUDA device.
     ///
     /// # Safety
     /// The runs are within the memories, nothing writes those that are read, and nothing else uses those that are
@@ -160,10 +160,10 @@ impl CudaMemory {
         self.context.check("a copy", copied.and_then(|()| staging.finish()))
     }
 
-    /// Gives copies from memory of the same device to a stream.
+    /// Submits copies from memory of the same device to a stream.
     ///
     /// # Safety
-    /// As for [`copy_runs`](Self::copy_runs), until the stream has come to the end of it.
+    /// As for [`copy_runs`](Self::copy_runs), until the stream has executed the copies.
     pub(crate) unsafe fn copy_on(
         &self,
         from: &CudaMemory,
@@ -183,17 +183,17 @@ impl CudaMemory {
         })
     }
 
-    /// Copies a part from another device, row by row.
+    /// Copies a part of a copy from another device, row by row.
     fn copy_from_peer(&self, from: &CudaMemory, part: &Part, stream: &Stream) -> Said {
         part.each_row(|from_offset, offset, len| {
             let to = (self.address + offset as u64, self.context.primary);
             let from = (from.address + from_offset as u64, from.context.primary);
-            // SAFETY: as for `copy_runs`, whose caller has promised it.
+            // SAFETY: the caller of `copy_runs` has promised it.
             unsafe { copy_peer(to, from, len, stream) }
         })
     }
 
-    /// The device can be used, and its context is the thread's.
+    /// Makes the device's context the thread's, if the device can be used.
     fn ready(&self) -> Result<()> {
         self.context.usable()?;
         self.context.enter()
@@ -201,10 +201,10 @@ impl CudaMemory {
 }
 
 impl Context {
-    /// Allocates memory: where the device finds it, and where the host does.
+    /// Allocates memory; returns its device address, and its host address if it has one.
     fn allocate(&self, kind: MemoryKind, bytes: usize) -> Result<(Address, Option<NonNull<u8>>)> {
         let bytes = bytes.max(1);
-        // Drivers answer to impossible wishes in ways of their own.
+        // Drivers differ in how they answer requests that exceed the device's limits.
         if kind == MemoryKind::Device && bytes as u64 > self.physical.properties.memory {
             return Err(self.out_of_memory(bytes, format!("it has {}", self.physical.properties.memory)));
         }
@@ -218,7 +218,7 @@ impl Context {
         }
     }
 
-    /// Allocates memory if the device has any of this kind.
+    /// Allocates memory of one kind; the outer error is that the device has no memory of that kind.
     fn try_allocate(&self, kind: MemoryKind, bytes: usize) -> Result<Said<(Address, Option<NonNull<u8>>)>> {
         Ok(match kind {
             MemoryKind::Device => new_device(bytes).map(|address| (address, None)),
@@ -243,7 +243,7 @@ impl Context {
         ErrorKind::OutOfMemory { device: self.name().to_owned(), bytes: bytes as u64, why }.into()
     }
 
-    /// What there is, in words.
+    /// How much memory is free, for an error message.
     fn free_bytes(&self, kind: MemoryKind) -> String {
         if kind == MemoryKind::HostMapped {
             return "the operating system gives no more that stays in its place".into();
@@ -270,14 +270,14 @@ impl Drop for CudaMemory {
             _ => DeferredFree::Device(self.address, self.bytes),
         };
         // SAFETY: it is this context's, and deferred once. Launches and copies own the buffers that they use until they
-        // have ended; one that nobody waits for any more has its buffers for ever.
+        // have ended; one that is not waited for any more keeps its buffers for ever.
         unsafe { self.context.free_later(memory) };
     }
 }
 
 // SAFETY: host-mapped and managed memory have the host's pointer for as long as they are allocated, were zeroed, and
-// start at a multiple of 256, as all of the driver's allocations do. Only launches and copies of this device touch them
-// besides, and when, the clocks see to; while a launch that was given up may still run, all access is refused.
+// start at a multiple of 256, as all of the driver's allocations do. Only launches and copies of this device access
+// them besides, when the clocks allow it; while a launch that was given up may still run, all access is refused.
 unsafe impl Memory for CudaMemory {
     unsafe fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
         let len = into.len();

@@ -1,4 +1,4 @@
-//! Kernels as machine code: each is built once for a device, and once more for each size of its blocks.
+//! Kernels as machine code: each is built once for a device, and compiled once for each size of its blocks.
 
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, OnceLock, RwLockWriteGuard};
@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::driver::{Function, Module, link};
 use crate::exit;
 
-/// All kernels of a device.
+/// All kernels of a device that have been built.
 #[derive(Default)]
 pub(crate) struct Modules {
     kernels: Mutex<FxHashMap<KernelIdentity, Arc<Built>>>,
@@ -33,27 +33,27 @@ impl Built {
     }
 }
 
-/// A kernel as machine code, for blocks of at most so many threads.
+/// A kernel as machine code, for a limited number of threads per block.
 pub(crate) struct Code {
     pub(crate) layout: Layout,
     pub(crate) sites: Vec<FaultSite>,
     pub(crate) function: Function,
-    /// The most threads of a block.
+    /// The most threads per block.
     pub(crate) most_threads: u32,
-    /// The most bytes of shared memory that a launch was allowed to give.
+    /// The most bytes of shared memory that the driver allows a launch to give so far.
     allowed_shared: Mutex<u32>,
-    /// How many blocks of so many threads and bytes of shared memory run at once on a multiprocessor.
+    /// How many blocks run at once on a multiprocessor, by threads per block and bytes of shared memory.
     occupancy: Mutex<FxHashMap<(u32, u32), u32>>,
 }
 
-/// The sizes of blocks that code is made for, in threads: the more threads, the fewer registers for each.
+/// The least size of blocks that code is made for, in threads: the more threads, the fewer registers for each.
 const LEAST_THREADS: u32 = 128;
 
 impl Context {
-    /// The kernel as it was built, now if it was not yet.
+    /// The kernel as it was built; it is built now if it was not yet.
     ///
-    /// `shared_len` is the length of the shared array that is sized at launch, so that what no device has room for is
-    /// told first, whatever else is lacking.
+    /// `shared_len` is the length of the shared array that is sized at launch: more shared memory than the device has
+    /// is reported before anything else that the kernel lacks.
     pub(crate) fn built(&self, kernel: &dyn Kernel, shared_len: u32) -> Result<Arc<Built>> {
         let identity = kernel.identity();
         if let Some(built) = lock(&self.modules.kernels).get(&identity) {
@@ -62,27 +62,27 @@ impl Context {
         let kernel = kernel.build()?;
         self.has_shared(&kernel, shared_len)?;
         let built = Arc::new(Built::new(kernel));
-        // Two threads may build the same one; the second one's is thrown away.
+        // Two threads may build the same kernel; the second result is dropped.
         Ok(lock(&self.modules.kernels).entry(identity).or_insert(built).clone())
     }
 
-    /// The size that code for blocks of so many threads is made for.
+    /// The size of blocks whose code serves `threads` threads per block.
     fn size(&self, threads: u32) -> u32 {
         let most = self.physical.properties.max_threads_per_block;
         threads.min(most).next_power_of_two().clamp(LEAST_THREADS, most.max(LEAST_THREADS)).min(most)
     }
 
-    /// Whether there is machine code for blocks of so many threads.
+    /// Whether there is machine code for `threads` threads per block.
     pub(crate) fn has_code(&self, built: &Built, threads: u32) -> bool {
         lock(&built.codes).contains_key(&self.size(threads))
     }
 
-    /// The machine code for blocks of so many threads.
+    /// The machine code for `threads` threads per block.
     ///
-    /// Where there is none yet it is made, and loaded when nothing is in flight on the device, or else after a while.
+    /// If there is none yet it is made, and loaded when nothing is in flight on the device, or else after a while.
     pub(crate) fn code(&self, built: &Built, threads: u32) -> Result<Arc<Code>> {
         let size = self.size(threads);
-        // Whoever comes second waits, and has it then.
+        // A second thread that needs the same code waits here until it is made.
         let mut codes = lock(&built.codes);
         if let Some(code) = codes.get(&size) {
             return Ok(code.clone());
@@ -103,19 +103,19 @@ impl Context {
         let what = format!("loading kernel `{}`", kernel.name);
         let function = self.check(&what, module.function(&entry))?;
         let most_threads = self.check(&what, function.most_threads())?.min(threads);
-        // Of what a launch may give without asking, what the code has by itself is taken (CUDA driver API,
-        // `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`).
+        // The shared memory that the code declares is taken from what a launch may give without asking (CUDA driver
+        // API, `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`).
         let own = layout.shared_bytes - layout.shared_bytes_at_launch;
         let allowed_shared = Mutex::new(self.physical.shared_without_asking.saturating_sub(own));
         Ok(Code { layout, sites, function, most_threads, allowed_shared, occupancy: Mutex::default() })
     }
 
-    /// Assembles and loads PTX, or what was made of it before. No launch begins until what comes back with the module is
-    /// dropped, if nothing is in flight.
+    /// Assembles and loads PTX, or loads its machine code from the cache. The guard that is returned with the module,
+    /// if nothing is in flight, keeps launches from beginning until it is dropped.
     ///
-    /// The driver may keep whoever loads a module waiting until all that runs has ended, and others that call it then
-    /// too (CUDA C++ Programming Guide, "Lazy Loading: Concurrent Execution"). So it is loaded when nothing of ours is in
-    /// flight, if there is such a moment soon; what waits for this very kernel is not waited for for ever.
+    /// The driver may block a thread that loads a module until all that runs has ended, and others that call it then
+    /// too (CUDA C++ Programming Guide, "Lazy Loading: Concurrent Execution"). So it is loaded when nothing is in
+    /// flight, if there is such a moment soon; a launch that waits for this very kernel is not waited for for ever.
     fn load(&self, name: &str, text: &CString) -> Result<(Module, Option<RwLockWriteGuard<'_, ()>>)> {
         static FOLDER: OnceLock<Option<CacheFolder>> = OnceLock::new();
         let folder = FOLDER.get_or_init(|| CacheFolder::of_user("cuda")).as_ref();
@@ -124,7 +124,7 @@ impl Context {
             && let Some(cubin) = whose(&saved, text.as_bytes())
         {
             let alone = self.await_alone();
-            // What the driver does not take it may take anew.
+            // Machine code that the driver refuses is made anew.
             if let Ok(module) = Module::load(cubin) {
                 return Ok((module, alone));
             }
@@ -137,7 +137,7 @@ impl Context {
             }
             linked => self.check(&format!("assembling kernel `{name}`"), linked.map_err(|(refusal, _)| refusal))?,
         };
-        // The driver's compiler has been loaded, which may have registered more for the end of the process.
+        // The driver's compiler has been loaded, and may have registered more functions for the end of the process.
         exit::before_the_driver();
         let alone = self.await_alone();
         let module = self.check(&format!("loading kernel `{name}`"), Module::load(&cubin))?;
@@ -147,7 +147,7 @@ impl Context {
         Ok((module, alone))
     }
 
-    /// The name of a file for the code that this driver makes of PTX for this device.
+    /// The name of the cache file for the code that this driver makes of a PTX text for this device.
     fn file_name(&self, text: &[u8]) -> String {
         let capability = self.physical.capability;
         format!("sm_{capability}-{}-{:016x}.cubin", self.physical.driver, hash(text))
@@ -158,7 +158,7 @@ impl Context {
         cannot(self.name(), format!("run this kernel: {lacking}"), lacking.instead())
     }
 
-    /// Refuses more shared memory than there is.
+    /// Fails if a kernel's shared arrays need more memory than a block has.
     fn has_shared(&self, kernel: &wattle_ir::Kernel, shared_len: u32) -> Result<()> {
         let arrays = kernel.shared.iter().map(|array| {
             let len = if let SharedLen::Static(len) = array.len { len } else { shared_len };
@@ -171,10 +171,10 @@ impl Context {
         Err(too_much_shared(kernel, asked, available))
     }
 
-    /// The bytes of shared memory that a launch gives, when the kernel was allowed to have them.
+    /// The bytes of shared memory that a launch gives, once the kernel is allowed to have them.
     ///
     /// # Errors
-    /// It is more than there is.
+    /// The launch needs more shared memory than there is.
     pub(crate) fn shared_bytes(&self, built: &Built, code: &Code, shared_len: u32) -> Result<u32> {
         let layout = &code.layout;
         let at_launch = layout.launch_sized_element.map_or(0, u64::from) * u64::from(shared_len);
@@ -225,17 +225,17 @@ fn too_much_shared(kernel: &wattle_ir::Kernel, asked: u64, available: u64) -> Er
     .into()
 }
 
-/// FNV-1a, of 64 bits: what has the same is told apart by the text itself.
+/// The FNV-1a hash of a text, of 64 bits; texts with the same hash are distinguished by comparison.
 fn hash(text: &[u8]) -> u64 {
     text.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// A file's data: how long the text is, the text, the code.
+/// The contents of a cache file: the length of the text, the text, the code.
 fn with_text(cubin: &[u8], text: &[u8]) -> Vec<u8> {
     [&(text.len() as u64).to_le_bytes()[..], text, cubin].concat()
 }
 
-/// The code in a file's data, if it is that of this text.
+/// The code in a cache file's contents; `None` if it was made of another text.
 fn whose<'d>(data: &'d [u8], text: &[u8]) -> Option<&'d [u8]> {
     let (len, rest) = data.split_first_chunk::<8>()?;
     let (there, cubin) = rest.split_at_checked(u64::from_le_bytes(*len).try_into().ok()?)?;

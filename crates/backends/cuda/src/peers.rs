@@ -7,13 +7,13 @@ use rustc_hash::FxHashMap;
 
 use crate::context::Context;
 
-/// The devices whose memory a device was let reach, or not, by their contexts' numbers.
+/// For other devices, by their contexts' numbers: whether this device reaches their memory.
 #[derive(Default)]
 pub(crate) struct Peers(Mutex<FxHashMap<usize, bool>>);
 
 impl Context {
-    /// Lets this device reach another one's memory, where the machine allows it: copies between them go a shorter way
-    /// then. It is this device's context that is current.
+    /// Lets this device reach another device's memory, where the machine allows it, which makes copies between them
+    /// shorter. This device's context is current.
     pub(crate) fn reach(&self, other: &Context) {
         let mut peers = lock(&self.peers.0);
         peers.entry(other.primary.number()).or_insert_with(|| {

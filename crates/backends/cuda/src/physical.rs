@@ -10,37 +10,37 @@ use crate::targets;
 /// The first part of the devices' names.
 pub(crate) const NAME: &str = "cuda";
 
-/// How many connections to a device the driver has, without and with the environment's wish. Streams share them, and
-/// two that share one wait for each other where the one waits for an event (CUDA C++ Programming Guide, "CUDA
-/// Environment Variables": `CUDA_DEVICE_MAX_CONNECTIONS`).
+/// How many connections to a device the driver has, by default and at most if the environment asks for more. Streams
+/// share them, and two that share one wait for each other where the one waits for an event (CUDA C++ Programming Guide,
+/// "CUDA Environment Variables": `CUDA_DEVICE_MAX_CONNECTIONS`).
 ///
 /// The variable is not set here: that would have to be done before the driver starts, when the program may have other
 /// threads that read the environment.
 const CONNECTIONS: u32 = 8;
 const MOST_CONNECTIONS: u32 = 32;
 
-/// How many streams a device has besides those of queues: the helper's and that of copies.
+/// How many streams a device has besides those of queues: the helper's, and the one for copies.
 const OWN_STREAMS: u32 = 2;
 
-/// What the driver knows of a device.
+/// What the driver reports of a device.
 pub(crate) struct Physical {
     pub(crate) ordinal: Ordinal,
-    /// What everybody knows of it.
+    /// The properties that users of the device see.
     pub(crate) properties: Properties,
-    /// What the driver calls it.
+    /// The driver's name for the device.
     pub(crate) label: String,
-    /// Its compute capability, in tenths.
+    /// The compute capability, in tenths.
     pub(crate) capability: u32,
-    /// What code for it is.
+    /// The target that code for the device is built for.
     pub(crate) target: Target,
-    /// The driver's version.
+    /// The driver's version, as `cuDriverGetVersion` numbers it.
     pub(crate) driver: i32,
     pub(crate) multiprocessors: u32,
-    /// The most blocks of a launch.
+    /// The most blocks per launch.
     pub(crate) most_blocks: u32,
     /// The most bytes of shared memory that a launch can give without having asked for more.
     pub(crate) shared_without_asking: u32,
-    /// Whether all blocks of a launch can be asked for at once.
+    /// Whether the device can run all blocks of a launch at once on request.
     pub(crate) is_cooperative: bool,
     /// Whether there is managed memory that the host may touch while kernels run.
     pub(crate) has_unified: bool,
@@ -49,15 +49,15 @@ pub(crate) struct Physical {
 }
 
 impl Physical {
-    /// The device of that number.
+    /// Reads what the driver reports of the device with this number.
     ///
     /// # Errors
-    /// Why it cannot be used.
+    /// The device cannot be used; the text says why.
     pub(crate) fn read(number: i32, driver: i32) -> Result<Physical, String> {
         let unreadable = |refusal: Refusal| format!("the driver does not tell what device {number} is: {refusal}");
         let ordinal = Ordinal::new(number).map_err(unreadable)?;
         let label = ordinal.name().map_err(unreadable)?;
-        // What an older driver does not know it has not.
+        // An attribute that an older driver does not know counts as 0.
         let attribute = |attribute| ordinal.attribute(attribute).unwrap_or(0).max(0) as u32;
         use Attribute as A;
         let capability = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10
@@ -89,7 +89,7 @@ impl Physical {
         properties.warp_width = attribute(A::CU_DEVICE_ATTRIBUTE_WARP_SIZE).max(1);
         properties.max_threads_per_block = attribute(A::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK).max(1);
         properties.max_shared_memory = most_shared.into();
-        // Of kernels that need much of a multiprocessor it has fewer.
+        // For kernels that need much of a multiprocessor the number is smaller.
         properties.max_cooperative_blocks = if is_cooperative { multiprocessors * blocks_on_each } else { 1 };
         properties.concurrent_queues = if is_concurrent { concurrent_queues() } else { 1 };
         properties.sync_domains = attribute(A::CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT).max(1);
@@ -113,13 +113,13 @@ impl Physical {
     }
 }
 
-/// A driver that computes on the host's cores is there for tests alone, and says so in its devices' names.
+/// The kind of a device by its name: a driver that computes on the host's cores says so there, and is for tests alone.
 fn kind(label: &str) -> DeviceKind {
     let is_software = label.to_lowercase().replace(' ', "-").starts_with("soft-cuda");
     if is_software { DeviceKind::Software } else { DeviceKind::Gpu }
 }
 
-/// `CU_COMPUTEMODE_PROHIBITED`.
+/// The compute mode `CU_COMPUTEMODE_PROHIBITED`.
 const PROHIBITED: u32 = 2;
 
 fn concurrent_queues() -> u32 {
@@ -127,7 +127,7 @@ fn concurrent_queues() -> u32 {
     queues_of(asked)
 }
 
-/// How many queues surely run at the same time, if the environment asks for so many connections.
+/// How many queues surely run at the same time, if the environment asks for this number of connections.
 fn queues_of(connections: Option<u32>) -> u32 {
     connections.unwrap_or(CONNECTIONS).clamp(1, MOST_CONNECTIONS).saturating_sub(OWN_STREAMS).max(1)
 }

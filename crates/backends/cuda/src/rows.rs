@@ -2,7 +2,7 @@
 
 use crate::driver::{Pitch, Rows};
 
-/// A part of a copy: rows of both ends. Offsets and distances are in bytes.
+/// A part of a copy, as rows at both ends. Offsets and distances are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) from: usize,
@@ -13,29 +13,29 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// How many bytes are copied.
+    /// How many bytes the part copies.
     pub(crate) fn bytes(&self) -> usize {
         self.rows.width * self.rows.rows * self.rows.slices
     }
 
-    /// One row: where it is read, where it is written, its length.
+    /// A part of one row: the offset it is read at, the offset it is written at, its length.
     pub(crate) fn one((from, to, width): (usize, usize, usize)) -> Part {
         let pitch = Pitch { row: width, rows_per_slice: 1 };
         Part { from, from_pitch: pitch, to, to_pitch: pitch, rows: Rows { width, rows: 1, slices: 1 } }
     }
 
-    /// Its first rows and slices.
+    /// The beginning of the part, of this extent.
     fn head(&self, width: usize, rows: usize, slices: usize) -> Part {
         Part { rows: Rows { width, rows, slices }, ..*self }
     }
 
-    /// The same, so many bytes, rows and slices further on.
+    /// The part moved on by this number of bytes, rows and slices at both ends.
     fn moved(&self, bytes: usize, rows: usize, slices: usize) -> Part {
         let far = |pitch: Pitch| bytes + pitch.row * (rows + pitch.rows_per_slice * slices);
         Part { from: self.from + far(self.from_pitch), to: self.to + far(self.to_pitch), ..*self }
     }
 
-    /// Calls `take` with each row: where it is read, where it is written, its length.
+    /// Calls `take` with each row: the offset it is read at, the offset it is written at, its length.
     pub(crate) fn each_row<E>(&self, mut take: impl FnMut(usize, usize, usize) -> Result<(), E>) -> Result<(), E> {
         let Rows { width, rows, slices } = self.rows;
         (0..slices).try_for_each(|slice| {
@@ -46,7 +46,7 @@ impl Part {
         })
     }
 
-    /// Calls `take` with parts of it of at most so many bytes, in order.
+    /// Calls `take` with pieces of the part of at most `most` bytes, in order.
     pub(crate) fn pieces<E>(&self, most: usize, take: &mut impl FnMut(Part) -> Result<(), E>) -> Result<(), E> {
         let Rows { width, rows, slices } = self.rows;
         if self.bytes() <= most {
@@ -69,16 +69,16 @@ impl Part {
     }
 }
 
-/// The greatest distance of rows that the driver copies and fills in one go: what `CU_DEVICE_ATTRIBUTE_MAX_PITCH` is on
-/// all devices. Slices are kept within it too.
+/// The greatest distance of rows that the driver copies and fills in one call, which is `CU_DEVICE_ATTRIBUTE_MAX_PITCH`
+/// on all devices. Slices are kept within it too.
 const MOST_PITCH: usize = i32::MAX as usize;
 
-/// Puts runs together: each is where it is read, where it is written, and its length.
+/// Joins runs to parts; a run is the offset it is read at, the offset it is written at, its length.
 pub(crate) fn parts(runs: impl Iterator<Item = (usize, usize, usize)>) -> impl Iterator<Item = Part> {
     parts_within(MOST_PITCH, runs)
 }
 
-/// The same, of rows that are `most_pitch` apart at the most.
+/// Joins runs to parts whose rows are at most `most_pitch` bytes apart.
 fn parts_within(most_pitch: usize, runs: impl Iterator<Item = (usize, usize, usize)>) -> impl Iterator<Item = Part> {
     let mut rows = rows(most_pitch, runs).peekable();
     std::iter::from_fn(move || {
@@ -116,7 +116,7 @@ fn parts_within(most_pitch: usize, runs: impl Iterator<Item = (usize, usize, usi
     })
 }
 
-/// Puts runs together that are equally long and equally far apart.
+/// Joins runs of equal length and distance to parts of one slice.
 fn rows(most_pitch: usize, runs: impl Iterator<Item = (usize, usize, usize)>) -> impl Iterator<Item = Part> {
     let mut runs = runs.peekable();
     std::iter::from_fn(move || {
@@ -138,7 +138,7 @@ fn rows(most_pitch: usize, runs: impl Iterator<Item = (usize, usize, usize)>) ->
             part.rows.rows += 1;
             runs.next();
         }
-        // How many rows there are to a slice, as long as there is one slice.
+        // As long as there is one slice, its distance is its number of rows.
         (part.from_pitch.rows_per_slice, part.to_pitch.rows_per_slice) = (part.rows.rows, part.rows.rows);
         Some(part)
     })
@@ -148,7 +148,7 @@ fn rows(most_pitch: usize, runs: impl Iterator<Item = (usize, usize, usize)>) ->
 mod tests {
     use super::*;
 
-    /// The bytes that a part copies: from where to where.
+    /// The offsets of each byte that a part copies: read at, and written at.
     fn bytes(part: &Part) -> Vec<(usize, usize)> {
         let mut all = Vec::new();
         let done = part.each_row(|from, to, len| {

@@ -1,4 +1,4 @@
-//! Blocks and threads for a launch.
+//! How many blocks and threads a launch has.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use wattle_ir::MAX_RANK;
 use crate::context::Context;
 use crate::modules::{Built, Code};
 
-/// How often the blocks of a launch by frames fill the device: a block that ends early makes room for another, and each
-/// costs a little.
+/// How many times over the blocks of a launch by frames fill the device: a block that ends early makes room for
+/// another, and each costs a little.
 const FILLINGS: u32 = 4;
 
-/// How a kernel is launched.
+/// How a kernel is launched: its code, and the launch's shape.
 #[derive(Clone)]
 pub(crate) struct Plan {
     pub(crate) code: Arc<Code>,
     pub(crate) grid: Grid,
-    /// Blocks and threads.
+    /// The number of blocks, and of threads per block.
     pub(crate) blocks: u32,
     pub(crate) threads: u32,
     /// The bytes of shared memory that the launch gives.
@@ -26,10 +26,10 @@ pub(crate) struct Plan {
 }
 
 impl Context {
-    /// Code, blocks and threads for a shape.
+    /// Chooses code, blocks and threads for a shape.
     ///
     /// # Errors
-    /// The device cannot keep the shape: the error says what its limit is.
+    /// The shape exceeds a limit of the device, which the error states.
     pub(crate) fn plan(&self, built: &Built, shape: &Shape, options: &LaunchOptions) -> Result<Plan> {
         let most_threads = self.physical.properties.max_threads_per_block;
         let threads = self.threads(shape, options);
@@ -64,7 +64,7 @@ impl Context {
         Ok(Plan { code, grid, blocks: block_count, threads: thread_count, shared_bytes })
     }
 
-    /// The threads of each block.
+    /// The threads per block, in each dimension.
     fn threads(&self, shape: &Shape, options: &LaunchOptions) -> [u32; MAX_RANK] {
         match shape.kind {
             ShapeKind::Threads => shape.inner,
@@ -75,7 +75,7 @@ impl Context {
         }
     }
 
-    /// Whether there is code for such a launch, so that nothing is loaded for it.
+    /// Whether there is code for such a launch already, so that nothing is loaded for it.
     pub(crate) fn is_loaded(&self, built: &Built, shape: &Shape, options: &LaunchOptions) -> bool {
         self.has_code(built, self.threads(shape, options).iter().product())
     }

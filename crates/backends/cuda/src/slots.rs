@@ -1,6 +1,6 @@
-//! What a queue has of the device's: a control block, words in memory of the host's, a stream. Blocks and words are
-//! allocated many at a time, since an allocation may wait for all that the device does; and all of it is used again by
-//! other queues, so that as few streams as queues live at once share the driver's connections to the device.
+//! What a queue uses of the device: a control block, words in host memory, a stream. Blocks and words are allocated
+//! many at a time, since an allocation may wait for everything that runs on the device. Later queues use all of it
+//! again, so that no more streams than queues that live at once share the driver's connections to the device.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -11,25 +11,25 @@ use wattle_ptx::control::{self, host};
 use crate::driver::{Address, Said, Stream, new_device, new_host};
 use crate::helper::Helper;
 
-/// How many queues' are allocated at a time.
+/// For how many queues control blocks and words are allocated at a time.
 const AT_ONCE: usize = 64;
-/// The distance of control blocks, and that of the words of queues, in bytes.
+/// The distance between neighbouring control blocks, and between the words of neighbouring queues, in bytes.
 const BLOCK: usize = (control::WORDS as usize * 4).next_multiple_of(256);
 const WORDS: usize = 128;
 
 const _: () = assert!(host::WORDS as usize * 4 <= WORDS);
 
-/// The words of a queue through which host and launches speak to each other while these run ([`host`]): the host needs
-/// no call of the driver's for them.
+/// The words of a queue through which the host and running launches communicate ([`host`]); the host accesses them
+/// without a call to the driver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words {
-    /// Where launches find them.
+    /// The device address of the words.
     pub(crate) address: Address,
-    /// Where the host does.
+    /// The host address of the words.
     start: NonNull<u32>,
 }
 
-// SAFETY: the memory stays as long as the process, and is only used for atomic accesses.
+// SAFETY: the memory is never freed, and is only used for atomic accesses.
 unsafe impl Send for Words {}
 // SAFETY: as above.
 unsafe impl Sync for Words {}
@@ -37,7 +37,7 @@ unsafe impl Sync for Words {}
 impl Words {
     fn word(&self, word: u32) -> &AtomicU32 {
         debug_assert!(word < host::WORDS, "there are only so many");
-        // SAFETY: the memory stays, has so many words, is aligned, and is only used so by the host.
+        // SAFETY: the memory is never freed, has `host::WORDS` words, is aligned, and the host's accesses are atomic.
         unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(word as usize)) }
     }
 
@@ -46,62 +46,62 @@ impl Words {
         self.word(host::STARTED).load(Ordering::Acquire)
     }
 
-    /// Tells the launches up to this one to end, as soon as they look.
+    /// Requests all launches up to this one to end, which they do when they next read the word.
     pub(crate) fn stop(&self, number: u32) {
         self.word(host::STOP).store(number, Ordering::Release);
     }
 
-    /// Whether a launch that has ended had something to tell.
+    /// Whether a launch that has ended has something to report.
     pub(crate) fn is_alarmed(&self) -> bool {
         self.word(host::ALARM).load(Ordering::Acquire) != 0
     }
 
-    /// Such that no device knows of.
+    /// Words in host memory that no device uses.
     #[cfg(test)]
     pub(crate) fn of_nobody() -> Words {
         let start: &'static mut [u32] = Box::leak(Box::new([0; host::WORDS as usize]));
         Words { address: 0, start: NonNull::from(start).cast() }
     }
 
-    /// What a launch would do that begins.
+    /// Stores what a launch stores when it begins.
     #[cfg(test)]
     pub(crate) fn start(&self, number: u32) {
         self.word(host::STARTED).store(number, Ordering::Release);
     }
 
-    /// Which launches were told to end.
+    /// The number up to which launches were requested to end.
     #[cfg(test)]
     pub(crate) fn stopped(&self) -> u32 {
         self.word(host::STOP).load(Ordering::Acquire)
     }
 
-    /// As for a queue that has done nothing; no launch uses them.
+    /// Resets the words to those of a queue that has done nothing; no launch uses them.
     pub(crate) fn calm(&self) {
         (0..host::WORDS).for_each(|word| self.word(word).store(0, Ordering::Release));
     }
 }
 
-/// What a queue has. While nobody has it, it is as for a queue that has done nothing.
+/// The control block, words and stream of a queue. Between queues, they are as for a queue that has done nothing.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    /// Where the control block is.
+    /// The device address of the control block.
     pub(crate) control: Address,
     pub(crate) words: Words,
     pub(crate) stream: Arc<Stream>,
 }
 
 impl Slot {
-    /// The same slot, of a queue that ends.
+    /// Another handle to this slot, with which a queue that ends gives it back.
     pub(crate) fn taken(&self) -> Slot {
         Slot { stream: self.stream.clone(), ..*self }
     }
 }
 
-/// Those that no queue has.
+/// The slots that no queue uses.
 pub(crate) struct Slots {
-    /// Such that queues had before.
+    /// Slots that earlier queues have given back.
     used: Vec<Slot>,
-    /// Control blocks that are not cleared, and words.
+    /// Control blocks that are not cleared yet, each with its words.
     fresh: Vec<(Address, Words)>,
 }
 
@@ -115,10 +115,10 @@ impl Slots {
     fn grow(&mut self) -> Said {
         let control = new_device(AT_ONCE * BLOCK)?;
         let (start, address) = new_host(AT_ONCE * WORDS)?;
-        // SAFETY: it is all there, and nobody has it.
+        // SAFETY: the memory was just allocated with this size, and nothing else refers to it.
         unsafe { start.write_bytes(0, AT_ONCE * WORDS) };
         let fresh = |number: usize| {
-            // SAFETY: so many queues' words are there.
+            // SAFETY: the allocation holds the words of `AT_ONCE` queues.
             let start = unsafe { start.add(number * WORDS) }.cast();
             (control + (number * BLOCK) as u64, Words { address: address + (number * WORDS) as u64, start })
         };
@@ -126,7 +126,7 @@ impl Slots {
         Ok(())
     }
 
-    /// One for a new queue; none if the device does not come to clearing it.
+    /// A slot for a new queue; `None` if the device does not clear the control block in time.
     pub(crate) fn take(&mut self, helper: &mut Helper) -> Said<Option<Slot>> {
         if let Some(slot) = self.used.pop() {
             return Ok(Some(slot));
@@ -143,7 +143,7 @@ impl Slots {
         Ok(Some(Slot { control, words, stream }))
     }
 
-    /// The queue is gone, and nothing is in flight on its stream. It has reset what a failure told.
+    /// Takes back the slot of a queue that has ended. Nothing is in flight on its stream; the control block is clear.
     pub(crate) fn give_back(&mut self, slot: Slot) {
         slot.words.calm();
         self.used.push(slot);

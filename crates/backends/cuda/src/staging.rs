@@ -1,5 +1,5 @@
-//! Copies between the host's program and memory of the device's: in pieces, through two buffers of the host's that the
-//! device reaches, so that the one is copied by the device while the host copies the other.
+//! Copies between the program's memory and device memory: in pieces, through two buffers of page-locked host memory, so
+//! that the device copies one while the host copies the other.
 
 use std::ptr::NonNull;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use crate::driver::{Address, Event, Pitch, Place, Said, Stream, copy_from_host, 
 use crate::rows::Part;
 use crate::wait;
 
-/// How large the pieces are.
+/// The size of a piece in bytes.
 pub(crate) const PIECE: usize = 4 << 20;
 
-/// What copies need. One thread at a time has it.
+/// The stream and the buffers for copies. One thread at a time uses them.
 pub(crate) struct Staging {
     pub(crate) stream: Stream,
     buffers: [Buffer; 2],
@@ -19,14 +19,14 @@ pub(crate) struct Staging {
 
 struct Buffer {
     start: NonNull<u8>,
-    /// Where the copies to and from it are when nothing uses it.
+    /// An event that is reached when nothing uses the buffer any more.
     free: Event,
 }
 
-// SAFETY: the memory is the buffer's own, and stays as long as the process.
+// SAFETY: the memory is the buffer's own, and is never freed.
 unsafe impl Send for Buffer {}
 
-/// Waits until something is done. Copies end by themselves: they wait for no launch.
+/// Waits until `is_done`. Copies end by themselves: they wait for no launch.
 pub(crate) fn finish(mut is_done: impl FnMut() -> Said<bool>) -> Said {
     wait::until(Duration::MAX, &mut is_done).map(drop)
 }
@@ -43,7 +43,7 @@ impl Staging {
         finish(|| self.stream.is_done())
     }
 
-    /// Copies to memory of the device's; the parts' `from` is where in `bytes`.
+    /// Copies to device memory; the parts' `from` are offsets in `bytes`.
     ///
     /// # Safety
     /// The parts are within the memory that begins at `to`, and nothing else uses it.
@@ -66,13 +66,13 @@ impl Staging {
         self.finish()
     }
 
-    /// Sends what was collected through one of the buffers.
+    /// Copies the pieces of a batch through one of the buffers to the device.
     unsafe fn send(&self, number: usize, batch: &mut Batch, to: Address, bytes: &[u8]) -> Said {
         let buffer = &self.buffers[number % 2];
         finish(|| buffer.free.is_done())?;
         let mut at = 0;
         for piece in batch.pieces.drain(..) {
-            // What the host has stands one behind the other.
+            // The pieces follow each other in the program's memory.
             let (from, len) = (&bytes[piece.from..piece.from + piece.bytes()], piece.bytes());
             // SAFETY: the buffer has room for as much as a batch has, and nothing uses it; the caller's promise.
             unsafe {
@@ -92,7 +92,7 @@ impl Staging {
         buffer.free.record(&self.stream)
     }
 
-    /// Copies from memory of the device's; the parts' `to` is where in `bytes`.
+    /// Copies from device memory; the parts' `to` are offsets in `bytes`.
     ///
     /// # Safety
     /// The parts are within the memory that begins at `from`, and nothing writes it.
@@ -118,7 +118,7 @@ impl Staging {
         self.take(number, &mut batch, bytes)
     }
 
-    /// Begins to copy what was collected to one of the buffers.
+    /// Begins to copy the pieces of a batch to one of the buffers.
     unsafe fn fetch(&self, number: usize, batch: &Batch, from: Address) -> Said {
         let buffer = &self.buffers[number % 2];
         finish(|| buffer.free.is_done())?;
@@ -140,7 +140,7 @@ impl Staging {
         buffer.free.record(&self.stream)
     }
 
-    /// Takes what was fetched out of one of the buffers.
+    /// Copies the pieces of a fetched batch from one of the buffers to `bytes`.
     fn take(&self, number: usize, batch: &mut Batch, bytes: &mut [u8]) -> Said {
         let buffer = &self.buffers[number % 2];
         if batch.pieces.is_empty() {
@@ -150,7 +150,7 @@ impl Staging {
         let mut at = 0;
         for piece in batch.pieces.drain(..) {
             let (into, len) = (&mut bytes[piece.to..piece.to + piece.bytes()], piece.bytes());
-            // SAFETY: the buffer has as much, and the copy to it is done.
+            // SAFETY: the buffer has `at + len` bytes, and the copy to it is done.
             unsafe { buffer.start.add(at).copy_to_nonoverlapping(NonNull::from(into).cast(), len) };
             at += len;
         }
@@ -159,7 +159,7 @@ impl Staging {
     }
 }
 
-/// Pieces that go through a buffer together.
+/// Pieces that go through a buffer together, and their size in bytes.
 #[derive(Default)]
 struct Batch {
     pieces: Vec<Part>,
@@ -173,7 +173,7 @@ impl Batch {
     }
 }
 
-/// How a piece stands in a buffer: one row behind the other.
+/// The layout of a piece in a buffer, where its rows follow each other.
 fn packed(piece: &Part) -> Pitch {
     Pitch { row: piece.rows.width, rows_per_slice: piece.rows.rows }
 }

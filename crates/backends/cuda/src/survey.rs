@@ -1,4 +1,4 @@
-//! The devices that there are, and why others are not.
+//! The devices that the driver has, and why others cannot be used.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,7 +14,7 @@ static PROVIDER: Provider = Provider { name: NAME, find: survey, select: |rest| 
 
 /// All CUDA devices, in the driver's order; and why others cannot be used.
 ///
-/// They are looked for once, so a device is the same each time. None is opened before it is used.
+/// The driver is asked once, so a device is the same each time. No device is opened before it is used.
 pub fn survey() -> Found {
     known().found()
 }

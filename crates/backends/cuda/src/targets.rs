@@ -1,4 +1,4 @@
-//! Which code a device is given: the greatest compute capability that it runs code for, in a version of PTX that its
+//! Which code a device gets: for the greatest compute capability whose code it runs, in a version of PTX that its
 //! driver reads.
 
 use wattle_ptx::{LEAST_SM, Target, least_version};
@@ -22,15 +22,15 @@ const PTX_OF_DRIVERS: [(i32, (u32, u32)); 9] = [
 /// runs on all greater ones.
 const CAPABILITIES: [u32; 12] = [70, 72, 75, 80, 86, 87, 89, 90, 100, 101, 103, 120];
 
-/// The version of PTX that a driver reads.
+/// The newest version of PTX that a driver of this version reads.
 fn ptx_of_driver(version: i32) -> (u32, u32) {
     PTX_OF_DRIVERS.iter().rev().find(|(cuda, _)| *cuda <= version).map_or((0, 0), |(_, ptx)| *ptx)
 }
 
-/// The target of code for a device of that compute capability, in tenths, and a driver of that version.
+/// The target of code for a device of this compute capability, in tenths, and a driver of this version.
 ///
 /// # Errors
-/// There is none, and what to do.
+/// There is no such code; the text says what to do.
 pub(crate) fn target(capability: u32, driver: i32) -> Result<Target, String> {
     let words = format!("{}.{}", capability / 10, capability % 10);
     if capability < LEAST_SM {
@@ -50,7 +50,7 @@ pub(crate) fn target(capability: u32, driver: i32) -> Result<Target, String> {
 
 /// The first version of PTX that knows a compute capability.
 fn needs(sm: u32) -> (u32, u32) {
-    // `least_version` says of the range what its greatest member needs; of sm_103 PTX tells first in 8.8.
+    // `least_version` returns what the greatest member of the range needs; PTX names sm_103 first in 8.8.
     if sm == 103 { (8, 8) } else { least_version(sm) }
 }
 

@@ -1,4 +1,4 @@
-//! Copies and fills, in as few calls of the driver's as can be.
+//! Copies and fills, in as few calls to the driver as possible.
 
 use std::sync::Arc;
 
@@ -8,8 +8,7 @@ use crate::context::Context;
 use crate::driver::{Pattern, Said, Stream};
 use crate::memory::CudaMemory;
 
-/// Whether the driver can do it in the order of a stream of this device's ([`submit`]): fills, and copies within the
-/// device.
+/// Whether a stream of this device can execute the transfer in order ([`submit`]): fills, and copies within the device.
 pub(crate) fn is_ordered(transfer: &Transfer, context: &Arc<Context>) -> bool {
     let is_ours = |buffer| of_cuda(buffer).is_some_and(|memory| Arc::ptr_eq(&memory.context, context));
     match (&transfer.from, &transfer.to) {
@@ -19,7 +18,7 @@ pub(crate) fn is_ordered(transfer: &Transfer, context: &Arc<Context>) -> bool {
     }
 }
 
-/// Gives what [`is_ordered`] to a stream of its device; the buffers are used until the stream has come to its end.
+/// Submits what [`is_ordered`] to a stream of its device; the buffers are in use until the stream has executed it.
 pub(crate) fn submit(transfer: &Transfer, stream: &Stream) -> Said {
     match (&transfer.from, &transfer.to) {
         (TransferEnd::Fill(value), TransferEnd::Buffer(to, runs)) => {
@@ -37,7 +36,7 @@ pub(crate) fn submit(transfer: &Transfer, stream: &Stream) -> Said {
     }
 }
 
-/// Does a copy or a fill, and waits for its end.
+/// Executes a copy or a fill, and waits for its end.
 pub(crate) fn transfer(transfer: Transfer) -> Result<()> {
     match (&transfer.from, &transfer.to) {
         (TransferEnd::Fill(value), TransferEnd::Buffer(to, runs)) => {

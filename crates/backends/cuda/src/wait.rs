@@ -1,10 +1,10 @@
-//! Waiting for the device: looking again and again for a moment, then sleeping longer and longer.
+//! Waiting for the device: polling for a moment, then sleeping longer and longer.
 
 use std::time::{Duration, Instant};
 
-/// How long a wait looks again and again before it sleeps.
+/// How long a wait polls before it sleeps.
 const SPIN: Duration = Duration::from_micros(50);
-/// How long it sleeps: at first, and at the most.
+/// How long a wait sleeps: at first, and at most.
 const FIRST_SLEEP: Duration = Duration::from_micros(20);
 const LAST_SLEEP: Duration = Duration::from_millis(2);
 
@@ -19,15 +19,15 @@ impl Wait {
         Wait { began: Instant::now(), sleep: FIRST_SLEEP }
     }
 
-    /// How long it has lasted.
+    /// How long the wait has lasted.
     pub(crate) fn elapsed(&self) -> Duration {
         self.began.elapsed()
     }
 
-    /// Lets a moment go by, `most` at the longest.
+    /// Lets a moment go by, at most `most`.
     pub(crate) fn pause(&mut self, most: Duration) {
         if self.began.elapsed() < SPIN {
-            // The driver's functions take longer than this.
+            // The driver's functions take longer than one turn of this loop.
             std::hint::spin_loop();
             return;
         }
@@ -36,7 +36,7 @@ impl Wait {
     }
 }
 
-/// Asks until the answer is yes or an error; false if `patience` is over before.
+/// Asks until the answer is yes or an error; returns false if `patience` is over before.
 pub(crate) fn until<E>(patience: Duration, mut is_done: impl FnMut() -> Result<bool, E>) -> Result<bool, E> {
     let mut wait = Wait::begin();
     loop {

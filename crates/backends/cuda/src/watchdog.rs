@@ -1,10 +1,10 @@
-//! A thread that looks after time limits where a queue's own thread cannot.
+//! A thread that enforces time limits where a queue's own thread cannot.
 //!
-//! A queue's thread, or who waits for a blocking one, tells launches to end that are past their limit. But while another
-//! thread loads a module, the driver may hold its locks until what runs has ended (CUDA C++ Programming Guide, "Lazy
-//! Loading: Concurrent Execution"), and then the queue's thread stands still in whichever function it has called. So one
-//! thread of the process looks at all queues from the side, and calls no function of the driver's. It sleeps while no
-//! queue has launches in flight.
+//! A queue's thread, or the waiter of a blocking queue, requests launches to end that are past their limit. But while
+//! another thread loads a module, the driver may hold its locks until what runs has ended (CUDA C++ Programming Guide,
+//! "Lazy Loading: Concurrent Execution"), and then the queue's thread stands still in whichever function it has called.
+//! So one thread of the process looks at all queues, and calls no function of the driver's. It sleeps while no queue
+//! has launches in flight.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -17,14 +17,14 @@ use wattle_gpu::Reason;
 
 use crate::slots::Words;
 
-/// How often it looks.
+/// How often the watchdog looks at the queues.
 const TICK: Duration = Duration::from_millis(50);
-/// How long a queue's thread must have stood still, and by how much a launch must be past its limit.
+/// How long a queue's thread must stand still, and a launch be past its limit, before the watchdog acts.
 const MARGIN: Duration = Duration::from_millis(250);
-/// After how many looks at nothing it sleeps.
+/// After how many looks without a launch in flight the watchdog sleeps.
 const LAST_LOOKS: u32 = 20;
 
-/// What all threads may know of a queue.
+/// The state of a queue that all threads may read.
 pub(crate) struct Watched {
     words: Words,
     /// The number of the last launch that was submitted, and of the last whose end the queue's thread has seen.
@@ -32,9 +32,9 @@ pub(crate) struct Watched {
     ended: AtomicU32,
     /// Changes whenever the queue's thread looks for the end of launches.
     looks: AtomicU32,
-    /// The limits of launches: each from this number on.
+    /// Time limits, each with the number of the first launch that it applies to.
     limits: Mutex<VecDeque<(u32, Option<Duration>)>>,
-    /// The launch that was told to end from here, and why.
+    /// The launch that the watchdog requested to end, and why.
     told: Mutex<Option<(u32, Reason)>>,
     /// Which thread is within the driver for this queue ([`crate::exit`]); 0 if none is.
     pub(crate) inside: AtomicUsize,
@@ -44,13 +44,13 @@ pub(crate) struct Watched {
 static SLEEPS: AtomicBool = AtomicBool::new(true);
 static QUEUES: Mutex<Vec<Weak<Watched>>> = Mutex::new(Vec::new());
 
-/// All queues that there are.
+/// All queues that exist.
 pub(crate) fn queues() -> Vec<Arc<Watched>> {
     lock(&QUEUES).iter().filter_map(Weak::upgrade).collect()
 }
 
 impl Watched {
-    /// A new queue with these words.
+    /// Registers a new queue with these words.
     pub(crate) fn new(words: Words) -> Arc<Watched> {
         let watched = Arc::new(Watched {
             words,
@@ -67,7 +67,7 @@ impl Watched {
         watched
     }
 
-    /// Launches from this number on have this limit.
+    /// Sets the time limit of the launches from this number on.
     pub(crate) fn limit_from(&self, number: u32, limit: Option<Duration>) {
         let ended = self.ended.load(Ordering::Relaxed);
         let mut limits = lock(&self.limits);
@@ -78,7 +78,7 @@ impl Watched {
         limits.push_back((number, limit));
     }
 
-    /// A launch was submitted.
+    /// Records that a launch was submitted.
     pub(crate) fn begin(&self, number: u32) {
         // Either the watchdog sees it before it sleeps, or it is seen here that it sleeps: both are sequentially
         // consistent.
@@ -88,12 +88,12 @@ impl Watched {
         }
     }
 
-    /// All launches up to this one have ended.
+    /// Records that all launches up to this one have ended.
     pub(crate) fn end(&self, number: u32) {
         self.ended.store(number, Ordering::Release);
     }
 
-    /// Numbers begin anew; nothing is in flight.
+    /// Lets launch numbers begin anew; nothing is in flight.
     pub(crate) fn restart(&self) {
         self.submitted.store(0, Ordering::Release);
         self.ended.store(0, Ordering::Release);
@@ -101,18 +101,18 @@ impl Watched {
         self.take_told();
     }
 
-    /// The queue's thread does not stand still.
+    /// Records that the queue's thread does not stand still.
     pub(crate) fn looks(&self) {
         // No other thread changes it.
         self.looks.store(self.looks.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// Which launch was told to end from here, and why, if one was. It may have ended before that.
+    /// Takes the launch that the watchdog requested to end, if there is one, and why. It may have ended before that.
     pub(crate) fn take_told(&self) -> Option<(u32, Reason)> {
         lock(&self.told).take()
     }
 
-    /// Tells all launches of the queue to end, whichever there are.
+    /// Requests all launches of the queue to end, whatever their numbers.
     pub(crate) fn stop_all(&self) {
         self.words.stop(u32::MAX);
     }
@@ -138,21 +138,21 @@ impl Watched {
     }
 }
 
-/// What was seen of a queue.
+/// What the watchdog has seen of a queue.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     looks: u32,
-    /// How long its thread has stood still.
+    /// How long the queue's thread has stood still.
     still: Duration,
-    /// The launch that runs, and for how long.
+    /// The number of the running launch, and for how long it has run.
     running: u32,
     ran: Duration,
-    /// How long ago somebody has interrupted the process.
+    /// How long ago the process was interrupted.
     interrupted: Duration,
 }
 
 impl Seen {
-    /// Looks at a queue, some time after the last look. Whether anything is in flight.
+    /// Looks at a queue when `passed` has gone by since the last look; returns whether anything is in flight.
     fn look(&mut self, queue: &Watched, passed: Duration, is_interrupted: bool) -> bool {
         let Some((first, last)) = queue.in_flight() else {
             *self = Seen::default();
@@ -190,7 +190,7 @@ fn wake() {
     }
     let begin = || {
         let thread = std::thread::Builder::new().name("wattle-cuda-watchdog".into()).spawn(watch);
-        // Without it limits are kept as long as the driver lets queues' threads go on.
+        // Without the thread, limits are enforced as long as the driver lets the queues' threads go on.
         thread.ok().map(|thread| thread.thread().clone())
     };
     if let Some(thread) = THREAD.get_or_init(begin) {
@@ -256,7 +256,7 @@ mod tests {
         (queue, Seen::default())
     }
 
-    /// Looks for so long; whether anything was in flight.
+    /// Looks at the queue for a duration of `time`; returns whether anything was in flight at the last look.
     fn pass(queue: &Watched, seen: &mut Seen, time: Duration, is_interrupted: bool) -> bool {
         (0..time.as_millis() / TICK.as_millis()).map(|_| seen.look(queue, TICK, is_interrupted)).last() == Some(true)
     }
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(queue.words.stopped(), 0);
         assert!(pass(&queue, &mut seen, TICK, false));
         assert_eq!((queue.words.stopped(), queue.take_told()), (2, Some((2, Reason::TimeLimit(LIMIT)))));
-        // One that begins then has its own time, and this one has no limit.
+        // The launch that begins then is timed anew, and has no limit.
         queue.words.start(3);
         assert!(pass(&queue, &mut seen, LIMIT * 10, false));
         assert_eq!((queue.words.stopped(), queue.take_told()), (2, None));

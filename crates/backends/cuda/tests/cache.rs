@@ -1,4 +1,4 @@
-//! Machine code on disk.
+//! The cache of machine code on disk.
 
 mod common;
 
@@ -40,7 +40,7 @@ fn is_written_and_read() {
     let written = files(&folder);
     assert_eq!(written.is_empty(), devices().is_empty(), "{written:?}");
     let whole: Vec<Vec<u8>> = written.iter().map(|file| std::fs::read(file).unwrap()).collect();
-    // Read by the next process; and made anew if it is damaged, cut off, or of another text.
+    // The next process reads the file, and makes it anew if it is damaged, cut off, or of another text.
     for damage in [
         |_: &mut Vec<u8>| {},
         |data: &mut Vec<u8>| data.truncate(data.len() / 2 + 17),
@@ -60,7 +60,7 @@ fn is_written_and_read() {
         assert!(now == whole, "what was damaged is whole again");
     }
     let _ = std::fs::remove_dir_all(&folder);
-    // None is kept.
+    // With an empty variable no file is kept.
     passed(&run("").unwrap());
     assert!(files(&folder).is_empty());
 }

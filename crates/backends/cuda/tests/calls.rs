@@ -1,4 +1,4 @@
-//! How many of the driver's functions a launch calls. The driver that is made for tests counts them.
+//! How many driver calls a launch makes, counted by soft-cuda, the driver for tests.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn affine(acc: &Acc, x: PerItem<u32>, factor: u32, summand: u32) {
     }
 }
 
-/// How often each of these was called, and all together.
+/// How often each of these functions was called, and how often all functions together.
 fn calls<const N: usize>(names: [&CStr; N]) -> ([u64; N], u64) {
     type Count = unsafe extern "C" fn(*const c_char) -> u64;
     // SAFETY: the driver is soft-cuda, which has this function, and is loaded.
@@ -24,7 +24,7 @@ fn calls<const N: usize>(names: [&CStr; N]) -> ([u64; N], u64) {
     }
 }
 
-/// The counts of a process are all threads': this is the only test here.
+/// The counts are those of all threads of the process, so this is the only test here.
 #[test]
 fn a_launch_is_one_call() {
     for device in soft_devices() {
@@ -38,7 +38,7 @@ fn a_launch_is_one_call() {
             }
             queue.wait().unwrap();
         };
-        // What is built and loaded once, and as many events as are ever in flight.
+        // The first launches build and load the kernel, and make as many events as are ever in flight.
         launches(1000);
         let ((asked, all), (launched, _)) = (calls(ASKING), calls(LAUNCHING));
         launches(320);
@@ -47,7 +47,7 @@ fn a_launch_is_one_call() {
         assert_eq!(made, [320, 10, 0], "an event for every 32 launches");
         let asking = asked_then.iter().sum::<u64>() - asked.iter().sum::<u64>();
         assert_eq!(all_then - all - asking, 330, "nothing else is called but to ask whether it is done");
-        // One by one, too.
+        // The same with each launch waited for.
         let queue = device.queue().unwrap();
         queue.launch(FrameSpec::cover(100, 50), affine(&mut x, 1, 1)).unwrap();
         let ((asked, all), (launched, _)) = (calls(ASKING), calls(LAUNCHING));

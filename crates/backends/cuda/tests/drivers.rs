@@ -1,11 +1,11 @@
-//! Drivers that cannot be used, and why. Each is a process of its own.
+//! Drivers that cannot be used, and the reasons given. Each test runs in a process of its own.
 
 mod common;
 
 use common::{in_a_child, passed, soft_devices};
 use wattle::{Device, DeviceKind};
 
-/// In a child: no device is there, and these words tell why.
+/// In the child process: there is no device, and the reason has these words.
 fn none_because(words: &[&str]) {
     let found = wattle_cuda::survey();
     assert!(found.devices.is_empty(), "{:?}", found.devices);
@@ -21,7 +21,7 @@ fn none_because(words: &[&str]) {
 
 #[test]
 fn none_at_all() {
-    // The loader looks where it looks without this variable, too; with soft-cuda alone there is none.
+    // The loader looks where it looks without this variable, too; with soft-cuda alone there is no driver there.
     let soft = |device: &Device| device.properties().kind == DeviceKind::Software;
     let is_soft = wattle_cuda::survey().devices.iter().any(soft);
     match in_a_child("none_at_all", &[("LD_LIBRARY_PATH", "")]) {
@@ -47,7 +47,7 @@ fn too_old() {
     soft_with("too_old", &[("SOFT_CUDA_DRIVER", "11080")], || none_because(&words));
 }
 
-/// A library of the driver's name that is none.
+/// A library with the driver's name that is no driver.
 #[test]
 fn no_driver() {
     let folder = std::env::temp_dir().join(format!("wattle-cuda-none-{}", std::process::id()));
@@ -82,7 +82,7 @@ fn does_not_start() {
     soft_with("does_not_start", &[("SOFT_CUDA_INIT_ERROR", "803")], || none_because(&words));
 }
 
-/// Newer drivers have errors that nobody knew when this was written.
+/// Newer drivers return errors that this crate does not know.
 #[test]
 fn an_error_that_is_unknown() {
     let words = ["cannot be started", "error 12345"];

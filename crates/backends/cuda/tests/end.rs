@@ -1,5 +1,5 @@
-//! The end of a process whose queues are at work. Each is a process of its own, with soft-cuda, which ends it if it is
-//! called then.
+//! The end of a process whose queues are at work. Each test runs in a process of its own, with soft-cuda, which aborts
+//! the process if it is called after that.
 
 mod common;
 
@@ -21,7 +21,7 @@ fn spins(_acc: &Acc, flag: Atomic<u32>) {
     while flag.load(0) == 0 {}
 }
 
-/// The child ends by itself, with this status.
+/// The child process ends by itself, with the status that `in_child` returns.
 fn ends(test: &str, in_child: impl FnOnce(Device) -> i32) {
     let Some(device) = soft_devices().into_iter().next() else { return };
     let Some(output) = in_a_child(test, &[("SOFT_CUDA_END_ABORTS", "1")]) else {
@@ -38,7 +38,7 @@ fn while_launches_are_submitted() {
             let queue = device.queue_non_blocking().unwrap();
             let mut x = device.from_slice(&[1u32, 2]).unwrap();
             (0..20_000).for_each(|_| queue.launch(FrameSpec::cover(2, 2), affine(&mut x, 1, 1)).unwrap());
-            // Its thread goes on.
+            // The queue's thread goes on.
             drop(queue);
         }
         17
@@ -52,7 +52,7 @@ fn while_a_launch_does_not_end() {
             let flag = device.alloc_zeroed::<u32>(1).unwrap();
             queue.launch(ThreadSpec::new(1, 1), spins(&flag)).unwrap();
         }
-        // They are waited for by then.
+        // The launches are being waited for by then.
         std::thread::sleep(Duration::from_millis(100));
         17
     });

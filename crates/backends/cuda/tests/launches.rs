@@ -1,4 +1,4 @@
-//! Launches: what a device refuses before them, and what they tell.
+//! Launches: which ones a device refuses, and what they report.
 
 mod common;
 
@@ -49,7 +49,7 @@ fn beyond(acc: &Acc<2>, place: Shared<u32, 2>) {
     place[[i, 0]] = 5;
 }
 
-/// A fault is told with its launch; what was enqueued behind it does nothing; the queue can be used again.
+/// A fault is reported with its launch; operations queued after it are discarded; the queue can be used again.
 #[test]
 fn a_fault_among_others() {
     for device in devices() {
@@ -59,7 +59,7 @@ fn a_fault_among_others() {
             let mut x = device.from_slice(&[1u32, 2]).unwrap();
             (0..before).for_each(|_| queue.launch(FrameSpec::cover(2, 1), affine(&mut x, 1, 1)).unwrap());
             queue.launch(ThreadSpec::new([2, 3], [1, 1]), beyond(&place)).unwrap();
-            // What is enqueued when the error is known is refused.
+            // Operations enqueued once the error is known are refused.
             for _ in 0..50 {
                 let _ = queue.launch(FrameSpec::cover(2, 1), affine(&mut x, 100, 1));
             }
@@ -82,7 +82,7 @@ fn spins(acc: &Acc, turns: Atomic<u32>, flag: Atomic<u32>) {
     }
 }
 
-/// The limit is that of the launch which runs, counted from its own beginning.
+/// The time limit is that of the running launch, counted from its own beginning.
 #[test]
 fn a_time_limit() {
     for device in devices() {
@@ -115,7 +115,7 @@ fn what_waits_behind_another_has_its_whole_time() {
         let (turns, flag) = (device.alloc_zeroed::<u32>(4).unwrap(), device.alloc_host_mapped::<u32, 1>(1).unwrap());
         let other = device.queue_non_blocking().unwrap();
         queue.launch(ThreadSpec::new(1, 1), spins(&turns, &flag)).unwrap();
-        // It waits much longer than its limit, and then takes no time.
+        // The launch waits much longer than its limit, and then takes no time.
         let mut x = device.from_slice(&[1u32, 2, 3]).unwrap();
         let options = LaunchOptions::new().time_limit(Duration::from_millis(20));
         queue.launch_with(options, FrameSpec::cover(3, 2), affine(&mut x, 2, 0)).unwrap();
@@ -149,7 +149,7 @@ fn limits_are_told_before() {
         let mut x = device.alloc_zeroed::<u32>(threads).unwrap();
         let error = queue.launch(ThreadSpec::new(1, threads + 1), affine(&mut x, 1, 1)).unwrap_err();
         assert!(error.to_string().contains(&format!("{threads} at the most")), "{error}");
-        // Shared memory: as much as there is, and more.
+        // Shared memory: as much as the device has, and more.
         let most = (properties.max_shared_memory / 4) as u32;
         for (elements, fits) in [(threads as u32, true), (most, true), (most + 1, false)] {
             let options = LaunchOptions::new().shared_len(elements);
@@ -165,7 +165,7 @@ fn limits_are_told_before() {
     }
 }
 
-/// 40 KiB of shared memory of its own, and an array that is sized at launch.
+/// A kernel that declares 40 KiB of shared memory, and has an array that is sized at launch.
 #[kernel]
 fn both_kinds(acc: &Acc, x: Shared<u32>) {
     let own = acc.shared::<u32, 10240>();
@@ -177,7 +177,7 @@ fn both_kinds(acc: &Acc, x: Shared<u32>) {
     x[thread] = own[10239 - thread] + part[part.len() - 1 - thread];
 }
 
-/// What a launch gives is allowed for less than 48 KiB where the code has some by itself.
+/// A launch needs permission for less than 48 KiB already, where the code declares shared memory itself.
 #[test]
 fn shared_memory_of_both_kinds() {
     for device in devices() {
@@ -195,7 +195,7 @@ fn shared_memory_of_both_kinds() {
     }
 }
 
-/// Each block waits for the one behind it.
+/// Each block waits for the block behind it.
 #[kernel]
 fn against_the_order(acc: &Acc, told: Atomic<u32>) {
     let block = acc.block_in_grid();

@@ -1,4 +1,4 @@
-//! Kernels that are loaded while launches are in flight. Each test is a process of its own, with soft-cuda.
+//! Kernels that are loaded while launches are in flight. Each test runs in a process of its own, with soft-cuda.
 
 mod common;
 
@@ -20,7 +20,7 @@ fn answers(_acc: &Acc, this: Atomic<u32>) {
     this.store_with(0, 1, Scope::Device, Order::Release);
 }
 
-/// The driver's kernel that waits is loaded, and what each waits for.
+/// Two queues and a flag for each, with the kernel `waits` loaded.
 fn prepared(device: &Device) -> ([Queue; 2], [Buffer<u32>; 2]) {
     let queues = [(); 2].map(|()| device.queue_non_blocking().unwrap());
     let [x, y] = [1, 1].map(|one| device.from_slice(&[one]).unwrap());
@@ -31,8 +31,8 @@ fn prepared(device: &Device) -> ([Queue; 2], [Buffer<u32>; 2]) {
 
 const LOAD_WAITS: [(&str, &str); 1] = [("SOFT_CUDA_LOAD_WAITS", "1")];
 
-/// Two launches wait for each other, and the driver does not load the second one's kernel before the first has ended; nor
-/// does it let anybody call it meanwhile.
+/// Two launches wait for each other, and the driver does not load the second one's kernel before the first has ended;
+/// nor does it return from other threads' calls meanwhile.
 #[test]
 fn a_driver_that_waits() {
     in_soft("a_driver_that_waits", &LOAD_WAITS, |device| {
@@ -48,7 +48,7 @@ fn a_driver_that_waits() {
         assert_eq!((&**kernel, *told, lines.len()), ("waits", limit, 1));
         b.wait().unwrap();
         assert_eq!(y.read(&b).unwrap(), [1]);
-        // Both go on.
+        // Both queues can be used again.
         a.launch(ThreadSpec::new(1, 1), waits(&x, &y)).unwrap();
         a.wait().unwrap();
     });
@@ -60,7 +60,7 @@ fn interrupted_while_the_driver_waits() {
         let ([a, b], [x, y]) = prepared(&device);
         launch(&a, LaunchOptions::new(), &x, &y);
         b.launch(ThreadSpec::new(1, 1), answers(&y)).unwrap();
-        // It is loaded all the same after two seconds.
+        // The kernel is loaded all the same after two seconds.
         std::thread::sleep(Duration::from_secs(3));
         wattle_core::interrupt::request();
         let error = a.wait().unwrap_err();
@@ -74,14 +74,14 @@ fn interrupted_while_the_driver_waits() {
 
 const LOAD: &CStr = c"cuModuleLoadData";
 
-/// How often the driver's function was called.
+/// How often this driver function was called.
 fn calls(name: &CStr) -> u64 {
     type Count = unsafe extern "C" fn(*const c_char) -> u64;
     // SAFETY: the driver is soft-cuda, which has this function, and is loaded.
     unsafe { cudarc::driver::sys::culib().get::<Count>(b"soft_cuda_calls\0").unwrap()(name.as_ptr()) }
 }
 
-/// Launches, and waits until it was submitted.
+/// Launches `waits`, and returns when the launch was submitted.
 fn launch(queue: &Queue, options: LaunchOptions, this: &Buffer<u32>, other: &Buffer<u32>) {
     let before = calls(c"cuLaunchKernelEx");
     queue.launch_with(options, ThreadSpec::new(1, 1), waits(this, other)).unwrap();
@@ -104,7 +104,7 @@ fn when_nothing_is_in_flight() {
         if began.elapsed() < Duration::from_secs(1) {
             assert_eq!(calls(LOAD), before);
         }
-        // Nobody else answers, so that it is loaded after a while although something is in flight.
+        // No other launch stores the flag, so that the kernel is loaded after a while although something is in flight.
         a.wait().unwrap();
         b.wait().unwrap();
         assert_eq!(calls(LOAD), before + 1);

@@ -1,4 +1,4 @@
-//! Devices that are lost: what is said, and that nothing hangs or crashes. Each is a process of its own.
+//! Lost devices: their errors, and that nothing hangs or crashes. Each test runs in a process of its own.
 
 mod common;
 
@@ -29,7 +29,7 @@ fn in_soft(test: &str, variables: &[(&str, &str)], in_child: impl FnOnce(Device)
     }
 }
 
-/// Whatever is done with a lost device says so, and what to do.
+/// Every use of a lost device fails with an error that says so, and what to do.
 fn is_lost(device: &Device, x: &mut Buffer<u32>, queue: &Queue) {
     let said = |outcome: Result<()>| {
         let error = outcome.unwrap_err();
@@ -42,7 +42,7 @@ fn is_lost(device: &Device, x: &mut Buffer<u32>, queue: &Queue) {
     said(x.read(queue).map(drop));
     said(device.alloc::<u32>(10).map(drop));
     said(device.queue().map(drop));
-    // What is recorded is reached.
+    // An event that is recorded is reached.
     if let Ok(event) = queue.record() {
         let _ = event.wait();
         assert!(event.is_reached());
@@ -52,7 +52,7 @@ fn is_lost(device: &Device, x: &mut Buffer<u32>, queue: &Queue) {
 
 #[test]
 fn by_a_launch() {
-    // The third launch uses an address that is nobody's.
+    // The third launch uses an address of no allocation.
     in_soft("by_a_launch", &[("SOFT_CUDA_LAUNCH_ERROR", "3:700")], |device| {
         let queue = device.queue().unwrap();
         let mut x = device.from_slice(&[1u32, 2, 3, 4]).unwrap();
@@ -100,7 +100,7 @@ fn with_each_launch_waited_for() {
     });
 }
 
-/// Something whose loop has a bound, so that it does not end when it is told to.
+/// A kernel whose loop has a bound, so that it does not end when requested to.
 #[kernel]
 fn works(acc: &Acc, sums: Atomic<u32>, turns: u32) {
     for turn in 0..turns {
@@ -108,13 +108,13 @@ fn works(acc: &Acc, sums: Atomic<u32>, turns: u32) {
     }
 }
 
-/// A launch that goes on after it was told to end: the device is refused until it has ended, and can be used then.
+/// A launch that goes on after it was requested to end: the device is refused until it has ended, and can be used then.
 #[test]
 fn for_a_while() {
     in_soft("for_a_while", &[("WATTLE_CUDA_GRACE_MS", "100")], |device| {
         let queue = device.queue_non_blocking().unwrap();
         let sums = device.alloc_zeroed::<u32>(1).unwrap();
-        // As many turns as take a while: several times the limit and the grace.
+        // A number of turns that takes several times the limit and the grace period.
         let mut turns = 10_000;
         loop {
             let began = std::time::Instant::now();

@@ -1,4 +1,4 @@
-//! Memory of every kind: copies, fills, mapping, and what there is too much of.
+//! Memory of every kind: copies, fills, mapping, and requests that exceed the device's memory.
 
 mod common;
 
@@ -64,7 +64,7 @@ fn fills<T: wattle_ir::Element + PartialEq + std::fmt::Debug>(device: &Device, z
             (1..3).for_each(|i| (1..4).for_each(|j| expected[i * 30 + j * 6 + 2..i * 30 + j * 6 + 5].fill(value)));
             assert_eq!(x.read(&queue).unwrap(), expected);
         }
-        // A part that does not begin at a word, and one that is longer than a piece.
+        // A part that does not begin at a word, and one that is longer than a piece of a copy.
         for (len, part) in [(21, 3..18), (3_000_001, 5..2_999_999)] {
             let mut x = device.alloc_zeroed::<T>(len).unwrap();
             queue.fill(x.slice_mut(part.clone()).unwrap(), values[0]).unwrap();
@@ -91,7 +91,7 @@ fn all_fills() {
 fn all_copies() {
     for device in devices() {
         for queue in [device.queue().unwrap(), device.queue_non_blocking().unwrap()] {
-            // Several pieces, and not a multiple of anything.
+            // Several pieces of a copy, and not a multiple of anything.
             let values: Vec<u32> = (0..3_500_001).collect();
             let mut x = device.alloc::<u32>(values.len()).unwrap();
             queue.copy_from_host(&mut x, &values).unwrap();
@@ -114,10 +114,10 @@ fn regions(device: &Device, queue: &Queue) {
     queue.copy_to_host(&mut part, x.region([20, 30], [170, 130]).unwrap()).unwrap();
     let expected: Vec<u32> = (20..170).flat_map(|i| (30..130).map(move |j| i * columns + j)).collect();
     assert!(part == expected);
-    // The host to a region of another place.
+    // A copy from the host to a region elsewhere.
     let mut y = device.alloc_zeroed_nd::<u32, 2>([rows as usize, columns as usize]).unwrap();
     queue.copy_from_host(y.region_mut([0, 100], [150, 200]).unwrap(), &part).unwrap();
-    // A region to a region whose runs are others.
+    // A copy from a region to one with different runs.
     let mut z = device.alloc_zeroed_nd::<u32, 2>([150, 100]).unwrap();
     queue.copy(&mut z, y.region([0, 100], [150, 200]).unwrap()).unwrap();
     assert!(z.read(queue).unwrap() == expected);
@@ -141,7 +141,7 @@ fn regions_of_bytes(device: &Device, queue: &Queue) {
     assert_eq!(read, expected);
 }
 
-/// Rows, and slices, that are longer than a piece.
+/// Rows, and slices, that are longer than a piece of a copy.
 fn long_rows(device: &Device, queue: &Queue) {
     let values: Vec<u32> = (0..2 * 3 * 1_200_000).collect();
     let mut x = device.alloc_nd::<u32, 3>([2, 3, 1_200_000]).unwrap();
@@ -173,7 +173,7 @@ fn between_devices() {
 fn too_much() {
     for device in devices() {
         let all = device.properties().memory as usize;
-        // More than the device has, and as much, of which the driver needs some for itself.
+        // More than the device has, and as much as it has, of which the driver needs some for itself.
         for elements in [(all / 8 + 1).min(u32::MAX as usize), (all / 8).min(u32::MAX as usize)] {
             match device.alloc::<u64>(elements) {
                 Err(error) => {
@@ -188,7 +188,7 @@ fn too_much() {
     }
 }
 
-/// Memory that nobody has any more is there again, also while launches are in flight all the time.
+/// Memory that was dropped can be allocated again, even while launches are in flight all the time.
 #[test]
 fn memory_comes_back() {
     for device in soft_devices() {

@@ -1,4 +1,4 @@
-//! Fills and copies in the order of a queue, without waiting on the host. The driver that is made for tests counts calls.
+//! Fills and copies in the order of a queue, without waiting on the host. Calls are counted by soft-cuda.
 
 mod common;
 
@@ -33,7 +33,7 @@ fn calls(name: &CStr) -> u64 {
     unsafe { cudarc::driver::sys::culib().get::<Count>(b"soft_cuda_calls\0").unwrap()(name.as_ptr()) }
 }
 
-/// The function is called so often more while what comes before it still runs.
+/// Waits until the function was called `more` times, while what comes before it still runs.
 #[track_caller]
 fn await_calls(name: &CStr, before: u64, more: u64) {
     let began = Instant::now();
@@ -48,7 +48,7 @@ fn beyond(_acc: &Acc, place: Shared<u32>) {
     place[7] = 1;
 }
 
-/// A queue, and buffers of which the second is a copy of the first when all is loaded that is launched here.
+/// A queue, and two buffers of which the second is a copy of the first. All kernels launched here are loaded.
 fn prepared(device: &Device) -> (Queue, [Buffer<u32>; 2]) {
     let queue = device.queue_non_blocking().unwrap();
     let other = device.queue().unwrap();
@@ -56,7 +56,7 @@ fn prepared(device: &Device) -> (Queue, [Buffer<u32>; 2]) {
     let flag = device.alloc_host_mapped::<u32, 1>(1).unwrap();
     other.launch(ThreadSpec::new(1, 1), opens(&flag)).unwrap();
     other.launch(ThreadSpec::new(1, 1), spins(&flag)).unwrap();
-    // What fills and copies behind launches is loaded when nothing is in flight, so not always at the first time.
+    // The built-in kernels are loaded when nothing is in flight, so not always at the first time.
     let loads = calls(LOAD);
     for turn in 0.. {
         assert!(turn < 1000, "it is never loaded");
@@ -78,13 +78,13 @@ fn prepared(device: &Device) -> (Queue, [Buffer<u32>; 2]) {
     (queue, [x, y])
 }
 
-/// The counts of a process are all threads': this is the only test here.
+/// The counts are those of all threads of the process, so this is the only test here.
 #[test]
 fn nobody_waits_for_fills_and_copies() {
     for device in soft_devices() {
         let (b, [mut x, mut y]) = prepared(&device);
         let [a, other] = [device.queue_non_blocking().unwrap(), device.queue().unwrap()];
-        // A queue waits for another, with fills and copies behind that, and a launch behind them.
+        // A queue waits for another; fills and copies follow, and a launch behind them.
         let flag = device.alloc_host_mapped::<u32, 1>(1).unwrap();
         let [fills, copies, launches] = [c"cuMemsetD32Async", c"cuMemcpyDtoDAsync_v2", c"cuLaunchKernelEx"].map(calls);
         a.launch(ThreadSpec::new(1, 1), spins(&flag)).unwrap();
@@ -98,7 +98,7 @@ fn nobody_waits_for_fills_and_copies() {
         other.launch(ThreadSpec::new(1, 1), opens(&flag)).unwrap();
         b.wait().unwrap();
         assert_eq!((x.read(&b).unwrap(), y.read(&b).unwrap()), (vec![0x0102_0304; 100], vec![0x0204_0609; 100]));
-        // Behind a launch, which could fail, they are launches too.
+        // Behind a launch, which could fail, fills and copies are launches too.
         let flag = device.alloc_host_mapped::<u32, 1>(1).unwrap();
         let launches = calls(c"cuLaunchKernelEx");
         b.launch(ThreadSpec::new(1, 1), spins(&flag)).unwrap();
@@ -116,7 +116,7 @@ fn nobody_waits_for_fills_and_copies() {
     }
 }
 
-/// Memory is cleared by copies while a launch runs, for which there is room whatever that takes.
+/// Memory is cleared by copies while a launch runs, since they need no room on the device.
 fn beside_a_launch(device: &Device, queue: &Queue) {
     let flag = device.alloc_host_mapped::<u32, 1>(1).unwrap();
     let launches = calls(c"cuLaunchKernelEx");
@@ -132,7 +132,7 @@ fn beside_a_launch(device: &Device, queue: &Queue) {
     assert_eq!(calls(c"cuMemsetD8Async"), fills + 1, "the driver's fill is the faster one");
 }
 
-/// Fills and copies behind a launch that fails are not done.
+/// Fills and copies behind a launch that fails are discarded.
 fn behind_a_fault(device: &Device, queue: &Queue, x: &mut Buffer<u32>, y: &mut Buffer<u32>) {
     let other = device.queue().unwrap();
     let place = device.alloc_zeroed::<u32>(1).unwrap();

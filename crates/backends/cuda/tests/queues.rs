@@ -15,7 +15,7 @@ fn affine(acc: &Acc, x: PerItem<u32>, factor: u32, summand: u32) {
     }
 }
 
-/// Something that takes a while, and whose loop has a bound.
+/// A kernel that takes a while, and whose loop has a bound.
 #[kernel]
 fn works(acc: &Acc, sums: Atomic<u32>, turns: u32) {
     for turn in 0..turns {
@@ -51,7 +51,7 @@ fn times() {
     }
 }
 
-/// Two queues hand a value to and fro, as far as possible ahead of the device.
+/// Two queues pass a value back and forth, as far ahead of the device as possible.
 #[test]
 fn events_both_ways() {
     for device in devices() {
@@ -65,7 +65,7 @@ fn events_both_ways() {
             next.wait_for(&this.record().unwrap()).unwrap();
         }
         assert_eq!(x.read(&queues[0]).unwrap(), [expected; 100], "{}", device.name());
-        // And both ways at once: each waits for what the other has done before.
+        // Now both ways at once: each queue waits for what the other has done before.
         let (a, b) = (&queues[0], &queues[1]);
         let (mut y, mut z) = (device.from_slice(&[1u32; 100]).unwrap(), device.from_slice(&[1u32; 100]).unwrap());
         a.launch(FrameSpec::cover(100, 16), affine(&mut y, 2, 0)).unwrap();
@@ -111,15 +111,15 @@ fn dropped_in_flight() {
             let queue = device.queue_non_blocking().unwrap();
             for turns in [1000, 10, 100] {
                 let sums = device.alloc_zeroed::<u32>(64).unwrap();
-                // More than are in flight at the most.
+                // More launches than can be in flight.
                 for _ in 0..20 {
                     queue.launch(ThreadSpec::new(4, 16), works(&sums, turns)).unwrap();
                 }
-                // Launches own what they use.
+                // Launches own the buffers that they use.
                 drop(sums);
             }
             drop(queue);
-            // What comes next may be given the same memory.
+            // The next allocation may get the same memory.
             let queue = device.queue().unwrap();
             let sums = device.alloc_zeroed::<u32>(64).unwrap();
             queue.launch(ThreadSpec::new(4, 16), works(&sums, 2)).unwrap();
@@ -134,7 +134,7 @@ fn waits(_acc: &Acc, this: Atomic<u32>, other: Atomic<u32>) {
     while other.load_with(0, Scope::Device, Order::Acquire) == 0 {}
 }
 
-/// Each launch waits for the other one, and memory comes and goes meanwhile.
+/// Two launches wait for each other, while memory is allocated and freed.
 #[test]
 fn at_the_same_time() {
     for device in devices() {
@@ -158,7 +158,7 @@ fn at_the_same_time() {
     }
 }
 
-/// A queue waits for a point of another that an error has stopped, and goes on.
+/// A queue waits for an event of another queue that an error has stopped, and goes on.
 #[test]
 fn behind_a_failure() {
     for device in devices() {
@@ -201,7 +201,7 @@ fn by_label() {
     }
 }
 
-/// A queue of another device waits for a point of this one, and this one for what comes behind that.
+/// A queue of another device waits for an event of this device, and this device for what comes behind that.
 #[test]
 fn to_another_device_and_back() {
     for device in devices() {

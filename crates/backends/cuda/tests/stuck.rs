@@ -1,4 +1,4 @@
-//! Launches that fail or do not end, and others that wait. Each test is a process of its own, with soft-cuda.
+//! Launches that fail or do not end, and others that wait. Each test runs in a process of its own, with soft-cuda.
 
 mod common;
 
@@ -23,7 +23,7 @@ fn opens(_acc: &Acc, flag: Atomic<u32>) {
     flag.store_with(0, 1, Scope::System, Order::Release);
 }
 
-/// Something whose loop has a bound, so that it does not end when it is told to.
+/// A kernel whose loop has a bound, so that it does not end when requested to.
 #[kernel]
 fn works(acc: &Acc, sums: Atomic<u32>, turns: u32) {
     for turn in 0..turns {
@@ -31,7 +31,7 @@ fn works(acc: &Acc, sums: Atomic<u32>, turns: u32) {
     }
 }
 
-/// Block 1 waits for what block 0 would have stored.
+/// Block 1 waits for a value that block 0 fails to store.
 #[kernel]
 fn fails_and_waits(acc: &Acc, stored: Atomic<u32>) {
     if acc.block_in_grid() == 0 {
@@ -41,7 +41,7 @@ fn fails_and_waits(acc: &Acc, stored: Atomic<u32>) {
     }
 }
 
-/// The time that a queue waits for another is not that of the launch before.
+/// The time that a queue waits for another does not count for the launch before the wait.
 #[test]
 fn waiting_is_no_launch_s_time() {
     in_soft("waiting_is_no_launch_s_time", &[], |device| {
@@ -62,7 +62,7 @@ fn waiting_is_no_launch_s_time() {
     });
 }
 
-/// A launch in which a thread has failed ends at once, though others wait for ever for it.
+/// A launch in which a thread has failed ends at once, though other threads wait for it for ever.
 #[test]
 fn a_fault_ends_those_that_wait_for_it() {
     in_soft("a_fault_ends_those_that_wait_for_it", &[], |device| {
@@ -77,7 +77,7 @@ fn a_fault_ends_those_that_wait_for_it() {
     });
 }
 
-/// What waits without a limit behind a launch that was given up does not wait for ever.
+/// A launch without a limit, behind one that was given up, does not wait for ever.
 #[test]
 fn without_a_limit_behind_one_that_does_not_end() {
     let variables = [("WATTLE_CUDA_GRACE_MS", "100")];
@@ -87,7 +87,7 @@ fn without_a_limit_behind_one_that_does_not_end() {
         let spec = ThreadSpec::new(1, 1);
         b.launch(spec, adds(&sum, 1)).unwrap();
         b.wait().unwrap();
-        // Many seconds, by far.
+        // The launch takes many seconds.
         let short = LaunchOptions::new().time_limit(Duration::from_millis(100));
         a.launch_with(short, spec, works(&sums, u32::MAX)).unwrap();
         b.wait_for(&a.record().unwrap()).unwrap();
@@ -95,12 +95,12 @@ fn without_a_limit_behind_one_that_does_not_end() {
         let error = b.wait().unwrap_err();
         assert!(error.to_string().contains("kernel `works` was told to end and still runs"), "{error}");
         assert!(matches!(a.wait().unwrap_err().kind(), ErrorKind::TimeLimit { .. }));
-        // It still runs, and holds what it uses.
+        // The launch still runs, and keeps its buffers.
         std::process::exit(0);
     });
 }
 
-/// What cannot be given back yet is told.
+/// The error of an allocation reports the memory that cannot be freed yet.
 #[test]
 fn out_of_memory_while_a_launch_runs() {
     let variables = [("SOFT_CUDA_MEMORY", "100000000")];

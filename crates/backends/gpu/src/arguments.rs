@@ -1,11 +1,11 @@
-//! What a launch is given.
+//! The arguments of a launch, as a driver takes them.
 
 use std::any::Any;
 
 use wattle_core::{Argument, Kernel, Memory, Result, system};
 use wattle_ir::{MAX_RANK, ParamId};
 
-/// What a parameter is given.
+/// The argument for a parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Value<'a, M> {
     /// The bits of a scalar ([`wattle_ir::Scalar::to_raw`]).
@@ -14,16 +14,16 @@ pub enum Value<'a, M> {
     View(ViewValue<'a, M>),
 }
 
-/// A part of a buffer in memory of one kind of device. All is in elements.
+/// A part of a buffer in memory of one kind of device. Offset and strides are in elements.
 #[derive(Clone, Copy, Debug)]
 pub struct ViewValue<'a, M> {
     /// The buffer's memory.
     pub memory: &'a M,
-    /// Where the part starts.
+    /// The offset of the part's first element.
     pub offset: u64,
-    /// The extent, 1 in the dimensions behind the rank.
+    /// The extent; 1 in the dimensions beyond the rank.
     pub extent: [u32; MAX_RANK],
-    /// The distance of neighbours in each dimension.
+    /// The distance of neighbouring elements in each dimension.
     pub strides: [u32; MAX_RANK],
 }
 
@@ -60,8 +60,8 @@ pub fn values<M: Any>(
     })
 }
 
-/// What the parameters of a kernel were given, by number; `P` is the place of a view in memory. It is used again for the
-/// next launch, so that nothing is allocated.
+/// The arguments of a kernel, by parameter number; `P` is the place of a view in memory. The value is used again for
+/// the next launch, so that nothing is allocated.
 #[derive(Debug)]
 pub struct Given<P>(Vec<One<P>>);
 
@@ -78,10 +78,10 @@ impl<P> Default for Given<P> {
 }
 
 impl<P> Given<P> {
-    /// Takes the arguments of a launch; `place` says where a view is, given the parameter's name.
+    /// Takes the arguments of a launch; `place` returns where a view is, given the parameter's name.
     ///
     /// # Errors
-    /// As for [`values`], and what `place` says.
+    /// As for [`values`], and the errors of `place`.
     pub fn take<M: Any>(
         &mut self,
         kernel: &dyn Kernel,
@@ -98,39 +98,39 @@ impl<P> Given<P> {
         })
     }
 
-    /// Forgets them.
+    /// Forgets all arguments.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// The next parameter is given the bits of a scalar.
+    /// Adds the bits of a scalar, for the next parameter.
     pub fn push_scalar(&mut self, raw: u64) {
         self.0.push(One::Scalar(raw));
     }
 
-    /// The next parameter is given a view, whose extent and strides are in elements.
+    /// Adds a view for the next parameter; extent and strides are in elements.
     pub fn push_view(&mut self, place: P, extent: [u32; MAX_RANK], strides: [u32; MAX_RANK]) {
         self.0.push(One::View { place, extent, strides });
     }
 
-    // The kernel and its arguments are of one type, so that the zeros below cannot be.
+    // The kernel and its arguments are of one type, so that the defaults below cannot occur.
 
     /// The bits of a scalar parameter.
     pub fn scalar(&self, param: ParamId) -> u64 {
         if let Some(One::Scalar(raw)) = self.0.get(param.index()) { *raw } else { 0 }
     }
 
-    /// Where a view is.
+    /// The place of a view parameter.
     pub fn place(&self, param: ParamId) -> Option<&P> {
         if let Some(One::View { place, .. }) = self.0.get(param.index()) { Some(place) } else { None }
     }
 
-    /// The extent of a view in a dimension.
+    /// The extent of a view parameter in a dimension.
     pub fn extent(&self, param: ParamId, d: u8) -> u32 {
         if let Some(One::View { extent, .. }) = self.0.get(param.index()) { extent[usize::from(d)] } else { 0 }
     }
 
-    /// The distance of neighbours of a view in a dimension.
+    /// The distance of neighbouring elements of a view parameter in a dimension.
     pub fn stride(&self, param: ParamId, d: u8) -> u32 {
         if let Some(One::View { strides, .. }) = self.0.get(param.index()) { strides[usize::from(d)] } else { 0 }
     }

@@ -1,38 +1,37 @@
-//! What drivers compile, kept on disk. It is a help and no more: what cannot be read or written is left alone.
+//! A cache on disk for what drivers compile. Failures are ignored: a file that cannot be read or written is left alone.
 //!
-//! A file is data and a checksum of them: drivers look at the head of what they are given alone, and some crash on the
-//! rest.
+//! A file is data and a checksum of them: drivers check only the head of a binary, and some crash on a damaged rest.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A folder of files that can be lost.
+/// A folder of cache files, which may be deleted at any time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheFolder(PathBuf);
 
-/// The bytes of a checksum.
+/// The size of a checksum in bytes.
 const SUM: usize = 8;
 
 impl CacheFolder {
     /// The user's folder for a kind of device: `kind` in the folder that the environment variable `WATTLE_CACHE_DIR`
-    /// names, else in `wattle` in the user's cache directory. None if there is none, or the variable is empty: then
-    /// nothing is to be kept.
+    /// names, else in `wattle` in the user's cache directory. `None` if there is no such directory, or if the variable
+    /// is empty, which turns the cache off.
     pub fn of_user(kind: &str) -> Option<CacheFolder> {
         let variable = |name| std::env::var_os(name);
         by_environment(kind, variable("WATTLE_CACHE_DIR"), variable("XDG_CACHE_HOME"), variable("HOME"))
     }
 
-    /// This folder. It need not be there.
+    /// The cache in this folder, which need not exist.
     pub fn at(folder: impl Into<PathBuf>) -> CacheFolder {
         CacheFolder(folder.into())
     }
 
-    /// What was saved by this name, whole; none if there is nothing, or it was damaged.
+    /// The data saved by this name; `None` if there are none, or they are damaged.
     pub fn load(&self, name: &str) -> Option<Vec<u8>> {
         let path = self.0.join(name);
-        // What is no file may keep its reader waiting for ever.
+        // Reading something other than a file, such as a pipe, may block for ever.
         if !fs::metadata(&path).ok()?.is_file() {
             return None;
         }
@@ -41,7 +40,7 @@ impl CacheFolder {
         (sum == checksum(&data)).then_some(data)
     }
 
-    /// Saves data by this name, the name of a file. Another thread or process sees the old file or the new one, and
+    /// Saves data by this name, which is a file name. Another thread or process sees the old file or the new one, and
     /// never a part.
     pub fn save(&self, name: &str, data: &[u8]) {
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -72,7 +71,7 @@ fn by_environment(
     Some(CacheFolder(base.join(kind)))
 }
 
-/// FNV-1a: what is damaged by chance has another.
+/// The FNV-1a checksum of data, which accidental damage changes.
 fn checksum(data: &[u8]) -> [u8; SUM] {
     let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     data.iter().fold(0xcbf2_9ce4_8422_2325, step).to_le_bytes()

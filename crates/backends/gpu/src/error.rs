@@ -1,8 +1,8 @@
-//! Errors that all drivers have.
+//! Errors that all drivers report.
 
 use wattle_core::Error;
 
-/// Something that a device cannot do: `what` reads after "device `x` cannot", and `instead` is what to do.
+/// The error of something that a device cannot do: `what` reads after "device `x` cannot", and `instead` is what to do.
 #[cold]
 pub fn cannot(device: &str, what: impl Into<String>, instead: impl Into<String>) -> Error {
     Error::capability(device, what, instead)

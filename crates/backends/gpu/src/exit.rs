@@ -1,53 +1,53 @@
 //! The end of the process.
 //!
-//! When a process ends, the C library runs what drivers have registered for that, also while other threads are within a
-//! driver: what those use is gone then. So each driver's crate registers an [`at_exit`] of its own, which comes before
-//! that: launches are told to end, threads that are within the driver get out of it, and those that come to it stop for
-//! good.
+//! When a process ends, the C library runs the functions that drivers have registered for that, even while other
+//! threads are within a driver, which then use what is gone. So each driver's crate registers an [`at_exit`] of its
+//! own, which runs before those: launches are requested to end, threads that are within the driver leave it, and those
+//! that enter it stop for good.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long the end of the process waits for launches and threads.
+/// How long the end of the process waits for launches and threads at most.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How often it looks.
+/// How often the end of the process checks for launches and threads.
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// Tells this thread apart from all others that there are; never 0.
+/// A number that distinguishes this thread from all other live ones; never 0.
 pub fn this_thread() -> usize {
     thread_local! {
         static PLACE: u8 = const { 0 };
     }
-    // Destructors of other threads' values may come here when this one's is gone.
+    // Destructors of thread-local values may call this when this thread's own value is gone.
     PLACE.try_with(|place| std::ptr::from_ref(place).addr()).unwrap_or(1)
 }
 
-/// Sees to it that `end` comes before what has been registered so far: the C library goes backwards.
+/// Registers `end` to run before all functions registered so far: the C library goes backwards.
 pub fn at_exit(end: extern "C" fn()) {
     unsafe extern "C" {
         fn atexit(function: extern "C" fn()) -> c_int;
     }
-    // SAFETY: it is the C library's, and the function lives as long as its crate. If it fails, then nothing is done at the
-    // end.
+    // SAFETY: the function is the C library's, and `end` lives as long as its crate. If it fails, nothing is done at
+    // the end of the process.
     let _ = unsafe { atexit(end) };
 }
 
-/// Which thread ends the process, for one driver.
+/// The thread that ends the process, as seen by one driver.
 #[derive(Debug, Default)]
 pub struct Ending(AtomicUsize);
 
 impl Ending {
-    /// Nobody ends the process yet.
+    /// The state while no thread ends the process.
     pub const fn new() -> Ending {
         Ending(AtomicUsize::new(0))
     }
 
-    /// Whether the process ends, and this thread is not the one that ends it: then it must not come to the driver.
+    /// Whether the process ends, and this thread is not the one that ends it: then it must not enter the driver.
     pub fn keeps_out(&self) -> bool {
-        // Sequentially consistent: a thread that comes to the driver says so before it looks here, and `run` looks for such
-        // threads after it has said that the process ends.
+        // Sequentially consistent: a thread that enters the driver records that before it looks here, and `run` looks
+        // for such threads after it has recorded that the process ends.
         let ending = self.0.load(Ordering::SeqCst);
         ending != 0 && ending != this_thread()
     }
@@ -59,9 +59,9 @@ impl Ending {
         }
     }
 
-    /// Ends the process for this driver: tells launches to end by `stop_all`, again and again, until `is_over`. Threads
-    /// that were within the driver may have submitted something after launches were told to end. False if another call has
-    /// done so.
+    /// Ends the process for this driver: calls `stop_all`, which requests launches to end, again and again until
+    /// `is_over`, since threads that were within the driver may have submitted something after the first request.
+    /// Returns false if another call has done so.
     pub fn run(&self, stop_all: impl Fn(), is_over: impl Fn() -> bool) -> bool {
         if self.0.compare_exchange(0, this_thread(), Ordering::SeqCst, Ordering::SeqCst).is_err() {
             return false;

@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock};
 
 use wattle_core::{Error, ErrorKind, Result, lock};
 
-/// Whether a device is lost, or kept busy by launches that did not end when they were told to. `S` is what tells a driver
+/// Whether a device is lost, or kept busy by launches that did not end when requested to. `S` is what shows a driver
 /// that such a launch has ended after all.
 #[derive(Debug)]
 pub struct Health<S> {
@@ -16,16 +16,16 @@ pub struct Health<S> {
     is_stuck: AtomicBool,
 }
 
-/// What the error of a lost device says.
+/// The text of a lost device's error.
 #[derive(Clone, Copy, Debug)]
 pub struct WhenLost {
-    /// Follows "device `x` cannot be used any more", given the reason.
+    /// The words after "device `x` cannot be used any more", given the reason.
     pub why: fn(&str) -> String,
-    /// What to do.
+    /// What the user can do.
     pub instead: &'static str,
 }
 
-/// A launch that did not end when it was told to.
+/// A launch that did not end when it was requested to.
 #[derive(Debug)]
 struct Stuck<S> {
     until: S,
@@ -33,13 +33,13 @@ struct Stuck<S> {
 }
 
 impl<S> Health<S> {
-    /// A device of that name, which can be used.
+    /// A device with this name, which can be used.
     pub fn new(device: &str, when_lost: WhenLost) -> Health<S> {
         let (stuck, is_stuck) = (Mutex::new(Vec::new()), AtomicBool::new(false));
         Health { device: device.to_owned(), lost: OnceLock::new(), when_lost, stuck, is_stuck }
     }
 
-    /// The device cannot be used any more. Of several reasons the first is kept.
+    /// Records that the device cannot be used any more. Of several reasons the first is kept.
     pub fn lose(&self, why: String) {
         let _ = self.lost.set(why);
     }
@@ -57,19 +57,19 @@ impl<S> Health<S> {
         ErrorKind::DeviceUnusable { device: self.device.clone(), why, instead }.into()
     }
 
-    /// Refuses to go on with a device that is lost.
+    /// Fails if the device is lost.
     ///
     /// # Errors
-    /// Why it is.
+    /// The device is lost; the error gives the reason.
     pub fn alive(&self) -> Result<()> {
         if self.is_lost() { Err(self.lost()) } else { Ok(()) }
     }
 
-    /// Refuses to go on with a device that is lost, or that a launch does not let go of. `has_ended` says whether a launch
-    /// that was given up has ended after all.
+    /// Fails if the device is lost, or kept by a launch that was given up. `has_ended` checks whether such a launch has
+    /// ended after all.
     ///
     /// # Errors
-    /// Why the device is lost, or which kernel keeps it; what `has_ended` says.
+    /// The device is lost, or a kernel keeps it, which the error names; or `has_ended` fails.
     pub fn usable(&self, mut has_ended: impl FnMut(&S) -> Result<bool>) -> Result<()> {
         self.alive()?;
         if !self.is_stuck.load(Ordering::Acquire) {
@@ -92,7 +92,7 @@ impl<S> Health<S> {
         Err(self.hung(&first.kernel))
     }
 
-    /// The error of a launch that does not end.
+    /// The error of a launch that was given up and has not ended.
     #[cold]
     fn hung(&self, kernel: &str) -> Error {
         let instead = "wait until it has ended, or use another device; give each launch less work".to_owned();
@@ -100,7 +100,7 @@ impl<S> Health<S> {
         ErrorKind::DeviceUnusable { device: self.device.clone(), why, instead }.into()
     }
 
-    /// Nobody waits for this launch any more, and the device cannot be used until it has ended.
+    /// Records that a launch is not waited for any more, and that the device cannot be used until it has ended.
     pub fn give_up(&self, until: S, kernel: &str) {
         lock(&self.stuck).push(Stuck { until, kernel: kernel.to_owned() });
         self.is_stuck.store(true, Ordering::Release);

@@ -1,4 +1,4 @@
-//! Launches that were submitted and have not ended as far as is known.
+//! Launches that were submitted, and have not ended as far as the host has seen.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,9 +17,9 @@ pub struct Launched<C> {
     pub code: C,
     /// The launch's shape.
     pub grid: Grid,
-    /// Its number on its queue.
+    /// The launch's number on its queue.
     pub number: u32,
-    /// How long it may run.
+    /// The time limit of the launch, if it has one.
     pub limit: Option<Duration>,
     /// The length of the shared array that is sized at launch, in elements.
     pub shared_len: u32,
@@ -31,7 +31,7 @@ impl<C> Launched<C> {
         self.kernel.info().name
     }
 
-    /// What it reports once it has ended, of a kernel that was built like this.
+    /// The report of the launch once it has ended, for a kernel built as `ir` with these fault sites.
     pub fn report<'l>(&'l self, ir: &'l wattle_ir::Kernel, sites: &'l [FaultSite]) -> Report<'l> {
         Report { kernel: &*self.kernel, ir, sites, grid: &self.grid, shared_len: self.shared_len }
     }

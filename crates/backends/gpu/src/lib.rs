@@ -1,9 +1,9 @@
 //! What the drivers of Wattle's GPUs share.
 //!
-//! Drivers do their queues' operations as [`wattle_core::queue::Executor`]s. What they have in common is here: the
-//! [`Survey`] of devices, a device's [`Health`], what launches are [`Given`], launches that are in flight ([`Launched`])
-//! and what they [`Report`], the [`CacheFolder`] that keeps what drivers compile, and the end of the process ([`exit`]).
-//! What never will live here: a driver, and code generation.
+//! Drivers execute their queues' operations as [`wattle_core::queue::Executor`]s. This crate has what they share: the
+//! [`Survey`] of devices, a device's [`Health`], the arguments of a launch ([`Given`]), launches in flight
+//! ([`Launched`]) and their [`Report`]s, the [`CacheFolder`] for what drivers compile, and the end of the process
+//! ([`exit`]). It never contains a driver, nor code generation.
 
 mod arguments;
 mod cache;

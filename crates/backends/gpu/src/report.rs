@@ -1,4 +1,4 @@
-//! What a launch told of itself, as the errors that all devices have.
+//! The report of a launch, as the errors that all devices have.
 
 use wattle_core::{Argument, Error, ErrorKind, FaultKind, Grid, Kernel, ThreadLine, format_index, system};
 use wattle_ir::control;
@@ -7,7 +7,7 @@ use wattle_ir::{MAX_RANK, Place, SharedLen, Site};
 
 use crate::stop::Reason;
 
-/// What is known of a launch that has ended. With the words of its control block ([`control`]) it tells how.
+/// What is known of a launch that has ended; with the words of its control block ([`control`]) it yields the error.
 ///
 /// Blocks and threads are numbered row-major, dimension 0 slowest.
 #[derive(Clone, Copy)]
@@ -16,7 +16,7 @@ pub struct Report<'l> {
     pub kernel: &'l dyn Kernel,
     /// The kernel as it was built.
     pub ir: &'l wattle_ir::Kernel,
-    /// What the numbers in the control block mean.
+    /// The fault sites that the numbers in the control block refer to.
     pub sites: &'l [FaultSite],
     /// The launch's shape.
     pub grid: &'l Grid,
@@ -25,8 +25,8 @@ pub struct Report<'l> {
 }
 
 impl Report<'_> {
-    /// What went wrong, if anything did; the launch was told to end, if there is a reason. `word` gives the words of the
-    /// launch's control block.
+    /// The launch's error; `None` if nothing went wrong. `reason` is why the launch was requested to end, if it was,
+    /// and `word` returns the words of its control block.
     pub fn outcome(&self, word: impl Fn(u32) -> u32, reason: Option<Reason>) -> Option<Error> {
         if word(control::CLAIMED) != 0 {
             return Some(self.fault(&word));
@@ -34,7 +34,7 @@ impl Report<'_> {
         reason.map(|reason| reason.error(self.kernel.info().name, self.lines(&word)))
     }
 
-    /// The loop that the driver ended before its end, if that is what the launch tells of.
+    /// The loop that the driver ended before its end, if that is the fault that the launch reports.
     pub fn loop_cut(&self, word: impl Fn(u32) -> u32) -> Option<Site> {
         let FaultSite { site, fault } = self.site(&word)?;
         (word(control::CLAIMED) != 0 && *fault == Fault::LoopCut).then_some(*site)
@@ -88,12 +88,12 @@ impl Report<'_> {
         self.index(&self.grid.blocks, number)
     }
 
-    /// The index of that number in this extent, in words.
+    /// The index with this row-major number in this extent, formatted.
     fn index(&self, extent: &[u32; MAX_RANK], number: u32) -> String {
         format_index(&index(extent, number)[..self.grid.rank])
     }
 
-    /// The extent of a place in the launch.
+    /// The extent of a view or an array in this launch.
     fn extent(&self, place: Place) -> [u32; MAX_RANK] {
         let mut found = [1; MAX_RANK];
         match place {
@@ -121,7 +121,7 @@ impl Report<'_> {
     }
 }
 
-/// The index with this row-major number. What a launch that went astray says may be anything.
+/// The index with this row-major number. The number may be anything, if the launch went astray.
 fn index(extent: &[u32; MAX_RANK], number: u32) -> [u32; MAX_RANK] {
     let (mut index, mut rest) = ([0; MAX_RANK], number);
     for d in (0..MAX_RANK).rev() {

@@ -1,10 +1,10 @@
-//! Launches that are larger than a device can run.
+//! Errors of launches that are larger than a device can run.
 
 use wattle_core::Error;
 
 use crate::error::cannot;
 
-/// The error of blocks of too many threads; `why` follows their number.
+/// The error of too many threads per block; `why` follows their number.
 #[cold]
 pub fn too_many_threads(device: &str, asked: u32, most: u64, why: &str) -> Error {
     let what = format!("run blocks of {asked} threads{why}: {most} at the most");

@@ -1,23 +1,23 @@
-//! The devices that a driver has, and why others are not there.
+//! The devices that a driver has, and why others are missing.
 
 use wattle_core::{Device, Found, Missing};
 
-/// What a driver was found to have.
+/// The devices found with a driver, and those missing.
 #[derive(Debug, Default)]
 pub struct Survey {
     /// The devices, each with the driver's name for it in lower case.
     pub devices: Vec<(String, Device)>,
-    /// Why others are not there, or cannot be used.
+    /// Why other devices are not there, or cannot be used.
     pub missing: Vec<Missing>,
 }
 
 impl Survey {
-    /// There is no device, for this reason.
+    /// A survey without devices, for this reason.
     pub fn nothing(missing: Missing) -> Survey {
         Survey { devices: Vec::new(), missing: vec![missing] }
     }
 
-    /// What was found, as providers report it.
+    /// The survey's result, as providers report it.
     pub fn found(&self) -> Found {
         Found {
             devices: self.devices.iter().map(|(_, device)| device.clone()).collect(),
@@ -25,7 +25,7 @@ impl Survey {
         }
     }
 
-    /// The first device whose driver's name for it contains `rest`. A number is a number, and no name.
+    /// The first device whose name in the driver contains `rest`; `None` if none does, or if `rest` is a number.
     pub fn select(&self, rest: &str) -> Option<Device> {
         let wanted = rest.trim().to_lowercase();
         if wanted.is_empty() || wanted.bytes().all(|byte| byte.is_ascii_digit()) {

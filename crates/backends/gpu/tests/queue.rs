@@ -1,4 +1,4 @@
-//! Queues over an executor that keeps a diary in place of a driver.
+//! Queues over an executor that records its operations in place of a driver.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,14 +11,14 @@ use wattle_core::{
     system,
 };
 
-/// What a test sees of an executor, and tells it.
+/// A record of what an executor does, and how a test lets its launches fail or wait.
 #[derive(Default)]
 struct Diary {
     lines: Mutex<Vec<String>>,
-    /// What the device refuses to launch, and what fails when it ends: kernels of that name.
+    /// The name of the kernel that the device refuses to launch, and of the one that fails when it ends.
     refused: Mutex<Option<&'static str>>,
     failing: Mutex<Option<&'static str>>,
-    /// While this holds, launches do not end.
+    /// While this is true, launches do not end.
     held: AtomicBool,
 }
 
@@ -50,7 +50,7 @@ impl Written {
         self.diary.note(format!("end {name}"));
         if *self.diary.failing.lock().unwrap() == Some(name) {
             self.keep(Err(system("running", name)));
-            // What was submitted behind it does nothing.
+            // Operations queued after a failed launch are discarded.
             for (_, records) in self.submitted.drain(..) {
                 records.iter().for_each(|event| event.reach());
             }
@@ -59,7 +59,7 @@ impl Written {
     }
 }
 
-// SAFETY: one thing is done after another.
+// SAFETY: operations are executed one after another.
 unsafe impl Executor for Written {
     fn errors(&self) -> &FirstError {
         &self.errors
@@ -155,7 +155,7 @@ fn launch_beside(queue: &dyn BackendQueue, kernel: &dyn Kernel, host_part: Optio
     let one = [1; 4];
     let shape = Shape { kind: ShapeKind::Threads, rank: 1, outer: one, inner: one };
     let request = LaunchRequest { kernel, host_part, shape, options: LaunchOptions::new() };
-    // SAFETY: nobody else uses the arguments meanwhile.
+    // SAFETY: nothing else uses the arguments meanwhile.
     unsafe { queue.launch(&request) }
 }
 
@@ -167,7 +167,7 @@ fn task(queue: &dyn BackendQueue, work: impl FnOnce() -> Result<()> + Send + 'st
     queue.submit(Operation::Task(Box::new(work)))
 }
 
-/// A task that writes into the diary.
+/// Submits a task that writes a line into the diary.
 fn note(queue: &dyn BackendQueue, diary: &Arc<Diary>, line: &'static str) -> Result<()> {
     let diary = diary.clone();
     task(queue, move || {
@@ -202,7 +202,7 @@ fn launches_are_in_flight_together_and_all_else_waits_for_them() {
     assert_eq!(diary.lines(), ["begin one", "begin two", "end one", "end two", "task", "begin three", "end three"]);
 }
 
-/// Whoever waits goes on when his own is done, while others enqueue.
+/// Each waiter goes on when its own operations are done, while other threads enqueue more.
 #[test]
 fn many_wait() {
     let diary = Arc::<Diary>::default();
@@ -274,7 +274,7 @@ fn errors_come_in_the_order_of_what_they_are_of() {
     launch(&*queue, &one()).unwrap();
     launch(&*queue, &two()).unwrap();
     assert!(queue.wait().unwrap_err().to_string().contains("two"));
-    // What is in flight fails before what was refused, though it is known later.
+    // The error of the launch in flight comes before that of the refused one, though it is known later.
     *diary.failing.lock().unwrap() = Some("one");
     diary.held.store(true, Ordering::Release);
     launch(&*queue, &one()).unwrap();
@@ -296,7 +296,7 @@ fn a_queue_survives_panics() {
     task(&*queue, || panic!("in the task")).unwrap();
     let error = queue.wait().unwrap_err().to_string();
     assert!(error.contains("in the task") && error.contains("a host task"), "{error}");
-    // Behind an error a task is dropped without being run.
+    // After an error, a task is dropped without being run.
     let held = PanicsWhenDropped;
     task(&*queue, || Err(system("a task", "its own"))).unwrap();
     task(&*queue, move || {
@@ -340,12 +340,12 @@ fn host_parts_run_beside_their_launch() {
         let run = |part: &dyn Kernel| launch_beside(&*queue, &one(), Some(part)).and_then(|()| queue.wait());
         run(&adds(&sum)).unwrap();
         assert_eq!((read(), diary.lines().len()), (before + 1, 2));
-        // One that is refused runs no more than its launch does.
+        // If the host part is refused, neither it nor its launch runs.
         assert!(run(&refused(&sum)).unwrap_err().to_string().contains("refused"));
         assert_eq!((read(), diary.lines().len()), (before + 1, 2));
         let error = run(&fails(&sum)).unwrap_err().to_string();
         assert!(error.contains("fails") && error.contains("index 7"), "{error}");
-        // Of two errors the launch's comes first.
+        // Of two errors, the launch's is reported.
         *diary.failing.lock().unwrap() = Some("one");
         assert!(run(&fails(&sum)).unwrap_err().to_string().contains("running"));
     }

@@ -1,4 +1,4 @@
-//! What launches tell, in the words of their control blocks.
+//! Reports of launches, from the words of their control blocks.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn some(acc: &Acc<2>, x: Shared<u32, 2>, count: u32) {
 const SITE: Site = Site { file: "some.rs", line: 7, column: 3 };
 const GRID: Grid = Grid { rank: 2, blocks: [3, 4, 1, 1], threads: [2, 8, 1, 1], frames: [1; 4], frame_extent: [1; 4] };
 
-/// What is said of a launch whose control block has these words.
+/// The error of a launch whose control block has these words.
 fn told(faults: &[Fault], words: &[(u32, u32)], reason: Option<Reason>) -> Option<ErrorKind> {
     let device = Device::host();
     let x = device.alloc_zeroed_nd::<u32, 2>([6, 10]).unwrap();
@@ -84,7 +84,7 @@ fn stopped_launches_name_each_line_once() {
     let at = control::STOPPED_AT;
     let words = [
         (control::STOPPED, 4),
-        // Blocks 5, 2, 2 again, and one at a place that there is not.
+        // Blocks 5, 2, 2 again, and one at a site that does not exist.
         (at, 5),
         (at + 2, 2),
         (at + 4, 2),
@@ -103,7 +103,7 @@ fn stopped_launches_name_each_line_once() {
         told(&[Fault::Loop], &[(control::STOPPED, u32::MAX)], Some(Reason::Interrupted)),
         Some(ErrorKind::Interrupted { lines, .. }) if lines.len() == 1
     ));
-    // What failed before it was told to end has failed.
+    // A launch that failed before it was requested to end has failed.
     let words = [(control::CLAIMED, 1), (control::STOPPED, 1)];
     let both = told(&[Fault::DivisionByZero], &words, Some(Reason::Interrupted));
     assert!(matches!(both, Some(ErrorKind::Fault(_))));

@@ -1,13 +1,14 @@
-//! Loops whose turns load from memory: four turns at a time, all their loads first, so that a thread waits for memory once
-//! and not four times.
+//! Load batching: loops whose turns load from memory run four turns at a time, all their loads first, so that a thread
+//! waits for memory once and not four times.
 //!
 //! A loop over `slot < end` whose slot moves on by the same amount in each turn gets another one before it, which runs
-//! while there are four turns more. The loads of a turn, and what their indices need, are made for all four, statement by
-//! statement; then the rest is made turn by turn. Loads may be moved so, before what is done in earlier turns, if they are
-//! of views that nobody writes, or of elements that belong to the turn alone: what other threads do shows in neither.
+//! while there are four turns more. The loads of a turn, and what their indices need, are made for all four, statement
+//! by statement; then the rest is made turn by turn. Loads may be moved so, before what is done in earlier turns, if
+//! they are of views that no thread writes, or of elements that belong to the turn alone: what other threads do shows
+//! in neither.
 //!
 //! An index that is out of bounds ends this loop before anything is done that shows: the plain loop behind it begins
-//! with the same turn, skips the access, and tells of it, so that faults come in the order of the turns.
+//! with the same turn, skips the access, and reports it, so that faults come in the order of the turns.
 
 use rustc_hash::FxHashSet;
 use wattle_ir::{Access, BinaryOp, Expr, ExprId, Kernel, Label, ParamKind, Place, SlotId, Stmt, Type};
@@ -17,28 +18,28 @@ use crate::assemble::{Class, Target, Value, ins};
 use crate::emit::{Emitter, memory_type};
 use crate::facts::same;
 
-/// How many turns are made at a time.
+/// How many turns run at a time.
 const TURNS: usize = 4;
-/// The most words of 32 bits that a turn loads first: those of all turns are in registers at once.
+/// The most 32-bit words that a turn loads first: the words of all turns are in registers at once.
 const MOST_WORDS: usize = 4;
-/// The most statements and expressions of a turn.
+/// The most statements and expressions that a turn may have.
 const MOST_NODES: usize = 96;
 
-/// A loop of which several turns are made at a time.
+/// A loop that runs several turns at a time.
 pub struct Abreast<'k> {
     slot: SlotId,
     end: ExprId,
     step: ExprId,
-    /// What is asked before each turn, and whether it holds in one.
+    /// The condition that is tested before each turn, and its value in a turn that runs.
     asked: (ExprId, bool),
-    /// The loads of a turn that are made before other turns' rest, with what they need.
+    /// The loads of a turn that are made before the rest of any turn, with the statements that they need.
     first: Vec<&'k Stmt>,
     rest: Vec<&'k Stmt>,
-    /// The slot's next value.
+    /// The expression of the slot's next value.
     next: ExprId,
 }
 
-/// Whether several turns of the loop can be made at a time, and how.
+/// Returns how several turns of the loop can run at a time, or `None` where they cannot.
 pub fn abreast<'k>(kernel: &'k Kernel, label: Label, body: &'k [Stmt], continuing: &[Stmt]) -> Option<Abreast<'k>> {
     let [Stmt::Assign { slot, value: next }] = *continuing else { return None };
     let (Stmt::If { condition, then, otherwise }, turn) = body.split_first()? else { return None };
@@ -62,7 +63,8 @@ fn is_slot(kernel: &Kernel, id: ExprId, slot: SlotId) -> bool {
     kernel.exprs[id.index()] == Expr::Slot(slot)
 }
 
-/// What is added to the slot: `slot + step`, or that where it is below the end and else the end.
+/// Returns the step of the loop if the slot's next value is `slot + step`, or that where it is below the end and else
+/// the end.
 fn step(kernel: &Kernel, slot: SlotId, end: ExprId, next: ExprId) -> Option<ExprId> {
     let expr = |id: ExprId| kernel.exprs[id.index()];
     match expr(next) {
@@ -81,13 +83,13 @@ fn step(kernel: &Kernel, slot: SlotId, end: ExprId, next: ExprId) -> Option<Expr
     }
 }
 
-/// Adds an expression and all in it.
+/// Adds an expression and all of its subexpressions to `seen`.
 fn visit(kernel: &Kernel, id: ExprId, seen: &mut FxHashSet<ExprId>) {
     kernel.walk_expr(id, &mut |id, _| seen.insert(id));
 }
 
-/// Whether the statement, without those nested in it, can stand in a turn that is made beside others: it goes nowhere
-/// else, waits for nobody, and orders no other memory.
+/// Whether the statement, without those nested in it, can stand in a turn that runs beside others: it does not jump,
+/// waits for no thread, and orders no other memory.
 fn may_be_abreast(stmt: &Stmt) -> bool {
     match stmt {
         Stmt::Assign { .. }
@@ -111,30 +113,30 @@ fn may_be_abreast(stmt: &Stmt) -> bool {
     }
 }
 
-/// What is done in a turn.
+/// The statements of one turn.
 struct Turn<'k> {
     kernel: &'k Kernel,
     slot: SlotId,
     stmts: &'k [Stmt],
-    /// All of its statements, with those in others.
+    /// All statements of the turn, nested ones included.
     all: Vec<&'k Stmt>,
-    /// The slots that it sets.
+    /// The slots that the turn sets.
     sets: FxHashSet<SlotId>,
 }
 
-/// What the statements that do not go first touch, up to one of them.
+/// What the statements that do not go first, up to one of them, touch.
 #[derive(Default)]
 struct Left {
-    /// The slots that they read or set.
+    /// The slots that these statements read or set.
     slots: FxHashSet<SlotId>,
-    /// Those that they set.
+    /// The slots that these statements set.
     set: FxHashSet<SlotId>,
-    /// Where they store.
+    /// The places that these statements store to.
     places: FxHashSet<Place>,
 }
 
 impl<'k> Turn<'k> {
-    /// A turn that can be made abreast of others; none if it is too large.
+    /// A turn that can run beside others, or `None` if it is too large.
     fn of(kernel: &'k Kernel, slot: SlotId, stmts: &'k [Stmt]) -> Option<Turn<'k>> {
         let (mut all, mut nodes) = (stmts.iter().collect::<Vec<_>>(), FxHashSet::default());
         let mut next = 0;
@@ -165,11 +167,11 @@ impl<'k> Turn<'k> {
         self.reads(id).all(|slot| slot != self.slot && !self.moves(slot))
     }
 
-    /// The loads that can be made before what is done in the turns before, with what they need; and all else. Each in its
-    /// order.
+    /// The loads that can be made before what is done in earlier turns, with the statements that they need; and all
+    /// other statements. Both lists keep the order of the turn.
     fn loads_first(&self) -> Option<(Vec<&'k Stmt>, Vec<&'k Stmt>)> {
         let mut left = Left::default();
-        // What a turn reads of the slots that it sets must have been set in it.
+        // A turn must itself have set the slots that it both sets and reads.
         let mut made = FxHashSet::from_iter([self.slot]);
         let mut goes_first = vec![false; self.stmts.len()];
         let mut words = 0;
@@ -194,7 +196,7 @@ impl<'k> Turn<'k> {
                 made.retain(|slot| !left.set.contains(slot));
             }
         }
-        // What no load needs stays where it is.
+        // A statement that no load needs stays where it is.
         let last = (0..goes_first.len()).rfind(|at| goes_first[*at] && matches!(self.stmts[*at], Stmt::Load { .. }))?;
         goes_first[last + 1..].fill(false);
         let (first, rest): (Vec<_>, Vec<_>) = self.stmts.iter().zip(goes_first).partition(|(_, first)| *first);
@@ -202,7 +204,7 @@ impl<'k> Turn<'k> {
         Some((stmts(first), stmts(rest)))
     }
 
-    /// The statement stays behind those that go first.
+    /// Records that the statement stays behind those that go first.
     fn leave(&self, stmt: &Stmt, left: &mut Left) {
         for id in stmt.operands() {
             left.slots.extend(self.reads(*id));
@@ -217,8 +219,9 @@ impl<'k> Turn<'k> {
         stmt.blocks().flatten().for_each(|stmt| self.leave(stmt, left));
     }
 
-    /// Whether what a turn loads from the place no other turn stores: nobody does, or all of a turn's accesses are to the
-    /// element that its slot numbers, and no other thread has that. Views of a launch that are written overlap no others.
+    /// Whether no other turn stores what a turn loads from the place: no thread does, or all accesses of a turn are to
+    /// the element that its slot numbers, which belongs to no other thread. Views of a launch that are written overlap
+    /// no others.
     fn is_alone(&self, place: Place) -> bool {
         let Place::Param(param) = place else { return false };
         match self.kernel.params[param.index()].kind {
@@ -235,12 +238,12 @@ impl<'k> Turn<'k> {
 }
 
 impl Emitter<'_> {
-    /// The loop of several turns at a time, before the plain one, which makes what turns are left.
+    /// Emits the loop of several turns at a time, before the plain loop, which runs the turns that are left.
     pub(crate) fn turns_abreast(&mut self, found: &Abreast<'_>) -> Result<(), Lacking> {
         let [head, end] = [(); 2].map(|()| self.asm.target());
         self.known.clear();
         let step = self.value(found.step);
-        // How far the last turn is from the first; more than any distance there is, if it does not fit.
+        // The distance from the first turn to the last, or more than any distance there is if it does not fit.
         let others = TURNS as u32 - 1;
         let most = Value::word(u32::MAX / others);
         let reach = self.op("min.u32", Class::Word, &[step, most]);
@@ -294,7 +297,8 @@ impl Emitter<'_> {
         made
     }
 
-    /// Makes a load, or what one needs, in all turns; `end` is where those go that load what is not there.
+    /// Emits a load, or a statement that a load needs, for all turns; an index that is out of bounds in any of them
+    /// goes to `end`.
     fn in_all_turns(&mut self, stmt: &Stmt, slot: SlotId, turns: &[Vec<Value>], end: Target) {
         if let Some(site) = stmt.site() {
             self.asm.site(site);
@@ -320,7 +324,7 @@ impl Emitter<'_> {
                         continue;
                     }
                     let extent = self.extent(*place, d as u8);
-                    // The slot is the greatest in the last turn.
+                    // The slot is the greatest in the last turn, so only that turn is checked.
                     let asked = if is_slot(self.kernel, *id, slot) { &indices[TURNS - 1..] } else { &indices };
                     for turn in asked {
                         let operands: Vec<_> = [turn[d], extent].into_iter().chain(beyond).collect();

@@ -1,4 +1,4 @@
-//! Plain accesses, and the check of every index.
+//! Plain accesses to memory, and the bounds check of every index.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// So many bytes further.
+    /// The address `bytes` bytes further.
     pub fn behind(&self, bytes: u64) -> Address {
         Address { offset: self.offset + bytes, ..self.clone() }
     }
@@ -89,7 +89,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Makes what hardly ever runs, behind the kernel's end: from `start`, and then back to `end`.
+    /// Emits code that hardly ever runs, behind the kernel's end: from `start`, and then back to `end`.
     pub(crate) fn apart(
         &mut self,
         start: crate::assemble::Target,
@@ -124,8 +124,8 @@ impl Emitter<'_> {
             let by_zero = self.op(&format!("setp.eq.{of}"), Class::Predicate, &[y, Value::Constant(ty, 0)]);
             ins!(self, "@{by_zero} bra {fails}");
         }
-        // The least value by -1 overflows, which the ISA says nothing of: what is divided by -1 is negated. Small
-        // integers have room for it.
+        // The least value divided by -1 overflows, which the ISA does not define: a value that is divided by -1 is
+        // negated. Small integers have room for the result.
         let overflows = ty.is_signed() && ty.size() >= 4 && !known_fine;
         let name = if op == DivOp::Div { "div" } else { "rem" };
         let result = if overflows {
@@ -154,7 +154,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Does `within` where the index is in bounds, and `beyond` where it is not, which is a fault.
+    /// Emits `within` for an index that is in bounds, and `beyond` for one that is not, which is a fault.
     pub(crate) fn checked<T: Default>(
         &mut self,
         place: Place,
@@ -173,7 +173,7 @@ impl Emitter<'_> {
             if constant + u64::from(lanes) <= u64::from(len) {
                 return within(self, &index);
             }
-            // An array that is registers has none for it.
+            // An array in registers has no register for such an index.
             let told = vec![self.last_lane(index[0], lanes)];
             self.fault(site, Fault::OutOfBounds { place, rank: 1 }, &told);
             beyond(self);
@@ -185,7 +185,7 @@ impl Emitter<'_> {
             let (name, operands) = if lanes == 1 {
                 ("ge", [at, extent])
             } else {
-                // The last lane is within: `at <= extent - lanes`, where there are so many.
+                // The last lane is in bounds if `at <= extent - lanes`, where the extent is at least `lanes`.
                 let lanes = Value::word(lanes);
                 let extent = self.in_register(Type::U32, extent);
                 beyond_bounds = Some(self.op("setp.lt.u32", Class::Predicate, &[extent, lanes]));
@@ -213,7 +213,7 @@ impl Emitter<'_> {
         result
     }
 
-    /// `index + lanes - 1`, or the greatest number there is.
+    /// Returns `index + lanes - 1`, or the greatest number of 32 bits if that is beyond it.
     fn last_lane(&mut self, index: Value, lanes: u32) -> Value {
         match index {
             Value::Constant(_, raw) => Value::word((raw as u32).saturating_add(lanes - 1)),

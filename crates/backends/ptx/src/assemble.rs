@@ -83,7 +83,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A place that branches go to.
+/// A label of the entry, to which branches go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target(u32);
 
@@ -93,14 +93,14 @@ impl fmt::Display for Target {
     }
 }
 
-/// Where instructions go.
+/// A section of the entry, to which instructions are appended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
-    /// What is computed once, before all else: parameters and the thread's place.
+    /// Code that runs once, before all else: it loads parameters and computes the thread's place.
     Prologue,
-    /// The kernel.
+    /// The kernel's statements.
     Body,
-    /// What hardly ever runs, behind the kernel's end.
+    /// Code that hardly ever runs, behind the kernel's end.
     Cold,
 }
 
@@ -146,7 +146,7 @@ impl Assembler {
         &mut self.sections[self.section as usize]
     }
 
-    /// Goes to another section; gives the one that was.
+    /// Switches to another section, and returns the one before.
     pub fn go_to(&mut self, section: Section) -> Section {
         std::mem::replace(&mut self.section, section)
     }
@@ -162,7 +162,7 @@ impl Assembler {
         let _ = writeln!(to, "    // {text}");
     }
 
-    /// A comment where another source line begins.
+    /// Writes a comment where another source line begins.
     pub fn site(&mut self, site: Site) {
         if self.last_site.is_none_or(|last| (last.file, last.line) != (site.file, site.line)) {
             self.last_site = Some(site);
@@ -178,7 +178,7 @@ impl Assembler {
         }
     }
 
-    /// Goes to `target`, for good.
+    /// Emits an unconditional branch to `target`.
     pub fn branch(&mut self, target: Target) {
         self.line(format_args!("bra {target}"));
         if self.section == Section::Body {
@@ -203,7 +203,7 @@ impl Assembler {
     }
 }
 
-/// One instruction of an emitter's.
+/// Appends one instruction to an emitter's text.
 macro_rules! ins {
     ($emitter:expr, $($text:tt)*) => { $emitter.asm.line(format_args!($($text)*)) };
 }

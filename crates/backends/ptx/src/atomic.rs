@@ -51,7 +51,8 @@ impl Emitter<'_> {
             Stmt::AtomicUpdate { dst, op, place, ref index, operand, order, scope, site } => {
                 let ty = self.kernel.element_of(place);
                 let instruction = instruction(op, ty);
-                // What no instruction does is a loop, with fences around it: an order in a loop is one in each turn.
+                // An operation without an instruction is a loop with fences around it: an order in the loop would be
+                // one in each turn.
                 let order_there = if instruction.is_some() { order } else { UpdateOrder::Relaxed };
                 let labels = self.lowering.update(order_there, scope, place.memory_class());
                 let (read, write) = labels.map_err(|_| self.no_scope(site))?;
@@ -86,7 +87,7 @@ impl Emitter<'_> {
                 return made;
             }
             Stmt::CompareExchange { dst, place, ref index, expected, desired, order, scope, site } => {
-                // One that fails is a read that acquires as one that succeeds does: PTX has no other.
+                // A failed exchange is a read that acquires as a successful one does: PTX has no other.
                 let labels = self.lowering.update(order, scope, place.memory_class());
                 let (read, write) = labels.map_err(|_| self.no_scope(site))?;
                 let ordering = ordering(&[read, write]);
@@ -109,8 +110,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// An update that one instruction does. Where nobody reads the old value it is a reduction, unless it acquires,
-    /// which reductions cannot, or exchanges.
+    /// Emits an update that is one instruction. Where nothing reads the old value it is a reduction, unless it
+    /// acquires, which reductions cannot, or exchanges.
     #[allow(clippy::too_many_arguments)]
     fn update(
         &mut self,
@@ -124,7 +125,7 @@ impl Emitter<'_> {
         used: bool,
     ) {
         let space = at.space;
-        // There is no subtraction: what is added is the negative.
+        // There is no subtraction: the negated operand is added.
         let (name, operand) = match (name, operand) {
             ("sub", Value::Constant(_, raw)) => {
                 let mask = u64::MAX >> (64 - 8 * ty.size());
@@ -159,7 +160,7 @@ impl Emitter<'_> {
         to
     }
 
-    /// An update that no instruction does: a load, and compare-exchanges until one succeeds. All are relaxed.
+    /// Emits an update that has no instruction: a load, and compare-exchanges until one succeeds. All are relaxed.
     fn update_by_exchange(
         &mut self,
         dst: SlotId,
@@ -182,7 +183,7 @@ impl Emitter<'_> {
         self.set_slot(dst, old);
     }
 
-    /// What the update leaves.
+    /// The value that the update leaves in memory.
     fn updated(&mut self, op: AtomicOp, ty: Type, old: Value, operand: Value) -> Value {
         let (zero, one) = (Value::Constant(ty, 0), Value::Constant(ty, 1));
         match op {
@@ -210,7 +211,7 @@ impl Emitter<'_> {
     }
 }
 
-/// The instruction that does it, if there is one, and its type. Additions of signed integers are those of unsigned ones.
+/// The instruction of an update and its type, if there is one. Additions of signed integers are those of unsigned ones.
 fn instruction(op: AtomicOp, ty: Type) -> Option<(&'static str, &'static str)> {
     let unsigned = if ty.size() == 8 { "u64" } else { "u32" };
     Some(match op {

@@ -7,7 +7,7 @@ use crate::emit::Emitter;
 use crate::expr::{bits_type, int_type, number_type};
 
 impl Emitter<'_> {
-    /// The same bits as another type.
+    /// The value that has the same bits in another type.
     pub(crate) fn bits(&mut self, from: Type, to: Type, x: Value) -> Value {
         if let Value::Constant(_, raw) = x {
             return Value::Constant(to, raw);
@@ -27,7 +27,7 @@ impl Emitter<'_> {
         let x = self.in_register(from, x);
         match (from, to) {
             (Type::Bool, _) => self.select(to, x, Value::Constant(to, eval::one(to)), Value::Constant(to, 0)),
-            // The verifier refuses it.
+            // The verifier refuses such a cast.
             (_, Type::Bool) => self.compare(wattle_ir::BinaryOp::Ne, from, x, Value::Constant(from, 0)),
             (Type::F32, Type::F64) => self.op("cvt.f64.f32", class, &[x]),
             (Type::F64, Type::F32) => self.op("cvt.rn.f32.f64", class, &[x]),
@@ -47,10 +47,10 @@ impl Emitter<'_> {
         }
     }
 
-    /// A float as an integer: what is beyond the type becomes its bound, what is no number 0.
+    /// Converts a float to an integer: a value beyond the type becomes the type's bound, and NaN becomes 0.
     ///
-    /// The instruction clamps to its own type. What is no number becomes 0 from 32 to 32 bits, and the least value where
-    /// one of both has 64 (PTX ISA 8.8, 9.7.9.21 "cvt").
+    /// The instruction clamps to its own type. NaN becomes 0 from 32 to 32 bits, and the least value where one of both
+    /// has 64 (PTX ISA 8.8, 9.7.9.21 "cvt").
     fn saturate(&mut self, from: Type, to: Type, x: Value) -> Value {
         let class = Class::of(to);
         let (float, int) = (number_type(from), int_type(to));

@@ -1,4 +1,4 @@
-//! A kernel's entry: what is at hand while its statements become instructions.
+//! A kernel's entry: the emitter's state while statements become instructions.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ use crate::parameters::layout;
 use crate::report::Reports;
 use crate::target::{Lacking, Target};
 
-/// What is at hand while a kernel's statements become instructions.
+/// The emitter's state while a kernel's statements become instructions.
 pub struct Emitter<'k> {
     pub(crate) asm: Assembler,
     pub(crate) kernel: &'k Kernel,
@@ -26,17 +26,17 @@ pub struct Emitter<'k> {
     pub(crate) types: Vec<Type>,
     pub(crate) layout: Layout,
     pub(crate) entry: String,
-    /// What the prologue has loaded and computed.
+    /// The values that the prologue has loaded and computed.
     pub(crate) arguments: FxHashMap<Argument, Value>,
     pub(crate) builtins: FxHashMap<(Builtin, u8), Value>,
-    /// The registers of slots.
+    /// The register of each slot.
     pub(crate) slots: Vec<Value>,
-    /// The slots that an expression reads.
+    /// The slots that some expression reads.
     pub(crate) read: FxHashSet<SlotId>,
     pub(crate) locals: Vec<Local>,
-    /// What has been computed within the statement.
+    /// The expressions that have been computed within the statement, and their values.
     pub(crate) known: FxHashMap<ExprId, Value>,
-    /// Which turn unrolled loops are in.
+    /// The current turn of each unrolled loop, by the slot that counts it.
     pub(crate) counters: FxHashMap<SlotId, u32>,
     pub(crate) flow: Flow,
     pub(crate) facts: Facts,
@@ -44,7 +44,7 @@ pub struct Emitter<'k> {
     pub(crate) reports: Reports,
 }
 
-/// Makes a module of a kernel whose operators PTX all has.
+/// Makes a module of a kernel whose operators all exist in PTX.
 pub fn emit(kernel: &Kernel, target: &Target) -> Result<Module, Lacking> {
     let layout = layout(kernel);
     let bytes = layout.parameter_bytes();
@@ -133,7 +133,7 @@ impl Emitter<'_> {
         Module { header, body, entry, layout, sites: sites.finish(), waits }
     }
 
-    /// Slots are zero when the kernel starts.
+    /// Declares the slots' registers, which are zero when the kernel starts.
     fn declare_slots(&mut self) {
         for slot in &self.kernel.slots {
             let register = self.asm.fresh(slot.ty);
@@ -165,7 +165,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// An instruction with one result and these operands.
+    /// Emits an instruction with one result and these operands, and returns the result.
     pub(crate) fn op(&mut self, name: &str, class: Class, operands: &[Value]) -> Value {
         let result = self.asm.register(class);
         let mut text = String::new();
@@ -188,7 +188,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Makes something in the prologue.
+    /// Emits what `make` emits into the prologue.
     pub(crate) fn in_prologue<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> T {
         let section = self.asm.go_to(Section::Prologue);
         let made = make(self);
@@ -240,7 +240,7 @@ impl Emitter<'_> {
     }
 }
 
-/// The type that loads and stores name.
+/// The type suffix of loads and stores of a type.
 pub fn memory_type(ty: Type) -> &'static str {
     match ty {
         Type::Bool | Type::U8 => "u8",
@@ -284,7 +284,7 @@ pub fn parameter_name(entry: &str, params: &[Param], what: Argument) -> String {
     format!("{entry}_{name}")
 }
 
-/// Whether all shared memory must be given by the launch.
+/// Whether the launch must give all shared memory, because it is more than a module can have of its own.
 pub fn shared_at_launch(bytes: u32) -> bool {
     bytes > MOST_STATIC_SHARED
 }

@@ -1,4 +1,4 @@
-//! Expressions.
+//! Instructions for expressions.
 
 use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, TernaryOp, Type, TypeKind, UnaryOp};
 
@@ -7,7 +7,7 @@ use crate::emit::{Emitter, memory_type};
 use crate::layout::Argument;
 use crate::unroll::folded;
 
-/// The type that integer instructions name: small integers are computed with as 32 bits.
+/// The type suffix of integer instructions: small integers are computed with as 32 bits.
 pub fn int_type(ty: Type) -> &'static str {
     match (ty.size() == 8, ty.is_signed()) {
         (false, false) => "u32",
@@ -17,7 +17,7 @@ pub fn int_type(ty: Type) -> &'static str {
     }
 }
 
-/// The type that instructions on numbers name.
+/// The type suffix of instructions on numbers.
 pub fn number_type(ty: Type) -> &'static str {
     match ty.kind() {
         TypeKind::Float => memory_type(ty),
@@ -25,7 +25,7 @@ pub fn number_type(ty: Type) -> &'static str {
     }
 }
 
-/// The type that instructions on bits name.
+/// The type suffix of instructions on bits.
 pub fn bits_type(ty: Type) -> &'static str {
     match ty {
         Type::Bool => "pred",
@@ -35,7 +35,7 @@ pub fn bits_type(ty: Type) -> &'static str {
 }
 
 impl Emitter<'_> {
-    /// The value of an expression here. Truth values are in registers always.
+    /// Computes the value of an expression at this point. Truth values are always in registers.
     pub(crate) fn value(&mut self, id: ExprId) -> Value {
         if let Some(&known) = self.known.get(&id) {
             return known;
@@ -98,7 +98,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// A special register of the machine's, in the prologue.
+    /// Reads a special register of the machine, in the prologue.
     fn special(&mut self, name: &str) -> Value {
         self.in_prologue(|emitter| {
             let to = emitter.asm.register(Class::Word);
@@ -132,7 +132,7 @@ impl Emitter<'_> {
         value
     }
 
-    /// One dimension of a row-major number, in the prologue.
+    /// Computes one dimension of a row-major number, in the prologue.
     fn part(&mut self, number: Value, dimension: u8, extent: fn(u8) -> Argument) -> Value {
         let mut rest = number;
         for d in (dimension + 1..self.kernel.rank as u8).rev() {
@@ -146,7 +146,7 @@ impl Emitter<'_> {
         self.in_prologue(|emitter| emitter.op("rem.u32", Class::Word, &[rest, by]))
     }
 
-    /// What an operation of 32 bits left, as the type's own value: small integers wrap here.
+    /// The result of a 32-bit operation as a value of the type: small integers wrap here.
     pub(crate) fn wrapped(&mut self, ty: Type, x: Value) -> Value {
         match ty {
             Type::U8 => self.op("and.b32", Class::Word, &[x, Value::word(0xff)]),
@@ -209,7 +209,7 @@ impl Emitter<'_> {
                 let of = number_type(ty);
                 self.op(&format!("{name}.{of}.{of}"), class, &[x])
             }
-            // These have been replaced by others (`wattle_ir::expand`).
+            // `wattle_ir::expand` has replaced these.
             UnaryOp::Rsqrt
             | UnaryOp::Exp
             | UnaryOp::Ln
@@ -255,17 +255,18 @@ impl Emitter<'_> {
                     _ => "mul",
                 };
                 if ty.is_float() {
-                    // With its rounding written an operation is never contracted (PTX ISA 8.8, 9.7.3 "add").
+                    // An operation that names its rounding is never contracted (PTX ISA 8.8, 9.7.3 "add").
                     return self.op(&format!("{name}.rn.{}", number_type(ty)), class, &[x, y]);
                 }
                 let low = if op == BinaryOp::Mul { ".lo" } else { "" };
                 let result = self.op(&format!("{name}{low}.{}", int_type(ty)), class, &[x, y]);
                 self.wrapped(ty, result)
             }
-            // Kernels have it on 32 and 64 bits alone.
+            // Kernels have `MulHi` on 32 and 64 bits alone.
             BinaryOp::MulHi => self.op(&format!("mul.hi.{}", int_type(ty)), class, &[x, y]),
             BinaryOp::Div => self.op(&format!("div.rn.{}", number_type(ty)), class, &[x, y]),
-            // Of floats the one that is a number, and -0.0 is less than +0.0 (PTX ISA 8.8, 9.7.3.11 "min").
+            // Of two floats the result is the one that is a number, and -0.0 is less than +0.0 (PTX ISA 8.8, 9.7.3.11
+            // "min").
             BinaryOp::Min => self.op(&format!("min.{}", number_type(ty)), class, &[x, y]),
             BinaryOp::Max => self.op(&format!("max.{}", number_type(ty)), class, &[x, y]),
             BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => {
@@ -274,7 +275,7 @@ impl Emitter<'_> {
                     BinaryOp::Or => "or",
                     _ => "xor",
                 };
-                // Of extended operands the result is extended as they are.
+                // The result of extended operands is extended as they are.
                 self.op(&format!("{name}.{}", bits_type(ty)), class, &[x, y])
             }
             BinaryOp::Shl | BinaryOp::Shr => {
@@ -298,7 +299,7 @@ impl Emitter<'_> {
             BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
                 self.compare(op, ty, x, y)
             }
-            // It has been replaced (`wattle_ir::expand`).
+            // `wattle_ir::expand` has replaced it.
             BinaryOp::Pow => x,
         }
     }

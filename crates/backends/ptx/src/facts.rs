@@ -1,4 +1,4 @@
-//! What is known of indices where code stands: conditions that have been asked on the way there, so that a check which
+//! Facts about indices at a point of the code: conditions that were tested on the way there, so that a check which
 //! cannot fail is left out.
 
 use rustc_hash::FxHashSet;
@@ -6,22 +6,22 @@ use wattle_ir::{BinaryOp, Expr, ExprId, Kernel, Place, SlotId, Stmt, Type};
 
 use crate::emit::Emitter;
 
-/// What is less than what, where code stands.
+/// The bounds of indices that are known at a point of the code.
 #[derive(Default)]
 pub struct Facts {
     all: Vec<Fact>,
-    /// How many blocks are around the code.
+    /// The number of blocks around the code.
     depth: usize,
 }
 
 struct Fact {
     index: ExprId,
     below: Bound,
-    /// Of the block that it holds to the end of.
+    /// The depth of the block to whose end the fact holds.
     depth: usize,
 }
 
-/// What an index is below.
+/// An upper bound of an index, which the index is below.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bound {
     Constant(u32),
@@ -36,7 +36,7 @@ fn bound(kernel: &Kernel, id: ExprId) -> Option<Bound> {
     }
 }
 
-/// Whether two expressions are the same one.
+/// Whether two expressions are structurally equal.
 pub fn same(kernel: &Kernel, x: ExprId, y: ExprId) -> bool {
     if x == y {
         return true;
@@ -61,13 +61,13 @@ fn reads(kernel: &Kernel, id: ExprId, slot: SlotId) -> bool {
     found
 }
 
-/// Whether a block never comes to its end.
+/// Whether a block ends with a jump, so that code behind it is not reached.
 pub fn leaves(block: &[Stmt]) -> bool {
     block.last().is_some_and(|last| last.jump().is_some())
 }
 
 impl Emitter<'_> {
-    /// Does something in a block: what is learnt in it holds to its end.
+    /// Runs `make` for a block: facts that are learnt in it hold to its end.
     pub(crate) fn in_block<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> T {
         self.facts.depth += 1;
         let made = make(self);
@@ -77,7 +77,7 @@ impl Emitter<'_> {
         made
     }
 
-    /// From here to the end of the block the condition holds, or does not.
+    /// Records that the condition holds, or does not, from here to the end of the block.
     pub(crate) fn learn(&mut self, condition: ExprId, holds: bool) {
         let Expr::Binary(op, x, y) = self.kernel.exprs[condition.index()] else { return };
         if op == BinaryOp::And && self.types[x.index()] == Type::Bool && holds {
@@ -97,13 +97,13 @@ impl Emitter<'_> {
         }
     }
 
-    /// The slot has another value from here on.
+    /// Drops what is known of the slot, which has another value from here on.
     pub(crate) fn forget(&mut self, slot: SlotId) {
         let kernel = self.kernel;
         self.facts.all.retain(|fact| !reads(kernel, fact.index, slot));
     }
 
-    /// The slots that are set in the block may have other values from here on.
+    /// Drops what is known of the slots that are set in the block.
     pub(crate) fn forget_all(&mut self, block: &[Stmt]) {
         for stmt in block {
             if let Some(slot) = stmt.assigned() {

@@ -1,4 +1,4 @@
-//! Control flow: PTX has branches and no structure, so that every exit is one.
+//! Control flow: PTX has branches and no structure, so that every exit is a branch.
 
 use rustc_hash::FxHashMap;
 use wattle_ir::visit::Jump;
@@ -11,17 +11,17 @@ use crate::emit::Emitter;
 use crate::facts::leaves;
 use crate::unroll::counted;
 
-/// Where exits go.
+/// The labels that exits go to.
 #[derive(Default)]
 pub struct Flow {
-    /// Of each loop or block around what is being made: its end, and where a loop goes on.
+    /// For each loop or block around the current code: its end, and where a loop continues.
     labels: FxHashMap<Label, (Target, Option<Target>)>,
-    /// The thread's end, once something goes there.
+    /// The thread's end, `None` until something goes there.
     end: Option<Target>,
 }
 
 impl Flow {
-    /// Goes into a loop or block.
+    /// Enters a loop or block.
     pub(crate) fn surround(&mut self, label: Label, end: Target, continues: Option<Target>) {
         self.labels.insert(label, (end, continues));
     }
@@ -48,7 +48,7 @@ impl Emitter<'_> {
         })
     }
 
-    /// A block that is gone into where the condition holds, or where it does not.
+    /// Emits a block that runs only where the condition holds, or only where it does not.
     fn block_where(&mut self, condition: ExprId, holds: bool, block: &[Stmt]) -> Result<(), Lacking> {
         self.in_block(|emitter| {
             emitter.learn(condition, holds);
@@ -74,7 +74,7 @@ impl Emitter<'_> {
         self.define_reports();
     }
 
-    /// Where a jump goes.
+    /// The label that a jump goes to.
     fn target_of(&mut self, jump: Jump) -> Option<Target> {
         match jump {
             Jump::Break(label) => self.flow.labels.get(&label).map(|(end, _)| *end),
@@ -97,7 +97,7 @@ impl Emitter<'_> {
     fn branches(&mut self, condition: ExprId, then: &[Stmt], otherwise: &[Stmt]) -> Result<(), Lacking> {
         let asked = condition;
         let condition = self.value(condition);
-        // An exit is a branch under the predicate.
+        // An exit becomes a branch under the predicate.
         for (block, other, not, holds) in [(then, otherwise, "", false), (otherwise, then, "!", true)] {
             if let [exit] = block
                 && let Some(to) = exit.jump().and_then(|jump| self.target_of(jump))
@@ -190,7 +190,7 @@ impl Emitter<'_> {
     ) -> Result<(), Lacking> {
         let [head, continues, end] = [(); 3].map(|()| self.asm.target());
         self.flow.surround(label, end, Some(continues));
-        // What is known must be so in each turn.
+        // Only what holds in each turn may be known.
         self.forget_all(body);
         self.forget_all(continuing);
         if bounded && let Some(found) = abreast(self.kernel, label, body, continuing) {

@@ -1,4 +1,4 @@
-//! Consecutive elements at once.
+//! Accesses to several consecutive elements at once.
 
 use wattle_ir::{ExprId, LocalId, Place, Site, Type};
 
@@ -31,14 +31,14 @@ impl Emitter<'_> {
         );
     }
 
-    /// So many elements from an index on.
+    /// Loads `lanes` elements from an index on.
     fn lanes(&mut self, place: Place, index: Value, ty: Type, lanes: u32) -> Vec<Value> {
         if let Some((id, elements)) = self.elements(place) {
             let at = |emitter: &mut Self, lane: u32| match index {
                 Value::Constant(_, raw) => Value::word(raw as u32 + lane),
                 index => emitter.op("add.u32", Class::Word, &[index, Value::word(lane)]),
             };
-            // Registers of their own: the array may be loaded from itself.
+            // The values get registers of their own: the array may be loaded from itself.
             let mut values = Vec::new();
             for lane in 0..lanes {
                 let at = at(self, lane);

@@ -1,4 +1,4 @@
-//! How a launch gives a module what it needs.
+//! The layout of a launch: the parameters, the shape and the shared memory that a module expects.
 //!
 //! - The parameters of the entry are those of [`Layout::arguments`], in that order: what `cuLaunchKernel` takes an array
 //!   of pointers to.
@@ -27,9 +27,9 @@ pub struct Module {
     pub body: String,
     /// The entry's name: the kernel's, with all that PTX cannot write in a name replaced.
     pub entry: String,
-    /// How a launch gives it what it needs.
+    /// The layout of a launch of the module.
     pub layout: Layout,
-    /// What the numbers in the control block mean.
+    /// The fault sites that the numbers in the control block stand for.
     pub sites: Vec<FaultSite>,
     /// Whether a thread may wait for others outside its block: whether there is a loop without a bound.
     pub waits: bool,
@@ -42,14 +42,14 @@ impl Module {
     }
 }
 
-/// How a launch gives a module what it needs.
+/// The layout of a launch: the parameters and the shared memory that a module expects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The parameters of the entry, in order.
     pub arguments: Vec<Parameter>,
     /// The bytes of shared memory of a block, without the array that is sized at launch.
     pub shared_bytes: u32,
-    /// How many of them the launch must give, before the array that is sized at launch; all or none.
+    /// How many of these bytes the launch must give, before the array that is sized at launch; all or none.
     pub shared_bytes_at_launch: u32,
     /// The bytes of one element of the shared array that is sized at launch, if there is one.
     pub launch_sized_element: Option<u32>,
@@ -65,25 +65,24 @@ impl Layout {
 /// A parameter of the entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// What it is.
+    /// What the parameter holds.
     pub what: Argument,
-    /// Where it stands among the bytes of the parameters.
+    /// The parameter's offset among the bytes of all parameters.
     pub offset: u32,
-    /// Its bytes: 1, 2, 4 or 8.
+    /// The parameter's size in bytes: 1, 2, 4 or 8.
     pub size: u32,
 }
 
-/// What a parameter of the entry is. Dimensions count from 0, which varies slowest. All are 32-bit unsigned integers
+/// What a parameter of the entry holds. Dimensions count from 0, which varies slowest. All are 32-bit unsigned integers
 /// where nothing else is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Argument {
     /// The address of the queue's control block ([`crate::control`]); 64 bits.
     Control,
-    /// The address of the queue's words in memory of the host's that the device reaches ([`crate::control::host`]); 64
-    /// bits.
+    /// The address of the queue's words in host memory that the device reaches ([`crate::control::host`]); 64 bits.
     Host,
-    /// The launch's number on its queue, from 1, less than [`crate::control::OPEN`]; it grows while anything is in
-    /// flight, and may begin anew when nothing is.
+    /// The launch's number on its queue, from 1, less than [`crate::control::OPEN`]; it grows while any launch has not
+    /// ended, and may restart when all have.
     Number,
     /// The address of the view's first element; 64 bits.
     Base(ParamId),
@@ -95,7 +94,7 @@ pub enum Argument {
     Scalar(ParamId),
     /// The length of the shared array that is sized at launch, in elements.
     SharedLen,
-    /// Threads of a block in one dimension.
+    /// Threads per block in one dimension.
     BlockExtent(u8),
     /// Blocks of the grid in one dimension.
     GridExtent(u8),

@@ -1,8 +1,8 @@
 //! Wattle's kernels as PTX.
 //!
-//! [`build`] makes a [`Module`] of a kernel for a [`Target`], a compute capability and a version of PTX; what that lacks
-//! is told before anything is built. [`Layout`] says how a launch gives the module its buffers and values, and
-//! [`control`] how the module tells what went wrong. Fences, orders and scopes are those of the lowering table
+//! [`build`] makes a [`Module`] of a kernel for a [`Target`], a compute capability and a version of PTX; what that
+//! lacks is reported before anything is built. [`Layout`] says how a launch gives the module its buffers and values,
+//! and [`control`] how the module reports errors. Fences, orders and scopes are those of the lowering table
 //! ([`wattle_memory::Lowering`]), which the checker reads too. What never will live here: a driver.
 //!
 //! The source is the PTX ISA, version 8.8; the parts that matter are named where they do.

@@ -1,4 +1,4 @@
-//! The thread's own arrays: registers where that can be, else local memory.
+//! The thread's own arrays: they are registers where possible, else local memory.
 
 use wattle_ir::{LocalId, Place, Stmt, Type};
 
@@ -7,12 +7,12 @@ use crate::emit::{Emitter, memory_type};
 use crate::expr::{bits_type, number_type};
 use crate::unroll::{is_constant, walk_unrolled};
 
-/// The longest array that is registers if all its indices are constants.
+/// The longest array that is kept in registers if all its indices are constants.
 const MOST_REGISTERS: u32 = 128;
-/// The longest array that is registers if some index is not: each such access looks at every element.
+/// The longest array that is kept in registers if some index is not constant: each such access looks at every element.
 const MOST_CHOSEN: u32 = 8;
 
-/// An array of the thread's own.
+/// Where an array of the thread's own is kept.
 #[derive(Clone, Debug)]
 pub enum Local {
     /// One register for each element.
@@ -22,7 +22,7 @@ pub enum Local {
 }
 
 impl Emitter<'_> {
-    /// Elements are zero when the kernel starts.
+    /// Declares the thread's own arrays, whose elements are zero when the kernel starts.
     pub(crate) fn declare_locals(&mut self) {
         let mut chosen = vec![false; self.kernel.locals.len()];
         walk_unrolled(self.kernel, &self.kernel.body, &mut Vec::new(), &mut |stmt, counters| {
@@ -67,7 +67,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// An element of an array that is registers; the index is in bounds.
+    /// Loads an element of an array that is registers; the index is in bounds.
     pub(crate) fn chosen(&mut self, id: LocalId, elements: &[Value], index: Value) -> Value {
         let ty = self.kernel.locals[id.index()].element;
         let Some((&first, others)) = elements.split_first() else { return Value::Constant(ty, 0) };

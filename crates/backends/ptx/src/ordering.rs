@@ -10,8 +10,8 @@ use crate::Lacking;
 use crate::assemble::ins;
 use crate::emit::Emitter;
 
-/// The order and scope of an instruction that does what all of `labels` say: one, or the two halves of a
-/// read-modify-write.
+/// The suffix for the order and scope of an instruction that does what all of `labels` say: one label, or the two
+/// halves of a read-modify-write.
 pub fn ordering(labels: &[Label]) -> String {
     let any = |is: fn(&Label) -> bool| labels.iter().any(is);
     let order = match (any(|label| label.acquire), any(|label| label.release)) {
@@ -32,7 +32,7 @@ impl Emitter<'_> {
     pub(crate) fn fence(&mut self, order: FenceOrder, at: Scope, site: Site) -> Result<(), Lacking> {
         let steps = self.lowering.fence(order, at).map_err(|_| self.no_scope(site))?;
         for step in steps {
-            // The table has nothing but fences for PTX.
+            // The table gives only fences for PTX.
             let Lowered::Fence(label) = step else { return Err(self.no_scope(site)) };
             let Some(name) = ptx_fence_name(&label) else { return Err(self.no_scope(site)) };
             ins!(self, "{name}");
@@ -40,7 +40,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The block's barrier, which waits and orders all memory among the block's threads.
+    /// Emits the block's barrier, which waits and orders all memory among the block's threads.
     pub(crate) fn barrier(&mut self) {
         ins!(self, "bar.sync 0");
     }

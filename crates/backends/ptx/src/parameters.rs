@@ -1,4 +1,4 @@
-//! What a launch gives a kernel's entry.
+//! The parameters and the shared memory that a launch gives a kernel's entry.
 
 use wattle_ir::{Builtin, Expr, Kernel, ParamId, ParamKind, SharedLen};
 
@@ -54,7 +54,7 @@ fn words(builtin: Builtin, dimension: u8, rank: u8) -> Vec<Argument> {
     }
 }
 
-/// Each parameter at a multiple of its size, as the driver lays them out.
+/// Places each parameter at a multiple of its size, as the driver lays them out.
 fn placed(arguments: &[(Argument, u32)]) -> Vec<Parameter> {
     let mut end = 0u32;
     let place = arguments.iter().map(|&(what, size)| {
@@ -65,8 +65,8 @@ fn placed(arguments: &[(Argument, u32)]) -> Vec<Parameter> {
     place.collect()
 }
 
-/// Where each array stands if the launch gives all shared memory, and the bytes of all but the one that is sized at
-/// launch, which stands behind them.
+/// The offset of each array if the launch gives all shared memory, and the bytes of all arrays but the one that is
+/// sized at launch, which stands behind them.
 pub fn shared_offsets(kernel: &Kernel) -> (Vec<u32>, u32) {
     let mut end = 0u32;
     let mut offsets = Vec::with_capacity(kernel.shared.len());

@@ -1,4 +1,4 @@
-//! How threads tell what went wrong, and are told to stop: code over the control block.
+//! How threads report errors and are stopped: code over the control block.
 
 use wattle_ir::Site;
 use wattle_ir::fault::Fault;
@@ -9,20 +9,20 @@ use crate::emit::Emitter;
 use crate::layout::Argument;
 
 /// How many back edges of loops without a bound a thread passes from one look at the stop word to the next, and before
-/// the first, less one; a power of two less one. (A look goes to memory of the host's and waits for it: a loop of a few
-/// turns shall have none.)
+/// the first, less one; a power of two less one. (A look goes to host memory and waits for it: a loop of a few turns
+/// shall have none.)
 const POLL_MASK: u32 = 255;
 
-/// What reports need; each is made when it is first used.
+/// The registers and labels that reports need; each is made when it is first used.
 #[derive(Default)]
 pub struct Reports {
-    /// The number of the thread's first fault's site and 1; zero where there is none yet.
+    /// The number of the site of the thread's first fault, plus 1; zero where there is none yet.
     fault: Option<Value>,
-    /// Its index, one register for each dimension that any index has.
+    /// The index of that fault, one register for each dimension that any index has.
     index: Vec<Value>,
     /// How many back edges the thread has passed.
     polls: Option<Value>,
-    /// The number of the site of the loop that the thread was stopped in, and where that is told.
+    /// The number of the site of the loop in which the thread was stopped, and the label of the code that reports it.
     stopped: Option<(Value, Target)>,
 }
 
@@ -55,21 +55,22 @@ impl Emitter<'_> {
         }
     }
 
-    /// A word of the queue's control block.
+    /// The operand for a word of the queue's control block.
     fn control(&mut self, word: u32) -> String {
         format!("[{}+{}]", self.argument(Argument::Control), word * 4)
     }
 
-    /// A word of those in memory of the host's.
+    /// The operand for a word of the queue in host memory.
     fn host(&mut self, word: u32) -> String {
         format!("[{}+{}]", self.argument(Argument::Host), word * 4)
     }
 
-    /// Ends the thread if an earlier launch has failed. The others' first thread says that the launch has begun.
+    /// Ends the thread if an earlier launch has failed. Otherwise the launch's first thread records that the launch has
+    /// begun.
     ///
     /// The gate is read weakly, so that one thread of each multiprocessor fetches it and not all of a large launch from
-    /// one place: launches alone shut it, what earlier ones did is ordered by their end, and what this one does makes no
-    /// difference.
+    /// one place: only launches shut it, the writes of earlier launches are ordered by their end, and a write of this
+    /// one makes no difference.
     pub(crate) fn begin(&mut self) {
         let (gate, number) = (self.control(control::GATE), self.argument(Argument::Number));
         let open = self.asm.register(Class::Word);
@@ -95,13 +96,13 @@ impl Emitter<'_> {
         thread
     }
 
-    /// Tells the host that there is something in the control block.
+    /// Notifies the host that there is a report in the control block.
     fn raise_alarm(&mut self) {
         let alarm = self.host(control::host::ALARM);
         ins!(self, "st.relaxed.sys.global.u32 {alarm}, 1");
     }
 
-    /// Launches behind this one shall do nothing.
+    /// Shuts the gate, so that launches behind this one do nothing.
     fn shut_gate(&mut self) {
         let (gate, number) = (self.control(control::GATE), self.argument(Argument::Number));
         ins!(self, "st.relaxed.gpu.global.u32 {gate}, {number}");
@@ -130,7 +131,7 @@ impl Emitter<'_> {
         self.raise_alarm();
     }
 
-    /// Looks now and then whether the launch shall stop, and ends the thread then.
+    /// Looks now and then whether the launch is to stop, and ends the thread then.
     pub(crate) fn leave_if_stopped(&mut self, site: Site) {
         let polls = match self.reports.polls {
             Some(polls) => polls,
@@ -156,7 +157,7 @@ impl Emitter<'_> {
         self.asm.place(end);
         self.apart(look, end, |emitter| {
             let said = emitter.asm.register(Class::Word);
-            // The host sets it while the launch runs.
+            // The host sets the word while the launch runs.
             ins!(emitter, "ld.relaxed.sys.global.u32 {said}, {stop}");
             ins!(emitter, "mov.u32 {stopped}, {number}");
             let stops = emitter.op("setp.ge.u32", Class::Predicate, &[said, launch]);
@@ -164,7 +165,7 @@ impl Emitter<'_> {
         });
     }
 
-    /// Behind the kernel's end: where threads that were stopped tell where they were.
+    /// Emits, behind the kernel's end, the code with which stopped threads report where they were.
     pub(crate) fn define_reports(&mut self) {
         let Some((stopped, tell)) = self.reports.stopped else { return };
         let control = self.argument(Argument::Control);
@@ -173,7 +174,7 @@ impl Emitter<'_> {
         self.asm.place(tell);
         self.shut_gate();
         let block = self.block_number();
-        // One thread of each block tells.
+        // One thread of each block reports.
         let number = self.op("and.b32", Class::Word, &[block, Value::word(control::BLOCK_BITS - 1)]);
         let within = self.op("and.b32", Class::Word, &[number, Value::word(31)]);
         let bit = self.op("shl.b32", Class::Word, &[Value::word(1), within]);
@@ -194,7 +195,7 @@ impl Emitter<'_> {
         ins!(self, "st.global.u32 [{at}+{}], {stopped}", start + 4);
         self.raise_alarm();
         self.asm.place(end);
-        // A fault that the thread noted before is told too.
+        // A fault that the thread noted before is reported too.
         self.report();
         ins!(self, "ret");
     }

@@ -1,4 +1,4 @@
-//! What code is made for, and what is said where that lacks something.
+//! The target that code is made for, and the errors for a kernel that needs more than it has.
 
 use thiserror::Error;
 use wattle_ir::Site;
@@ -6,10 +6,10 @@ use wattle_ir::Site;
 /// The least compute capability that code is made for, in tenths: the memory model's orders and scopes begin there (PTX
 /// ISA 8.8, 9.7.9.8 "ld": `.relaxed` and `.acquire` need sm_70).
 pub const LEAST_SM: u32 = 70;
-/// The greatest.
+/// The greatest compute capability that code is made for, in tenths.
 pub const GREATEST_SM: u32 = 120;
 
-/// What code is made for.
+/// A compute capability and a version of PTX that code is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
     /// The compute capability, in tenths: 90 for sm_90. From [`LEAST_SM`] to [`GREATEST_SM`].
@@ -27,18 +27,18 @@ impl Target {
         Target { sm, ptx: least_version(sm).max((8, 6)), max_threads: None }
     }
 
-    /// The same with another version of PTX.
+    /// The same target with another version of PTX.
     pub fn with_ptx(self, major: u32, minor: u32) -> Target {
         Target { ptx: (major, minor), ..self }
     }
 
-    /// The same for blocks of at most so many threads.
+    /// The same target for blocks of at most `threads` threads.
     pub fn with_max_threads(self, threads: u32) -> Target {
         Target { max_threads: Some(threads), ..self }
     }
 
-    /// The row of the lowering table. `fence.acquire` and `fence.release` need PTX 8.6 besides sm_90 (PTX ISA 8.6,
-    /// 9.7.13.4 "membar/fence"); ptxas takes them silently in older versions, where they are not defined.
+    /// The target's row of the lowering table. `fence.acquire` and `fence.release` need PTX 8.6 besides sm_90 (PTX ISA
+    /// 8.6, 9.7.13.4 "membar/fence"); ptxas takes them silently in older versions, where they are not defined.
     pub(crate) fn lowered(self) -> wattle_memory::Target {
         let sm = if self.ptx < (8, 6) { self.sm.min(89) } else { self.sm };
         wattle_memory::Target::Ptx { sm }
@@ -78,53 +78,54 @@ pub fn least_version(sm: u32) -> (u32, u32) {
 /// Something that a kernel uses and a target lacks.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Lacking {
-    /// The compute capability.
+    /// Code cannot be made for the compute capability.
     #[error("kernel `{kernel}` cannot be made for sm_{sm}: code is made for sm_{LEAST_SM} to sm_{GREATEST_SM}")]
     Capability {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
         /// The compute capability.
         sm: u32,
     },
-    /// A version of PTX that knows the compute capability.
+    /// The version of PTX does not know the compute capability.
     #[error(
         "kernel `{kernel}` cannot be made for sm_{sm} in PTX {}.{}: that begins with PTX {}.{}",
         .ptx.0, .ptx.1, .least.0, .least.1
     )]
     Version {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
         /// The compute capability.
         sm: u32,
         /// The version that was asked for.
         ptx: (u32, u32),
-        /// The first that would do.
+        /// The first version that knows the compute capability.
         least: (u32, u32),
     },
-    /// Room for the parameters.
+    /// The parameters need more bytes than an entry can have.
     #[error("kernel `{kernel}` at {site} has parameters of {bytes} bytes, and a launch can have {most}")]
     Parameters {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
         /// Where it is defined.
         site: Site,
-        /// The bytes of its parameters.
+        /// The size of its parameters in bytes.
         bytes: u32,
-        /// How many there can be.
+        /// The most bytes that parameters can have.
         most: u32,
     },
-    /// A scope. (The lowering table has all of them for PTX; a table without one is told of here.)
+    /// The table has no lowering for a scope. (The lowering table has all scopes for PTX; a table without one is
+    /// reported here.)
     #[error("kernel `{kernel}` uses a scope at {site} that PTX lacks")]
     Scope {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
-        /// The place that uses it.
+        /// The source line that uses the scope.
         site: Site,
     },
 }
 
 impl Lacking {
-    /// What to do instead.
+    /// Advice on what to do instead.
     pub fn instead(&self) -> &'static str {
         match self {
             Lacking::Capability { .. } => "use another device (`wattle devices` lists them)",

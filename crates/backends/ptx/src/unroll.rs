@@ -1,5 +1,5 @@
-//! Loops whose number of turns is a constant: made once for each turn, so that indices of the thread's own arrays are
-//! constants and the arrays can be registers.
+//! Loops with a constant number of turns: they are emitted once for each turn, so that indices of the thread's own
+//! arrays are constants and the arrays can be registers.
 
 use wattle_ir::{BinaryOp, Expr, ExprId, Kernel, Label, SlotId, Stmt, Type};
 
@@ -16,7 +16,7 @@ pub struct Counted<'k> {
     from: u32,
     to: u32,
     label: Label,
-    /// What is done in each turn, without the test.
+    /// The statements of each turn, without the test.
     body: &'k [Stmt],
 }
 
@@ -31,7 +31,7 @@ fn is_slot(kernel: &Kernel, id: ExprId, slot: SlotId) -> bool {
     kernel.exprs[id.index()] == Expr::Slot(slot)
 }
 
-/// Whether the statement is a loop to unroll; `before` is the one before it, which begins the count.
+/// Returns the loop if the statement is one to unroll; `before` is the statement before it, which begins the count.
 pub fn counted<'k>(kernel: &Kernel, before: Option<&Stmt>, stmt: &'k Stmt) -> Option<Counted<'k>> {
     let found = shape(kernel, before, stmt)?;
     let weight = weight(kernel, found.body).saturating_mul(u64::from(found.to.saturating_sub(found.from)));
@@ -146,7 +146,7 @@ impl Emitter<'_> {
             let continues = self.asm.target();
             self.flow.surround(found.label, end, Some(continues));
             self.counters.insert(found.slot, turn);
-            // Behind the loop the slot may be read.
+            // The slot may be read behind the loop.
             self.copy(register, Value::word(turn));
             let made = self.block(found.body);
             self.counters.remove(&found.slot);

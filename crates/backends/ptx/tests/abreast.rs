@@ -1,5 +1,5 @@
-//! Loops of which four turns are made at a time: which they are, what the assembler makes of them, and that they do what
-//! the plain loop does, in its order.
+//! Load batching: which loops run four turns at a time, what the assembler makes of them, and that they do what the
+//! plain loop does, in its order.
 
 mod tools;
 
@@ -131,7 +131,7 @@ fn text(kernel: &dyn wattle_core::Kernel) -> String {
     tools::module(&kernel.build().unwrap(), &Target::new(90)).body
 }
 
-/// How many loads come first, if several turns are made at a time.
+/// The number of loads that come first, or `None` if no turns are batched.
 fn loads_first(kernel: &dyn wattle_core::Kernel) -> Option<usize> {
     let text = text(kernel);
     let (_, abreast) = text.split_once(tools::ABREAST)?;
@@ -149,7 +149,7 @@ fn which_loops() {
     assert_eq!(loads_first(&gathered(&mut x, &y)), Some(8));
     assert_eq!(loads_first(&counted(&words, &y)), Some(4));
     assert_eq!(loads_first(&asserted(&mut x, &y, 5)), Some(4));
-    // That of the plain loop follows.
+    // The load of the plain loop follows.
     assert_eq!(loads_first(&summed(&x, &y)), Some(5));
     assert_eq!(loads_first(&stepped(&x, &y, 0, 4, 1)), Some(5));
     // The loads of `x` stay behind what earlier turns store.
@@ -162,7 +162,7 @@ fn which_loops() {
     assert_eq!(loads_first(&with_a_loop(&x, &y)), None);
 }
 
-/// What the loads are first for: that so many are under way before a thread waits for one.
+/// Loads come first so that several are under way before a thread waits for one.
 #[test]
 fn loads_under_way() {
     let (Some(ptxas), Some(nvdisasm)) = (tools::assembler(), tools::disassembler()) else { return };
@@ -190,7 +190,7 @@ fn loads_under_way() {
     assert_eq!(seen, 8);
 }
 
-/// CUDA devices, soft-cuda's too.
+/// All CUDA devices, soft-cuda's included.
 fn devices() -> Vec<Device> {
     let devices: Vec<_> = Device::all().into_iter().filter(|device| device.name().starts_with("cuda")).collect();
     if devices.is_empty() {
@@ -199,7 +199,7 @@ fn devices() -> Vec<Device> {
     devices
 }
 
-/// What a launch over so many elements of `x` and `y` leaves in `x`, and what it says against itself.
+/// What a launch over `lens` elements of `x` and `y` leaves in `x`, and the error that it reports.
 fn outcome(device: &Device, lens: [usize; 2], launch: &Launch) -> (Vec<u32>, String) {
     let queue = device.queue().unwrap();
     let [mut x, y] = lens.map(|len| {
@@ -214,7 +214,7 @@ fn outcome(device: &Device, lens: [usize; 2], launch: &Launch) -> (Vec<u32>, Str
 
 type Launch = dyn Fn(&Queue, &mut Buffer<u32>, &Buffer<u32>) -> Result<()>;
 
-/// A launch leaves and says on each CUDA device what it does on the simulated one.
+/// A launch leaves and reports on each CUDA device what it does on the simulated one.
 #[track_caller]
 fn agrees(lens: [usize; 2], launch: &Launch) -> String {
     let (left, said) = outcome(&Device::simulated(0), lens, launch);
@@ -239,7 +239,7 @@ fn every_number_of_turns() {
     }
 }
 
-/// Which fault is told is that of the first turn, whatever was loaded before.
+/// The fault that is reported is that of the first turn, whatever was loaded before.
 #[test]
 fn faults_in_order() {
     let one = ThreadSpec::new(1, 1);
@@ -254,7 +254,7 @@ fn faults_in_order() {
     }
 }
 
-/// Steps and ends that leave no room above them.
+/// Steps and ends that leave no room above them do not overflow.
 #[test]
 fn near_the_greatest_number() {
     let most = u32::MAX;

@@ -1,5 +1,5 @@
-//! What each atomic operation becomes: one instruction with its order and scope, a reduction where nobody reads the old
-//! value and it does not acquire, and a loop between fences where there is none.
+//! What each atomic operation becomes: one instruction with its order and scope, a reduction where nothing reads the
+//! old value and it does not acquire, and a loop between fences where there is none.
 
 mod tools;
 

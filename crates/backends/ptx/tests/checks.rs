@@ -1,4 +1,4 @@
-//! Which indices are checked: all but those that have been asked about on the way.
+//! Which indices are checked: all but those whose bounds were tested on the way.
 
 mod tools;
 
@@ -164,7 +164,7 @@ fn in_a_tile(acc: &Acc, x: Shared<u32>, y: Shared<u32>) {
     y[0] = 1;
 }
 
-/// The places whose indices are checked somewhere.
+/// The places whose indices are checked somewhere in the kernel.
 fn checked(kernel: &dyn wattle_core::Kernel) -> Vec<Place> {
     let module = tools::module(&kernel.build().unwrap(), &Target::new(90));
     let place = |site: &wattle_ptx::FaultSite| match site.fault {

@@ -1,4 +1,4 @@
-//! The PTX of each scenario's kernels, as it is emitted for sm_90. Of many lines alike the first three are kept.
+//! The PTX of each scenario's kernels, as it is emitted for sm_90. Of many similar lines the first three are kept.
 
 mod tools;
 

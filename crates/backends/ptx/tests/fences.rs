@@ -10,10 +10,10 @@ use wattle_ir::{
 use wattle_memory::{FenceOrder, Scope};
 use wattle_ptx::Target;
 
-/// The version whose code is written down here.
+/// The version of the assembler whose code is written down here.
 const PINNED: &str = "release 12.9,";
 
-/// A load, a fence, a load and a store.
+/// A kernel of a load, a fence, a load and a store.
 fn kernel(order: FenceOrder, scope: Scope) -> Kernel {
     let (site, place) = (Site::caller(), Place::Param(ParamId(0)));
     let load = |slot, index| Stmt::Load { dst: SlotId(slot), place, index: vec![ExprId(index)], site };

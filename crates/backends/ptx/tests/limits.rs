@@ -1,4 +1,4 @@
-//! What a target lacks is told; shared memory beyond what a module can have is the launch's to give.
+//! What a target lacks is reported; shared memory beyond what a module can have is given by the launch.
 
 mod tools;
 
@@ -40,7 +40,7 @@ fn capabilities_and_versions() {
     assert!(matches!(build(&kernel, &Target::new(90).with_ptx(7, 7)), Err(Lacking::Version { .. })));
 }
 
-/// ptxas knows each capability from the version on that is said to be the first.
+/// ptxas accepts each capability from the version on that is said to be the first.
 #[test]
 fn least_versions() {
     let Some(ptxas) = tools::assembler() else { return };

@@ -1,5 +1,5 @@
-//! Random loops of one thread, many of which are made four turns at a time: what they leave, and the fault that is told,
-//! are those of the simulated device, which makes one turn after another.
+//! Random loops of one thread, many of which run four turns at a time: their results and the fault that is reported are
+//! those of the simulated device, which runs one turn after another.
 
 mod tools;
 
@@ -22,7 +22,7 @@ const READ: [Place; 2] = [Place::Param(ParamId(2)), Place::Param(ParamId(3))];
 const SHARED: Place = Place::Param(ParamId(4));
 const LOCAL: Place = Place::Local(LocalId(0));
 const LOOP: Label = Label(0);
-/// How many are made.
+/// The number of random loops.
 const COUNT: u64 = 3000;
 
 struct Made {
@@ -32,7 +32,7 @@ struct Made {
 }
 
 impl Made {
-    /// A number below another (splitmix64).
+    /// A random number below `most` (splitmix64).
     fn below(&mut self, most: u32) -> u32 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -87,7 +87,7 @@ impl Made {
         self.binary(op, x, y)
     }
 
-    /// Mostly the counter, and mostly within bounds.
+    /// A random index: mostly the counter, and mostly within bounds.
     fn index(&mut self) -> Vec<ExprId> {
         vec![match self.below(12) {
             0..=5 => self.slot(COUNTER),
@@ -100,7 +100,7 @@ impl Made {
         }]
     }
 
-    /// Within the bounds of all.
+    /// A random index within the bounds of all views.
     fn within(&mut self) -> Vec<ExprId> {
         let (value, seven) = (self.value(), self.number(7));
         vec![self.binary(BinaryOp::And, value, seven)]
@@ -219,7 +219,7 @@ fn case(seed: u64) -> Case {
     let params = [("out", Access::Shared), ("x", Access::PerItem), ("y", Access::Read), ("z", Access::Read)];
     let params = params.into_iter().chain([("w", Access::Shared)]);
     let view = |(name, access)| Param { name, kind: ParamKind::View { access, element: Type::U32, rank: 1 } };
-    // Some end before others.
+    // Some views end before others.
     let lens = [VARS.end + 8, 8 + made.below(16), 8 + made.below(24), 16 + made.below(24), 25];
     let argument = |len: u32| {
         let contents = (0..u64::from(len)).map(|i| (i + seed).wrapping_mul(0x9e37_79b9) >> 7 & 31).collect();

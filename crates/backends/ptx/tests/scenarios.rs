@@ -43,7 +43,7 @@ fn sm_120() {
     assembles(120);
 }
 
-/// IR to PTX takes under a millisecond; here the times are only told, since machines differ.
+/// IR to PTX takes under a millisecond; here the times are only printed, since machines differ.
 #[test]
 fn how_long_it_takes() {
     let target = Target::new(90);

@@ -1,4 +1,4 @@
-//! Plain accesses, and the check of every index.
+//! Plain accesses to memory, and the bounds check of every index.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, StorageClass, Word};
@@ -58,7 +58,8 @@ impl Emitter<'_> {
         let by_zero = self.compare(Op::IEqual, y, zero);
         self.when(by_zero, |emitter| emitter.fault(site, Fault::DivisionByZero, &[]));
         let (quotient, divisor) = if ty.is_signed() {
-            // The least value by -1 overflows, which the instruction says nothing of: what is divided by -1 is negated.
+            // The least value divided by -1 overflows, which the instruction does not define: what is divided by -1 is
+            // negated.
             let minus_one = self.asm.constant(ty, u64::MAX >> (64 - 8 * ty.size()));
             let negates = self.compare(Op::IEqual, y, minus_one);
             let unsafe_divisor = self.asm.of(Op::LogicalOr, bool, &[by_zero, negates]);
@@ -97,7 +98,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Does `within` where the index is in bounds, and `beyond` where it is not, which is a fault.
+    /// Emits `within` for an index that is in bounds, and `beyond` for one that is not, which is a fault.
     pub(crate) fn checked(
         &mut self,
         place: Place,
@@ -121,7 +122,7 @@ impl Emitter<'_> {
             let this = if lanes == 1 {
                 self.compare(Op::ULessThan, at, extent)
             } else {
-                // The last lane is within: `at <= extent - lanes`, where there are so many.
+                // The last lane is in bounds if `at <= extent - lanes`, where the extent is at least `lanes`.
                 let (word, lanes) = (self.asm.u32(), self.asm.word(lanes));
                 let enough = self.compare(Op::UGreaterThanEqual, extent, lanes);
                 let last = self.asm.of(Op::ISub, word, &[extent, lanes]);
@@ -153,7 +154,7 @@ impl Emitter<'_> {
         self.asm.label(end);
     }
 
-    /// `index + lanes - 1`, or the greatest number there is.
+    /// Returns `index + lanes - 1`, or the greatest number of 32 bits if that is beyond it.
     fn last_lane(&mut self, index: Word, lanes: u32) -> Word {
         let (word, more) = (self.asm.u32(), self.asm.word(lanes - 1));
         let last = self.asm.of(Op::IAdd, word, &[index, more]);

@@ -11,7 +11,7 @@ use rspirv::spirv::{
 use rustc_hash::FxHashMap;
 use wattle_ir::{Type, TypeKind};
 
-/// What a type is made of.
+/// The components of a type.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Shape {
     Void,
@@ -20,7 +20,7 @@ enum Shape {
     Float(u32),
     Vector(Word, u32),
     Array(Word, Word),
-    /// `{ part, part }`: what has two results.
+    /// `{ part, part }`: the type of an instruction with two results.
     Pair(Word),
     /// `{ element[] }`, laid out for a storage buffer.
     Buffer(Word),
@@ -33,7 +33,7 @@ pub struct Assembler {
     module: Module,
     next: Word,
     types: FxHashMap<Shape, Word>,
-    /// The storage buffers' types, by the types of their elements.
+    /// The types of storage buffers, by the types of their elements.
     buffers: FxHashMap<Word, Word>,
     constants: FxHashMap<(Word, u64), Word>,
     nulls: FxHashMap<Word, Word>,
@@ -121,7 +121,7 @@ impl Assembler {
         self.shape(Shape::Void)
     }
 
-    /// The type of a value. Integers are unsigned all: operations tell what is signed.
+    /// The type of a value. All integers are unsigned: operations decide what is signed.
     pub fn ty(&mut self, ty: Type) -> Word {
         self.shape(match ty.kind() {
             TypeKind::Bool => Shape::Bool,
@@ -146,7 +146,7 @@ impl Assembler {
         self.shape(Shape::Array(element, len))
     }
 
-    /// A storage buffer's type: as many elements as there are, of `stride` bytes each.
+    /// The type of a storage buffer: an array of unknown length, whose elements are `stride` bytes apart.
     pub fn buffer(&mut self, element: Word, stride: u32) -> Word {
         // A runtime array is made for its buffer alone, so that it is decorated once.
         if let Some(&known) = self.buffers.get(&element) {
@@ -231,7 +231,7 @@ impl Assembler {
         id
     }
 
-    /// A variable of the function that is being made; it begins as zero.
+    /// Declares a variable of the function that is being made; it begins as zero.
     pub fn local(&mut self, of: Word, name: &str) -> Word {
         let (pointer, zero, id) = (self.pointer(StorageClass::Function, of), self.null(of), self.id());
         let operands = vec![Operand::StorageClass(StorageClass::Function), Operand::IdRef(zero)];
@@ -272,7 +272,7 @@ impl Assembler {
         self.module.annotations.push(Instruction::new(Op::MemberDecorate, None, None, operands));
     }
 
-    /// What follows comes from that source line.
+    /// Records that the following instructions come from that source line.
     pub fn line(&mut self, file: &'static str, line: u32, column: u32) {
         let id = match self.files.get(file) {
             Some(&id) => id,
@@ -290,7 +290,7 @@ impl Assembler {
 
     // ---- Functions and blocks
 
-    /// Begins the function `id`, without a result, and its first block. Gives its parameters.
+    /// Begins the function `id`, without a result, and its first block. Returns its parameters.
     pub fn begin_as(&mut self, id: Word, parameters: &[Word], name: &str) -> Vec<Word> {
         let void = self.void();
         let ty = self.shape(Shape::Function(void, parameters.to_vec()));
@@ -346,30 +346,30 @@ impl Assembler {
         }
     }
 
-    /// An instruction without a result.
+    /// Appends an instruction without a result.
     pub fn act(&mut self, op: Op, operands: Vec<Operand>) {
         self.push(Instruction::new(op, None, None, operands));
     }
 
-    /// An instruction that ends the block.
+    /// Appends an instruction that ends the block.
     pub fn terminate(&mut self, op: Op, operands: Vec<Operand>) {
         self.act(op, operands);
         self.close();
     }
 
-    /// An instruction with a result.
+    /// Appends an instruction with a result, and returns the result.
     pub fn op(&mut self, op: Op, of: Word, operands: Vec<Operand>) -> Word {
         let id = self.id();
         self.push(Instruction::new(op, Some(of), Some(id), operands));
         id
     }
 
-    /// An instruction with a result, whose operands are results.
+    /// Appends an instruction with a result, whose operands are results.
     pub fn of(&mut self, op: Op, of: Word, operands: &[Word]) -> Word {
         self.op(op, of, operands.iter().map(|&id| Operand::IdRef(id)).collect())
     }
 
-    /// An instruction of the set `GLSL.std.450`.
+    /// Appends an instruction of the set `GLSL.std.450`.
     pub fn extended(&mut self, function: rspirv::spirv::GlslStd450Op, of: Word, operands: &[Word]) -> Word {
         let set = match self.extended {
             Some(set) => set,

@@ -1,4 +1,4 @@
-//! Atomic operations.
+//! Atomic operations, each as one instruction or as a loop of compare-exchanges.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Word};
@@ -61,7 +61,8 @@ impl Emitter<'_> {
             }
             Stmt::AtomicUpdate { dst, op, place, ref index, operand, order, scope, site } => {
                 let instruction = self.instruction(op, place);
-                // What no instruction does is a loop, with fences around it: an order in a loop is one in each turn.
+                // An operation without an instruction is a loop with fences around it: an order in the loop would be
+                // one in each turn.
                 let order_there = if instruction.is_some() { order } else { UpdateOrder::Relaxed };
                 let labels = self.lowering.update(order_there, scope, place.memory_class());
                 let (read, write) = labels.map_err(|_| self.no_system_scope(site))?;
@@ -98,7 +99,7 @@ impl Emitter<'_> {
                 let class = place.memory_class();
                 let labels = self.lowering.update(order, scope, class);
                 let (read, write) = labels.map_err(|_| self.no_system_scope(site))?;
-                // One that fails is a read.
+                // A failed exchange is a read.
                 let (equal, unequal) = (self.ordering(&[read, write]), self.ordering(&[read]));
                 let (expected, desired) = (self.value(expected), self.value(desired));
                 let zero = self.asm.constant(self.kernel.element_of(place), 0);
@@ -125,7 +126,7 @@ impl Emitter<'_> {
         Ordering { scope, semantics: self.semantics_word(labels) }
     }
 
-    /// The instruction that does it, if there is one.
+    /// The instruction of an update, if there is one.
     fn instruction(&self, op: AtomicOp, place: Place) -> Option<Op> {
         let ty = self.kernel.element_of(place);
         Some(match op {
@@ -177,7 +178,7 @@ impl Emitter<'_> {
         self.bits(self.kernel.element_of(place), self.variable(place).stored, value)
     }
 
-    /// An update that no instruction does: a load, and compare-exchanges until one succeeds. All are relaxed.
+    /// Emits an update that has no instruction: a load, and compare-exchanges until one succeeds. All are relaxed.
     fn update_by_exchange(
         &mut self,
         op: AtomicOp,
@@ -205,7 +206,7 @@ impl Emitter<'_> {
         self.as_element(place, old)
     }
 
-    /// What the update leaves.
+    /// The value that the update leaves in memory.
     fn updated(&mut self, op: AtomicOp, ty: Type, old: Word, operand: Word) -> Word {
         let (of, bool) = (self.asm.ty(ty), self.asm.ty(Type::Bool));
         match op {

@@ -6,7 +6,7 @@ use wattle_ir::{Scalar, Type, eval};
 use crate::emit::Emitter;
 
 impl Emitter<'_> {
-    /// An unsigned integer as a wider or narrower one.
+    /// Converts an unsigned integer to a wider or narrower one.
     pub(crate) fn resize(&mut self, from: Type, to: Type, x: Word) -> Word {
         let (before, of) = (self.asm.ty(from), self.asm.ty(to));
         if before == of { x } else { self.asm.of(Op::UConvert, of, &[x]) }
@@ -21,7 +21,7 @@ impl Emitter<'_> {
                 self.asm.of(Op::Select, of, &[x, one, zero])
             }
             (_, Type::Bool) => {
-                // The verifier refuses it.
+                // The verifier refuses such a cast.
                 let zero = self.asm.constant(from, 0);
                 self.compare(Op::INotEqual, x, zero)
             }
@@ -33,7 +33,8 @@ impl Emitter<'_> {
             _ => {
                 let signed = from.is_signed() && to.size() > from.size();
                 let wide = if signed { self.asm.of(Op::SConvert, of, &[x]) } else { self.resize(from, to, x) };
-                // What is compared with a constant then is compared before it is widened, and wrongly.
+                // Without this, a widened value that is compared with a constant is compared before it is widened, and
+                // wrongly.
                 self.hidden(to, wide)
             }
         }
@@ -51,8 +52,8 @@ impl Emitter<'_> {
         self.exact(Op::FAdd, Type::F32, [high, low])
     }
 
-    /// A float as an integer: what is beyond the type becomes its bound, what is no number 0. The instruction says
-    /// nothing of either.
+    /// Converts a float to an integer: a value beyond the type becomes the type's bound, and NaN becomes 0. The
+    /// instruction defines neither.
     fn saturate(&mut self, from: Type, to: Type, x: Word) -> Word {
         let (of, float) = (self.asm.ty(to), self.asm.ty(from));
         let bits = to.size() as u32 * 8;
@@ -76,7 +77,7 @@ impl Emitter<'_> {
         let op = if to.is_signed() { Op::ConvertFToS } else { Op::ConvertFToU };
         let inside = self.asm.of(op, of, &[safe]);
         let (least_raw, greatest_raw) = (self.asm.constant(to, least_raw), self.asm.constant(to, greatest_raw));
-        // What is no number is neither below nor above, and was converted as zero.
+        // NaN is neither below nor above, and was converted as zero.
         let below = self.compare(Op::FOrdLessThan, x, least);
         let above = self.compare(Op::FOrdGreaterThanEqual, x, beyond);
         let low = self.asm.of(Op::Select, of, &[below, least_raw, inside]);

@@ -1,4 +1,4 @@
-//! Finds out what a device lacks, before anything is built.
+//! Finds out which features a device lacks, before anything is built.
 
 use rustc_hash::FxHashSet;
 use wattle_ir::{AtomicOp, Kernel, ParamKind, Place, Site, Stmt, Type};
@@ -46,7 +46,7 @@ pub fn check(kernel: &Kernel, features: &Features) -> Result<(), Lacking> {
         }
     });
     found?;
-    // What the body does not use the parameters may still have.
+    // Parameters may have types that the body does not use.
     for ty in types_of(kernel) {
         check_type(kernel, features, ty, kernel.site)?;
     }

@@ -1,12 +1,12 @@
-//! The control block of a launch: where it tells what went wrong, and is told to stop; and behind that its arguments,
-//! where they are no push constants. In 32-bit words.
+//! The control block of a launch: the words with which it reports errors and is asked to stop; and behind them its
+//! arguments, where they are no push constants. In 32-bit words.
 //!
 //! Each launch has one. The host clears the words before [`ARGUMENTS`] before the launch. The queue's gate is a buffer
 //! of one word.
 
 pub use wattle_ir::control::*;
 
-/// The argument words, where they are no push constants.
+/// The first of the argument words, where they are no push constants.
 pub const ARGUMENTS: u32 = SHARED_WORDS;
-/// The words of a control block.
+/// The number of words of a control block.
 pub const WORDS: u32 = 1024;

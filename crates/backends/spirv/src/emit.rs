@@ -1,4 +1,4 @@
-//! A kernel's function: what is at hand while its statements become instructions.
+//! A kernel's function: the emitter's state while statements become instructions.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Capability, ExecutionMode, Op, Word};
@@ -15,7 +15,7 @@ use crate::interface::{Entry, Interface, layout};
 use crate::layout::{ArgumentWord, Layout, Module, SpecConstant};
 use crate::report::Reports;
 
-/// What is at hand while a kernel's statements become instructions.
+/// The emitter's state while a kernel's statements become instructions.
 pub struct Emitter<'k> {
     pub(crate) asm: Assembler,
     pub(crate) kernel: &'k Kernel,
@@ -29,16 +29,16 @@ pub struct Emitter<'k> {
     /// The variables of slots and of the thread's own arrays.
     pub(crate) slots: Vec<Word>,
     pub(crate) locals: Vec<Word>,
-    /// Places of floats that sums are added to by an instruction.
+    /// The places of floats to which the device adds sums with an instruction.
     pub(crate) added: FxHashSet<Place>,
-    /// What has been computed within the statement.
+    /// The expressions that have been computed within the statement, and their results.
     pub(crate) known: FxHashMap<ExprId, Word>,
     pub(crate) flow: Flow,
     pub(crate) sites: Sites,
     pub(crate) reports: Reports,
 }
 
-/// Makes a module of a kernel whose operators the device all has.
+/// Makes a module of a kernel whose operators the device has all.
 pub fn emit(kernel: &Kernel, features: &Features) -> Result<Module, Lacking> {
     let mut asm = Assembler::new();
     let added = native_sums(kernel, features);
@@ -214,7 +214,7 @@ impl Emitter<'_> {
             runs = self.asm.of(Op::LogicalAnd, bool, &[runs, is_thread]);
         }
         if self.kernel.has_unbounded_loop() {
-            // Parts of a launch that come after it was told to stop need not begin.
+            // Parts of a launch that come after it was stopped need not begin.
             let (at, zero) = (self.asm.word(control::STOP), self.asm.word(0));
             let at = self.interface.control(&mut self.asm, at);
             let said = self.relaxed(Op::AtomicLoad, at, &[]);

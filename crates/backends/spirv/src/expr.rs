@@ -1,4 +1,4 @@
-//! Expressions.
+//! Instructions for expressions.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Decoration, GlslStd450Op, Op, Word};
@@ -8,7 +8,7 @@ use crate::emit::Emitter;
 use crate::layout::{ArgumentWord, SpecConstant};
 
 impl Emitter<'_> {
-    /// The value of an expression here.
+    /// Computes the value of an expression at this point.
     pub(crate) fn value(&mut self, id: ExprId) -> Word {
         if let Some(&known) = self.known.get(&id) {
             return known;
@@ -61,7 +61,7 @@ impl Emitter<'_> {
         value
     }
 
-    /// The same bits as another type.
+    /// The value that has the same bits in another type.
     pub(crate) fn bits(&mut self, from: Type, to: Type, x: Word) -> Word {
         let (of, before) = (self.asm.ty(to), self.asm.ty(from));
         if of == before { x } else { self.asm.of(Op::Bitcast, of, &[x]) }
@@ -119,7 +119,7 @@ impl Emitter<'_> {
         self.interface.spec(extents[dimension as usize & 3])
     }
 
-    /// One dimension of a row-major number.
+    /// Computes one dimension of a row-major number.
     fn part(&mut self, number: Word, dimension: u8, extent: impl Fn(&Self, u8) -> Word) -> Word {
         let word = self.asm.u32();
         let mut rest = number;
@@ -179,7 +179,7 @@ impl Emitter<'_> {
         self.asm.of(op, bool, &[x, y])
     }
 
-    /// Float arithmetic, never contracted.
+    /// Emits float arithmetic that is never contracted.
     pub(crate) fn exact(&mut self, op: Op, ty: Type, operands: [Word; 2]) -> Word {
         let of = self.asm.ty(ty);
         let operands = if op == Op::FAdd { operands } else { operands.map(|operand| self.hidden(ty, operand)) };
@@ -194,7 +194,7 @@ impl Emitter<'_> {
         self.asm.of(Op::Select, of, &[condition, operands[0], operands[1]])
     }
 
-    /// The value, of which a compiler that folds wrongly knows nothing; only floats and 64-bit integers need it.
+    /// Hides the value from a compiler that folds wrongly; only floats and 64-bit integers need it.
     pub(crate) fn hidden(&mut self, ty: Type, x: Word) -> Word {
         if !self.features.workarounds.folds_wrongly || !(ty.is_float() || ty.size() == 8) {
             return x;

@@ -1,4 +1,4 @@
-//! What code depends on of a device, and what is said where it lacks something.
+//! The features of a device that code depends on, and the errors for a kernel that needs more.
 
 use thiserror::Error;
 use wattle_ir::{Site, Type};
@@ -43,14 +43,14 @@ pub struct Features {
     pub push_constant_bytes: u32,
     /// `maxPerStageDescriptorStorageBuffers`, less the three that every launch has.
     pub max_views: u32,
-    /// What code must do differently because of the driver.
+    /// The workarounds that the device's driver needs.
     pub workarounds: Workarounds,
 }
 
 /// Faults of drivers that code must go around. Each was found by running it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Workarounds {
-    /// The driver ends loops silently after so many iterations of an invocation's, over all its loops: each loop looks
+    /// The driver silently ends loops after this many iterations of an invocation, over all its loops: each loop checks
     /// behind itself whether it was left as it should, and reports a fault else (lavapipe: 65,535).
     pub loops_end_after: Option<u32>,
     /// A value computed in a loop is wrong behind it for invocations that leave in the midst: loops are left at their
@@ -76,8 +76,8 @@ pub struct Workarounds {
     /// Integers beyond 2^24 become floats that are rounded twice: they are converted in halves (SwiftShader).
     pub rough_conversion: bool,
     /// Quotients and square roots of floats are within Vulkan's bounds, 2.5 ulp and more, and no better: they are
-    /// corrected. So on all hardware, as far as is promised (Vulkan 1.3, appendix "Precision and Operation of SPIR-V
-    /// Instructions").
+    /// corrected. All hardware may be so, as far as Vulkan promises (Vulkan 1.3, appendix "Precision and Operation of
+    /// SPIR-V Instructions").
     pub rough_division: bool,
 }
 
@@ -89,7 +89,7 @@ impl Workarounds {
 }
 
 impl Features {
-    /// Everything that code can use: what `wattle emit` shows where no device is named.
+    /// All features that code can use: what `wattle emit` shows where no device is named.
     pub fn all() -> Features {
         Features {
             device: "any device with all features".into(),
@@ -113,7 +113,7 @@ impl Features {
         }
     }
 
-    /// The least that a device of Wattle's has.
+    /// The least features that a device of Wattle's has.
     pub fn least() -> Features {
         Features {
             device: "the least device".into(),
@@ -140,65 +140,65 @@ impl Features {
 /// Something that a kernel uses and a device lacks.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Lacking {
-    /// A type.
+    /// The device lacks a type.
     #[error("kernel `{kernel}` uses {ty} at {site}, and device `{device}` lacks {feature}")]
     Type {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
         /// The first place that uses it.
         site: Site,
-        /// The type.
+        /// The type that the device lacks.
         ty: Type,
         /// The missing feature, as Vulkan names it.
         feature: &'static str,
-        /// The device.
+        /// The device's name.
         device: String,
     },
-    /// Atomic operations on a type.
+    /// The device lacks atomic operations on a type.
     #[error("kernel `{kernel}` uses atomic operations on {ty} at {site}, and device `{device}` lacks {feature}")]
     Atomic {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
         /// The first place that uses them.
         site: Site,
-        /// The type.
+        /// The type of the elements.
         ty: Type,
         /// The missing feature, as Vulkan names it.
         feature: &'static str,
-        /// The device.
+        /// The device's name.
         device: String,
     },
-    /// The scope of all devices and the host.
+    /// The device lacks the scope of all devices and the host.
     #[error(
         "kernel `{kernel}` uses Scope::System at {site}, and device `{device}` has none: the Vulkan memory model orders \
          nothing between devices or with the host"
     )]
     Scope {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
         /// The first place that uses it.
         site: Site,
-        /// The device.
+        /// The device's name.
         device: String,
     },
-    /// More views than the device can bind.
+    /// The kernel has more views than the device can bind.
     #[error("kernel `{kernel}` at {site} has {views} views, and device `{device}` can bind {most} to a launch")]
     Views {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
         /// Where it is defined.
         site: Site,
         /// How many views it has.
         views: u32,
-        /// How many there can be.
+        /// The most views that the device can bind.
         most: u32,
-        /// The device.
+        /// The device's name.
         device: String,
     },
 }
 
 impl Lacking {
-    /// What to do instead.
+    /// Advice on what to do instead.
     pub fn instead(&self) -> &'static str {
         match self {
             Lacking::Type { .. } => "use a 32-bit type, or another device (`wattle devices` lists them)",

@@ -8,8 +8,8 @@
 //! Where the driver wants it ([`crate::Workarounds::leave_loops_at_the_head`]) a loop is left at its head alone: an
 //! exit sets the loop's variable `done` and goes to the continue target. Slots are variables, so what lives behind the
 //! loop has been stored before the head is left. What `done` is set to is the launch's number, which no compiler knows:
-//! where it must be told whether the driver cut the loop short, it is asked again behind the loop, and a compiler that
-//! knew the answer would not ask.
+//! where a cut of the loop by the driver must be reported, `done` is tested again behind the loop, and a compiler that
+//! knew the answer would not test it.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{LoopControl, Op, SelectionControl, Word};
@@ -26,11 +26,11 @@ use crate::layout::ArgumentWord;
 pub struct Flow {
     constructs: Vec<Construct>,
     leave: Option<Word>,
-    /// What the numbers in `leave` mean, from 1.
+    /// The exits that the numbers in `leave` stand for, from 1.
     exits: Vec<Exit>,
 }
 
-/// Where an exit goes.
+/// The destination of an exit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Exit {
     Break(Label),
@@ -45,7 +45,7 @@ enum Kind {
 }
 
 struct Construct {
-    /// None for the whole body.
+    /// The construct's label, or `None` for the whole body.
     label: Option<Label>,
     kind: Kind,
     merge: Word,
@@ -63,7 +63,7 @@ impl Construct {
     }
 }
 
-/// Whether code in `block` leaves for `label`, or, for none, for something around `block`.
+/// Whether code in `block` leaves for `label`, or, for `None`, for something around `block`.
 fn leaves(block: &[Stmt], label: Option<Label>, inside: &mut Vec<Label>) -> bool {
     block.iter().any(|stmt| {
         let goes = |to: Label| label.map_or(!inside.contains(&to), |label| label == to);
@@ -86,7 +86,7 @@ fn leaves(block: &[Stmt], label: Option<Label>, inside: &mut Vec<Label>) -> bool
     })
 }
 
-/// What a loop asks before all else: it is left where the condition is what `leaves_if` says.
+/// The test of a loop before all else: the loop is left where the condition is what `leaves_if` says.
 #[derive(Clone, Copy)]
 struct HeadTest {
     condition: ExprId,
@@ -106,7 +106,7 @@ fn head_test(label: Label, body: &[Stmt]) -> Option<HeadTest> {
 }
 
 impl Emitter<'_> {
-    /// The kernel's whole body. A thread that ends leaves it, and comes to what stands behind.
+    /// Emits the kernel's whole body. A thread that ends leaves it, and comes to what stands behind.
     pub(crate) fn body(&mut self) -> Result<(), Lacking> {
         let kernel = self.kernel;
         if leaves(&kernel.body, None, &mut Vec::new()) {
@@ -200,7 +200,7 @@ impl Emitter<'_> {
         site: Site,
     ) -> Result<(), Lacking> {
         let at_head = self.features.workarounds.leave_loops_at_the_head;
-        // A condition asked twice would be computed once, and the loop's cut go unseen.
+        // A condition computed twice would be computed once, and the loop's cut go unseen.
         let test = head_test(label, body).filter(|_| !self.tells_cuts());
         let rest = if test.is_some() { &body[1..] } else { body };
         let leaves_inside =
@@ -246,7 +246,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Whether the loop is left at its head.
+    /// The condition on which the loop is left at its head, or `None` if it never is.
     fn left_at_head(&mut self, test: Option<HeadTest>, done: Option<Word>) -> Option<Word> {
         let bool = self.asm.ty(Type::Bool);
         let condition = test.map(|test| {
@@ -274,7 +274,7 @@ impl Emitter<'_> {
         self.block(body)
     }
 
-    /// What is done between iterations, unless the loop is being left.
+    /// Emits what is done between iterations, unless the loop is being left.
     fn continuing(&mut self, continuing: &[Stmt], done: Option<Word>) -> Result<(), Lacking> {
         let Some(done) = done.filter(|_| !continuing.is_empty()) else { return self.block(continuing) };
         let bool = self.asm.ty(Type::Bool);
@@ -291,12 +291,12 @@ impl Emitter<'_> {
         self.asm.of(Op::INotEqual, bool, &[said, zero])
     }
 
-    /// Whether loops look behind themselves.
+    /// Whether loops check behind themselves that the driver did not cut them short.
     fn tells_cuts(&self) -> bool {
         self.features.workarounds.loops_end_after.is_some()
     }
 
-    /// Behind a loop: reports it if the driver cut it short.
+    /// Emits, behind a loop, the report that the driver cut it short.
     fn report_cut(&mut self, done: Option<Word>, site: Site) {
         let Some(done) = done.filter(|_| self.tells_cuts() && self.asm.is_open()) else { return };
         let (word, bool) = (self.asm.u32(), self.asm.ty(Type::Bool));
@@ -326,7 +326,7 @@ impl Emitter<'_> {
         };
         let constructs = &self.flow.constructs;
         let Some(at) = constructs.iter().rposition(|construct| construct.label == target) else {
-            // The verifier has seen that there is one.
+            // The verifier has seen that there is a construct of that label.
             return self.asm.terminate(Op::Unreachable, vec![]);
         };
         let is_loop = |construct: &Construct| matches!(construct.kind, Kind::Loop { .. });
@@ -359,7 +359,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Leaves a construct that can be left from here.
+    /// Emits the exit from a construct that can be left from here.
     fn leave(&mut self, at: usize, continues: bool) {
         let construct = &mut self.flow.constructs[at];
         let merge = construct.merge;
@@ -381,7 +381,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Behind a construct: the exits that go further.
+    /// Emits, behind a construct, the exits that go further.
     fn go_further(&mut self, pending: &[Exit]) {
         let bool = self.asm.ty(Type::Bool);
         for exit in pending {
@@ -400,7 +400,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// A loop of our own that tries until it is done; `attempt` gives whether it is. Left at its head alone.
+    /// Emits a loop of the emitter's own, until `attempt` succeeds; `attempt` gives whether it does. Left at its head
+    /// alone.
     pub(crate) fn until(&mut self, site: Site, attempt: impl FnOnce(&mut Self) -> Word) {
         let (word, zero) = (self.asm.u32(), self.asm.word(0));
         let done = self.asm.local(word, "exchanged");

@@ -1,4 +1,4 @@
-//! What a module's variables are, and what a function loads of them when it begins.
+//! The variables of a module, and the values that a function loads from them when it begins.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Decoration, MemoryAccess, Op, StorageClass, Word};
@@ -34,7 +34,7 @@ pub struct Interface {
     pub shared: Vec<Variable>,
 }
 
-/// What is loaded when the kernel begins.
+/// The values that are loaded when the kernel begins.
 pub struct Entry {
     words: FxHashMap<ArgumentWord, Word>,
     pub block: Word,
@@ -42,14 +42,14 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// A word of the arguments.
+    /// The value of a word of the arguments.
     pub fn word(&self, which: ArgumentWord) -> Word {
         debug_assert!(self.words.contains_key(&which), "the layout names each word that is asked for: {which:?}");
         self.words.get(&which).copied().unwrap_or(self.block)
     }
 }
 
-/// The words of a kernel's arguments, its views and its shared memory.
+/// The layout of a kernel's arguments, its views and its shared memory.
 pub fn layout(kernel: &Kernel, features: &Features) -> Layout {
     let mut arguments = vec![ArgumentWord::Blocks, ArgumentWord::Number];
     if features.workarounds.hides() {
@@ -106,7 +106,8 @@ pub fn layout(kernel: &Kernel, features: &Features) -> Layout {
 }
 
 impl Interface {
-    /// Declares them. `added` are the places of floats that sums are added to by an instruction.
+    /// Declares the module's variables. `added` are the places of floats to which the device adds sums with an
+    /// instruction.
     pub fn declare(asm: &mut Assembler, kernel: &Kernel, layout: &Layout, added: &FxHashSet<Place>) -> Interface {
         let word = asm.u32();
         let words = asm.buffer(word, 4);
@@ -154,7 +155,7 @@ impl Interface {
             asm.bind(id, 1, binding as u32);
             match access {
                 Access::Read => asm.decorate(id, Decoration::NonWritable, &[]),
-                // The clocks see to it that nothing else of the launch touches these elements.
+                // The clocks guarantee that nothing else of the launch touches these elements.
                 Access::PerItem => asm.decorate(id, Decoration::Restrict, &[]),
                 // Two parameters may be views of the same elements.
                 Access::Shared | Access::Atomic => asm.decorate(id, Decoration::Aliased, &[]),
@@ -191,7 +192,7 @@ impl Interface {
         self.specs[which as usize]
     }
 
-    /// The number of the thread's block, and its number there.
+    /// The number of the thread's block, and the thread's number in that block.
     pub fn position(&self, asm: &mut Assembler) -> (Word, Word) {
         let word = asm.u32();
         let triple = asm.vector(word, 3);
@@ -221,7 +222,7 @@ impl Interface {
         asm.of(Op::AccessChain, pointer, &[buffer, zero, at])
     }
 
-    /// Loads what the arguments are.
+    /// Loads the arguments.
     pub fn enter(&self, asm: &mut Assembler, kernel: &Kernel, layout: &Layout) -> Entry {
         let (block, thread) = self.position(asm);
         asm.name(block, "block");
@@ -235,7 +236,7 @@ impl Interface {
         Entry { words: words.collect(), block, thread }
     }
 
-    /// One of the argument words.
+    /// Loads one of the argument words.
     pub fn argument(&self, asm: &mut Assembler, number: u32) -> Word {
         let word = asm.u32();
         match self.push {

@@ -1,4 +1,4 @@
-//! How a launch gives a module what it needs.
+//! The layout of a launch: the bindings, the arguments and the constants that a module expects.
 //!
 //! - Descriptor set 0 is the queue's: binding 0 the launch's control block ([`crate::control`]), a storage buffer with
 //!   a dynamic offset; binding 1 the device's hidden word; binding 2 the queue's gate.
@@ -17,9 +17,9 @@ use wattle_ir::fault::FaultSite;
 pub struct Module {
     /// SPIR-V, version 1.5. The entry point is `main`.
     pub words: Vec<u32>,
-    /// How a launch gives it what it needs.
+    /// The layout of a launch of the module.
     pub layout: Layout,
-    /// What the numbers in the control block mean.
+    /// The fault sites that the numbers in the control block stand for.
     pub sites: Vec<FaultSite>,
     /// Whether a thread may wait for others outside its block: whether a loop without a bound reads a view.
     pub waits: bool,
@@ -28,15 +28,15 @@ pub struct Module {
     pub orders_in_loops: bool,
 }
 
-/// How a launch gives a module what it needs.
+/// The layout of a launch: the arguments, the views and the shared memory that a module expects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The 32-bit words of the arguments, in order.
     pub arguments: Vec<ArgumentWord>,
-    /// Whether they are push constants, from byte 0; else they stand in the control block, from word
+    /// Whether the arguments are push constants, from byte 0; else they stand in the control block, from word
     /// [`crate::control::ARGUMENTS`].
     pub in_push_constants: bool,
-    /// The views: the binding of each in set 1 is its position.
+    /// The views of the kernel: the binding of each in set 1 is its position.
     pub views: Vec<ViewBinding>,
     /// The bytes of shared memory of a block, without the array that is sized at launch.
     pub shared_bytes: u32,
@@ -47,7 +47,7 @@ pub struct Layout {
 /// A view among a kernel's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ViewBinding {
-    /// The parameter.
+    /// The number of the parameter.
     pub param: ParamId,
     /// Whether the kernel may write it.
     pub writable: bool,
@@ -56,10 +56,10 @@ pub struct ViewBinding {
 /// One 32-bit word of the arguments. Dimensions count from 0, which varies slowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArgumentWord {
-    /// How many blocks there are.
+    /// The number of blocks of the launch.
     Blocks,
-    /// The launch's number on its queue, from 1, less than [`crate::control::OPEN`]; it grows while anything is in
-    /// flight, and may begin anew when nothing is.
+    /// The launch's number on its queue, from 1, less than [`crate::control::OPEN`]; it grows while any launch has not
+    /// ended, and may restart when all have.
     Number,
     /// Zero, which only the host knows ([`crate::Workarounds`]).
     Zero,
@@ -71,7 +71,7 @@ pub enum ArgumentWord {
     Stride(ParamId, u8),
     /// The low 32 bits of a scalar ([`wattle_ir::Scalar::to_raw`]).
     Low(ParamId),
-    /// Its high 32 bits.
+    /// The high 32 bits of a scalar.
     High(ParamId),
     /// Blocks of the grid in one dimension.
     GridExtent(u8),
@@ -88,11 +88,11 @@ pub enum SpecConstant {
     Threads = 0,
     /// Threads per block in dimension 0.
     Extent0 = 1,
-    /// In dimension 1.
+    /// Threads per block in dimension 1.
     Extent1 = 2,
-    /// In dimension 2.
+    /// Threads per block in dimension 2.
     Extent2 = 3,
-    /// In dimension 3.
+    /// Threads per block in dimension 3.
     Extent3 = 4,
     /// The length of the shared array that is sized at launch, in elements; at least 1.
     SharedLen = 5,
@@ -102,7 +102,7 @@ pub enum SpecConstant {
 }
 
 impl SpecConstant {
-    /// All of them, in order.
+    /// All specialization constants, in order.
     pub const ALL: [SpecConstant; 7] = [
         SpecConstant::Threads,
         SpecConstant::Extent0,

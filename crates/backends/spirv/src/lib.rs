@@ -1,8 +1,8 @@
 //! Wattle's kernels as SPIR-V with the Vulkan memory model.
 //!
-//! [`build`] makes a [`Module`] of a kernel for a device with certain [`Features`]; what the device lacks is told before
-//! anything is built. [`Layout`] says how a launch gives the module its buffers and values, and [`control`] how the
-//! module tells what went wrong. What never will live here: a driver.
+//! [`build`] makes a [`Module`] of a kernel for a device with certain [`Features`]; what the device lacks is reported
+//! before anything is built. [`Layout`] says how a launch gives the module its buffers and values, and [`control`] how
+//! the module reports errors. What never will live here: a driver.
 
 mod access;
 mod assemble;
@@ -36,14 +36,14 @@ use wattle_ir::{Function, Kernel, expand};
 pub fn build(kernel: &Kernel, features: &Features) -> Result<Module, Lacking> {
     check::check(kernel, features)?;
     let kernel = expand(kernel, &|function, _| match function {
-        // Vulkan's are within its own bounds, which are wider than ours, and of 32 bits alone (Vulkan 1.3, appendix
-        // "Precision and Operation of SPIR-V Instructions").
+        // Vulkan's functions are within its own bounds, which are wider than ours, and of 32 bits alone (Vulkan 1.3,
+        // appendix "Precision and Operation of SPIR-V Instructions").
         Function::Rsqrt | Function::Exp | Function::Ln | Function::Sin | Function::Cos => true,
         Function::Tanh | Function::Pow | Function::Round => true,
         Function::Fma => features.workarounds.split_fma,
         Function::Div | Function::Sqrt => features.workarounds.rough_division,
     });
-    // What stands for a function may need more than the kernel itself.
+    // The expansion of a function may need more than the kernel itself.
     check::check(&kernel, features)?;
     emit::emit(&kernel, features)
 }

@@ -17,12 +17,12 @@ use rspirv::dr::{Instruction, Module, Operand, load_words};
 use rspirv::spirv::{MemoryAccess, MemoryModel, MemorySemantics, Op, Scope, StorageClass, Word};
 use rustc_hash::FxHashMap;
 
-/// Something that the memory model does not order as it was meant.
+/// An instruction that the memory model does not order as it was meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The instruction's place in the module, from 0, in the order of the words.
     pub instruction: usize,
-    /// What it is.
+    /// The name of its opcode.
     pub opcode: String,
     /// What is wrong with it.
     pub what: &'static str,
@@ -51,7 +51,7 @@ pub fn lint(words: &[u32]) -> Result<Vec<Finding>, String> {
     Ok(findings)
 }
 
-/// What instructions refer to.
+/// The constants and pointers that instructions refer to.
 struct Facts {
     constants: FxHashMap<Word, u32>,
     /// The storage class of each pointer.

@@ -92,7 +92,7 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Adds 1, so that no compiler takes it for a load.
+    /// Adds 1 to the hidden word, so that no compiler takes the update for a load.
     fn update_hidden_word(&mut self, read: Label, write: Label) {
         let hidden = self.interface.hidden(&mut self.asm);
         let (zero, one, word) = (self.asm.word(0), self.asm.word(1), self.asm.u32());
@@ -111,7 +111,7 @@ impl Emitter<'_> {
         );
     }
 
-    /// The block's barrier.
+    /// Emits the block's barrier.
     pub(crate) fn barrier(&mut self) {
         let label = self.lowering.barrier();
         debug_assert_eq!(label.kind, Kind::Barrier);

@@ -1,4 +1,4 @@
-//! How threads tell what went wrong, and are told to stop: functions over the control block.
+//! How threads report errors and are stopped: functions over the control block.
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Scope as SpirvScope, SelectionControl, Word};
@@ -17,9 +17,9 @@ const POLL_MASK: u32 = 63;
 /// What a function needs to report with; each is made when it is first used.
 #[derive(Default)]
 pub struct Reports {
-    /// The number of the thread's first fault's site and 1; zero where there is none yet.
+    /// The number of the site of the thread's first fault, plus 1; zero where there is none yet.
     fault: Option<Word>,
-    /// Its index, one variable for each dimension that any index has.
+    /// The index of that fault, one variable for each dimension that any index has.
     index: Vec<Word>,
     report_fault: Option<Word>,
     report_stop: Option<Word>,
@@ -75,7 +75,7 @@ impl Emitter<'_> {
         });
     }
 
-    /// Tells where the thread was when it was stopped.
+    /// Reports where the thread was when it was stopped.
     pub(crate) fn report_stop(&mut self, site: Site) {
         let function = match self.reports.report_stop {
             Some(function) => function,
@@ -86,7 +86,7 @@ impl Emitter<'_> {
         self.asm.of(Op::FunctionCall, void, &[function, number]);
     }
 
-    /// Whether the launch shall stop: looks now and then.
+    /// Looks now and then whether the launch is to stop; returns that as a truth value.
     pub(crate) fn shall_stop(&mut self) -> Word {
         let (word, bool, zero, one) = (self.asm.u32(), self.asm.ty(Type::Bool), self.asm.word(0), self.asm.word(1));
         let polls = match self.reports.polls {
@@ -124,7 +124,7 @@ impl Emitter<'_> {
         self.asm.op(op, word, operands)
     }
 
-    /// Does something where a condition holds.
+    /// Emits what `then` emits, to run where a condition holds.
     pub(crate) fn when(&mut self, condition: Word, then: impl FnOnce(&mut Self)) {
         let (yes, end) = (self.asm.id(), self.asm.id());
         self.asm.act(Op::SelectionMerge, vec![Operand::IdRef(end), Operand::SelectionControl(SelectionControl::NONE)]);
@@ -140,7 +140,7 @@ impl Emitter<'_> {
         store(&mut self.asm, pointer, value);
     }
 
-    /// Whether no other thread of the block has told where it was.
+    /// Whether no other thread of the block has reported where it was.
     fn first_of_block(&mut self, block: Word) -> Word {
         let (word, bool, zero) = (self.asm.u32(), self.asm.ty(Type::Bool), self.asm.word(0));
         let [bits, mask, width, one] = [control::BLOCK_BITS, 31, 5, 1].map(|value| self.asm.word(value));
@@ -156,7 +156,7 @@ impl Emitter<'_> {
         self.asm.of(Op::IEqual, bool, &[told, zero])
     }
 
-    /// Makes the functions that were called.
+    /// Defines the functions that were called.
     pub(crate) fn define_reports(&mut self) {
         let word = self.asm.u32();
         let (bool, zero, one) = (self.asm.ty(Type::Bool), self.asm.word(0), self.asm.word(1));
@@ -176,7 +176,7 @@ impl Emitter<'_> {
                 }
                 let number = emitter.layout.arguments.iter().position(|&word| word == ArgumentWord::Number);
                 let number = emitter.interface.argument(&mut emitter.asm, number.unwrap_or(0) as u32);
-                // Other blocks of the launch look at the gate meanwhile, and do not mind what they see.
+                // Other blocks of the launch read the gate meanwhile; any value that they see is right.
                 let gate = emitter.interface.gate(&mut emitter.asm);
                 emitter.relaxed(Op::AtomicExchange, gate, &[number]);
             });
@@ -187,7 +187,7 @@ impl Emitter<'_> {
             let given = self.asm.begin_as(function, &[word], "report_stop");
             let (block, _) = self.interface.position(&mut self.asm);
             let first = self.first_of_block(block);
-            // A block that has told adds nothing to the count.
+            // A block that has reported adds nothing to the count.
             let adds = self.asm.of(Op::Select, word, &[first, one, zero]);
             let at = self.asm.word(control::STOPPED);
             let at = self.interface.control(&mut self.asm, at);

@@ -1,4 +1,4 @@
-//! A module as text, with our names and the source lines.
+//! The text of a module, with the names and lines of the source.
 
 use rspirv::binary::Disassemble;
 use rspirv::dr::{Module, Operand, load_words};
@@ -29,7 +29,7 @@ pub fn disassemble(words: &[u32]) -> Result<String, String> {
             }
             continue;
         }
-        // The names stand where they are used.
+        // Names are printed where they are used.
         if !line.starts_with("OpName ") && !line.contains("= OpString ") {
             text += &renamed(&line.replace("  ", " "), &names);
             text.push('\n');
@@ -57,7 +57,7 @@ fn names(module: &Module) -> FxHashMap<Word, String> {
     names
 }
 
-/// Names that say what simple types and constants are.
+/// Names that describe simple types and constants.
 fn types_and_constants(module: &Module) -> Vec<(Word, String)> {
     let mut types: FxHashMap<Word, String> = FxHashMap::default();
     let mut names = Vec::new();

@@ -18,7 +18,7 @@ fn module(scenario: &str) -> Module {
     load_words(build(&kernel, &Features::all()).expect("every feature is there").words).expect("a module")
 }
 
-/// Breaks each instruction of that kind, one at a time, and gives what the lint says of each.
+/// Breaks each instruction of that kind, one at a time, and returns the lint's findings for each.
 fn broken(scenario: &str, op: Op, breaks: fn(&mut Instruction) -> bool) -> Vec<String> {
     let sound = module(scenario);
     assert_eq!(lint(&sound.assemble()), Ok(vec![]));

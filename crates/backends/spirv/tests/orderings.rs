@@ -14,7 +14,7 @@ const PLACE: Place = Place::Param(ParamId(0));
 const WORKGROUP: u32 = 2;
 const DEVICE: u32 = 1;
 
-/// Of buffers and of block shared memory: UniformMemory, WorkgroupMemory.
+/// The storage classes of buffers and of block shared memory: UniformMemory, WorkgroupMemory.
 const MEMORY: u32 = 0x40 | 0x100;
 const AVAILABLE: u32 = 0x2000;
 const VISIBLE: u32 = 0x4000;
@@ -58,7 +58,7 @@ fn ordering(body: Vec<Stmt>) -> Vec<String> {
             found.push([name].into_iter().chain(numbers).collect::<Vec<_>>().join(" "));
         }
     }
-    // The first atomic load looks whether the launch was told to stop.
+    // The first atomic load is the look at the launch's stop word.
     found.remove(0);
     found
 }

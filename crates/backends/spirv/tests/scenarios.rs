@@ -67,7 +67,7 @@ fn all_are_valid_and_ordered() {
     assert!(built > 3 * lacking);
 }
 
-/// IR to SPIR-V takes under a millisecond; here the times are only told, since machines differ.
+/// IR to SPIR-V takes under a millisecond; here the times are only printed, since machines differ.
 #[test]
 fn how_long_it_takes() {
     let features = Features::all();

@@ -15,7 +15,7 @@ fn text(scenario: &str, workarounds: Workarounds) -> String {
     let kernels = scenario.launched(&Device::simulated(0), size).kernels;
     let kernel = kernels[0].build().expect("it has been launched");
     let text = disassemble(&build(&kernel, &features).expect("32 bits are enough").words).expect("a module");
-    // What stands before the function is the same for all.
+    // The text before the function is the same for all modules.
     let code = text.split_once("= OpFunction").map_or(text.as_str(), |(_, code)| code);
     code.lines().skip(1).collect::<Vec<_>>().join("\n")
 }

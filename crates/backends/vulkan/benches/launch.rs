@@ -1,8 +1,9 @@
-//! What a launch of a cached kernel costs of our own time: `cargo bench -p wattle-vulkan --bench launch [DEVICE]`.
+//! Measures the host time that a launch of a cached kernel costs: `cargo bench -p wattle-vulkan --bench launch
+//! [DEVICE]`.
 //!
-//! The driver's share is taken away by measuring it: `raw` makes the same calls of Vulkan's with the same shader and
-//! nothing between them. Both are measured in turns, so that whatever else the machine does falls on both; what is
-//! printed are medians, by the clock and by the processor time of the thread that launches, and their differences.
+//! The driver's share is subtracted: `raw` makes the same Vulkan calls with the same shader and nothing between them.
+//! The two are measured alternately, so that other load on the machine affects both. Printed are medians of the wall
+//! time and of the launching thread's processor time, and their differences.
 
 mod raw;
 
@@ -12,7 +13,7 @@ use raw::Raw;
 use wattle::prelude::*;
 use wattle_core::Kernel;
 
-/// Three views, a value, and next to no work.
+/// A kernel with three views and a scalar that does next to no work.
 #[kernel]
 fn touch(acc: &Acc, x: Shared<u32>, y: Shared<u32>, z: Shared<u32>, value: u32) {
     if acc.thread_in_grid() == value {
@@ -20,7 +21,7 @@ fn touch(acc: &Acc, x: Shared<u32>, y: Shared<u32>, z: Shared<u32>, value: u32) 
     }
 }
 
-/// How many measurements there are of each kind, and launches in each.
+/// How many measurements of each kind are made, and how many launches each has.
 const TURNS: usize = 400;
 const LAUNCHES: usize = 16;
 
@@ -37,7 +38,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What a number of launches took for each of them, in microseconds: by the clock, and of the thread's processor time.
+/// The time per launch in microseconds: wall time, and processor time of the launching thread.
 #[derive(Clone, Copy)]
 struct Took {
     wall: f64,
@@ -72,7 +73,7 @@ fn measure(device: &Device) -> Result<()> {
                 (0..LAUNCHES).for_each(|_| raw.launch_and_wait());
                 Ok(())
             })?,
-            // The caller's part alone; the queue's thread does the rest.
+            // This measures the caller's part alone; the queue's thread does the rest.
             {
                 let took = timed(|| (0..LAUNCHES).try_for_each(|_| ahead.launch(spec, kernel())))?;
                 ahead.wait()?;
@@ -87,7 +88,7 @@ fn measure(device: &Device) -> Result<()> {
                 Ok(())
             })?,
         ];
-        // The first ones build the kernel.
+        // The first launches build the kernel and are not counted.
         if turn >= 20 {
             took.iter_mut().zip(now).for_each(|(all, now)| all.push(now));
         }
@@ -126,7 +127,7 @@ fn thread_time() -> f64 {
     unsafe extern "C" {
         fn clock_gettime(clock: std::ffi::c_int, time: *mut Timespec) -> std::ffi::c_int;
     }
-    /// `CLOCK_THREAD_CPUTIME_ID`.
+    /// The value of `CLOCK_THREAD_CPUTIME_ID`.
     const OF_THREAD: std::ffi::c_int = 3;
     let mut time = Timespec { seconds: 0, nanoseconds: 0 };
     // SAFETY: the time is written to a local that is laid out as the C library's.

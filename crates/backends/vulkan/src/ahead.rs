@@ -1,9 +1,9 @@
-//! The runs of a copy together, where the host cannot reach the memory: a region is many runs, and each by itself would
-//! be one more wait for the device.
+//! Batches the runs of a copy where the host cannot reach the memory: a region has many runs, and copying each by
+//! itself would cost one more wait for the device.
 //!
-//! A copy is done run by run ([`wattle_core::Transfer::run`]). What is read is told here before, and fetched many runs
-//! at a time; what is written is collected, and sent many runs at a time. All that is the thread's own, for as long as
-//! [`with`] lasts.
+//! A copy is done run by run ([`wattle_core::Transfer::run`]). The runs to be read are announced before it and fetched
+//! many at a time; the runs written are collected and sent many at a time. This state belongs to the thread and lasts
+//! as long as [`with`].
 
 use std::cell::RefCell;
 
@@ -17,27 +17,27 @@ thread_local! {
     static WRITES: RefCell<Option<Writes>> = const { RefCell::new(None) };
 }
 
-/// What will be read of a memory.
+/// The announced reads of one memory.
 struct Reads {
     memory: u64,
     runs: Vec<Run>,
-    /// The next run.
+    /// The index of the next run to be read.
     next: usize,
-    /// The run behind those that were fetched.
+    /// The index after the last fetched run.
     fetched: usize,
-    /// What was fetched, and where in it the next run is.
+    /// The fetched bytes; `at` is the offset of the next run in them.
     data: Vec<u8>,
     at: usize,
 }
 
-/// What has been written to a memory, and not sent.
+/// The runs written to one memory and not sent yet.
 struct Writes {
     memory: u64,
     runs: Vec<Run>,
     data: Vec<u8>,
 }
 
-/// Forgets what was told when a copy is over, however it ends.
+/// Clears the announced reads and the collected writes when a copy ends, also by an error.
 struct Forget;
 
 impl Drop for Forget {
@@ -47,7 +47,7 @@ impl Drop for Forget {
     }
 }
 
-/// Does a copy that reads these runs of one memory, in order, and writes another.
+/// Does a copy that reads the given runs of one memory, in order, and writes another.
 pub(crate) fn with(
     reads: Option<(&VulkanMemory, Vec<Run>)>,
     writes: Option<&VulkanMemory>,
@@ -70,7 +70,7 @@ pub(crate) fn with(
     }
 }
 
-/// Reads a run that was told before; none if it was not.
+/// Reads a run that was announced; `None` if it was not.
 pub(crate) fn read(memory: &VulkanMemory, run: Run, into: &mut [u8]) -> Option<Result<()>> {
     READS.with_borrow_mut(|reads| {
         let reads = reads.as_mut().filter(|reads| reads.memory == memory.id)?;
@@ -78,7 +78,7 @@ pub(crate) fn read(memory: &VulkanMemory, run: Run, into: &mut [u8]) -> Option<R
             return None;
         }
         if reads.next == reads.fetched && !matches!(reads.fetch(memory), Ok(true)) {
-            // One that is as long as many, or that failed, which it will again by itself.
+            // A run too long for a batch, or one whose fetch failed; read by itself it reports the error again.
             (reads.next, reads.fetched) = (reads.next + 1, reads.next + 1);
             return None;
         }
@@ -89,7 +89,7 @@ pub(crate) fn read(memory: &VulkanMemory, run: Run, into: &mut [u8]) -> Option<R
 }
 
 impl Reads {
-    /// Fetches the next runs, as many as there is room for; whether there is room for any.
+    /// Fetches as many of the next runs as fit; returns whether any does.
     fn fetch(&mut self, memory: &VulkanMemory) -> Result<bool> {
         let (mut bytes, mut count) = (0, 0);
         for run in self.runs[self.next..].iter().take(MOST_RUNS) {
@@ -109,7 +109,7 @@ impl Reads {
     }
 }
 
-/// Keeps a run that is written, to send it later; none if it has to be written at once.
+/// Keeps a written run to send it later; `None` if it has to be written at once.
 pub(crate) fn write(memory: &VulkanMemory, run: Run, from: &[u8]) -> Option<Result<()>> {
     WRITES.with_borrow_mut(|writes| {
         let writes = writes.as_mut().filter(|writes| writes.memory == memory.id)?;

@@ -15,26 +15,26 @@ use crate::pipeline::Compiled;
 /// A range of a buffer, as a descriptor has it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Binding {
-    /// Tells allocations apart. Their buffers' handles may be used again, these are not.
+    /// A number that no two allocations share, though the handles of their buffers may be reused.
     pub(crate) allocation: u64,
     pub(crate) buffer: vk::Buffer,
     pub(crate) offset: u64,
     pub(crate) range: u64,
 }
 
-/// The arguments of a launch. It is used again for the next one, so that nothing is allocated.
+/// The arguments of a launch. The value is reused for the next launch, so that nothing is allocated.
 #[derive(Default)]
 pub(crate) struct Arguments {
-    /// Views by the ranges that reach them, and where they start there, in elements.
+    /// The views by the buffer ranges that reach them, each with its start in that range, in elements.
     given: Given<(Binding, u32)>,
-    /// In the order of the layout.
+    /// The argument words, in the order of the layout.
     pub(crate) words: Vec<u32>,
-    /// In the order of the layout's views.
+    /// The buffer ranges, in the order of the layout's views.
     pub(crate) bindings: Vec<Binding>,
 }
 
 impl Arguments {
-    /// Takes a launch's arguments.
+    /// Stores the arguments of a launch in this value.
     pub(crate) fn take(
         &mut self,
         context: &Arc<Context>,
@@ -95,7 +95,7 @@ struct Part {
 }
 
 impl Part {
-    /// Offset and range of a descriptor that covers it, in a buffer of so many bytes; none if it is too long.
+    /// Offset and range of a descriptor that covers the part, in a buffer of `bytes` bytes; `None` if it is too long.
     ///
     /// All of the buffer where that can be, so that its parts share descriptors.
     fn range(&self, bytes: u64, most: u64, alignment: u64) -> Option<(u64, u64)> {

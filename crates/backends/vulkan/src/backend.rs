@@ -1,4 +1,4 @@
-//! A Vulkan device as a device of Wattle's. It is opened when it is first used.
+//! A Vulkan device as a Wattle device. It is opened when it is first used.
 
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
@@ -22,7 +22,7 @@ impl VulkanBackend {
         VulkanBackend { physical: Arc::new(physical), context: OnceLock::new() }
     }
 
-    /// The device, opened if it was not yet.
+    /// Returns the device, opening it if it is not open yet.
     pub(crate) fn context(&self) -> Result<&Arc<Context>> {
         let opened = self.context.get_or_init(|| Context::open(self.physical.clone()));
         opened.as_ref().map_err(Clone::clone)

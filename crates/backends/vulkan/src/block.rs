@@ -1,4 +1,4 @@
-//! A buffer of Vulkan's with memory of its own.
+//! A Vulkan buffer with memory of its own.
 
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
@@ -17,31 +17,31 @@ use crate::memory_types::{MemoryType, Purpose, choose};
 /// Sizes are multiples of this, so that a kernel can take small elements by the word, and a copy whole vectors.
 pub(crate) const PADDING: u64 = 16;
 
-/// A buffer with memory of its own. Whoever has it gives it back with [`Context::free_block`].
+/// A buffer with memory of its own. Its owner frees it with [`Context::free_block`].
 pub(crate) struct Block {
     pub(crate) buffer: vk::Buffer,
-    /// Where the host reaches it, if it does; nobody needs to flush anything there.
+    /// The host address, if the host can reach the memory; it is coherent, so no flush is needed.
     pub(crate) mapped: Option<NonNull<u8>>,
-    /// How many bytes it has, a multiple of [`PADDING`].
+    /// The size in bytes, a multiple of [`PADDING`].
     pub(crate) bytes: u64,
     allocation: Allocation,
     heap: u32,
 }
 
-// SAFETY: the pointer is to memory that lives until the block is given back. Who touches it when is its owner's matter.
+// SAFETY: the pointer is to memory that lives until the block is given back. Its owner synchronizes the accesses.
 unsafe impl Send for Block {}
 // SAFETY: as above.
 unsafe impl Sync for Block {}
 
 impl Context {
-    /// Allocates a buffer; what is in it is unspecified.
+    /// Allocates a buffer with unspecified contents.
     pub(crate) fn new_block(&self, purpose: Purpose, bytes: u64) -> Result<Block> {
         self.alive()?;
         let asked = bytes;
         let Some(bytes) = bytes.max(1).checked_next_multiple_of(PADDING) else {
             return Err(self.refuse(asked, "that is beyond the address space".into()));
         };
-        // Drivers answer to impossible wishes in ways of their own.
+        // Drivers answer requests that exceed the device's limits in ways of their own.
         let place = self.memory_type(purpose, u32::MAX).ok_or_else(|| self.no_type(purpose))?;
         self.fits(asked, bytes, place)?;
         let usage = vk::BufferUsageFlags::STORAGE_BUFFER
@@ -58,14 +58,14 @@ impl Context {
                 Ok(Block { buffer, mapped, bytes, allocation, heap: place.heap })
             }
             Err(error) => {
-                // SAFETY: it was made here, and nobody has it.
+                // SAFETY: it was made here, and nothing else has its handle.
                 unsafe { self.device().destroy_buffer(buffer, None) };
                 Err(error)
             }
         }
     }
 
-    /// Gives a buffer its memory.
+    /// Allocates memory for a buffer and binds it.
     fn back(&self, purpose: Purpose, buffer: vk::Buffer, asked: u64) -> Result<(Allocation, MemoryType)> {
         // SAFETY: the buffer is this device's.
         let mut requirements = unsafe { self.device().get_buffer_memory_requirements(buffer) };
@@ -90,7 +90,7 @@ impl Context {
         match bound {
             Ok(()) => Ok((allocation, place)),
             Err(error) => {
-                // The allocator takes back what it gave.
+                // The allocator takes back an allocation that it made.
                 let _ = lock(&self.allocator).free(allocation);
                 Err(self.refuse(asked, words(error)))
             }
@@ -101,7 +101,7 @@ impl Context {
         choose(&self.physical.memory, self.physical.shares_memory, purpose, allowed)
     }
 
-    /// Refuses what the heap surely has not.
+    /// Refuses a request that exceeds the heap.
     fn fits(&self, asked: u64, bytes: u64, place: MemoryType) -> Result<()> {
         let most = self.physical.most_bytes;
         if bytes > most {
@@ -115,7 +115,7 @@ impl Context {
         Ok(())
     }
 
-    /// What a heap has.
+    /// Describes how much memory a heap has and how much is used.
     fn heap(&self, place: MemoryType) -> String {
         let heap = self.physical.memory.memory_heaps[place.heap as usize].size;
         let held = self.held[place.heap as usize].load(Ordering::Relaxed);
@@ -139,13 +139,14 @@ impl Context {
     /// Frees a block.
     ///
     /// # Safety
-    /// The device does not use it any more.
+    /// The device no longer uses the block.
     pub(crate) unsafe fn free_block(&self, block: Block) {
         let _inside = exit::enter();
-        // SAFETY: the caller's promise; it is destroyed once, since this has it.
+        // SAFETY: by the caller's contract the device does not use it; it is destroyed once, since this function owns
+        // it.
         unsafe { self.device().destroy_buffer(block.buffer, None) };
         self.held[block.heap as usize].fetch_sub(block.allocation.size(), Ordering::Relaxed);
-        // The allocator takes back what it gave.
+        // The allocator takes back an allocation that it made.
         let _ = lock(&self.allocator).free(block.allocation);
     }
 }

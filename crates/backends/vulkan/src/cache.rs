@@ -6,7 +6,8 @@ use wattle_gpu::CacheFolder;
 
 use crate::physical::Identity;
 
-/// The head of the data, version 1: length, version, vendor, device as 32-bit words, and the driver's mark.
+/// The size in bytes of the cache header, version 1: length, version, vendor and device as 32-bit words, and the
+/// driver's UUID.
 const HEAD: usize = 32;
 
 fn file_name(identity: &Identity) -> String {
@@ -19,7 +20,7 @@ fn file_name(identity: &Identity) -> String {
     name + ".bin"
 }
 
-/// Whether the data are of this device and driver.
+/// Whether the cache data belong to this device and driver.
 fn is_of(identity: &Identity, data: &[u8]) -> bool {
     let word = |at: usize| {
         data.get(at..at + 4).and_then(|bytes| Some(u32::from_le_bytes(bytes.try_into().ok()?))).unwrap_or_default()
@@ -33,7 +34,7 @@ fn is_of(identity: &Identity, data: &[u8]) -> bool {
         && data[16..HEAD] == identity.cache
 }
 
-/// What was saved for this device and driver; nothing if there is none.
+/// Loads the data saved for this device and driver; empty if there are none.
 pub(crate) fn load(identity: &Identity) -> Vec<u8> {
     folder().map(|folder| load_from(&folder, identity)).unwrap_or_default()
 }
@@ -82,7 +83,7 @@ mod tests {
         assert_eq!(load_from(&folder, &IDENTITY), data(b"rest"));
         let newer = Identity { driver_version: 8, ..IDENTITY };
         assert!(load_from(&folder, &newer).is_empty());
-        // By another's name they are no good either.
+        // Data under another cache's name are ignored too.
         folder.save(&file_name(&newer), b"something else");
         assert!(load_from(&folder, &newer).is_empty());
         save_to(&folder, &Identity { device: 1, ..IDENTITY }, &data(b"rest"));

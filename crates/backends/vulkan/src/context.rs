@@ -1,4 +1,4 @@
-//! A device that was opened: its queues, its memory, and whether it is still there.
+//! An opened device: its queues, its memory, and whether it is still usable.
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
@@ -21,30 +21,31 @@ use crate::physical::{FeatureChain, Physical};
 use crate::pipeline::Pipelines;
 use crate::staging::Staging;
 
-/// The sizes of the blocks that memory is shared out of: small ones first.
+/// The sizes of the blocks from which memory is suballocated: the first ones are small.
 const LEAST_BLOCK: u64 = 8 << 20;
 const MOST_BLOCK: u64 = 128 << 20;
 
-/// A device that was opened.
+/// An opened device.
 pub(crate) struct Context {
     pub(crate) physical: Arc<Physical>,
     device: Device,
-    /// Vulkan's queues: those for launches first.
+    /// The Vulkan queues, those for launches first.
     pub(crate) lanes: Vec<Lane>,
-    /// How many of Wattle's queues are on each lane for launches.
+    /// How many Wattle queues use each launch lane.
     queues: Mutex<Vec<u32>>,
     pub(crate) allocator: Mutex<ManuallyDrop<Allocator>>,
-    /// How many bytes of each heap Wattle holds.
+    /// The bytes of each heap that Wattle has allocated.
     pub(crate) held: [AtomicU64; vk::MAX_MEMORY_HEAPS],
     pub(crate) pipelines: ManuallyDrop<Pipelines>,
     pub(crate) staging: Mutex<Option<Staging>>,
-    /// The word that fences of sequential consistency meet at.
+    /// The hidden word that sequentially consistent fences use.
     pub(crate) hidden: OnceLock<Block>,
-    /// A launch that was given up has ended after all when its lane's timeline has come so far.
+    /// Whether the device is usable; an abandoned launch has ended once the timeline of its lane reaches the number
+    /// given here.
     health: Health<(usize, u64)>,
 }
 
-/// A thread that is within the driver.
+/// A guard held while a thread is inside the driver.
 pub(crate) struct InDriver<'c> {
     device: &'c Device,
     _inside: Inside,
@@ -59,7 +60,7 @@ impl Deref for InDriver<'_> {
 }
 
 impl Context {
-    /// Opens a device.
+    /// Opens a device and creates its queues.
     pub(crate) fn open(physical: Arc<Physical>) -> Result<Arc<Context>> {
         let name = physical.properties.name.clone();
         let loader = loader().map_err(|missing| system("opening a Vulkan device", missing.reason))?;
@@ -73,7 +74,7 @@ impl Context {
         for index in 0..count {
             let mut kind = vk::SemaphoreTypeCreateInfo::default().semaphore_type(vk::SemaphoreType::TIMELINE);
             let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
-            // SAFETY: the device has so many queues of this family, and timeline semaphores.
+            // SAFETY: the device has that many queues of this family, and supports timeline semaphores.
             let made = unsafe {
                 let queue = device.get_device_queue(family.index, index as u32);
                 device.create_semaphore(&info, None).map(|timeline| Lane::new(queue, timeline, count))
@@ -121,8 +122,8 @@ impl Context {
         Ok(context)
     }
 
-    /// Vulkan's functions for the device. Each is called within one statement, or the whole is kept for several: not for
-    /// as long as a launch may take, since the end of the process waits for it.
+    /// Vulkan's functions for the device. Hold the result for one statement or a few, never for as long as a launch may
+    /// take, since the end of the process waits for it.
     pub(crate) fn device(&self) -> InDriver<'_> {
         InDriver { device: &self.device, _inside: exit::enter() }
     }
@@ -135,8 +136,8 @@ impl Context {
         self.physical.properties.kind == DeviceKind::Software
     }
 
-    /// The lane for a new queue of Wattle's: the one with the fewest. Two queues on two lanes do their launches at the
-    /// same time, whatever queues came and went between them.
+    /// Chooses the lane for a new Wattle queue: the one with the fewest queues. Two queues on two lanes run their
+    /// launches at the same time, whichever queues came and went between them.
     pub(crate) fn join_lane(&self) -> usize {
         let mut queues = lock(&self.queues);
         let (lane, count) = queues.iter_mut().enumerate().min_by_key(|(_, count)| **count).unzip();
@@ -146,19 +147,19 @@ impl Context {
         lane.unwrap_or(0)
     }
 
-    /// A queue is gone from a lane.
+    /// Removes a queue from a lane.
     pub(crate) fn leave_lane(&self, lane: usize) {
         if let Some(count) = lock(&self.queues).get_mut(lane) {
             *count -= 1;
         }
     }
 
-    /// The lane for copies: one that no launch is on, if there is one.
+    /// The lane for copies: one without launches, if there is one.
     pub(crate) fn copy_lane(&self) -> usize {
         self.lanes.len() - 1
     }
 
-    /// A result of the driver's as one of ours; a lost device is remembered.
+    /// Converts a driver's result into a Wattle result, and records a lost device.
     pub(crate) fn check<T>(&self, what: &str, result: Result<T, vk::Result>) -> Result<T> {
         result.map_err(|error| {
             if error == vk::Result::ERROR_DEVICE_LOST {
@@ -169,22 +170,22 @@ impl Context {
         })
     }
 
-    /// The device cannot be used any more.
+    /// Records that the device is lost, with the reason.
     pub(crate) fn lose(&self, why: String) {
         self.health.lose(why);
     }
 
-    /// Refuses to go on with a device that is lost.
+    /// Fails if the device is lost.
     pub(crate) fn alive(&self) -> Result<()> {
         self.health.alive()
     }
 
-    /// Refuses to go on with a device that is lost, or that a launch does not let go of.
+    /// Fails if the device is lost, or if an abandoned launch still runs.
     pub(crate) fn usable(&self) -> Result<()> {
         self.health.usable(|&(lane, until)| Ok(self.completed(lane)? >= until))
     }
 
-    /// Nobody waits for this launch any more, and the device cannot be used until it has ended.
+    /// Abandons a launch; the device cannot be used until the launch has ended.
     pub(crate) fn give_up(&self, lane: usize, until: u64, kernel: &str) {
         self.health.give_up((lane, until), kernel);
     }
@@ -208,7 +209,7 @@ fn open_device(instance: &Instance, physical: &Physical) -> Result<Device, vk::R
     if physical.has_atomic_float {
         info = info.push_next(&mut chain.atomic_float);
     }
-    // SAFETY: the device is of this instance, and has what is asked for.
+    // SAFETY: the device belongs to this instance and has the requested features.
     unsafe { instance.create_device(physical.handle, &info, None) }
 }
 
@@ -218,7 +219,7 @@ impl Drop for Context {
             // A launch still uses what would be freed.
             return;
         }
-        // SAFETY: nobody else has the context any more. What queues submitted they have waited for, so nothing of
+        // SAFETY: nothing else refers to the context . What queues submitted they have waited for, so nothing of
         // this is in use, and each thing is destroyed once, the device last.
         unsafe {
             let _inside = exit::enter();

@@ -1,4 +1,4 @@
-//! Descriptor sets: what a launch was given before, it is given again without writing anything.
+//! Descriptor sets, cached by their bindings: a launch with the same bindings as an earlier one writes nothing.
 
 use ash::vk;
 use rustc_hash::FxHashMap;
@@ -7,29 +7,29 @@ use wattle_core::Result;
 use crate::arguments::Binding;
 use crate::context::Context;
 
-/// How many sets are kept. A queue whose launches use more different buffers writes them anew.
+/// The maximum number of cached sets. A queue whose launches use more combinations of buffers writes them again.
 const MOST_SETS: usize = 4096;
-/// How many sets, and descriptors for each, a pool has.
+/// The number of sets in a pool, and of descriptors for each set.
 const SETS_PER_POOL: u32 = 256;
 const VIEWS_PER_SET: u32 = 8;
 
-/// The sets of a queue's kernels, by what is bound to them.
+/// The descriptor sets of a queue's kernels, by their bindings.
 #[derive(Default)]
 pub(crate) struct Descriptors {
     pools: Vec<vk::DescriptorPool>,
     sets: FxHashMap<Box<[Binding]>, vk::DescriptorSet>,
-    /// How many sets have been written, and how many were there already.
+    /// How many sets have been written, and how many lookups found a set.
     pub(crate) written: u64,
     pub(crate) found: u64,
 }
 
 impl Descriptors {
-    /// Whether the next set that is not there needs [`Descriptors::clear`] first.
+    /// Whether the next new set needs [`Descriptors::clear`] first.
     pub(crate) fn is_full(&self) -> bool {
         self.sets.len() >= MOST_SETS
     }
 
-    /// The set with these bindings; there must be one at least.
+    /// Returns the set with these bindings, of which there must be at least one.
     pub(crate) fn set(&mut self, context: &Context, bindings: &[Binding]) -> Result<vk::DescriptorSet> {
         if let Some(&set) = self.sets.get(bindings) {
             self.found += 1;
@@ -74,20 +74,20 @@ impl Descriptors {
         Ok(context.check("describing a kernel's views", sets)?[0])
     }
 
-    /// Forgets all sets.
+    /// Destroys all sets.
     ///
     /// # Safety
-    /// The device uses none of them.
+    /// The device uses none of the sets.
     pub(crate) unsafe fn clear(&mut self, context: &Context) {
         self.sets.clear();
         for pool in self.pools.drain(..) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller upholds the contract.
             unsafe { context.device().destroy_descriptor_pool(pool, None) };
         }
     }
 }
 
-/// One binding of a set that is to be written.
+/// Describes the write of one binding of a set.
 pub(crate) fn write<'b>(
     set: vk::DescriptorSet,
     number: u32,

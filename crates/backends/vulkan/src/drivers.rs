@@ -1,9 +1,9 @@
-//! What is known of drivers that they do not tell: their faults, and where they see the host's writes.
+//! Properties of drivers that Vulkan does not report: their faults, and where they see the host's writes.
 
 use ash::vk;
 use wattle_spirv::Workarounds;
 
-/// The ways around the faults of a driver. Each fault was found by running the driver.
+/// The workarounds for a driver. Each fault was found by running the driver.
 pub(crate) fn workarounds(driver: vk::DriverId) -> Workarounds {
     match driver {
         // Mesa 22.3: a counter of 16 bits ends the loops of an invocation, and masks are not kept at a loop's end.
@@ -18,8 +18,8 @@ pub(crate) fn workarounds(driver: vk::DriverId) -> Workarounds {
         vk::DriverId::GOOGLE_SWIFTSHADER => {
             Workarounds { rough_conversion: true, loses_roots: true, ..on_this_processor() }
         }
-        // Of quotients nobody promises more than that they are rough. These drivers make a fused instruction of `Fma`,
-        // which Vulkan promises of none.
+        // Vulkan promises only a rough precision for quotients. These drivers turn `Fma` into a fused instruction,
+        // which Vulkan does not promise of any.
         vk::DriverId::NVIDIA_PROPRIETARY
         | vk::DriverId::MESA_NVK
         | vk::DriverId::AMD_PROPRIETARY
@@ -31,13 +31,14 @@ pub(crate) fn workarounds(driver: vk::DriverId) -> Workarounds {
     }
 }
 
-/// What computes with this processor's own quotients and roots, which are exact, and multiplies and adds in two steps.
+/// Workarounds for a driver that computes with this processor's own exact quotients and roots, and multiplies and adds
+/// in two steps.
 fn on_this_processor() -> Workarounds {
     Workarounds { split_fma: true, rough_division: false, ..Workarounds::default() }
 }
 
-/// How many memory accesses a kernel's code may have, its arrays' first zeros included, where the driver's compiler does not
-/// come to an end with more.
+/// The maximum number of memory accesses in a kernel's code, the zeroing of its arrays included, where the driver's
+/// compiler does not finish with more.
 ///
 /// lavapipe (Mesa 22.3 with LLVM 15) makes a coroutine of a kernel; the time that this takes grows with the square and more
 /// of the number of accesses, each of which is a branch for each lane. Neither bytes nor threads matter: `[0.0; 256]` took 1
@@ -48,11 +49,11 @@ pub(crate) fn most_accesses(driver: vk::DriverId) -> Option<u64> {
     (driver == vk::DriverId::MESA_LLVMPIPE).then_some(1_200)
 }
 
-/// Whether a running kernel is surely shown what the host writes to memory of the device that the host can reach.
+/// Whether a running kernel is known to see what the host writes to host-visible memory of the device.
 ///
-/// The word that tells a launch to stop is polled by the launch. In the host's own memory every GPU that shares it sees
-/// the write, at the price of a way over the bus; NVIDIA's GPUs see writes to their own memory too, since these go
-/// through the cache that the launch reads from. Of others that is not known, so they are given the host's memory.
+/// A launch polls the word that asks it to stop. In the host's own memory every GPU that shares it sees the write, at
+/// the price of a bus access; NVIDIA's GPUs see writes to their own memory too, since these go through the cache that
+/// the launch reads from. For other GPUs this is not known, so the word is in the host's memory.
 pub(crate) fn sees_writes_to_its_memory(driver: vk::DriverId) -> bool {
     driver == vk::DriverId::NVIDIA_PROPRIETARY
 }

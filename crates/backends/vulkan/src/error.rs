@@ -1,8 +1,8 @@
-//! What a driver says, in words.
+//! Vulkan's result codes in words.
 
 use ash::vk;
 
-/// What a result of Vulkan means, in words.
+/// Describes a Vulkan result code in words.
 pub(crate) fn words(result: vk::Result) -> String {
     let meaning = match result {
         vk::Result::ERROR_DEVICE_LOST => "the driver has given the device up: a launch took too long for it, or failed",

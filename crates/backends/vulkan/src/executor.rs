@@ -1,8 +1,8 @@
-//! Does a queue's operations, on the thread that calls.
+//! Runs a queue's operations on the calling thread.
 //!
-//! Launches are submitted without waiting for those before them, [`SLOTS`] at the most; barriers keep their order on
-//! the device. All else waits for what is in flight. After a launch that failed, those that were submitted behind it do
-//! nothing, since the queue's gate is shut; it is opened again when they are through.
+//! Launches are submitted without waiting for those before them, [`SLOTS`] at most; barriers keep their order on the
+//! device. Every other operation waits for the launches in flight. Launches submitted behind a failed one do nothing,
+//! since the queue's gate is shut; it is opened again when they have finished.
 
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
@@ -23,7 +23,7 @@ use crate::pipeline::Variant;
 use crate::record::{Recorded, SLOTS, Slots};
 use crate::transfer::transfer;
 
-/// Does a queue's operations.
+/// Runs a queue's operations.
 pub(crate) struct Executor {
     pub(crate) context: Arc<Context>,
     pub(crate) lane: usize,
@@ -31,12 +31,13 @@ pub(crate) struct Executor {
     pub(crate) descriptors: Descriptors,
     arguments: Arguments,
     pub(crate) in_flight: VecDeque<InFlight>,
-    /// What was given up, and may still run. Nothing else does until it has ended.
+    /// Abandoned submissions that may still run. Nothing else runs until they have ended.
     abandoned: Vec<InFlight>,
     next_slot: usize,
     /// The number of the last launch.
     number: u32,
-    /// The first error since somebody last asked. Who is told that an event was reached finds the errors before it.
+    /// The first error since the errors were last collected. A thread that has waited for an event finds the errors
+    /// before it.
     error: FirstError,
 }
 
@@ -98,7 +99,7 @@ impl Executor {
         Ok(())
     }
 
-    /// The next slot; waits until nothing uses it.
+    /// Returns the next slot, after waiting until it is free.
     fn free_slot(&mut self) -> usize {
         while self.in_flight.len() >= SLOTS {
             self.settle();
@@ -106,7 +107,7 @@ impl Executor {
         self.next_slot
     }
 
-    /// Submits a timestamp alone.
+    /// Submits a timestamp on its own for an event.
     fn stamp(&mut self, event: Arc<EventState>) -> Result<(), Arc<EventState>> {
         if !self.slots.has_time() || self.recover().is_err() {
             return Err(event);
@@ -124,7 +125,7 @@ impl Executor {
         }
     }
 
-    /// Waits for the first submission in flight, and ends it.
+    /// Waits for the first submission in flight and removes it.
     fn settle(&mut self) {
         let standing = self.watch(None);
         self.settle_as(standing);
@@ -151,7 +152,7 @@ impl Executor {
         }
     }
 
-    /// When a submission ended that somebody wants to know of.
+    /// The time at which a submission ended; `None` if no event asks for it.
     fn time(&self, one: &InFlight) -> Option<Timestamp> {
         if one.records.is_empty() {
             return None;
@@ -159,7 +160,7 @@ impl Executor {
         self.slots.time(&self.context, one.slot, self.lane)
     }
 
-    /// A launch has failed. What is in flight behind it does nothing, and is waited for.
+    /// Waits for the submissions behind a failed launch, which do nothing, and opens the gate.
     fn skip_rest(&mut self) {
         while !self.in_flight.is_empty() {
             match self.watch_skipped() {
@@ -175,7 +176,7 @@ impl Executor {
         self.slots.gate().store(control::OPEN, Ordering::Relaxed);
     }
 
-    /// Nothing that is in flight is waited for any more. The device may go on with it.
+    /// Abandons all submissions in flight. The device may go on with them.
     fn give_up(&mut self, error: Error, runs: bool) {
         self.keep(Err(error));
         let in_flight = std::mem::take(&mut self.in_flight);
@@ -192,7 +193,7 @@ impl Executor {
         }
     }
 
-    /// Refuses to go on while the device cannot be used; takes back what was given up and has ended after all.
+    /// Fails while the device cannot be used; once it can, frees the abandoned submissions, which have ended.
     fn recover(&mut self) -> Result<()> {
         self.context.usable()?;
         if !self.abandoned.is_empty() {
@@ -207,7 +208,7 @@ impl Executor {
     }
 }
 
-// SAFETY: launches in flight together are kept in order by barriers on the device, and all else waits for them.
+// SAFETY: barriers on the device order launches that are in flight together, and every other operation waits for them.
 unsafe impl wattle_core::queue::Executor for Executor {
     fn errors(&self) -> &FirstError {
         &self.error
@@ -242,7 +243,7 @@ unsafe impl wattle_core::queue::Executor for Executor {
             last.operations += 1;
             return;
         }
-        // The device tells when it comes by; if it cannot, the host does.
+        // The device records the time when it reaches the event; if it cannot, the host does.
         if let Err(event) = self.stamp(event) {
             event.reach();
         }
@@ -281,13 +282,13 @@ impl Drop for Executor {
         self.context.leave_lane(self.lane);
         self.context.save_pipelines(false);
         if self.context.alive().is_ok() && self.recover().is_err() {
-            // What was given up still runs, and uses all this.
+            // The abandoned launches still run and use these objects.
             for one in self.abandoned.drain(..) {
                 std::mem::forget(one);
             }
             return;
         }
-        // SAFETY: nothing of this queue is in flight, or the device is gone. This is the only place that takes it.
+        // SAFETY: nothing of this queue is in flight, or the device is gone. They are taken nowhere else.
         unsafe {
             self.descriptors.clear(&self.context);
             ManuallyDrop::take(&mut self.slots).free(&self.context);

@@ -1,13 +1,13 @@
 //! The end of the process.
 //!
-//! When a process ends, the C library runs the destructors of drivers, also while other threads are within the driver
-//! or its own threads run a launch; what those use is gone then, and the process crashes. So before that, at exit:
-//! - launches in flight are told to end, as by a time limit;
-//! - threads that are within the driver get out of it, and those that come to it stop for good ([`enter`]);
-//! - and what is new in pipeline caches is saved.
+//! When a process ends, the C library runs the destructors of drivers, even while other threads are inside the driver
+//! or its own threads run a launch; what those use is then gone, and the process crashes. So at exit, before that:
+//! - launches in flight are asked to end, as by a time limit;
+//! - threads inside the driver leave it, and those that enter it stop for good ([`enter`]);
+//! - new data in pipeline caches are saved.
 //!
-//! All that takes two seconds at the most: a launch that does not end when it is told to still runs then. What a driver
-//! makes while a thread compiles its first pipelines it destroys before anybody else is asked; a process that ends at
+//! This takes at most two seconds: a launch that does not end when it is asked to still runs then. A driver destroys
+//! what it creates while a thread compiles its first pipelines before any exit handler runs; a process that ends at
 //! that moment can still crash (seen with lavapipe, whose compiler is LLVM).
 
 use std::cell::Cell;
@@ -24,32 +24,32 @@ use crate::record::{GATE, SLOTS, stop_of};
 
 static ENDING: Ending = Ending::new();
 
-/// How many threads are within drivers.
+/// How many threads are inside drivers.
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
 
-/// How many calls of drivers there were.
+/// How many driver calls have been made.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
 static LIVE: Mutex<Live> = Mutex::new(Live { contexts: Vec::new(), controls: Vec::new() });
 
-/// What is there.
+/// The open devices and the control blocks of queues.
 struct Live {
     contexts: Vec<Weak<Context>>,
     controls: Vec<Control>,
 }
 
-/// Where the control blocks and the gate of a queue are.
+/// The address of the control blocks and the gate of a queue.
 struct Control(NonNull<u8>);
 
 // SAFETY: it is only used for atomic accesses, while the memory is there.
 unsafe impl Send for Control {}
 
 thread_local! {
-    /// How many of this thread's [`Inside`] there are.
+    /// How many [`Inside`] guards this thread holds.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// As long as there is one, its thread may be within a driver.
+/// A guard while its thread may be inside a driver.
 pub(crate) struct Inside(());
 
 /// Enters a driver. At the end of the process it does not return, except in the thread that ends it.
@@ -80,27 +80,28 @@ impl Drop for Inside {
     }
 }
 
-/// Looks after a device at the end of the process.
+/// Registers a device, which is to be shut down at the end of the process.
 pub(crate) fn add_context(context: &Arc<Context>) {
     let mut live = lock(&LIVE);
     live.contexts.retain(|context| context.strong_count() > 0);
     live.contexts.push(Arc::downgrade(context));
 }
 
-/// Looks after the launches of a queue whose control blocks start there.
+/// Registers a queue's control blocks, which start at `start`, so that its launches are ended at exit.
 ///
 /// # Safety
-/// Control blocks and gate are there until [`remove_control`].
+/// Control blocks and gate stay valid until [`remove_control`].
 pub(crate) unsafe fn add_control(start: NonNull<u8>) {
     lock(&LIVE).controls.push(Control(start));
 }
 
-/// The queue is gone.
+/// Removes the control blocks of a queue that is being destroyed.
 pub(crate) fn remove_control(start: NonNull<u8>) {
     lock(&LIVE).controls.retain(|control| control.0 != start);
 }
 
-/// Sees to it that [`end`] comes before all that drivers have registered so far: the C library goes backwards.
+/// Registers [`end`] so that it runs before all that drivers have registered so far: the C library runs handlers in
+/// reverse order.
 ///
 /// Drivers and layers register things when they first do something. So this is called when one has been loaded or has
 /// built a pipeline, and after the first, second, fourth, … call; a few dozen entries do no harm.
@@ -108,7 +109,7 @@ pub(crate) fn before_drivers() {
     at_exit(end);
 }
 
-/// Ends all that runs.
+/// Ends all launches, waits until no thread is inside a driver, and saves the pipeline caches.
 extern "C" fn end() {
     let is_over = || INSIDE.load(Ordering::SeqCst) == 0 && contexts().iter().all(|context| context.is_idle());
     if ENDING.run(stop_all, is_over) {
@@ -120,7 +121,7 @@ fn contexts() -> Vec<Arc<Context>> {
     lock(&LIVE).contexts.iter().filter_map(Weak::upgrade).collect()
 }
 
-/// Tells all launches to end, and those that have not begun to do nothing.
+/// Asks all launches to end, and shuts the gates so that those that have not begun do nothing.
 fn stop_all() {
     for Control(start) in &lock(&LIVE).controls {
         // SAFETY: the memory is there until it is removed, and all of it are words that are used so.
@@ -129,7 +130,7 @@ fn stop_all() {
         word(GATE).store(0, Ordering::Relaxed);
         (0..SLOTS).for_each(|slot| word(stop_of(slot)).store(1, Ordering::Relaxed));
     }
-    // Where the words are in memory of the device, they wait for this to be on their way.
+    // In memory of the device the writes may be buffered; this fence sends them.
     fence(Ordering::SeqCst);
 }
 

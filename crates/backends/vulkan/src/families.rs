@@ -2,22 +2,22 @@
 
 use ash::vk;
 
-/// The queue family that is used, and how many of its queues for what.
+/// The queue family in use, and the number of its queues for each purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Family {
     pub(crate) index: u32,
-    /// How many queues launches are spread over.
+    /// The number of queues that launches are spread over.
     pub(crate) compute_queues: u32,
-    /// Whether there is one more, for copies: they need not wait for a launch that is long.
+    /// Whether one more queue is used for copies, which then need not wait for a long launch.
     pub(crate) has_copy_queue: bool,
-    /// How many bits of its timestamps count; 0 where it has none.
+    /// The number of valid timestamp bits; 0 where the family has no timestamps.
     pub(crate) timestamp_bits: u32,
 }
 
-/// How many queues launches are spread over at the most.
+/// The maximum number of queues that launches are spread over.
 const MOST_COMPUTE_QUEUES: u32 = 2;
 
-/// The best family for computation: on hardware one without graphics, which the desktop does not use, unless that one
+/// Chooses the best family for computation: on hardware one without graphics, which the desktop does not use, unless it
 /// has a single queue and the other has more.
 pub(crate) fn choose(families: &[vk::QueueFamilyProperties], is_software: bool) -> Option<Family> {
     let computes = |family: &vk::QueueFamilyProperties| {

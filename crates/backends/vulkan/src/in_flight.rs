@@ -1,4 +1,4 @@
-//! Launches in flight: how each ends, and what is done with those that do not.
+//! Launches in flight: how each ends, and what happens to those that do not end.
 
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -11,29 +11,29 @@ use wattle_spirv::control;
 use crate::executor::Executor;
 use crate::pipeline::Compiled;
 
-/// How long one look at the device's progress waits.
+/// The duration of one wait between two checks of the device's progress.
 const SLICE: Duration = Duration::from_millis(20);
 
-/// How long a launch may take to end after it was told to.
+/// How long a launch may take to end after it was asked to.
 const GRACE: Duration = if cfg!(test) { Duration::from_millis(300) } else { wattle_gpu::GRACE };
 
-/// Something that was submitted.
+/// A submission of a queue: a launch, or a timestamp alone.
 pub(crate) struct InFlight {
     pub(crate) slot: usize,
-    /// What the lane's timeline reaches when it is done.
+    /// The value that the lane's timeline reaches when the submission is done.
     pub(crate) until: u64,
-    /// None if it is there to tell the time.
+    /// The launch; `None` if the submission only records a timestamp.
     pub(crate) launch: Option<Launched>,
-    /// When the launch was the first of its lane.
+    /// When the launch became the first of its lane.
     pub(crate) began: Option<Instant>,
-    /// The points behind it.
+    /// The events recorded behind it.
     pub(crate) records: Vec<Arc<EventState>>,
-    /// How many operations are done when it is.
+    /// The number of the queue's operations that are done once it has ended.
     pub(crate) operations: u64,
 }
 
 impl InFlight {
-    /// The points behind it are reached: then by the device's clock, or now.
+    /// Marks the events behind it as reached, at the device's timestamp or now.
     pub(crate) fn land(&self, time: Option<Timestamp>) {
         for event in &self.records {
             match time {
@@ -47,20 +47,20 @@ impl InFlight {
 /// A launch in flight, with its pipeline's kernel.
 pub(crate) type Launched = wattle_gpu::Launched<Arc<Compiled>>;
 
-/// How it stands with the first submission in flight.
+/// The state of the first submission in flight.
 pub(crate) enum Standing {
     Running,
-    /// It has ended; it was told to, if there is a reason.
+    /// It has ended; if there is a reason, it was asked to.
     Ended(Option<Reason>),
-    /// It was told to end and does not.
+    /// It was asked to end and does not.
     Hung(Error),
-    /// The device is gone.
+    /// The device is lost.
     Lost(Error),
 }
 
 impl Executor {
-    /// Waits until the first submission in flight has ended, or `patience` is over. One that is past its limit, or interrupted, is
-    /// told to end.
+    /// Waits until the first submission in flight has ended or `patience` is over. A submission that is past its time
+    /// limit, or interrupted, is asked to end.
     pub(crate) fn watch(&mut self, patience: Option<Duration>) -> Standing {
         let began = Instant::now();
         loop {
@@ -74,7 +74,7 @@ impl Executor {
         }
     }
 
-    /// Looks at the first submission in flight, and waits a moment if it runs.
+    /// Checks the first submission in flight, and waits briefly if it still runs.
     fn look(&mut self, patience: Option<Duration>) -> wattle_core::Result<Option<Standing>> {
         let Some(one) = self.in_flight.front_mut() else { return Ok(Some(Standing::Ended(None))) };
         let completed = self.context.completed(self.lane)?;
@@ -87,7 +87,7 @@ impl Executor {
         if one.began.is_none()
             && let Err(error) = self.context.usable()
         {
-            // Another queue's launch does not let go of the device, and this one would wait for it without a limit.
+            // Another queue's launch still occupies the device, and this one would wait for it without a limit.
             return Ok(Some(Standing::Hung(error)));
         }
         let mut slice = patience.map_or(SLICE, |patience| patience.min(SLICE));
@@ -107,17 +107,17 @@ impl Executor {
         Ok(ended.then_some(Standing::Ended(None)))
     }
 
-    /// Tells the first submission in flight to end, and waits for that. What was enqueued behind it does nothing any more.
+    /// Asks the first submission in flight to end, and waits for that. What was enqueued behind it does nothing.
     fn stop(&mut self, reason: Reason) -> wattle_core::Result<Standing> {
         let Some(one) = self.in_flight.front_mut() else { return Ok(Standing::Ended(None)) };
         let (slot, until) = (one.slot, one.until);
         let name = one.launch.as_ref().map_or("", |launch| launch.name()).to_owned();
         if let Some(launch) = &one.launch {
-            // If it is shut already, a fault of this launch did it, with the same number.
+            // If the gate is shut already, a fault of this launch shut it, with the same number.
             self.slots.gate().store(launch.number, Ordering::Relaxed);
         }
         self.slots.word(slot, control::STOP).store(1, Ordering::Release);
-        // Where the words are in memory of the device, a processor may keep what it combines to one write until this.
+        // In memory of the device, a processor may hold back combined writes until this fence.
         fence(Ordering::SeqCst);
         let (mut began, told) = (one.began, Instant::now());
         while !self.context.wait(self.lane, until, SLICE)? {

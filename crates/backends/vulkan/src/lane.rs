@@ -9,28 +9,28 @@ use wattle_core::Result;
 
 use crate::context::Context;
 
-/// The numbers of the clocks of this crate's devices begin here, apart from those of other crates'.
+/// The first clock number of this crate's devices, chosen to differ from those of other crates.
 const FIRST_CLOCK: u64 = u64::from_be_bytes(*b"vulkan\0\0");
 
-/// How long a wait looks again and again before it sleeps, on hardware; a software device needs the core for itself.
+/// How long a wait polls before it sleeps, on hardware; a software device needs the core for itself.
 const SPIN: Duration = Duration::from_micros(20);
 
-/// A queue of the Vulkan device's. Several of Wattle's may share it; what is submitted begins, and is said to be done,
-/// in the order of its submission.
+/// A Vulkan queue. Several Wattle queues may share it; submissions begin, and are reported as done, in the order of
+/// their submission.
 pub(crate) struct Lane {
     state: Mutex<State>,
-    /// Counts what is done. Submission number n raises it to n.
+    /// The timeline of finished submissions. Submission number n raises it to n.
     pub(crate) timeline: vk::Semaphore,
-    /// How far the timeline was when somebody of this process last looked.
+    /// The value of the timeline when this process last read it.
     completed: AtomicU64,
-    /// The number of its clock: Vulkan promises that timestamps can be compared if they are of one queue.
+    /// The number of its clock: Vulkan promises that timestamps of one queue can be compared.
     pub(crate) clock: u64,
 }
 
 struct State {
     queue: vk::Queue,
     submitted: u64,
-    /// How much of each lane's work this lane's work is ordered after.
+    /// For each lane, the number of submissions that this lane's work is ordered after.
     after: Vec<u64>,
 }
 
@@ -47,10 +47,10 @@ impl Lane {
 }
 
 impl Context {
-    /// Submits commands to a lane; its timeline reaches the number that is returned when they are done.
+    /// Submits commands to a lane; its timeline reaches the returned number when they are done.
     ///
-    /// What the host has seen done on other lanes comes before: the host's waits alone would make their writes
-    /// available, but not visible to this lane's reads, so the submission waits for them too, which costs no time.
+    /// Work that the host has seen done on other lanes comes before: the host's waits alone would make its writes
+    /// available, but not visible to this lane's reads, so the submission waits for it too, which costs no time.
     pub(crate) fn submit(&self, lane: usize, commands: vk::CommandBuffer) -> Result<u64> {
         self.alive()?;
         let this = &self.lanes[lane];
@@ -96,13 +96,13 @@ impl Context {
             })
     }
 
-    /// How many submissions a lane has had.
+    /// The number of submissions to a lane.
     #[cfg(test)]
     pub(crate) fn submissions(&self, lane: usize) -> u64 {
         self.lanes[lane].state.lock().unwrap_or_else(PoisonError::into_inner).submitted
     }
 
-    /// How far a lane has come.
+    /// The number of submissions that a lane has finished.
     pub(crate) fn completed(&self, lane: usize) -> Result<u64> {
         self.alive()?;
         let lane = &self.lanes[lane];
@@ -113,7 +113,7 @@ impl Context {
         Ok(value)
     }
 
-    /// Waits until a lane has come so far, or `patience` is over; whether it has.
+    /// Waits until a lane has finished submission `number`, or `patience` is over; returns whether it has.
     pub(crate) fn wait(&self, lane: usize, number: u64, patience: Duration) -> Result<bool> {
         if self.completed(lane)? >= number {
             return Ok(true);
@@ -140,5 +140,5 @@ impl Context {
     }
 }
 
-/// How many lanes a device has at the most: two for launches, and one for copies.
+/// The maximum number of lanes of a device: two for launches, and one for copies.
 pub(crate) const MOST_LANES: usize = 3;

@@ -1,8 +1,9 @@
-//! Wattle's Vulkan devices. The loader is found at run time; a machine without one builds and runs this all the same.
+//! Wattle's Vulkan devices. The loader is found at run time; a machine without one builds and runs this crate all the
+//! same.
 //!
-//! Being linked makes the devices known: `Device::select("vulkan")`, `vulkan:1`, `vulkan:llvmpipe`. Kernels come as
-//! SPIR-V from `wattle-spirv`; here live drivers, memory, queues and what a launch told. What never will: code
-//! generation.
+//! Linking this crate registers the devices: `Device::select("vulkan")`, `vulkan:1`, `vulkan:llvmpipe`. Kernels come as
+//! SPIR-V from `wattle-spirv`; drivers, memory, queues and the reports of launches live here. Code generation never
+//! will.
 //!
 //! # Environment
 //! - `WATTLE_VULKAN_VALIDATION=1`: the Khronos validation layer, whose messages [`validation_messages`] keeps.
@@ -12,22 +13,22 @@
 //!   their own, so that the copies through a staging buffer can be tested anywhere.
 //!
 //! # Which blocks run
-//! Vulkan promises nothing here: not in which order blocks start, nor that one which has started goes on while others
-//! run. So a kernel whose blocks wait for each other counts on the device:
-//! - **Software devices** keep the host's promise: blocks start in index order, and one that has started runs to its end
-//!   (linear occupancy-bound progress), so that a block may wait for lower ones. Their drivers start blocks in orders of
-//!   their own, and now and then give two blocks to one thread; launches of kernels that read a view in a loop without a bound are
-//!   therefore dispatched block by block, so that none has to wait for another that is under way. More than
-//!   `maxComputeWorkGroupCount[0]` blocks of such kernels are refused.
-//! - **GPUs** do so in practice, in one dispatch. Nobody promises it.
+//! Vulkan promises nothing here: neither in which order blocks start, nor that a block which has started goes on while
+//! others run. So a kernel whose blocks wait for each other relies on the device:
+//! - **Software devices** give the host's guarantee: blocks start in index order, and one that has started runs to its
+//!   end (linear occupancy-bound progress), so that a block may wait for lower ones. Their drivers start blocks in
+//!   orders of their own, and now and then give two blocks to one thread; launches of kernels that read a view in a
+//!   loop without a bound are therefore dispatched block by block, so that no block has to wait for another that is
+//!   under way. More than `maxComputeWorkGroupCount[0]` blocks of such kernels are refused.
+//! - **GPUs** do so in practice, in one dispatch. Vulkan does not promise it.
 //!
 //! A cooperative launch asks for all blocks at once. It is granted up to the number that the device is thought to run
-//! (software: one; GPUs: compute units), and is the best effort: where the blocks wait for each other in vain, the
-//! launch's time limit ends it with an error that says where they were.
+//! (software: one; GPUs: compute units), and is best effort: where the blocks wait for each other in vain, the launch's
+//! time limit ends it with an error that reports their positions.
 //!
 //! # The end of the process
-//! What still runs when the process ends is told to end, and is waited for, two seconds at the most; threads that use a
-//! device then stop for good. Otherwise drivers would be taken down under them, and the process would crash.
+//! A launch that still runs when the process ends is asked to end, and is waited for, two seconds at most; threads that
+//! use a device then stop for good. Otherwise drivers would be destroyed while in use, and the process would crash.
 
 mod ahead;
 mod arguments;

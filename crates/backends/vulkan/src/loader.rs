@@ -1,4 +1,4 @@
-//! The Vulkan loader, found at run time, and the process's one instance.
+//! The Vulkan loader, found at run time, and the process's only instance.
 
 use std::ffi::CStr;
 use std::sync::OnceLock;
@@ -9,35 +9,35 @@ use wattle_core::Missing;
 use crate::error::words;
 use crate::validation::{self, Messenger};
 
-/// The oldest version that a device can have.
+/// The lowest Vulkan version that a device may have.
 pub(crate) const LEAST_VERSION: u32 = vk::API_VERSION_1_2;
-/// The newest one whose features are asked for.
+/// The highest Vulkan version whose features are used.
 const NEWEST_VERSION: u32 = vk::API_VERSION_1_3;
 
-/// The name that devices of this crate, and the lack of them, are told under.
+/// The name under which this crate's devices, and their absence, are reported.
 pub(crate) const NAME: &str = "vulkan";
 
-/// The loader and its instance. They live as long as the process.
+/// The loader and its instance, which live as long as the process.
 pub(crate) struct Loader {
     /// Vulkan's functions for physical devices.
     pub(crate) instance: Instance,
-    /// The version of the instance.
+    /// The instance's Vulkan version.
     pub(crate) version: u32,
     _messenger: Option<Messenger>,
-    /// Keeps the loader's library.
+    /// The loader's library, kept alive.
     _entry: Entry,
 }
 
-/// The loader; it is looked for once.
+/// Returns the loader, which is looked for once.
 ///
 /// # Errors
-/// There is none, or it is too old, or the validation layer that was asked for is not there.
+/// There is no loader, it is too old, or the requested validation layer is missing.
 pub(crate) fn loader() -> Result<&'static Loader, Missing> {
     static LOADER: OnceLock<Result<Loader, Missing>> = OnceLock::new();
     LOADER.get_or_init(load).as_ref().map_err(Clone::clone)
 }
 
-/// Why there is no device.
+/// Makes the error that explains why there is no device.
 pub(crate) fn missing(reason: impl Into<String>) -> Missing {
     Missing { name: NAME, reason: reason.into() }
 }
@@ -101,7 +101,7 @@ fn load() -> Result<Loader, Missing> {
     Ok(Loader { instance, version, _messenger: messenger, _entry: entry })
 }
 
-/// A version as people write it.
+/// Formats a version: `1.3.204`.
 pub(crate) fn version_text(version: u32) -> String {
     let [major, minor, patch] =
         [vk::api_version_major(version), vk::api_version_minor(version), vk::api_version_patch(version)];

@@ -1,4 +1,4 @@
-//! Memory of a Vulkan device, as a device of Wattle's has it.
+//! Memory of a Vulkan device as Wattle uses it.
 
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -14,11 +14,11 @@ use crate::context::Context;
 use crate::memory_types::Purpose;
 use crate::staging::{MOST_RUNS, Run};
 
-/// An allocation of a Vulkan device's.
+/// An allocation on a Vulkan device.
 pub(crate) struct VulkanMemory {
     pub(crate) context: Arc<Context>,
     pub(crate) block: ManuallyDrop<Block>,
-    /// Tells allocations apart; no two of a process ever have the same.
+    /// A number that no two allocations of a process ever share.
     pub(crate) id: u64,
     /// The size of an element, in bytes.
     pub(crate) element: usize,
@@ -33,24 +33,24 @@ impl VulkanMemory {
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let (element, kind) = (request.element.size(), request.kind);
         let memory = VulkanMemory { context: context.clone(), block: ManuallyDrop::new(block), id, element, kind };
-        // What the host can see must have a value for Rust's rules, whoever had the memory before.
+        // Memory that the host can see must be initialized for Rust's rules, whatever it held before.
         if request.zeroed || memory.block.mapped.is_some() {
             context.zero(&memory.block)?;
         }
         Ok(memory)
     }
 
-    /// Where the host copies to and from without the device's help.
+    /// The host address through which the host copies without the device's help, if there is one.
     fn mapped(&self) -> Option<NonNull<u8>> {
         self.block.mapped.filter(|_| self.kind != MemoryKind::Device || !is_staged())
     }
 
-    /// Whether the host copies to and from it without the device's help.
+    /// Whether the host copies to and from the memory without the device's help.
     pub(crate) fn is_mapped(&self) -> bool {
         self.mapped().is_some()
     }
 
-    /// Sets the bytes of these runs to `value`, again and again; none if the device cannot.
+    /// Fills the bytes of these runs with repetitions of `value`; `None` if the device cannot.
     pub(crate) fn fill(&self, runs: &[Run], value: &[u8]) -> Option<Result<()>> {
         if !runs.iter().all(|run| run.offset.is_multiple_of(4) && run.len.is_multiple_of(4)) {
             return None;
@@ -67,7 +67,7 @@ impl VulkanMemory {
     }
 }
 
-/// Whether the host is to go the long way also where it could reach the memory.
+/// Whether the host copies through a staging buffer even where it could reach the memory.
 fn is_staged() -> bool {
     static STAGED: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
         std::env::var_os("WATTLE_VULKAN_STAGED").is_some_and(|value| !value.is_empty() && value != "0")
@@ -77,8 +77,8 @@ fn is_staged() -> bool {
 
 impl Drop for VulkanMemory {
     fn drop(&mut self) {
-        // SAFETY: this is the only place that takes it. Launches and copies own the buffers that they use until they
-        // have ended, so nothing of the device's does; one that nobody waits for any more has its buffers for ever.
+        // SAFETY: the allocation is taken nowhere else. Launches and copies own the buffers that they use until they
+        // have ended, so the device does not use it; an abandoned launch keeps its buffers for ever.
         unsafe {
             let block = ManuallyDrop::take(&mut self.block);
             self.context.free_block(block);
@@ -88,14 +88,14 @@ impl Drop for VulkanMemory {
 
 // SAFETY: the host pointer is given where the memory is mapped for as long as the allocation lives; it was zeroed when
 // it was allocated, and starts at a multiple of 64, as all blocks do. Only launches and copies of this device touch it
-// besides, and when, the clocks see to; while a launch that was given up may still run, all access is refused.
+// besides, ordered by the clocks; while a launch that was abandoned may still run, all access is refused.
 unsafe impl Memory for VulkanMemory {
     unsafe fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
         match self.mapped() {
             Some(start) => {
                 self.context.usable()?;
                 let len = into.len();
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller upholds the contract.
                 unsafe { start.add(offset).copy_to_nonoverlapping(NonNull::from(into).cast(), len) };
                 self.context.alive()
             }
@@ -110,7 +110,7 @@ unsafe impl Memory for VulkanMemory {
         match self.mapped() {
             Some(start) => {
                 self.context.usable()?;
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller upholds the contract.
                 unsafe { start.add(offset).copy_from_nonoverlapping(NonNull::from(from).cast(), from.len()) };
                 self.context.alive()
             }
@@ -128,7 +128,8 @@ unsafe impl Memory for VulkanMemory {
                 if let Err(error) = self.context.usable().and_then(|()| from.context.usable()) {
                     return Some(Err(error));
                 }
-                // SAFETY: the caller's promise; parts of one buffer may be the two ends, and then do not overlap.
+                // SAFETY: the caller upholds the contract; where both ends are parts of one buffer, they do not
+                // overlap.
                 unsafe { to.add(offset).copy_from(start.add(from_offset), len) };
                 Some(self.context.alive().and_then(|()| from.context.alive()))
             }

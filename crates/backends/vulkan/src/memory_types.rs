@@ -1,28 +1,28 @@
-//! Which of a device's memory types is taken for what.
+//! The choice of a device's memory types by purpose.
 
 use ash::vk;
 use wattle_core::MemoryKind;
 
-/// A memory type that was chosen.
+/// A chosen memory type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MemoryType {
     pub(crate) index: u32,
     pub(crate) heap: u32,
-    /// Whether the host reaches it, and both see each other's writes without more ado.
+    /// Whether the host can map it, and it is coherent.
     pub(crate) is_mapped: bool,
 }
 
-/// What memory is for.
+/// The purpose of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Buffers of this kind.
+    /// Buffers of this memory kind.
     Buffer(MemoryKind),
-    /// What the host reads and writes in passing: staging buffers.
+    /// Staging buffers, which the host reads and writes in passing.
     Staging,
-    /// The words that a launch and the host tell each other by: in the device's memory where a launch surely sees the
-    /// host's writes there.
+    /// The words through which a launch and the host communicate: in the device's memory where a launch is known to see
+    /// the host's writes there.
     Control {
-        /// Whether it does.
+        /// Whether the words are in the device's memory.
         in_device: bool,
     },
 }
@@ -31,8 +31,8 @@ const MAPPED: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::from_raw(
     vk::MemoryPropertyFlags::HOST_VISIBLE.as_raw() | vk::MemoryPropertyFlags::HOST_COHERENT.as_raw(),
 );
 
-/// The best type for a purpose, among those that `allowed` has a bit for. `shares_memory`: the device's memory is the
-/// host's, so mapping it costs nothing.
+/// The best type for a purpose, among those whose bit is set in `allowed`. `shares_memory` says that the device's
+/// memory is the host's, so that mapping it costs nothing.
 pub(crate) fn choose(
     memory: &vk::PhysicalDeviceMemoryProperties,
     shares_memory: bool,
@@ -40,7 +40,7 @@ pub(crate) fn choose(
     allowed: u32,
 ) -> Option<MemoryType> {
     use vk::MemoryPropertyFlags as Flags;
-    // Needs the device to have been opened with more, or is for something else.
+    // These types need features that the device was not opened with, or serve other uses.
     let unusable = Flags::PROTECTED | Flags::LAZILY_ALLOCATED | Flags::DEVICE_COHERENT_AMD | Flags::DEVICE_UNCACHED_AMD;
     let score = |flags: Flags| -> Option<u32> {
         let has = |wanted| u32::from(flags.contains(wanted));
@@ -63,7 +63,7 @@ pub(crate) fn choose(
         let is_mapped = ty.property_flags.contains(MAPPED);
         Some(((score, heap), MemoryType { index: index as u32, heap: ty.heap_index, is_mapped }))
     });
-    // Of equals the first, as Vulkan asks.
+    // Among equals the first is taken, as Vulkan asks.
     candidates.reduce(|best, one| if one.0 > best.0 { one } else { best }).map(|(_, chosen)| chosen)
 }
 

@@ -1,4 +1,4 @@
-//! A physical device: what it is, what it can do, and why it cannot be used.
+//! A physical device: its properties, its features, and why it cannot be used.
 
 use std::ffi::CStr;
 
@@ -11,35 +11,36 @@ use crate::drivers;
 use crate::families::{self, Family};
 use crate::loader::{LEAST_VERSION, version_text};
 
-/// How many storage buffers a launch has besides the kernel's views: control block, hidden word, gate.
+/// The number of storage buffers of a launch besides the kernel's views: control block, hidden word, gate.
 pub(crate) const OWN_BUFFERS: u32 = 3;
 
-/// How many blocks of a GPU are said to run at the same time where the driver does not tell: any GPU has as many.
+/// The number of blocks that a GPU is assumed to run at the same time where the driver does not report it: any GPU runs
+/// as many.
 const WORKERS_OF_SOME_GPU: u32 = 16;
 
-/// What the device's drivers know of it, without opening it.
+/// The properties of a device that can be read without opening it.
 pub(crate) struct Physical {
     pub(crate) handle: vk::PhysicalDevice,
-    /// What everybody knows of it; its name is given by the survey.
+    /// The properties that Wattle reports; the name is set by the survey.
     pub(crate) properties: Properties,
-    /// What the driver calls it.
+    /// The driver's name for the device.
     pub(crate) label: String,
-    /// What code depends on.
+    /// The features that code generation depends on.
     pub(crate) features: Features,
     pub(crate) has_atomic_float: bool,
     pub(crate) limits: vk::PhysicalDeviceLimits,
-    /// The most bytes of one allocation, and of one buffer.
+    /// The maximum size in bytes of one allocation, and of one buffer.
     pub(crate) most_bytes: u64,
     pub(crate) memory: vk::PhysicalDeviceMemoryProperties,
     pub(crate) family: Family,
     pub(crate) driver: vk::DriverId,
-    /// Tells pipeline caches apart.
+    /// The device and driver to which a pipeline cache belongs.
     pub(crate) identity: Identity,
-    /// Whether its memory is the host's.
+    /// Whether the device's memory is the host's.
     pub(crate) shares_memory: bool,
 }
 
-/// Which device and driver a pipeline cache is for.
+/// The device and driver to which a pipeline cache belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub(crate) vendor: u32,
@@ -48,7 +49,7 @@ pub(crate) struct Identity {
     pub(crate) cache: [u8; vk::UUID_SIZE],
 }
 
-/// The features of Vulkan that are looked at and, where they are there, enabled.
+/// The Vulkan features that are queried and, where they are supported, enabled.
 #[derive(Default)]
 pub(crate) struct FeatureChain {
     pub(crate) core: vk::PhysicalDeviceFeatures,
@@ -67,14 +68,14 @@ impl FeatureChain {
         // SAFETY: the device is of this instance, has version 1.2, and the chain lives.
         unsafe { instance.get_physical_device_features2(handle, &mut all) };
         chain.core = all.features;
-        // What the chain points to are locals that move.
+        // The chain's pointers are to locals that move, so they are cleared.
         chain.v11.p_next = std::ptr::null_mut();
         chain.v12.p_next = std::ptr::null_mut();
         chain.atomic_float.p_next = std::ptr::null_mut();
         chain
     }
 
-    /// The features that are used of those that are there.
+    /// The supported features that Wattle enables.
     pub(crate) fn wanted(features: &Features) -> FeatureChain {
         let mut chain = FeatureChain::default();
         let flag = vk::Bool32::from;
@@ -102,7 +103,7 @@ impl FeatureChain {
         chain
     }
 
-    /// What every device of Wattle's has and this one lacks.
+    /// The features that every Wattle device needs and this one lacks.
     fn lacks(&self) -> Vec<&'static str> {
         let needed = [
             ("vulkanMemoryModel", self.v12.vulkan_memory_model),
@@ -118,10 +119,10 @@ impl FeatureChain {
 }
 
 impl Physical {
-    /// What a physical device is.
+    /// Reads the properties of a physical device.
     ///
     /// # Errors
-    /// Why it cannot be used.
+    /// The device cannot be used; the error says why.
     pub(crate) fn read(instance: &Instance, version: u32, handle: vk::PhysicalDevice) -> Result<Physical, String> {
         // SAFETY: the device is of this instance.
         let plain = unsafe { instance.get_physical_device_properties(handle) };
@@ -166,8 +167,8 @@ impl Physical {
         properties.warp_width = more.warp_width;
         properties.max_threads_per_block = most_threads;
         properties.max_shared_memory = limits.max_compute_shared_memory_size.into();
-        // Vulkan promises of no number of blocks that they run at the same time; so many may be tried. A software
-        // device may give two blocks to one thread, which runs the one to its end before it begins the other.
+        // Vulkan does not promise that any number of blocks runs at the same time; up to this many are tried. A
+        // software device may give two blocks to one thread, which runs one to its end before it begins the other.
         properties.max_cooperative_blocks = if is_software { 1 } else { workers };
         properties.concurrent_queues = family.compute_queues;
         properties.scopes = vec![Scope::Block, Scope::Device];
@@ -193,7 +194,7 @@ impl Physical {
         })
     }
 
-    /// Names it, as the survey has numbered it.
+    /// Sets the name that the survey has chosen.
     pub(crate) fn name(&mut self, name: String) {
         self.features.device.clone_from(&name);
         self.properties.name = name;
@@ -204,7 +205,7 @@ fn text(text: Option<&CStr>) -> String {
     text.map_or_else(|| "a device without a name".into(), |text| text.to_string_lossy().into_owned())
 }
 
-/// The device's own memory: that of its largest such heap.
+/// The size of the device's own memory: its largest device-local heap.
 fn device_memory(memory: &vk::PhysicalDeviceMemoryProperties) -> u64 {
     let own = |heap: &&vk::MemoryHeap| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL);
     memory.memory_heaps_as_slice().iter().filter(own).map(|heap| heap.size).max().unwrap_or(0)
@@ -242,7 +243,7 @@ fn features(chain: &FeatureChain, more: &More, limits: &vk::PhysicalDeviceLimits
     }
 }
 
-/// Properties that later versions and extensions tell of.
+/// Properties that later versions and extensions report.
 struct More {
     driver: vk::DriverId,
     driver_text: String,
@@ -294,7 +295,7 @@ impl More {
             workers: [nvidia.shader_sm_count, amd_units].into_iter().find(|&count| count > 0),
             preserve32: v12.shader_signed_zero_inf_nan_preserve_float32 == vk::TRUE,
             preserve64: v12.shader_signed_zero_inf_nan_preserve_float64 == vk::TRUE,
-            // Where the widths cannot be rounded independently, one mode would have to name them all.
+            // Where the rounding modes of the widths are not independent, one mode would have to name them all.
             nearest32: (is_independent || is_32_alone) && v12.shader_rounding_mode_rte_float32 == vk::TRUE,
             nearest64: is_independent && v12.shader_rounding_mode_rte_float64 == vk::TRUE,
         }

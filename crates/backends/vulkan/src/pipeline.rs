@@ -1,4 +1,4 @@
-//! Kernels as pipelines: each is built once for a device, and once more for each shape of its blocks.
+//! Kernels as pipelines: each kernel is built once for a device, and once more for each shape of its blocks.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,28 +18,28 @@ use crate::error::words;
 use crate::exit;
 use crate::physical::Physical;
 
-/// How often the pipeline cache is written at the most, before the process ends.
+/// The minimum time between two writes of the pipeline cache, except at the end of the process.
 const BETWEEN_SAVES: Duration = Duration::from_secs(1);
 
-/// All pipelines of a device.
+/// The pipelines of a device, and its pipeline cache.
 pub(crate) struct Pipelines {
     compiled: Mutex<FxHashMap<KernelIdentity, Arc<Compiled>>>,
-    /// The layouts of descriptor sets of that many storage buffers.
+    /// The layouts of descriptor sets, by their number of storage buffers.
     layouts: Mutex<Vec<vk::DescriptorSetLayout>>,
-    /// The layout of a queue's own set.
+    /// The layout of the set that each queue has.
     pub(crate) queue_layout: vk::DescriptorSetLayout,
     cache: vk::PipelineCache,
-    /// Whether there is something to save that is not saved.
+    /// Whether the cache has data that are not saved yet.
     is_new: AtomicBool,
     saved: Mutex<Option<Instant>>,
 }
 
-/// A kernel as a shader.
+/// A kernel compiled to a shader module.
 pub(crate) struct Compiled {
     pub(crate) kernel: wattle_ir::Kernel,
     pub(crate) layout: Layout,
     pub(crate) sites: Vec<FaultSite>,
-    /// Whether its blocks may wait for each other.
+    /// Whether blocks of the kernel may wait for each other.
     pub(crate) waits: bool,
     pub(crate) orders_in_loops: bool,
     pub(crate) pipeline_layout: vk::PipelineLayout,
@@ -47,16 +47,16 @@ pub(crate) struct Compiled {
     pipelines: Mutex<FxHashMap<Variant, vk::Pipeline>>,
 }
 
-/// What a pipeline has been specialized to.
+/// The constants to which a pipeline is specialized.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Variant {
-    /// The extent of its blocks.
+    /// The threads per block in each dimension.
     pub(crate) threads: [u32; MAX_RANK],
-    /// The length of the shared array that is sized at launch.
+    /// The length of the shared array that is sized at launch, in elements.
     pub(crate) shared_len: u32,
 }
 
-/// How many accesses to memory a kernel's code has, the zeros included with which its arrays begin.
+/// Counts the memory accesses in a kernel's code, the zeroing of its arrays included.
 fn accesses(kernel: &wattle_ir::Kernel) -> u64 {
     let len = |local: LocalId| kernel.locals.get(local.index()).map_or(0, |array| u64::from(array.len));
     let mut count: u64 = kernel.locals.iter().map(|array| u64::from(array.len)).sum();
@@ -89,7 +89,7 @@ impl Pipelines {
     pub(crate) fn new(device: &Device, physical: &Physical) -> Result<Pipelines> {
         let saved = cache::load(&physical.identity);
         let info = vk::PipelineCacheCreateInfo::default().initial_data(&saved);
-        // SAFETY: the data are of this device and driver, as their head says, or empty.
+        // SAFETY: the data are empty, or belong to this device and driver according to their header.
         let cache = unsafe { device.create_pipeline_cache(&info, None) };
         let cache = cache.map_err(|error| system("making a pipeline cache", words(error)))?;
         let binding = |number, kind| {
@@ -118,12 +118,12 @@ impl Pipelines {
         })
     }
 
-    /// Destroys all.
+    /// Destroys all pipelines, layouts and the cache.
     ///
     /// # Safety
-    /// The device does not use them any more, and nobody will.
+    /// The device does not use them any more, and nothing else will.
     pub(crate) unsafe fn destroy(&self, device: &Device) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract.
         unsafe {
             for (_, compiled) in lock(&self.compiled).drain() {
                 for (_, pipeline) in lock(&compiled.pipelines).drain() {
@@ -142,20 +142,20 @@ impl Pipelines {
 }
 
 impl Context {
-    /// The kernel as this device has it, built if it was not yet.
+    /// Returns the kernel compiled for this device, building it if necessary.
     ///
-    /// `shared_len` is the length of the shared array that is sized at launch, so that what no device has room for is
-    /// told first, whatever else is lacking.
+    /// `shared_len` is the length of the shared array that is sized at launch; it is checked here so that too much
+    /// shared memory is reported before anything else that is lacking.
     pub(crate) fn compiled(&self, kernel: &dyn Kernel, shared_len: u32) -> Result<Arc<Compiled>> {
         let identity = kernel.identity();
         if let Some(compiled) = lock(&self.pipelines.compiled).get(&identity) {
             return Ok(compiled.clone());
         }
-        // Two threads may build the same one; the second one's is thrown away.
+        // Two threads may build the same kernel; the second result is dropped.
         let built = self.build(kernel.build()?, shared_len)?;
         let mut all = lock(&self.pipelines.compiled);
         if let Some(compiled) = all.get(&identity) {
-            // SAFETY: nobody has seen what was built here.
+            // SAFETY: the objects built here have not been shared.
             unsafe {
                 self.device().destroy_pipeline_layout(built.pipeline_layout, None);
                 self.device().destroy_shader_module(built.shader, None);
@@ -190,7 +190,7 @@ impl Context {
         let info = vk::ShaderModuleCreateInfo::default().code(&module.words);
         // SAFETY: `wattle_spirv` makes modules that are valid for the device's features.
         let shader = unsafe { self.device().create_shader_module(&info, None) };
-        // SAFETY: it was made here, and nobody has it.
+        // SAFETY: it was made here, and nothing else has its handle.
         let shader = shader.inspect_err(|_| unsafe { self.device().destroy_pipeline_layout(pipeline_layout, None) });
         let shader = self.check(&format!("giving kernel `{}` to the driver", kernel.name), shader)?;
         let wattle_spirv::Module { layout, sites, waits, orders_in_loops, .. } = module;
@@ -202,7 +202,7 @@ impl Context {
         cannot(self.name(), format!("run this kernel: {lacking}"), lacking.instead())
     }
 
-    /// The layout of a set of so many views.
+    /// The layout of a descriptor set of `views` views.
     pub(crate) fn view_layout(&self, views: usize) -> Result<vk::DescriptorSetLayout> {
         let mut layouts = lock(&self.pipelines.layouts);
         while layouts.len() < views {
@@ -223,7 +223,7 @@ impl Context {
         Ok(layouts[views - 1])
     }
 
-    /// Refuses more shared memory than there is.
+    /// Refuses a kernel that needs more shared memory than the device has.
     fn has_shared(&self, kernel: &wattle_ir::Kernel, asked: u64) -> Result<()> {
         let available = self.physical.properties.max_shared_memory;
         if asked <= available {
@@ -240,7 +240,7 @@ impl Context {
         .into())
     }
 
-    /// Refuses a kernel that the driver's compiler does not come to an end with.
+    /// Refuses a kernel that the driver's compiler would not finish.
     fn can_compile(&self, kernel: &wattle_ir::Kernel) -> Result<()> {
         let Some(most) = drivers::most_accesses(self.physical.driver) else { return Ok(()) };
         let found = accesses(kernel);
@@ -260,7 +260,7 @@ impl Context {
         Err(cannot(self.name(), what, "use a shorter array, a buffer, or a loop"))
     }
 
-    /// The pipeline for blocks of this shape, made if it was not yet.
+    /// Returns the pipeline for blocks of this shape, making it if necessary.
     pub(crate) fn pipeline(&self, compiled: &Compiled, variant: Variant) -> Result<vk::Pipeline> {
         let mut pipelines = lock(&compiled.pipelines);
         if let Some(&pipeline) = pipelines.get(&variant) {
@@ -287,7 +287,7 @@ impl Context {
             .module(compiled.shader)
             .name(c"main")
             .specialization_info(&special);
-        // Some of its launches are dispatched in parts.
+        // Some launches of such a kernel are dispatched in parts.
         let in_parts = compiled.waits && self.is_software();
         let flags = if in_parts { vk::PipelineCreateFlags::DISPATCH_BASE } else { vk::PipelineCreateFlags::empty() };
         let info = vk::ComputePipelineCreateInfo::default().flags(flags).stage(stage).layout(compiled.pipeline_layout);
@@ -303,13 +303,13 @@ impl Context {
         Ok(pipeline)
     }
 
-    /// Saves the pipeline cache, if there is something new in it: now, or not so soon after the last time.
+    /// Saves the pipeline cache if it has new data: now, or once enough time has passed since the last save.
     pub(crate) fn save_pipelines(&self, now: bool) {
         if self.alive().is_err() || !self.pipelines.is_new.load(Ordering::Relaxed) {
             return;
         }
         let device = self.device();
-        // Who else is saving does it for this thread too, but for the newest.
+        // A thread that is saving already saves this thread's data too, except the newest.
         let Ok(mut saved) = self.pipelines.saved.try_lock() else { return };
         if !now && saved.is_some_and(|saved| saved.elapsed() < BETWEEN_SAVES) {
             return;

@@ -1,4 +1,4 @@
-//! What a queue of Wattle's needs of the driver: commands, control blocks, timestamps; and how a launch is recorded.
+//! The Vulkan objects of a Wattle queue: commands, control blocks, timestamps; and how a launch is recorded.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,20 +15,20 @@ use crate::exit;
 use crate::memory_types::Purpose;
 use crate::pipeline::Compiled;
 
-/// How many launches of a queue are in flight at the most.
+/// The maximum number of launches of a queue in flight.
 pub(crate) const SLOTS: usize = 16;
 
 const WORD: u64 = size_of::<u32>() as u64;
 const CONTROL_BYTES: u64 = control::WORDS as u64 * WORD;
-/// Where the gate is: behind the control blocks.
+/// The byte offset of the gate, behind the control blocks.
 pub(crate) const GATE: u64 = SLOTS as u64 * CONTROL_BYTES;
 
-/// Where the word is that tells a slot's launch to end.
+/// The byte offset of the word that asks a slot's launch to end.
 pub(crate) fn stop_of(slot: usize) -> u64 {
     slot as u64 * CONTROL_BYTES + u64::from(control::STOP) * WORD
 }
 
-/// What a queue of Wattle's needs of the driver. Slots are numbered, and each is used by one launch at a time.
+/// The Vulkan objects of a Wattle queue. Slots are numbered, and each is used by one launch at a time.
 pub(crate) struct Slots {
     pool: vk::CommandPool,
     commands: Vec<vk::CommandBuffer>,
@@ -40,18 +40,18 @@ pub(crate) struct Slots {
     queries: Option<vk::QueryPool>,
 }
 
-// SAFETY: the pointer is into the block, which is so too.
+// SAFETY: the pointer is into the block, which is `Send`.
 unsafe impl Send for Slots {}
 
-/// What is recorded for a launch.
+/// The parameters of a launch to be recorded.
 pub(crate) struct Recorded<'l> {
     pub(crate) compiled: &'l Compiled,
     pub(crate) pipeline: vk::Pipeline,
-    /// The kernel's views, if it has any.
+    /// The descriptor set of the kernel's views, if it has any.
     pub(crate) views: Option<vk::DescriptorSet>,
     pub(crate) words: &'l [u32],
     pub(crate) groups: [u32; 2],
-    /// How many of the groups, which are a row then, start at the same time; none if that is the driver's matter.
+    /// How many of the groups, which then form a row, start at the same time; `None` if the driver decides.
     pub(crate) at_once: Option<u32>,
 }
 
@@ -64,11 +64,11 @@ impl Recorded<'_> {
     unsafe fn dispatch(&self, device: &Device, commands: vk::CommandBuffer) {
         let [x, y] = self.groups;
         let Some(step) = self.at_once.filter(|&step| step < x) else {
-            // SAFETY: the caller's promise; so many groups are within the device's limits.
+            // SAFETY: the caller upholds the contract; the numbers of groups are within the device's limits.
             return unsafe { device.cmd_dispatch(commands, x, y, 1) };
         };
-        // Only the end of the part before is wanted. But its writes are made visible too: what the kernel's own fences
-        // order, the validation of synchronization does not see.
+        // Only an execution dependency on the part before is needed. But its writes are made visible too, since
+        // synchronization validation does not see what the kernel's own fences order.
         let barrier = [vk::MemoryBarrier::default()
             .src_access_mask(vk::AccessFlags::SHADER_WRITE)
             .dst_access_mask(vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE)];
@@ -107,7 +107,7 @@ impl Slots {
             queries: None,
         };
         if let Err(error) = slots.fill(context) {
-            // SAFETY: nothing of it has been used; what is missing is null, which may be destroyed.
+            // SAFETY: nothing here has been used; missing handles are null, which may be destroyed.
             unsafe { slots.free(context) };
             return Err(error);
         }
@@ -117,7 +117,7 @@ impl Slots {
         Ok(slots)
     }
 
-    /// Makes what is missing.
+    /// Creates the descriptor pool, the queue's set and the query pool.
     fn fill(&mut self, context: &Context) -> Result<()> {
         context.zero(&self.control)?;
         (self.pool, self.commands) = context.new_commands(SLOTS as u32)?;
@@ -152,13 +152,13 @@ impl Slots {
         Ok(())
     }
 
-    /// Frees all.
+    /// Destroys all objects.
     ///
     /// # Safety
     /// The device does not use them any more.
     pub(crate) unsafe fn free(self, context: &Context) {
         exit::remove_control(self.start);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract.
         unsafe {
             context.device().destroy_command_pool(self.pool, None);
             context.device().destroy_descriptor_pool(self.descriptors, None);
@@ -171,7 +171,7 @@ impl Slots {
 
     fn at(&self, byte: u64) -> &AtomicU32 {
         // SAFETY: callers stay within the block, which is mapped as long as this lives, zeroed, and aligned to words.
-        // The device uses its words meanwhile, but nothing of this program's does otherwise than so.
+        // The device uses its words meanwhile; this process accesses them only atomically.
         unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(byte as usize).cast()) }
     }
 
@@ -186,14 +186,14 @@ impl Slots {
         self.at(GATE)
     }
 
-    /// Clears the words that a launch tells of itself with.
+    /// Clears the words in which a launch reports its end.
     pub(crate) fn clear(&self, slot: usize) {
         for word in 0..control::ARGUMENTS {
             self.word(slot, word).store(0, Ordering::Relaxed);
         }
     }
 
-    /// The commands of a slot: a launch, if there is one, and the time after it.
+    /// Records the commands of a slot: a launch, if there is one, and the timestamp after it.
     pub(crate) fn record(
         &self,
         context: &Context,
@@ -223,7 +223,7 @@ impl Slots {
                     }
                 }
                 launch.dispatch(&device, commands);
-                // Its writes are seen by what comes later: launches, copies, the host.
+                // Its writes are made visible to what comes later: launches, copies, the host.
                 let seen = Access::SHADER_READ
                     | Access::SHADER_WRITE
                     | Access::TRANSFER_READ
@@ -246,12 +246,12 @@ impl Slots {
         Ok(commands)
     }
 
-    /// Whether a slot can tell the time.
+    /// Whether slots have timestamps.
     pub(crate) fn has_time(&self) -> bool {
         self.queries.is_some()
     }
 
-    /// When a slot's commands were done, by the clock of the lane that they were submitted to.
+    /// The time at which a slot's commands were done, by the clock of the lane that they were submitted to.
     pub(crate) fn time(&self, context: &Context, slot: usize, lane: usize) -> Option<Timestamp> {
         let mut ticks = [0u64];
         let flags = vk::QueryResultFlags::TYPE_64;

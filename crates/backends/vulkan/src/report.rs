@@ -1,4 +1,4 @@
-//! What launches report.
+//! The results of launches.
 
 use std::sync::atomic::Ordering;
 
@@ -9,7 +9,7 @@ use crate::executor::Executor;
 use crate::in_flight::Launched;
 
 impl Executor {
-    /// What went wrong in a launch that has ended; it was told to, if there is a reason.
+    /// The error of a launch that has ended, if any; a `reason` says that it was asked to end.
     pub(crate) fn outcome(&self, slot: usize, launch: &Launched, reason: Option<Reason>) -> Option<Error> {
         let word = |word| self.slots.word(slot, word).load(Ordering::Acquire);
         let report = launch.report(&launch.code.kernel, &launch.code.sites);

@@ -5,20 +5,20 @@ use wattle_gpu::{cannot, too_many_blocks, too_many_threads};
 
 use crate::context::Context;
 
-/// How many blocks a launch by frames has on a software device for each core: each costs a little, and more make
+/// The number of blocks per core of a launch by frames on a software device: each block costs a little, and more make
 /// nothing faster.
 const BLOCKS_PER_CORE: u32 = 64;
 
-/// Blocks and threads of a launch, and how they are dispatched.
+/// The blocks and threads of a launch, and how they are dispatched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dispatch {
     pub(crate) grid: Grid,
-    /// Groups in x and y; there may be more than blocks.
+    /// The number of groups in x and y; there may be more groups than blocks.
     pub(crate) groups: [u32; 2],
 }
 
 impl Context {
-    /// Blocks and threads for a shape. `orders_in_loops`: whether the kernel has fences in loops.
+    /// Chooses blocks and threads for a shape. `orders_in_loops` says whether the kernel has fences in loops.
     pub(crate) fn dispatch(&self, shape: &Shape, options: &LaunchOptions, orders_in_loops: bool) -> Result<Dispatch> {
         let properties = &self.physical.properties;
         let one_subgroup = orders_in_loops && self.physical.features.workarounds.fences_in_loops_end_blocks;
@@ -58,8 +58,8 @@ impl Context {
         Ok(Dispatch { grid: Grid { rank: shape.rank, blocks, threads, frames, frame_extent }, groups })
     }
 
-    /// How many blocks of a launch are dispatched together, each such part after the end of the one before; none if all
-    /// are.
+    /// The number of blocks of a launch that are dispatched together, each such part after the end of the one before;
+    /// `None` if all are.
     ///
     /// A kernel that waits may count on lower blocks to run before higher ones. A software device has a thread for each
     /// core, which takes a block and runs it to its end, but does not take the lowest one that is left: SwiftShader's
@@ -67,7 +67,7 @@ impl Context {
     /// neighbours. So there blocks run one by one: nothing is left to wait for.
     ///
     /// # Errors
-    /// There are too many blocks for that.
+    /// The launch has too many blocks to be dispatched in parts.
     pub(crate) fn blocks_at_once(&self, waits: bool, dispatch: &Dispatch) -> Result<Option<u32>> {
         if !waits || !self.is_software() {
             return Ok(None);
@@ -82,7 +82,7 @@ impl Context {
     }
 }
 
-/// Groups in x and y for so many blocks, if there can be so many.
+/// Numbers of groups in x and y that cover `blocks` blocks, or `None` if there is no such pair.
 fn groups(blocks: u32, most_x: u32, most_y: u32) -> Option<[u32; 2]> {
     let rows = blocks.div_ceil(most_x.max(1));
     // Rows of about the same length leave few groups with nothing to do.

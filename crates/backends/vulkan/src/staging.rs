@@ -10,10 +10,10 @@ use crate::block::Block;
 use crate::context::Context;
 use crate::memory_types::Purpose;
 
-/// How large the pieces are.
+/// The size of a piece in bytes.
 pub(crate) const PIECE: usize = 4 << 20;
 
-/// How many runs one submission copies at the most: each takes room in the commands.
+/// The maximum number of runs that one submission copies: each takes room in the commands.
 pub(crate) const MOST_RUNS: usize = 1 << 14;
 
 /// Consecutive bytes of a buffer.
@@ -23,7 +23,7 @@ pub(crate) struct Run {
     pub(crate) len: usize,
 }
 
-/// A copy for each run, from or to the place behind the run before; it is given both places.
+/// A copy for each run from or to a packed buffer, in which the runs follow one another; `copy` is given both offsets.
 fn packed(runs: &[Run], copy: impl Fn(u64, u64) -> vk::BufferCopy) -> Vec<vk::BufferCopy> {
     let mut at = 0;
     let one = |run: &Run| {
@@ -35,20 +35,20 @@ fn packed(runs: &[Run], copy: impl Fn(u64, u64) -> vk::BufferCopy) -> Vec<vk::Bu
     runs.iter().map(one).collect()
 }
 
-/// How long one look at the device's progress waits.
+/// The duration of one wait between two checks of the device's progress.
 const SLICE: Duration = Duration::from_millis(20);
 
-/// What copies need. One thread at a time has it.
+/// The staging buffer and the commands of copies. One thread at a time uses them.
 pub(crate) struct Staging {
     block: Block,
     start: NonNull<u8>,
     pool: vk::CommandPool,
     commands: vk::CommandBuffer,
-    /// What was submitted last and is not known to be done: after an error.
+    /// The number of the last submission if, after an error, it is not known to be done.
     pending: Option<u64>,
 }
 
-// SAFETY: the pointer is into the block, which is so too.
+// SAFETY: the pointer is into the block, which is `Send`.
 unsafe impl Send for Staging {}
 
 impl Context {
@@ -71,19 +71,19 @@ impl Context {
         }
     }
 
-    /// Frees it.
+    /// Frees the staging buffer and its commands.
     ///
     /// # Safety
-    /// The device does not use it any more.
+    /// The device no longer uses them.
     pub(crate) unsafe fn free_staging(&self, staging: Staging) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract.
         unsafe {
             self.device().destroy_command_pool(staging.pool, None);
             self.free_block(staging.block);
         }
     }
 
-    /// A pool with command buffers for the device's queues.
+    /// Creates a pool with `count` command buffers for the device's queues.
     pub(crate) fn new_commands(&self, count: u32) -> Result<(vk::CommandPool, Vec<vk::CommandBuffer>)> {
         let info = vk::CommandPoolCreateInfo::default()
             .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER | vk::CommandPoolCreateFlags::TRANSIENT)
@@ -143,7 +143,7 @@ impl Context {
         Ok(())
     }
 
-    /// Does something with the staging buffer.
+    /// Calls `work` with the staging buffer, which is created if necessary.
     fn staged(&self, work: impl FnOnce(&mut Staging) -> Result<()>) -> Result<()> {
         self.usable()?;
         let mut staging = lock(&self.staging);
@@ -172,7 +172,7 @@ impl Context {
         })
     }
 
-    /// Copies runs from memory that the host cannot reach, one behind the other: at most [`PIECE`] bytes together.
+    /// Copies runs, at most [`PIECE`] bytes together, from memory that the host cannot reach, packed one after another.
     pub(crate) fn gather(&self, from: &Block, runs: &[Run], into: &mut [u8]) -> Result<()> {
         let copies = packed(runs, |run, at| vk::BufferCopy { src_offset: run, dst_offset: at, ..Default::default() });
         self.staged(|staging| {
@@ -187,7 +187,8 @@ impl Context {
         })
     }
 
-    /// Copies runs that are one behind the other, at most [`PIECE`] bytes together, to memory that the host cannot reach.
+    /// Copies runs that are packed one after another, at most [`PIECE`] bytes together, to memory that the host cannot
+    /// reach.
     pub(crate) fn scatter(&self, to: &Block, runs: &[Run], from: &[u8]) -> Result<()> {
         let copies = packed(runs, |run, at| vk::BufferCopy { src_offset: at, dst_offset: run, ..Default::default() });
         self.staged(|staging| {
@@ -227,7 +228,7 @@ impl Context {
     /// Makes all bytes of a block zero.
     pub(crate) fn zero(&self, block: &Block) -> Result<()> {
         match block.mapped {
-            // SAFETY: the block has as many bytes, and nobody else has it yet.
+            // SAFETY: the block has as many bytes, and nothing else has it yet.
             Some(start) => unsafe { start.write_bytes(0, block.bytes as usize) },
             None => self.fill_staged(block, &[Run { offset: 0, len: block.bytes as usize }], 0)?,
         }

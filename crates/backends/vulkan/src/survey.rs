@@ -1,4 +1,4 @@
-//! The devices that there are, and why others are not.
+//! The available devices, and why others cannot be used.
 
 use std::sync::{Arc, OnceLock};
 
@@ -38,7 +38,7 @@ fn look() -> Survey {
             return Survey::nothing(missing(format!("the Vulkan loader cannot list its devices: {words}")));
         }
     };
-    // By now all drivers are here.
+    // All drivers have been loaded by now.
     exit::before_drivers();
     if handles.is_empty() {
         return Survey::nothing(missing(

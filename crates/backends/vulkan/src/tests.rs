@@ -1,4 +1,4 @@
-//! Tests that look behind the house's front: counts, and what is rare.
+//! Tests of internals: counters, and rare events.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,9 +13,9 @@ use crate::context::Context;
 use crate::executor::Executor;
 use crate::validation;
 
-/// The devices of this crate as it is tested: those that `wattle` is linked with are others.
+/// The devices of this crate as it is tested, which differ from those that `wattle` is linked with.
 ///
-/// One test at a time has them, since some make them unusable for a while.
+/// One test at a time holds them, since some make them unusable for a while.
 fn contexts() -> (Vec<(Device, Arc<Context>)>, MutexGuard<'static, ()>) {
     static ALONE: Mutex<()> = Mutex::new(());
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -60,10 +60,10 @@ fn descriptors_are_used_again() {
         assert_eq!(counts(adds(x.slice(1..4).unwrap(), &z, 1).to_arc()), (3, 2));
         assert_eq!(counts(adds(x.slice(0..2).unwrap(), &z, 1).to_arc()), (3, 3), "parts share their buffer's");
         executor.drain();
-        // Threads of a block that go beyond the parts are told of.
+        // Threads beyond the dispatched parts are reported.
         let error = executor.errors().take().unwrap().to_string();
         assert!(error.contains("index 3 of `x`, which has extent 3"), "{error}");
-        // A buffer that has the place of one that is gone is another one.
+        // A buffer that reuses the address of a freed one is another buffer.
         drop(x);
         let again = device.alloc_zeroed::<u32>(4).unwrap();
         launch(&mut executor, adds(&again, &y, 5).to_arc(), LaunchOptions::new());
@@ -100,7 +100,7 @@ fn a_device_that_is_stuck() {
     for (device, context) in all {
         let mut executor = Executor::new(&context).unwrap();
         let [x, y] = [(); 2].map(|()| device.alloc_zeroed::<u32>(4).unwrap());
-        // As if a launch that ends with the next submission had not ended when it was told to.
+        // This is as if a launch that ends with the next submission had not ended when it was asked to.
         let next = context.completed(executor.lane).unwrap() + 1;
         context.give_up(executor.lane, next, "endless");
         launch(&mut executor, adds(&x, &y, 1).to_arc(), LaunchOptions::new());
@@ -109,7 +109,7 @@ fn a_device_that_is_stuck() {
         assert!(error.to_string().contains("kernel `endless` was told to end and still runs"), "{error}");
         assert!(Executor::new(&context).is_err(), "no queue either");
         assert!(device.alloc::<u32>(1).is_err(), "nor memory");
-        // It has ended, and all is well again.
+        // The launch has ended, and the device is usable again.
         let commands = executor.slots.record(&context, 15, None).unwrap();
         let number = context.submit(executor.lane, commands).unwrap();
         while !context.wait(executor.lane, number, Duration::from_secs(1)).unwrap() {}
@@ -120,7 +120,7 @@ fn a_device_that_is_stuck() {
     }
 }
 
-/// Its loop has a bound, so it does not look whether it should end.
+/// A kernel whose loop has a bound, so that it does not check whether it should end.
 #[kernel]
 fn toils(acc: &Acc, sums: Atomic<u32>, turns: u32) {
     for turn in 0..turns {
@@ -141,7 +141,7 @@ fn a_launch_that_does_not_end() {
         let mut executor = Executor::new(&context).unwrap();
         let sums = device.alloc_zeroed::<u32>(4).unwrap();
         let mut shared = device.alloc_unified::<u32, 1>(4).unwrap();
-        // So many turns that it takes a second or two.
+        // The number of iterations is chosen to take a second or two.
         let began = Instant::now();
         launch(&mut executor, toils(&sums, 2000).to_arc(), LaunchOptions::new().no_time_limit());
         executor.drain();
@@ -156,10 +156,10 @@ fn a_launch_that_does_not_end() {
         let error = executor.errors().take().unwrap();
         assert!(matches!(error.kind(), ErrorKind::TimeLimit { .. }), "{error}");
         assert!(error.to_string().contains("kernel `toils` did not end within 100ms"), "{error}");
-        // The host is not given what the launch still writes.
+        // The host may not access what the launch still writes.
         let refused = shared.map_mut().map(|_| ()).unwrap_err();
         assert!(refused.to_string().contains("kernel `toils` was told to end and still runs"), "{refused}");
-        // What it uses is there as long as it runs, whoever lets go of it.
+        // Buffers that the launch uses stay alive as long as it runs, although they are dropped here.
         drop(sums);
         let refused = device.alloc::<u32>(1).map(|_| ()).unwrap_err();
         assert!(refused.to_string().contains("`toils`"), "{refused}");
@@ -179,7 +179,8 @@ fn queues_are_spread_over_the_lanes() {
     let (all, _alone) = contexts();
     for (_, context) in all {
         let lanes = context.physical.family.compute_queues as usize;
-        // Other tests may have queues here, so the least of what is sure: two new ones differ if there are two lanes.
+        // Other tests may have queues here, so only this is certain: two new queues use different lanes if there are
+        // two.
         let (first, passing) = (Executor::new(&context).unwrap(), Executor::new(&context).unwrap());
         drop(passing);
         let second = Executor::new(&context).unwrap();
@@ -187,7 +188,8 @@ fn queues_are_spread_over_the_lanes() {
     }
 }
 
-/// Runs one of these tests in a process of its own, with one more variable; false if this is that process.
+/// Runs one of these tests in a process of its own, with one more environment variable; `false` if this is that
+/// process.
 fn in_a_child(test: &str, variable: &str) -> bool {
     const CHILD: &str = "WATTLE_VULKAN_TEST_CHILD";
     if std::env::var_os(CHILD).is_some() {
@@ -230,13 +232,13 @@ fn a_region_is_one_submission() {
         assert!(back == values);
         assert_eq!(submissions(&mut || queue.fill(region(&mut y), 7).unwrap()), 1);
         assert_eq!(y.read(&queue).unwrap().iter().filter(|&&y| y == 7).count(), values.len());
-        // Between devices: read at once, and written at once.
+        // Copies between devices are read at once and written at once.
         let mut host = Device::host().alloc_zeroed_nd::<u32, 2>([300, 40]).unwrap();
         assert_eq!(submissions(&mut || queue.copy(region(&mut host), x.region(begin, end).unwrap()).unwrap()), 1);
         assert_eq!(submissions(&mut || queue.copy(region(&mut y), host.region(begin, end).unwrap()).unwrap()), 1);
         queue.copy_to_host(&mut back, y.region(begin, end).unwrap()).unwrap();
         assert!(back == values);
-        // More than fits into one.
+        // This has more runs than fit into one submission.
         let mut long = device.alloc_nd::<u32, 2>([70, 40_000]).unwrap();
         let values: Vec<u32> = (0..60 * 30_000).collect();
         let mut back = vec![0u32; values.len()];
@@ -259,7 +261,7 @@ fn validation_is_on() {
         let before = validation::validation_messages().len();
         // A buffer of no bytes, which Vulkan forbids and every driver here survives.
         let info = vk::BufferCreateInfo::default().usage(vk::BufferUsageFlags::STORAGE_BUFFER);
-        // SAFETY: the device is alive; that the size is wrong is the layer's to tell, and drivers make no memory of it.
+        // SAFETY: the device is alive; the layer reports that the size is wrong, and drivers allocate no memory for it.
         unsafe {
             if let Ok(buffer) = context.device().create_buffer(&info, None) {
                 context.device().destroy_buffer(buffer, None);
@@ -268,7 +270,7 @@ fn validation_is_on() {
         let messages = validation::validation_messages();
         assert_eq!(messages.len(), before + 1, "{}: {messages:?}", device.name());
         assert!(messages[before].contains("VUID-VkBufferCreateInfo-size-00912"), "{messages:?}");
-        // And of synchronization: two fills of the same words with nothing between them.
+        // The layer also validates synchronization: two fills of the same words with nothing between them.
         two_fills(&context);
         let messages = validation::validation_messages();
         assert!(messages[before + 1..].iter().any(|message| message.contains("SYNC-HAZARD")), "{messages:?}");

@@ -1,4 +1,4 @@
-//! Copies and fills, in as few submissions as can be.
+//! Copies and fills, in as few submissions as possible.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(crate) fn transfer(transfer: Transfer) -> Result<()> {
     {
         return within(source, &runs_of(from, from_runs), memory, &runs_of(to, to_runs));
     }
-    // Of a single run there is nothing to be gained.
+    // A single run gains nothing from batching.
     let many = |(buffer, runs): &(Arc<RawBuffer>, Runs)| runs.of(buffer).nth(1).is_some();
     let (from, to) = (from.filter(many), to.filter(many));
     let reads = from.as_ref().and_then(|(from, runs)| Some((unmapped(from)?, runs_of(from, runs))));
@@ -37,7 +37,7 @@ pub(crate) fn transfer(transfer: Transfer) -> Result<()> {
     ahead::with(reads, writes, || transfer.run())
 }
 
-/// The buffer of one end, if it is one.
+/// The buffer and its runs at one end of a transfer, if that end is a buffer.
 fn end(end: &TransferEnd) -> Option<(Arc<RawBuffer>, Runs)> {
     match end {
         TransferEnd::Buffer(buffer, runs) => Some((buffer.clone(), *runs)),
@@ -49,7 +49,7 @@ fn of_vulkan(buffer: &RawBuffer) -> Option<&VulkanMemory> {
     buffer.memory().as_any().downcast_ref()
 }
 
-/// The memory of a buffer of this crate's that the host does not copy to and from by itself.
+/// The memory of a buffer of this crate that the host cannot copy to and from directly.
 fn unmapped(buffer: &RawBuffer) -> Option<&VulkanMemory> {
     of_vulkan(buffer).filter(|memory| !memory.is_mapped())
 }
@@ -64,7 +64,7 @@ fn within(from: &VulkanMemory, from_runs: &[Run], to: &VulkanMemory, to_runs: &[
     copies.chunks(MOST_RUNS).try_for_each(|copies| to.context.copy_staged(&to.block, &from.block, copies))
 }
 
-/// Runs of two parts with as many bytes, cut into pieces that are runs of both.
+/// Pairs the runs of two parts of equal length, cut into pieces that are consecutive in both.
 fn paired(from: &[Run], to: &[Run]) -> Vec<vk::BufferCopy> {
     let (mut from, mut to) = (from.iter().copied(), to.iter().copied());
     let (mut source, mut target) = (from.next(), to.next());

@@ -1,4 +1,4 @@
-//! The Khronos validation layer, where it was asked for: `WATTLE_VULKAN_VALIDATION=1`.
+//! The Khronos validation layer, enabled by `WATTLE_VULKAN_VALIDATION=1`.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, c_void};
@@ -12,33 +12,33 @@ use crate::loader::missing;
 /// The layer's name.
 pub(crate) const LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
-/// How many messages are kept; a loop that goes wrong may say the same thing for ever.
+/// The maximum number of messages kept; a faulty loop may repeat the same one for ever.
 const KEPT: usize = 1000;
 
 static MESSAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// What the validation layer has said in this process, warnings and errors, oldest first: at most the first 1000.
+/// The messages of the validation layer in this process, warnings and errors, oldest first: at most the first 1000.
 ///
-/// Empty where the layer was not asked for with `WATTLE_VULKAN_VALIDATION=1`.
+/// Empty unless the layer was enabled with `WATTLE_VULKAN_VALIDATION=1`.
 pub fn validation_messages() -> Vec<String> {
     MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Whether the layer was asked for.
+/// Whether the layer is requested.
 pub(crate) fn is_wanted() -> bool {
     std::env::var_os("WATTLE_VULKAN_VALIDATION").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// What the installed layer can do.
+/// The features of the installed layer.
 pub(crate) struct Found {
-    /// Whether it can be asked for the validation of synchronization.
+    /// Whether it can validate synchronization.
     pub(crate) has_validation_features: bool,
 }
 
 /// Looks for the layer.
 ///
 /// # Errors
-/// It is not there.
+/// The layer is not installed.
 pub(crate) fn find(entry: &Entry) -> Result<Found, Missing> {
     let absent = |why: String| {
         missing(format!(
@@ -62,7 +62,7 @@ pub(crate) fn find(entry: &Entry) -> Result<Found, Missing> {
     Ok(Found { has_validation_features: has(Some(LAYER), ash::ext::validation_features::NAME) })
 }
 
-/// Which messages are wanted, and where they go.
+/// The kinds of messages that are wanted, and the function that receives them.
 pub(crate) fn messenger_info() -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
     use vk::{DebugUtilsMessageSeverityFlagsEXT as Severity, DebugUtilsMessageTypeFlagsEXT as Kind};
     vk::DebugUtilsMessengerCreateInfoEXT::default()
@@ -71,7 +71,7 @@ pub(crate) fn messenger_info() -> vk::DebugUtilsMessengerCreateInfoEXT<'static> 
         .pfn_user_callback(Some(keep))
 }
 
-/// Keeps the messages coming. It lives as long as the instance.
+/// The registration of the message callback. It lives as long as the instance.
 pub(crate) struct Messenger {
     _extension: ash::ext::debug_utils::Instance,
     _messenger: vk::DebugUtilsMessengerEXT,

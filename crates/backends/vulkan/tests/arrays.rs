@@ -1,4 +1,4 @@
-//! Arrays of a thread's own: they work, or are refused before anything is built.
+//! Arrays private to a thread: they work, or are refused before anything is built.
 
 mod common;
 
@@ -49,7 +49,7 @@ fn an_array_works_or_is_refused_at_the_launch() {
             for part in [format!("[f32; {len}]"), format!("{} bytes", 4 * len), "at the most".to_owned()] {
                 assert!(said.contains(&part), "{part} is not in: {said}");
             }
-            // The device goes on.
+            // The device remains usable.
             queue.launch(ThreadSpec::new(1, 3), few(&out)).unwrap();
         }
     }

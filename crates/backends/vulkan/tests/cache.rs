@@ -31,7 +31,7 @@ fn is_written_and_read() {
             let mut x = device.from_slice(&[1u32, 2, 3, 4]).unwrap();
             queue.launch(FrameSpec::cover(4, 2), squares(&mut x)).unwrap();
             assert_eq!(x.read(&queue).unwrap(), [1, 4, 9, 16]);
-            // The file is there already, whatever becomes of the process.
+            // The file is written already, however the process ends.
             let folder = std::env::var_os("WATTLE_CACHE_DIR").unwrap();
             assert!(folder.is_empty() || !files(Path::new(&folder)).is_empty());
         }
@@ -41,7 +41,7 @@ fn is_written_and_read() {
     let written = files(&folder);
     assert_eq!(written.len(), devices().len(), "{written:?}");
     let whole: Vec<Vec<u8>> = written.iter().map(|file| std::fs::read(file).unwrap()).collect();
-    // Read by the next process; and ignored if it is damaged, cut off, of another device, or no cache.
+    // The next process reads it, and ignores it if it is damaged, truncated, of another device, or no cache.
     for damage in [
         |_: &mut Vec<u8>| {},
         |data: &mut Vec<u8>| data.truncate(data.len() / 2 + 17),
@@ -59,7 +59,7 @@ fn is_written_and_read() {
         assert_eq!(files(&folder), written, "nothing else is left there");
     }
     let _ = std::fs::remove_dir_all(&folder);
-    // None is kept.
+    // With an empty folder name no cache is kept.
     passed(&run("").unwrap());
     assert!(files(&folder).is_empty());
 }

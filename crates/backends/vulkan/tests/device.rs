@@ -1,11 +1,11 @@
-//! What a Vulkan device does: on every one that is there. Without one these pass, and say so.
+//! What a Vulkan device does, tested on every device present. Without one these tests pass and say so.
 
 use std::time::{Duration, Instant};
 
 use wattle::prelude::*;
 use wattle::{Device, ErrorKind};
 
-/// The devices, or a line that says that there are none.
+/// The devices; prints a line if there are none.
 fn devices() -> Vec<Device> {
     let wattle_core::Found { devices, missing, .. } = wattle_vulkan::survey();
     for missing in &missing {

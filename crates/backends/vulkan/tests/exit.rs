@@ -12,10 +12,10 @@ fn spins(acc: &Acc, turns: Atomic<u32>, flag: Atomic<u32>) {
     }
 }
 
-/// What the child ends with.
+/// The exit code of the child.
 const CODE: i32 = 7;
 
-/// Which device the child uses.
+/// The variable that selects the device of the child.
 const DEVICE: &str = "WATTLE_VULKAN_TEST_DEVICE";
 
 #[test]
@@ -52,7 +52,7 @@ fn counts(acc: &Acc, turns: Atomic<u32>, len: u32) {
 }
 
 fn work_and_exit(device: &Device) {
-    // The driver's compiler is there before: what it makes first it destroys before anybody else is asked.
+    // The driver's compiler is loaded before: what it creates first it destroys before any exit handler runs.
     let x = device.alloc_zeroed::<u32>(64).unwrap();
     device.queue().unwrap().launch(ThreadSpec::new(4, 16), counts(&x, 1)).unwrap();
     for thread in 0..4 {
@@ -76,7 +76,7 @@ fn work_and_exit(device: &Device) {
 #[test]
 fn exit_while_threads_work() {
     if std::env::var_os("WATTLE_VULKAN_VALIDATION").is_some_and(|value| value != "0") {
-        // What the layer makes while it is first used for something, it destroys before anybody else is asked.
+        // What the layer creates when it is first used for something, it destroys before any exit handler runs.
         eprintln!(
             "not possible: the validation layer does not survive the end of a process whose threads are within it"
         );

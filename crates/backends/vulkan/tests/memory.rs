@@ -1,4 +1,4 @@
-//! Memory of every kind: copies, fills, mapping, and what there is too much of.
+//! Memory of every kind: copies, fills, mapping, and requests for too much.
 
 mod common;
 
@@ -43,7 +43,7 @@ fn mapping() {
     no_messages();
 }
 
-/// Fills of whole buffers, of parts, and of regions; with 8-byte elements of equal and of different halves.
+/// Fills whole buffers, parts and regions, also with 8-byte elements of equal and of different halves.
 fn fills<T: wattle_ir::Element + PartialEq + std::fmt::Debug>(device: &Device, zero: T, values: [T; 2]) {
     for queue in [device.queue().unwrap(), device.queue_non_blocking().unwrap()] {
         for value in values {
@@ -55,7 +55,7 @@ fn fills<T: wattle_ir::Element + PartialEq + std::fmt::Debug>(device: &Device, z
             queue.fill(&mut x, value).unwrap();
             assert_eq!(x.read(&queue).unwrap(), vec![value; 63]);
         }
-        // A part that does not begin at a word.
+        // This part does not begin at a word.
         let mut x = device.alloc_zeroed::<T>(21).unwrap();
         queue.fill(x.slice_mut(3..18).unwrap(), values[0]).unwrap();
         let mut expected = vec![zero; 21];
@@ -66,7 +66,7 @@ fn fills<T: wattle_ir::Element + PartialEq + std::fmt::Debug>(device: &Device, z
 
 fn all_fills() {
     for device in devices() {
-        // Copies and fills are of bytes: they need no types of the device's.
+        // Copies and fills work on bytes, so they do not need types that the device supports.
         fills::<u8>(&device, 0, [7, 255]);
         fills::<i16>(&device, 0, [-3, 0x0102]);
         fills::<u32>(&device, 0, [0xdead_beef, 0]);
@@ -80,7 +80,7 @@ fn all_fills() {
 fn all_copies() {
     for device in devices() {
         for queue in [device.queue().unwrap(), device.queue_non_blocking().unwrap()] {
-            // Longer than a staging buffer, and not a multiple of anything.
+            // The length exceeds a staging buffer and is no round number.
             let values: Vec<u32> = (0..1_500_001).collect();
             let mut x = device.alloc::<u32>(values.len()).unwrap();
             queue.copy_from_host(&mut x, &values).unwrap();
@@ -98,22 +98,22 @@ fn regions(device: &Device, queue: &Queue) {
     let values: Vec<u32> = (0..rows * columns).collect();
     let mut x = device.alloc_zeroed_nd::<u32, 2>([rows as usize, columns as usize]).unwrap();
     queue.copy_from_host(&mut x, &values).unwrap();
-    // A region to the host.
+    // Copy a region to the host.
     let mut part = vec![0; 150 * 100];
     queue.copy_to_host(&mut part, x.region([20, 30], [170, 130]).unwrap()).unwrap();
     let expected: Vec<u32> = (20..170).flat_map(|i| (30..130).map(move |j| i * columns + j)).collect();
     assert!(part == expected);
-    // The host to a region of another place.
+    // Copy from the host to a region at another place.
     let mut y = device.alloc_zeroed_nd::<u32, 2>([rows as usize, columns as usize]).unwrap();
     queue.copy_from_host(y.region_mut([0, 100], [150, 200]).unwrap(), &part).unwrap();
-    // A region to a region whose runs are others.
+    // Copy a region to a region with other runs.
     let mut z = device.alloc_zeroed_nd::<u32, 2>([150, 100]).unwrap();
     queue.copy(&mut z, y.region([0, 100], [150, 200]).unwrap()).unwrap();
     assert!(z.read(queue).unwrap() == expected);
     let all = y.read(queue).unwrap();
     let at = |i: u32, j: u32| all[(i * columns + j) as usize];
     assert_eq!((at(0, 99), at(0, 100), at(149, 199), at(150, 100)), (0, expected[0], expected[14_999], 0));
-    // Regions of one buffer.
+    // Copy between regions of one buffer.
     queue.copy(x.region_mut([0, 0], [1, 300]).unwrap(), z.region([0, 0], [3, 100]).unwrap()).unwrap_err();
 }
 
@@ -137,7 +137,7 @@ fn copies_and_fills() {
     no_messages();
 }
 
-/// As on a GPU with memory of its own.
+/// Copies and fills work as on a GPU with memory of its own.
 #[test]
 fn copies_and_fills_through_a_staging_buffer() {
     match in_a_child("copies_and_fills_through_a_staging_buffer", &[("WATTLE_VULKAN_STAGED", "1")]) {
@@ -175,14 +175,14 @@ fn between_devices(device: &Device) {
 #[test]
 fn too_much_memory() {
     for device in devices() {
-        // More than there is, and more than can be.
+        // These lengths exceed the device's memory, or any device's.
         for len in [1usize << 31, (1 << 32) - 1] {
             let error = device.alloc::<u64>(len).map(|_| ()).unwrap_err();
             let ErrorKind::OutOfMemory { bytes, why, .. } = error.kind() else { panic!("{error}") };
             assert_eq!(*bytes, len as u64 * 8);
             assert!(!why.is_empty(), "{error}");
         }
-        // Until there is no more; then what was freed can be had again.
+        // Allocates until no memory is left; then what is freed can be allocated again.
         let most = device.properties().memory;
         if most > 4 << 30 {
             eprintln!("not possible: filling the memory of {}, which has {most} bytes", device.name());
@@ -229,7 +229,7 @@ fn more_than_one_descriptor_can_reach() {
         };
         assert!(matches!(error.kind(), ErrorKind::Capability { .. }), "{error}");
         assert!(error.to_string().contains("maxStorageBufferRange"), "{error}");
-        // A part of it, as said.
+        // The error asks to use a part of the buffer, as done here.
         let part = (192 << 18) - 1001..(192 << 18) - 1;
         queue.fill(x.slice_mut(part.clone()).unwrap(), 3).unwrap();
         queue.launch(ThreadSpec::new(1, 1), last(x.slice(part.clone()).unwrap(), 7)).unwrap();

@@ -1,4 +1,4 @@
-//! Which blocks run while others wait.
+//! Which blocks run while others wait for them.
 
 mod common;
 
@@ -8,7 +8,7 @@ use common::{devices, no_messages};
 use wattle::prelude::*;
 use wattle::{DeviceKind, ErrorKind};
 
-/// Each block waits for the one before it, then tells the one behind it.
+/// A kernel in which each block waits for the one before it, then notifies the next.
 #[kernel]
 fn chain(acc: &Acc, told: Atomic<u32>, sums: Shared<u32>) {
     let block = acc.block_in_grid();
@@ -21,7 +21,7 @@ fn chain(acc: &Acc, told: Atomic<u32>, sums: Shared<u32>) {
     told.store_with(block, 1, Scope::Device, Order::Release);
 }
 
-/// The same on a grid of two dimensions.
+/// The same kernel on a grid of two dimensions.
 #[kernel]
 fn chain_of_two(acc: &Acc<2>, told: Atomic<u32>) {
     let [i, j] = acc.block_in_grid();
@@ -39,7 +39,7 @@ fn blocks_wait_for_lower_ones() {
             let (told, sums) = (device.alloc_zeroed::<u32>(blocks).unwrap(), device.alloc::<u32>(blocks).unwrap());
             let queue = device.queue_non_blocking().unwrap();
             queue.launch(ThreadSpec::new(blocks, 1), chain(&told, &sums)).unwrap();
-            // Behind it, to see that the parts are over when the next launch begins.
+            // The next launch checks that all parts are over when it begins.
             let mut after = device.alloc::<u32>(blocks).unwrap();
             queue.launch(FrameSpec::cover(blocks, 32), doubled(&sums, &mut after)).unwrap();
             queue.wait().unwrap();
@@ -61,7 +61,7 @@ fn doubled(acc: &Acc, x: Read<u32>, y: PerItem<u32>) {
     }
 }
 
-/// Each block waits for the one behind it.
+/// A kernel in which each block waits for the next one.
 #[kernel]
 fn against_the_order(acc: &Acc, told: Atomic<u32>) {
     let block = acc.block_in_grid();
@@ -97,10 +97,10 @@ fn all_blocks_at_once() {
         let queue = device.queue().unwrap();
         let told = device.alloc_zeroed::<u32>(most + 1).unwrap();
         let options = LaunchOptions::new().cooperative().time_limit(Duration::from_secs(20));
-        // As many as are tried do run together here; Vulkan promises it nowhere, so that is no test of a GPU.
+        // As many blocks as are tried do run together here; Vulkan does not promise it, so this tests no GPU.
         if device.properties().kind == DeviceKind::Software {
             match queue.launch_with(options, ThreadSpec::new(most, 1), against_the_order(&told)) {
-                // lavapipe ends a wait that takes too long, as it does where other programs have the cores.
+                // lavapipe ends a wait that takes too long, which happens where other programs occupy the cores.
                 Err(error) if error.to_string().contains("loop iterations") => eprintln!("{error}"),
                 launched => launched.unwrap(),
             }

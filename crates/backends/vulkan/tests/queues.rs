@@ -1,4 +1,4 @@
-//! Queues: events between them, times, and how they end.
+//! Queues: events between them, timestamps, and how they end.
 
 mod common;
 
@@ -15,7 +15,7 @@ fn affine(acc: &Acc, x: PerItem<u32>, factor: u32, summand: u32) {
     }
 }
 
-/// Something that takes a while, and whose loop has a bound.
+/// A kernel that takes a while and whose loop has a bound.
 #[kernel]
 fn works(acc: &Acc, sums: Atomic<u32>, turns: u32) {
     for turn in 0..turns {
@@ -52,11 +52,11 @@ fn times() {
     no_messages();
 }
 
-/// Two queues hand a value to and fro, as far as possible ahead of the device.
+/// Two queues pass a value back and forth, as far ahead of the device as possible.
 #[test]
 fn events_both_ways() {
     for device in devices() {
-        // Two on one of Vulkan's queues at the least, since software devices have one, and GPUs use two.
+        // At least two queues share a Vulkan queue, since software devices have one, and GPUs use two.
         let queues: Vec<Queue> = (0..3).map(|_| device.queue_non_blocking().unwrap()).collect();
         let mut x = device.from_slice(&[1u32; 100]).unwrap();
         let mut expected = 1u32;
@@ -67,7 +67,7 @@ fn events_both_ways() {
             next.wait_for(&this.record().unwrap()).unwrap();
         }
         assert_eq!(x.read(&queues[0]).unwrap(), [expected; 100], "{}", device.name());
-        // And both ways at once: each waits for what the other has done before.
+        // Both directions at once: each queue waits for what the other has done before.
         let (a, b) = (&queues[0], &queues[1]);
         let (mut y, mut z) = (device.from_slice(&[1u32; 100]).unwrap(), device.from_slice(&[1u32; 100]).unwrap());
         a.launch(FrameSpec::cover(100, 16), affine(&mut y, 2, 0)).unwrap();
@@ -115,15 +115,15 @@ fn dropped_in_flight() {
             let queue = device.queue_non_blocking().unwrap();
             for turns in [1000, 10, 100] {
                 let sums = device.alloc_zeroed::<u32>(64).unwrap();
-                // More than are in one at the most.
+                // This is more than the maximum in flight.
                 for _ in 0..20 {
                     queue.launch(ThreadSpec::new(4, 16), works(&sums, turns)).unwrap();
                 }
-                // Launches own what they use.
+                // Launches own the buffers that they use.
                 drop(sums);
             }
             drop(queue);
-            // What comes next may be given the same memory.
+            // The next allocation may get the same memory.
             let queue = device.queue().unwrap();
             let sums = device.alloc_zeroed::<u32>(64).unwrap();
             queue.launch(ThreadSpec::new(4, 16), works(&sums, 2)).unwrap();

@@ -8,8 +8,8 @@
 //! conflicts with an earlier one which is not ordered before it is refused when it is enqueued, so what runs at the same
 //! time never conflicts. `domain.rs` says what conflicts.
 //!
-//! An operation records all its uses or none. The work of a queue that was dropped, and for which nobody has an event, is
-//! waited for by the first use that conflicts with it, since nobody else can wait for it any more.
+//! An operation records all its uses or none. The work of a queue that was dropped, and for which no event is left, is
+//! waited for by the first use that conflicts with it, since nothing else can wait for it any more.
 //!
 //! The answer depends on what was enqueued and waited for, never on how fast it ran.
 //!
@@ -56,12 +56,12 @@ impl Region {
     }
 }
 
-/// Who uses a buffer, for messages.
+/// The user of a buffer, as messages name it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct User {
-    /// The kernel's name, or what else it is.
+    /// The kernel's name, or the kind of operation.
     pub(crate) what: &'static str,
-    /// The kernel's parameter.
+    /// The kernel's parameter; `None` if the user is no kernel.
     pub(crate) parameter: Option<&'static str>,
     pub(crate) site: Site,
 }
@@ -76,7 +76,7 @@ impl User {
     }
 }
 
-/// Which queue it is, for messages.
+/// A queue, as messages name it.
 #[derive(Clone, Debug)]
 pub(crate) struct QueueName {
     /// The device's name.

@@ -20,15 +20,15 @@ pub(crate) struct QueueClock {
     known: Mutex<Moment>,
     /// Whether anything is known of another queue: most queues never wait for an event.
     knows_others: AtomicBool,
-    /// The number of the last event, and whether somebody has it: it can be waited for also when the queue is gone.
+    /// The number of the last event, and whether it still has an owner: it can be waited for after the queue is gone.
     event: Mutex<(u64, Weak<Moment>)>,
     /// The end of all its work, once the queue was dropped.
     last: OnceLock<LastPoint>,
 }
 
 /// A point of a vector clock: of each queue the last operation that comes before the point, in the order of the clocks'
-/// addresses. A clock that nobody owns any more is of a queue that is gone and has no use in any buffer: nobody will ask
-/// for it.
+/// addresses. A clock without an owner is of a queue that is gone and has no use in any buffer: nothing will ask for
+/// it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Moment(Vec<(Weak<QueueClock>, u64)>);
 
@@ -37,7 +37,7 @@ impl Moment {
         self.0.is_empty()
     }
 
-    /// The clocks that somebody still owns, with the last operation of each.
+    /// The clocks that still have an owner, with the last operation of each.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (Arc<QueueClock>, u64)> {
         self.0.iter().filter_map(|(clock, number)| Some((clock.upgrade()?, *number)))
     }
@@ -49,7 +49,7 @@ impl Moment {
         at.is_ok_and(|at| self.0[at].1 >= number)
     }
 
-    /// The point and this operation.
+    /// The point, with this operation added to what comes before it.
     pub(crate) fn with(mut self, clock: &Arc<QueueClock>, number: u64) -> Moment {
         match self.0.binary_search_by_key(&Arc::as_ptr(clock), |(known, _)| known.as_ptr()) {
             Ok(at) => self.0[at].1 = number.max(self.0[at].1),
@@ -66,7 +66,7 @@ impl Moment {
         self.0.dedup_by(|later, first| later.0.ptr_eq(&first.0));
     }
 
-    /// Drops what nobody will ask for, since the host has waited for it or the queue left no trace.
+    /// Drops what nothing will ask for, since the host has waited for it or the queue left no trace.
     fn prune(&mut self) {
         self.0.retain(|(clock, number)| clock.upgrade().is_some_and(|clock| !clock.is_over(*number)));
     }
@@ -86,7 +86,7 @@ impl QueueClock {
         })
     }
 
-    /// The number of the next operation.
+    /// Issues the number of the next operation.
     #[inline]
     pub(crate) fn tick(&self) -> u64 {
         self.issued.fetch_add(1, Ordering::Relaxed) + 1
@@ -97,7 +97,7 @@ impl QueueClock {
         self.known().with(self, self.issued.load(Ordering::Relaxed))
     }
 
-    /// What is enqueued from now on is ordered after `moment`.
+    /// Orders what is enqueued from now on after `moment`.
     pub(crate) fn after(self: &Arc<Self>, moment: &Moment) {
         let mut known = lock(&self.known);
         known.join(moment);
@@ -121,14 +121,14 @@ impl QueueClock {
         known.clone()
     }
 
-    /// The host has waited for the operation `number` of this queue, for all before it, and for what was `known` then.
+    /// Records that the host has waited for operation `number` of this queue, all before it, and what was `known` then.
     #[inline]
     pub(crate) fn host_waited(&self, number: u64, known: &Moment) {
         self.waited.fetch_max(number, Ordering::Release);
         host_waited(known);
     }
 
-    /// The host has waited for the operation `number` of this queue, and for all that it knows of others.
+    /// Records that the host has waited for operation `number` of this queue, and for all that it knows of others.
     #[inline]
     pub(crate) fn host_waited_for_all(&self, number: u64) {
         self.waited.fetch_max(number, Ordering::Release);
@@ -153,14 +153,14 @@ impl QueueClock {
         self.knows_others.load(Ordering::Acquire) && lock(&self.known).has(other, number)
     }
 
-    /// An event for what has been enqueued so far, which can be waited for as long as somebody has it.
+    /// An event for what has been enqueued so far, which can be waited for as long as it has an owner.
     pub(crate) fn event(self: &Arc<Self>) -> Arc<Moment> {
         let moment = Arc::new(self.moment());
         *lock(&self.event) = (self.issued.load(Ordering::Relaxed), Arc::downgrade(&moment));
         moment
     }
 
-    /// Whether the queue was dropped, and nobody has an event to wait for this operation.
+    /// Whether the queue was dropped, and no event is left by which to wait for this operation.
     pub(super) fn is_gone(&self, number: u64) -> bool {
         let has_event = || {
             let (last, event) = &*lock(&self.event);
@@ -169,7 +169,7 @@ impl QueueClock {
         self.last.get().is_some() && !has_event()
     }
 
-    /// The queue is dropped, and this is the end of its work.
+    /// Records that the queue is dropped, with the end of its work.
     pub(crate) fn leave(&self, last: LastPoint) {
         // A queue is dropped once.
         let _ = self.last.set(last);
@@ -181,7 +181,7 @@ impl QueueClock {
     }
 }
 
-/// The host has waited for this moment.
+/// Records that the host has waited for this moment.
 pub(crate) fn host_waited(moment: &Moment) {
     for (clock, number) in moment.entries() {
         clock.waited.fetch_max(number, Ordering::Release);

@@ -34,7 +34,7 @@ fn queue() -> Arc<QueueClock> {
     QueueClock::new(QueueName { device: String::new(), site: Site { file: "", line: 0, column: 0 } })
 }
 
-/// Which part of which buffer is used how.
+/// A use: the part of a buffer, and how it is shared.
 #[derive(Clone, Copy)]
 struct Part {
     buffer: usize,
@@ -93,7 +93,7 @@ fn uses_are_refused_exactly_where_nothing_orders_them() {
         // Points, and places of host tasks, with what comes before each.
         let mut events: Vec<(Moment, BTreeSet<usize>)> = Vec::new();
         let mut tasks: Vec<(Moment, BTreeSet<usize>)> = Vec::new();
-        // What a thread that waits for an operation has taken down when it began to wait.
+        // What a thread that waits for an operation had recorded when it began to wait.
         let mut waits: Vec<(usize, u64, Moment, BTreeSet<usize>)> = Vec::new();
         let buffers: [Uses; BUFFERS] = Default::default();
         for operation in 0..24usize {
@@ -190,7 +190,7 @@ fn uses_are_refused_exactly_where_nothing_orders_them() {
             }
         }
     }
-    // None is rare, or the test would say little.
+    // Neither outcome is rare, or the test would show little.
     assert!(accepted > 5000 && refused > 5000, "{accepted} accepted, {refused} refused");
     assert!(waited_for_gone > 500, "{waited_for_gone} waited for a queue that was gone");
 }

@@ -31,7 +31,7 @@ fn error(refused: Refused) -> Error {
     }
 }
 
-/// Records one use.
+/// Records one use of a buffer by an operation.
 fn record_one(
     uses: &Uses,
     at: &Stamp<'_>,
@@ -50,7 +50,7 @@ fn entries(moment: &Moment) -> Vec<u64> {
     moment.entries().map(|(_, number)| number).collect()
 }
 
-/// Enqueues an operation that uses elements 0 to 8 so, and says its number.
+/// Enqueues an operation that uses elements 0 to 8 with `access`, and returns its number.
 fn enqueue(uses: &Uses, clock: &Arc<QueueClock>, access: Access, what: &'static str) -> Result<u64, Error> {
     enqueue_at(uses, clock, region(0, 8), access.into(), what)
 }
@@ -97,7 +97,7 @@ fn two_queues_conflict_where_nothing_orders_them() {
     enqueue(&uses, &a, Access::PerItem, "the first").unwrap();
     let error = text(enqueue(&uses, &b, Access::Read, "the second"));
     assert!(error.contains("the first at") && error.contains("the second at") && error.contains("wait for the first"));
-    // Elsewhere, and where both only read, they do not.
+    // Uses of other elements do not conflict, nor do two reads.
     enqueue_at(&uses, &b, region(8, 9), Access::Read.into(), "beside").unwrap();
     let uses = Uses::default();
     enqueue(&uses, &a, Access::Read, "a").unwrap();
@@ -247,7 +247,7 @@ fn events_order_queues_and_what_they_have_waited_for() {
     b.after(&a.moment());
     assert_eq!(entries(&b.known()), [first]);
     enqueue(&uses, &b, Access::Read, "b").unwrap();
-    // What `b` has waited for, who waits for `b` has waited for too.
+    // A wait for `b` is also a wait for what `b` has waited for.
     assert!(enqueue(&uses, &c, Access::Read, "c").is_err());
     c.after(&b.moment());
     enqueue(&uses, &c, Access::Read, "c").unwrap();

@@ -10,7 +10,7 @@ use crate::domain::Sharing;
 use crate::error::{Error, ErrorKind};
 use crate::sync::lock;
 
-/// Where a use stands.
+/// The place of a use in the order of operations.
 #[derive(Clone, Debug)]
 pub(super) enum Holder {
     /// The operation of this number on this queue.
@@ -51,12 +51,12 @@ pub(crate) struct Wanted<'u> {
 pub(crate) enum Refused {
     /// It conflicts with one that is not ordered before it.
     Conflict(Error),
-    /// It conflicts with the work of this queue, which was dropped, and for which nobody has an event: that has to be
+    /// It conflicts with the work of this queue, which was dropped, and for which no event is left: that has to be
     /// waited for here.
     Gone(Arc<QueueClock>),
 }
 
-/// As many uses as an operation usually has.
+/// The number of uses that operations have at most as a rule.
 const USUAL: usize = 8;
 
 /// Records the uses of an operation: all of them, or none if a use that is not ordered before the operation conflicts with

@@ -9,7 +9,7 @@ use super::sync::{
     with, with_mut,
 };
 
-/// A job: called once by everyone who joins, at the same time.
+/// A job: called once by each thread that joins, at the same time.
 pub(crate) type Job<'j> = &'j (dyn Fn() + Sync + 'j);
 
 /// The low half of the state counts the helpers that are in the job.
@@ -30,7 +30,7 @@ pub(crate) struct Handover {
     quit: AtomicBool,
 }
 
-// SAFETY: the owner writes `job` only while it is closed and no helper is in it, which `state` tells; helpers read it
+// SAFETY: the owner writes `job` only while it is closed and no helper is in it, as `state` records; helpers read it
 // only between joining and leaving. Jobs are `Sync`.
 unsafe impl Send for Handover {}
 // SAFETY: as above.
@@ -48,11 +48,11 @@ impl Handover {
         }
     }
 
-    /// Does `job`, together with the helpers that come. Returns when everyone has left it.
+    /// Does `job`, together with the helpers that come. Returns when all of them have left it.
     ///
     /// One owner calls this at a time. `job` must not unwind.
     pub(crate) fn run(&self, job: Job<'_>) {
-        // SAFETY: only the lifetime changes. Nobody is in a job once this function has returned, and nobody joins one
+        // SAFETY: only the lifetime changes. No thread is in a job once this function has returned, and none joins one
         // that is closed, so the reference is not used beyond its lifetime.
         let erased = unsafe { std::mem::transmute::<Job<'_>, Job<'static>>(job) };
         // SAFETY: the last job is closed and empty, and there is one owner.
@@ -66,7 +66,7 @@ impl Handover {
             self.bell.notify_all();
         }
         job();
-        // Acquire: what the helpers did that left before.
+        // Acquire: see what the helpers did that have left before.
         let mut state = self.state.fetch_and(!OPEN, Ordering::AcqRel);
         let mut looks = 0;
         while state & HELPERS != 0 {
@@ -116,7 +116,7 @@ impl Handover {
         if let Some(job) = job {
             job();
         }
-        // Release: what this helper did, to the owner that waits.
+        // Release: publish what this helper did to the owner that waits.
         self.state.fetch_sub(1, Ordering::Release);
     }
 
@@ -126,13 +126,13 @@ impl Handover {
         fence(Ordering::SeqCst);
         let state = self.state.load(Ordering::Relaxed);
         if !self.is_new(state, last) && !self.quit.load(Ordering::Relaxed) {
-            // A bell that rings for nothing does no harm: `help` looks again.
+            // A spurious wake-up does no harm: `help` looks again.
             drop(self.bell.wait(door));
         }
         self.sleepers.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Sends all helpers home.
+    /// Makes every helper return from [`Handover::help`].
     pub(crate) fn quit(&self) {
         let _door = lock(&self.door);
         self.quit.store(true, Ordering::Relaxed);
@@ -148,7 +148,7 @@ mod tests {
 
     use super::Handover;
 
-    /// Everyone who joins does the job once; when `run` returns, all that helpers did has happened, and is seen.
+    /// Each thread that joins does the job once; when `run` returns, all that helpers did has happened, and is seen.
     fn jobs(helpers: usize, jobs: usize) {
         let handover = Arc::new(Handover::new());
         let threads: Vec<_> = (0..helpers)

@@ -20,19 +20,19 @@ use crate::thread::SHARED_MEMORY;
 /// The most blocks of a cooperative launch: beyond the workers, each is a thread of its own.
 const MAX_COOPERATIVE_BLOCKS: u32 = 1024;
 
-/// A host device.
+/// The backend of a host device.
 pub(crate) struct HostBackend {
     properties: Arc<Properties>,
 }
 
 impl HostBackend {
-    /// All cores.
+    /// The device of all cores.
     pub(crate) fn pool() -> Self {
         let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32);
         Self::new("host", format!("{workers} cores of this machine"), workers)
     }
 
-    /// One core.
+    /// The device of one core.
     pub(crate) fn serial() -> Self {
         Self::new("host-serial", "one core of this machine".to_owned(), 1)
     }

@@ -16,8 +16,8 @@ use crate::spec::{LaunchOptions, Shape, ShapeKind};
 use crate::sync::lock;
 use crate::thread::{Grid, InKernel, LaunchState, Stopped, Thread};
 
-/// How many blocks each worker is given of a launch whose blocks the device chooses: enough that a worker that is
-/// slower than the others holds nobody up for long.
+/// Blocks per worker in a launch whose blocks the device chooses: enough that a worker that is slower than the others
+/// does not delay the end for long.
 const BLOCKS_PER_WORKER: u32 = 4;
 
 /// How many blocks start between two looks at the clock.
@@ -76,7 +76,7 @@ pub(super) unsafe fn launch(
 }
 
 /// Runs a kernel on a thread of the host's while `launch` launches the other one and waits for its end; waits for both. If
-/// the launch fails, the host part is told to end, since nobody may be there any more whom it waits for.
+/// the launch fails, the host part is stopped, since the threads that it waits for may be gone.
 ///
 /// # Safety
 /// As for [`BackendQueue::launch`](crate::BackendQueue::launch), for the host part, whose memory the host can reach.
@@ -172,7 +172,7 @@ unsafe fn run_blocks(kernel: &dyn Kernel, state: &LaunchState, next: &AtomicU64)
     let _in_kernel = InKernel::enter();
     let run = || {
         loop {
-            // Relaxed: the counter alone decides who runs which block; who hands over the launch orders the rest.
+            // Relaxed: the counter alone decides which worker runs which block; the launch's handover orders the rest.
             let block = next.fetch_add(1, Ordering::Relaxed);
             if block >= blocks || state.stopped() {
                 return;

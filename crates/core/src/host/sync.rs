@@ -49,7 +49,7 @@ mod imp {
 
 pub(crate) use imp::*;
 
-/// Locks, also where somebody panicked with the lock held: nothing behind these locks is ever half done.
+/// Locks, also after a panic with the lock held: nothing behind these locks is ever half done.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     match mutex.lock() {
         Ok(guard) => guard,

@@ -14,7 +14,7 @@ pub(super) struct Blocking<E> {
 }
 
 impl<E: Executor> Blocking<E> {
-    /// A queue of this executor's.
+    /// A blocking queue over this executor.
     pub(super) fn new(executor: E) -> Blocking<E> {
         Blocking { executor: Mutex::new(executor) }
     }

@@ -1,4 +1,4 @@
-//! Events: points in a queue's order that others can wait for.
+//! Events: points in a queue's order that the host and other queues can wait for.
 
 use std::any::Any;
 use std::fmt;
@@ -14,9 +14,9 @@ use crate::sync::lock;
 /// When a point was reached, by some clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timestamp {
-    /// Which clock: 0 is the host's, others are those of devices.
+    /// The number of the clock: 0 is the host's, others are those of devices.
     pub clock: u64,
-    /// What it said, in nanoseconds.
+    /// The clock's reading, in nanoseconds.
     pub nanoseconds: u64,
 }
 
@@ -34,7 +34,7 @@ impl Timestamp {
 pub struct EventState {
     reached: Mutex<Option<Timestamp>>,
     changed: Condvar,
-    /// What the device that records the point knows it by.
+    /// The recording device's own handle of the point.
     mark: OnceLock<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -49,21 +49,21 @@ impl EventState {
         *self.reached()
     }
 
-    /// The point has been reached, now.
+    /// Records that the point is reached, now.
     pub fn reach(&self) {
         self.reach_at(Timestamp::now());
     }
 
-    /// The point was reached then, by the device's own clock.
+    /// Records that the point was reached at `timestamp`, by the device's own clock.
     pub fn reach_at(&self, timestamp: Timestamp) {
         *self.reached() = Some(timestamp);
         self.changed.notify_all();
     }
 
-    /// The device is going to record the point, and knows it by this: other queues of it can wait without the host.
+    /// Records the handle of a device that is going to record the point: its other queues can wait without the host.
     pub fn mark(&self, mark: Arc<dyn Any + Send + Sync>) {
         let _reached = self.reached();
-        // Of several the first.
+        // The first of several marks stands.
         let _ = self.mark.set(mark);
         self.changed.notify_all();
     }
@@ -123,13 +123,13 @@ impl Event {
         self.state.wait();
     }
 
-    /// What the device that records the event knows it by, once it is going to record it ([`EventState::mark`]).
+    /// The device's own handle of the event, once the device is going to record it ([`EventState::mark`]).
     pub fn mark(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
         self.state.mark.get()
     }
 
-    /// Waits until the device is going to record the event, and knows it by something, or until the event has been reached:
-    /// for queues of devices, which have nothing in flight then that others may wait for.
+    /// Waits until the event has a mark, since the device is going to record it, or until the event has been reached:
+    /// for queues of devices, which then have nothing in flight that other queues may wait for.
     pub fn wait_for_mark(&self) {
         self.progress();
         let mut reached = self.state.reached();
@@ -138,7 +138,7 @@ impl Event {
         }
     }
 
-    /// Moves the work before the event on a little, where it moves only while somebody asks.
+    /// Moves the work before the event on a little, where it moves only while a thread waits.
     pub fn nudge(&self) {
         if let Some(mover) = self.queue.mover() {
             mover.nudge();
@@ -151,8 +151,8 @@ impl Event {
         }
     }
 
-    /// How long it took from `earlier` to this event, by the device's clock where it has one. None while one of the two
-    /// has not been reached, or where they are of devices whose clocks cannot be compared.
+    /// How long it took from `earlier` to this event, by the device's clock where it has one. `None` while one of the
+    /// two has not been reached, or where they are of devices whose clocks cannot be compared.
     pub fn elapsed_since(&self, earlier: &Event) -> Option<Duration> {
         let (from, to) = (earlier.state.timestamp()?, self.state.timestamp()?);
         let elapsed = to.nanoseconds.checked_sub(from.nanoseconds)?;

@@ -27,10 +27,10 @@ pub unsafe trait Executor: Send + Sized + 'static {
     /// Whether preparing a launch does anything; if not, a queue's thread is not asked to.
     const PREPARES: bool = true;
 
-    /// Where the first error is kept until somebody takes it.
+    /// The queue's first error, which is kept until a wait takes it.
     ///
     /// An error is kept before a point behind it counts as reached and before its operation counts as done, so that
-    /// whoever waits finds it.
+    /// the waiter finds it.
     fn errors(&self) -> &FirstError;
 
     /// Submits a launch. Does nothing, and succeeds, if something before it has failed.
@@ -39,13 +39,13 @@ pub unsafe trait Executor: Send + Sized + 'static {
     /// As for [`BackendQueue::launch`](crate::BackendQueue::launch).
     ///
     /// # Errors
-    /// The device cannot, and nothing was submitted; or the launch has ended already, and this is what went wrong.
+    /// The device cannot run it, and nothing was submitted; or the launch has ended already, and this went wrong in it.
     unsafe fn launch(&mut self, kernel: &dyn Kernel, shape: &Shape, options: &LaunchOptions) -> Result<()>;
 
-    /// Makes what such a launch needs: what a driver makes when it first meets a kernel.
+    /// Makes what such a launch needs and a driver makes when it first meets a kernel.
     ///
     /// # Errors
-    /// The device cannot.
+    /// The device cannot run such a launch.
     fn prepare(&mut self, _kernel: &dyn Kernel, _shape: &Shape, _options: &LaunchOptions) -> Result<()> {
         Ok(())
     }
@@ -54,7 +54,7 @@ pub unsafe trait Executor: Send + Sized + 'static {
     /// launch is best made here, so that the host part does not wait for it.
     ///
     /// # Errors
-    /// The device cannot.
+    /// The device cannot run such a launch.
     fn admit_host_part(
         &mut self,
         kernel: &dyn Kernel,
@@ -69,8 +69,8 @@ pub unsafe trait Executor: Send + Sized + 'static {
         event.reach();
     }
 
-    /// What is submitted later comes after a point of another queue. It is waited for also after an error: the clocks
-    /// count on it.
+    /// Orders what is submitted later after a point of another queue. The point is waited for also after an error: the
+    /// clocks count on it.
     fn wait_for(&mut self, event: Event) {
         self.drain();
         event.wait_as_device();
@@ -82,20 +82,20 @@ pub unsafe trait Executor: Send + Sized + 'static {
         self.alone(|_| copy.run());
     }
 
-    /// How many operations are in flight, points behind them included. All others that this was given are done, or were
+    /// How many operations are in flight, points behind them included. All others that were submitted are done, or were
     /// skipped.
     fn in_flight(&self) -> u64 {
         0
     }
 
-    /// Moves on: ends what has ended, and waits for the first operation that has not, for `patience` at the most.
+    /// Records the end of operations that have ended, and waits for the first that has not, for at most `patience`.
     fn advance(&mut self, _patience: Duration) {}
 
     /// Waits until nothing is in flight.
     fn drain(&mut self) {}
 
-    /// No further operation is waiting for now: what was held back to be submitted together, or to be marked, is. Called
-    /// again and again while something is in flight.
+    /// Submits what was held back to be submitted together, and marks what is to be marked: no further operation is
+    /// waiting for now. Called again and again while something is in flight.
     fn flush(&mut self) {}
 
     /// Whether an operation is to be skipped because of an earlier one's error.
@@ -108,7 +108,7 @@ pub unsafe trait Executor: Send + Sized + 'static {
         self.errors().keep(outcome);
     }
 
-    /// Does something once nothing is in flight, unless that has failed.
+    /// Does `work` once nothing is in flight, unless an earlier operation has failed.
     fn alone(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) {
         self.drain();
         if !self.has_failed() {
@@ -149,7 +149,7 @@ pub(super) unsafe fn launch<E: Executor>(executor: &mut E, request: &LaunchReque
 unsafe fn submit<E: Executor>(executor: &mut E, kernel: &dyn Kernel, shape: &Shape, options: &LaunchOptions) {
     // SAFETY: the caller's promise.
     if let Err(error) = unsafe { executor.launch(kernel, shape, options) } {
-        // What is in flight came first, and its errors too.
+        // Operations in flight came first, and so do their errors.
         executor.drain();
         executor.keep(Err(error));
     }

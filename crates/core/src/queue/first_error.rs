@@ -1,4 +1,4 @@
-//! The first error of a queue that nobody has taken yet.
+//! The first error of a queue that no wait has taken yet.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 use crate::error::{Error, Result};
 use crate::sync::lock;
 
-/// The first error of a queue since somebody last took one. Clones are the same one: the queue's thread keeps errors,
-/// and who waits for the queue takes them.
+/// The first error of a queue since the last one was taken. Clones share it: the queue's thread keeps errors, and a
+/// thread that waits for the queue takes them.
 #[derive(Clone, Debug, Default)]
 pub struct FirstError(Arc<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// Whether there is an error, so that who asks before each launch takes no lock; changed with the lock held.
+    /// Whether there is an error, so that the check before each launch takes no lock; changed with the lock held.
     there_is: AtomicBool,
     error: Mutex<Option<Error>>,
 }
@@ -29,18 +29,18 @@ impl FirstError {
         }
     }
 
-    /// Whether there is one.
+    /// Whether there is an error.
     #[inline]
     pub fn is_some(&self) -> bool {
         self.0.there_is.load(Ordering::Acquire)
     }
 
-    /// A copy of it, which stays.
+    /// A copy of the error, which is not taken.
     pub fn get(&self) -> Option<Error> {
         if self.is_some() { lock(&self.0.error).clone() } else { None }
     }
 
-    /// Takes it.
+    /// Takes the error, if there is one.
     #[inline]
     pub fn take(&self) -> Option<Error> {
         if !self.is_some() {

@@ -23,7 +23,7 @@ impl Queue {
         self.prepare_with(LaunchOptions::default(), spec, kernel)
     }
 
-    /// [`Queue::prepare`], with the options that the launch will have.
+    /// Prepares a launch as [`Queue::prepare`] does, with the options that the launch will have.
     ///
     /// # Errors
     /// As for [`Queue::prepare`].

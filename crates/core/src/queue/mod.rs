@@ -2,7 +2,7 @@
 //!
 //! [`Queue`] is what users have: it checks and numbers operations, and records what they use ([`crate::clock`]). A device
 //! does them, as one of three engines: [`Blocking`] on the thread that enqueues, [`Threaded`] on a thread of the queue's
-//! own, both over the device's [`Executor`]; and [`Stepped`] for devices on which nothing runs until somebody waits.
+//! own, both over the device's [`Executor`]; and [`Stepped`] for devices on which nothing runs until a thread waits.
 
 mod blocking;
 mod event;
@@ -48,7 +48,7 @@ use place::{Place, Waiting, begin_to_wait, is_in_task, is_in_task_of, used_by_it
 /// when it is enqueued: shapes, owners, and conflicts with other uses of its buffers (see [`crate::clock`]).
 ///
 /// What was enqueued on a queue that is dropped is done all the same, and its errors are lost. A later use of its
-/// buffers that conflicts with that work waits for it, unless there is an [`Event`] for it: then whoever has that waits.
+/// buffers that conflicts with that work waits for it, unless there is an [`Event`] for it: then the program waits.
 pub struct Queue {
     device: Device,
     backend: Arc<dyn BackendQueue>,
@@ -63,7 +63,7 @@ pub struct Queue {
 struct Turn<'q> {
     number: u64,
     held: MutexGuard<'q, ()>,
-    /// A host task waits for the operation.
+    /// The wait of the host task that waits for the operation; `None` outside of host tasks.
     waiting: Option<Waiting>,
 }
 
@@ -79,7 +79,7 @@ impl Queue {
         Ok(Queue { device, backend, clock, blocking, turns: Mutex::default() })
     }
 
-    /// The device.
+    /// The device that the queue is of.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -96,7 +96,7 @@ impl Queue {
         self.launch_with(LaunchOptions::default(), spec, kernel)
     }
 
-    /// [`Queue::launch`], with options.
+    /// Launches a kernel as [`Queue::launch`] does, with options.
     ///
     /// # Errors
     /// As for [`Queue::launch`].
@@ -155,12 +155,12 @@ impl Queue {
         Ok(Turn { number, held, waiting })
     }
 
-    /// Refuses to go on in a host task of this queue's.
+    /// Fails in a host task of this queue's.
     fn not_in_its_task(&self) -> Result<()> {
         if is_in_task_of(&self.clock) { Err(used_by_its_task(&self.clock)) } else { Ok(()) }
     }
 
-    /// The thread is going to wait for all that has been enqueued here.
+    /// Records that the thread is going to wait for all that has been enqueued here.
     fn begin_to_wait(&self) -> Result<Option<Waiting>> {
         begin_to_wait(|| self.clock.moment())
     }
@@ -180,7 +180,7 @@ impl Queue {
         }
     }
 
-    /// Refuses to go on after an error that nobody has taken.
+    /// Fails after an error that no wait has taken.
     #[inline]
     fn usable(&self) -> Result<()> {
         if self.blocking {
@@ -192,7 +192,7 @@ impl Queue {
         }
     }
 
-    /// The operation has been handed over; on a blocking queue it is done, and the host has waited for it.
+    /// Ends the turn of an operation that was handed over; on a blocking queue the host has also waited for it.
     #[inline]
     fn done(&self, turn: Turn<'_>) {
         if self.blocking {
@@ -207,7 +207,7 @@ impl Queue {
         submitted
     }
 
-    /// Hands over `operation`, if there is one, and waits until all is done.
+    /// Hands over `operation`, if there is one, and waits until all operations are done.
     fn submit_and_wait(&self, turn: Turn<'_>, operation: Option<Operation>) -> Result<()> {
         let Turn { number, held, waiting } = turn;
         let submitted = operation.map_or(Ok(()), |operation| self.backend.submit(operation));
@@ -233,7 +233,7 @@ impl Queue {
         self.submit(turn, Operation::Task(Box::new(move || place.run(task))))
     }
 
-    /// A point after all that has been enqueued here.
+    /// Records a point after all that has been enqueued here.
     ///
     /// # Errors
     /// The queue stopped at an earlier error.
@@ -246,7 +246,7 @@ impl Queue {
         Ok(Event { state, moment, queue: self.backend.clone() })
     }
 
-    /// What is enqueued here from now on waits for `event`, and is ordered after it.
+    /// Makes what is enqueued here from now on wait for `event`, and orders it after that.
     ///
     /// # Errors
     /// The queue stopped at an earlier error.
@@ -254,11 +254,11 @@ impl Queue {
         self.usable()?;
         let turn = self.turn(false)?;
         self.clock.after(&event.moment);
-        // The device needs no moment; who has one has the event.
+        // The device needs no moment, and to hold one would count as holding the event.
         self.submit(turn, Operation::WaitFor(Event { moment: Arc::default(), ..event.clone() }))
     }
 
-    /// Waits until all is done. What comes later on the host is ordered after it.
+    /// Waits until all operations are done. What comes later on the host is ordered after them.
     ///
     /// # Errors
     /// The first error of what was enqueued since the last wait; the queue can be used again.
@@ -281,7 +281,7 @@ impl Drop for Queue {
     }
 }
 
-/// A queue of this executor's: blocking, or on a thread of that name.
+/// A queue over this executor: blocking, or with a thread of its own, named `thread`.
 ///
 /// # Errors
 /// The operating system does not start the thread.
@@ -292,7 +292,7 @@ pub fn with_executor<E: Executor>(executor: E, blocking: bool, thread: &str) -> 
 /// Waits for what a use has to wait for before it can be recorded.
 ///
 /// # Errors
-/// It conflicts with work that somebody else has to wait for.
+/// The use conflicts with work that the program has to wait for.
 #[cold]
 pub(crate) fn resolve(refused: Refused) -> Result<()> {
     let clock = match refused {

@@ -16,7 +16,7 @@ pub enum Operation {
     Copy(Transfer),
     /// A function of the host's.
     Task(Box<dyn FnOnce() -> Result<()> + Send>),
-    /// A point that others wait for.
+    /// A point that the host and other queues wait for.
     Record(Arc<EventState>),
     /// Waits for a point of another queue.
     WaitFor(Event),
@@ -24,9 +24,9 @@ pub enum Operation {
 
 /// A copy: what is read, what is written, and in which runs.
 pub struct Transfer {
-    /// What is read.
+    /// The end that is read.
     pub from: TransferEnd,
-    /// What is written.
+    /// The end that is written.
     pub to: TransferEnd,
 }
 
@@ -36,7 +36,7 @@ pub enum TransferEnd {
     Buffer(Arc<RawBuffer>, Runs),
     /// Bytes of the host, as many as the other end has.
     Bytes(Vec<u8>),
-    /// One value, repeated.
+    /// The bytes of one value, repeated over the other end.
     Fill(Vec<u8>),
     /// Memory of the host's program, which waits until the copy is done.
     Host(HostBytes),
@@ -50,11 +50,11 @@ pub struct HostBytes {
     done: Arc<AtomicBool>,
 }
 
-// SAFETY: who makes one lends the memory to whoever does the copy.
+// SAFETY: the thread that makes one lends the memory to the thread that does the copy.
 unsafe impl Send for HostBytes {}
 
 impl HostBytes {
-    /// What tells whether the copy has been done.
+    /// The flag that is set when the copy is done.
     pub(crate) fn done(&self) -> Arc<AtomicBool> {
         self.done.clone()
     }
@@ -79,7 +79,7 @@ impl Runs {
         runs(buffer, &self.0).map(move |(offset, length)| (offset * size, length * size))
     }
 
-    /// How many bytes there are.
+    /// The length of all runs together, in bytes.
     pub fn bytes(&self, buffer: &RawBuffer) -> usize {
         self.0.extent().iter().map(|&extent| extent as usize).product::<usize>() * buffer.element.size()
     }
@@ -89,7 +89,7 @@ impl Transfer {
     /// Does the copy, through the memories' own `read` and `write`.
     ///
     /// # Errors
-    /// What the devices say.
+    /// A device cannot do the copy.
     pub fn run(self) -> Result<()> {
         match (&self.from, &self.to) {
             (TransferEnd::Buffer(from, runs), TransferEnd::Host(to)) => {
@@ -118,7 +118,7 @@ impl Transfer {
                     })
                 })
             }
-            // The queue makes no others.
+            // The queue makes no other pairs of ends.
             _ => Ok(()),
         }
     }

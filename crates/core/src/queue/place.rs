@@ -1,4 +1,4 @@
-//! Where a thread is that runs a host task, and which queues such threads wait for.
+//! The place of a thread that runs a host task, and what such threads wait for.
 //!
 //! A host task comes after all that its queue did before it, so what it enqueues elsewhere is ordered after that. And a
 //! host task that waits for work which waits for the task itself would wait for ever. That work may be behind the task on
@@ -63,7 +63,7 @@ pub(super) fn is_in_task_of(clock: &Arc<QueueClock>) -> bool {
     is_in_task() && PLACES.with_borrow(|places| places.last().is_some_and(|place| Arc::ptr_eq(&place.clock, clock)))
 }
 
-/// What comes before the host task that this thread is in; nothing outside of tasks.
+/// What comes before the host task that this thread is in; an empty moment outside of tasks.
 pub(crate) fn before_this_task() -> Moment {
     if !is_in_task() {
         return Moment::default();
@@ -79,7 +79,7 @@ struct Waits {
     waits: Vec<Wait>,
 }
 
-/// What a thread in a host task waits for.
+/// A wait of a thread that is in a host task.
 struct Wait {
     id: u64,
     /// The tasks that do not end before it has ended.
@@ -87,7 +87,7 @@ struct Wait {
     until: Moment,
 }
 
-/// As long as there is one, its thread may be waiting.
+/// An entry of [`WAITS`], until it is dropped: its thread may be waiting.
 pub(super) struct Waiting(u64);
 
 impl Drop for Waiting {
@@ -100,10 +100,10 @@ impl Drop for Waiting {
     }
 }
 
-/// This thread is going to wait until all of `until` is done; says nothing outside of host tasks.
+/// Records that this thread is going to wait until all of `until` is done; `None` outside of host tasks.
 ///
 /// # Errors
-/// A task that this thread is in comes before the end of that, so that it would wait for ever.
+/// `until` does not end before a task that this thread is in, so that the thread would wait for ever.
 pub(super) fn begin_to_wait(until: impl FnOnce() -> Moment) -> Result<Option<Waiting>> {
     if !is_in_task() { Ok(None) } else { begin_to_wait_in_task(until()).map(Some) }
 }
@@ -133,7 +133,7 @@ fn begin_to_wait_in_task(until: Moment) -> Result<Waiting> {
     Ok(Waiting(id))
 }
 
-/// The task of `own` waits for `until`, and so for `moment`, which comes after the task.
+/// The error of a task of `own` that waits for `until`, and so for `moment`, which comes after the task.
 #[cold]
 fn waits_for_itself(own: &Arc<QueueClock>, moment: &Moment, until: &Moment, tasks: &[(Arc<QueueClock>, u64)]) -> Error {
     let is_task = |clock: &Arc<QueueClock>| tasks.iter().any(|(task, _)| Arc::ptr_eq(task, clock));

@@ -1,8 +1,8 @@
 //! Queues of devices on which nothing runs by itself.
 //!
-//! What is enqueued waits until somebody waits: for a queue, for an event, for a copy to the host. Then all queues of the
-//! device move on together, on the thread that waits. So a program that enqueues and waits in one thread gives the same run
-//! every time.
+//! What is enqueued is kept until a thread waits: for a queue, for an event, for a copy to the host. Then all queues of
+//! the device move on together, on the thread that waits. So a program that enqueues and waits in one thread gives the
+//! same run every time.
 
 use std::collections::VecDeque;
 use std::ops::Deref;
@@ -17,7 +17,7 @@ use crate::device::{BackendQueue, LaunchRequest, Mover};
 use crate::error::{Error, Result};
 use crate::sync::lock;
 
-/// How long somebody waits who cannot move the device on at the moment.
+/// How long a waiting thread sleeps when it cannot move the device on at the moment.
 const PAUSE: Duration = Duration::from_micros(50);
 
 /// What such a device does with launches. Its queues are numbered. It is called from one thread at a time.
@@ -31,14 +31,14 @@ pub unsafe trait Stepper: Send + Sync + 'static {
     /// Begins a queue's launch.
     ///
     /// # Errors
-    /// The device cannot.
+    /// The device cannot run the launch.
     fn begin(&self, queue: usize, launch: &QueuedLaunch) -> Result<()>;
 
-    /// Ends what a queue has begun, if all of it is done: what went wrong, or nothing.
+    /// Ends what a queue has begun, if all of it is done, and returns what went wrong; `None` while it is not done.
     fn end(&self, queue: usize) -> Option<Result<()>>;
 
-    /// Moves on what has begun; `moved` says whether anything else of the device has moved since the last time. Whether
-    /// anything moves now.
+    /// Moves on what has begun; `moved` says whether anything else of the device has moved since the last time. Returns
+    /// whether anything moves now.
     fn step(&self, moved: bool, lines: &Lines) -> bool;
 }
 
@@ -48,10 +48,10 @@ struct Line {
     tasks: VecDeque<Task>,
     /// The launches that have begun.
     running: Vec<QueuedLaunch>,
-    /// Whether somebody is doing a task of this queue right now.
+    /// Whether a thread is doing a task of this queue right now.
     busy: bool,
     error: Option<Error>,
-    /// Whether its queue is gone. What was enqueued is done all the same, when somebody waits.
+    /// Whether the queue was dropped. What was enqueued is done all the same, when a thread waits.
     closed: bool,
 }
 
@@ -103,7 +103,7 @@ impl Lines {
 pub struct Stepped<S> {
     stepper: S,
     lines: Lines,
-    /// Held by the one that moves the device on, but not while a host task runs.
+    /// Held by the thread that moves the device on, but not while a host task runs.
     driver: Mutex<()>,
 }
 
@@ -117,16 +117,16 @@ impl<S> Deref for Stepped<S> {
 
 /// What became of a queue's next task.
 enum Begun {
-    /// There is none, or it must wait.
+    /// There is no task, or it must wait.
     Nothing,
-    /// It is done, or its launch has begun.
+    /// The task is done, or its launch has begun.
     Done,
-    /// It is the user's.
+    /// The task is a function of the user's, which is still to be run.
     Task(Box<dyn FnOnce() -> Result<()> + Send>),
 }
 
 impl<S: Stepper> Stepped<S> {
-    /// A device without queues.
+    /// A device that has no queue yet.
     pub fn new(stepper: S) -> Arc<Stepped<S>> {
         Arc::new(Stepped { stepper, lines: Lines::default(), driver: Mutex::default() })
     }
@@ -141,7 +141,7 @@ impl<S: Stepper> Stepped<S> {
         while lock(&self.lines.0).iter().any(|line| !line.is_idle()) && self.round() {}
     }
 
-    /// Moves the device on until the goal is reached, or waits while somebody else does.
+    /// Moves the device on until the goal is reached, or waits while another thread does.
     fn drive(&self, reached: impl Fn() -> bool) {
         while !reached() {
             if !self.round() {
@@ -150,7 +150,7 @@ impl<S: Stepper> Stepped<S> {
         }
     }
 
-    /// One round, unless somebody else moves the device on right now; whether anything moved.
+    /// Does one round, unless another thread moves the device on right now; returns whether anything moved.
     fn round(&self) -> bool {
         let driver = match self.driver.try_lock() {
             Ok(driver) => driver,
@@ -176,7 +176,7 @@ impl<S: Stepper> Stepped<S> {
         self.stepper.step(moved, &self.lines) || moved
     }
 
-    /// Ends what the queue has begun, if it is done.
+    /// Ends what the queue has begun, if it is done; returns whether it has.
     fn collect(&self, number: usize) -> bool {
         if self.lines.with(number, |line| line.running.is_empty()) {
             return false;
@@ -199,7 +199,7 @@ impl<S: Stepper> Stepped<S> {
             _ => None,
         });
         if let Some(event) = awaited {
-            // It may be one of another device's, which moves only while somebody asks.
+            // The event may be another device's, which moves only when it is asked to.
             event.nudge();
             return Begun::Nothing;
         }
@@ -214,7 +214,7 @@ impl<S: Stepper> Stepped<S> {
         });
         let done = match next {
             None => return Begun::Nothing,
-            // After an error nothing is done until somebody has taken it, but nobody waits for ever either.
+            // After an error launches, copies and tasks are discarded until a wait takes it; points are still reached.
             Some((Task::Launch(_) | Task::Other(Operation::Copy(_) | Operation::Task(_)), true)) => Ok(()),
             Some((Task::Other(Operation::Record(event)), _)) => {
                 event.reach();

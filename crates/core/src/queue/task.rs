@@ -9,16 +9,16 @@ use crate::spec::{LaunchOptions, Shape};
 
 /// A launch that owns its kernels, and through them the buffers that they use.
 ///
-/// Those who make one have promised what [`BackendQueue::launch`](crate::BackendQueue::launch) asks for.
+/// The code that makes one has promised what [`BackendQueue::launch`](crate::BackendQueue::launch) asks for.
 #[derive(Clone)]
 pub struct QueuedLaunch {
     /// The kernel with its arguments.
     pub kernel: Arc<dyn Kernel>,
-    /// The kernel that runs on a host thread beside it.
+    /// The kernel that runs on a host thread at the same time, if there is one.
     pub host_part: Option<Arc<dyn Kernel>>,
-    /// The shape.
+    /// The shape: frames, or blocks and threads.
     pub shape: Shape,
-    /// What else is asked for.
+    /// What the launch asks for beyond its shape.
     pub options: LaunchOptions,
 }
 

@@ -15,10 +15,10 @@ use crate::error::{Error, Result, system};
 use crate::panics::panicked;
 use crate::sync::lock;
 
-/// What the queue's thread is sent.
+/// A message to the queue's thread.
 enum Message {
     Task(Task),
-    /// Prepare a launch; somebody waits for the answer.
+    /// Prepare a launch, and send the result to the thread that waits for it.
     Prepare(QueuedLaunch, Sender<Result<()>>),
 }
 
@@ -27,13 +27,13 @@ enum Message {
 #[repr(align(128))]
 struct Counter(AtomicU64);
 
-/// How far a queue is. The threads that enqueue and the queue's thread each have their counter, and no lock: that is
-/// taken only when somebody waits.
+/// The progress of a queue. The threads that enqueue and the queue's thread each have their counter, and take the lock
+/// only when a thread waits.
 #[derive(Default)]
 struct Progress {
     submitted: Counter,
     done: Counter,
-    /// How many wait; changed with the lock held.
+    /// How many threads wait; changed with the lock held.
     waiting: AtomicU64,
     lock: Mutex<()>,
     changed: Condvar,
@@ -78,7 +78,7 @@ pub(super) struct Threaded {
 }
 
 impl Threaded {
-    /// A queue of this executor's, on a thread of that name.
+    /// A queue over this executor, with a thread of its own named `name`.
     ///
     /// # Errors
     /// The operating system does not start the thread.
@@ -145,16 +145,16 @@ fn serve<E: Executor>(messages: &Receiver<Message>, mut executor: E, progress: &
         };
         patience = FIRST_LOOK;
         taken += 1;
-        // After an error nothing is done until somebody has taken it, but nobody waits for ever either.
+        // After an error launches, copies and tasks are discarded until a wait takes it; points are still reached.
         let stopped = executor.has_failed();
         let is_quick = matches!(&message, Message::Task(Task::Launch(launch)) if launch.host_part.is_none());
         guarded(&mut executor, |executor| match message {
             Message::Task(Task::Launch(_)) if stopped => {}
-            // SAFETY: those who enqueued it have promised it.
+            // SAFETY: the code that enqueued the launch has promised it.
             Message::Task(Task::Launch(launch)) => unsafe { executor::launch(executor, &launch.request()) },
             Message::Task(Task::Other(operation)) => executor::operate(executor, operation, stopped),
             Message::Prepare(launch, done) => {
-                // If nobody waits any more, nobody wants to know.
+                // The send fails if the thread no longer waits, and the result is not needed then.
                 let _ = done.send(executor.prepare(&launch.kernel, &launch.shape, &launch.options));
             }
         });

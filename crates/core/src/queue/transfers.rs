@@ -1,4 +1,4 @@
-//! Copies and fills.
+//! The methods of a queue that copy and fill buffers.
 
 use std::sync::atomic::Ordering;
 

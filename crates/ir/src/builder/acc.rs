@@ -122,13 +122,13 @@ where
         self.product(self.builtin(Builtin::GridExtent))
     }
 
-    /// The block's barrier.
+    /// Builds the block's barrier.
     #[track_caller]
     pub fn sync_block(&self) {
         self.builder.push(Stmt::Barrier { site: Site::caller() });
     }
 
-    /// A fence.
+    /// Builds a fence of this scope and order.
     #[track_caller]
     pub fn mem_fence<O: ForFence>(&self, scope: Scope, _: O) {
         self.builder.fence(scope, O::ORDER);

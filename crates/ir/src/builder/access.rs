@@ -5,7 +5,7 @@ use super::{Range, Stepped, Val};
 
 /// What has elements: views and arrays.
 pub trait Extents<'b> {
-    /// Per dimension.
+    /// One number, or an array of them in several dimensions.
     type Extent;
     /// The extent, in elements.
     fn extent(&self) -> Self::Extent;
@@ -17,16 +17,16 @@ pub trait Extents<'b> {
 pub trait Get<'b> {
     /// One number, or an array of them in several dimensions.
     type Index;
-    /// An element.
+    /// The type of an element.
     type Value;
-    /// `self[index]`.
+    /// Reads `self[index]`.
     #[track_caller]
     fn get(&self, index: Self::Index) -> Self::Value;
 }
 
 /// What is written by index: `Shared` and arrays.
 pub trait Set<'b>: Get<'b> {
-    /// `self[index] = value`.
+    /// Writes `self[index] = value`.
     #[track_caller]
     fn set(&self, index: Self::Index, value: Self::Value);
 }
@@ -47,19 +47,19 @@ pub fn is_empty<'b, V: Extents<'b>>(view: &V) -> Val<'b, bool> {
     len.builder.eq(len, len.builder.lit(0))
 }
 
-/// `of[index]`.
+/// Reads `of[index]`.
 #[track_caller]
 pub fn get<'b, V: Get<'b>>(of: &V, index: V::Index) -> V::Value {
     of.get(index)
 }
 
-/// `to[index] = value`.
+/// Writes `to[index] = value`.
 #[track_caller]
 pub fn set<'b, V: Set<'b>>(to: &V, index: V::Index, value: V::Value) {
     to.set(index, value);
 }
 
-/// `range.step_by(step)`.
+/// Every `step`th index of `range`, from the first: `range.step_by(step)`.
 pub fn step_by<V>(range: Range<V>, step: V) -> Stepped<V> {
     range.step_by(step)
 }

@@ -11,7 +11,7 @@ const FEW: usize = 4;
 
 /// `[T; N]` in the kernel that is being built.
 ///
-/// An array that nobody assigns to stays the values it was made of, so that one indexed by constants costs nothing;
+/// An array that is never assigned to stays the values it was made of, so that one indexed by constants costs nothing;
 /// a variable is a [`crate::LocalArray`].
 pub struct Array<'b, T, const N: usize> {
     builder: &'b Builder,

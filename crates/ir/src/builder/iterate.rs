@@ -9,7 +9,7 @@ use crate::{Dim, Element, ExprId, Int, Label, Place, Rank, SlotId, Stmt};
 pub struct LoopHandle<'b> {
     break_label: Label,
     continue_label: Label,
-    /// For each nested loop, outermost first, what it assigns between iterations; none for `while` and `loop`.
+    /// For each nested loop, outermost first, what it assigns between iterations; empty for `while` and `loop`.
     levels: Vec<Vec<(SlotId, ExprId)>>,
     builder: PhantomData<&'b Builder>,
 }
@@ -19,12 +19,12 @@ impl LoopHandle<'_> {
         LoopHandle { break_label: label, continue_label: label, levels: Vec::new(), builder: PhantomData }
     }
 
-    /// Where `break` goes.
+    /// The label that `break` goes to.
     pub fn break_label(&self) -> Label {
         self.break_label
     }
 
-    /// Where `continue` goes.
+    /// The label that `continue` goes to.
     pub fn continue_label(&self) -> Label {
         self.continue_label
     }
@@ -45,7 +45,7 @@ impl LoopHandle<'_> {
 
 /// What `for` can go over.
 pub trait Iterate<'b>: Sized {
-    /// What the pattern binds.
+    /// The type of what the pattern binds.
     type Item;
     /// Opens the loop.
     #[track_caller]
@@ -59,28 +59,28 @@ pub struct Range<V> {
     end: V,
 }
 
-/// `(begin..end).step_by(step)`.
+/// The range `(begin..end).step_by(step)`.
 #[derive(Clone, Copy)]
 pub struct Stepped<V> {
     range: Range<V>,
     step: V,
 }
 
-/// `(begin..end).rev()`.
+/// The range `(begin..end).rev()`.
 #[derive(Clone, Copy)]
 pub struct Reversed<V>(Range<V>);
 
-/// `begin..=end`.
+/// The range `begin..=end`.
 #[derive(Clone, Copy)]
 pub struct Inclusive<V>(Range<V>);
 
 impl Builder {
-    /// `begin..end`.
+    /// The range `begin..end`.
     pub fn range<V>(&self, begin: V, end: V) -> Range<V> {
         Range { begin, end }
     }
 
-    /// `begin..=end`.
+    /// The range `begin..=end`.
     pub fn range_inclusive<V>(&self, begin: V, end: V) -> Inclusive<V> {
         Inclusive(Range { begin, end })
     }
@@ -116,7 +116,7 @@ impl<'b, T: Int> Iterate<'b> for Inclusive<Val<'b, T>> {
     type Item = Val<'b, T>;
     #[track_caller]
     fn begin(self, builder: &'b Builder) -> (LoopHandle<'b>, Val<'b, T>) {
-        // The counter may not pass `end`, which may be the greatest value there is: a flag tells the last iteration.
+        // The counter may not pass `end`, which may be the greatest value there is: a flag marks the last iteration.
         let end = builder.hold(self.0.end, None);
         let last = builder.declare_slot(crate::Type::Bool, None, false);
         builder.push(Stmt::Assign { slot: last, value: builder.lit(false).id });
@@ -156,7 +156,7 @@ fn one_level<'b>(label: Label, assignments: Vec<(SlotId, ExprId)>) -> LoopHandle
     LoopHandle { break_label: label, continue_label: label, levels: vec![assignments], builder: PhantomData }
 }
 
-/// What is said of `step_by(0)`, on every device.
+/// The message of the fault for `step_by(0)`, on every device.
 pub const STEP_OF_ZERO: &str = "the step of `step_by` is at least 1; this one was 0, and taken for 1";
 
 #[track_caller]
@@ -174,12 +174,12 @@ fn advance<'b>(builder: &'b Builder, counter: Val<'b, u32>, step: Val<'b, u32>, 
 }
 
 impl<V> Range<V> {
-    /// Every `step`th, from the first.
+    /// Every `step`th index, from the first.
     pub fn step_by(self, step: V) -> Stepped<V> {
         Stepped { range: self, step }
     }
 
-    /// From the last to the first.
+    /// The indices from the last to the first.
     pub fn rev(self) -> Reversed<V> {
         Reversed(self)
     }
@@ -195,9 +195,9 @@ pub struct Dimension<'b> {
 
 /// A range of indices in one or several dimensions, what `acc.indices` shares out.
 pub trait IndexRange<'b> {
-    /// Its rank.
+    /// The number of the range's dimensions, as a type.
     type Rank: Rank;
-    /// Its dimensions.
+    /// The range in each dimension.
     #[track_caller]
     fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b>>;
 }

@@ -233,30 +233,30 @@ impl Builder {
         Array::of_values(self, [value; N])
     }
 
-    /// `let name = value`.
+    /// Builds `let name = value`.
     #[track_caller]
     pub fn bind<'b, V: IrValue<'b>>(&'b self, value: V, name: &'static str) -> V {
         value.bind(self, name)
     }
 
-    /// `let mut name = value`.
+    /// Builds `let mut name = value`.
     #[track_caller]
     pub fn variable<'b, V: IrValue<'b>>(&'b self, value: V, name: &'static str) -> V::Var {
         value.variable(self, Some(name))
     }
 
-    /// A variable for what the branches of an `if` give: after it, nobody assigns to it.
+    /// A variable for the value that the branches of an `if` give; it is not assigned to after the `if`.
     #[track_caller]
     pub fn join<'b, V: IrValue<'b>>(&'b self, value: V) -> V::Var {
         value.variable(self, None)
     }
 
-    /// A value where none is ever needed: after a `return`, `break` or `continue`.
+    /// An arbitrary value for code that is never reached: after a `return`, `break` or `continue`.
     pub fn unreachable<'b, V: IrValue<'b>>(&'b self) -> V {
         V::unreachable(self)
     }
 
-    /// A value, and nothing done with it: an expression statement.
+    /// Drops a value: an expression statement.
     pub fn discard<V>(&self, _: V) {}
 
     /// Opens the branch for `condition`. A constant condition is decided here, and the other branch dropped.
@@ -350,17 +350,17 @@ impl Builder {
         }
     }
 
-    /// `break`.
+    /// Builds `break`, out of the loop or block `label`.
     pub fn break_to(&self, label: Label) {
         self.push(Stmt::Break(label));
     }
 
-    /// `continue`.
+    /// Builds `continue`, of the loop `label`.
     pub fn continue_to(&self, label: Label) {
         self.push(Stmt::Continue(label));
     }
 
-    /// `return`, of the kernel itself.
+    /// Builds `return`, of the kernel itself.
     pub fn return_(&self) {
         self.push(Stmt::Return);
     }
@@ -371,7 +371,7 @@ impl Builder {
         let at = Site::caller();
         let state = &mut *self.state.borrow_mut();
         if state.defect.is_some() {
-            // Nothing that is built from here on is used.
+            // What is built from here on is never used.
             return false;
         }
         if state.call_depth == MAX_CALL_DEPTH {
@@ -394,7 +394,7 @@ impl Builder {
         self.state.borrow_mut().call_depth -= 1;
     }
 
-    /// `assert!(condition, message)`.
+    /// Builds `assert!(condition, message)`.
     #[track_caller]
     pub fn assert(&self, condition: Val<'_, bool>, message: &str) {
         self.push(Stmt::Assert { condition: condition.id, message: message.to_owned(), site: Site::caller() });

@@ -41,11 +41,11 @@ impl<T> Copy for Var<'_, T> {}
 
 /// What a variable of the user's does: `x`, and `x = value`.
 pub trait Variable<'b>: Copy {
-    /// What it holds.
+    /// The type of the value that it holds.
     type Value;
-    /// What it holds where this is used.
+    /// The value that it holds where this is used.
     fn get(&self) -> Self::Value;
-    /// What it holds now.
+    /// The value that it holds now, which later assignments do not change.
     #[track_caller]
     fn snapshot(&self) -> Self::Value;
     /// Assigns. The value does not depend on the variable, or is a snapshot: parts are assigned one after another.
@@ -55,7 +55,7 @@ pub trait Variable<'b>: Copy {
 
 /// What `let` can bind: scalars, arrays, tuples of these, views.
 pub trait IrValue<'b>: Sized {
-    /// What `let mut` makes of it.
+    /// The type of the variable that `let mut` makes of it.
     type Var: Variable<'b, Value = Self>;
     /// The value as it is now, under the user's name.
     #[track_caller]
@@ -63,7 +63,7 @@ pub trait IrValue<'b>: Sized {
     /// A variable that starts with this value.
     #[track_caller]
     fn variable(self, builder: &'b Builder, name: Option<&'static str>) -> Self::Var;
-    /// Some value, where none is needed.
+    /// An arbitrary value, for code that is never reached.
     fn unreachable(builder: &'b Builder) -> Self;
 }
 
@@ -86,7 +86,7 @@ impl<'b, T: Scalar> IrValue<'b> for Val<'b, T> {
         builder.hold(self, Some(name))
     }
     fn variable(self, builder: &'b Builder, name: Option<&'static str>) -> Var<'b, T> {
-        // Only the user's own variables are assigned to wherever he likes.
+        // Only the user's own variables may be assigned to in several places.
         let slot = builder.declare_slot(T::TYPE, name, name.is_some());
         builder.push(Stmt::Assign { slot, value: self.id });
         Var { builder, slot, ty: PhantomData }
@@ -134,9 +134,9 @@ tuples!(()(A 0)(A 0, B 1)(A 0, B 1, C 2)(A 0, B 1, C 2, D 3)(A 0, B 1, C 2, D 3,
     note = "kernels know u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 and bool; convert where the constant is used: `N as u32`"
 )]
 pub trait Lift: sealed::Sealed {
-    /// What it is while a kernel is built.
+    /// The type that stands for it while a kernel is built.
     type Built<'b>;
-    /// That.
+    /// The constant in the kernel that `builder` builds.
     fn lift(self, builder: &Builder) -> Self::Built<'_>;
 }
 
@@ -186,7 +186,7 @@ impl<'b, T: Scalar> Val<'b, T> {
         if let (Some(x), Some(y)) = (x, y) {
             return builder.lit(U::from_raw(eval::binary(op, x.ty, x.raw, y.raw)));
         }
-        // The neutral elements that index arithmetic is full of.
+        // Operations with a neutral element, of which index arithmetic is full, are left out.
         let neutral = |constant: Option<Const>, element: u64| {
             T::TYPE.is_int() && constant.is_some_and(|constant| constant.raw == element)
         };
@@ -297,17 +297,17 @@ impl Builder {
         x.binary(BinaryOp::Shr, count.cast::<u32>())
     }
 
-    /// Negation.
+    /// The negative of `x`.
     pub fn neg<'b, T: Signed>(&'b self, x: Val<'b, T>) -> Val<'b, T> {
         x.unary(UnaryOp::Neg)
     }
 
-    /// Complement.
+    /// The complement of `x`: of all its bits, or of a truth value.
     pub fn not<'b, T: Logic>(&'b self, x: Val<'b, T>) -> Val<'b, T> {
         x.unary(UnaryOp::Not)
     }
 
-    /// Conversion.
+    /// `x` converted to type `U`, as Rust's `as` does it.
     pub fn cast<'b, T: Scalar, U: Element>(&'b self, x: Val<'b, T>) -> Val<'b, U> {
         x.cast()
     }
@@ -361,7 +361,7 @@ macro_rules! operation {
 operations!(methods);
 
 impl<'b, T: Element> Val<'b, T> {
-    /// `self.max(low).min(high)`.
+    /// Computes `self.max(low).min(high)`.
     pub fn clamp(self, low: Self, high: Self) -> Self {
         self.max(low).min(high)
     }
@@ -375,7 +375,7 @@ impl<'b, T: Float> Val<'b, T> {
 }
 
 impl<T: Scalar> Val<'_, T> {
-    /// The type, as data.
+    /// The type of the value, as data.
     pub fn ty(&self) -> Type {
         T::TYPE
     }

@@ -48,7 +48,7 @@ macro_rules! views {
     )+};
 }
 views! {
-    /// A view that every thread reads and nobody writes.
+    /// A view that all threads read and none writes.
     Read
     /// A view whose elements each belong to one thread.
     PerItem
@@ -165,13 +165,13 @@ impl<'b, T: Element> ItemRef<'b, T> {
         ItemRef { builder, place, index, ty: PhantomData }
     }
 
-    /// `*self`.
+    /// Reads the element: `*self`.
     #[track_caller]
     pub fn __deref(&self) -> Val<'b, T> {
         load(self.builder, self.place, self.index.clone())
     }
 
-    /// `*self = value`.
+    /// Writes the element: `*self = value`.
     #[track_caller]
     pub fn __assign(&self, value: Val<'b, T>) {
         let (place, index, value, site) = (self.place, self.index.clone(), value.id, Site::caller());
@@ -191,7 +191,7 @@ where
         self.load_with(index, Scope::Device, marker::Relaxed)
     }
 
-    /// An atomic load.
+    /// An atomic load of this scope and order.
     #[track_caller]
     pub fn load_with<O: ForLoad>(&self, index: At<'b, D>, scope: Scope, _: O) -> Val<'b, T> {
         let expansion = O::ORDER.expand();
@@ -208,7 +208,7 @@ where
         self.store_with(index, value, Scope::Device, marker::Relaxed);
     }
 
-    /// An atomic store.
+    /// An atomic store of this scope and order.
     #[track_caller]
     pub fn store_with<O: ForStore>(&self, index: At<'b, D>, value: Val<'b, T>, scope: Scope, _: O) {
         let expansion = O::ORDER.expand();
@@ -279,7 +279,7 @@ macro_rules! updates {
             Dim<D>: Rank,
         {
             $(#[$meta])*
-            /// Gives the old value. Relaxed at device scope.
+            /// Gives the old value; relaxed at device scope.
             #[track_caller]
             pub fn $name(&self, index: At<'b, D>, $operand: Val<'b, T>) -> Val<'b, T> {
                 self.update::<marker::Relaxed>(AtomicOp::$op, index, $operand, Scope::Device)

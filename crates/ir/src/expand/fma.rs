@@ -9,7 +9,7 @@ struct Normal<'b, T> {
     exponent: Term<'b, i32>,
 }
 
-/// Takes a finite number but zero apart; of others it makes some numbers.
+/// Splits a finite number that is not zero; for others the result is arbitrary.
 fn normal<'b, T: Real>(x: Term<'b, T>) -> Normal<'b, T> {
     let shift = T::PRECISION as i32;
     let subnormal = (x.bits() & infinity_bits::<T>()).eq(0);

@@ -12,7 +12,7 @@ struct Split<'b, T> {
     m: Term<'b, T>,
 }
 
-/// Splits a positive finite number; of others it makes some numbers.
+/// Splits a positive finite number; for others the result is arbitrary.
 fn split<'b, T: Real>(x: Term<'b, T>) -> Split<'b, T> {
     // A subnormal number is made normal, and its exponent corrected.
     let shift = T::PRECISION as i32;
@@ -27,7 +27,7 @@ fn split<'b, T: Real>(x: Term<'b, T>) -> Split<'b, T> {
     Split { exponent: (biased.cast::<i32>() - correction).cast(), m }
 }
 
-/// What the logarithm is where there is nothing to compute: `value` for positive finite numbers.
+/// The logarithm, also where there is nothing to compute: `value` is that of positive finite numbers.
 fn special<'b, T: Real>(x: Term<'b, T>, value: Term<'b, T>) -> Term<'b, T> {
     let positive = x.gt(0.0).select(value, f64::NAN);
     let finite = x.eq(0.0).select(f64::NEG_INFINITY, positive);

@@ -65,7 +65,7 @@ pub enum Function {
 }
 
 impl Function {
-    /// All of them.
+    /// All functions.
     pub const ALL: [Function; 11] = [
         Function::Rsqrt,
         Function::Exp,
@@ -102,11 +102,11 @@ impl Function {
 
 /// The kernel, with each function that `lacks` names, for `F32` or `F64`, replaced by simpler operators.
 ///
-/// Each must be one that [`verify`](crate::verify) accepts; the new one is so too. What is rarely needed, such as the
-/// reduction of large angles, is behind a branch before the statement that uses the function; its results are in slots
-/// behind the kernel's own. The new kernel has no expressions that nothing uses, and the kernel that lacks nothing is given back as it is. Replacements are large and their parts are used
-/// more than once, so whoever reads the new kernel must take each expression once: as a tree, some would have no end.
-/// Those of `F32` use no type of 64 bits. Where `lacks` does not name [`Function::Fma`], the others may use it.
+/// The kernel must be one that [`verify`](crate::verify) accepts; the new one is so too. What is rarely needed, such as
+/// the reduction of large angles, is behind a branch before the statement that uses the function; its results are in
+/// slots behind the kernel's own. Unused expressions are dropped, and a kernel that lacks nothing is returned as it is.
+/// Replacements are large and share their parts, so a reader must take each expression once: as trees, some would have
+/// no end. Those of `F32` use no 64-bit type. Where `lacks` does not name [`Function::Fma`], the others may use it.
 ///
 /// A target that lacks [`Function::Div`] or [`Function::Sqrt`] has a `/` or a `√` all the same, within 4 ulp of
 /// operands near 1. What stands for them corrects that, so these operators remain in the new kernel, which must not be

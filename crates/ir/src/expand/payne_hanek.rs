@@ -18,7 +18,7 @@ pub(super) struct Angle<'b, T> {
     pub(super) rest: DoubleWord<'b, T>,
 }
 
-/// Reduces `x`, a finite number not below 2^`least`; of others it makes some angle.
+/// Reduces `x`, a finite number not below 2^`least`; for others the angle is arbitrary.
 ///
 /// The floats that are nearest to a multiple of π/2 are 2^-30 (`f32`) or 2^-61 (`f64`) quarter turns from it (Muller,
 /// "Elementary Functions", 11.1). What is left out is below 2^-(2 w - 3) quarter turns, w being the width of a word: at

@@ -1,4 +1,4 @@
-//! `pow`.
+//! The power function `pow`, by the logarithm and the exponential.
 
 use super::double_word::two_product;
 use super::exp::exp_of_sum;

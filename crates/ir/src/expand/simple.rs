@@ -1,4 +1,4 @@
-//! What needs no series.
+//! The functions that need no series: `rsqrt` and `round`.
 
 use super::Exact;
 use super::div::{quotient, root};

@@ -1,4 +1,4 @@
-//! What a function becomes, and how that gets into a kernel.
+//! The expressions that replace a function, and how they are put into a kernel.
 
 use super::setup::Setups;
 use super::term::{Real, Term};
@@ -6,8 +6,8 @@ use super::{Arena, Exact, Function, div, exp, fma, ln, pow, rename, renamed, sim
 use crate::builder::Builder;
 use crate::{Expr, ExprId, Kernel, ParamId, Site, SlotId, Type};
 
-/// What a function becomes: expressions over its operands, which are parameters there. Statements may set slots first:
-/// these read none, and what they use comes before the first expression that reads one.
+/// The replacement of a function: expressions over its operands, which are parameters there. Statements may set slots
+/// first: these read none, and what they use comes before the first expression that reads one.
 pub(super) struct Template {
     kernel: Kernel,
     result: ExprId,

@@ -1,4 +1,4 @@
-//! What expansions are written in: [`Val`]s with Rust's own operators, and what the two float formats are made of.
+//! The terms that expansions are written in: [`Val`]s with Rust's own operators, and the two float formats as numbers.
 
 use std::marker::PhantomData;
 use std::ops;
@@ -16,7 +16,7 @@ pub(super) trait Real: Float {
     const FRACTION: u32 = Self::PRECISION - 1;
     /// Bits of the exponent.
     const EXPONENT: u32 = Self::BIAS.ilog2() + 2;
-    /// Bits in all.
+    /// Bits of the whole format.
     const WIDTH: u32 = 1 + Self::EXPONENT + Self::FRACTION;
 }
 
@@ -123,7 +123,7 @@ pub(super) struct Variable<'b, T> {
 }
 
 impl<'b, T: Scalar> Variable<'b, T> {
-    /// One in the same expansion as `other`.
+    /// A variable in the same expansion as `other`.
     pub(super) fn new<U>(other: Term<'b, U>) -> Variable<'b, T> {
         let builder = other.0.builder;
         Variable { slot: builder.temporary::<T>(), builder, ty: PhantomData }
@@ -149,13 +149,13 @@ impl<'b> Term<'b, bool> {
         builder.if_end();
     }
 
-    /// `x` where it holds, else `y`.
+    /// `x` where the condition holds, else `y`.
     pub(super) fn select<T: Scalar>(self, x: impl Operand<'b, T>, y: impl Operand<'b, T>) -> Term<'b, T> {
         let builder = self.0.builder;
         Term(Val::select(self.0, x.term(builder).0, y.term(builder).0))
     }
 
-    /// Whether both hold, or neither.
+    /// Whether both conditions hold, or neither.
     pub(super) fn same(self, other: Term<'b, bool>) -> Term<'b, bool> {
         Term(self.0.builder.eq(self.0, other.0))
     }

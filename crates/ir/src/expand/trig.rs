@@ -91,14 +91,14 @@ fn alternating(k: u32) -> f64 {
     if k.is_multiple_of(2) { 1.0 } else { -1.0 }
 }
 
-/// sin x.
+/// The sine of `x`.
 pub(super) fn sin<'b, T: Real>(x: Term<'b, T>, fused: bool) -> Term<'b, T> {
     // Odd by construction, and so -0 stays.
     let size = reduce(x.abs(), fused).turned(0).turned(x.sign());
     x.is_finite().select(size, f64::NAN)
 }
 
-/// cos x.
+/// The cosine of `x`.
 pub(super) fn cos<'b, T: Real>(x: Term<'b, T>, fused: bool) -> Term<'b, T> {
     x.is_finite().select(reduce(x.abs(), fused).turned(1), f64::NAN)
 }

@@ -8,7 +8,7 @@ use crate::{Expanded, FUSED, PLAIN, ROUGH, ROUGH_FUSED, Random, Target, flushed}
 
 /// A format whose errors can be measured.
 pub trait Measured: Scalar {
-    /// The error of `self`, in ulp of the true value; none where that is not a normal number.
+    /// The error of `self`, in ulp of the true value; `None` where that is not a normal number.
     fn error(self, truth: Wide) -> Option<f64>;
 }
 

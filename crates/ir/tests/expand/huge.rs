@@ -49,7 +49,7 @@ fn measure<T: Measured + Into<f64>>(function: Function, points: &[T], bound: f64
     }
 }
 
-/// The floats of so many bits that are nearest to multiples of π/2: for each exponent from `low` to `high` the last
+/// The floats of `precision` bits that are nearest to multiples of π/2: for each exponent from `low` to `high` the last
 /// convergent of the continued fraction that fits, by Lagrange's theorem.
 fn nearest_to_multiples(precision: u32, low: i32, high: i32) -> Vec<f64> {
     let mut constants = Consts::new().unwrap();
@@ -131,7 +131,7 @@ fn huge_angles_in_double_precision() {
     measure(Cos, &points, 1.2);
 }
 
-/// What large angles need is behind a branch: smaller ones pay for a comparison. (Without it they took 124, 120, 135 and 131.)
+/// The code for large angles is behind a branch: smaller ones pay for a comparison. (Before: 124, 120, 135 and 131.)
 #[test]
 fn small_angles_cost_as_little_as_before() {
     for (function, ty, most) in

@@ -75,7 +75,7 @@ fn types(kernel: &Kernel) -> Vec<Type> {
     types
 }
 
-/// What a target has.
+/// The operations that a target has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Target {
     /// A fused multiply-add.
@@ -102,7 +102,7 @@ impl Target {
 /// The error of a rough division or square root: the numbers of ulps that are added to the rounded results.
 struct Errors {
     random: Random,
-    /// The greatest.
+    /// The greatest error.
     most: u64,
 }
 
@@ -275,12 +275,12 @@ impl Random {
         x ^ (x >> 31)
     }
 
-    /// From `low` to `high`.
+    /// A number from `low` to `high`.
     fn within(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * (self.next() >> 11) as f64 * 2f64.powi(-53)
     }
 
-    /// Of any size from 2^low to 2^high.
+    /// A number of any size from 2^low to 2^high.
     fn sized(&mut self, low: f64, high: f64) -> f64 {
         self.within(low, high).exp2() * self.within(1.0, 1.0 + 1e-9)
     }

@@ -1,11 +1,11 @@
-//! Division and square root, by a target's that are only near to the true ones: to the last bit.
+//! Division and square root, exact to the last bit though the target's are only near to the true ones.
 
 use wattle_ir::Function::*;
 use wattle_ir::{Function, Scalar};
 
 use crate::{Errors, Expanded, PLAIN, ROUGH, ROUGH_FUSED, Random, Target, flushed};
 
-/// What x · y ≡ 1 modulo 2^128 (x odd) is.
+/// The y with x · y ≡ 1 modulo 2^128, for an odd x.
 fn inverse(x: u128) -> u128 {
     (0..7).fold(x, |y, _| y.wrapping_mul(2u128.wrapping_sub(x.wrapping_mul(y))))
 }

@@ -1,4 +1,4 @@
-//! What kernels become.
+//! The kernels that expansion makes: their statements and expressions.
 
 use std::borrow::Cow;
 

@@ -17,8 +17,8 @@ use super::{Host, Labels, Windows, support};
 use crate::ast::{Block, Expr, ExprKind, Pattern};
 use crate::names::{self, private};
 
-/// A loop over at most so many numbers, which are known when it is compiled, looks at nothing: it is often taken apart
-/// altogether.
+/// The most numbers, known when it is compiled, of a loop that does not look whether to end: such a loop is often
+/// unrolled altogether.
 const FEW: u32 = 64;
 
 impl Host {
@@ -211,8 +211,8 @@ impl Host {
         names.into_values().collect()
     }
 
-    /// The views that a loop reads at its very index, whether it is a loop over items, and the index' name; none where the
-    /// loop is not one over an index map, not an innermost one, or gains nothing.
+    /// The views that a loop reads at its very index, whether it is a loop over items, and the index' name; `None`
+    /// where the loop is not one over an index map, not an innermost one, or gains nothing.
     fn windows_of(&self, pattern: &Pattern, source: &Expr, body: &Block) -> Option<(bool, Option<Ident>, Windows)> {
         let ExprKind::Method { name, .. } = &source.kind else { return None };
         let is_items = name == "items";
@@ -244,7 +244,7 @@ impl Host {
     }
 }
 
-/// Whether it reads what other threads may write: a loop that never does so waits for nobody.
+/// Whether it reads what other threads may write: a loop that never does so waits for no other thread.
 fn is_of_others(x: &Expr) -> bool {
     let is_view = |x: &Expr| matches!(&x.kind, ExprKind::Local(local) if local.is_view);
     match &x.kind {

@@ -1,4 +1,4 @@
-//! `match` in kernels.
+//! Turns `match` in kernels into comparisons.
 
 use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned;

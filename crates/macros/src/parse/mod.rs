@@ -108,7 +108,7 @@ impl Parser {
 
     fn statements(&mut self, source: &syn::Block, top: bool) -> Result<Block> {
         let mut block = Block { statements: Vec::new(), value: None, span: source.brace_token.span.join() };
-        // Every statement with an error gets it told at once.
+        // The errors of all statements are reported at once.
         let mut refused: Option<Error> = None;
         for (number, statement) in source.stmts.iter().enumerate() {
             let last = number + 1 == source.stmts.len();

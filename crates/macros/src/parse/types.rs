@@ -48,7 +48,7 @@ pub fn check_cast(ty: &syn::Type) -> Result<()> {
     }
 }
 
-/// What the type of a parameter says.
+/// The class of a parameter, by its type.
 pub fn class(ty: &syn::Type) -> Result<Class> {
     if let syn::Type::Group(inner) = ty {
         return class(&inner.elem);

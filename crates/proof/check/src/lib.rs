@@ -1,9 +1,9 @@
-//! The devices that are made of intermediate representation and memory.
+//! Devices that run the intermediate representation itself: a simulator and a checker.
 //!
-//! Here lives [`simulate`]: really several threads per block, on one core, in a pseudo-random interleaving that a
-//! seed repeats, which tells of races, of reads that nobody wrote and of threads that wait for ever. And the
-//! [`checker`]: a scenario through every execution that a memory model permits, by the [`search`] over the threads of
-//! its launches ([`program`]). What never will: drivers, code generation, and the host's own threads.
+//! [`simulate`] runs several threads per block on one core, in a pseudo-random interleaving that a seed repeats, and
+//! reports races, reads of unwritten memory and threads that wait for ever. The [`checker`] takes a scenario through
+//! every execution that a memory model permits, by the [`search`] over the threads of its launches ([`program`]).
+//! Drivers, code generation and the host's own threads never belong here.
 
 pub mod checker;
 mod device;

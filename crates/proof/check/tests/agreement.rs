@@ -1,4 +1,4 @@
-//! The search against brute force: the same executions, outcomes and races for random small programs.
+//! Compares the search with brute force: the same executions, outcomes and races for random small programs.
 
 mod brute;
 mod script;
@@ -10,7 +10,7 @@ use brute::{Verdict, judge};
 use script::run_placed;
 use wattle_memory::Model;
 
-/// How many programs: `WATTLE_TEST_MANY` says it, where it is set.
+/// The number of programs: `WATTLE_TEST_MANY`, if it is set.
 fn many(usual: u64) -> u64 {
     std::env::var("WATTLE_TEST_MANY").ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
 }
@@ -30,7 +30,7 @@ fn agree(case: &Case, model: Model) -> bool {
     judge(&case.program, &case.places, model) == searched(case, model)
 }
 
-/// A smallest program on which the two differ, told.
+/// Describes a smallest program on which the two differ.
 fn difference(case: &Case, model: Model) -> String {
     let least = shrink(case, |case| !agree(case, model));
     let (brute, search) = (judge(&least.program, &least.places, model), searched(&least, model));

@@ -1,4 +1,4 @@
-//! Each thing that a launch must not do, and the same kernel put right.
+//! Each error that a launch can have, and the same kernel corrected.
 
 mod common;
 
@@ -80,7 +80,7 @@ fn memory_that_nobody_wrote() {
     simulator.write(data, 2, &[u64::MAX]).unwrap();
     let contents = simulator.read(data, 1..4).unwrap();
     assert_eq!((contents.values, contents.unwritten), (vec![0, 0xffff_ffff, 0], vec![1, 3]));
-    // The read-modify-write has written its element; another one is an error of its own.
+    // The read-modify-write has written its element; an unwritten one is a separate error.
     let launch = simulator.launch(request(&program, shape, &[data, count])).unwrap();
     simulator.finish(launch).unwrap();
 }
@@ -165,7 +165,7 @@ fn a_spin_that_can_never_end() {
 
 #[test]
 fn a_lock_taken_twice_and_a_barrier_behind_it() {
-    // Each thread takes the lock by exchange and never gives it back; the first one waits at the barrier.
+    // Each thread takes the lock by exchange and never releases it; the first one waits at the barrier.
     let mut k = Build::new("locks");
     let lock = k.view("lock", Access::Atomic);
     let (old, label) = (k.slot(), k.label());
@@ -198,7 +198,7 @@ fn a_lock_taken_twice_and_a_barrier_behind_it() {
 
 #[test]
 fn blocks_start_in_index_order_and_wait_for_room() {
-    // Each block waits for the one before it: right for blocks that start in index order.
+    // Each block waits for the one before it, which works for blocks that start in index order.
     let chain = |ascending: bool| {
         let mut k = Build::new("chained");
         let flags = k.view("flags", Access::Atomic);
@@ -233,7 +233,7 @@ fn blocks_start_in_index_order_and_wait_for_room() {
             Finding::Stuck { not_started: 1, .. } => {}
             other => panic!("{other}"),
         }
-        // All blocks at once is what a cooperative launch asks for.
+        // A cooperative launch makes all blocks resident at once.
         simulator.write(flags, 0, &[0; 64]).unwrap();
         let request = LaunchRequest { cooperative: true, ..LaunchRequest::new(program, shape, arguments) };
         let launch = simulator.launch(request).unwrap();
@@ -241,7 +241,7 @@ fn blocks_start_in_index_order_and_wait_for_room() {
     }
 }
 
-/// A loop that counts for ever: never the same state, so nobody can tell that it does not end.
+/// A loop that counts for ever: its state never repeats, so the simulator cannot detect that it does not end.
 fn counts() -> Arc<Program> {
     let mut k = Build::new("counts");
     let (x, label, site) = (k.slot(), k.label(), Site::caller());

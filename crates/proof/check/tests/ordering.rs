@@ -12,12 +12,12 @@ use wattle_memory::FenceOrder::{Acquire, Release, SeqCst};
 use wattle_memory::Scope::{Block, Device, System};
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
-/// Two blocks of one thread.
+/// A launch of two blocks of one thread.
 const BLOCKS: fn() -> LaunchShape = || LaunchShape::linear(2, 1);
-/// Two threads of one block.
+/// A launch of two threads in one block.
 const THREADS: fn() -> LaunchShape = || LaunchShape::linear(1, 2);
 
-/// What a publication is made of; a fence that is none is left out.
+/// The parts of a publication; an absent fence is `None`.
 struct Publication {
     release: Option<(FenceOrder, Scope)>,
     write: (WriteOrder, Scope),
@@ -152,8 +152,8 @@ fn a_barrier_orders_shared_memory_and_a_fence_does_not() {
 }
 
 /// `x = 1; fence; if y == 0 { critical = 1 } || y = 1; fence; if x == 0 { critical = 2 }`: the accesses to `critical`
-/// never happen both if the fences are sequentially consistent; and `handed` is written before the first fence and
-/// read after the second one by whom sees `x == 1`.
+/// never both happen if the fences are sequentially consistent; and `handed` is written before the first fence and read
+/// after the second one by the thread that sees `x == 1`.
 fn store_buffering(order: FenceOrder, scope: Scope) -> Arc<Program> {
     let mut k = Build::new("store_buffering");
     let (flags, handed) = (k.view("flags", Access::Atomic), k.view("handed", Access::Shared));
@@ -185,7 +185,7 @@ fn sequentially_consistent_fences_are_release_and_acquire_fences() {
     assert!(found > 3, "{found}");
 }
 
-/// Dekker's entry: each says that it wants in, passes a fence, and enters if the other has not said so.
+/// Dekker's entry: each thread announces itself, passes a fence, and enters if the other has not announced itself.
 fn dekker(order: FenceOrder, scope: Scope) -> Arc<Program> {
     let mut k = Build::new("dekker");
     let (wants, critical) = (k.view("wants", Access::Atomic), k.view("critical", Access::Shared));
@@ -209,17 +209,18 @@ fn dekker(order: FenceOrder, scope: Scope) -> Arc<Program> {
 
 #[test]
 fn at_most_one_enters_behind_sequentially_consistent_fences() {
-    // In an interleaving at most one enters whatever the fence; there is nothing to race with.
+    // In an interleaving at most one enters whatever the fence, so there is no race.
     well(&dekker(SeqCst, Device), BLOCKS());
 }
 
-/// Two fences hand on what precedes the first, without any atomic: the later one's thread knows the earlier one's past.
+/// Two fences pass on what precedes the first, without any atomic: the later fence's thread knows the earlier one's
+/// past.
 fn fences_alone(order: FenceOrder, scopes: [Scope; 2]) -> Arc<Program> {
     let mut k = Build::new("fences_alone");
     let (data, done) = (k.view("data", Access::Shared), k.view("done", Access::Atomic));
     let (x, seen) = (k.slot(), k.slot());
     let who = k.block();
-    // `done` is read at block scope, so it orders nothing; it only tells that the first fence was passed.
+    // `done` is read at block scope, so it orders nothing; it only shows that the first fence was passed.
     let first = vec![k.store(data, 0, 1), fence(order, scopes[0]), k.write(done, 0, 1, WriteOrder::Relaxed, System)];
     let mut second = vec![k.read(seen, done, 0, ReadOrder::Relaxed, System), fence(order, scopes[1])];
     let (seen, load) = (k.get(seen), k.load(x, data, 0));
@@ -237,7 +238,7 @@ fn sequentially_consistent_fences_synchronize_when_their_scopes_include_each_oth
     }
 }
 
-/// A hands to B within a block, B hands on to C in another block; C reads what A wrote.
+/// A passes a value to B within a block, B passes it to C in another block; C reads what A wrote.
 fn chain_of_scopes(last: Scope) -> Arc<Program> {
     let mut k = Build::new("chain_of_scopes");
     let (data, flags) = (k.view("data", Access::Shared), k.view("flags", Access::Atomic));
@@ -262,7 +263,7 @@ fn causality_is_cumulative_across_scopes() {
     races(&chain_of_scopes(Block), shape);
 }
 
-/// One thread that publishes; one that waits and reads: two launches on the same memory.
+/// A thread that publishes and one that waits and reads: two launches on the same memory.
 fn ends(scope: Scope) -> (Arc<Program>, Arc<Program>) {
     let mut k = Build::new("publisher");
     let (data, flag) = (k.view("data", Access::Shared), k.view("flag", Access::Atomic));
@@ -411,11 +412,11 @@ fn launches_one_after_the_other_are_ordered() {
         let launch = simulator.launch(request(&program, shape, &memories)).unwrap();
         simulator.finish(launch).unwrap();
     }
-    // Two at a time race, whether or not one of them is done when the other begins to run.
+    // Two launches at a time race, whether or not one of them is done when the other begins to run.
     let two = [0; 2].map(|_| simulator.launch(request(&program, shape, &memories)).unwrap());
     assert!(two.map(|launch| simulator.finish(launch).is_err()).contains(&true));
 
-    // A third one that starts after the first ended is ordered after it, although the second is still in flight.
+    // A third launch that starts after the first ended is ordered after it, although the second is still in flight.
     let waiter = ends(Device).1;
     let others = [0; 2].map(|_| simulator.allocate(wattle_ir::Type::U32, 4, wattle_check::simulate::Init::Zero));
     let others = others.map(Result::unwrap);

@@ -1,4 +1,4 @@
-//! The promise: no target's lowered program does what the portable model forbids.
+//! Checks the promise: no target's lowered program does what the portable model forbids.
 
 #[path = "brute/random.rs"]
 mod random;
@@ -31,7 +31,7 @@ fn outcomes(threads: &[Vec<Statement>], target: Target, places: &[Placement]) ->
     Some((found.outcomes.into_iter().map(|outcome| seen(outcome).collect()).collect(), found.races > 0))
 }
 
-/// The first target and placement on which the program does what it must not.
+/// The first target and placement on which the program breaks the promise.
 fn broken(threads: &[Vec<Statement>]) -> Option<(Target, Vec<Placement>, Outcomes)> {
     for places in placements(Target::Portable) {
         let (promised, racy) = outcomes(threads, Target::Portable, &places)?;
@@ -70,11 +70,11 @@ fn random_statement(random: &mut Random, number: u64) -> Statement {
     }
 }
 
-/// What fits into three minutes on two cores, optimized; the rest is the xtask's (`cargo run --release -p xtask --
-/// promise`). Without optimization a taste of it.
+/// Judges as many programs as fit into three minutes on two cores, optimized; the xtask judges the rest (`cargo run
+/// --release -p xtask -- promise`). Without optimization only a few are judged.
 #[test]
 fn small_programs_keep_the_promise() {
-    // For each length of threads, how many programs there are for each one that is judged.
+    // For each length of threads, the number of programs per judged one.
     let families = [
         (Family::Strong, [1, 1, 1, 1, 6, 400]),
         (Family::Guarded, [1, 1, 1, 1, 1, 40]),

@@ -1,4 +1,4 @@
-//! The search that takes programs to be free of data races, against the one that does not.
+//! Compares the search that assumes programs to be free of data races with the one that does not.
 
 #[path = "brute/random.rs"]
 mod random;
@@ -61,7 +61,7 @@ fn seen(case: &Case, model: Model, assume_race_free: bool) -> Seen {
     seen
 }
 
-/// Whether the program is free of races; an error where the two searches do not fit.
+/// Whether the program is free of races; an error if the two searches disagree.
 fn agree(case: &Case, model: Model) -> Result<bool, String> {
     let (all, pruned) = (seen(case, model, false), seen(case, model, true));
     let fits = if all.racy { pruned.racy } else { all == pruned };
@@ -69,7 +69,7 @@ fn agree(case: &Case, model: Model) -> Result<bool, String> {
     if fits { Ok(!all.racy) } else { Err(told()) }
 }
 
-/// Some loads wait for a value instead; loops are what the pruning is for.
+/// Replaces some loads by waits for a value, since the pruning is made for loops.
 fn waiting(case: &Case, random: &mut Random) -> Case {
     let mut case = case.clone();
     for op in case.program.iter_mut().flatten() {
@@ -83,7 +83,7 @@ fn waiting(case: &Case, random: &mut Random) -> Case {
     case
 }
 
-/// A program whose plain cells are guarded by what its threads read: those are the ones that can be free of races.
+/// A program whose plain cells are guarded by values that its threads read: such programs can be free of races.
 fn guarded(random: &mut Random, accesses: u64) -> Case {
     let mut case = case(random, accesses);
     for ops in &mut case.program {
@@ -130,7 +130,7 @@ fn compare(seed: u64, programs: u64, accesses: u64) {
     assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
-/// How many programs: `WATTLE_TEST_MANY` says it, where it is set.
+/// The number of programs: `WATTLE_TEST_MANY`, if it is set.
 fn many(usual: u64) -> u64 {
     std::env::var("WATTLE_TEST_MANY").ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
 }
@@ -169,7 +169,7 @@ fn an_order_of_fences_that_is_forced_later_orders_a_plain_read() {
     both(vec![first, second], &[Model::Portable, Model::Ptx]);
 }
 
-/// What keeps store buffering from both reading nothing is not seen before the fences are ordered.
+/// That store buffering cannot leave both reads at the initial value is not seen before the fences are ordered.
 #[test]
 fn a_race_is_found_where_fences_forbid_to_read_nothing() {
     let fence = || Op::Fence { label: Label::fence(D).sequentially_consistent() };
@@ -184,7 +184,7 @@ fn a_race_is_found_where_fences_forbid_to_read_nothing() {
     }
 }
 
-/// Two exchanges hand a release on, in whichever order.
+/// Two exchanges pass a release on, in either order.
 #[test]
 fn two_exchanges_hand_a_release_on() {
     let plain_store = Op::Store { cell: 0, value: constant(1), label: Label::plain_write() };

@@ -14,7 +14,7 @@ use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 const DEVICE: Scope = Scope::Device;
 
-/// Each thread exchanges its number into one element, several times: what is left depends on the order.
+/// Each thread exchanges its number into one element, several times: the final value depends on the order.
 fn last_one() -> Arc<Program> {
     let mut k = Build::new("last_one");
     let out = k.view("out", Access::Atomic);
@@ -52,13 +52,13 @@ fn a_seed_repeats_its_interleaving() {
 
 #[test]
 fn the_promise_of_a_seed_holds_across_versions() {
-    // If this changes, every seed that a user wrote down means something else.
+    // If this changes, every seed that a user noted gives another run.
     assert_eq!(outcome(42), (PROMISED.0, PROMISED.1), "{:?}", outcome(42));
 }
 
 const PROMISED: (u64, u64) = (3, 5851732147857199450);
 
-/// Two launches that hand a word to and fro.
+/// Two launches pass a word back and forth.
 #[test]
 fn two_launches_at_once_talk_through_memory() {
     let player = |name: &str, first: u32| {
@@ -91,7 +91,7 @@ fn two_launches_at_once_talk_through_memory() {
 
 #[test]
 fn ten_thousand_rounds_of_publication_are_quick() {
-    // Block 0 publishes round after round, blocks 1 and 2 read each and say so.
+    // Block 0 publishes round after round; blocks 1 and 2 read each round and confirm it.
     let mut k = Build::new("rounds");
     let (data, flags) = (k.view("data", Access::Shared), k.view("flags", Access::Atomic));
     let (who, round) = (k.block(), k.slot());

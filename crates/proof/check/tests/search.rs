@@ -1,4 +1,4 @@
-//! The search finds as many executions as there are: counts that can be worked out by hand.
+//! The search finds as many executions as counts worked out by hand say.
 
 mod script;
 
@@ -81,7 +81,7 @@ fn independent_reads_of_independent_writes_have_sixteen() {
 #[test]
 fn load_buffering_has_four_and_three_with_dependencies() {
     counts(vec![vec![load(0, 0), store(1, constant(1))], vec![load(0, 1), store(0, constant(1))]], &WEAK, 4);
-    // All that is ever in either place is 0, so neither store depends on what is read.
+    // Each place only ever holds 0, so neither store depends on the value read.
     let copies = vec![vec![load(0, 0), store(1, register(0))], vec![load(0, 1), store(0, register(0))]];
     counts(copies.clone(), &WEAK, 4);
     for model in WEAK {

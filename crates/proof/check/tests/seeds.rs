@@ -1,4 +1,4 @@
-//! The checker against the simulated device: random scenarios, and those in which the two have differed.
+//! Compares the checker with the simulated device: random scenarios, and those in which the two have differed.
 
 mod oracle;
 
@@ -11,10 +11,10 @@ use oracle::{Case, Cell, Index, Launch, Memory, Step, Test, Value, Who};
 use wattle_check::checker::Verdict;
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
-/// How long the checker may take for a case.
+/// The time limit of the checker for a case.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// `cargo xtask oracle` judges more.
+/// Judges a few cases; `cargo xtask oracle` judges more.
 #[test]
 fn what_seeds_show_the_checker_says() {
     let tally = campaign(0..500, LIMIT, &|_| ());
@@ -25,7 +25,7 @@ fn what_seeds_show_the_checker_says() {
     }
     assert!(tally.differ.is_empty(), "{} cases differ", tally.differ.len());
     assert!(tally.unknowns() + tally.endless <= tally.cases / 20, "{tally}");
-    // The cases say something: many are right, and all that can go wrong does.
+    // The cases are meaningful: many hold, and every kind of error occurs.
     assert!(tally.holds > tally.cases / 4 && tally.shown > tally.cases / 4, "{tally}");
     let kinds = [Wrong::Race, Wrong::Fault, Wrong::Assertion, Wrong::Unwritten, Wrong::Barrier, Wrong::Stuck];
     assert!(kinds.iter().all(|kind| tally.seen.contains_key(kind)), "{tally}");
@@ -50,12 +50,12 @@ fn is(register: u8, value: u32) -> Test {
     Test::Register { register, equals: true, value }
 }
 
-/// Waits until the flag is 1, and does this whenever it is not.
+/// Waits until the flag is 1, and runs `failed` whenever it is not.
 fn wait(failed: Vec<Step>) -> Step {
     Step::Wait { body: vec![], look: Box::new(get(0, FLAG)), until: is(0, 1), failed }
 }
 
-/// Takes a lock, and does this whenever somebody else has it; then frees it.
+/// Takes a lock, running `failed` whenever another thread holds it, and then releases it.
 fn lock(failed: Vec<Step>) -> Vec<Step> {
     let (order, scope) = (UpdateOrder::Acquire, Scope::Device);
     let look = Step::CompareExchange { to: 0, cell: FLAG, expected: 0, desired: Value::Is(1), order, scope };
@@ -77,7 +77,7 @@ fn publication(failed: Vec<Step>) -> Case {
     case(2, 1, vec![role(Who::Block, 0, writer), role(Who::Block, 1, vec![wait(failed)])])
 }
 
-/// Some seed reports this, and so does the checker.
+/// Asserts that some seed reports this, and that the checker does too.
 #[track_caller]
 fn both_report(wrong: Wrong, case: &Case) {
     match judge(case, LIMIT) {
@@ -91,7 +91,7 @@ fn both_report(wrong: Wrong, case: &Case) {
 #[test]
 fn a_wait_reads_what_is_not_yet_published() {
     both_report(Wrong::Race, &publication(vec![Step::Load { to: 1, cell: DATA }]));
-    // Also where nothing remembers what was read, so that iterations that fail leave no trace.
+    // This holds even where the value read is not kept, so that failing iterations leave no trace.
     both_report(Wrong::Race, &publication(vec![Step::Load { to: 0, cell: DATA }]));
 }
 
@@ -152,13 +152,13 @@ fn barriers_at_different_places() {
     let op = wattle_ir::AtomicOp::Exchange;
     let ticket = Step::Update { to: 0, op, cell: FLAG, value: Value::Is(1), order, scope };
     assert!(violated(vec![ticket, branch(is(0, 0))]));
-    // A loop of two against two in a row.
+    // A loop of two barriers against two barriers in a row.
     let then = vec![Step::Repeat { count: 2, body: vec![Step::Barrier] }];
     let otherwise = vec![Step::Barrier, Step::Barrier];
     assert!(violated(vec![Step::If { test: Test::Who { who: Who::Thread, value: 0 }, then, otherwise }]));
 }
 
-/// A thread that waits for ever after a fault, or at a fault: no execution ends, and the fault is reported.
+/// A thread waits for ever after a fault, or at a fault: no execution ends, and the fault is reported.
 #[test]
 fn a_fault_beside_a_wait_that_never_ends() {
     let cell = Cell { memory: Memory::Data, index: Index::Register(2) };
@@ -176,7 +176,7 @@ fn a_fault_beside_a_wait_that_never_ends() {
     }
 }
 
-/// A read that nobody needs is open until the end; so is a compare-exchange, which may write.
+/// A read whose value is never used stays open until the end; so does a compare-exchange, which may write.
 #[test]
 fn a_barrier_that_not_all_reach_after_an_access_that_nobody_needs() {
     let (order, scope) = (UpdateOrder::Acquire, Scope::Device);
@@ -195,7 +195,7 @@ fn a_barrier_that_not_all_reach_after_an_access_that_nobody_needs() {
     }
 }
 
-/// An index that another access gives is known late, and then the thread has ended.
+/// An index that comes from another access is known only after the thread has ended.
 #[test]
 fn an_index_that_was_read_is_out_of_bounds_at_the_end() {
     let cell = Cell { memory: Memory::Data, index: Index::Register(2) };
@@ -207,7 +207,7 @@ fn an_index_that_was_read_is_out_of_bounds_at_the_end() {
     both_report(Wrong::Fault, &case(1, 1, body));
 }
 
-/// What has to be right: the same without what is wrong.
+/// The same programs without the errors must hold.
 #[test]
 fn a_publication_and_a_lock_hold() {
     let mut locked = lock(vec![]);

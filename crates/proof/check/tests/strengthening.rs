@@ -1,4 +1,4 @@
-//! What stronger programs do weaker ones do too; and what interleavings do every model allows.
+//! Weaker programs do all that stronger ones do, and every model allows what interleavings do.
 
 #[path = "brute/random.rs"]
 mod random;
@@ -17,7 +17,7 @@ fn outcomes(case: &Case, model: Model) -> (Outcomes, bool) {
     (found.outcomes.into_iter().collect(), found.races > 0)
 }
 
-/// How many programs: `WATTLE_TEST_MANY` says it, where it is set.
+/// The number of programs: `WATTLE_TEST_MANY`, if it is set.
 fn many(usual: u64) -> u64 {
     std::env::var("WATTLE_TEST_MANY").ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
 }
@@ -32,7 +32,7 @@ fn interleavings_are_executions_of_every_model() {
         let (sc, _) = outcomes(&case, Model::Sc);
         executions += sc.len();
         for model in [Model::Ptx, Model::Unordered, Model::Portable, Model::Rust, Model::Vulkan] {
-            // Vulkan has neither a second device nor the system's scope; interleavings do not look at either.
+            // Vulkan has neither a second device nor the system scope; interleavings ignore both.
             let (found, race) = match model {
                 Model::Vulkan => outcomes(&for_vulkan(&case), model),
                 _ => outcomes(&case, model),
@@ -46,7 +46,7 @@ fn interleavings_are_executions_of_every_model() {
     println!("{programs} programs, {executions} outcomes of interleavings, {racy} programs with a data race");
 }
 
-/// One label made stronger; nothing where it is as strong as it can be.
+/// Strengthens one label; `None` if it is as strong as possible.
 fn stronger(random: &mut Random, label: &Label) -> Option<Label> {
     use wattle_memory::Kind;
     let change = match random.below(5) {
@@ -60,7 +60,7 @@ fn stronger(random: &mut Random, label: &Label) -> Option<Label> {
     (change != *label).then_some(change)
 }
 
-/// The program with one more fence, or with one label made stronger.
+/// The program with one more fence, or with one label strengthened.
 fn strengthened(random: &mut Random, case: &Case) -> Case {
     let mut case = case.clone();
     loop {
@@ -79,7 +79,7 @@ fn strengthened(random: &mut Random, case: &Case) -> Case {
             while matches!(ops.get(at), Some(Op::Require { .. })) {
                 at += 1;
             }
-            // A branch that leaves the next statement out is still to leave that one out.
+            // A branch that skips the next statement must still skip that one.
             let at = at - usize::from(at > 0 && matches!(ops[at - 1], Op::SkipUnless { .. }));
             ops.insert(at, Op::Fence { label });
             return case;
@@ -102,7 +102,7 @@ fn strengthened(random: &mut Random, case: &Case) -> Case {
     }
 }
 
-/// Whether everything that the stronger program does the weaker one does too, and does not race where that does not.
+/// Whether the weaker program does everything that the stronger one does, and races if that one does.
 fn keeps(weak: &Case, strong: &Case, model: Model) -> bool {
     let (weak, strong) = match model {
         Model::Vulkan => (&for_vulkan(weak), &for_vulkan(strong)),

@@ -1,4 +1,4 @@
-//! Threads that do the same: of executions that differ only in which of them is which, one is built.
+//! Interchangeable threads: of executions that differ only by exchanging them, one is built.
 
 #[path = "brute/random.rs"]
 mod random;
@@ -12,7 +12,7 @@ use script::{Op, Script, constant, setup};
 use wattle_check::search::{End, Execution, Visitor, search};
 use wattle_memory::{Label, Model, Placement};
 
-/// An event by its thread and its number there; of an initial value by its place.
+/// A name of an event: its thread and its number there; for an initial value its place.
 type Name = (usize, usize);
 /// The pairs of reads-from, and of the order of writes.
 type Shape = BTreeSet<(bool, Name, Name)>;
@@ -42,7 +42,7 @@ impl Visitor<Script> for Shapes {
             })
             .collect();
         let sources = (0..graph.len()).filter_map(|read| Some((true, names[graph.source(read)?], names[read])));
-        // Other writes are ordered by an order of fences at most, and that is not part of an execution.
+        // Other writes are ordered at most by an order of fences, which is not part of an execution.
         let ordered = |&(a, b): &(usize, usize)| self.model.orders_writes(graph, a, b);
         let order = execution.analysis.coherence.pairs().filter(ordered).map(|(a, b)| (false, names[a], names[b]));
         self.all.push(sources.chain(order).collect());
@@ -122,7 +122,7 @@ fn executions_of_threads_that_do_the_same_are_the_permutations_of_those_that_are
     println!("{programs} programs under six models: {all} executions, {built} built, {twice} of them again");
 }
 
-/// A source that is one of the threads' own writes is another one for each of them.
+/// A source that is one of the threads' own writes differs for each of them.
 #[test]
 fn threads_that_read_what_each_other_wrote_are_all_there() {
     let store = Op::Store { cell: 0, value: constant(1), label: Label::plain_write() };

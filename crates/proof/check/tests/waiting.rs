@@ -1,5 +1,4 @@
-//! A thread that does nothing but wait can be stuck exactly where the place that it looks at can be left with another
-//! value.
+//! A thread that only waits can be stuck exactly if the place that it reads can be left with another value.
 
 #[path = "brute/random.rs"]
 mod random;

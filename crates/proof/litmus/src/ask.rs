@@ -1,4 +1,4 @@
-//! What can be asked of a litmus file, and files of expected answers.
+//! Questions about litmus files, and files of expected answers.
 
 use std::fmt;
 use std::fs;
@@ -11,19 +11,19 @@ use wattle_check::checker::Progress;
 /// A question about a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Question {
-    /// Whether what the file claims holds.
+    /// Whether the file's claim holds.
     Outcome,
-    /// Whether there is no data race.
+    /// Whether the program has no data race.
     Race,
     /// Whether every run ends under a progress model.
     Liveness(Progress),
 }
 
 impl Question {
-    /// The question of that name; `progress` belongs to liveness.
+    /// The question of that name; `progress` is used for liveness.
     ///
     /// # Errors
-    /// If there is no such question.
+    /// There is no such question.
     pub fn named(name: &str, progress: Progress) -> Result<Question, UnknownQuestion> {
         match name {
             "outcome" => Ok(Question::Outcome),
@@ -44,26 +44,26 @@ impl fmt::Display for Question {
     }
 }
 
-/// A name that is no question's.
+/// An error for a name that no question has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no question `{0}`: write outcome, race or liveness")]
 pub struct UnknownQuestion(pub String);
 
-/// A file, and the answer that is expected for it.
+/// A file with its expected answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Case {
-    /// The litmus file, from the directory that the whole list is about.
+    /// The path of the litmus file, relative to the directory of the list.
     pub path: PathBuf,
-    /// Whether the answer is yes: the claim holds, there is no race, every run ends.
+    /// Whether the expected answer is yes: the claim holds, there is no race, every run ends.
     pub expected: bool,
-    /// The line that says so.
+    /// The line in the file of expected answers.
     pub line: u32,
 }
 
-/// Expected answers: a table with the header `path,expected`.
+/// A table of expected answers with the header `path,expected`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
-    /// In the order of the file.
+    /// The cases in the order of the file.
     pub cases: Vec<Case>,
 }
 
@@ -71,7 +71,7 @@ impl Expected {
     /// Reads a file of expected answers.
     ///
     /// # Errors
-    /// If the file cannot be read, or a line of it means nothing.
+    /// The file cannot be read, or has an invalid line.
     pub fn read(path: &Path) -> Result<Expected, ExpectedError> {
         let file = path.display().to_string();
         let text =
@@ -79,10 +79,10 @@ impl Expected {
         Expected::parse(&file, &text)
     }
 
-    /// Reads expected answers. `file` is what errors call the text.
+    /// Reads expected answers. `file` is the name of the text in errors.
     ///
     /// # Errors
-    /// The first line that means nothing.
+    /// The first invalid line.
     pub fn parse(file: &str, text: &str) -> Result<Expected, ExpectedError> {
         let wrong = |line: usize, column: usize, found: &str, expected: &'static str| {
             let (file, found) =
@@ -127,18 +127,18 @@ impl FromStr for Expected {
     }
 }
 
-/// A file of expected answers that cannot be used.
+/// The error for an unusable file of expected answers.
 #[derive(Debug, thiserror::Error)]
 pub enum ExpectedError {
-    /// It cannot be read at all.
+    /// The file cannot be read.
     #[error("{file}: {source}")]
     Unreadable {
         /// The file.
         file: String,
-        /// Why.
+        /// The error of the read.
         source: io::Error,
     },
-    /// A line of it means nothing.
+    /// A line of the file is invalid.
     #[error("{file}:{line}:{column}: found {found}, expected {expected}")]
     Unexpected {
         /// The file.
@@ -147,9 +147,9 @@ pub enum ExpectedError {
         line: u32,
         /// The column, from 1.
         column: u32,
-        /// What stands there.
+        /// The text found there.
         found: String,
-        /// What could.
+        /// The text expected there.
         expected: &'static str,
     },
 }

@@ -1,10 +1,10 @@
-//! What is asked about the end of a run.
+//! Conditions on the end of a run.
 
 use wattle_memory::{LocationId, ThreadId};
 
 use crate::program::RegisterId;
 
-/// Something that has a value when all threads have ended.
+/// A register or location whose final value can be observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Observed {
     /// A thread's register.
@@ -23,11 +23,11 @@ pub enum Observed {
 pub enum Term {
     /// A value.
     Constant(u64),
-    /// What something holds at the end.
+    /// The final value of a register or location.
     Final(Observed),
 }
 
-/// How two values are compared. Values are signed.
+/// A comparison of two signed values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
     /// `==`.
@@ -45,7 +45,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Whether it holds.
+    /// Whether the comparison holds for two values.
     pub fn holds(self, left: u64, right: u64) -> bool {
         let (left, right) = (left as i64, right as i64);
         match self {
@@ -59,21 +59,21 @@ impl Comparison {
     }
 }
 
-/// A statement about the end of a run.
+/// A condition on the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Condition {
     /// A comparison.
     Compare(Term, Comparison, Term),
-    /// The opposite.
+    /// The negation of a condition.
     Not(Box<Condition>),
-    /// Both.
+    /// The conjunction of two conditions.
     And(Box<Condition>, Box<Condition>),
-    /// One or both.
+    /// The disjunction of two conditions.
     Or(Box<Condition>, Box<Condition>),
 }
 
 impl Condition {
-    /// Whether it holds, as far as the values are known.
+    /// Whether the condition holds, as far as the values are known.
     pub fn holds(&self, value: &dyn Fn(Observed) -> Option<u64>) -> Option<bool> {
         let of = |term: &Term| match *term {
             Term::Constant(constant) => Some(constant),
@@ -95,7 +95,7 @@ impl Condition {
         }
     }
 
-    /// Tells of everything that the condition looks at.
+    /// Calls `see` for everything that the condition observes.
     pub fn visit(&self, see: &mut dyn FnMut(Observed)) {
         match self {
             Condition::Compare(left, _, right) => {
@@ -114,23 +114,23 @@ impl Condition {
     }
 }
 
-/// Of how many ends of runs a condition is claimed.
+/// The quantifier of a claim over the ends of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Quantifier {
     /// Some end satisfies it.
     Exists,
-    /// No end does.
+    /// No end satisfies it.
     NotExists,
-    /// Every end does.
+    /// Every end satisfies it.
     Forall,
 }
 
-/// What a file claims about its program.
+/// The claim of a file about its program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Claim {
-    /// Of how many ends.
+    /// The quantifier over the ends of runs.
     pub quantifier: Quantifier,
-    /// What.
+    /// The condition that is claimed.
     pub condition: Condition,
 }
 

@@ -1,4 +1,4 @@
-//! What is wrong with a file, and where.
+//! Errors of litmus files, with their places.
 
 use std::fmt;
 
@@ -23,24 +23,24 @@ impl fmt::Display for Place {
 pub struct ParseError {
     /// The file, as the caller named it.
     pub file: String,
-    /// Where it stopped making sense.
+    /// The place of the error.
     pub place: Place,
-    /// What is wrong there.
+    /// The error at that place.
     pub problem: Problem,
 }
 
-/// What is wrong at a place of a file.
+/// An error at a place of a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// Something else should stand there.
+    /// Unexpected text.
     #[error("found {found}, expected {expected}")]
     Unexpected {
-        /// What stands there.
+        /// The text found.
         found: String,
-        /// What could.
+        /// The text expected.
         expected: String,
     },
-    /// One of PTX's proxy instructions.
+    /// The instruction is one of PTX's proxy instructions.
     #[error(
         "found `{instruction}`, which goes through a proxy (surface, texture, constant or alias); proxies are not \
          supported, expected an instruction of the generic proxy"
@@ -49,20 +49,20 @@ pub enum Problem {
         /// The instruction as it is written.
         instruction: String,
     },
-    /// Control barriers of one number in one block that wait for different threads.
+    /// Control barriers with one number in one block wait for different threads.
     #[error(
         "found barrier {instance} waiting for {here}, where it waits for {there} at {first}; one control barrier has \
          one scope and one number of threads (SPIR-V 1.6, OpControlBarrier; PTX ISA 8.5, 9.7.13.1), so give them \
          different numbers or the same scope"
     )]
     Barriers {
-        /// The number of both.
+        /// The number of both barriers.
         instance: u64,
-        /// For whom this one waits.
+        /// The threads that this barrier waits for.
         here: String,
-        /// For whom the other one waits.
+        /// The threads that the other barrier waits for.
         there: String,
-        /// Where the other one stands.
+        /// The place of the other barrier.
         first: Place,
     },
 }
@@ -73,5 +73,5 @@ impl Problem {
     }
 }
 
-/// A place with a problem, before the file is known.
+/// An error with its place, before the file is known.
 pub(crate) type Wrong = (Place, Problem);

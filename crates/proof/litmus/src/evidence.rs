@@ -1,4 +1,4 @@
-//! What shows that an answer is right.
+//! Evidence for an answer.
 
 use wattle_memory::ThreadId;
 
@@ -6,21 +6,21 @@ use crate::condition::Observed;
 use crate::lasso;
 use crate::program::Program;
 
-/// What shows that an answer is right.
+/// The evidence for an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// The end of an execution: all that the conditions look at.
+    /// The end of an execution: the values of everything that the conditions observe.
     End(Vec<(Observed, u64)>),
-    /// Two accesses that race, by the number of their instructions ([`Program::instruction`]).
+    /// Two racing accesses, by the numbers of their instructions ([`Program::instruction`]).
     Race(u32, u32),
     /// A run of interleavings that does not end.
     Stuck(lasso::Stuck),
-    /// Threads of an execution that wait for ever.
+    /// The threads of an execution that wait for ever.
     Waits(Vec<ThreadId>),
 }
 
 impl Evidence {
-    /// In words, one line or more.
+    /// The evidence in words, one line or more.
     pub fn lines(&self, program: &Program) -> Vec<String> {
         let names = |threads: &[ThreadId]| {
             let name = |&thread: &ThreadId| format!("P{}", program.threads[thread].placement.thread);

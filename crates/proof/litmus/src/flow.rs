@@ -1,13 +1,14 @@
-//! Where a thread's loops begin, which registers still matter there and at the end, and what it may still write to.
+//! The flow of a thread's code: where loops begin, which registers are live there and at the end, and which locations
+//! it may still write.
 
 use wattle_memory::LocationId;
 
 use crate::program::{Instruction, Operand, Program, RegisterId, Thread, Update};
 
-/// What is known of a thread's code before it runs.
+/// The properties of a thread's code that are known before it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Flow {
-    /// For each instruction, and for the end, the registers that are dead before it; nothing but where a loop begins
+    /// For each instruction, and for the end, the registers that are dead before it; `None` except where a loop begins
     /// and at the end.
     dead: Vec<Option<Vec<RegisterId>>>,
     /// For each instruction, and for the end, whether a write to each location may come from there on.
@@ -15,7 +16,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// `observed` are the registers that are looked at when the thread has ended.
+    /// Analyses a thread; `observed` are the registers that are read after its end.
     pub(crate) fn of(program: &Program, thread: &Thread, observed: &[RegisterId]) -> Flow {
         let end = thread.code.len();
         let mut keep = vec![false; end + 1];
@@ -35,18 +36,18 @@ impl Flow {
         self.writes.get(at).and_then(|writes| writes.get(location)).copied().unwrap_or(false)
     }
 
-    /// The registers that are dead where a loop begins or the code ends; none elsewhere.
+    /// The registers that are dead where a loop begins or the code ends; `None` elsewhere.
     pub(crate) fn dead(&self, at: usize) -> Option<&[RegisterId]> {
         self.dead.get(at)?.as_deref()
     }
 
-    /// Whether a loop begins there.
+    /// Whether a loop begins at that instruction.
     pub(crate) fn loop_begins(&self, at: usize) -> bool {
         at + 1 < self.dead.len() && self.dead(at).is_some()
     }
 }
 
-/// Where an instruction may jump.
+/// The target of an instruction's jump, if it may jump.
 fn target(thread: &Thread, instruction: &Instruction) -> Option<usize> {
     match instruction {
         Instruction::Branch { to, .. } | Instruction::Goto(to) => Some(thread.target(*to)),
@@ -79,13 +80,13 @@ fn writes(program: &Program, thread: &Thread) -> Vec<Vec<bool>> {
     })
 }
 
-/// For each instruction, and for the end, a set: what holds at the end, or what `before` makes of the union of the
-/// sets of all instructions that may come next.
+/// Computes a set for each instruction and for the end: `end` at the end, elsewhere the result of `before` for the
+/// union of the sets of all instructions that may come next.
 fn backwards(thread: &Thread, end: Vec<bool>, before: impl Fn(&Instruction, &mut [bool])) -> Vec<Vec<bool>> {
     let none = vec![false; end.len()];
     let mut sets = vec![none.clone(); thread.code.len()];
     sets.push(end);
-    // From the last instruction to the first, so that only jumps backwards have to wait for another round.
+    // The pass goes from the last instruction to the first, so that only backward jumps need another pass.
     loop {
         let mut changed = false;
         for (at, instruction) in thread.code.iter().enumerate().rev() {

@@ -1,4 +1,4 @@
-//! Many files with expected answers, judged on all cores.
+//! Judges many files with expected answers on all cores.
 
 use std::fmt;
 use std::fs;
@@ -19,50 +19,50 @@ use crate::judge::{Answer, JudgeError, Options, Verdict, judge};
 use crate::parse::parse;
 use crate::process::World;
 
-/// Why a file got no verdict.
+/// The reason why a file got no verdict.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
-    /// It cannot be read at all.
+    /// The file cannot be read.
     #[error("{file}: {source}")]
     Unreadable {
         /// The file.
         file: String,
-        /// Why.
+        /// The error of the read.
         source: io::Error,
     },
-    /// It is not a litmus file.
+    /// The file is not a litmus file.
     #[error(transparent)]
     Parse(#[from] ParseError),
-    /// The question cannot be asked about it.
+    /// The question cannot be asked about the file.
     #[error("{file}: {source}")]
     Judge {
         /// The file.
         file: String,
-        /// Why.
+        /// The reason.
         source: JudgeError,
     },
 }
 
-/// What came of a file.
+/// The result for a file.
 #[derive(Debug)]
 pub struct Judged {
-    /// The file, and the answer that is expected for it.
+    /// The file with its expected answer.
     pub case: Case,
     /// The verdict.
     pub verdict: Result<Verdict, CaseError>,
-    /// How long it took.
+    /// The time that judging took.
     pub time: Duration,
 }
 
 impl Judged {
-    /// Whether the answer is the one that is expected.
+    /// Whether the answer is the expected one.
     pub fn passed(&self) -> bool {
         let expected = if self.case.expected { Answer::Yes } else { Answer::No };
         self.verdict.as_ref().is_ok_and(|verdict| verdict.answer == expected)
     }
 }
 
-/// In one line: the file, what came of it and what should have.
+/// Formats the result in one line: the file, the answer, and the expected one.
 impl fmt::Display for Judged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let expected = u8::from(self.case.expected);
@@ -80,41 +80,41 @@ impl fmt::Display for Judged {
     }
 }
 
-/// What came of many files.
+/// The results for many files.
 #[derive(Debug, Default)]
 pub struct Summary {
-    /// Each, in the order of the list.
+    /// The results, in the order of the list.
     pub cases: Vec<Judged>,
-    /// How many were not judged because a limit was reached.
+    /// The number of files that were not judged because a limit was reached.
     pub left: usize,
 }
 
 impl Summary {
-    /// How many answers are the expected ones.
+    /// The number of answers that are the expected ones.
     pub fn passed(&self) -> usize {
         self.cases.iter().filter(|case| case.passed()).count()
     }
 
-    /// How many are not, or are none.
+    /// The number of answers that are missing or not the expected ones.
     pub fn failed(&self) -> usize {
         self.cases.len() + self.left - self.passed()
     }
 
-    /// Those whose answers are not the expected ones.
+    /// The results whose answers are not the expected ones.
     pub fn wrong(&self) -> impl Iterator<Item = &Judged> {
         self.cases.iter().filter(|case| !case.passed())
     }
 }
 
-/// `3 passed, 1 failed`.
+/// Formats the counts: `3 passed, 1 failed`.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} passed, {} failed", self.passed(), self.failed())
     }
 }
 
-/// Judges all files of a list, whose paths start at `root`, on all cores. `on_progress` is told of each as it is done,
-/// in no order.
+/// Judges all files of a list, whose paths start at `root`, on all cores. `on_progress` is called for each when it is
+/// done, in no particular order.
 pub fn run_folder(
     root: &Path,
     model: Model,
@@ -135,7 +135,7 @@ pub fn run_folder(
                     let start = Instant::now();
                     let verdict = judge_file(&root.join(&case.path), &case.path, model, question, options);
                     let judged = Judged { case: case.clone(), verdict, time: start.elapsed() };
-                    // Nobody listens any more only when the whole run is over.
+                    // The receiver is gone only when the whole run is over.
                     let _ = sender.send((number, judged));
                 }
             });
@@ -158,10 +158,10 @@ fn take<'e>(next: &AtomicUsize, expected: &'e Expected, limits: &Limits) -> Opti
     Some((number, expected.cases.get(number)?))
 }
 
-/// Judges one file, which errors call `name`.
+/// Judges one file, whose name in errors is `name`.
 ///
 /// # Errors
-/// If it cannot be read, or the question cannot be asked about it.
+/// The file cannot be read, or the question cannot be asked about it.
 pub fn judge_file(
     path: &Path,
     name: &Path,
@@ -174,10 +174,10 @@ pub fn judge_file(
     judge(&world, model, question, options).map_err(|source| CaseError::Judge { file: file(), source })
 }
 
-/// Reads a file, which errors call `name`.
+/// Reads a file, whose name in errors is `name`.
 ///
 /// # Errors
-/// If it cannot be read.
+/// The file cannot be read.
 pub fn read(path: &Path, name: &Path) -> Result<World, CaseError> {
     let file = name.display().to_string();
     let text = fs::read_to_string(path).map_err(|source| CaseError::Unreadable { file: file.clone(), source })?;

@@ -1,14 +1,14 @@
 //! Answers to the questions about one program.
 //!
 //! **Outcome** and **race** are decided over all executions that the model has ([`mod@wattle_check::search`]): exactly,
-//! unless a loop that changes something each time was gone through as often as [`Options::loop_bound`] allows. An
-//! answer that such executions could change is [`Answer::Unknown`]. Of executions that are stuck there is no end, so
-//! no claim is about them; a race in one whose threads wait at barriers is a race.
+//! unless a loop that changes something each time was iterated as often as [`Options::loop_bound`] allows. An answer
+//! that such executions could change is [`Answer::Unknown`]. A stuck execution has no end, so no claim applies to it; a
+//! race in one whose threads wait at barriers is a race.
 //!
-//! **Liveness** is decided twice. [`lasso`] goes through all interleavings under the progress model, exactly for
-//! programs with one location. For others the search looks for executions of the model, weak ones included, whose
-//! threads wait for ever although all of them are scheduled; such an execution keeps every progress model's promises.
-//! What neither sees is an unfair schedule that is stuck only because a read saw an old value.
+//! **Liveness** is decided twice. [`lasso`] explores all interleavings under the progress model, exactly for programs
+//! with one location. For others the search looks for executions of the model, weak ones included, whose threads wait
+//! for ever although all of them are scheduled; such an execution keeps every progress model's promises. Neither finds
+//! an unfair schedule that is stuck only because a read saw an old value.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -26,16 +26,16 @@ use crate::lasso::{self, LassoError, Liveness};
 use crate::process::{LitmusThread, World};
 use crate::program::Program;
 
-/// How far to go for an answer.
+/// The bounds of the search for an answer.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How often a loop that changes something each time is gone through.
+    /// The maximum number of iterations of a loop that changes something each time.
     pub loop_bound: u32,
-    /// The most states of interleavings that liveness looks at.
+    /// The maximum number of states of interleavings that liveness explores.
     pub most_states: usize,
-    /// When to give up.
+    /// The limits at which the search stops.
     pub limits: Limits,
-    /// Whether to go on when the answer is known, so that all executions are counted.
+    /// Whether the search continues when the answer is known, so that all executions are counted.
     pub count_all: bool,
 }
 
@@ -45,55 +45,55 @@ impl Default for Options {
     }
 }
 
-/// An answer.
+/// The answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The claim holds, there is no race, every run ends.
     Yes,
-    /// The opposite.
+    /// The claim does not hold, there is a race, or some run does not end.
     No,
-    /// It was not found out.
+    /// The answer was not found.
     Unknown(Reason),
 }
 
-/// Why an answer was not found out.
+/// The reason why no answer was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
-    /// Some loop goes on beyond the bound.
+    /// Some loop continues beyond the bound.
     #[error("a loop was gone through {0} times, and goes on")]
     LoopBound(u32),
-    /// There are more states than were looked at.
+    /// There are more states than the limit.
     #[error("there are more than {0} states")]
     States(usize),
     /// A limit was reached.
     #[error(transparent)]
     Stopped(Stopped),
-    /// Something that the condition looks at has no value at the end.
+    /// The condition observes a location without a value at the end.
     #[error("the condition looks at something that has no value at the end")]
     NoValue,
 }
 
-/// An answer, and what led to it.
+/// An answer with its evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The answer.
     pub answer: Answer,
-    /// What shows that it is right, where one execution can.
+    /// The evidence, if one execution can show it.
     pub evidence: Option<Evidence>,
-    /// How much was searched.
+    /// The counts of the search.
     pub statistics: Statistics,
 }
 
-/// Why a question cannot be answered.
+/// The reason why a question cannot be answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JudgeError {
     /// The program claims nothing.
     #[error("the file claims nothing: expected exists, ~exists or forall")]
     NoClaim,
-    /// The search does not do something that the program does.
+    /// The program has a property that the search does not support.
     #[error("accesses of different sizes to one location")]
     MixedSizes,
-    /// Interleavings cannot be gone through.
+    /// The interleavings cannot be explored.
     #[error(transparent)]
     Lasso(#[from] LassoError),
 }
@@ -101,7 +101,7 @@ pub enum JudgeError {
 /// Answers a question about a program under a model.
 ///
 /// # Errors
-/// If the program is not one that the question can be asked about.
+/// The question cannot be asked about the program.
 pub fn judge(world: &World, model: Model, question: Question, options: &Options) -> Result<Verdict, JudgeError> {
     match question {
         Question::Outcome => outcome(world, model, options),
@@ -136,7 +136,7 @@ fn ends(found: &Liveness) -> Answer {
     }
 }
 
-/// Searches all executions; what kept it from seeing them all.
+/// Searches all executions; returns the reason if the search was incomplete.
 fn explore(
     world: &World,
     model: Model,
@@ -168,7 +168,7 @@ fn explore(
     Ok((missed, statistics))
 }
 
-/// `found` decides, if it is there; if not, `otherwise` does, unless something was missed.
+/// The verdict `with` the evidence, if some was found; without it `otherwise`, unless the search was incomplete.
 fn verdict(
     found: Option<Evidence>,
     with: Answer,
@@ -220,18 +220,18 @@ fn waits(world: &World, model: Model, options: &Options, lasso: &Liveness) -> Re
     Ok(verdict(waits.found, Answer::No, ends(lasso), searched))
 }
 
-/// How many ends of an execution are looked at between two looks at the limits.
+/// The number of ends of an execution that are visited between two checks of the limits.
 const BETWEEN_LOOKS: u64 = 1024;
 
-/// What the conditions look at, and the ends that count.
+/// The registers and locations that conditions observe, and the ends that count.
 struct Finals<'w> {
     program: &'w Program,
-    /// Everything that a condition looks at.
+    /// Everything that a condition observes.
     observed: Vec<Observed>,
-    /// The locations among that.
+    /// The observed locations.
     locations: Vec<LocationId>,
     limits: &'w Limits,
-    /// The limit that was reached before all ends of an execution had been looked at.
+    /// The limit that was reached before all ends of an execution had been visited.
     stopped: Cell<Option<Stopped>>,
 }
 
@@ -257,8 +257,8 @@ impl<'w> Finals<'w> {
         self.stopped.get().map(Reason::Stopped)
     }
 
-    /// Looks at each end that an execution can be left with and that the filter lets through, until `see` is content.
-    /// There are several where nothing orders the last writes of a location: as many as combinations of all of them.
+    /// Visits each end that an execution can be left with and that the filter accepts, until `see` breaks off. There
+    /// are several if nothing orders the last writes of a location: all combinations of them.
     fn each(
         &self,
         execution: &Execution<'_, LitmusThread>,
@@ -308,13 +308,13 @@ impl<'w> Finals<'w> {
     }
 }
 
-/// Looks for an end at which the condition holds, or does not.
+/// A visitor that looks for an end at which the condition holds, or does not.
 struct Ends<'w> {
     finals: Finals<'w>,
     condition: &'w Condition,
     wanted: bool,
     found: Option<Vec<(Observed, u64)>>,
-    /// Whether there was an end at which it could not be told.
+    /// Whether there was an end at which the condition could not be decided.
     open: bool,
     all: bool,
 }
@@ -346,7 +346,7 @@ fn enough(found: bool, all: bool) -> ControlFlow<()> {
     if found && !all { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
-/// Looks for a data race.
+/// A visitor that looks for a data race.
 struct Races<'w> {
     finals: Finals<'w>,
     model: Model,
@@ -376,7 +376,7 @@ impl Visitor<LitmusThread> for Races<'_> {
     }
 
     fn stuck(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
-        // What threads that go round see is not in the graph, and a filter is about ends.
+        // Reads of spinning threads are not in the graph, and a filter applies to ends only.
         let at_barriers = execution.stuck.iter().all(|stuck| matches!(stuck.why, Why::Barrier(_)));
         if at_barriers && self.finals.program.filter.is_none() {
             self.look(execution)
@@ -386,7 +386,7 @@ impl Visitor<LitmusThread> for Races<'_> {
     }
 }
 
-/// Looks for threads that wait for ever.
+/// A visitor that looks for threads that wait for ever.
 struct Waits {
     found: Option<Evidence>,
     all: bool,

@@ -1,15 +1,15 @@
-//! Whether a thread can be stuck for ever, by looking for a run that goes round for ever.
+//! Decides whether a thread can be stuck for ever, by looking for a run that cycles for ever.
 //!
 //! All interleavings of the threads' memory steps are explored, each step one access, one read-modify-write or one
 //! arrival at a barrier, with memory that every thread sees alike. That is exact for programs that use one location,
 //! where every model here agrees with it on what can go on for ever; programs that use several may have weaker
-//! executions that it does not see.
+//! executions that are not explored here.
 //!
 //! A run that never ends comes to a strongly connected component of the graph of states and stays there. In one, the
-//! set of threads that have started and the set of those that have ended do not change, and a thread that takes no
-//! step stays as it is. So a component is a way to be stuck when the threads that take steps in it are at least those
-//! that the progress model promises steps to. Staying in the whole component is the most that a run can do for the
-//! promises: a thread that steps in a smaller round steps in the whole one too, and who else can run is the same.
+//! set of threads that have started and the set of those that have ended do not change, and a thread that takes no step
+//! stays as it is. So a component is a way to be stuck when the threads that take steps in it are at least those that
+//! the progress model promises steps to. Staying in the whole component satisfies the most promises: a thread that
+//! steps in a smaller cycle steps in the whole one too, and the same other threads can run.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -20,54 +20,54 @@ use wattle_memory::{Level, Placement, ThreadId};
 
 use crate::progress::{Promises, Set, members};
 
-/// How a thread can be stuck for ever.
+/// The way in which a thread is stuck for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stuck {
-    /// Nothing can run: these threads wait at barriers that do not open.
+    /// No thread can run: these threads wait at barriers that do not open.
     AtBarriers(Vec<ThreadId>),
-    /// These threads go round for ever while `waiting` wait at barriers or are not scheduled.
+    /// The `running` threads cycle for ever while the `waiting` ones wait at barriers or are not scheduled.
     Round {
         /// The threads that take steps.
         running: Vec<ThreadId>,
-        /// The threads that have not ended and take none.
+        /// The threads that have not ended and take no steps.
         waiting: Vec<ThreadId>,
     },
 }
 
-/// Whether every run ends, as far as that was found out.
+/// Whether every run ends, as far as it was decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Liveness {
     /// Every run ends.
     Ends {
-        /// How many states there are.
+        /// The number of states.
         states: usize,
     },
-    /// Some run does not.
+    /// Some run does not end.
     Stuck(Stuck),
-    /// There are more states than the limit, and none of those seen tells.
+    /// There are more states than the limit, and those seen do not decide the question.
     Unknown {
-        /// The limit.
+        /// The maximum number of states.
         states: usize,
     },
     /// A limit was reached before all states had been seen.
     Stopped(Stopped),
 }
 
-/// Why the question cannot be answered.
+/// The reason why the question cannot be answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LassoError {
-    /// There are more threads than the sets of threads here can hold.
+    /// There are more threads than the sets used here can hold.
     #[error("{0} threads are too many for exploring interleavings (at most 64)")]
     TooManyThreads(usize),
-    /// A thread did not say what it does although it was told every value.
+    /// A thread asked for a value although it was given every value.
     #[error("thread {0} asks for a value that it was told already")]
     Unanswered(ThreadId),
 }
 
-/// Whether every run of the threads ends if the scheduler keeps to a progress model and to nothing more.
+/// Decides whether every run of the threads ends under a scheduler that keeps a progress model and no other promise.
 ///
 /// # Errors
-/// If there are too many threads, or one does not follow the contract of [`Process`].
+/// There are too many threads, or one violates the contract of [`Process`].
 pub fn liveness<P: Process>(
     world: &P::World,
     threads: &[P],
@@ -100,32 +100,32 @@ pub fn liveness<P: Process>(
 /// A barrier of one block.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Gate {
-    /// A thread of the block; the first one.
+    /// The number of the first thread of the block.
     block: ThreadId,
     instance: u64,
-    /// The resource, where it decides who meets: of barriers with a quorum.
+    /// The resource, if it decides which arrivals meet: for barriers with a quorum.
     resource: Option<u64>,
     members: Members,
 }
 
-/// Who is at a barrier.
+/// The threads at a barrier.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Crowd {
     gate: Gate,
-    /// Who has arrived since it opened last; all that ever have, where there is a quorum.
+    /// The threads that have arrived since it opened last; with a quorum, all that ever have.
     arrived: Set,
-    /// Who of them waits there.
+    /// The arrived threads that wait there.
     waiting: Set,
 }
 
-/// Between two steps. Threads stand before their next step.
+/// A state between two steps. Each thread stands before its next step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State<P> {
     threads: Vec<P>,
     memory: Vec<(Address, u64)>,
     started: Set,
     ended: Set,
-    /// The barriers that somebody has arrived at.
+    /// The barriers at which some thread has arrived.
     crowds: Vec<Crowd>,
 }
 
@@ -135,7 +135,7 @@ impl<P: Process> State<P> {
         self.crowds.iter().fold(all & !self.ended, |set, crowd| set & !crowd.waiting)
     }
 
-    /// Runs what a thread does on its own, up to its next step.
+    /// Runs the local actions of a thread, up to its next step.
     fn settle(&mut self, world: &P::World, thread: ThreadId) -> Result<(), LassoError> {
         loop {
             let mut next = self.threads[thread].clone();
@@ -166,7 +166,7 @@ impl<P: Process> State<P> {
         }
     }
 
-    /// One step of one thread.
+    /// Makes one step of one thread.
     fn step(&self, world: &P::World, placements: &[Placement], thread: ThreadId) -> Result<State<P>, LassoError> {
         let unanswered = LassoError::Unanswered(thread);
         let mut after = self.clone();
@@ -194,7 +194,7 @@ impl<P: Process> State<P> {
                 members(released).into_iter().try_for_each(|released| after.settle(world, released))?;
                 return Ok(after);
             }
-            // Going round without touching memory is a step too, or such a loop would not be one for ever.
+            // A loop iteration without a memory access is a step too, or such a loop would not count as endless.
             Action::BackEdge { .. } => {}
             _ => return Err(unanswered),
         }
@@ -202,13 +202,13 @@ impl<P: Process> State<P> {
         Ok(after)
     }
 
-    /// Takes a thread to a barrier, and says who goes on.
+    /// Records the arrival of a thread at a barrier, and returns the threads that continue.
     fn arrive(&mut self, placements: &[Placement], thread: ThreadId, barrier: Barrier) -> Set {
         let here = &placements[thread];
         let block = placements.iter().position(|other| other.shares(here, Level::Block)).unwrap_or(thread);
         let resource = matches!(barrier.members, Members::Quorum(_)).then_some(barrier.resource);
         let gate = Gate { block, instance: barrier.instance, resource, members: barrier.members };
-        // In the order of their numbers, so that the order of arrivals makes no other state.
+        // Barriers are kept in the order of their numbers, so that the order of arrivals does not distinguish states.
         let key = |gate: &Gate| (gate.block, gate.instance, gate.resource);
         let index = self.crowds.iter().position(|crowd| crowd.gate == gate).unwrap_or_else(|| {
             let index = self.crowds.partition_point(|crowd| key(&crowd.gate) <= key(&gate));
@@ -236,7 +236,7 @@ impl<P: Process> State<P> {
     }
 }
 
-/// All states that can be reached, and which thread's step leads from one to another.
+/// All reachable states, and the thread whose step leads from one to another.
 struct Graph<P> {
     states: Vec<State<P>>,
     steps: Vec<Vec<(ThreadId, usize)>>,
@@ -324,7 +324,7 @@ impl<P: Process> Graph<P> {
         components
     }
 
-    /// How staying in a component is being stuck, if the promises allow to stay there.
+    /// How threads are stuck in a component, if the promises permit staying in it.
     fn stuck(&self, component: &[usize], promises: &Promises<'_>) -> Option<Stuck> {
         let mut inside: Vec<usize> = component.to_vec();
         inside.sort_unstable();

@@ -1,15 +1,15 @@
-//! From characters to tokens.
+//! Splits a file into tokens.
 
 use std::fmt;
 
 use crate::error::{Place, Problem, Wrong};
 
-/// The smallest piece of a file that means something.
+/// A token of a litmus file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
-    /// A name or a mnemonic; dots belong to it.
+    /// A name or a mnemonic, dots included.
     Word(String),
-    /// An integer; negative ones in two's complement.
+    /// An integer; a negative one in two's complement.
     Number(u64),
     /// Punctuation.
     Symbol(&'static str),
@@ -28,17 +28,17 @@ impl fmt::Display for Token {
     }
 }
 
-/// Longer symbols before those that they begin with.
+/// The symbols; longer ones come before their prefixes.
 const SYMBOLS: [&str; 24] = [
     "/\\", "\\/", "&&", "==", "!=", "<=", ">=", "{", "}", "(", ")", "[", "]", ";", "|", ",", ":", "@", "&", "=", "<",
     ">", "~", "!",
 ];
 
-/// Walks through the characters of a file and knows where it is.
+/// A lexer over the characters of a file, with the current place.
 pub(crate) struct Lexer<'t> {
     rest: &'t str,
     place: Place,
-    /// Whether nothing but blanks precedes on this line.
+    /// Whether only blanks precede on this line.
     fresh: bool,
 }
 
@@ -48,17 +48,17 @@ impl<'t> Lexer<'t> {
         Lexer { rest, place: Place { line: 1, column: 1 }, fresh: true }
     }
 
-    /// Where the next character stands.
+    /// The place of the next character.
     pub(crate) fn place(&self) -> Place {
         self.place
     }
 
-    /// What is left of the file.
+    /// The rest of the file.
     pub(crate) fn rest(&self) -> &'t str {
         self.rest
     }
 
-    /// Goes that many bytes on; they end at a character's end.
+    /// Advances by that many bytes, which end at a character boundary.
     fn advance(&mut self, bytes: usize) -> &'t str {
         let (passed, rest) = self.rest.split_at(bytes);
         for c in passed.chars() {
@@ -74,19 +74,19 @@ impl<'t> Lexer<'t> {
         passed
     }
 
-    /// What is left of the line, without comments being looked for.
+    /// Takes the rest of the line, comments included.
     pub(crate) fn line(&mut self) -> &'t str {
         let end = self.rest.find('\n').unwrap_or(self.rest.len());
         self.advance(end)
     }
 
-    /// What is left of the line, up to a block that begins on it.
+    /// Takes the rest of the line, up to a block that begins on it.
     pub(crate) fn title(&mut self) -> &'t str {
         let end = self.rest.find(['\n', '{']).unwrap_or(self.rest.len());
         self.advance(end)
     }
 
-    /// Passes blanks and comments: `//` and `(* *)` anywhere, `;` where it begins a line.
+    /// Skips blanks and comments: `//` and `(* *)` anywhere, `;` at the beginning of a line.
     pub(crate) fn skip_blanks(&mut self) -> Result<(), Wrong> {
         loop {
             let blank = self.rest.len() - self.rest.trim_start().len();
@@ -104,7 +104,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// A text in double quotes, if one begins here. It may go over several lines.
+    /// Takes a text in double quotes, if one begins here. It may span several lines.
     pub(crate) fn quoted(&mut self) -> Result<Option<&'t str>, Wrong> {
         if !self.rest.starts_with('"') {
             return Ok(None);
@@ -116,7 +116,7 @@ impl<'t> Lexer<'t> {
         Ok(Some(&text[1..=length]))
     }
 
-    /// The next token.
+    /// Takes the next token.
     pub(crate) fn token(&mut self) -> Result<(Token, Place), Wrong> {
         self.skip_blanks()?;
         let place = self.place;

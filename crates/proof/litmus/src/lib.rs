@@ -1,11 +1,11 @@
-//! Litmus files in, programs out, and back.
+//! Reads, judges and writes litmus files.
 //!
 //! A litmus file is a small parallel program with a question about it. [`parse`] reads the herd-style dialects of PTX
-//! and Vulkan, [`print()`] writes a program back in the same dialect, [`LitmusThread`] is its thread as the checker
-//! drives it ([`wattle_check::search::Process`]), [`lasso`] says whether a thread can be stuck for ever under a progress
+//! and Vulkan, [`print()`] writes a program back in the same dialect, [`LitmusThread`] is a thread of it for the search
+//! ([`wattle_check::search::Process`]), [`lasso`] decides whether a thread can be stuck for ever under a progress
 //! model, [`judge()`] answers a question about one program and [`run_folder`] about many files with expected answers.
-//! [`emit()`] writes launches of kernels as a litmus program.
-//! What does not belong here: the memory models, and the search for executions.
+//! [`emit()`] writes launches of kernels as a litmus program. The memory models and the search for executions do not
+//! belong here.
 
 mod ask;
 mod condition;

@@ -1,4 +1,4 @@
-//! From a program to text.
+//! Prints a program as a litmus file.
 
 use std::fmt::Write;
 
@@ -12,9 +12,9 @@ use crate::words::{
     PTX_SCOPES, Plain, QUANTIFIERS, VULKAN_HEADS, VULKAN_ORDERS, VULKAN_SCOPES,
 };
 
-/// Writes a program as a litmus file of its dialect. Reading that gives the same program again.
+/// Writes a program as a litmus file of its dialect. Reading the file gives an equal program.
 ///
-/// A label of an instruction that its dialect has no words for is written as the narrowest one that includes it.
+/// A label that the dialect cannot express is written as the narrowest one that includes it.
 pub fn print(program: &Program) -> String {
     let mut text = String::new();
     let dialect = DIALECTS.word(program.dialect);
@@ -37,18 +37,18 @@ pub fn print(program: &Program) -> String {
 }
 
 impl Program {
-    /// What is claimed, in one line, as its file says it.
+    /// The claim in one line, as its file writes it.
     pub fn claim_text(&self) -> Option<String> {
         let claim = self.claim.as_ref()?;
         Some(format!("{} ({})", QUANTIFIERS.word(claim.quantifier), condition(self, &claim.condition)))
     }
 
-    /// What conditions call something that has a value at the end: `P0:r1` or `x`.
+    /// The name of an observed register or location in conditions: `P0:r1` or `x`.
     pub fn observed_text(&self, observed: Observed) -> String {
         term(self, &Term::Final(observed))
     }
 
-    /// The instruction of that number ([`Program::instruction`]), with its thread: `P0: st.weak x, 1`.
+    /// The instruction with that number ([`Program::instruction`]), with its thread: `P0: st.weak x, 1`.
     pub fn instruction_text(&self, source: u32) -> Option<String> {
         let (thread, at) = self.instruction(source)?;
         let thread = &self.threads[thread];
@@ -57,7 +57,7 @@ impl Program {
     }
 }
 
-/// Writing to a string does not fail.
+/// Appends formatted text; writing to a string cannot fail.
 fn push(text: &mut String, piece: std::fmt::Arguments<'_>) {
     let _ = text.write_fmt(piece);
 }
@@ -93,7 +93,7 @@ fn initial_values(program: &Program, text: &mut String) {
     }
 }
 
-/// The threads, side by side.
+/// Writes the threads side by side.
 fn table(program: &Program, text: &mut String) {
     let columns: Vec<Vec<String>> = program.threads.iter().map(|thread| column(program, thread)).collect();
     let widths: Vec<usize> =
@@ -189,7 +189,7 @@ impl Printer<'_> {
                     Dialect::Ptx => format!(".{}.{}", PTX_SCOPES.word(Level::Block), PTX_BARRIERS.word(*waits)),
                     Dialect::Vulkan => vulkan_fence(label),
                 };
-                // A quorum is the third operand, so there has to be a second one.
+                // A quorum is the third operand, so a second one is needed.
                 let resource = resource.or(quorum.map(|_| Operand::Constant(*instance)));
                 let more = resource.iter().chain(quorum).map(|operand| format!(", {}", self.operand(*operand)));
                 let head = self.head(Head::Barrier);
@@ -213,7 +213,7 @@ impl Printer<'_> {
 
     fn head(&self, head: Head) -> &'static str {
         match self.program.dialect {
-            // PTX has no words for Vulkan's availability and visibility operations.
+            // PTX cannot express Vulkan's availability and visibility operations.
             Dialect::Ptx if !matches!(head, Head::MakeAvailable | Head::MakeVisible) => PTX_HEADS.word(head),
             _ => VULKAN_HEADS.word(head),
         }
@@ -265,7 +265,7 @@ fn vulkan_order(acquire: bool, release: bool) -> String {
     }
 }
 
-/// The classes that are set, each with a prefix.
+/// The set classes, each with a prefix.
 fn classes(prefix: &str, set: Classes) -> String {
     let single = |class: u32| CLASSES.word(Classes(set.0 & 1 << class));
     (0..8).map(single).filter(|word| !word.is_empty()).map(|word| format!(".{prefix}{word}")).collect()

@@ -1,4 +1,4 @@
-//! A litmus thread as the checker drives it.
+//! A litmus thread as a process of the search.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use crate::condition::Observed;
 use crate::flow::Flow;
 use crate::program::{Dialect, Instruction, Operand, Program, ReferenceId, RegisterId, Update};
 
-/// The fault of dividing by zero. The result is 0.
+/// The fault number of a division by zero, whose result is 0.
 pub const DIVISION_BY_ZERO: u32 = 0;
 
-/// All values are of 64 bits.
+/// The size of all values in bytes.
 const BYTES: u8 = 8;
 
-/// A program, and what its threads want to know of it while they run.
+/// A program, with the tables that its threads use while they run.
 #[derive(Clone, Debug)]
 pub struct World {
     program: Program,
     flows: Vec<Flow>,
     first_source: Vec<u32>,
-    /// For each thread the members of each of its barriers that say no quorum, by instruction.
+    /// For each thread the members of each of its barriers without a quorum, by instruction.
     members: Vec<HashMap<usize, Arc<[ThreadId]>>>,
 }
 
 impl World {
-    /// Prepares a program.
+    /// Builds the tables for a program.
     pub fn new(program: Program) -> World {
         let mut observed = vec![Vec::new(); program.threads.len()];
         let conditions = program.filter.iter().chain(program.claim.iter().map(|claim| &claim.condition));
@@ -61,8 +61,8 @@ impl World {
     }
 }
 
-/// For each barrier of a thread that says no quorum the threads that have to come: those of the same block (of the
-/// same subgroup if that is as far as it reaches) that have an instruction for the same instance.
+/// For each barrier of a thread without a quorum the threads that must arrive: those of the same block (of the same
+/// subgroup if that is its scope) that have an instruction for the same instance.
 fn members(program: &Program, thread: ThreadId) -> HashMap<usize, Arc<[ThreadId]>> {
     let here = &program.threads[thread];
     let mut members = HashMap::new();
@@ -86,9 +86,9 @@ pub struct LitmusThread {
     thread: u32,
     /// The next instruction.
     at: u32,
-    /// Whether the loop that begins there has been told of.
+    /// Whether the head of the loop that begins there has been reported.
     announced: bool,
-    /// What the registers hold, as far as that is known.
+    /// The values of the registers, as far as they are known.
     registers: Vec<Option<u64>>,
 }
 
@@ -98,8 +98,8 @@ impl LitmusThread {
         LitmusThread { thread: thread as u32, at: 0, announced: false, registers }
     }
 
-    /// What a register holds; nothing while that is not known. At the end only registers that the program's
-    /// conditions name still hold what they held.
+    /// The value of a register; `None` while it is not known. At the end only registers that the program's conditions
+    /// name keep their values.
     pub fn register(&self, register: RegisterId) -> Option<u64> {
         self.registers.get(register).copied().flatten()
     }
@@ -122,12 +122,12 @@ impl LitmusThread {
         self.announced = false;
     }
 
-    /// Forgets what will not be used again, so that equal futures look equal.
+    /// Clears the dead registers, so that threads with equal futures are equal.
     fn forget(&mut self, dead: &[RegisterId]) {
         dead.iter().for_each(|&register| self.set(register, Some(0)));
     }
 
-    /// Jumps; tells of it where that is backwards.
+    /// Jumps; returns a back edge if the jump goes backwards.
     fn jump(&mut self, world: &World, target: usize, source: u32) -> Option<Action> {
         let from = self.at as usize;
         self.go_to(target);
@@ -175,7 +175,7 @@ impl Process for LitmusThread {
                         Update::CompareExchange { expected, desired } => Change::CompareExchange {
                             expected: self.value(expected),
                             desired: self.value(desired),
-                            // PTX's writes the old value back where it fails.
+                            // PTX's compare-exchange writes the old value back if it fails.
                             writes_back: world.program.dialect == Dialect::Ptx,
                         },
                     };
@@ -248,7 +248,8 @@ impl Process for LitmusThread {
         self.go_to(at + 1);
     }
 
-    /// A litmus file's dependencies are its instructions': nobody looks at both ways.
+    /// The dependencies of a litmus file are those of its instructions, so both outcomes of a branch are never
+    /// explored.
     fn ways(&self, _: &World) -> Option<Vec<LitmusThread>> {
         None
     }
@@ -272,7 +273,7 @@ fn target(program: &Program, reference: ReferenceId) -> Target {
     Target { address: Address { memory, element: 0 }, bytes: BYTES, reference: reference as u32 }
 }
 
-/// Values are signed where that matters; PTX's wrapping increment and decrement are of unsigned ones.
+/// The operand type of an operator: signed where that matters, except PTX's wrapping increment and decrement.
 pub(crate) fn operand_type(op: AtomicOp) -> Type {
     match op {
         AtomicOp::Min | AtomicOp::Max => Type::I64,

@@ -1,4 +1,4 @@
-//! A litmus program: what a file says, with its names resolved.
+//! A litmus program: the content of a file, with its names resolved.
 
 use std::fmt;
 
@@ -18,9 +18,9 @@ pub type LabelId = usize;
 /// The instruction set that a file is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dialect {
-    /// PTX.
+    /// The PTX dialect.
     Ptx,
-    /// Vulkan's, after Khronos' formal model.
+    /// The Vulkan dialect, after Khronos' formal model.
     Vulkan,
 }
 
@@ -33,12 +33,12 @@ impl fmt::Display for Dialect {
     }
 }
 
-/// A name of memory. Several may name one location.
+/// A name of a memory location. Several may name one location.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reference {
     /// The name.
     pub name: String,
-    /// What it names.
+    /// The location that it names.
     pub location: LocationId,
 }
 
@@ -47,20 +47,20 @@ pub struct Reference {
 pub struct Register {
     /// The name.
     pub name: String,
-    /// What it holds before.
+    /// The initial value.
     pub initial: u64,
 }
 
-/// A register or a value.
+/// An operand: a register or a constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
-    /// What the register holds.
+    /// The value of the register.
     Register(RegisterId),
-    /// The value.
+    /// The constant.
     Constant(u64),
 }
 
-/// Arithmetic on registers; of 64 bits, wrapping. Division and remainder are signed, shifts are by at most 63.
+/// An arithmetic operator on 64 bits, wrapping. Division and remainder are signed, shifts are by at most 63.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operator {
     /// The sum.
@@ -79,14 +79,14 @@ pub enum Operator {
     Or,
     /// Bitwise exclusive or.
     Xor,
-    /// The left one shifted to the left, 0 where it is shifted out.
+    /// The left operand shifted to the left, 0 where it is shifted out.
     Shl,
-    /// The left one shifted to the right, zeros coming in.
+    /// The left operand shifted to the right, zeros coming in.
     Shr,
 }
 
 impl Operator {
-    /// The result; none where a divisor is zero.
+    /// The result; `None` where a divisor is zero.
     pub fn apply(self, left: u64, right: u64) -> Option<u64> {
         let shift = |shifted: fn(u64, u32) -> Option<u64>| u32::try_from(right).ok().and_then(|by| shifted(left, by));
         Some(match self {
@@ -106,81 +106,81 @@ impl Operator {
     }
 }
 
-/// What a read-modify-write does.
+/// The change that a read-modify-write makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Update {
     /// Applies an operator to the old value and an operand.
     Apply(AtomicOp, Operand),
     /// Writes `desired` where it reads `expected`.
     CompareExchange {
-        /// What it compares with.
+        /// The value that is compared with.
         expected: Operand,
-        /// What it writes.
+        /// The value that is written on success.
         desired: Operand,
     },
 }
 
-/// One instruction. Everything that the models want to know of it is in its label or labels.
+/// One instruction. Everything that the models use of it is in its label or labels.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Instruction {
     /// Reads memory.
     Load {
-        /// Where the value goes.
+        /// The register that receives the value.
         to: RegisterId,
-        /// What is read.
+        /// The name of the location that is read.
         from: ReferenceId,
-        /// How.
+        /// The order and scope of the read.
         label: Label,
     },
     /// Writes memory.
     Store {
-        /// What is written to.
+        /// The name of the location that is written.
         to: ReferenceId,
-        /// What is written.
+        /// The value that is written.
         value: Operand,
-        /// How.
+        /// The order and scope of the write.
         label: Label,
     },
-    /// Reads and writes memory at once.
+    /// A read-modify-write of memory.
     Update {
-        /// Where the old value goes, if anywhere.
+        /// The register that receives the old value, if any.
         result: Option<RegisterId>,
-        /// What is updated.
+        /// The name of the location that is updated.
         at: ReferenceId,
-        /// What becomes of it.
+        /// The change of the value.
         update: Update,
-        /// How it reads.
+        /// The order and scope of the read half.
         read: Label,
-        /// How it writes.
+        /// The order and scope of the write half.
         write: Label,
     },
-    /// A fence; Vulkan's operations to the device domain too.
+    /// A fence, or one of Vulkan's operations to the device domain.
     Fence(Label),
     /// A control barrier.
     Barrier {
-        /// Which one of the block's, each time that it is passed.
+        /// The number of the barrier in the block, each time that it is passed.
         instance: u64,
-        /// Its resource; the instance where that is not said.
+        /// The resource; `None` means the instance.
         resource: Option<Operand>,
-        /// After how many arrivals it opens; after all of those that have an instruction for it where that is not said.
+        /// The number of arrivals after which it opens; `None` means all threads that have an instruction for it.
         quorum: Option<Operand>,
-        /// Whether the thread waits.
+        /// Whether the thread waits; otherwise it only arrives.
         waits: bool,
-        /// How it orders memory.
+        /// The memory ordering of the barrier.
         label: Label,
     },
     /// Sets a register.
     Move {
-        /// Which.
+        /// The register that is set.
         to: RegisterId,
-        /// To what.
+        /// The new value.
         value: Operand,
     },
-    /// Computes.
+    /// Computes a value.
     Compute {
-        /// What.
+        /// The operator.
         operator: Operator,
-        /// Where the result goes.
+        /// The register that receives the result.
         to: RegisterId,
         /// The left operand.
         left: Operand,
@@ -195,10 +195,10 @@ pub enum Instruction {
         left: Operand,
         /// Its right side.
         right: Operand,
-        /// Where to.
+        /// The label to jump to.
         to: LabelId,
     },
-    /// Jumps.
+    /// Jumps unconditionally.
     Goto(LabelId),
 }
 
@@ -207,34 +207,34 @@ pub enum Instruction {
 pub struct JumpTarget {
     /// The name.
     pub name: String,
-    /// The instruction that it stands before; the number of instructions where it stands at the end.
+    /// The index of the instruction after it; the number of instructions at the end of the code.
     pub at: usize,
 }
 
-/// A thread.
+/// A thread of a litmus program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
-    /// Where it is. Its number is unique in the program.
+    /// The place in the hierarchy of groups. Its thread number is unique in the program.
     pub placement: Placement,
     /// Its registers.
     pub registers: Vec<Register>,
-    /// What it does.
+    /// The instructions.
     pub code: Vec<Instruction>,
-    /// Its labels, in the order in which they stand.
+    /// The labels, in the order of the code.
     pub labels: Vec<JumpTarget>,
 }
 
 impl Thread {
-    /// The instruction that a label stands before.
+    /// The index of the instruction after a label.
     pub fn target(&self, label: LabelId) -> usize {
         self.labels.get(label).map_or(self.code.len(), |label| label.at)
     }
 }
 
-/// The file that a program was read from. Two programs are equal though they come from different files.
+/// The source of a program. Two programs are equal even if they come from different files.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
-    /// The file.
+    /// The file's name.
     pub file: String,
     /// For each thread the place of each instruction.
     pub places: Vec<Vec<Place>>,
@@ -251,13 +251,13 @@ impl Eq for Origin {}
 /// A litmus program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// What it is written in.
+    /// The dialect that it is written in.
     pub dialect: Dialect,
     /// Its name.
     pub name: String,
-    /// What it says of itself, one text each.
+    /// The descriptions in the file, one text each.
     pub description: Vec<String>,
-    /// For each location what it holds before all threads.
+    /// The initial value of each location.
     pub locations: Vec<u64>,
     /// The names of memory. Locations are numbered in the order in which they are first named.
     pub references: Vec<Reference>,
@@ -265,22 +265,22 @@ pub struct Program {
     pub system: Vec<(ThreadId, ThreadId)>,
     /// The threads, in the order of their columns.
     pub threads: Vec<Thread>,
-    /// Which ends of runs count; all where there is none.
+    /// The condition on the ends that count; `None` counts all.
     pub filter: Option<Condition>,
-    /// What is claimed.
+    /// The claim, if any.
     pub claim: Option<Claim>,
-    /// Where it comes from.
+    /// The file that it comes from.
     pub origin: Origin,
 }
 
 impl Program {
-    /// The number by which events tell of an instruction.
+    /// The number by which events identify an instruction.
     pub fn source(&self, thread: ThreadId, instruction: usize) -> u32 {
         let before: usize = self.threads.iter().take(thread).map(|thread| thread.code.len()).sum();
         (before + instruction) as u32
     }
 
-    /// The thread and the instruction that such a number means.
+    /// The thread and the instruction that such a number identifies.
     pub fn instruction(&self, source: u32) -> Option<(ThreadId, usize)> {
         let mut left = source as usize;
         for (thread, code) in self.threads.iter().map(|thread| thread.code.len()).enumerate() {
@@ -292,7 +292,7 @@ impl Program {
         None
     }
 
-    /// Where such an instruction stands in its file.
+    /// The place of such an instruction in its file.
     pub fn place(&self, source: u32) -> Option<Place> {
         let (thread, instruction) = self.instruction(source)?;
         self.origin.places.get(thread)?.get(instruction).copied()
@@ -303,7 +303,7 @@ impl Program {
         self.references.iter().find(|name| name.location == location).map_or("", |name| &name.name)
     }
 
-    /// Where the threads are.
+    /// The placements of the threads.
     pub fn placements(&self) -> Vec<Placement> {
         self.threads.iter().map(|thread| thread.placement).collect()
     }

@@ -1,4 +1,4 @@
-//! What a progress model promises to groups of threads and their members.
+//! The promises of a progress model to groups of threads and their members.
 
 use wattle_check::checker::Progress;
 use wattle_memory::{Level, Placement, ThreadId};
@@ -11,9 +11,9 @@ pub(crate) fn members(set: Set) -> Vec<ThreadId> {
     (0..Set::BITS as usize).filter(|thread| set >> thread & 1 == 1).collect()
 }
 
-/// Whether a member of a group that has progress is promised it too, by this rule alone; to one that can run it always
-/// is. `lowest` says that no member with a lower number can run, `started` that it has taken a step, `below_started`
-/// that one with a higher number has.
+/// Whether this rule promises progress to a member of a group that has progress; at least one member that can run
+/// always has it. `lowest` says that no member with a lower number can run, `started` that the member has taken a
+/// step, `below_started` that one with a higher number has.
 fn promises(progress: Progress, lowest: bool, started: bool, below_started: bool) -> bool {
     match progress {
         Progress::Fair => true,
@@ -24,14 +24,14 @@ fn promises(progress: Progress, lowest: bool, started: bool, below_started: bool
     }
 }
 
-/// What the scheduler promises, at each level of the hierarchy of groups.
+/// The scheduler's promises at each level of the hierarchy of groups.
 pub(crate) struct Promises<'p> {
     pub placements: &'p [Placement],
     pub progress: Progress,
 }
 
 impl Promises<'_> {
-    /// The levels, each group of which has members at the next one.
+    /// The levels of the hierarchy; each group has members at the next one.
     const LEVELS: [Level; 6] =
         [Level::System, Level::Device, Level::QueueFamily, Level::Block, Level::Subgroup, Level::Thread];
 
@@ -41,7 +41,7 @@ impl Promises<'_> {
         self.group(everyone, 0, running, can_run, started)
     }
 
-    /// Whether they are kept in a group that has progress, which is of the level with that number.
+    /// Whether they are kept in a group that has progress, at the given level.
     fn group(&self, group: Set, level: usize, running: Set, can_run: Set, started: Set) -> bool {
         if group & can_run == 0 {
             return true;
@@ -68,7 +68,7 @@ impl Promises<'_> {
     /// The members of a group, by their number.
     fn split(&self, group: Set, level: Level) -> Vec<Set> {
         let mut threads = members(group);
-        // Placements are ordered by their groups first; a group's number is its own within the group around it.
+        // Placements are ordered by their groups first; a group's number is unique only within the group around it.
         threads.sort_by_key(|&thread| self.placements[thread]);
         let mut split: Vec<(ThreadId, Set)> = Vec::new();
         for thread in threads {

@@ -1,4 +1,4 @@
-//! The words of litmus files, each table of them read both ways: by the parser and by the printer.
+//! The keywords of litmus files, in tables that the parser and the printer share.
 
 use wattle_ir::AtomicOp;
 use wattle_memory::{Classes, Level};
@@ -6,21 +6,21 @@ use wattle_memory::{Classes, Level};
 use crate::condition::{Comparison, Quantifier};
 use crate::program::{Dialect, Operator};
 
-/// Words with their meanings. Of several words with one meaning the first is printed.
+/// A table of words and meanings. Of several words with one meaning the first is printed.
 pub(crate) struct Words<T: 'static>(&'static [(&'static str, T)]);
 
 impl<T: Copy + PartialEq> Words<T> {
-    /// What a word means.
+    /// The meaning of a word, if it is in the table.
     pub fn meaning(&self, word: &str) -> Option<T> {
         self.0.iter().find(|(name, _)| *name == word).map(|(_, meaning)| *meaning)
     }
 
-    /// The word for a meaning; empty where there is none.
+    /// The word for a meaning; empty if there is none.
     pub fn word(&self, meaning: T) -> &'static str {
         self.0.iter().find(|(_, it)| *it == meaning).map_or("", |(name, _)| name)
     }
 
-    /// The words, as they follow "expected".
+    /// The words as a list that follows "expected".
     pub fn list(&self) -> String {
         let names: Vec<&str> = self.0.iter().map(|(name, _)| *name).collect();
         match names.split_last() {
@@ -32,7 +32,7 @@ impl<T: Copy + PartialEq> Words<T> {
 }
 
 impl Words<Level> {
-    /// The narrowest level that includes the given one; the widest one where none does.
+    /// The narrowest level that includes the given one; the widest one if none does.
     pub fn including(&self, level: Level) -> &'static str {
         self.0.iter().find(|(_, it)| *it >= level).or(self.0.last()).map_or("", |(name, _)| name)
     }
@@ -43,10 +43,10 @@ impl Words<Level> {
     }
 }
 
-/// What the first line of a file says; case does not matter.
+/// The dialect in the first line of a file; case does not matter.
 pub(crate) const DIALECTS: Words<Dialect> = Words(&[("PTX", Dialect::Ptx), ("VULKAN", Dialect::Vulkan)]);
 
-/// What stands before the first dot of a memory instruction.
+/// The part of a memory instruction's mnemonic before the first dot.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Head {
     Load,
@@ -102,7 +102,7 @@ pub(crate) const PLAIN: Words<Plain> = {
     ])
 };
 
-/// What an atomic instruction does, before its operands are known.
+/// The operation of an atomic instruction, before its operands are known.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AtomicKind {
     Apply(AtomicOp),
@@ -119,13 +119,13 @@ pub(crate) const ATOMICS: Words<AtomicKind> = {
     ])
 };
 
-/// PTX's orders.
+/// The memory orders of PTX.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     Weak,
     Volatile,
     Sc,
-    /// Relaxed, or whether it acquires and whether it releases.
+    /// A strong order: relaxed, or with acquire or release.
     Strong {
         acquires: bool,
         releases: bool,
@@ -133,13 +133,13 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// Strong, without any ordering.
+    /// A strong operation without ordering.
     pub const RELAXED: Order = Order::Strong { acquires: false, releases: false };
     /// An acquire operation.
     pub const ACQUIRE: Order = Order::Strong { acquires: true, releases: false };
     /// A release operation.
     pub const RELEASE: Order = Order::Strong { acquires: false, releases: true };
-    /// Both.
+    /// An acquire and release operation.
     pub const ACQ_REL: Order = Order::Strong { acquires: true, releases: true };
 
     pub fn acquires(self) -> bool {
@@ -164,13 +164,13 @@ pub(crate) const PTX_ORDERS: Words<Order> = Words(&[
 pub(crate) const PTX_SCOPES: Words<Level> =
     Words(&[("cta", Level::Block), ("gpu", Level::Device), ("sys", Level::System)]);
 
-/// Whether a barrier waits.
+/// The PTX barrier mnemonics, with whether the thread waits.
 pub(crate) const PTX_BARRIERS: Words<bool> = Words(&[("sync", true), ("arrive", false)]);
 
 pub(crate) const VULKAN_SCOPES: Words<Level> =
     Words(&[("sg", Level::Subgroup), ("wg", Level::Block), ("qf", Level::QueueFamily), ("dv", Level::Device)]);
 
-/// Whether it acquires, and whether it releases.
+/// The Vulkan orders, with whether they acquire and release.
 pub(crate) const VULKAN_ORDERS: Words<(bool, bool)> =
     Words(&[("acq", (true, false)), ("rel", (false, true)), ("acq_rel", (true, true))]);
 
@@ -178,7 +178,7 @@ pub(crate) const VULKAN_ORDERS: Words<(bool, bool)> =
 pub(crate) const CLASSES: Words<Classes> =
     Words(&[("sc0", Classes(1)), ("sc1", Classes(2)), ("sc2", Classes(4)), ("sc3", Classes(8))]);
 
-/// How values are compared in conditions.
+/// The comparison operators of conditions.
 pub(crate) const COMPARISONS: Words<Comparison> = Words(&[
     ("==", Comparison::Equal),
     ("!=", Comparison::NotEqual),
@@ -189,6 +189,6 @@ pub(crate) const COMPARISONS: Words<Comparison> = Words(&[
     ("=", Comparison::Equal),
 ]);
 
-/// What is claimed of a condition; `~exists` is written `not exists` too.
+/// The quantifiers of claims; `~exists` is also written `not exists`.
 pub(crate) const QUANTIFIERS: Words<Quantifier> =
     Words(&[("exists", Quantifier::Exists), ("~exists", Quantifier::NotExists), ("forall", Quantifier::Forall)]);

@@ -1,4 +1,4 @@
-//! Scenarios written as litmus files: read back as they are, with the same verdict and the same ends.
+//! Scenarios written as litmus files: read back unchanged, with the same verdict and the same ends.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -12,14 +12,14 @@ use wattle_litmus::{
 };
 use wattle_memory::{Model, Target};
 
-/// How long each step may take.
+/// The time limit of each step.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn limits() -> Limits {
     Limits { deadline: Instant::now().checked_add(PATIENCE), ..Limits::default() }
 }
 
-/// The memories that a program's executions leave, of the locations that its claim names.
+/// A visitor that collects the memories which a program's executions leave, of the locations that its claim names.
 struct Ends {
     locations: Vec<usize>,
     initial: Vec<u64>,
@@ -136,12 +136,12 @@ fn claimed(condition: &Condition, into: &mut BTreeSet<Vec<u64>>) {
     into.insert(known.into_iter().map(|(_, value)| value).collect());
 }
 
-/// The program is read back as it was written, and its ends are those that it claims, each of them.
+/// Checks that a program is read back as written, and that its ends are exactly those that it claims.
 fn check(scenario: &str, program: &Program, model: Model) {
     let text = print(program);
     let read = parse(&program.name, &text).unwrap_or_else(|error| panic!("{scenario}: {error}\n{text}"));
     assert_eq!(&read, program, "{scenario}\n{text}");
-    // One with too many ends claims nothing.
+    // A program with too many ends claims nothing.
     let Some(claim) = &read.claim else { return };
     let found = ends(&read, model).unwrap_or_else(|| panic!("{scenario}: nothing was found\n{text}"));
     let mut said = BTreeSet::new();
@@ -149,7 +149,7 @@ fn check(scenario: &str, program: &Program, model: Model) {
     assert_eq!(found.seen, said, "{scenario}\n{text}");
 }
 
-/// Writes all scenarios but those that cannot be, and checks each file.
+/// Writes all scenarios except those that cannot be written, and checks each file.
 fn scenarios(target: Target, dialect: Dialect, without: &[&str]) {
     for scenario in wattle_kernels::all() {
         if without.iter().any(|name| scenario.name.starts_with(name)) {
@@ -166,13 +166,13 @@ fn scenarios(target: Target, dialect: Dialect, without: &[&str]) {
 
 #[test]
 fn scenarios_become_ptx_files_with_the_same_ends() {
-    // The textbook's sum races, which PTX does not mind: there are more executions than one waits for.
+    // The textbook's sum races, which is allowed in PTX: it has too many executions for a test.
     scenarios(Target::Ptx { sm: 90 }, Dialect::Ptx, &["last-block-sum-textbook"]);
 }
 
 #[test]
 fn scenarios_become_vulkan_files_with_the_same_ends() {
-    // There is no system scope.
+    // Vulkan has no system scope.
     scenarios(Target::Vulkan, Dialect::Vulkan, &["cumulativity"]);
 }
 

@@ -1,4 +1,4 @@
-//! What is said of files that cannot be read.
+//! The error messages for files that cannot be read.
 
 use wattle_litmus::parse;
 
@@ -170,7 +170,7 @@ fn barriers_of_one_number_that_wait_for_different_threads() {
     assert!(error.contains("barrier 1 waiting for 3 threads, where it waits for 2 threads at 6:1"), "{error}");
     let error = two("cbar.wg 1, 1, 1", "cbar.wg 1", 0).unwrap_err();
     assert!(error.contains("barrier 1 waiting for its block, where it waits for 1 thread at 6:1"), "{error}");
-    // Of other numbers, other blocks, and with a wider memory scope alone they are different or the same barriers.
+    // With other numbers or blocks they are different barriers; with a wider memory scope alone they are the same one.
     for (here, there, block) in [
         ("cbar.wg 1", "cbar.sg 2", 0),
         ("cbar.wg 1", "cbar.sg 1", 1),

@@ -65,7 +65,7 @@ fn barriers_of_blocks_are_their_own() {
 
 #[test]
 fn who_waits_elsewhere_is_not_let_go() {
-    // P0 has passed the barrier of two, and waits at another one that P1 never comes to.
+    // P0 has passed the barrier of two, and waits at another one that P1 never reaches.
     let text = "PTX x {}
         P0@cta 0,gpu 0       | P1@cta 0,gpu 0       | P2@cta 0,gpu 0       ;
         bar.cta.sync 0, 0, 2 | bar.cta.sync 0, 0, 2 | bar.cta.sync 0, 0, 2 ;
@@ -86,7 +86,7 @@ fn later_arrivals_pass_a_full_barrier() {
     assert_eq!(ends(text), Progress::ALL);
 }
 
-/// P0 waits for P1.
+/// A program in which P0 waits for P1.
 fn waiting_for(placement: [&str; 2]) -> String {
     let [waiter, helper] = placement;
     format!(
@@ -100,7 +100,7 @@ fn waiting_for(placement: [&str; 2]) -> String {
 
 #[test]
 fn promises_hold_between_groups_by_the_groups_numbers() {
-    // Whoever is in the lower group is promised progress by hsa, and by lobe as soon as the other has started.
+    // The thread in the lower group is promised progress by hsa, and by lobe as soon as the other has started.
     for (low, high) in [
         ("sg 0,wg 0,qf 0", "sg 1,wg 0,qf 0"),
         ("sg 5,wg 0,qf 0", "sg 0,wg 1,qf 0"),

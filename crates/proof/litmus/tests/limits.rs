@@ -1,4 +1,4 @@
-//! A limit ends a question, also where one execution has more ends than can be looked at.
+//! A limit ends a question even if one execution has more ends than can be visited.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ fn the_ends_of_one_execution() {
     text += "\n}\n";
     text += &row(&|thread| format!("P{thread}@cta {thread},gpu 0"));
     (0..PLACES).for_each(|place| text += &row(&|thread| format!("st.weak x{place}, {}", thread + 1)));
-    // No place is left with 9, and all have to be looked at to see that.
+    // No place is left with 9, and all have to be visited to see that.
     let never: Vec<String> = (0..PLACES).map(|place| format!("x{place} == 9")).collect();
     text += &format!("exists ({})\n", never.join(" /\\ "));
     let program = parse("ends", &text).unwrap_or_else(|error| panic!("{error}\n{text}"));

@@ -1,4 +1,4 @@
-//! The files of this crate: read, written back, and the liveness cases judged.
+//! The files of this crate are read, written back, and their liveness cases judged.
 
 use std::fs;
 use std::path::{Path, PathBuf};

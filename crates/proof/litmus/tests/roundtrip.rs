@@ -1,9 +1,9 @@
-//! Random programs: written the way people write them, read, written by the crate, and read again.
+//! Random programs: written in varied styles, read, written by the crate, and read again.
 
 use proptest::prelude::*;
 use wattle_litmus::{parse, print};
 
-/// A word of each, some left out.
+/// A strategy for one of the words.
 fn one_of(words: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(words).prop_map(str::to_owned)
 }
@@ -36,7 +36,7 @@ fn common() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Modifiers in any order, behind a mnemonic.
+/// A mnemonic with modifiers in any order.
 fn dotted(head: &'static str, modifiers: Vec<BoxedStrategy<String>>) -> impl Strategy<Value = String> {
     modifiers.prop_shuffle_all().prop_map(move |parts| {
         let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -54,7 +54,8 @@ impl Shuffled for Vec<BoxedStrategy<String>> {
     }
 }
 
-/// One that waits for other threads than those of its scope has numbers of its own, since a number is one barrier.
+/// Operands of a barrier. A barrier that waits for other threads than those of its scope has numbers of its own, since
+/// a number is one barrier.
 fn barrier_operands(first: u8) -> impl Strategy<Value = String> {
     (0..3u8, prop::option::of((operand(), prop::option::of(1..4u8)))).prop_map(move |(instance, more)| match more {
         None => format!("{}", first + instance),
@@ -150,7 +151,7 @@ fn vulkan() -> BoxedStrategy<String> {
     .boxed()
 }
 
-/// Three labels somewhere in the code, so that every jump has where to go.
+/// A column with three labels somewhere in the code, so that every jump has a target.
 fn column(instruction: BoxedStrategy<String>) -> impl Strategy<Value = Vec<String>> {
     let labels = Just(["LC0:", "LC1:", "LC2:"].map(str::to_owned).to_vec());
     (prop::collection::vec(instruction, 0..6), labels).prop_map(|(code, labels)| [code, labels].concat()).prop_shuffle()
@@ -197,7 +198,7 @@ fn file(dialect: &'static str) -> impl Strategy<Value = String> {
         .prop_map(move |((first, second), left, right, filter, statement, aliases)| {
             let mut text = format!("{dialect} a-name+1\n\"says\nso\"\nand this\n; no comment\n{{\nz;");
             text.push_str(if aliases { "y aliases x; P1:r2=-4;\nx = 0x10" } else { "x = 1; 1:r1=3; y=2" });
-            // Conditions are about registers that are there: those with values, and all others.
+            // Conditions name registers that exist: those with values, and all others.
             let set = if aliases { "P1:r2" } else { "P1:r1" };
             let all = (0..2).flat_map(|thread| (0..6).map(move |register| format!("P{thread}:r{register}")));
             all.filter(|name| name != set).for_each(|name| text.push_str(&format!("; {name}=0")));

@@ -1,5 +1,5 @@
-//! The public cases that lie beside this repository, where they do: every file is read and written back, and every
-//! liveness case judged. Nothing here needs them; where they are absent, the tests are skipped.
+//! The public cases beside this repository, if present: every file is read and written back, and every liveness case
+//! judged. Nothing here needs them; if they are absent, the tests are skipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Files judged against tables of expected answers: this crate's own, and the public ones beside this repository where
-//! they lie there.
+//! Files judged against tables of expected answers: this crate's own, and the public ones beside this repository if
+//! present.
 
 use std::path::{Path, PathBuf};
 
@@ -106,13 +106,13 @@ fn a_verdict_shows_why() {
     let (answer, _, _) = ask(counts, Model::Ptx, Question::Outcome, &Options { loop_bound: 101, ..all });
     assert_eq!(answer, Answer::Yes);
 
-    // Two locations: each waits for what the other writes only then.
+    // Two locations: each thread waits for a value that the other writes only after its own wait.
     let waits = "PTX waits\n{x=0; y=0;}\nP0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\nLC00: | LC10: ;\n\
                  ld.relaxed.gpu r0, y | ld.relaxed.gpu r0, x ;\nbne r0, 1, LC00 | bne r0, 1, LC10 ;\n\
                  st.relaxed.gpu x, 1 | st.relaxed.gpu y, 1 ;\nexists (0 == 0)";
     let (answer, lines, _) = ask(waits, Model::Ptx, Question::Liveness(Progress::Fair), &Options::default());
     assert_eq!((answer, lines), (Answer::No, vec!["P0, P1 go round for ever".to_owned()]));
-    // Only weak memory keeps both from ever being told to go on.
+    // Only weak memory keeps both threads from ever being released.
     let dekker = "PTX dekker\n{x=0; y=0; z=0;}\nP0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n\
                   st.relaxed.gpu x, 1 | st.relaxed.gpu y, 1 ;\nld.relaxed.gpu r0, y | ld.relaxed.gpu r0, x ;\n\
                   bne r0, 1, LC01 | bne r0, 1, LC11 ;\nst.relaxed.gpu z, 1 | st.relaxed.gpu z, 1 ;\n\

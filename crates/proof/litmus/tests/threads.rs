@@ -1,4 +1,4 @@
-//! What a litmus thread tells the checker.
+//! The actions that a litmus thread returns to the search.
 
 use wattle_check::search::{Action, Address, Change, Members, Process, Written};
 use wattle_litmus::{DIVISION_BY_ZERO, LitmusThread, World, parse};

@@ -1,4 +1,4 @@
-//! How fast the machine is: `cargo run --release -p wattle-machine --example speed`.
+//! Measures the speed of the machine: `cargo run --release -p wattle-machine --example speed`.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,4 +1,5 @@
-//! Accesses to memory: the index is checked, then the owner is asked. Those to private arrays are done at once.
+//! Accesses to memory: the index is checked, then the owner gets a request. Accesses to private arrays are done at
+//! once.
 
 use wattle_ir::{MAX_RANK, Place};
 
@@ -35,7 +36,7 @@ impl<V: Value> Thread<V> {
         if let AccessKind::LoadLanes { lanes, .. } = access.kind {
             inside = index[0] as u64 + lanes as u64 <= extent[0] as u64;
         }
-        // Whether an index that is not known is out of bounds, only a thread that knows it can tell.
+        // Whether an unknown index is out of bounds is decided only when the thread knows it.
         if known && !inside {
             return Some(self.out_of_bounds(program, access, index, extent));
         }
@@ -77,7 +78,7 @@ impl<V: Value> Thread<V> {
         Some(request)
     }
 
-    /// An access to a private array; the verifier lets only plain ones through.
+    /// Does an access to a private array; the verifier permits only plain ones.
     fn own_access(&mut self, program: &Program, access: &Access, first: usize, environment: &Environment, temps: &[V]) {
         match access.kind {
             AccessKind::Load { dst } => {
@@ -96,7 +97,7 @@ impl<V: Value> Thread<V> {
         }
     }
 
-    /// Skips the access; what it would have loaded is 0.
+    /// Skips the access; a load gives 0.
     fn out_of_bounds(
         &mut self,
         program: &Program,

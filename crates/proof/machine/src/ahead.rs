@@ -1,7 +1,7 @@
-//! What code may still do from a place on, whatever it reads.
+//! The writes that code may still make from a place on, whatever it reads.
 //!
-//! [`Thread::writes_ahead`] runs it, both ways wherever that depends on what is read; [`Program::may_write`] only looks
-//! at which instructions can come, and does where running takes too long.
+//! [`Thread::writes_ahead`] runs the code, taking both branches wherever a branch depends on the values read;
+//! [`Program::may_write`] only checks which instructions can follow, and is used where running takes too long.
 
 use wattle_ir::{Builtin, Place};
 
@@ -12,14 +12,15 @@ use wattle_ir::MAX_RANK;
 use crate::program::{Op, Operand};
 use crate::{Deferred, Environment, Location, Program, Request, Thread, Value};
 
-/// How many requests a look ahead makes at the most.
+/// The maximum number of requests of a look ahead.
 const FAR: usize = 512;
 
-/// An element that may be written; none where it depends on what is read.
+/// An element that may be written; the index is `None` if it depends on the values read.
 pub type Ahead = (Place, Option<[u32; MAX_RANK]>);
 
 impl Thread<Deferred> {
-    /// What the thread may yet write, whatever it reads from here on; none where that takes too long to find out.
+    /// The elements that the thread may still write, whatever it reads from here on; `None` where that takes too long
+    /// to find.
     pub fn writes_ahead(&self, program: &Program, environment: &Environment) -> Option<Vec<Ahead>> {
         let mut writes = Vec::new();
         let mut seen = HashSet::new();
@@ -43,7 +44,7 @@ impl Thread<Deferred> {
                         write(&location);
                         thread.answer(Deferred::Pending);
                     }
-                    // The same state goes the same ways again.
+                    // The same state takes the same ways again.
                     Request::LoopHead { .. } | Request::BackEdge { .. } => {
                         if !seen.insert(thread.clone()) {
                             break;
@@ -64,7 +65,8 @@ impl Thread<Deferred> {
         Some(writes)
     }
 
-    /// The ways in which a thread that needs a value can go on, whatever the value is; none where they are not a few.
+    /// The ways in which a thread that needs a value can continue, whatever the value is; `None` where they are too
+    /// many.
     pub fn ways_on(&self, program: &Program) -> Option<Vec<Thread<Deferred>>> {
         let at = self.pc();
         let to = |pc: u32| self.standing_at(pc);
@@ -77,8 +79,8 @@ impl Thread<Deferred> {
 }
 
 impl Program {
-    /// Whether a thread that stands where this one does may yet write to the element of the place, by any path. In a
-    /// place of several dimensions any element will do.
+    /// Whether a thread at this position in the code may still write to the element of the place, by any path. In a
+    /// place of several dimensions any element counts.
     pub fn may_write<V: Value>(&self, thread: &Thread<V>, place: Place, element: u64) -> bool {
         let Some(&ahead) = self.ahead.get(thread.pc() as usize) else { return false };
         let hits = |access: &crate::program::Access| {
@@ -91,8 +93,8 @@ impl Program {
         self.accesses.iter().enumerate().any(|(number, access)| ahead >> number.min(63) & 1 != 0 && hits(access))
     }
 
-    /// Whether what a thread does depends on which one it is, but for the accesses that it makes to views that it has
-    /// to itself.
+    /// Whether a thread's actions depend on its position in the launch, except for accesses to views that it has to
+    /// itself.
     pub fn uses_position(&self) -> bool {
         let is_position =
             |operand: &Operand| matches!(operand, Operand::Builtin(Builtin::ThreadInBlock | Builtin::BlockInGrid, _));

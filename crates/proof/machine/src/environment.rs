@@ -1,4 +1,4 @@
-//! What a launch gives all its threads, and where each of them is.
+//! The launch parameters that all threads share, and the position of each thread.
 
 use thiserror::Error;
 use wattle_ir::{Builtin, Kernel, MAX_RANK, ParamKind};
@@ -6,13 +6,13 @@ use wattle_ir::{Builtin, Kernel, MAX_RANK, ParamKind};
 /// The shape of a launch, in up to four dimensions; those beyond the kernel's rank are 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LaunchShape {
-    /// Threads per block.
+    /// The threads per block in each dimension.
     pub block_extent: [u32; MAX_RANK],
-    /// Blocks in the grid.
+    /// The number of blocks in each dimension.
     pub grid_extent: [u32; MAX_RANK],
-    /// Frames of the launch; the same as `grid_extent` where there are none.
+    /// The number of frames in each dimension; equal to `grid_extent` if there are none.
     pub frame_count: [u32; MAX_RANK],
-    /// Extent of a frame; the same as `block_extent` where there are none.
+    /// The extent of a frame; equal to `block_extent` if there are none.
     pub frame_extent: [u32; MAX_RANK],
 }
 
@@ -22,7 +22,7 @@ impl LaunchShape {
         LaunchShape { block_extent, grid_extent, frame_count: grid_extent, frame_extent: block_extent }
     }
 
-    /// A one-dimensional launch of exactly so many blocks, each of so many threads.
+    /// A one-dimensional launch of exactly `blocks` blocks with `threads` threads per block.
     pub fn linear(blocks: u32, threads: u32) -> LaunchShape {
         LaunchShape::threads([blocks, 1, 1, 1], [threads, 1, 1, 1])
     }
@@ -58,7 +58,7 @@ fn unravel(mut linear: u64, extent: [u32; MAX_RANK]) -> [u32; MAX_RANK] {
     index
 }
 
-/// Where a thread is in its launch; 0 beyond the kernel's rank.
+/// The position of a thread in its launch; 0 beyond the kernel's rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// The block's index in the grid.
@@ -67,7 +67,7 @@ pub struct Position {
     pub thread: [u32; MAX_RANK],
 }
 
-/// What a launch gives for one parameter, as far as the machine needs it.
+/// A launch's argument for one parameter, as far as the machine needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Argument {
     /// A value, as a raw word.
@@ -76,7 +76,7 @@ pub enum Argument {
     View([u32; MAX_RANK]),
 }
 
-/// What a launch gives all its threads.
+/// The launch parameters that all threads share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Environment {
     /// Its blocks, threads and frames.
@@ -87,29 +87,29 @@ pub struct Environment {
     pub shared_len: u32,
 }
 
-/// Why a kernel cannot be launched in an environment.
+/// The reason why a kernel cannot be launched in an environment.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EnvironmentError {
-    /// Too many or too few arguments.
+    /// There are too many or too few arguments.
     #[error("kernel `{kernel}` takes {expected} arguments, and was given {found}")]
     Count {
         /// The kernel's name.
         kernel: String,
-        /// How many parameters it has.
+        /// The number of parameters.
         expected: usize,
-        /// How many arguments there are.
+        /// The number of arguments.
         found: usize,
     },
-    /// A value where a view belongs, or the other way round.
+    /// A value is given for a view, or the other way round.
     #[error("kernel `{kernel}`: parameter `{param}` takes a {expected}, and was given a {found}")]
     Kind {
         /// The kernel's name.
         kernel: String,
         /// The parameter's name.
         param: &'static str,
-        /// `value` or `view`.
+        /// The kind of the parameter: `value` or `view`.
         expected: &'static str,
-        /// `value` or `view`.
+        /// The kind of the argument: `value` or `view`.
         found: &'static str,
     },
 }
@@ -118,8 +118,8 @@ impl Environment {
     /// Checks that there is an argument of the right kind for each parameter of `kernel`.
     ///
     /// # Errors
-    /// The first that is missing, too many, or of the other kind. A thread that runs nevertheless sees the value 0
-    /// for a missing argument, and an empty view.
+    /// The first argument that is missing, superfluous, or of the other kind. A thread that runs nevertheless sees the
+    /// value 0 for a missing argument, and an empty view.
     pub fn check(&self, kernel: &Kernel) -> Result<(), EnvironmentError> {
         let (expected, found) = (kernel.params.len(), self.arguments.len());
         if expected != found {

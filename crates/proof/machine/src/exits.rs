@@ -1,7 +1,7 @@
-//! Which loops end by what threads read from memory that they share.
+//! Finds the loops whose exit depends on values that threads read from shared memory.
 //!
-//! Such a loop may go round as often as other threads please, so that whoever explores it needs a bound. Any other loop
-//! goes round as often as its thread's own values say.
+//! Other threads may prolong such a loop without limit, so a search of it needs a bound. The number of iterations of
+//! any other loop depends on its thread's own values alone.
 
 use std::collections::HashSet;
 
@@ -23,15 +23,15 @@ pub(crate) fn exits_on_memory(kernel: &Kernel) -> HashSet<Label> {
     flow.labels
 }
 
-/// What depends on shared memory, as far as it is known.
+/// The values known to depend on shared memory.
 struct Flow<'k> {
     kernel: &'k Kernel,
     slots: Vec<bool>,
-    /// Arrays and views that one thread has to itself.
+    /// The arrays and views that one thread has to itself.
     places: HashSet<Place>,
-    /// Loops and blocks that are left early, or gone round again, because of it.
+    /// The loops and blocks that are left early, or repeated, because of it.
     labels: HashSet<Label>,
-    /// The loops and blocks around the statement that is looked at, outermost first.
+    /// The loops and blocks around the current statement, outermost first.
     open: Vec<Label>,
     changed: bool,
 }
@@ -51,7 +51,7 @@ impl Flow<'_> {
         ids.iter().any(|&id| self.depends(id))
     }
 
-    /// Whether what a place holds depends on what other threads do.
+    /// Whether the value of a place depends on what other threads do.
     fn is_shared(&self, place: Place) -> bool {
         let shared = match place {
             Place::Shared(_) => true,
@@ -75,7 +75,7 @@ impl Flow<'_> {
         self.changed |= depends && self.places.insert(place);
     }
 
-    /// Leaves the loops and blocks from that one inwards, or begins it again.
+    /// Records a jump out of the loops and blocks from that one inwards, or to its beginning.
     fn leave(&mut self, from: usize, depends: bool) {
         for at in from..self.open.len() {
             let label = self.open[at];
@@ -89,7 +89,7 @@ impl Flow<'_> {
         }
     }
 
-    /// `depends` says whether it depends on shared memory that the statement is reached.
+    /// Analyses a statement; `depends` says whether it depends on shared memory that the statement is reached.
     fn stmt(&mut self, stmt: &Stmt, depends: bool) {
         match stmt {
             Stmt::Assign { slot, value } => self.set_slot(*slot, depends || self.depends(*value)),

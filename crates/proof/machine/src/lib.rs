@@ -1,15 +1,16 @@
-//! One thread of a kernel as a state machine: it runs until it needs something, says what, and is given the answer.
+//! One thread of a kernel as a state machine: it runs until it needs something, returns a request, and is given the
+//! answer.
 //!
 //! A [`Program`] is a verified kernel, flattened to code with jumps. A [`Thread`] is a place in that code and the
 //! values of the thread's slots and private arrays: small, cheap to clone, to compare and to hash. [`Thread::run`]
-//! gives a [`Request`]; the owner answers a load with [`Thread::answer`] and calls `run` again. An [`Environment`]
-//! holds what a launch gives all its threads.
+//! returns a [`Request`]; the owner answers a load with [`Thread::answer`] and calls `run` again. An [`Environment`]
+//! holds the launch parameters that all threads share.
 //!
-//! What a thread computes with is up to its [`Value`]: words, or, for a model checker, [`Deferred`] words. Then a load
+//! The domain of a thread's values is its [`Value`]: words, or, for a model checker, [`Deferred`] words. Then a load
 //! can be answered before its value is chosen, and the thread runs on until control needs it.
 //!
 //! The machine does the arithmetic (by the rules of [`wattle_ir::eval`]), checks every index, and keeps the private
-//! arrays. What it never knows: memories, schedules, devices. Dimension 0 varies slowest everywhere.
+//! arrays. Memories, schedules and devices do not belong here. Dimension 0 varies slowest everywhere.
 
 mod access;
 mod ahead;

@@ -1,8 +1,8 @@
-//! Which of a thread's words still matter at the head of a loop.
+//! Liveness of a thread's words at the heads of loops.
 //!
 //! A word is live where some path from there reads it before anything sets it. A model checker takes two threads for
 //! the same when they stand at the head of a loop with equal live words, so what an iteration leaves behind in
-//! temporaries must not tell them apart. A private array counts as one: it is live if any later access may read it,
+//! temporaries must not distinguish them. A private array counts as one: it is live if any later access may read it,
 //! and only a load of lanes sets the whole of it.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! From structured statements and a graph of expressions to flat code.
+//! Lowers structured statements and a graph of expressions to flat code.
 //!
 //! Each statement's expressions become a straight list of steps, each shared one computed once: a graph of shared
 //! expressions takes time in its size, however many paths it has, and nothing recurses over it.
@@ -27,23 +27,23 @@ pub(crate) struct Lowering<'k> {
     barriers: Vec<Vec<u32>>,
     /// The counters of the loops around the current statement that have a barrier in them, outermost first.
     counters: Vec<u32>,
-    /// How many counters there are.
+    /// The number of counters.
     counted: u32,
-    /// The word of the first one.
+    /// The word of the first counter.
     first_counter: u32,
-    /// Where the bodies of the loops without a bound begin.
+    /// The instructions at which the bodies of the loops without a bound begin.
     heads: Vec<u32>,
     temps: u32,
     at: Site,
-    /// Where the current statement's steps begin.
+    /// The index of the first step of the current statement.
     first_calc: u32,
-    /// What the current statement has computed.
+    /// The values that the current statement has computed.
     values: HashMap<ExprId, Operand>,
     /// The loops and blocks around the current statement.
     labels: Vec<Open>,
 }
 
-/// A loop or block whose end is not known yet: the jumps that go there.
+/// An open loop or block, with the jumps to its end, which is not known yet.
 struct Open {
     label: Label,
     breaks: Vec<usize>,
@@ -51,7 +51,7 @@ struct Open {
 }
 
 impl<'k> Lowering<'k> {
-    /// `kernel` is verified, so every reference holds; where one would not, 0 takes its place.
+    /// Lowers `kernel`, which is verified, so that every reference is valid; an invalid one would become 0.
     pub fn new(kernel: &'k Kernel) -> Self {
         Lowering {
             kernel,
@@ -129,9 +129,10 @@ impl<'k> Lowering<'k> {
         }
     }
 
-    /// The steps that compute `root`, appended to those of the current statement, and where the result then is.
+    /// Appends the steps that compute `root` to those of the current statement; returns the operand that holds the
+    /// result.
     fn value(&mut self, root: ExprId) -> Operand {
-        // Expressions refer only to earlier ones, so the order of their numbers is an order of computing.
+        // Expressions refer only to earlier ones, so they can be computed in the order of their numbers.
         let (mut needed, mut visited) = (Vec::new(), HashSet::new());
         self.kernel.walk_expr(root, &mut |id, _| {
             let is_new = !self.values.contains_key(&id) && visited.insert(id);
@@ -150,7 +151,7 @@ impl<'k> Lowering<'k> {
         self.values.get(&id).copied().unwrap_or(Operand::Const(0))
     }
 
-    /// One expression whose operands are known.
+    /// Appends the step for an expression whose operands are computed.
     fn step(&mut self, id: ExprId) -> Operand {
         let Some(&expr) = self.kernel.exprs.get(id.index()) else { return Operand::Const(0) };
         let op = match expr {
@@ -159,7 +160,7 @@ impl<'k> Lowering<'k> {
             Expr::Param(id) => return Operand::Param(id.0),
             Expr::Extent(place, dimension) => return self.extent(place, dimension),
             Expr::Builtin(builtin, dimension) => return Operand::Builtin(builtin, dimension),
-            // A raw word is the bits of its value whatever the type, so nothing is to be done.
+            // A raw word has the same bits in every type, so no step is needed.
             Expr::Bits(_, x) => return self.known(x),
             Expr::Unary(op, x) => CalcOp::Unary(op, self.ty(x), self.known(x)),
             Expr::Binary(op, x, y) => CalcOp::Binary(op, self.ty(x), self.known(x), self.known(y)),
@@ -346,7 +347,7 @@ impl<'k> Lowering<'k> {
         self.patch(past_otherwise, self.here());
     }
 
-    /// Lets the jumps out of a loop or block that has just ended go to their targets.
+    /// Sets the targets of the jumps out of a loop or block that has just ended.
     fn close(&mut self, open: Option<Open>, next: u32) {
         let Some(open) = open else { return };
         let end = self.here();

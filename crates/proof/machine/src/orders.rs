@@ -9,15 +9,15 @@ use crate::program::{AccessKind, Op};
 /// An instruction that touches or orders memory that threads share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instruction {
-    /// Its number ([`Thread::at`](crate::Thread::at)).
+    /// The number of the instruction ([`Thread::at`](crate::Thread::at)).
     pub at: u32,
     /// Its source line.
     pub site: Site,
-    /// What it does.
+    /// The action of the instruction.
     pub action: Action,
 }
 
-/// What such an instruction does.
+/// The action of such an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are the place, the order and the scope")]
 pub enum Action {

@@ -20,25 +20,25 @@ pub const MAX_LOCAL_ELEMENTS: u64 = 1 << 16;
 pub struct Program {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) code: Vec<Instr>,
-    /// For each instruction the last source line that was passed on the way to it.
+    /// For each instruction the last source line passed before it.
     pub(crate) sites: Vec<Site>,
     /// The steps of all expressions; each instruction has a range of them.
     pub(crate) calcs: Vec<Calc>,
     pub(crate) accesses: Vec<Access>,
     pub(crate) messages: Vec<Arc<str>>,
-    /// Where each private array lies among a thread's words.
+    /// The position of each private array among a thread's words.
     pub(crate) locals: Vec<Local>,
     /// For each loop without a bound, the words that are dead at its head.
     pub(crate) dead: Vec<Vec<Range<usize>>>,
-    /// For each instruction the accesses that may come from there on; see [`crate::ahead`].
+    /// For each instruction the accesses that may follow from there; see [`crate::ahead`].
     pub(crate) ahead: Vec<u64>,
-    /// For each barrier the words that count how often the loops around it have gone round, outermost first.
+    /// For each barrier the words that count the iterations of the loops around it, outermost first.
     pub(crate) barriers: Vec<Vec<u32>>,
     /// The loops whose exit depends on memory that threads share; see [`crate::exits`].
     pub(crate) exits_on_memory: HashSet<Label>,
-    /// How many temporaries the largest statement needs.
+    /// The number of temporaries that the largest statement needs.
     pub(crate) temps: usize,
-    /// How many words a thread holds: its slots, its private arrays, and a count for each loop with a barrier in it.
+    /// The number of words of a thread: its slots, its private arrays, and a count for each loop with a barrier in it.
     pub(crate) words: usize,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Local {
     pub len: u32,
 }
 
-/// One step: the expressions that it needs, then what it does.
+/// An instruction: the steps of the expressions that it needs, then its operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instr {
     pub first_calc: u32,
@@ -57,7 +57,7 @@ pub(crate) struct Instr {
     pub op: Op,
 }
 
-/// A value that takes no computing.
+/// A value that needs no computation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operand {
     Const(u64),
@@ -103,13 +103,13 @@ pub(crate) enum Op {
         order: FenceOrder,
         scope: Scope,
     },
-    /// The number counts the code's barriers; see [`Program::barriers`].
+    /// The number identifies the barrier in the code; see [`Program::barriers`].
     Barrier(u32),
     /// A loop with a barrier in it is entered: the word counts its iterations from 0.
     Enter {
         counter: u32,
     },
-    /// Such a loop goes round again.
+    /// Such a loop begins its next iteration.
     Count {
         counter: u32,
     },
@@ -118,12 +118,12 @@ pub(crate) enum Op {
         condition: Operand,
         target: u32,
     },
-    /// Before the body of a loop without a bound; `number` counts such loops.
+    /// The head of a loop without a bound, before its body; `number` counts such loops.
     LoopHead {
         label: Label,
         number: u32,
     },
-    /// Goes to the body of such a loop, which follows its head.
+    /// Jumps to the body of such a loop, which follows its head.
     BackEdge {
         label: Label,
         target: u32,
@@ -168,7 +168,7 @@ impl CalcOp {
 }
 
 impl Op {
-    /// What it needs itself; those of an access are the access's.
+    /// The operands of the operation itself; those of an access belong to the access.
     pub(crate) fn operands(&self) -> Vec<Operand> {
         match *self {
             Op::Assign { value, .. } => vec![value],
@@ -208,7 +208,7 @@ impl Program {
         self.sites.get(at as usize).copied().unwrap_or(self.kernel.site)
     }
 
-    /// Whether the exit of a loop depends on memory that threads share: then they say how often it goes round.
+    /// Whether the exit of a loop depends on memory that threads share, so that they decide how often it iterates.
     pub fn exits_on_memory(&self, label: Label) -> bool {
         self.exits_on_memory.contains(&label)
     }
@@ -242,7 +242,7 @@ impl Program {
     /// Verifies and flattens a kernel.
     ///
     /// # Errors
-    /// What [`wattle_ir::verify`] finds; and private arrays of more than [`MAX_LOCAL_ELEMENTS`] elements together.
+    /// The errors of [`wattle_ir::verify`], or private arrays of more than [`MAX_LOCAL_ELEMENTS`] elements together.
     pub fn compile(kernel: Arc<Kernel>) -> Result<Program, VerifyError> {
         verify(&kernel)?;
         let elements = kernel.locals.iter().fold(0u64, |sum, local| sum.saturating_add(local.len as u64));
@@ -256,17 +256,17 @@ impl Program {
         Ok(Lowering::new(&kernel).program(kernel.clone()))
     }
 
-    /// The kernel.
+    /// The kernel of the program.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
     }
 
-    /// The kernel, shared.
+    /// The kernel of the program, as a shared pointer.
     pub fn shared_kernel(&self) -> Arc<Kernel> {
         self.kernel.clone()
     }
 
-    /// How many words a thread's state holds: its slots, its private arrays, and its loops' counts.
+    /// The number of words of a thread's state: its slots, its private arrays, and its loops' counts.
     pub fn words(&self) -> usize {
         self.words
     }
@@ -281,7 +281,7 @@ impl Program {
         .unwrap_or(wattle_ir::LOCAL_ARRAY)
     }
 
-    /// The length of a shared array, in elements, where the launch gives `at_launch` to the one that it sizes.
+    /// The length of a shared array in elements; `at_launch` is the length of the one that is sized at launch.
     pub(crate) fn shared_len(&self, index: usize, at_launch: u32) -> u32 {
         match self.kernel.shared.get(index).map(|array| array.len) {
             Some(SharedLen::Static(len)) => len,

@@ -1,4 +1,4 @@
-//! What a thread can ask of its owner.
+//! The requests of a thread to its owner.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,25 +8,25 @@ use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 use crate::Value;
 
-/// An element of a view or of an array in shared memory; in bounds, where its index is known.
+/// An element of a view or of a shared array; in bounds, if its index is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Location<V: Value = u64> {
-    /// A view or a shared array; never an array of the thread's own.
+    /// The view or shared array; never an array of the thread's own.
     pub place: Place,
     /// The type of its elements.
     pub element: Type,
     /// The number of dimensions of the index.
     pub rank: usize,
     /// The index, dimension 0 first; 0 beyond the rank. With deferred values ([`Deferred`](crate::Deferred)) it is
-    /// none while any dimension is not known.
+    /// `None` while any dimension is not known.
     pub index: V::Index,
     /// The source line of the access.
     pub site: Site,
 }
 
-/// What a thread needs before it can go on, or has to say.
+/// A request or report of a thread.
 ///
-/// Those that name an answer want [`Thread::answer`](crate::Thread::answer) (or `answer_lanes`) before the next
+/// The requests with an answer expect [`Thread::answer`](crate::Thread::answer) (or `answer_lanes`) before the next
 /// [`run`](crate::Thread::run); after all others the owner simply calls `run` again.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request<V: Value = u64> {
@@ -36,47 +36,47 @@ pub enum Request<V: Value = u64> {
     LoadLanes {
         /// The first element.
         location: Location<V>,
-        /// How many.
+        /// The number of elements.
         lanes: u32,
     },
     /// A plain store.
     Store {
         /// The element.
         location: Location<V>,
-        /// What to store.
+        /// The value to store.
         value: V,
     },
     /// An atomic load. Answer: the value.
     AtomicLoad {
         /// The element.
         location: Location<V>,
-        /// Its order.
+        /// The memory order.
         order: ReadOrder,
-        /// Its scope.
+        /// The scope.
         scope: Scope,
     },
     /// An atomic store.
     AtomicStore {
         /// The element.
         location: Location<V>,
-        /// What to store.
+        /// The value to store.
         value: V,
-        /// Its order.
+        /// The memory order.
         order: WriteOrder,
-        /// Its scope.
+        /// The scope.
         scope: Scope,
     },
     /// An atomic read-modify-write ([`wattle_ir::eval::atomic`]). Answer: the old value.
     AtomicUpdate {
         /// The element.
         location: Location<V>,
-        /// What it does.
+        /// The operation.
         op: AtomicOp,
         /// The operand.
         operand: V,
-        /// Its order.
+        /// The memory order.
         order: UpdateOrder,
-        /// Its scope.
+        /// The scope.
         scope: Scope,
     },
     /// A compare-exchange. Answer: the old value.
@@ -85,50 +85,50 @@ pub enum Request<V: Value = u64> {
         location: Location<V>,
         /// The value that lets it succeed.
         expected: V,
-        /// What it then stores.
+        /// The value stored on success.
         desired: V,
-        /// Its order.
+        /// The memory order.
         order: UpdateOrder,
-        /// Its scope.
+        /// The scope.
         scope: Scope,
     },
     /// A fence.
     Fence {
-        /// Its order.
+        /// The memory order.
         order: FenceOrder,
-        /// Its scope.
+        /// The scope.
         scope: Scope,
-        /// Its source line.
+        /// The source line of the fence.
         site: Site,
     },
-    /// The block's barrier; the owner calls `run` again once all threads of the block are there.
+    /// The block's barrier; the owner calls `run` again once all threads of the block have arrived.
     Barrier {
-        /// How often each of the loops around it has gone round since it was entered, outermost first: with the
-        /// statement ([`Thread::at`](crate::Thread::at)) the dynamic instance of the barrier.
+        /// The number of iterations of each loop around it since it was entered, outermost first: with the statement
+        /// ([`Thread::at`](crate::Thread::at)) the dynamic instance of the barrier.
         iterations: Vec<u64>,
-        /// Its source line.
+        /// The source line of the barrier.
         site: Site,
     },
-    /// A loop without a bound is entered; only where values can be deferred. The thread now stands before the body, as
-    /// it does at the loop's back edges.
+    /// A loop without a bound is entered; reported only where values can be deferred. The thread now stands before the
+    /// body, as it does at the loop's back edges.
     LoopHead {
         /// The loop.
         label: Label,
-        /// Its source line.
+        /// The source line of the loop.
         site: Site,
     },
     /// The back edge of a loop without a bound. The thread stands before the body again.
     BackEdge {
         /// The loop.
         label: Label,
-        /// Its source line.
+        /// The source line of the loop.
         site: Site,
     },
-    /// Something that must not happen did; it is skipped (a load or a division gives 0) and the thread can go on.
+    /// A fault happened; the statement is skipped (a load or a division gives 0) and the thread can continue.
     Fault(Fault),
     /// Control needs a value that is not known: a condition, a divisor, or the index of an array of the thread's own.
-    /// Only where values can be deferred. The thread stays where it is, and says the same when it is run again; one
-    /// that was kept at the load, and is now given the value, goes on.
+    /// This happens only where values can be deferred. The thread stays at the instruction, and requests the same when
+    /// it is run again; a copy of it kept at the load continues once it is given the value.
     NeedsValue,
     /// The fuel is used up.
     OutOfFuel,
@@ -136,30 +136,30 @@ pub enum Request<V: Value = u64> {
     Done,
 }
 
-/// Something that must not happen.
+/// An error of a thread.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// An index that is not in its place.
+    /// An index is out of the bounds of its place.
     OutOfBounds {
         /// The place.
         place: Place,
         /// The index, one number for each dimension.
         index: Vec<u32>,
-        /// How many consecutive elements from there; 1 but for a load of lanes.
+        /// The number of consecutive elements from there; 1 except for a load of lanes.
         lanes: u32,
         /// The place's extent, one number for each dimension.
         extent: Vec<u32>,
         /// The source line.
         site: Site,
     },
-    /// An integer divided by zero.
+    /// An integer was divided by zero.
     DivisionByZero {
         /// The source line.
         site: Site,
     },
-    /// An assertion that does not hold.
+    /// An assertion does not hold.
     Assertion {
-        /// What it says.
+        /// The message of the assertion.
         message: Arc<str>,
         /// The source line.
         site: Site,
@@ -167,14 +167,14 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// The source line.
+    /// The source line of the fault.
     pub fn site(&self) -> Site {
         match self {
             Fault::OutOfBounds { site, .. } | Fault::DivisionByZero { site } | Fault::Assertion { site, .. } => *site,
         }
     }
 
-    /// The fault in words, with the names of `kernel`, whose thread it is.
+    /// Describes the fault, with the names of the thread's `kernel`.
     pub fn describe<'a>(&'a self, kernel: &'a Kernel) -> impl fmt::Display + 'a {
         Description { fault: self, kernel }
     }
@@ -213,7 +213,7 @@ impl fmt::Display for Description<'_> {
     }
 }
 
-/// A number, or a tuple of several.
+/// An index: one number, or a tuple of several.
 struct Tuple<'a>(&'a [u32]);
 
 impl fmt::Display for Tuple<'_> {

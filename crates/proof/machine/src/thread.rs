@@ -1,4 +1,4 @@
-//! The state of one thread, and how it runs.
+//! The state of one thread, and its execution.
 
 use wattle_ir::{LocalId, Site, eval};
 
@@ -6,30 +6,30 @@ use crate::program::{Calc, CalcOp, Op, Operand};
 use crate::request::{Fault, Request};
 use crate::{Environment, Position, Program, Value};
 
-/// As many temporaries as nearly every statement needs; they live on the stack.
+/// The number of temporaries that live on the stack, enough for nearly every statement.
 const FEW: usize = 16;
 
-/// One thread: where it is in the code, and the values of its slots and private arrays.
+/// A thread: its position in the code, and the values of its slots and private arrays.
 ///
 /// Two threads are equal when they will do the same, given the same answers. A thread must be run with the program
 /// that it was made for, and with one environment.
 ///
-/// `V` is what it computes with ([`Value`]). Where values can be deferred, the words that no path reads any more are
+/// `V` is the domain of its values ([`Value`]). Where values can be deferred, the words that no path reads any more are
 /// set to 0 at [`Request::LoopHead`] and [`Request::BackEdge`], so that a thread there equals itself some iterations
 /// ago unless something differs that it may still read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Thread<V: Value = u64> {
     position: Position,
-    /// The next instruction.
+    /// The index of the next instruction.
     pc: u32,
     /// The instruction of the last request; for a back edge that of the loop's head.
     at: u32,
     pub(crate) answer: Answer,
-    /// The slots, then the private arrays.
+    /// The words of the slots, then those of the private arrays.
     pub(crate) words: Vec<V>,
 }
 
-/// Where the answer to the last request goes.
+/// The destination of the answer to the last request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Answer {
     None,
@@ -71,25 +71,25 @@ impl<V: Value> Thread<V> {
         program.sites.get(self.at as usize).copied().unwrap_or(program.kernel.site)
     }
 
-    /// Whether any word is not known. Right after [`Request::LoopHead`] and [`Request::BackEdge`] the words that no
-    /// path reads any more do not count. Threads with a pending word can be equal and yet go on differently, once the
+    /// Whether any word is unknown. Right after [`Request::LoopHead`] and [`Request::BackEdge`] the words that no path
+    /// reads any more do not count. Threads with a pending word can be equal and yet continue differently, once the
     /// loads that they wait for are given different values.
     pub fn any_pending(&self) -> bool {
         V::DEFERS && self.words.iter().any(|word| word.known().is_none())
     }
 
-    /// The number of the instruction of the last request: tells two statements of one source line apart. A loop's
-    /// back edge has that of its head.
+    /// The number of the instruction of the last request, which distinguishes two statements of one source line. A
+    /// loop's back edge has that of its head.
     pub fn at(&self) -> u32 {
         self.at
     }
 
-    /// Whether two threads of one program will do the same, given the same answers, until they ask where they are.
+    /// Whether two threads of one program will do the same, given the same answers, until they read their position.
     pub fn is_alike(&self, other: &Thread<V>) -> bool {
         self.pc == other.pc && self.answer == other.answer && self.words == other.words
     }
 
-    /// The same thread, before another instruction.
+    /// A copy of the thread before another instruction.
     pub(crate) fn standing_at(&self, pc: u32) -> Thread<V> {
         Thread { pc, ..self.clone() }
     }
@@ -99,8 +99,8 @@ impl<V: Value> Thread<V> {
         self.pc
     }
 
-    /// Answers the last request with one value. Without an answer a load leaves its slot as it was; where values can
-    /// be deferred each load is to be answered, since the slot may have been forgotten.
+    /// Answers the last request with one value. Without an answer a load leaves its slot as it was; where values can be
+    /// deferred each load is to be answered, since the slot may have been cleared.
     pub fn answer(&mut self, value: V) {
         self.answer_lanes(&[value]);
     }
@@ -118,8 +118,8 @@ impl<V: Value> Thread<V> {
         self.answer = Answer::None;
     }
 
-    /// Runs until the thread needs something, has something to say, or has done `fuel` steps, each about one
-    /// statement; `fuel` is left with what remains. A thread that has ended says [`Request::Done`] again.
+    /// Runs until the thread has a request or a report, or has done `fuel` steps, each about one statement; `fuel` is
+    /// reduced to the remainder. A thread that has ended returns [`Request::Done`] again.
     pub fn run(&mut self, program: &Program, environment: &Environment, fuel: &mut u64) -> Request<V> {
         self.answer = Answer::None;
         let mut few = [V::default(); FEW];
@@ -171,7 +171,7 @@ impl<V: Value> Thread<V> {
                     let Some(right) = right.known() else { return self.needs_value() };
                     let quotient = match left.known() {
                         Some(left) => eval::divide(op, ty, left, right).map(V::from_raw),
-                        // Whether a division is a fault is a matter of the divisor alone.
+                        // Whether a division is a fault depends on the divisor alone.
                         None => eval::divide(op, ty, 0, right).map(|_| left),
                     };
                     self.set(dst as usize, quotient.unwrap_or_default());
@@ -186,7 +186,7 @@ impl<V: Value> Thread<V> {
                     let iterations = counters.iter().map(|counter| count(counter).unwrap_or(0)).collect();
                     return Request::Barrier { iterations, site: self.site(program) };
                 }
-                // Counting is no statement, so it takes no step.
+                // Counting is no statement, so it uses no fuel.
                 Op::Enter { counter } => {
                     *fuel += 1;
                     self.set(counter as usize, V::default());
@@ -197,7 +197,7 @@ impl<V: Value> Thread<V> {
                     self.set(counter as usize, count.unary(|count| count + 1));
                 }
                 Op::LoopHead { label, number } => {
-                    // No statement is done here, so it takes no step.
+                    // No statement is done here, so no fuel is used.
                     *fuel += 1;
                     if V::DEFERS {
                         self.forget(program, number);
@@ -206,7 +206,8 @@ impl<V: Value> Thread<V> {
                 }
                 Op::BackEdge { label, target, number } => {
                     self.pc = target;
-                    // The head's own instruction lies before the body: entered or repeated, a loop is the same.
+                    // The head's own instruction lies before the body, so that entering and repeating a loop give the
+                    // same state.
                     self.at = target - 1;
                     if V::DEFERS {
                         self.forget(program, number);
@@ -230,7 +231,7 @@ impl<V: Value> Thread<V> {
         }
     }
 
-    /// Stays at the instruction, which control cannot pass without a value that is not known.
+    /// Stays at the instruction, which needs a value that is not known.
     pub(crate) fn needs_value(&mut self) -> Request<V> {
         self.pc = self.at;
         Request::NeedsValue

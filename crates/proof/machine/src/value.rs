@@ -1,4 +1,4 @@
-//! What a thread computes with: words, or words some of which are not known yet.
+//! The domain of a thread's values: words, or words some of which are not known yet.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -10,29 +10,29 @@ use wattle_ir::MAX_RANK;
 /// In the domain of words, `u64`, every value is known, and the code that asks whether one is compiles to nothing. In
 /// that of [`Deferred`] values a thread runs past a load whose value has not been chosen, until control needs it.
 pub trait Value: Copy + Eq + Hash + Debug + Default {
-    /// Whether a value can be one that is not known. Only then does a thread tell of the heads of loops, and forget
-    /// what it no longer needs there.
+    /// Whether a value can be unknown. Only then does a thread report the heads of loops, and clear there the words
+    /// that it no longer needs.
     const DEFERS: bool;
 
-    /// The index of an access: all its dimensions, or, in a domain where one of them may not be known, perhaps none.
+    /// The index of an access: all its dimensions; where a dimension may be unknown, an option.
     type Index: Copy + Eq + Hash + Debug;
 
-    /// A word.
+    /// The value of a word.
     fn from_raw(raw: u64) -> Self;
 
-    /// The word, where it is known.
+    /// The word, if it is known.
     fn known(self) -> Option<u64>;
 
-    /// An index from that of which every dimension is known; none only where the domain defers.
+    /// An index from its dimensions; `None` stands for an unknown one, and occurs only where the domain defers.
     fn index(known: Option<[u32; MAX_RANK]>) -> Self::Index;
 
-    /// An operator's result; it is known where all the operands are.
+    /// The result of an operator with one operand; it is known if the operand is.
     fn unary(self, op: impl FnOnce(u64) -> u64) -> Self;
 
-    /// The same for two operands.
+    /// The result of an operator with two operands; it is known if both are.
     fn binary(self, other: Self, op: impl FnOnce(u64, u64) -> u64) -> Self;
 
-    /// The same for three operands.
+    /// The result of an operator with three operands; it is known if all are.
     fn ternary(self, second: Self, third: Self, op: impl FnOnce(u64, u64, u64) -> u64) -> Self;
 
     /// The first operand where the condition `self` holds, else the second. The result depends on both, as in the
@@ -81,13 +81,13 @@ impl Value for u64 {
     }
 }
 
-/// A word, or one that is not known yet.
+/// A word that may not be known yet.
 ///
-/// A pending value does not say which load it comes from: whoever left that load open keeps the thread as it was
-/// there, and runs it again from there once the value is chosen.
+/// A pending value does not identify the load it comes from: the owner that leaves a load open keeps a copy of the
+/// thread at the load, and runs it again from there once the value is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Deferred {
-    /// A word.
+    /// A known word.
     Known(u64),
     /// The value of a load that is not chosen yet, or anything computed from one.
     Pending,

@@ -44,7 +44,7 @@ fn a_value_is_pending_where_any_operand_is() {
         build.expr(Expr::Unary(UnaryOp::Not, x)),
         build.binary(BinaryOp::Add, x, one),
         build.binary(BinaryOp::Add, one, x),
-        // Dependencies are those of the source, whatever the values would say.
+        // Dependencies follow the source, whatever the values.
         build.binary(BinaryOp::Xor, x, x),
         build.expr(Expr::Cast(Type::U32, wide)),
         fmas[0],
@@ -116,7 +116,7 @@ fn an_index_can_be_pending() {
     let body = vec![
         build.load(0, DATA, 0),
         Stmt::Store { place: DATA, index: vec![x], value: nine, site: site() },
-        // Whether 9 is out of bounds is said once all of the index is known.
+        // Whether 9 is out of bounds is reported once the whole index is known.
         Stmt::Load { dst: SlotId(1), place: MATRIX, index: vec![nine, x], site: site() },
         Stmt::LoadLanes { dst: LocalId(1), place: DATA, index: x, site: site() },
     ];
@@ -136,7 +136,7 @@ fn an_index_can_be_pending() {
     assert!(out(kept.next()) && out(kept.next()) && out(kept.next()));
 }
 
-/// The thread loads, and the statement needs the value: it stays there until it is run again from the load.
+/// The thread loads, and the statement needs the value: the thread stays there until it is run again from the load.
 #[track_caller]
 fn needs_the_value(build: Build, body: Vec<Stmt>) -> Run {
     let mut run = build.run(body);

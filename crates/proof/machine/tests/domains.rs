@@ -1,4 +1,4 @@
-//! Random kernels in both domains: a thread with deferred values asks what one with words asks.
+//! Random kernels in both domains: a thread with deferred values makes the same requests as one with words.
 
 mod generator;
 
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use wattle_ir::{MAX_RANK, Type};
 use wattle_machine::{Deferred, Environment, Location, Program, Request, Thread, Value};
 
-/// A request without its values, and these.
+/// A request without its values, and the values.
 struct Parts<V: Value> {
     shape: Request,
     element: Type,
@@ -57,7 +57,7 @@ fn parts<V: Value>(request: Request<V>) -> Parts<V> {
     Parts { shape, element, index, values }
 }
 
-/// Whether what a thread with deferred values asks may turn out as what one with words asks.
+/// Whether a request of a thread with deferred values may be the given one of a thread with words.
 fn agree(word: &Request, deferred: &Request<Deferred>) -> bool {
     let (word, deferred) = (parts(word.clone()), parts(deferred.clone()));
     let element = word.element;
@@ -76,7 +76,7 @@ fn agree(word: &Request, deferred: &Request<Deferred>) -> bool {
         && word.values.iter().zip(&deferred.values).all(value)
 }
 
-/// A launch of a random kernel: its program, and what every load gives.
+/// A launch of a random kernel: its program, and the results of its loads.
 struct Launch {
     program: Program,
     environment: Environment,
@@ -93,7 +93,7 @@ impl Launch {
         Thread::start(&self.program, self.environment.shape.position(13, 4))
     }
 
-    /// The next request that is not about the domain.
+    /// The next request that does not concern the domain.
     fn next<V: Value>(&self, thread: &mut Thread<V>) -> Request<V> {
         loop {
             match thread.run(&self.program, &self.environment, &mut 100_000) {
@@ -104,7 +104,7 @@ impl Launch {
         }
     }
 
-    /// What the request with this number is answered, if it is a load.
+    /// The answer to the request with this number, if it is a load.
     fn answer<V: Value>(&self, number: usize, request: &Request<V>) -> Vec<u64> {
         let (lanes, element) = match request {
             Request::Load(location) => (1, location.element),
@@ -114,7 +114,7 @@ impl Launch {
             | Request::CompareExchange { location, .. } => (1, location.element),
             _ => return Vec::new(),
         };
-        // Small numbers now and then: they are good indices and conditions.
+        // Some numbers are small, since those make good indices and conditions.
         let raw = |lane| {
             let raw = (self.seed ^ (number as u64 * 8 + lane as u64)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             if raw >> 62 == 0 { raw >> 32 } else { raw >> 32 & 3 }
@@ -122,7 +122,7 @@ impl Launch {
         (0..lanes).map(|lane| valid(element, raw(lane))).collect()
     }
 
-    /// All that a thread with words asks.
+    /// All requests of a thread with words.
     fn words(&self) -> Vec<Request> {
         let (mut thread, mut requests) = (self.thread::<u64>(), Vec::new());
         loop {
@@ -136,7 +136,7 @@ impl Launch {
     }
 }
 
-/// A load that was left open: its number, and the thread when it asked.
+/// A load that was left open: its number, and the thread at the request.
 struct Open {
     number: usize,
     thread: Thread<Deferred>,
@@ -165,8 +165,8 @@ proptest! {
         }
     }
 
-    /// As a model checker does it: some loads are left open; where a value is needed, the first of them is closed and
-    /// the thread runs again from there.
+    /// Runs a thread as a model checker does: some loads are left open; where a value is needed, the first of them is
+    /// closed and the thread runs again from there.
     #[test]
     fn a_thread_that_runs_past_its_loads_asks_what_it_asks_with_their_values(
         entropy in prop::collection::vec(any::<u32>(), 16..400),
@@ -186,7 +186,7 @@ proptest! {
             let unknown_fault = matches!(word, Request::Fault(_)) && !matches!(request, Request::Fault(_));
             if blocked || unknown_fault || request == Request::Done {
                 if blocked {
-                    // It stays there, and only an open load can be why.
+                    // The thread stays there, and only an open load can be the reason.
                     let mut again = thread.clone();
                     prop_assert_eq!(launch.next(&mut again), Request::NeedsValue);
                     prop_assert_eq!(&again, &thread);
@@ -205,7 +205,7 @@ proptest! {
             }
             let mut answer: Vec<Deferred> =
                 launch.answer(number, &request).into_iter().map(Deferred::Known).collect();
-            // Each load that is opened may be run again, so a kernel with many opens a part of them.
+            // Each open load may be run again, so only a part of many loads is opened.
             if !answer.is_empty() && opened < 200 && choices[opened % choices.len()] {
                 open.push(Open { number, thread: thread.clone(), request });
                 answer.fill(Deferred::Pending);

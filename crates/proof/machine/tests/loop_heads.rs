@@ -1,4 +1,4 @@
-//! The heads of loops without a bound: what a thread remembers there, and whether it has been there before.
+//! The heads of loops without a bound: the words that a thread keeps there, and whether a state repeats.
 
 mod common;
 
@@ -18,7 +18,8 @@ fn built(body: impl for<'b> FnOnce(&'b Builder, Shared<'b, u32>, Atomic<'b, u32>
     Run::new(builder.finish().unwrap())
 }
 
-/// `let mut n = 0; while flags[0] != 1 { n += 1; data[1] = data[0]; } data[2] = n`, the counter if wanted.
+/// The kernel `let mut n = 0; while flags[0] != 1 { n += 1; data[1] = data[0]; } data[2] = n`, with the counter if
+/// `counts`.
 fn spin(counts: bool) -> Run {
     built(|b, data, flags| {
         let n = b.variable(b.lit(0u32), "n");
@@ -38,7 +39,7 @@ fn a_spinning_thread_is_the_same_after_each_iteration() {
     let mut run = spin(false);
     assert!(matches!(run.next(), Request::LoopHead { .. }));
     let entered = run.clone();
-    // What an iteration loads is dead at its end, and so is whether it was chosen.
+    // The value that an iteration loads is dead at its end, and so is whether it was chosen.
     for (flag, value) in [(0, Known(5)), (2, Known(6)), (0, Pending)] {
         run.answer(Known(flag));
         run.answer(value);
@@ -87,7 +88,7 @@ fn with_words_a_loop_has_no_head_and_its_steps_are_those_of_its_statements() {
         }
         (heads, 100 - fuel)
     }
-    // The two statements, the jump and the end.
+    // The steps are the two statements, the jump and the end.
     assert_eq!(steps::<u64>(&run.program, &environment), (0, 4));
     assert_eq!(steps::<Deferred>(&run.program, &environment), (1, 4));
 }
@@ -110,7 +111,7 @@ fn a_live_word_can_be_pending_at_the_head() {
     }
 }
 
-/// Which slots are live at the entry of a loop, and which arrays, whose numbers follow those of the slots. Flags are 1.
+/// The live slots at the entry of a loop, and the live arrays, numbered after the slots. Flags are 1.
 fn live(mut build: Build, label: u32, body: Vec<Stmt>) -> Vec<u32> {
     let mut all: Vec<Stmt> = (0..SLOTS).map(|slot| build.set(slot, 1)).collect();
     let one = build.c(1u32);
@@ -130,7 +131,7 @@ fn live(mut build: Build, label: u32, body: Vec<Stmt>) -> Vec<u32> {
     let arrays = [0, 1].map(|array| run.thread.local(&run.program, LocalId(array)).to_vec());
     let mut live = Vec::new();
     for (number, words) in (0..).zip(slots.chain(arrays)) {
-        // What is dead is 0, all of it; here nothing else is.
+        // All dead words are 0; here no other word is.
         let zeros = words.iter().filter(|&&word| word == Known(0)).count();
         assert!(zeros == 0 || zeros == words.len());
         if zeros == 0 {
@@ -140,7 +141,7 @@ fn live(mut build: Build, label: u32, body: Vec<Stmt>) -> Vec<u32> {
     live
 }
 
-/// `slot = flags[0]; if slot != 0 { then }`
+/// Builds `slot = flags[0]; if slot != 0 { then }`.
 fn ask(build: &mut Build, slot: u32, then: Vec<Stmt>) -> [Stmt; 2] {
     [build.flag(slot, 0), build.when(slot, then)]
 }
@@ -163,7 +164,7 @@ fn what_lives_in_nested_loops() {
 fn what_lives_past_a_loop_with_a_bound() {
     let mut build = Build::default();
     let b = &mut build;
-    // The first slot is read in the next round alone.
+    // The first slot is read only in the next iteration.
     let mut body = vec![b.read(0), forever(1, ask(b, 1, vec![leave(1)]).to_vec(), vec![])];
     body.extend(ask(b, 2, vec![leave(0)]));
     let rounds = Stmt::Loop { label: Label(0), body, continuing: vec![b.set(3, 1)], bounded: true, site: site() };
@@ -174,7 +175,7 @@ fn what_lives_past_a_loop_with_a_bound() {
 fn what_lives_past_breaks() {
     let mut build = Build::default();
     let b = &mut build;
-    // Each way out sets what is read there.
+    // Each exit sets the slot that is read after it.
     let then = vec![b.set(1, 1), leave(0)];
     let mut body = ask(b, 0, then).to_vec();
     body.extend(ask(b, 0, vec![leave(2)]));
@@ -192,10 +193,10 @@ fn what_lives_past_continues_and_returns() {
         let then = vec![b.set(1, 1), again(0)];
         let mut body = ask(b, 0, then).to_vec();
         let otherwise = if sets_on_each_way { vec![b.set(1, 2)] } else { vec![] };
-        // A thread that returns here reads nothing any more.
+        // A thread that returns here reads nothing more.
         body.push(Stmt::If { condition: b.c(false), then: vec![Stmt::Return], otherwise });
         let continuing = vec![b.read(1), b.read(3), b.set(3, 1)];
-        // Nothing gets past the loop.
+        // No path leads past the loop.
         let body = vec![forever(0, body, continuing), b.read(4)];
         let expected: &[u32] = if sets_on_each_way { &[3] } else { &[1, 3] };
         assert_eq!(live(build, 0, body), expected);
@@ -209,7 +210,7 @@ fn an_array_lives_as_a_whole() {
         let ask = ask(b, 1, vec![leave(0)]);
         vec![forever(0, body.into_iter().chain(ask).collect(), vec![])]
     };
-    // A store of one element leaves the others.
+    // A store of one element keeps the others live.
     let mut build = Build::default();
     let one = build.c(1u32);
     let mut body = vec![build.store(local(0), 3, one)];
@@ -217,7 +218,7 @@ fn an_array_lives_as_a_whole() {
     let body = leaving(&mut build, body);
     assert_eq!(live(build, 0, body), [SLOTS]);
 
-    // A load of lanes sets the whole; it reads what it reads before.
+    // A load of lanes sets the whole array; its source is read before.
     for (from, expected) in [(DATA, &[][..]), (local(0), &[SLOTS]), (local(1), &[SLOTS + 1])] {
         let mut build = Build::default();
         let index = build.c(0u32);
@@ -227,7 +228,7 @@ fn an_array_lives_as_a_whole() {
         assert_eq!(live(build, 0, body), expected);
     }
 
-    // One that is only written is dead.
+    // An array that is only written is dead.
     let mut build = Build::default();
     let one = build.c(1u32);
     let body = vec![build.store(local(0), 0, one)];

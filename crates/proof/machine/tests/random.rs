@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use wattle_ir::{Builtin, Expr, ExprId, Kernel, Label, LocalId, ParamKind, Place, SharedLen, Site, Stmt, Type, eval};
 use wattle_machine::{Argument, Environment, Fault, Program, Request, Thread};
 
-/// How a statement leaves.
+/// The way in which control leaves a statement.
 enum Exit {
     Next,
     Break(Label),
@@ -18,7 +18,7 @@ enum Exit {
     Return,
 }
 
-/// Walks the tree.
+/// An evaluator that walks the tree.
 struct Walker<'k> {
     kernel: &'k Kernel,
     environment: &'k Environment,

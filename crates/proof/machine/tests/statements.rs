@@ -1,4 +1,4 @@
-//! Each statement alone: what a thread asks, and what it does with the answer.
+//! Each statement by itself: the thread's request, and the effect of the answer.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What threads do to memory, as the models see it.
+//! Events: the actions of threads on memory, as the models see them.
 
 use crate::Level;
 
@@ -9,7 +9,7 @@ pub type ThreadId = usize;
 /// The number of a memory location in its graph.
 pub type LocationId = usize;
 
-/// What an event is.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A read; the first half of a read-modify-write too.
@@ -31,13 +31,13 @@ pub enum Kind {
 pub struct Classes(pub u8);
 
 impl Classes {
-    /// No class.
+    /// The empty set of classes.
     pub const NONE: Classes = Classes(0);
-    /// Buffers.
+    /// Storage buffers.
     pub const BUFFER: Classes = Classes(1);
     /// Block shared memory.
     pub const BLOCK: Classes = Classes(2);
-    /// Both of those.
+    /// Both buffers and block shared memory.
     pub const BOTH: Classes = Classes(3);
 
     /// Whether every class of `other` is here.
@@ -46,13 +46,13 @@ impl Classes {
     }
 }
 
-/// All that a model may ask about an event, but for its location, value and place in the graph.
+/// Everything that a model may use of an event, except its location, value and place in the graph.
 ///
-/// What a model does not know it ignores: PTX has no storage classes, C++ no scopes. [`Label::plain_read`] and its
-/// like set everything that they do not name to what means nothing.
+/// A model ignores properties that it does not have: PTX has no storage classes, C++ no scopes. [`Label::plain_read`]
+/// and similar functions set everything that they do not name to a neutral value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Label {
-    /// What it is.
+    /// The kind of the event.
     pub kind: Kind,
     /// Whether an access is atomic (PTX: strong).
     pub atomic: bool,
@@ -66,7 +66,7 @@ pub struct Label {
     pub level: Level,
     /// The class of the memory that an access touches.
     pub storage: Classes,
-    /// The classes that a fence, or an acquire or release, is about.
+    /// The storage classes to which a fence, or an acquire or release, applies.
     pub semantics: Classes,
     /// Whether an access is Vulkan's private one, which takes no part in ordering between threads.
     pub private: bool,
@@ -122,27 +122,27 @@ impl Label {
         Label { kind: Kind::Barrier, ..Label::fence(level).acquiring().releasing() }
     }
 
-    /// The same, acquiring all classes and making them visible.
+    /// The same label, acquiring all classes and making them visible.
     pub const fn acquiring(self) -> Label {
         Label { acquire: true, semantics: Classes::BOTH, makes_visible: true, ..self }
     }
 
-    /// The same, releasing all classes and making them available.
+    /// The same label, releasing all classes and making them available.
     pub const fn releasing(self) -> Label {
         Label { release: true, semantics: Classes::BOTH, makes_available: true, ..self }
     }
 
-    /// The same, sequentially consistent.
+    /// The same label, sequentially consistent.
     pub const fn sequentially_consistent(self) -> Label {
         Label { sc: true, ..self.acquiring().releasing() }
     }
 
-    /// The same, of that class of memory.
+    /// The same label, for that class of memory.
     pub const fn of(self, storage: Classes) -> Label {
         Label { storage, ..self }
     }
 
-    /// Whether it reads or writes.
+    /// Whether the event reads or writes.
     pub fn is_access(&self) -> bool {
         matches!(self.kind, Kind::Read | Kind::Write)
     }
@@ -151,18 +151,19 @@ impl Label {
 /// One event of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// What it is.
+    /// The label of the event.
     pub label: Label,
-    /// Whose it is; nobody's for the value that a location has before.
+    /// The thread of the event; `None` for the initial value of a location.
     pub thread: Option<ThreadId>,
-    /// What an access touches; none while its address waits for a read.
+    /// The location that an access touches; `None` while its address waits for a read.
     pub location: Option<LocationId>,
-    /// Through which variable: Vulkan's "reference". Accesses of one location by different names have different ones.
+    /// The variable through which the access goes: Vulkan's "reference". Accesses of one location by different names
+    /// have different ones.
     pub reference: u32,
-    /// What is read or written; none while that is not known.
+    /// The value read or written; `None` while it is not known.
     pub value: Option<u64>,
-    /// Whether an initial value is one that nobody has written.
+    /// Whether this is the initial value of memory that has never been written.
     pub unwritten: bool,
-    /// The statement that it comes from, by a number that means something to whoever made the graph.
+    /// The statement that it comes from, by a number that the graph's creator assigns.
     pub source: u32,
 }

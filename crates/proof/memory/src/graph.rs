@@ -1,7 +1,7 @@
-//! Execution graphs: events, and what is decided about them.
+//! Execution graphs: events, and the decisions about them.
 //!
-//! A graph may be unfinished: a read whose source is not chosen has none, an access whose address is not known has no
-//! location. What the models derive from an unfinished graph holds of every graph that it can grow into.
+//! A graph may be unfinished: an unchosen source or an unknown location is `None`. What the models derive from an
+//! unfinished graph holds for every graph that it can grow into.
 
 use crate::event::{Event, EventId, Kind, Label, LocationId, ThreadId};
 use crate::{Level, Placement, Relation, Set};
@@ -11,11 +11,11 @@ use crate::{Level, Placement, Relation, Set};
 pub struct Graph {
     threads: Vec<Placement>,
     events: Vec<Event>,
-    /// For each read where its value comes from.
+    /// The source of each read.
     reads_from: Vec<Option<EventId>>,
-    /// For each half of a read-modify-write the other one.
+    /// The other half of each half of a read-modify-write.
     other_half: Vec<Option<EventId>>,
-    /// For each location the value that it has before.
+    /// The initial value of each location.
     initial: Vec<EventId>,
     coherence: Vec<(EventId, EventId)>,
     barriers: Vec<(EventId, EventId)>,
@@ -25,12 +25,12 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// A graph of threads that have not done anything.
+    /// A graph of threads without events.
     pub fn new(threads: Vec<Placement>) -> Graph {
         Graph { threads, ..Graph::default() }
     }
 
-    /// How many events there are.
+    /// The number of events.
     pub fn len(&self) -> usize {
         self.events.len()
     }
@@ -40,7 +40,7 @@ impl Graph {
         self.events.is_empty()
     }
 
-    /// Where the threads are.
+    /// The placements of the threads.
     pub fn threads(&self) -> &[Placement] {
         &self.threads
     }
@@ -55,12 +55,12 @@ impl Graph {
         &self.events[id]
     }
 
-    /// How many locations there are.
+    /// The number of locations.
     pub fn locations(&self) -> usize {
         self.initial.len()
     }
 
-    /// The value that a location has before all threads.
+    /// The event of a location's initial value.
     pub fn initial(&self, location: LocationId) -> EventId {
         self.initial[location]
     }
@@ -111,7 +111,7 @@ impl Graph {
         orders.into_iter().flatten().for_each(|(first, second)| (*first, *second) = (moved(*first), moved(*second)));
     }
 
-    /// Makes an event another one of its thread.
+    /// Replaces an event by another one of its thread.
     pub fn replace(&mut self, event: EventId, label: Label, source: u32) {
         self.events[event].label = label;
         self.events[event].source = source;
@@ -124,13 +124,13 @@ impl Graph {
         self.events.len() - 1
     }
 
-    /// Says what an access touches.
+    /// Sets the location of an access.
     pub fn set_location(&mut self, event: EventId, location: LocationId, reference: u32) {
         self.events[event].location = Some(location);
         self.events[event].reference = reference;
     }
 
-    /// Says what is read or written.
+    /// Sets the value of an access.
     pub fn set_value(&mut self, event: EventId, value: u64) {
         self.events[event].value = Some(value);
     }
@@ -141,7 +141,7 @@ impl Graph {
         self.other_half[write] = Some(read);
     }
 
-    /// Makes an event one that does nothing: the write of a compare-exchange that fails.
+    /// Cancels an event, so that it does nothing: the write of a compare-exchange that fails.
     pub fn cancel(&mut self, event: EventId) {
         if let Some(read) = self.other_half[event].take() {
             self.other_half[read] = None;
@@ -154,12 +154,12 @@ impl Graph {
         self.other_half[event]
     }
 
-    /// Says where a read's value comes from.
+    /// Sets the source of a read.
     pub fn set_source(&mut self, read: EventId, write: EventId) {
         self.reads_from[read] = Some(write);
     }
 
-    /// Where a read's value comes from.
+    /// The source of a read.
     pub fn source(&self, read: EventId) -> Option<EventId> {
         self.reads_from[read]
     }
@@ -174,40 +174,40 @@ impl Graph {
         self.fences.push((first, second));
     }
 
-    /// Says that a thread that arrives at `arrival` comes to it before another passes `passage`.
+    /// Records that a thread's `arrival` at a barrier comes before another thread's `passage`.
     pub fn synchronize_barrier(&mut self, arrival: EventId, passage: EventId) {
         self.barriers.push((arrival, passage));
     }
 
-    /// Says that everything up to `first` is complete before `second` begins: the end of a launch and the start of
+    /// Records that everything up to `first` is complete before `second` begins: the end of a launch and the start of
     /// another, or Vulkan's system-synchronizes-with.
     pub fn synchronize_system(&mut self, first: EventId, second: EventId) {
         self.system.push((first, second));
     }
 
-    /// Says that all that one thread does is complete, for the system, before anything that another does.
+    /// Records that the system completes all of one thread's actions before any action of another.
     pub fn synchronize_threads(&mut self, first: ThreadId, second: ThreadId) {
         self.system_threads.push((first, second));
     }
 
-    // What follows are the relations that the models are written in.
+    // The following functions give the relations in which the models are written.
 
     /// The events for which `holds`.
     pub fn set(&self, holds: impl Fn(&Event) -> bool) -> Set {
         Set::of(self.len(), |id| holds(&self.events[id]))
     }
 
-    /// Reads.
+    /// The set of reads.
     pub fn reads(&self) -> Set {
         self.set(|event| event.label.kind == Kind::Read)
     }
 
-    /// Writes, initial values included.
+    /// The set of writes, initial values included.
     pub fn writes(&self) -> Set {
         self.set(|event| event.label.kind == Kind::Write)
     }
 
-    /// Initial values.
+    /// The set of initial values.
     pub fn initials(&self) -> Set {
         let mut set = Set::new(self.len());
         self.initial.iter().for_each(|&id| set.insert(id));
@@ -285,7 +285,7 @@ impl Graph {
         self.relation(&self.barriers)
     }
 
-    /// What the system orders, outside of kernels.
+    /// The order that the system gives, outside of kernels.
     pub fn system_order(&self) -> Relation {
         let mut order = self.relation(&self.system);
         for &(first, second) in &self.system_threads {
@@ -301,7 +301,7 @@ impl Graph {
         relation
     }
 
-    /// Whether two events are one thread's.
+    /// Whether two events are of one thread.
     pub fn same_thread(&self, a: EventId, b: EventId) -> bool {
         self.events[a].thread.is_some() && self.events[a].thread == self.events[b].thread
     }

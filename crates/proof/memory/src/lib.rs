@@ -1,9 +1,9 @@
-//! What ordering memory means: scopes and orders, as values and as types.
+//! The meaning of ordering memory: scopes and orders, as values and as types.
 //!
-//! Here live [`Scope`], the orders that each kind of operation can have, and the one rule that turns a
-//! sequentially consistent atomic into a fence and a weaker atomic; the lowering table ([`Lowering`]), which says what
-//! each becomes on each target; execution graphs ([`Graph`]) and the memory models ([`Model`]) that judge them. What
-//! never will: kernels, their intermediate representation, or any device.
+//! Here live [`Scope`], the orders that each kind of operation can have, and the one rule that turns a sequentially
+//! consistent atomic into a fence and a weaker atomic; the lowering table ([`Lowering`]), which says what each becomes
+//! on each target; execution graphs ([`Graph`]) and the memory models ([`Model`]) that judge them. Kernels, their
+//! intermediate representation and devices never belong here.
 //!
 //! Sources: PTX ISA 8.5, section 8 "Memory Consistency Model"; the Vulkan memory model, SPIR-V 1.6 section 3.32
 //! "Memory Semantics"; ISO C++20, [atomics.order].

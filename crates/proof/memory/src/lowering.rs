@@ -1,7 +1,7 @@
 //! The lowering table: what each scope and order becomes on each target.
 //!
-//! The code generators emit from it and the checker judges by it, so that what is emitted is what was proved. Each
-//! entry is an instruction as the target's own model sees it ([`Label`]) with the name that its assembly gives it.
+//! The code generators emit from it and the checker judges by it, so that the emitted code is the code that was proved.
+//! Each entry is an instruction as the target's own model sees it ([`Label`]) with the name that its assembly gives it.
 //!
 //! | | PTX, sm_90 and PTX 8.6 on | PTX before | SPIR-V, Vulkan memory model | host |
 //! |---|---|---|---|---|
@@ -24,10 +24,10 @@ use thiserror::Error;
 
 use crate::{Classes, FenceOrder, Kind, Label, Level, Model, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
-/// What a program is lowered to.
+/// The target of lowering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// Nothing: the program as it is written, under the portable model.
+    /// No target: the program as it is written, under the portable model.
     Portable,
     /// PTX for a compute capability of that number, in tenths: 90 for sm_90.
     Ptx {
@@ -44,7 +44,7 @@ impl Target {
     /// The targets that the command shows side by side.
     pub const ALL: [Target; 4] = [Target::Portable, Target::Ptx { sm: 90 }, Target::Vulkan, Target::Host];
 
-    /// What the target is.
+    /// The row of the table for this target.
     const fn rules(self) -> Rules {
         match self {
             Target::Portable => Rules {
@@ -94,30 +94,31 @@ impl Target {
         }
     }
 
-    /// The model that says what the lowered program can do.
+    /// The model that determines the behaviour of the lowered program.
     pub const fn model(self) -> Model {
         self.rules().model
     }
 
-    /// The target's name, without what it is for.
+    /// The target's name, without the compute capability.
     pub const fn family(self) -> &'static str {
         self.rules().family
     }
 }
 
-/// What a target is: its row of the table. A new target states all of it.
+/// The properties of a target: its row of the table. A new target sets all of them.
 struct Rules {
-    /// The name.
+    /// The name of the target, without the compute capability.
     family: &'static str,
-    /// The model that says what lowered programs can do.
+    /// The model that determines the behaviour of lowered programs.
     model: Model,
-    /// What becomes of scopes.
+    /// The lowering of scopes.
     scopes: Scopes,
-    /// Whether it has fences that acquire or release alone. Where it has none, a fence does both.
+    /// Whether it has fences that acquire or release alone; otherwise a fence does both.
     one_sided_fences: bool,
-    /// What sequentially consistent fences are.
+    /// The lowering of sequentially consistent fences.
     seq_cst: SeqCst,
-    /// Whether a block is one thread, which sees its own accesses in order: fences of block scope are no instructions.
+    /// Whether a block is one thread, which sees its own accesses in order, so that fences of block scope need no
+    /// instruction.
     block_is_one_thread: bool,
     /// Whether plain accesses of memory that other threads may touch are relaxed atomics, so that a racy kernel is wrong
     /// and not undefined. Elsewhere they are weak.
@@ -128,24 +129,24 @@ struct Rules {
     failed_exchange_writes: bool,
 }
 
-/// What becomes of scopes on a target.
+/// The lowering of scopes on a target.
 #[derive(Clone, Copy)]
 enum Scopes {
-    /// They stay what they are.
+    /// Scopes stay unchanged.
     Kept,
-    /// The target has none: every operation is for the whole system.
+    /// The target has no scopes: every operation applies to the whole system.
     Unknown,
     /// There is no system scope. Block scope is widened to the device in kernels that use wider ones, since fences of
     /// different scopes do not compose; fences of device scope do.
     WidenedWithoutSystem,
 }
 
-/// What sequentially consistent fences are on a target.
+/// The lowering of sequentially consistent fences on a target.
 #[derive(Clone, Copy)]
 enum SeqCst {
-    /// One instruction.
+    /// One fence instruction.
     Fence,
-    /// See [`Lowered::HiddenUpdate`].
+    /// An update of a hidden word; see [`Lowered::HiddenUpdate`].
     HiddenUpdate,
 }
 
@@ -177,18 +178,18 @@ impl FromStr for Target {
     }
 }
 
-/// A name that is no target's.
+/// An error for a name that no target has.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("there is no target `{0}`: write portable, ptx:sm_90 (or another from sm_70 on), vulkan or host")]
 pub struct UnknownTarget(pub String);
 
-/// A target cannot do it.
+/// The error for a scope that a target lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{target} has no {scope} scope{}", help(.target))]
 pub struct NoScope {
     /// The target.
     pub target: Target,
-    /// The scope.
+    /// The scope that it lacks.
     pub scope: Scope,
 }
 
@@ -199,10 +200,10 @@ fn help(target: &Target) -> &'static str {
     }
 }
 
-/// What a fence becomes, one after another.
+/// One step of a lowered fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lowered {
-    /// One instruction.
+    /// One fence instruction.
     Fence(Label),
     /// A read-modify-write that acquires and releases, on one hidden word per device that nothing else touches.
     ///
@@ -211,14 +212,14 @@ pub enum Lowered {
     /// store buffering is gone. The barriers on both sides carry that to the accesses around: a read-modify-write
     /// alone is no fence, and a publication through it would be racy.
     HiddenUpdate {
-        /// Its read.
+        /// The label of its read.
         read: Label,
-        /// Its write.
+        /// The label of its write.
         write: Label,
     },
 }
 
-/// What a fence becomes: up to three steps, one after another.
+/// The steps of a lowered fence: up to three, one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps(pub [Option<Lowered>; 3]);
 
@@ -231,7 +232,7 @@ impl IntoIterator for Steps {
     }
 }
 
-/// How memory operations of one kernel are lowered.
+/// The lowering of the memory operations of one kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lowering {
     target: Target,
@@ -245,15 +246,15 @@ impl Lowering {
         Lowering { target, widest }
     }
 
-    /// The target.
+    /// The target of this lowering.
     pub fn target(&self) -> Target {
         self.target
     }
 
-    /// How far an operation of that scope reaches.
+    /// The level of an operation of that scope.
     ///
     /// # Errors
-    /// The target has no such scope.
+    /// The target lacks the scope.
     pub const fn level(&self, scope: Scope) -> Result<Level, NoScope> {
         match (self.target.rules().scopes, scope) {
             (Scopes::Kept, _) => Ok(Level::of(scope)),
@@ -269,10 +270,10 @@ impl Lowering {
         !matches!(self.widest, Scope::Block)
     }
 
-    /// What a fence becomes.
+    /// The steps of a lowered fence.
     ///
     /// # Errors
-    /// The target has no such scope.
+    /// The target lacks the scope.
     pub const fn fence(&self, order: FenceOrder, scope: Scope) -> Result<Steps, NoScope> {
         let rules = self.target.rules();
         if rules.block_is_one_thread && matches!(scope, Scope::Block) {
@@ -300,12 +301,12 @@ impl Lowering {
         Ok(Steps([Some(Lowered::Fence(label)), None, None]))
     }
 
-    /// What a plain read becomes. `shared`: of memory that other threads may touch meanwhile.
+    /// The label of a plain read. `shared` says whether other threads may touch the memory meanwhile.
     pub fn read(&self, storage: Classes, shared: bool) -> Label {
         self.plain(Label::plain_read().of(storage), shared)
     }
 
-    /// What a plain write becomes.
+    /// The label of a plain write. `shared` says whether other threads may touch the memory meanwhile.
     pub fn write(&self, storage: Classes, shared: bool) -> Label {
         self.plain(Label::plain_write().of(storage), shared)
     }
@@ -319,29 +320,29 @@ impl Lowering {
         }
     }
 
-    /// What an atomic read becomes.
+    /// The label of an atomic read.
     ///
     /// # Errors
-    /// The target has no such scope.
+    /// The target lacks the scope.
     pub fn atomic_read(&self, order: ReadOrder, scope: Scope, storage: Classes) -> Result<Label, NoScope> {
         let label = self.atomic(Label::atomic_read(self.level(scope)?).of(storage));
         Ok(if order == ReadOrder::Acquire { label.acquiring() } else { label })
     }
 
-    /// What an atomic write becomes.
+    /// The label of an atomic write.
     ///
     /// # Errors
-    /// The target has no such scope.
+    /// The target lacks the scope.
     pub fn atomic_write(&self, order: WriteOrder, scope: Scope, storage: Classes) -> Result<Label, NoScope> {
         let label = self.atomic(Label::atomic_write(self.level(scope)?).of(storage));
         Ok(if order == WriteOrder::Release { label.releasing() } else { label })
     }
 
-    /// What the halves of a read-modify-write become: one that acquires does so with its read, one that releases
-    /// with its write.
+    /// The labels of the halves of a read-modify-write: one that acquires does so with its read, one that releases with
+    /// its write.
     ///
     /// # Errors
-    /// The target has no such scope.
+    /// The target lacks the scope.
     pub fn update(&self, order: UpdateOrder, scope: Scope, storage: Classes) -> Result<(Label, Label), NoScope> {
         let read = if order.acquires() { ReadOrder::Acquire } else { ReadOrder::Relaxed };
         let write = if order.releases() { WriteOrder::Release } else { WriteOrder::Relaxed };
@@ -352,11 +353,11 @@ impl Lowering {
         if self.target.rules().coherent_atomics { coherent(label) } else { label }
     }
 
-    /// What the block's barrier becomes: it orders all memory among the threads of the block.
+    /// The label of the block's barrier, which orders all memory among the threads of the block.
     ///
     /// Vulkan's has an execution scope, which is always the workgroup, and a memory scope. In a kernel that uses wider
-    /// scopes that is the device: chains of availability and visibility lead through accesses, not from fence to
-    /// fence, so what a device-scope fence made visible to one thread a workgroup-scope barrier would not hand on.
+    /// scopes that is the device: chains of availability and visibility lead through accesses, not from fence to fence,
+    /// so what a device-scope fence made visible to one thread a workgroup-scope barrier would not pass on.
     pub fn barrier(&self) -> Label {
         let level = match self.target.rules().scopes {
             Scopes::WidenedWithoutSystem if self.uses_wider() => Level::Device,
@@ -371,12 +372,12 @@ impl Lowering {
     }
 }
 
-/// Vulkan's atomics are available and visible within their scope by themselves.
+/// Makes an atomic available and visible within its scope by itself, as on Vulkan.
 const fn coherent(label: Label) -> Label {
     Label { coherent: true, ..label }
 }
 
-/// The name of an instruction in PTX assembly, of a fence; none for what is no fence.
+/// The name of a fence in PTX assembly; `None` for a label that is no fence.
 pub fn ptx_fence_name(label: &Label) -> Option<String> {
     if label.kind != Kind::Fence {
         return None;

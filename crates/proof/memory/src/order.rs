@@ -1,15 +1,15 @@
-//! The orders, and which operation can have which.
+//! The memory orders, and the operations that can have each.
 //!
-//! An order is written as a constant of [`Order`], and each constant has a type of its own. The traits
-//! [`ForFence`], [`ForLoad`], [`ForStore`] and [`ForRmw`] say where it makes sense, so a relaxed fence or a
-//! release load does not compile. Behind them stand plain enumerations without senseless members, which is what
-//! data (the intermediate representation, the models) holds.
+//! An order is written as a constant of [`Order`], and each constant has a type of its own. The traits [`ForFence`],
+//! [`ForLoad`], [`ForStore`] and [`ForRmw`] say where it is valid, so a relaxed fence or a release load does not
+//! compile. Behind them stand plain enumerations of the valid orders, which data (the intermediate representation, the
+//! models) holds.
 
 use std::fmt;
 
-/// The orders, as they are written in a kernel: `Order::Release`.
+/// The orders as they are written in a kernel: `Order::Release`.
 ///
-/// Each is a constant of its own type, so that the compiler refuses the pairs that mean nothing.
+/// Each is a constant of its own type, so that the compiler refuses invalid combinations.
 pub struct Order;
 
 /// The types of the constants of [`Order`].
@@ -17,16 +17,16 @@ pub mod marker {
     /// No ordering beyond the operation's own atomicity.
     #[derive(Clone, Copy, Debug)]
     pub struct Relaxed;
-    /// What follows stays after.
+    /// Later operations stay after this one.
     #[derive(Clone, Copy, Debug)]
     pub struct Acquire;
-    /// What precedes stays before.
+    /// Earlier operations stay before this one.
     #[derive(Clone, Copy, Debug)]
     pub struct Release;
     /// Both acquire and release.
     #[derive(Clone, Copy, Debug)]
     pub struct AcqRel;
-    /// Acquire and release, and one order of all such operations.
+    /// Both acquire and release, and one order of all such operations.
     #[derive(Clone, Copy, Debug)]
     pub struct SeqCst;
 }
@@ -39,9 +39,9 @@ impl Order {
     pub const Acquire: marker::Acquire = marker::Acquire;
     /// What precedes in program order stays before. Fences, stores, read-modify-writes.
     pub const Release: marker::Release = marker::Release;
-    /// Both. Fences and read-modify-writes.
+    /// Both acquire and release. Fences and read-modify-writes.
     pub const AcqRel: marker::AcqRel = marker::AcqRel;
-    /// Both, and one total order of all such operations whose scopes include each other.
+    /// Both acquire and release, and one total order of all such operations whose scopes include each other.
     pub const SeqCst: marker::SeqCst = marker::SeqCst;
 }
 
@@ -53,16 +53,16 @@ pub enum FenceOrder {
     Acquire,
     /// Earlier accesses stay before the fence's later writes.
     Release,
-    /// Both.
+    /// Both acquire and release.
     AcqRel,
-    /// Both, and a place in the order of sequentially consistent fences.
+    /// Both acquire and release, and a place in the order of sequentially consistent fences.
     SeqCst,
 }
 
 /// The order of an atomic load. A load writes nothing, so it cannot release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LoadOrder {
-    /// Atomic, and nothing more.
+    /// An atomic load without ordering.
     Relaxed,
     /// An acquire read.
     Acquire,
@@ -73,7 +73,7 @@ pub enum LoadOrder {
 /// The order of an atomic store. A store reads nothing, so it cannot acquire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StoreOrder {
-    /// Atomic, and nothing more.
+    /// An atomic store without ordering.
     Relaxed,
     /// A release write.
     Release,
@@ -84,13 +84,13 @@ pub enum StoreOrder {
 /// The order of an atomic read-modify-write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RmwOrder {
-    /// Atomic, and nothing more.
+    /// An atomic read-modify-write without ordering.
     Relaxed,
-    /// Its read acquires.
+    /// The read acquires.
     Acquire,
-    /// Its write releases.
+    /// The write releases.
     Release,
-    /// Both.
+    /// The read acquires and the write releases.
     AcqRel,
     /// A sequentially consistent fence, then an acquire read-modify-write.
     SeqCst,
@@ -100,7 +100,7 @@ pub enum RmwOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum ReadOrder {
-    /// Atomic, and nothing more.
+    /// An atomic read without ordering.
     Relaxed,
     /// An acquire read.
     Acquire,
@@ -110,7 +110,7 @@ pub enum ReadOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum WriteOrder {
-    /// Atomic, and nothing more.
+    /// An atomic write without ordering.
     Relaxed,
     /// A release write.
     Release,
@@ -120,25 +120,25 @@ pub enum WriteOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum UpdateOrder {
-    /// Atomic, and nothing more.
+    /// An atomic read-modify-write without ordering.
     Relaxed,
-    /// Its read acquires.
+    /// The read acquires.
     Acquire,
-    /// Its write releases.
+    /// The write releases.
     Release,
-    /// Both.
+    /// The read acquires and the write releases.
     AcqRel,
 }
 
 impl ReadOrder {
-    /// Whether it acquires.
+    /// Whether the read is an acquire read.
     pub fn acquires(self) -> bool {
         self == ReadOrder::Acquire
     }
 }
 
 impl WriteOrder {
-    /// Whether it releases.
+    /// Whether the write is a release write.
     pub fn releases(self) -> bool {
         self == WriteOrder::Release
     }
@@ -157,7 +157,7 @@ impl UpdateOrder {
 }
 
 impl FenceOrder {
-    /// Whether it orders nothing that the other does not order too.
+    /// Whether this fence orders nothing that the other does not order too.
     pub fn is_within(self, other: FenceOrder) -> bool {
         self == other || other == FenceOrder::SeqCst || (other == FenceOrder::AcqRel && self != FenceOrder::SeqCst)
     }
@@ -173,10 +173,10 @@ impl FenceOrder {
     }
 }
 
-/// An atomic operation as a fence, perhaps, and an operation that is not sequentially consistent.
+/// An atomic operation split into an optional fence and an operation that is not sequentially consistent.
 ///
 /// A `SeqCst` atomic **is** `mem_fence(scope, SeqCst)` followed by the acquire load, relaxed store or acquire
-/// read-modify-write, on every device. It is what libcu++ emits for PTX, and this is the one place that says so.
+/// read-modify-write, on every device. This is what libcu++ emits for PTX, and it is defined in this place alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expansion<O> {
     /// Whether a sequentially consistent fence of the operation's scope comes first.
@@ -186,7 +186,7 @@ pub struct Expansion<O> {
 }
 
 impl LoadOrder {
-    /// See [`Expansion`].
+    /// Splits a load into an optional fence and a read; see [`Expansion`].
     pub fn expand(self) -> Expansion<ReadOrder> {
         let order = if self == LoadOrder::Relaxed { ReadOrder::Relaxed } else { ReadOrder::Acquire };
         Expansion { fence_first: self == LoadOrder::SeqCst, order }
@@ -194,7 +194,7 @@ impl LoadOrder {
 }
 
 impl StoreOrder {
-    /// See [`Expansion`].
+    /// Splits a store into an optional fence and a write; see [`Expansion`].
     pub fn expand(self) -> Expansion<WriteOrder> {
         let order = if self == StoreOrder::Release { WriteOrder::Release } else { WriteOrder::Relaxed };
         Expansion { fence_first: self == StoreOrder::SeqCst, order }
@@ -202,7 +202,7 @@ impl StoreOrder {
 }
 
 impl RmwOrder {
-    /// See [`Expansion`].
+    /// Splits a read-modify-write into an optional fence and a weaker one; see [`Expansion`].
     pub fn expand(self) -> Expansion<UpdateOrder> {
         let order = match self {
             RmwOrder::Relaxed => UpdateOrder::Relaxed,
@@ -219,7 +219,7 @@ macro_rules! order_for {
     ($(#[$meta:meta])* $name:ident -> $data:ident { $($order:ident),+ }) => {
         $(#[$meta])*
         pub trait $name: Copy + sealed::Sealed {
-            /// The order, as data.
+            /// The order as a value.
             const ORDER: $data;
         }
         $(#[diagnostic::do_not_recommend]
@@ -257,7 +257,7 @@ order_for! {
     ForStore -> StoreOrder { Relaxed, Release, SeqCst }
 }
 order_for! {
-    /// The orders that an atomic read-modify-write can have: all.
+    /// The orders that an atomic read-modify-write can have, which are all of them.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is not an order",
         note = "write `Order::Relaxed`, `Order::Acquire`, `Order::Release`, `Order::AcqRel` or `Order::SeqCst`"

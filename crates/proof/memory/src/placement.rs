@@ -1,21 +1,21 @@
-//! Where threads are, and which of them a scope includes.
+//! Placements of threads, and the threads that a scope includes.
 
 use crate::Scope;
 
-/// How far an event reaches: the levels that any of the models names, narrowest first.
+/// The reach of an event: the levels that any of the models names, narrowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// The thread alone; what an event without a scope has.
+    /// The thread alone, for an event without a scope.
     Thread,
-    /// Vulkan's subgroup.
+    /// A subgroup of Vulkan.
     Subgroup,
     /// A block: PTX's `.cta`, Vulkan's workgroup.
     Block,
-    /// Vulkan's queue family.
+    /// A queue family of Vulkan.
     QueueFamily,
     /// One device: PTX's `.gpu`.
     Device,
-    /// All devices and the host.
+    /// All devices and the host together.
     System,
 }
 
@@ -42,11 +42,11 @@ impl From<Scope> for Level {
 pub struct Placement {
     /// The device; the host is one too ([`Placement::HOST`]).
     pub device: u32,
-    /// The queue family within the device; 0 where there is but one.
+    /// The queue family within the device; 0 where there is only one.
     pub queue_family: u32,
     /// The block within the queue family.
     pub block: u32,
-    /// The subgroup within the block; 0 where subgroups mean nothing.
+    /// The subgroup within the block; 0 where subgroups are not used.
     pub subgroup: u32,
     /// The thread within the subgroup.
     pub thread: u32,

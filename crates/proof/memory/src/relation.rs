@@ -35,7 +35,7 @@ impl Set {
         self.words[event / BITS] |= 1 << (event % BITS);
     }
 
-    /// Takes an event away.
+    /// Removes an event.
     pub fn remove(&mut self, event: usize) {
         if let Some(word) = self.words.get_mut(event / BITS) {
             *word &= !(1 << (event % BITS));
@@ -53,7 +53,7 @@ impl Set {
         self.words.iter().all(|&word| word == 0)
     }
 
-    /// How many events there are.
+    /// The number of events in the set.
     pub fn len(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
@@ -144,12 +144,12 @@ pointwise!(Set, words, |a: &Set, b: &Set| Set { words: vec![0; a.words.len().max
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Relation {
     events: usize,
-    /// Words of a row.
+    /// The number of words per row.
     width: usize,
     bits: Vec<u64>,
 }
 
-// Relations over the same events alone are combined; a graph's are.
+// Only relations over the same events are combined, such as those of one graph.
 pointwise!(Relation, bits, |a: &Relation, _: &Relation| Relation::new(a.events);
     BitOr bitor |a, b| a | b, BitAnd bitand |a, b| a & b, Sub sub |a, b| a & !b);
 
@@ -191,7 +191,7 @@ impl Relation {
         relation
     }
 
-    /// How many events the relation is over.
+    /// The number of events that the relation is over.
     pub fn events(&self) -> usize {
         self.events
     }
@@ -235,7 +235,7 @@ impl Relation {
         Set { words: self.row(a).to_vec() }
     }
 
-    /// All pairs.
+    /// All related pairs.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         (0..self.events).flat_map(|a| self.after(a).map(move |b| (a, b)))
     }
@@ -263,14 +263,14 @@ impl Relation {
         relation
     }
 
-    /// The pairs for which `holds`.
+    /// The related pairs for which `holds`.
     pub fn filter(&self, holds: impl Fn(usize, usize) -> bool) -> Relation {
         let mut relation = Relation::new(self.events);
         self.pairs().filter(|&(a, b)| holds(a, b)).for_each(|(a, b)| relation.insert(a, b));
         relation
     }
 
-    /// `self ; next`.
+    /// The composition `self ; next`.
     pub fn then(&self, next: &Relation) -> Relation {
         let mut relation = Relation::new(self.events);
         for a in 0..self.events {
@@ -285,21 +285,21 @@ impl Relation {
         relation
     }
 
-    /// `self^-1`.
+    /// The inverse `self^-1`.
     pub fn inverse(&self) -> Relation {
         let mut relation = Relation::new(self.events);
         self.pairs().for_each(|(a, b)| relation.insert(b, a));
         relation
     }
 
-    /// `self?`: with every event related to itself.
+    /// The reflexive relation `self?`: with every event related to itself.
     pub fn maybe(&self) -> Relation {
         let mut relation = self.clone();
         (0..self.events).for_each(|event| relation.insert(event, event));
         relation
     }
 
-    /// `self+`: the transitive closure.
+    /// The transitive closure `self+`.
     pub fn plus(&self) -> Relation {
         let mut relation = self.clone();
         let mut row = vec![0; self.width];
@@ -328,7 +328,7 @@ impl Relation {
 
     /// Whether the relation has no cycle.
     pub fn is_acyclic(&self) -> bool {
-        // Events whose successors are all gone go too; what is left then lies on or before a cycle.
+        // Events whose successors are all removed are removed too; the rest lies on or before a cycle.
         let mut left = Set::of(self.events, |_| true);
         loop {
             let before = left.len();
@@ -363,8 +363,8 @@ impl Relation {
     }
 }
 
-/// Whether a computation over that many events, which has come to that one, is to end early; asked now and then, and
-/// not where there are few.
+/// Whether a computation over `events` events, which has reached event `at`, is to end early; checked periodically, and
+/// never where there are few events.
 fn ends_early(events: usize, at: usize) -> bool {
     events >= 512 && at.is_multiple_of(64) && crate::stop::requested()
 }

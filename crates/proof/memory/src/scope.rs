@@ -1,9 +1,9 @@
-//! How far an operation's ordering reaches.
+//! Scopes: the reach of an operation's ordering.
 
 use std::fmt;
 
-/// The set of threads that a fence or an atomic operation is about, from the narrowest to the widest:
-/// `Block` ⊂ `Device` ⊂ `System`.
+/// The set of threads to which a fence or an atomic operation applies, from the narrowest to the widest: `Block` ⊂
+/// `Device` ⊂ `System`.
 ///
 /// Two operations order each other only where each one's scope includes the other one's thread (PTX ISA 8.5,
 /// section 8.7 "Morally strong operations"); so the narrowest scope that is right is the one that includes both.

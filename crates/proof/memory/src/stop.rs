@@ -1,8 +1,8 @@
-//! Breaking long computations off.
+//! Early termination of long computations.
 //!
-//! A closure of a relation of some thousand events takes seconds. Whoever has less time says with [`watched`] what to
-//! look at meanwhile; the computations ask [`requested`] now and then, and come to an end early, with a result that means
-//! nothing, once it says so.
+//! A closure of a relation of some thousand events takes seconds. A caller with less time passes a check to
+//! [`watched`]; the computations call [`requested`] periodically, and once it returns `true` they end early, with a
+//! meaningless result.
 
 use std::cell::{Cell, RefCell};
 
@@ -11,8 +11,8 @@ thread_local! {
     static STOPPED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work`, in which [`requested`] asks `stop`. Watches do not nest: an inner one takes the outer one's place until
-/// it ends, and the outer one's afterwards is none.
+/// Runs `work`, in which [`requested`] calls `stop`. Watches do not nest: an inner one replaces the outer one until it
+/// ends, and afterwards there is no watch.
 pub fn watched<R>(stop: impl FnMut() -> bool + 'static, work: impl FnOnce() -> R) -> R {
     struct Unwatch;
     impl Drop for Unwatch {
@@ -27,7 +27,7 @@ pub fn watched<R>(stop: impl FnMut() -> bool + 'static, work: impl FnOnce() -> R
     work()
 }
 
-/// Whether this thread's computations are to end. Once it has said so it always does, until the watch ends.
+/// Whether this thread's computations are to end. Once `true`, it stays so until the watch ends.
 pub fn requested() -> bool {
     STOPPED.get()
         || WATCH.with_borrow_mut(|watch| {

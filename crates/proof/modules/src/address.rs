@@ -1,17 +1,18 @@
-//! Generic addressing (PTX ISA 8.8, 5.1 and 9.7.9.20): where in the one address space of 64 bits the small spaces lie.
+//! Generic addressing (PTX ISA 8.8, 5.1 and 9.7.9.20): the positions of the small spaces in the one address space of 64
+//! bits.
 //!
-//! Addresses of global memory are what the owner of the threads says, outside of both windows.
+//! Addresses of global memory are chosen by the owner of the threads, outside of both windows.
 
 use crate::types::Space;
 
-/// Where generic addressing has a block's shared memory.
+/// The first generic address of a block's shared memory.
 pub const SHARED_WINDOW: u64 = 2 << 56;
-/// Where generic addressing has a thread's local memory.
+/// The first generic address of a thread's local memory.
 pub const LOCAL_WINDOW: u64 = 3 << 56;
-/// Size of a window.
+/// The size of a window in bytes.
 pub const WINDOW: u64 = 1 << 32;
 
-/// The space and the address in it that a generic address means.
+/// The space of a generic address, and the address in that space.
 #[inline]
 pub fn generic(address: u64) -> (Space, u64) {
     match address {
@@ -21,7 +22,7 @@ pub fn generic(address: u64) -> (Space, u64) {
     }
 }
 
-/// Where the window of a space begins; 0 for the spaces whose addresses are generic ones.
+/// The first generic address of a space's window; 0 for spaces whose addresses are generic ones.
 #[inline]
 pub(crate) fn window(space: Space) -> u64 {
     match space {

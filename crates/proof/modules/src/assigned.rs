@@ -1,14 +1,14 @@
-//! Which registers are written on every path before they are read.
+//! Determines whether registers are written on every path before they are read.
 //!
-//! What a register holds before it is written, PTX does not say. An interpreter need not look for such reads in kernels
-//! where no path has one.
+//! PTX leaves the value of a register unspecified before it is written. An interpreter need not check for such reads in
+//! kernels where no path has one.
 
 use crate::code::{NO_REG, Op, Step};
 
 /// Whether no path reads a register that it has not written. Predicated instructions count as not having written.
 pub fn all_assigned(steps: &[Step], registers: usize) -> bool {
     let words = registers.div_ceil(64);
-    // What is surely written before each step; `None` until a path reaches it.
+    // The registers certainly written before each step; `None` until a path reaches it.
     let mut before: Vec<Option<Vec<u64>>> = vec![None; steps.len()];
     let mut open = vec![0usize];
     before[0] = Some(vec![0; words]);
@@ -51,7 +51,7 @@ pub fn all_assigned(steps: &[Step], registers: usize) -> bool {
     })
 }
 
-/// Keeps what both have; whether something changed.
+/// Keeps the registers that both sets have; returns whether `at` changed.
 fn meet(at: &mut Option<Vec<u64>>, written: &[u64]) -> bool {
     match at {
         None => {

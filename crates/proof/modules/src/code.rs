@@ -1,9 +1,8 @@
-//! The flat form: instructions with names, types and widths worked out beforehand.
+//! The flat form: instructions with resolved names, types and widths.
 //!
 //! A register is a slot of 64 bits, of which its width is used and the rest is zero. An operand is a register or a
-//! constant of the kernel. What an arithmetic instruction computes is a function on such bits, so a new one is a row of
-//! the decoder alone; an instruction that needs its thread's owner has a member of [`Op`] and of
-//! [`Effect`](crate::Effect).
+//! constant of the kernel. An arithmetic instruction is a function on such bits, so a new one is a row of the decoder
+//! alone; an instruction that needs its thread's owner has a member of [`Op`] and of [`Effect`](crate::Effect).
 
 use wattle_memory::{FenceOrder, Scope, UpdateOrder};
 
@@ -12,10 +11,10 @@ pub use crate::module::{Global, Kernel, Module};
 use crate::types::{Space, Type};
 use crate::value::Value;
 
-/// A register's slot.
+/// The slot number of a register.
 pub type Reg = u32;
 
-/// No register.
+/// The slot number that stands for no register.
 pub const NO_REG: Reg = u32::MAX;
 
 /// A register or a constant.
@@ -25,12 +24,12 @@ pub struct Src(u32);
 const CONSTANT: u32 = 1 << 31;
 
 impl Src {
-    /// The register.
+    /// The operand that is the register.
     pub fn reg(reg: Reg) -> Src {
         Src(reg)
     }
 
-    /// The constant of that number.
+    /// The operand that is the constant with that number.
     pub fn constant(index: u32) -> Src {
         Src(index | CONSTANT)
     }
@@ -40,7 +39,7 @@ impl Src {
         (self.0 & CONSTANT == 0).then_some(self.0)
     }
 
-    /// Its value.
+    /// The value of the operand.
     #[inline(always)]
     pub fn get<V: Value>(self, registers: &[V], constants: &[u64]) -> V {
         if self.0 & CONSTANT == 0 {
@@ -51,60 +50,60 @@ impl Src {
     }
 }
 
-/// One operand in, one out.
+/// A function with one operand.
 pub type Un = fn(u64) -> u64;
-/// Two in.
+/// A function with two operands.
 pub type Bin = fn(u64, u64) -> u64;
-/// Three in.
+/// A function with three operands.
 pub type Tern = fn(u64, u64, u64) -> u64;
-/// A comparison.
+/// A comparison of two operands.
 pub type Test = fn(u64, u64) -> bool;
-/// What joins a comparison with a predicate.
+/// A function that joins a comparison with a predicate.
 pub type Join = fn(bool, bool) -> bool;
 
-/// Whether an instruction runs: always, or by a predicate.
+/// The condition under which an instruction runs: always, or by a predicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Guard {
-    /// [`NO_REG`] for always.
+    /// The predicate register; [`NO_REG`] for always.
     pub reg: Reg,
-    /// `@!p`
+    /// Whether the predicate is negated: `@!p`.
     pub negated: bool,
 }
 
 /// An instruction with its guard.
 #[derive(Debug)]
 pub struct Step {
-    /// When it runs.
+    /// The condition under which it runs.
     pub guard: Guard,
-    /// What it does.
+    /// The operation.
     pub op: Op,
 }
 
-/// What a load, a store or an atomic operation touches.
+/// The memory that a load, a store or an atomic operation accesses.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
-    /// The space.
+    /// The state space.
     pub space: Space,
-    /// Bytes of one item.
+    /// The size of one item in bytes.
     pub bytes: u8,
-    /// For a signed load: the register's bits, to which the sign is extended. Otherwise 0.
+    /// For a signed load, the register's width in bits, to which the sign is extended; otherwise 0.
     pub sign_to: u8,
     /// Whether the access is weak, or its order and scope.
     pub strength: Strength,
     /// The address without the offset.
     pub base: Src,
-    /// Added to the base.
+    /// The offset in bytes that is added to the base.
     pub offset: i32,
 }
 
 impl Access {
-    /// The space that an address of this access is in, and the address there.
+    /// The space of an address of this access, and the address in that space.
     #[inline(always)]
     pub fn place(&self, address: u64) -> (Space, u64) {
         if self.space == Space::Generic { address::generic(address) } else { (self.space, address) }
     }
 
-    /// What a load puts into its register for the bytes that it has read, above which all bits are zero.
+    /// The register value for the bytes that a load has read, above which all bits are zero.
     #[inline(always)]
     pub fn extended(&self, bits: u64) -> u64 {
         if self.sign_to == 0 {
@@ -115,22 +114,22 @@ impl Access {
     }
 }
 
-/// Whether an access is weak; and if it is not, its order and its scope (PTX ISA 8.8, 8.4 "Operation types").
+/// The strength of an access: weak, or with order and scope (PTX ISA 8.8, 8.4 "Operation types").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strength {
-    /// Ordered by nothing.
+    /// A weak access, which is not ordered.
     Weak,
     /// `.relaxed`, `.acquire`, `.release`, `.acq_rel`, and `.volatile`, which is relaxed at system scope (9.7.9.8).
     Strong {
-        /// Its order.
+        /// The memory order.
         order: UpdateOrder,
-        /// Whom it is about.
+        /// The scope.
         scope: Scope,
     },
 }
 
 impl Strength {
-    /// Whether it is an atomic access: one that may race.
+    /// Whether it is a strong access, which may race.
     pub fn is_strong(self) -> bool {
         self != Strength::Weak
     }
@@ -139,9 +138,9 @@ impl Strength {
 /// A fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fence {
-    /// Its order; `membar` is sequentially consistent (9.7.13.4).
+    /// The order; `membar` is sequentially consistent (9.7.13.4).
     pub order: FenceOrder,
-    /// Whom it is about.
+    /// The scope.
     pub scope: Scope,
 }
 
@@ -178,24 +177,24 @@ pub enum Rmw {
     Xor,
 }
 
-/// A `cvt`.
+/// A conversion instruction, `cvt`.
 #[derive(Clone, Copy, Debug)]
 pub struct Convert {
-    /// From this type.
+    /// The source type.
     pub from: Type,
-    /// To this one.
+    /// The destination type.
     pub to: Type,
-    /// To an integral value.
+    /// The rounding to an integral value, if any.
     pub round: Option<Integral>,
-    /// `.sat`
+    /// Whether the result saturates: `.sat`.
     pub saturate: bool,
-    /// `.ftz`
+    /// Whether subnormal numbers are flushed to zero: `.ftz`.
     pub flush: bool,
-    /// Bits of the destination's register.
+    /// The width of the destination's register in bits.
     pub register: u32,
 }
 
-/// How a float becomes an integral value.
+/// The rounding of a float to an integral value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integral {
     /// `.rni`: to the nearest, ties to even
@@ -211,13 +210,13 @@ pub enum Integral {
 /// Add and subtract with the carry flag.
 #[derive(Clone, Copy, Debug)]
 pub struct Carry {
-    /// Subtract.
+    /// Whether it subtracts.
     pub subtract: bool,
-    /// The flag goes in.
+    /// Whether the carry flag is an input.
     pub takes: bool,
-    /// The flag comes out.
+    /// Whether the carry flag is an output.
     pub gives: bool,
-    /// 64 bits, else 32.
+    /// Whether the operands have 64 bits; otherwise 32.
     pub wide: bool,
 }
 
@@ -254,7 +253,7 @@ pub enum Special {
     TotalShared,
 }
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Debug)]
 #[expect(missing_docs, reason = "d is the destination, a to c are the operands in their order")]
 pub enum Op {
@@ -310,7 +309,7 @@ pub enum Op {
         which: Special,
         d: Reg,
     },
-    /// `mov` of several registers into one; each has so many bits
+    /// `mov` of several registers into one; each has `bits` bits
     Pack {
         d: Reg,
         bits: u32,
@@ -389,19 +388,19 @@ pub enum Op {
 pub struct TestJoin {
     /// The comparison.
     pub f: Test,
-    /// `.and`, `.or`, `.xor`
+    /// The join with the predicate: `.and`, `.or`, `.xor`.
     pub join: Join,
     /// The first destination.
     pub d: Reg,
     /// The second one, of the negated comparison; or [`NO_REG`].
     pub q: Reg,
-    /// Compared.
+    /// The first operand of the comparison.
     pub a: Src,
-    /// Compared.
+    /// The second operand of the comparison.
     pub b: Src,
     /// The predicate that is joined, or [`NO_REG`].
     pub c: Reg,
-    /// `!c`
+    /// Whether the joined predicate is negated: `!c`.
     pub negated: bool,
 }
 

@@ -2,16 +2,16 @@
 
 use crate::code::Step;
 
-/// A module.
+/// A module in the flat form.
 #[derive(Debug)]
 pub struct Module {
-    /// The compute capability that it is for: of `.target sm_90`, 90.
+    /// The compute capability of its `.target`: 90 for `sm_90`.
     pub sm: u32,
-    /// `.version`
+    /// The PTX version of its `.version`.
     pub version: (u32, u32),
-    /// `.global` variables.
+    /// The `.global` variables.
     pub globals: Vec<Global>,
-    /// The first bytes of the constant space.
+    /// The initial bytes of the constant space.
     pub constants: Vec<u8>,
     /// The kernels.
     pub kernels: Vec<Kernel>,
@@ -20,40 +20,40 @@ pub struct Module {
 /// A `.global` variable.
 #[derive(Clone, Debug)]
 pub struct Global {
-    /// Its name.
+    /// The name of the variable.
     pub name: String,
-    /// Its size.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Its first bytes; what follows is zero.
+    /// The initial bytes; the rest is zero.
     pub initial: Vec<u8>,
 }
 
-/// A kernel.
+/// A kernel in the flat form.
 #[derive(Debug)]
 pub struct Kernel {
-    /// Its name.
+    /// The name of the kernel.
     pub name: String,
     /// Its parameters: offset and size in the parameter space.
     pub params: Vec<(u64, u64)>,
-    /// Bytes of the parameter space.
+    /// The size of the parameter space in bytes.
     pub param_bytes: u64,
-    /// `.maxntid`
+    /// The maximum threads per block in each dimension, from `.maxntid`.
     pub most_threads: Option<[u32; 3]>,
-    /// `.reqntid`
+    /// The required threads per block in each dimension, from `.reqntid`.
     pub exact_threads: Option<[u32; 3]>,
-    /// The instructions. The last one never goes on to the next.
+    /// The instructions. Control never passes beyond the last one.
     pub steps: Vec<Step>,
     /// The line of the text that each instruction stands on.
     pub lines: Vec<u32>,
-    /// Constants of the instructions.
+    /// The constants of the instructions.
     pub constants: Vec<u64>,
-    /// Names of the registers.
+    /// The names of the registers.
     pub registers: Vec<String>,
-    /// Bytes of shared memory that the text declares.
+    /// The size in bytes of the shared memory that the text declares.
     pub shared: u64,
-    /// Where the launch's shared memory begins.
+    /// The offset of the shared memory that is sized at launch.
     pub dynamic_at: u64,
-    /// Bytes of local memory of a thread.
+    /// The size in bytes of a thread's local memory.
     pub local: u64,
     /// Whether no path reads a register that was not written.
     pub all_assigned: bool,

@@ -1,26 +1,26 @@
-//! Why a text is refused, and where in it.
+//! Refusals of a text, with their places.
 
 use std::fmt;
 
-/// Why a text was refused, and at which place of it.
+/// The reason why a text was refused, and the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// The file, as the reader's caller named it.
     pub file: String,
     /// The line, from 1.
     pub line: u32,
-    /// The instruction, or the line where there is none, as the text has it.
+    /// The instruction, or the line if there is none, as the text writes it.
     pub instruction: String,
-    /// What is wrong.
+    /// The reason for the refusal.
     pub message: String,
-    /// What kind of refusal it is.
+    /// The kind of refusal.
     pub kind: RefusedKind,
 }
 
-/// Kinds of refusal.
+/// The kinds of refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusedKind {
-    /// The text is wrong, or has something that this reader does not know.
+    /// The text is wrong, or uses something that this reader does not support.
     Text,
     /// The text's version of PTX is newer than the limit.
     Version,

@@ -1,11 +1,11 @@
-//! One thread: where it is, and what its next instruction does or asks for.
+//! One thread: its position, and the effect of its next instruction.
 
 use crate::address;
 use crate::code::{Access, Fence, Kernel, NO_REG, Op, Reg, Rmw, Special, Src};
 use crate::meaning::{convert, int};
 use crate::value::Value;
 
-/// Where a thread is in its kernel.
+/// The position of a thread in its kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cursor<V = u64> {
     /// The number of the next instruction.
@@ -20,42 +20,43 @@ impl<V: Value> Default for Cursor<V> {
     }
 }
 
-/// What an instruction leaves to its thread's owner.
+/// The part of an instruction that is left to its thread's owner.
 ///
-/// An address is as the instruction's space has it; [`Access::place`] says what a generic one means.
+/// An address is in the instruction's space; [`Access::place`] resolves a generic one.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "their fields are the instruction's operands")]
 pub enum Effect<'k, V> {
-    /// Nothing: at most the thread's registers and its place have changed.
+    /// Nothing is left: at most the thread's registers and its position have changed.
     None,
-    /// Nothing either: the thread went to an instruction that is not behind this one.
+    /// Nothing is left: the thread jumped backwards or to the same instruction.
     Back,
-    /// Registers are to get the items at the address and behind it, each as [`Access::extended`] makes it.
+    /// The owner loads the items at the address and behind it into the registers, each as [`Access::extended`] converts
+    /// it.
     Load { access: &'k Access, address: V, to: &'k [Reg] },
-    /// The values of these operands go to the address and behind it.
+    /// The owner stores the values of these operands at the address and behind it.
     Store { access: &'k Access, address: V, values: &'k [Src] },
-    /// One atomic step: `to`, unless it is [`NO_REG`], gets the old item, and
-    /// [`apply`](crate::meaning::atomic::apply) says the new one.
+    /// In one atomic step, `to`, unless it is [`NO_REG`], gets the old item, and
+    /// [`apply`](crate::meaning::atomic::apply) computes the new one.
     Update { access: &'k Access, address: V, how: Rmw, operand: V, to: Reg },
-    /// One atomic step: `to` gets the old item; if that is the expected one, the new one takes its place.
+    /// In one atomic step, `to` gets the old item; if that is the expected one, the new one replaces it.
     CompareExchange { access: &'k Access, address: V, expected: V, new: V, to: Reg },
-    /// A fence.
+    /// The thread passes a fence.
     Fence(Fence),
-    /// The thread has come to a barrier, and waits there or not; how many threads it is for, if that is given.
+    /// The thread has reached a barrier, and waits there or not; `threads` is the number of threads, if it is given.
     Barrier { waits: bool, barrier: V, threads: Option<V> },
-    /// A register is to get the value of a special register.
+    /// The owner sets a register to the value of a special register.
     Special { which: Special, to: Reg },
-    /// Other threads should go on.
+    /// The thread yields to other threads.
     Yield,
     /// The thread has ended.
     Exit,
     /// The launch has ended.
     Trap,
-    /// The instruction cannot be passed without a value that is not known; the thread stands before it still.
+    /// The instruction needs a value that is not known; the thread still stands before it.
     NeedsValue,
 }
 
-/// Carries out a thread's next instruction, as far as registers go.
+/// Executes a thread's next instruction, as far as registers are concerned.
 ///
 /// # Panics
 /// The registers are fewer than the kernel has, or the cursor is not in it.
@@ -171,9 +172,9 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
 /// A thread with registers of its own, for owners that keep threads apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Thread<V = u64> {
-    /// Where it is.
+    /// The position of the thread.
     pub cursor: Cursor<V>,
-    /// Its registers.
+    /// The values of its registers.
     pub registers: Vec<V>,
 }
 
@@ -183,8 +184,8 @@ impl<V: Value> Thread<V> {
         Thread { cursor: Cursor::default(), registers: vec![V::of(0); kernel.registers.len()] }
     }
 
-    /// Runs until an instruction leaves something to the owner, or as many instructions as `fuel` says are done; then
-    /// it is [`Effect::None`]. A thread that has ended must not be run.
+    /// Runs until an instruction leaves something to the owner, or `fuel` instructions are done; then it returns
+    /// [`Effect::None`]. A thread that has ended must not be run.
     pub fn run<'k>(&mut self, kernel: &'k Kernel, fuel: u32) -> Effect<'k, V> {
         for _ in 0..fuel {
             match step(kernel, &mut self.cursor, &mut self.registers) {
@@ -200,8 +201,8 @@ impl<V: Value> Thread<V> {
         operands.iter().map(|operand| operand.get(&self.registers, &kernel.constants))
     }
 
-    /// Answers a load, an update or a special register. The values are those of memory, whose bits above the item's
-    /// are zero; of an access, its sign is extended where the load has one.
+    /// Answers a load, an update or a special register. The values are those of memory, whose bits above the item's are
+    /// zero; with an `access`, a signed load extends the sign.
     pub fn answer(&mut self, to: &[Reg], access: Option<&Access>, values: &[V]) {
         for (&to, &value) in to.iter().zip(values) {
             if to != NO_REG {

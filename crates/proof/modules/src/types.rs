@@ -1,26 +1,26 @@
 //! Fundamental types and state spaces (PTX ISA 5.1, 5.2).
 
-/// Kinds of types.
+/// The kinds of types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sort {
-    /// `.pred`.
+    /// The kind of `.pred`.
     Pred,
-    /// `.bN`: bits.
+    /// The kind of `.bN`, bits without interpretation.
     Bits,
-    /// `.uN`.
+    /// The kind of `.uN`.
     Unsigned,
-    /// `.sN`.
+    /// The kind of `.sN`.
     Signed,
-    /// `.fN`.
+    /// The kind of `.fN`.
     Float,
 }
 
 /// A fundamental type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Type {
-    /// What it holds.
+    /// The kind of the type.
     pub sort: Sort,
-    /// Its size in bits; 1 for a predicate.
+    /// The size in bits; 1 for a predicate.
     pub bits: u32,
 }
 
@@ -56,22 +56,22 @@ impl Type {
         (sort != Sort::Float || bits >= 32).then_some(Type { sort, bits })
     }
 
-    /// Its size in memory.
+    /// The size in memory, in bytes.
     pub fn bytes(self) -> u64 {
         u64::from(self.bits.div_ceil(8))
     }
 
-    /// Its bits, all set.
+    /// The mask of the type's bits.
     pub fn mask(self) -> u64 {
         if self.bits == 64 { u64::MAX } else { (1 << self.bits) - 1 }
     }
 
-    /// Whether it is a float.
+    /// Whether it is a floating-point type.
     pub fn is_float(self) -> bool {
         self.sort == Sort::Float
     }
 
-    /// Whether it is an integer with or without sign, bits not.
+    /// Whether it is an integer type with or without sign; bit types are not.
     pub fn is_integer(self) -> bool {
         matches!(self.sort, Sort::Unsigned | Sort::Signed)
     }
@@ -83,8 +83,8 @@ impl Type {
         self.bits == instruction.bits && self.agrees_in_sort(instruction)
     }
 
-    /// The same without regard to the sizes, for the instructions with relaxed sizes (9.5.1 "Operand Size Exceeding
-    /// Instruction-Type Size").
+    /// Whether they agree apart from their sizes, for the instructions with relaxed sizes (9.5.1 "Operand Size
+    /// Exceeding Instruction-Type Size").
     pub fn agrees_in_sort(self, instruction: Type) -> bool {
         match (self.sort, instruction.sort) {
             (Sort::Pred, other) | (other, Sort::Pred) => other == Sort::Pred,
@@ -110,7 +110,7 @@ impl std::fmt::Display for Type {
 /// State spaces with addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
-    /// No space named: the address says which.
+    /// No space is named: the address decides.
     Generic,
     /// `.global`
     Global,

@@ -1,28 +1,28 @@
-//! What a thread computes with: words, or words some of which are not known yet.
+//! The domain of a thread's values: words, or words some of which are not known yet.
 
 use std::fmt::Debug;
 
 /// A domain of values that a thread can run in.
 ///
 /// In the domain of words, `u64`, every value is known, and the code that asks whether one is compiles to nothing. In
-/// that of [`Deferred`] values a thread runs on past a load whose value has not been chosen, until control needs it.
+/// that of [`Deferred`] values a thread runs past a load whose value has not been chosen, until control needs it.
 pub trait Value: Copy + Debug {
-    /// A word.
+    /// The value of a word.
     fn of(bits: u64) -> Self;
 
-    /// The word, where it is known.
+    /// The word, if it is known.
     fn known(self) -> Option<u64>;
 
-    /// An instruction's result; it is known where all operands are.
+    /// The result of an instruction with three operands; it is known if all are.
     fn zip3(self, second: Self, third: Self, f: impl FnOnce(u64, u64, u64) -> u64) -> Self;
 
-    /// The same for one operand.
+    /// The result of an instruction with one operand; it is known if the operand is.
     #[inline(always)]
     fn map(self, f: impl FnOnce(u64) -> u64) -> Self {
         self.zip3(Self::of(0), Self::of(0), |a, _, _| f(a))
     }
 
-    /// The same for two operands.
+    /// The result of an instruction with two operands; it is known if both are.
     #[inline(always)]
     fn zip(self, second: Self, f: impl FnOnce(u64, u64) -> u64) -> Self {
         self.zip3(second, Self::of(0), |a, b, _| f(a, b))
@@ -46,13 +46,13 @@ impl Value for u64 {
     }
 }
 
-/// A word, or one that is not known yet.
+/// A word that may not be known yet.
 ///
-/// A pending value does not say which load it comes from: whoever leaves a load open keeps the thread as it was there,
-/// and runs it again from there once the value is chosen.
+/// A pending value does not identify the load it comes from: the owner that leaves a load open keeps a copy of the
+/// thread at the load, and runs it again from there once the value is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Deferred {
-    /// A word.
+    /// A known word.
     Known(u64),
     /// The value of a load that is not chosen yet, or anything computed from one.
     Pending,

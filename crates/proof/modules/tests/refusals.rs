@@ -1,4 +1,4 @@
-//! Every refusal names file, line and instruction, and says why.
+//! Every refusal names file, line and instruction, and gives the reason.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ fn refused(text: &str, limits: ptx::Limits) -> Refused {
     ptx::read("folder/k.ptx", text, limits, &HashMap::new()).expect_err(text)
 }
 
-/// Lines of a kernel, of which the first is line 4.
+/// A kernel with these lines, of which the first is line 4.
 fn kernel(body: &str) -> String {
     format!(".version 8.5\n.target sm_90\n.entry k() {{ .reg .b32 %w<3>; .reg .f32 %f<3>; .reg .b64 %i<3>;\n{body}\n}}")
 }

@@ -1,5 +1,5 @@
-//! Threads of modules as state machines: what each instruction leaves to the thread's owner, and values that may be
-//! pending.
+//! Threads of modules as state machines: the effect that each instruction leaves to the thread's owner, and values that
+//! may be pending.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ fn module(body: &str) -> Module {
     ptx::read("k.ptx", &text, ptx::Limits::NONE, &HashMap::new()).unwrap_or_else(|refused| panic!("{refused}"))
 }
 
-/// What a kernel of one instruction leaves to its thread's owner, as a text.
+/// The effect that a kernel of one instruction leaves to its thread's owner, as a text.
 fn effect(instruction: &str) -> (Strength, String) {
     let module = module(instruction);
     let kernel = &module.kernels[0];
@@ -72,7 +72,7 @@ fn fences_keep_their_order_and_scope() {
     }
 }
 
-/// A loop that waits for a flag, then adds what it finds to a word of shared memory.
+/// A loop that waits for a flag, then adds the value that it finds to a word of shared memory.
 const WAIT: &str = "ld.param.u64 %i0, [at];\nmov.u32 %w2, %tid.x;\n$again: ld.acquire.gpu.global.s8 %w0, [%i0+8];\n\
                     setp.eq.s32 %p0, %w0, 0;\n@%p0 bra $again;\nbar.sync 1, 64;\nmov.u64 %i1, tile;\n\
                     cvta.shared.u64 %i1, %i1;\natom.add.u32 %w1, [%i1+4], %w0;\nret;";

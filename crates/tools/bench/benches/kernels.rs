@@ -7,7 +7,7 @@ use wattle::prelude::*;
 use wattle_bench::peers::{Arrays, Threads};
 use wattle_kernels::stream::Stream;
 
-/// Does nothing.
+/// A kernel that does nothing.
 #[kernel]
 fn nothing(_acc: &Acc) {}
 

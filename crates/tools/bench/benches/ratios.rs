@@ -11,7 +11,7 @@ use wattle_bench::{in_turns, setting};
 use wattle_kernels::last_block_sum;
 use wattle_kernels::stream::Stream;
 
-/// Does nothing.
+/// A kernel that does nothing.
 #[kernel]
 fn nothing(_acc: &Acc) {}
 
@@ -85,7 +85,7 @@ fn empty_launch(device: &Device, turns: usize) -> Result<()> {
     Ok(())
 }
 
-/// How long the builder needs for the slowest kernel of all scenarios.
+/// Measures how long the builder needs for the slowest kernel of all scenarios.
 fn build_time() {
     let slowest = std::sync::Arc::new(std::sync::Mutex::new((0.0, String::new())));
     let seen = slowest.clone();
@@ -103,7 +103,7 @@ fn build_time() {
         }
     }));
     for scenario in wattle_kernels::all() {
-        // Some are there to be refuted; their kernels are built all the same.
+        // Some scenarios are there to be refuted; their kernels are built all the same.
         let _ = scenario.run(&device, None);
     }
     if let Ok(slowest) = slowest.lock() {

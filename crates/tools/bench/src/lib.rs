@@ -1,8 +1,8 @@
 //! What the benchmarks share: the peers that Wattle's kernels are measured beside, and the pairing.
 //!
-//! `gpu-bench` measures a GPU, on machines that have one (`cargo xtask pack`). `cargo bench` runs two targets: `kernels` measures each thing alone, with criterion; `ratios` measures each beside
-//! its peer, in turns, in one process, and prints the table that the README quotes. What never will live here: a test
-//! that fails on a time.
+//! `gpu-bench` measures a GPU, on machines that have one (`cargo xtask pack`). `cargo bench` runs two targets:
+//! `kernels` measures each thing alone, with criterion; `ratios` measures each beside its peer, in turns, in one
+//! process, and prints the table that the README quotes. What never will live here: a test that fails on a time.
 
 pub mod peers;
 
@@ -37,7 +37,7 @@ pub fn in_turns(turns: usize, calls: usize, mut ours: impl FnMut(), mut theirs: 
 /// The median; the greater of the two in the middle.
 ///
 /// # Panics
-/// There is none.
+/// `times` is empty.
 pub fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]

@@ -5,11 +5,11 @@ use wattle::ir::Float;
 
 /// BabelStream's arrays, on the heap.
 pub struct Arrays<T> {
-    /// The first.
+    /// The first array.
     pub a: Vec<T>,
-    /// The second.
+    /// The second array.
     pub b: Vec<T>,
-    /// The third.
+    /// The third array.
     pub c: Vec<T>,
     /// The factor of `mul` and `triad`.
     pub scalar: T,
@@ -18,9 +18,9 @@ pub struct Arrays<T> {
 /// Whether a peer runs alone or under rayon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
-    /// One.
+    /// The peer runs on one thread.
     One,
-    /// rayon's pool.
+    /// The peer runs on rayon's pool.
     All,
 }
 
@@ -31,7 +31,7 @@ impl<T: Float + std::ops::Add<Output = T> + std::ops::Mul<Output = T>> Arrays<T>
         Arrays { a: vec![of(0.1); n], b: vec![of(0.2); n], c: vec![of(0.0); n], scalar: of(0.4) }
     }
 
-    /// How long a piece is that rayon hands out: four for each thread, as the pool device's blocks are.
+    /// The length of a piece that rayon hands out: there are four for each thread, as the pool device's blocks are.
     fn piece(&self, threads: Threads) -> usize {
         match threads {
             Threads::One => self.a.len(),

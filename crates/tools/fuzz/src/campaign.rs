@@ -1,4 +1,4 @@
-//! Many random kernels on one device, against the simulated one.
+//! Compares many random kernels on one device with the simulated one.
 
 use std::fmt;
 
@@ -7,29 +7,29 @@ use wattle_core::Device;
 
 use crate::{Case, Profile, cannot, differs, generate};
 
-/// What came of many random kernels.
+/// The result of many random kernels.
 #[derive(Debug, Default)]
 pub struct Campaign {
-    /// How many gave the same on both devices.
+    /// The number of kernels that gave the same on both devices.
     pub same: u64,
-    /// Of them those that the device could not run, and that were made anew: for small blocks, or of 32-bit types alone.
+    /// How many of these the device could run only when made anew: for small blocks, or of 32-bit types alone.
     pub narrowed: u64,
-    /// How many the device could not run even so, and what it said of the first.
+    /// How many the device could not run even so, and its error for the first.
     pub not_possible: (u64, Option<String>),
-    /// Those that differ.
+    /// The kernels whose results differ.
     pub found: Vec<Found>,
 }
 
-/// A kernel that does not give the same.
+/// A kernel whose results differ.
 #[derive(Debug)]
 pub struct Found {
     /// The seed and the profile that make it.
     pub seed: u64,
-    /// Of the kinds that the device can run.
+    /// The profile that has only the kinds that the device can run.
     pub profile: Profile,
     /// The kernel with its launch.
     pub case: Case,
-    /// Where it differs, or what went wrong.
+    /// The difference, or the error.
     pub difference: String,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for Campaign {
     }
 }
 
-/// So many threads every device has in a block, whatever the kernel.
+/// The number of threads per block that every device supports, whatever the kernel.
 const SMALL_BLOCK: u32 = 4;
 
 /// The profile without what the device is known to do wrong.
@@ -65,7 +65,7 @@ pub fn campaign(
 ) -> Campaign {
     let mut campaign = Campaign::default();
     let profile = &for_device(device, profile);
-    // What a device may lack: types, and large blocks for some kernels.
+    // Profiles for a device that lacks types, or large blocks for some kernels.
     let narrow = Profile { types: Profile::narrow().types, atomics: Profile::narrow().atomics, ..profile.clone() };
     let small = Profile { most_threads: SMALL_BLOCK, ..profile.clone() };
     for seed in seeds {

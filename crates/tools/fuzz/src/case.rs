@@ -12,7 +12,7 @@ use crate::layout;
 /// A kernel with its launch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
-    /// Where the case is from, and what it shows.
+    /// A note on where the case is from, and what it shows.
     #[serde(default)]
     pub note: String,
     /// Blocks in each dimension of the kernel.
@@ -21,17 +21,17 @@ pub struct Case {
     pub threads: Vec<u32>,
     /// The length, in elements, of the shared array that is sized at launch.
     pub shared_len: u32,
-    /// One for each parameter of the kernel.
+    /// The arguments, one for each parameter of the kernel.
     pub arguments: Vec<ArgumentValue>,
-    /// The kernel.
+    /// The kernel that the case launches.
     pub kernel: Kernel,
 }
 
-/// What a launch gives for a parameter.
+/// The value that a launch gives for a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ArgumentValue {
-    /// A value.
+    /// The value of a scalar parameter.
     Scalar(Const),
     /// A view of a buffer of its own.
     View(ViewValue),
@@ -78,11 +78,11 @@ impl ViewValue {
 pub struct CaseView<'c> {
     /// The parameter's name.
     pub name: &'static str,
-    /// How the threads share it.
+    /// The way in which threads share the view.
     pub access: Access,
     /// The type of its elements.
     pub element: Type,
-    /// Its buffer.
+    /// The view's extent and buffer.
     pub value: &'c ViewValue,
 }
 
@@ -110,7 +110,7 @@ impl Case {
     /// Whether shape and arguments fit the kernel, and the kernel is well typed.
     ///
     /// # Errors
-    /// What does not fit.
+    /// A part of the case does not fit.
     pub fn check(&self) -> Result<()> {
         wattle_ir::verify(&self.kernel)?;
         let rank = self.kernel.rank;
@@ -146,7 +146,7 @@ impl Case {
     /// Writes the case to a file.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// The file cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
         let text = self.to_json()?;
         std::fs::write(path, text).map_err(|error| unreadable(&format!("writing {}", path.display()), &error))

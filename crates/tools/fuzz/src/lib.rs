@@ -1,8 +1,8 @@
 //! Random kernels: the same bytes must come out on every device.
 //!
-//! A [`Case`] is a kernel with its launch. [`generate`] makes one of a seed, whose result does not depend on scheduling;
-//! [`run`] launches it on any device through the public `Device` and `Queue`; [`differs`] tells where two devices do not
-//! agree, and [`shrink`] makes such a case small.
+//! A [`Case`] is a kernel with its launch. [`generate`] makes one of a seed, whose result does not depend on
+//! scheduling; [`run`] launches it on any device through the public `Device` and `Queue`; [`differs`] finds where two
+//! devices do not agree, and [`shrink`] makes such a case small.
 //!
 //! `cases/` holds the cases that once failed, as JSON that [`Case::save`] writes; every suite that runs random kernels
 //! runs those of [`replay`] too. `println!("{case}")` prints a case as its kernel's listing.

@@ -93,7 +93,7 @@ fn refuse_host(device: &Device) -> Result<()> {
     Err(Error::capability(device.name(), what, "take the simulated device, or a GPU"))
 }
 
-/// What is known of the kernel, kept for good: each once, and random kernels differ little in what is known of them.
+/// The known facts about the kernel, kept for good: each once, and random kernels differ little in these facts.
 fn info_of(kernel: &wattle_ir::Kernel) -> &'static KernelInfo {
     static KEPT: Mutex<Vec<&'static KernelInfo>> = Mutex::new(Vec::new());
     static NAMES: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
@@ -237,7 +237,7 @@ where
     Ok(buffer)
 }
 
-/// Where the view begins and ends in its buffer.
+/// The range of the view in its buffer.
 fn range<const D: usize>(view: &ViewValue) -> ([usize; D], [usize; D]) {
     let begin = |d| view.before.get(d).map_or(0, |&before| before as usize);
     let end = |d| begin(d) + view.extent.get(d).map_or(1, |&extent| extent as usize);

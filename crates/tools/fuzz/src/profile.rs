@@ -1,4 +1,4 @@
-//! What random kernels may use.
+//! The profile of random kernels: what they may use.
 
 use wattle_ir::Type;
 use wattle_memory::Scope;
@@ -8,13 +8,13 @@ use wattle_memory::Scope;
 pub struct Profile {
     /// The element types; `U32` is among them. `Bool` is always there too.
     pub types: Vec<Type>,
-    /// Those of them that have atomic operations.
+    /// The types among them that have atomic operations.
     pub atomics: Vec<Type>,
     /// The scopes of fences and atomics.
     pub scopes: Vec<Scope>,
-    /// Whether floats are divided and roots taken.
+    /// Whether kernels divide floats and take their roots.
     pub division_and_root: bool,
-    /// Whether there is `fma`.
+    /// Whether kernels use `fma`.
     pub fma: bool,
     /// Whether the sign of a zero counts. Where it does not, no zero is negative.
     pub signed_zeros: bool,
@@ -23,12 +23,12 @@ pub struct Profile {
     pub faults: bool,
     /// The most threads of a launch, at most 64.
     pub most_threads: u32,
-    /// How large the kernels are: about so many statements.
+    /// The approximate number of statements of a kernel.
     pub size: u32,
 }
 
 impl Profile {
-    /// All types, block and device scope, all exact operations, no faults.
+    /// The profile with all types, block and device scope, all exact operations, and no faults.
     pub fn full() -> Profile {
         Profile {
             types: Type::ELEMENTS.to_vec(),
@@ -48,26 +48,26 @@ impl Profile {
         Profile::full().only(&[Type::U32, Type::I32, Type::F32])
     }
 
-    /// With those of these types alone that it has already, and their atomics. `U32` is among them.
+    /// The profile with those of these types alone that it has already, and their atomics. `U32` is among them.
     #[must_use]
     pub fn only(self, types: &[Type]) -> Profile {
         let keep = |all: Vec<Type>| all.into_iter().filter(|ty| types.contains(ty)).collect();
         Profile { types: keep(self.types), atomics: keep(self.atomics), ..self }
     }
 
-    /// With system scope too.
+    /// The profile with system scope too.
     #[must_use]
     pub fn with_system_scope(self) -> Profile {
         Profile { scopes: Scope::ALL.to_vec(), ..self }
     }
 
-    /// With faults.
+    /// The profile with faults.
     #[must_use]
     pub fn with_faults(self) -> Profile {
         Profile { faults: true, ..self }
     }
 
-    /// Of about so many statements.
+    /// The profile for kernels of about `size` statements.
     #[must_use]
     pub fn sized(self, size: u32) -> Profile {
         Profile { size, ..self }

@@ -14,11 +14,11 @@ pub(crate) type Choices = Vec<Vec<u64>>;
 #[derive(Clone, Debug)]
 pub(crate) struct Random {
     given: Choices,
-    /// None where choices are given: those that are missing are 0.
+    /// The source of new choices, or `None` where choices are given: those that are missing are 0.
     source: Option<Pcg64Mcg>,
-    /// The choices so far.
+    /// The choices made so far.
     pub(crate) made: Choices,
-    /// What belongs together, such as a statement: the page, the first choice and the end.
+    /// The choices that belong together, such as a statement's: the page, the first choice and the end.
     pub(crate) spans: Vec<(usize, usize, usize)>,
 }
 
@@ -27,12 +27,12 @@ impl Random {
         Random { source: Some(Pcg64Mcg::seed_from_u64(seed)), ..Random::given(Vec::new()) }
     }
 
-    /// These choices; one that is too great becomes the greatest one.
+    /// A source of these choices; one that is too great becomes the greatest one.
     pub(crate) fn given(given: Choices) -> Random {
         Random { given, source: None, made: vec![Vec::new()], spans: Vec::new() }
     }
 
-    /// Choices that stand for one in this sequence; for 0 all of them are 0.
+    /// A source of choices that stand for one in this sequence; for 0 all of them are 0.
     pub(crate) fn branch(&mut self) -> Random {
         match self.word() {
             0 => Random::given(Vec::new()),
@@ -45,7 +45,7 @@ impl Random {
         self.made.push(Vec::new());
     }
 
-    /// What `make` chooses belongs together.
+    /// Records that the choices made since that place belong together.
     pub(crate) fn mark(&mut self, (page, start): (usize, usize)) {
         let end = self.made[page].len();
         self.spans.push((page, start, end));
@@ -57,7 +57,7 @@ impl Random {
         (page, self.made[page].len())
     }
 
-    /// A number in `0..=most`.
+    /// Draws a number in `0..=most`.
     fn draw(&mut self, most: u64) -> u64 {
         let (page, at) = self.place();
         let choice = match &mut self.source {
@@ -72,12 +72,12 @@ impl Random {
         self.draw(u64::MAX)
     }
 
-    /// A number below `bound`, which is at least 1.
+    /// Draws a number below `bound`, which is at least 1.
     pub(crate) fn below(&mut self, bound: u32) -> u32 {
         self.draw(u64::from(bound.saturating_sub(1))) as u32
     }
 
-    /// A number in `low..=high`.
+    /// Draws a number in `low..=high`.
     pub(crate) fn within(&mut self, low: u32, high: u32) -> u32 {
         low + self.below(high.saturating_sub(low) + 1)
     }
@@ -96,12 +96,12 @@ impl Random {
         items < most && self.below(most) != 0
     }
 
-    /// One of several; `all` is not empty.
+    /// Picks one of several; `all` is not empty.
     pub(crate) fn pick<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len() as u32) as usize]
     }
 
-    /// One of those that there are.
+    /// Picks one of `all`, or returns `None` if it is empty.
     pub(crate) fn choose<T: Copy>(&mut self, all: &[T]) -> Option<T> {
         if all.is_empty() { None } else { Some(self.pick(all)) }
     }

@@ -11,7 +11,7 @@ use crate::case::Case;
 pub struct Kept {
     /// The name of its file, without the ending.
     pub name: String,
-    /// The case.
+    /// The case that the file holds.
     pub case: Case,
 }
 

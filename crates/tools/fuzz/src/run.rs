@@ -10,20 +10,20 @@ use wattle_ir::{Scalar, Type, UnaryOp, eval};
 use crate::case::Case;
 use crate::loose::LooseKernel;
 
-/// What is left of a launch.
+/// The buffers and the fault that a launch leaves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The elements of each buffer, as raw words in row-major order, in the order of the case's views. Those that are no
     /// number are all the same NaN.
     pub buffers: Vec<Vec<u64>>,
-    /// What the device says that a thread did wrong.
+    /// The fault of a thread that the device reports.
     pub fault: Option<Box<Fault>>,
 }
 
-/// How long a launch may take: random kernels are small, so one that takes so long hangs.
+/// The time limit of a launch: random kernels are small, so one that takes this long hangs.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
 
-/// Runs a case; a fault is part of what comes out.
+/// Runs a case; a fault is part of the outcome.
 ///
 /// # Errors
 /// Whatever else went wrong; see [`cannot`] for a device that is not able to run it.
@@ -77,12 +77,12 @@ pub fn cannot(error: &Error) -> bool {
 /// the same end. That is so for every case that [`generate`](crate::generate) makes. Faults are no findings.
 ///
 /// # Errors
-/// What was found, or where two interleavings differ.
+/// The finding, or the place where two interleavings differ.
 pub fn is_clean(case: &Case, seeds: &[u64]) -> Result<()> {
     common_outcome(case, seeds, TIME_LIMIT).map(drop)
 }
 
-/// What is left of a launch on the simulated device under each of the seeds; none if there are none.
+/// The outcome of a launch on the simulated device under each of the seeds; `None` if there are no seeds.
 pub(crate) fn common_outcome(case: &Case, seeds: &[u64], limit: Duration) -> Result<Option<Outcome>> {
     let mut first: Option<Outcome> = None;
     for &seed in seeds {
@@ -123,10 +123,10 @@ fn canonical(ty: Type, raw: u64) -> u64 {
     if ty == Type::F32 { f32::NAN.to_raw() } else { f64::NAN.to_raw() }
 }
 
-/// Where two devices differ.
+/// A difference between the outcomes of two devices.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Difference {
-    /// In an element of a buffer.
+    /// An element of a buffer differs.
     Element {
         /// The view's name.
         view: &'static str,
@@ -134,12 +134,12 @@ pub enum Difference {
         index: usize,
         /// The type of the element.
         ty: Type,
-        /// The raw words: of the one device, and of the other.
+        /// The raw words of the first and of the second device.
         values: [u64; 2],
         /// How many elements differ.
         count: usize,
     },
-    /// One saw a fault and the other one did not.
+    /// One device saw a fault and the other one did not.
     Fault([Option<Box<Fault>>; 2]),
 }
 
@@ -163,7 +163,7 @@ fn value_text(ty: Type, raw: u64) -> String {
     format!("{} ({raw:#x} as {ty})", eval::debug(ty, raw))
 }
 
-/// Runs a case on two devices and tells where they differ. Of faults it counts only whether there was one: which of
+/// Runs a case on two devices and finds where they differ. Of faults it counts only whether there was one: which of
 /// several came first is not promised.
 ///
 /// # Errors
@@ -173,7 +173,7 @@ pub fn differs(case: &Case, a: &Device, b: &Device) -> Result<Option<Difference>
     Ok(compare(case, &outcomes.0, &outcomes.1))
 }
 
-/// Where two outcomes of a case differ.
+/// Finds where two outcomes of a case differ.
 pub fn compare(case: &Case, a: &Outcome, b: &Outcome) -> Option<Difference> {
     let mut first = None;
     let mut count = 0;

@@ -8,7 +8,7 @@ use wattle_core::Device;
 use wattle_fuzz::{Case, Profile, compare, generate, is_clean, outcome, outcome_within};
 use wattle_ir::{AtomicOp, BinaryOp, DivOp, Expr, ExprId, Kernel, Place, Precision, Stmt, TernaryOp, Type, UnaryOp};
 
-/// What there is in kernels, in words, and how often.
+/// The constructs of kernels, in words, and how often each occurs.
 #[derive(Default)]
 struct Census {
     counts: BTreeMap<String, u64>,
@@ -228,7 +228,7 @@ fn a_narrow_profile_has_narrow_types_alone() {
     assert!(there.is_empty(), "{there:?}");
 }
 
-/// The case with each expression changed by `change`, or none if nothing was to change.
+/// The case with each expression changed by `change`, or `None` if nothing was to change.
 fn changed(case: &Case, change: impl Fn(Expr) -> Option<Expr>) -> Option<Case> {
     let mut case = case.clone();
     let mut found = false;
@@ -248,7 +248,7 @@ fn swapped(expr: Expr, from: BinaryOp, to: BinaryOp) -> Option<Expr> {
     }
 }
 
-/// How many of so many cases end differently when they are changed so.
+/// How many cases are changed by `change`, and how many of these end differently.
 fn seen(change: impl Fn(Expr) -> Option<Expr>) -> (u32, u32) {
     let (mut all, mut seen) = (0, 0);
     for seed in 0..200 {

@@ -1,5 +1,5 @@
 //! Random kernels, and those that once failed, give the same bytes on the simulated device and on each device with a
-//! driver. `WATTLE_FUZZ_KERNELS` says how many; `cargo run --release -p xtask -- fuzz` goes on as long as it is told.
+//! driver. `WATTLE_FUZZ_KERNELS` sets how many; `cargo run --release -p xtask -- fuzz` goes on for a given time.
 
 use wattle_check::Simulated as _;
 use wattle_core::{Device, DeviceKind};

@@ -5,7 +5,7 @@ use wattle_check::Simulated;
 use wattle_core::{Device, ErrorKind, FaultKind};
 use wattle_fuzz::{Case, Difference, Profile, cannot, compare, differs, generate, is_clean, outcome, run};
 
-/// Different kinds of profile, a kernel each in turn.
+/// Different kinds of profile; each kernel takes the next one.
 fn profiles() -> [Profile; 4] {
     [
         Profile::full(),

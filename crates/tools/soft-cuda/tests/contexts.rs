@@ -1,4 +1,4 @@
-//! Primary contexts, memory of other kinds, occupancy, and what else a program asks.
+//! Primary contexts, memory of other kinds, occupancy, and queries that programs make.
 
 mod tools;
 
@@ -8,7 +8,7 @@ use soft_cuda::api::{contexts, copies, devices, memory, modules, streams};
 use soft_cuda::driver::status::Status;
 use tools::{Session, kernel, ok};
 
-/// Primary contexts are of the process: this is the one test of this binary that uses them.
+/// Primary contexts belong to the process: this is the one test of this binary that uses them.
 #[test]
 fn a_primary_context_lives_while_it_is_used() {
     let (mut first, mut second, mut flags, mut active, mut at) = (0, 0, 0, 0, 0);
@@ -48,7 +48,7 @@ fn a_destroyed_context_is_told_to_threads_that_had_it() {
     let (tell, told) = std::sync::mpsc::channel();
     let (ready, is_ready) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
-        // SAFETY: the context is there yet, and the pointer is to a local variable.
+        // SAFETY: the context is still live, and the pointer is to a local variable.
         unsafe {
             ok(contexts::cuCtxSetCurrent(handle));
             ready.send(()).expect("the test waits");
@@ -135,7 +135,7 @@ fn occupancy_is_what_is_resident() {
         ok(unsafe { modules::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, threads, dynamic) });
         blocks
     };
-    // Places, threads (2048), shared memory (228 KiB, of which each block has one more).
+    // The limits are places, threads (2048) and shared memory (228 KiB, of which each block takes 1 KiB more).
     assert_eq!([blocks(32, 0), blocks(1024, 0), blocks(513, 0), blocks(1025, 0)], [4, 2, 3, 0]);
     assert_eq!([blocks(32, 100 << 10), blocks(32, 226 << 10), blocks(32, 227 << 10)], [2, 1, 0]);
     let (mut grid, mut block, mut shared, mut threads) = (0, 0, 0, 0);
@@ -166,7 +166,7 @@ fn managed_memory_takes_hints() {
 #[test]
 fn null_pointers_and_wrong_handles_are_errors() {
     let _session = Session::new();
-    // SAFETY: what is wrong is refused before it is used.
+    // SAFETY: wrong arguments are refused before they are used.
     unsafe {
         assert_eq!(contexts::cuCtxGetDevice(std::ptr::null_mut()), Status::ERROR_INVALID_VALUE);
         assert_eq!(streams::cuStreamSynchronize(12345), Status::ERROR_INVALID_HANDLE);

@@ -30,7 +30,7 @@ fn wrong_accesses_end_the_context() {
 #[test]
 fn registers_that_were_never_written_are_not_read() {
     assert_eq!(fault("add.u32 %w0, %w1, 1;"), Status::ERROR_LAUNCH_FAILED);
-    // On one path only: the other is taken.
+    // The register is written on one path only, and the other path is taken.
     let body = "ld.global.u32 %w0, [%io]; setp.eq.u32 %p0, %w0, WANT; @%p0 mov.b32 %w1, 5; st.global.u32 [%io], %w1;";
     assert_eq!(fault(&body.replace("WANT", "9")), Status::ERROR_LAUNCH_FAILED);
     assert_eq!(Session::new().run(&body.replace("WANT", "0"), 1, 1, &[0]), Ok(vec![5]));
@@ -61,7 +61,7 @@ fn a_barrier_that_nobody_completes_is_a_fault() {
     assert_eq!(Session::new().run(body, 1, 2, &[0]), Err(Status::ERROR_LAUNCH_FAILED));
 }
 
-/// Adds 1 to `[io]`, and waits until `[io+8]` is not 0.
+/// A kernel that adds 1 to `[io]`, and waits until `[io+8]` is not 0.
 const WAITER: &str = "red.relaxed.sys.global.add.u32 [%io], 1; $wait: ld.relaxed.sys.global.u32 %w0, [%io+8];
                       setp.eq.u32 %p0, %w0, 0; @%p0 bra $wait; st.relaxed.sys.global.u32 [%io+16], %w0;";
 
@@ -114,11 +114,11 @@ fn host_memory_is_shared_with_running_kernels() {
 
 #[test]
 fn resident_blocks_wait_for_each_other() {
-    // 32 places: each block comes, and waits until all have come.
+    // There are 32 places: each block counts itself, and waits until all blocks have.
     let body = "red.relaxed.gpu.global.add.u32 [%io], 1; $wait: ld.acquire.gpu.global.u32 %w0, [%io];
                 setp.lt.u32 %p0, %w0, 32; @%p0 bra $wait; red.relaxed.gpu.global.add.u32 [%io+8], 1;";
     assert_eq!(Session::new().run(body, 32, 1, &[0, 0]), Ok(vec![32, 32]));
-    // Blocks come in the order of their indices: each waits for the one before it.
+    // Blocks start in the order of their indices: each waits for the one before it.
     let body = "mov.u32 %w0, %ctaid.x; $wait: ld.acquire.gpu.global.u32 %w1, [%io]; setp.ne.u32 %p0, %w0, %w1;
                 @%p0 bra $wait; add.u32 %w1, %w1, 1; st.release.gpu.global.u32 [%io], %w1;";
     assert_eq!(Session::new().run(body, 300, 1, &[0]), Ok(vec![300]));
@@ -205,7 +205,7 @@ fn events_order_streams_and_tell_times() {
 }
 
 unsafe extern "C" fn count(data: *mut c_void) {
-    // SAFETY: the tests give a counter that outlives the stream's work.
+    // SAFETY: the tests pass a counter that outlives the stream's work.
     unsafe { &*data.cast::<AtomicU32>() }.fetch_add(1, Ordering::SeqCst);
 }
 
@@ -229,7 +229,7 @@ fn the_host_is_called_in_order() {
         ok(streams::cuStreamSynchronize(stream));
         assert_eq!(counter.load(Ordering::SeqCst), 1);
         ok(session.launch(function, 1, 1, stream, &[at]));
-        // Told of the fault, if it is not too late to ask for it.
+        // The callback gets the fault, unless the context has failed already.
         let _ = streams::cuStreamAddCallback(stream, Some(count_status), data, 0);
         assert_eq!(session.wait(), Status::ERROR_LAUNCH_FAILED);
     }
@@ -332,7 +332,7 @@ fn linked_images_load_and_others_do_not() {
         broken[5] ^= 1;
         let status = modules::cuModuleLoadData(&mut module, broken.as_ptr().cast());
         assert_eq!(status, Status::ERROR_INVALID_IMAGE);
-        // Linked for sm_100, which this device is not.
+        // The module is linked for sm_100, which this device is not.
         let (names, mut values) = ([9], [100usize]);
         ok(modules::cuLinkCreate_v2(1, names.as_ptr(), values.as_mut_ptr(), &mut link));
         ok(add(link));

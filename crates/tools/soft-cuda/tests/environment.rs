@@ -1,4 +1,4 @@
-//! What the environment changes. Each test runs itself again in a process with other variables, since they are read once.
+//! The effects of environment variables. Each test runs itself in a process with other ones, since they are read once.
 
 mod tools;
 
@@ -13,7 +13,7 @@ use tools::{Session, kernel, module, ok};
 
 const CHILD: &str = "SOFT_CUDA_TEST_CHILD";
 
-/// Whether this is the process with those variables; otherwise starts it, and gives what it said on stderr.
+/// Runs a test in a process with these variables and returns its stderr; `None` if this is that process.
 fn with(test: &str, variables: &[(&str, &str)]) -> Option<String> {
     if std::env::var_os(CHILD).is_some() {
         return None;
@@ -153,7 +153,7 @@ fn registers_may_be_read_unwritten_where_that_is_told() {
 
 #[test]
 fn turns_vary_with_the_seed() {
-    // The order in which threads come to a counter.
+    // The body records the order in which threads reach a counter.
     let body =
         "mov.u32 %w0, %tid.x; atom.global.add.u32 %w1, [%io], 1; mad.wide.u32 %i0, %w0, 8, %io; cvt.u64.u32 %i1, %w1;
                 st.global.u64 [%i0+8], %i1;";
@@ -198,7 +198,7 @@ fn the_reason_of_a_fault_names_kernel_line_block_and_thread() {
     assert!(said.contains("soft-cuda: 4 bytes at 0x4240"), "{said}");
 }
 
-/// A module is not loaded before a kernel has ended, and nobody else gets an answer meanwhile.
+/// A module is not loaded before a kernel has ended, and no other call returns meanwhile.
 #[test]
 fn who_loads_may_keep_all_waiting() {
     if with("who_loads_may_keep_all_waiting", &[("SOFT_CUDA_LOAD_WAITS", "1")]).is_some() {

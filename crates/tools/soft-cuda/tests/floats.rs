@@ -142,7 +142,7 @@ fn comparisons_join_predicates_and_give_both_answers() {
         assert_eq!((p("and"), p("or"), p("xor")), (and, or, xor), "{a} {c}");
         let not = result('p', &format!("{set} setp.lt.and.u32 %p9, %w0, 5, !%p0;"), &[a, c]);
         assert_eq!(not, u64::from(a < 5 && c == 0));
-        // The second destination: the negated comparison, joined.
+        // The second destination gets the negated comparison, combined with the predicate.
         let second = result('p', &format!("{set} setp.lt.and.u32 %p1|%p9, %w0, 5, %p0;"), &[a, c]);
         assert_eq!(second, u64::from(a >= 5 && c != 0));
     }
@@ -190,7 +190,7 @@ fn floats_become_integers_within_the_range() {
     to64('w', "cvt.rzi.s32.f64 %w9, %d0;", 2147483647.9, 0x7FFF_FFFF);
     to64('i', "cvt.rzi.u64.f64 %i9, %d0;", 1e300, u64::MAX);
     to64('i', "cvt.rni.s64.f64 %i9, %d0;", -0.5, 0);
-    // To 8 bits in a wider register: clamped, then extended by its sign.
+    // A conversion to 8 bits in a wider register is clamped, then sign-extended.
     to('w', "cvt.rzi.s8.f32 %w9, %f0;", -1000.0, 0xFFFF_FF80);
     to('w', "cvt.rzi.u8.f32 %w9, %f0;", 1000.0, 255);
 }

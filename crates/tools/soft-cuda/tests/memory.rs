@@ -53,7 +53,7 @@ fn registers_are_packed_and_unpacked() {
     assert_eq!(result('f', "mov.b32 %f9, %w0;", &[0x3F80_0000]), 0x3F80_0000);
 }
 
-/// The old value, and what is in memory then.
+/// Checks an atomic operation: the old value that it returns, and the new value in memory.
 #[track_caller]
 fn atomic(space: &str, op: &str, old: u64, a: u64, new: u64) {
     let (letter, size) = if op.ends_with("64") { ('i', 64) } else { ('w', 32) };

@@ -1,11 +1,11 @@
-//! What is refused, and how.
+//! PTX that is refused, and the errors for it.
 
 mod tools;
 
 use soft_cuda::driver::status::Status;
 use tools::{Session, module};
 
-/// Each of these is refused by NVIDIA's assembler too (of CUDA 12.9, for sm_90).
+/// Lines that NVIDIA's assembler refuses too (of CUDA 12.9, for sm_90).
 const REFUSED: &[&str] = &[
     "add.u32 %f0, %w0, %w1;",
     "add.u32 %w0, %f0, %w1;",
@@ -89,7 +89,7 @@ const REFUSED: &[&str] = &[
     "mov.u64 %i0, {%w1, %w2};",
 ];
 
-/// A line of a kernel as a module, where it is line 12.
+/// A module with this line of code in its kernel, as line 12.
 fn line(version: &str, target: &str, code: &str) -> String {
     module(version, target, &format!(".reg .u32 %u<5>; .reg .s32 %s<5>; .shared .align 4 .b8 tile[16];\n{code}"))
 }

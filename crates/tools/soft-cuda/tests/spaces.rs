@@ -1,4 +1,4 @@
-//! Memory of the device, of the host and of both: who reaches it, and how it is copied.
+//! Memory of the device, of the host and of both: which side reaches it, and how it is copied.
 
 mod tools;
 
@@ -104,7 +104,7 @@ fn rectangles_and_boxes_are_copied_by_their_pitches() {
         width: 16,
         height: 2,
     };
-    // Planes of 2 rows of 2 words: column 1 of both rows of both planes of 4 rows' worth.
+    // Planes of 4 rows of 2 words: column 1 of the first 2 rows of both planes is copied.
     let mut cells = [0u64; 4];
     let cuboid = copies::Copy3D {
         src_x: 8,

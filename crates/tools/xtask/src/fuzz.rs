@@ -1,4 +1,4 @@
-//! `fuzz`: random kernels on every device with a driver, as long as it is told.
+//! `fuzz`: random kernels on every device with a driver, for a given time.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -10,18 +10,18 @@ use wattle_vulkan as _;
 
 /// How many kernels are run between two looks at the clock.
 const AT_A_TIME: u64 = 50;
-/// How long a case that differs is made smaller.
+/// The time limit for making a case that differs smaller.
 const SHRINKING: Duration = Duration::from_secs(60);
-/// So many that differ are kept, and then there is enough to mend.
+/// The number of differing cases after which the command ends.
 const ENOUGH: usize = 3;
 
-/// What the command asks for.
+/// The arguments of the command.
 pub struct Wanted {
-    /// How long.
+    /// The time to run, in minutes.
     pub minutes: f64,
-    /// The first seed.
+    /// The seed of the first kernel.
     pub seed: u64,
-    /// On which device; on all with drivers, if it is not said.
+    /// The device to run on, or `None` for all with drivers.
     pub device: Option<String>,
 }
 
@@ -93,7 +93,7 @@ fn keep(device: &Device, found: &Found) {
         Err(error) => error.to_string(),
     };
     println!("made smaller: {difference}\n{small}");
-    // Where the repository is not, the case stays here.
+    // Without the repository's folder the case stays in the current one.
     let folder = Some(folder()).filter(|folder| folder.is_dir()).unwrap_or_default();
     let file = folder.join(format!("seed-{}.json", found.seed));
     match small.save(&file) {

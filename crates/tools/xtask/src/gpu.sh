@@ -13,14 +13,14 @@ steps=$out/steps.tsv
 json=$out/gpu.json
 : >"$steps"
 rm -f "$json"
-# Machine code is kept, but not in the folder that somebody takes home.
+# Machine code is kept, but not in the folder that is taken home.
 WATTLE_CACHE_DIR=$(mktemp -d)
 export WATTLE_CACHE_DIR
 trap 'rm -rf "$WATTLE_CACHE_DIR"' EXIT
 # Kernels are loaded when their modules are, and streams have connections of their own.
 export CUDA_MODULE_LOADING=EAGER CUDA_DEVICE_MAX_CONNECTIONS=32
 
-# Runs a step for so many seconds at the most, keeps what it says, and brings the file up to date.
+# Runs a step for at most the given number of seconds, keeps what it says, and brings the file up to date.
 step() {
   local name=$1 most=$2 began=$SECONDS
   shift 2

@@ -46,15 +46,15 @@ const GROUPS: [Group; 5] = [
     },
 ];
 
-/// What the command asks for.
+/// The arguments of the command.
 pub struct Wanted<'a> {
-    /// A part of all changes, as `0/4`.
+    /// The part of all changes to try, as `0/4`.
     pub shard: Option<&'a str>,
-    /// One crate alone.
+    /// The one crate to change, or `None` for all.
     pub only: Option<&'a str>,
 }
 
-/// How many changes came to what, and which survived.
+/// The number of changes that tests noticed, and the survivors.
 #[derive(Default)]
 struct Outcome {
     caught: usize,

@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 /// The most bytes that the folder may have.
 const MOST_BYTES: u64 = 60_000_000;
 
-/// What runs there.
+/// The script that runs on that machine.
 const SCRIPT: &str = include_str!("gpu.sh");
 
 /// The programs: their names in the folder, and what builds them.
@@ -18,7 +18,7 @@ const PROGRAMS: [(&str, &[&str]); 4] = [
     ("conformance", &["test", "-p", "wattle", "--test", "conformance", "--no-run"]),
 ];
 
-/// Makes the folder.
+/// Makes the folder and fills it.
 pub fn run(folder: &Path) -> ExitCode {
     match pack(folder) {
         Ok(bytes) if bytes <= MOST_BYTES => {
@@ -46,7 +46,7 @@ fn pack(folder: &Path) -> Result<u64, String> {
         let built = build(arguments)?;
         let to = folder.join(name);
         fs::copy(&built, &to).map_err(doing("copying to", &to))?;
-        // What a debugger would want is most of it. Without `strip` it is only larger.
+        // Most of a program is debug information. Without `strip` it is only larger.
         let _ = Command::new("strip").arg(&to).status();
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
@@ -61,7 +61,7 @@ fn pack(folder: &Path) -> Result<u64, String> {
     Ok(bytes)
 }
 
-/// Builds a program for release, and tells where it is.
+/// Builds a program for release, and returns its path.
 fn build(arguments: &[&str]) -> Result<PathBuf, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)

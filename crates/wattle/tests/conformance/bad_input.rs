@@ -1,4 +1,4 @@
-//! What is wrong is told, with its place, and does no harm.
+//! Mistakes are reported with their place, and do no harm.
 
 use wattle::prelude::*;
 use wattle::{ErrorKind, FaultKind};

@@ -82,7 +82,7 @@ impl Use {
     #[track_caller]
     fn enqueue(self, queue: &Queue, x: &mut ViewMut<u32>, seen: &View<u32>) -> Result<()> {
         let spec = FrameSpec::cover(4, 2);
-        // Another buffer for each, so that the other end conflicts with nobody.
+        // Another buffer for each, so that the other end conflicts with nothing.
         match self {
             ReadUse => queue.launch(spec, reads(seen)),
             PerItemUse => queue.launch(spec, owns(x)),

@@ -170,7 +170,7 @@ fn host_memory(device: &Device) -> Outcome {
                 continue;
             }
         };
-        // As any buffer.
+        // Such memory is copied as any buffer is.
         queue.fill(x.region_mut([0, 1], [2, 2])?, 5)?;
         assert_eq!(x.read(&queue)?, [0, 5, 0, 0, 5, 0]);
         if let Err(error) = x.map() {

@@ -30,7 +30,7 @@ fn limited() -> LaunchOptions {
 }
 
 const SPINS: u32 = line!();
-/// Spins, and never twice with the same state, so that nobody can tell that it will not end.
+/// Spins, and never twice with the same state, so that no device can see that it will not end.
 #[kernel]
 fn spins(acc: &Acc, turns: Atomic<u32>, flag: Atomic<u32>) {
     while flag.load(0) == 0 {
@@ -161,7 +161,7 @@ fn spin_cooperative(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// Waits for what a launch that fails does not tell any more.
+/// A host part waits for a flag that the failing launch never sets.
 fn host_part_beside_a_fault(device: &Device) -> Outcome {
     let queue = device.queue()?;
     let (x, y) = (device.alloc_zeroed::<u32>(1)?, device.alloc_host_mapped::<u32, 1>(1));
@@ -240,7 +240,7 @@ fn interrupted(device: &Device) -> Outcome {
                     queue.launch_with(options, ThreadSpec::new(3, 1), spins(&turns, &flag)).and_then(|()| queue.wait()),
                 )
             });
-            // What a device lacks may be a cooperative launch of so many blocks: the others are tried all the same.
+            // A device may lack cooperative launches of this many blocks: the others are tried all the same.
             let error = match error {
                 Err(_) if options.is_cooperative() => continue,
                 error => error?,

@@ -18,12 +18,12 @@ pub const CASES: &[Case] = &[
 
 fn events(device: &Device) -> Outcome {
     let (one, two) = (device.queue_non_blocking()?, device.queue_non_blocking()?);
-    // On an empty queue.
+    // An event on an empty queue.
     let event = one.record()?;
     event.wait()?;
     assert!(event.is_complete());
     two.wait_for(&event)?;
-    // One's own.
+    // A queue waits for its own event.
     one.wait_for(&one.record()?)?;
     one.wait()?;
     // Between two queues, back and forth.

@@ -14,7 +14,7 @@ pub enum Stop {
     NotPossible(String),
     /// The device says that it cannot run it. Devices with drivers may lack much; the others lack nothing.
     Lacks(String),
-    /// Something is wrong.
+    /// The case failed, with this error.
     Failure(String),
 }
 
@@ -27,10 +27,10 @@ impl From<Error> for Stop {
     }
 }
 
-/// How a case ends.
+/// The result of a case.
 pub type Outcome = Result<(), Stop>;
 
-/// A name, and what must hold.
+/// A case: its name, and the function that runs it on a device.
 pub type Case = (&'static str, fn(&Device) -> Outcome);
 
 /// Ends a case that the device cannot run.
@@ -59,11 +59,11 @@ static PROCESS: RwLock<()> = RwLock::new(());
 /// Cases that begin so have the process to themselves.
 const ALONE: &str = "alone: ";
 
-/// What is known to be wrong: the case, the kind of device, and what it is. Such a case must fail, so that whoever
-/// mends it takes it off this list.
+/// What is known to be wrong: the case, the kind of device, and what it is. Such a case must fail, so that one that
+/// is mended is taken off this list.
 const KNOWN: &[(&str, DeviceKind, &str)] = &[];
 
-/// Beyond this a case is said to hang.
+/// A case that takes longer than this is reported to hang.
 fn limit() -> Duration {
     Duration::from_secs(if is_small() { 300 } else { 60 })
 }

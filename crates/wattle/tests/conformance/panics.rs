@@ -1,5 +1,5 @@
-//! A kernel's function that panics is told; nothing hangs, and the process lives. `#[kernel]` makes none that can, so
-//! these are written by hand.
+//! A panic in a kernel's function is reported; nothing hangs, and the process lives. `#[kernel]` makes none that can,
+//! so these are written by hand.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use crate::kernels::counts;
 pub const CASES: &[Case] =
     &[("a kernel that panics", panics), ("a block that panics while others wait for it", panics_while_others_wait)];
 
-/// A kernel that somebody wrote by hand, and that panics.
+/// A kernel that is written by hand, and that panics.
 #[derive(Clone, Copy)]
 struct Panics;
 
@@ -77,7 +77,7 @@ fn panics(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// The first that comes panics, the others wait for it.
+/// A kernel whose first block to come panics, while the others wait for it.
 struct FirstPanics(Arc<AtomicBool>);
 
 // SAFETY: as above.

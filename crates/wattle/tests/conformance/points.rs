@@ -39,7 +39,7 @@ fn exponents<T: Format>() -> (f64, f64) {
     (T::LEAST.log2(), T::MOST.log2())
 }
 
-/// All functions.
+/// All functions, each with its operands and what is true there.
 pub fn all<T: Format>() -> Vec<Measured<T>> {
     let mut reference = Reference::new();
     let mut all: Vec<Measured<T>> =

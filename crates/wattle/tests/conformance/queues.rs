@@ -1,4 +1,4 @@
-//! Queues: order, events, progress, errors, and who keeps what alive.
+//! Queues: order, events, progress, errors, and what keeps buffers and queues alive.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -126,7 +126,7 @@ fn failing_tasks(device: &Device) -> Outcome {
     says(&refused(other.wait()), &["the task says no"]);
     other.host_task(panics)?;
     says(&refused(other.wait()), &["a host task panicked: the task panics with 42"]);
-    // Of two errors the first is told.
+    // Of two errors the first is reported.
     let open = gate(&other)?;
     other.host_task(fail)?;
     other.host_task(panics)?;
@@ -197,7 +197,7 @@ fn many_spinners(device: &Device) -> Outcome {
     let (last, spin) = queues.split_last().unwrap();
     last.prepare(ThreadSpec::new(1, 1), &set(&flag, 1))?;
     for (number, queue) in spin.iter().enumerate() {
-        // A chain: each is ended by the one behind it, and the last by nobody yet.
+        // All of these launches wait until the last queue's launch sets the flag.
         let blocks = if number % 2 == 0 { 1 } else { 3 };
         queue.launch(ThreadSpec::new(blocks, 1), wait_until(&flag, 1))?;
     }
@@ -240,7 +240,7 @@ fn dropped_queue(device: &Device) -> Outcome {
     drop((queue, open));
     event.wait()?;
     assert_eq!(x.read(&device.queue()?)?, [10; 4]);
-    // Nobody waits for this one.
+    // This queue is dropped, and no thread waits for its work.
     let queue = device.queue_non_blocking()?;
     queue.launch(four(), owns(&mut x))?;
     drop((queue, x));
@@ -358,7 +358,7 @@ fn stopped(device: &Device) -> Outcome {
     queue.launch(four(), owns(&mut x))?;
     let event = queue.record()?;
     drop(open);
-    // The event tells the error, and leaves it where it is.
+    // The event reports the error, and leaves it with the queue.
     says(&refused(event.wait()), &["`beyond`", "`place`"]);
     assert!(event.is_complete());
     let first = ["stopped at an earlier error", "queue.wait()", "`beyond`", "index 4"];
@@ -376,7 +376,7 @@ fn stopped(device: &Device) -> Outcome {
         kind!(error, ErrorKind::QueueStopped { .. });
         says(&error, &first);
     }
-    // It is taken once, and then all is as before; what was queued behind the error was not done.
+    // The wait takes the error once, and then all is as before; operations behind the error were discarded.
     let error = refused(queue.wait());
     kind!(error, ErrorKind::Fault(_));
     queue.wait()?;
@@ -471,7 +471,7 @@ fn tasks_wait_for_each_other(device: &Device) -> Outcome {
         one.wait()?;
         other.wait()?;
         let errors = errors.lock().unwrap();
-        // Either of the two is told, and the other one need not wait any more.
+        // One of the two waits is refused, so that the other one ends.
         assert_eq!(errors.len(), 1, "{errors:?}");
         let names = [format!("queues.rs:{line}"), format!("queues.rs:{make_line}")];
         says(&errors[0], &[&names[0], &names[1], "wait for ever", device.name()]);

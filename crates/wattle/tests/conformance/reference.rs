@@ -124,7 +124,7 @@ impl Truth {
         }
     }
 
-    /// The negative truth.
+    /// The same truth with its sign turned.
     pub fn negative(self) -> Truth {
         match self {
             Truth::Exactly(x) => Truth::Exactly(-x),

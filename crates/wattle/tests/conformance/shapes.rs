@@ -1,4 +1,4 @@
-//! The shapes of launches: which indices who gets, how many blocks there are, in which order they start.
+//! The shapes of launches: which worker gets which indices, how many blocks there are, in which order they start.
 
 use wattle::prelude::*;
 use wattle::{DeviceKind, ErrorKind, Result};

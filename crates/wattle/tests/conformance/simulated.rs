@@ -1,4 +1,4 @@
-//! What the simulated device alone can tell.
+//! What the simulated device alone reports.
 
 use wattle::prelude::*;
 use wattle::{DeviceKind, ErrorKind};
@@ -61,7 +61,7 @@ fn unwritten(device: &Device) -> Outcome {
     for queue in both(device)? {
         let mut from = device.alloc::<u32>(4)?;
         let mut to = device.alloc::<u32>(4)?;
-        // All but one.
+        // All elements but one are written.
         queue.fill(from.slice_mut(0..2)?, 1)?;
         queue.fill(from.slice_mut(3..4)?, 1)?;
         let launched = queue.launch(FrameSpec::new(1, 4), copies(&from, &mut to));
@@ -181,7 +181,7 @@ fn stuck(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// The order in which the threads come.
+/// Records the order in which the threads come.
 #[kernel]
 fn order(acc: &Acc, next: Atomic<u32>, order: Shared<u32>) {
     let number = next.fetch_add(0, 1);

@@ -1,4 +1,4 @@
-//! Who is given which index: workers, ranges, traversal, dimensions.
+//! Which worker is given which index: workers, ranges, traversal, dimensions.
 use wattle::prelude::*;
 
 #[kernel]

@@ -1,8 +1,8 @@
 //! What a launch of a known kernel costs beside `cuLaunchKernelEx` alone: `cargo bench -p wattle-cuda --bench launch`.
 //!
-//! `raw` launches the same code with the same arguments and nothing between the calls; ours and its launches are measured
-//! in turns in one process, many in a row and a wait behind them. What is printed are medians, by the clock, and the
-//! ratio. Nothing is measured without a driver; with soft-cuda in its place the device's part is an interpreter's.
+//! `raw` launches the same code with the same arguments and nothing between the calls; Wattle's launches and these are
+//! measured in turns in one process, many in a row and a wait behind them. The output is medians of elapsed time, and
+//! the ratio. Nothing is measured without a driver; with soft-cuda in its place the device's part is an interpreter's.
 
 mod raw;
 
@@ -24,7 +24,7 @@ fn touch(acc: &Acc, x: Shared<u32>, y: Shared<u32>, z: Shared<u32>, value: u32) 
 const LAUNCHES: usize = 2000;
 
 fn main() -> Result<()> {
-    // Fewer measurements, for who counts instructions.
+    // Fewer measurements, for counting instructions.
     let turns = std::env::var("WATTLE_BENCH_TURNS").ok().and_then(|text| text.parse().ok()).unwrap_or(51);
     let device = match Device::select("cuda") {
         Ok(device) => device,
@@ -66,12 +66,12 @@ fn main() -> Result<()> {
 }
 
 fn report(what: &str, turns: usize, ours: impl Fn() -> Result<f64>, theirs: impl Fn() -> Result<f64>) -> Result<()> {
-    // Both are warm after these.
+    // Both are warmed up after these calls.
     ours()?;
     theirs()?;
     let (mut of_ours, mut of_theirs) = (Vec::new(), Vec::new());
     for turn in 0..turns {
-        // Neither is always the first.
+        // The two take turns in being measured first.
         if turn % 2 == 0 {
             of_ours.push(ours()?);
         }

@@ -1,4 +1,4 @@
-//! The driver's functions by hand: the same code with the same arguments.
+//! The driver's functions called directly, with the same code and the same arguments.
 
 use std::ffi::{CString, c_void};
 use std::ptr::{null_mut, without_provenance_mut};
@@ -6,7 +6,7 @@ use std::ptr::{null_mut, without_provenance_mut};
 use cudarc::driver::sys;
 use wattle_ptx::{Argument, Target, control};
 
-/// A kernel that was loaded, a stream, and the kernel's arguments.
+/// A loaded kernel, a stream, and the kernel's arguments.
 pub struct Raw {
     function: sys::CUfunction,
     stream: sys::CUstream,
@@ -61,7 +61,7 @@ impl Raw {
         Ok(Raw { function, stream, arguments })
     }
 
-    /// Launches so many times, and waits: behind each launch, or behind all of them.
+    /// Launches the kernel `launches` times, and waits: behind each launch, or behind all of them.
     pub fn launch(&self, launches: usize, wait_for_each: bool) {
         let mut size = self.arguments.len();
         let mut extra = [

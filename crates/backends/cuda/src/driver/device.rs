@@ -7,11 +7,11 @@ use cudarc::driver::sys;
 
 use super::{Attribute, Said, functions, said};
 
-/// A device of the driver's, which is there as long as the process.
+/// A device by the driver's number, which is valid as long as the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ordinal(sys::CUdevice);
 
-/// How many devices there are.
+/// How many devices the driver has.
 pub(crate) fn count() -> Said<i32> {
     let mut count = 0;
     // SAFETY: the driver is loaded, and the place is there.
@@ -20,7 +20,7 @@ pub(crate) fn count() -> Said<i32> {
 }
 
 impl Ordinal {
-    /// The device of that number, from 0.
+    /// The device with this number, counted from 0.
     pub(crate) fn new(number: i32) -> Said<Ordinal> {
         let mut device = 0;
         // SAFETY: as in `count`.
@@ -69,7 +69,7 @@ thread_local! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PrimaryContext(sys::CUcontext);
 
-// SAFETY: a context is the driver's, which all threads may use.
+// SAFETY: a context is an object of the driver, which all threads may use.
 unsafe impl Send for PrimaryContext {}
 // SAFETY: as above.
 unsafe impl Sync for PrimaryContext {}
@@ -82,17 +82,17 @@ impl PrimaryContext {
         Ok(PrimaryContext(context))
     }
 
-    /// Makes it the calling thread's current one.
+    /// Makes the context the calling thread's current one.
     pub(crate) fn set_current(self) -> Said {
         CURRENT.set(0);
-        // SAFETY: it is never released; if others destroy it, the driver says so.
+        // SAFETY: the context is never released; if other code destroys it, the driver returns an error.
         said(unsafe { (functions::CTX_SET_CURRENT.get())(self.0) })?;
         CURRENT.set(self.number());
         Ok(())
     }
 
-    /// Whether it was the last that this crate made current on the calling thread. What others make current on the same
-    /// thread is not seen.
+    /// Whether the context is the last that this crate made current on the calling thread. A context that other code
+    /// makes current on the same thread is not seen.
     pub(crate) fn was_made_current(self) -> bool {
         CURRENT.get() == self.number()
     }
@@ -103,7 +103,7 @@ impl PrimaryContext {
         said(unsafe { (functions::CTX_ENABLE_PEER_ACCESS.get())(self.0, 0) })
     }
 
-    /// Tells contexts apart.
+    /// A number that distinguishes the context from all others.
     pub(crate) fn number(self) -> usize {
         self.0.addr()
     }

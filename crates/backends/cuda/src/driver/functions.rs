@@ -1,33 +1,35 @@
 //! The driver's functions by their exported names.
 //!
-//! What they return is a number here: `cudarc` says that it is a `CUresult`, which would be undefined behaviour with the
-//! errors of drivers that are newer than that list. The types of what functions are given are `cudarc`'s.
+//! Their result is a number here: `cudarc` says that it is a `CUresult`, which would be undefined behaviour with the
+//! errors of drivers that are newer than that list. The parameter types are `cudarc`'s.
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 use std::sync::OnceLock;
 
 use cudarc::driver::sys;
 
-/// A function of the driver's, which is looked for when it is first called.
+/// A function of the driver, which is looked up when it is first used.
 pub(super) struct Entry<F> {
     name: &'static str,
     found: OnceLock<F>,
 }
 
 impl<F: Copy> Entry<F> {
+    /// An entry for the function with this exported name.
+    ///
     /// # Safety
     /// In all drivers that are not refused, the function of that name has this type.
     const unsafe fn new(name: &'static str) -> Entry<F> {
         Entry { name, found: OnceLock::new() }
     }
 
-    /// The function.
+    /// The function, looked up if it was not yet.
     ///
     /// # Panics
-    /// There is no driver, or it lacks the function: [`super::load`] comes first, and refuses such drivers ([`lacking`]).
+    /// There is no driver, or it lacks the function; [`super::load`] comes first, and refuses those ([`lacking`]).
     pub(super) fn get(&self) -> F {
         *self.found.get_or_init(|| {
-            // SAFETY: the library is the CUDA driver; who made this entry has said what type the function has.
+            // SAFETY: the library is the CUDA driver; the code that made this entry has declared the function's type.
             let found = unsafe { sys::culib().get::<F>(self.name.as_bytes()) };
             *found
                 .unwrap_or_else(|error| panic!("the CUDA driver has no {}: {error}", self.name.trim_end_matches('\0')))
@@ -35,7 +37,7 @@ impl<F: Copy> Entry<F> {
     }
 }
 
-/// An entry for a function, named after it; the types are what it is given.
+/// Declares an entry for a function, named after it, with the types of its parameters.
 macro_rules! entries {
     ($($entry:ident = $name:literal($($given:ty),*);)+) => {$(
         pub(super) static $entry: Entry<unsafe extern "C" fn($($given),*) -> u32> = {
@@ -44,7 +46,7 @@ macro_rules! entries {
         };
     )+
 
-        /// A function that the driver lacks, if there is one.
+        /// The name of a function that the driver lacks; `None` if it has all.
         ///
         /// # Safety
         /// The library is there, and is the CUDA driver.

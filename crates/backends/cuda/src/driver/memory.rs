@@ -1,5 +1,5 @@
-//! Memory: allocations, copies and fills. All of them are of the current context, and copies and fills are done when
-//! their stream comes to them.
+//! Memory: allocations, copies and fills. All of them belong to the current context; copies and fills are executed in
+//! the order of their stream.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -8,10 +8,10 @@ use cudarc::driver::sys;
 
 use super::{PrimaryContext, Refusal, Said, Stream, functions, said};
 
-/// Where kernels and copies find memory.
+/// An address at which kernels and copies access memory.
 pub(crate) type Address = sys::CUdeviceptr;
 
-/// Allocates memory of the device's own; what is in it is unspecified.
+/// Allocates device memory, whose contents are unspecified.
 pub(crate) fn new_device(bytes: usize) -> Said<Address> {
     let mut address = 0;
     // SAFETY: the driver is loaded, and the place is there.
@@ -28,7 +28,7 @@ pub(crate) fn new_managed(bytes: usize) -> Said<Address> {
     Ok(address)
 }
 
-/// Allocates memory of the host's that stays in its place, and that every device reaches; what is in it is unspecified.
+/// Allocates page-locked host memory that every device reaches, whose contents are unspecified.
 pub(crate) fn new_host(bytes: usize) -> Said<(NonNull<u8>, Address)> {
     let (mut start, mut address) = (std::ptr::null_mut(), 0);
     let kind = sys::CU_MEMHOSTALLOC_DEVICEMAP | sys::CU_MEMHOSTALLOC_PORTABLE;
@@ -38,14 +38,14 @@ pub(crate) fn new_host(bytes: usize) -> Said<(NonNull<u8>, Address)> {
     // SAFETY: the memory was just allocated so that devices reach it.
     let found = said(unsafe { (functions::MEM_HOST_GET_DEVICE_POINTER.get())(&raw mut address, start.as_ptr(), 0) });
     if let Err(refusal) = found {
-        // SAFETY: nobody has it.
+        // SAFETY: nothing else refers to it.
         let _ = unsafe { (functions::MEM_FREE_HOST.get())(start.as_ptr()) };
         return Err(refusal);
     }
     Ok((start.cast(), address))
 }
 
-/// Frees the device's own or managed memory. It may wait for all that the context does.
+/// Frees device memory or managed memory. It may wait for all that the context does.
 ///
 /// # Safety
 /// It was allocated here, and nothing uses it any more.
@@ -54,7 +54,7 @@ pub(crate) unsafe fn free(address: Address) -> Said {
     said(unsafe { (functions::MEM_FREE.get())(address) })
 }
 
-/// Frees memory of the host's. It may wait for all that the context does.
+/// Frees page-locked host memory. It may wait for all that the context does.
 ///
 /// # Safety
 /// As for [`free`].
@@ -63,7 +63,7 @@ pub(crate) unsafe fn free_host(start: NonNull<u8>) -> Said {
     said(unsafe { (functions::MEM_FREE_HOST.get())(start.as_ptr().cast()) })
 }
 
-/// How many bytes of the device's memory nobody has.
+/// How many bytes of the device's memory are free.
 pub(crate) fn free_memory() -> Said<u64> {
     let (mut free, mut total) = (0, 0);
     // SAFETY: the places are there.
@@ -71,17 +71,17 @@ pub(crate) fn free_memory() -> Said<u64> {
     Ok(free as u64)
 }
 
-/// Copies to memory that devices reach.
+/// Copies from the host to memory that devices reach.
 ///
 /// # Safety
-/// Both have so many bytes until the copy is done, nothing writes those that are read, and nothing else uses those that
-/// are written. So for all copies.
+/// Both ends have `bytes` bytes until the copy is done; nothing writes the source, and nothing else uses the
+/// destination, until then. The same holds for all copies here.
 pub(crate) unsafe fn copy_from_host(to: Address, from: *const u8, bytes: usize, stream: &Stream) -> Said {
     // SAFETY: the caller's promise.
     said(unsafe { (functions::MEMCPY_H_TO_D.get())(to, from.cast::<c_void>(), bytes, stream.raw()) })
 }
 
-/// Copies from memory that devices reach.
+/// Copies to the host from memory that devices reach.
 ///
 /// # Safety
 /// As for [`copy_from_host`].
@@ -118,11 +118,11 @@ pub(crate) unsafe fn copy_peer(
 pub(crate) enum Place {
     /// Memory that devices reach.
     Device(Address),
-    /// Memory of the host's, which stays in its place.
+    /// Page-locked host memory.
     Host(NonNull<u8>),
 }
 
-/// How rows stand in memory: the distance of neighbouring rows in bytes, and how many such distances there are between
+/// The layout of rows in memory: the distance of neighbouring rows in bytes, and the number of such distances between
 /// neighbouring slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pitch {
@@ -130,7 +130,7 @@ pub(crate) struct Pitch {
     pub(crate) rows_per_slice: usize,
 }
 
-/// Rows of so many bytes, in slices of so many rows.
+/// The extent of a copy: `slices` slices of `rows` rows of `width` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rows {
     pub(crate) width: usize,
@@ -145,7 +145,7 @@ fn parts(place: Place) -> (sys::CUmemorytype, *mut c_void, Address) {
     }
 }
 
-/// Copies rows.
+/// Copies rows from one place to another.
 ///
 /// # Safety
 /// As for [`copy_from_host`], for all rows of both ends.
@@ -210,7 +210,7 @@ pub(crate) unsafe fn copy_rows(
     said(unsafe { (functions::MEMCPY_3D.get())(&raw const copy, stream.raw()) })
 }
 
-/// What memory is filled with, again and again.
+/// The value that a fill repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pattern {
     Byte(u8),
@@ -219,7 +219,7 @@ pub(crate) enum Pattern {
 }
 
 impl Pattern {
-    /// The shortest pattern that is the same as a value of 1, 2, 4 or 8 bytes; none if that has no period of 4 bytes.
+    /// The shortest pattern that equals a value of 1, 2, 4 or 8 bytes; `None` if the value has no period of 4 bytes.
     pub(crate) fn of(value: &[u8]) -> Option<Pattern> {
         let word = match *value {
             [a] => [a; 4],
@@ -235,7 +235,7 @@ impl Pattern {
         })
     }
 
-    /// A word of it.
+    /// The pattern repeated to 4 bytes.
     pub(crate) fn word(self) -> u32 {
         match self {
             Pattern::Byte(byte) => u32::from_ne_bytes([byte; 4]),
@@ -244,7 +244,7 @@ impl Pattern {
         }
     }
 
-    /// Its bytes.
+    /// The size of the pattern in bytes.
     pub(crate) fn size(self) -> usize {
         match self {
             Pattern::Byte(_) => 1,
@@ -258,7 +258,7 @@ impl Pattern {
 /// size, and so is the distance if there is more than one row.
 ///
 /// # Safety
-/// The memory is there until it is done, and nothing else uses it.
+/// The memory is there until the fill is done, and nothing else uses it.
 pub(crate) unsafe fn fill(
     to: Address,
     pattern: Pattern,

@@ -1,10 +1,10 @@
 //! The CUDA driver's functions, each called in one place. Nothing else here calls the driver.
 //!
-//! `cudarc` finds the library, and panics if there is none. So [`load`] comes first: it looks whether there is one, and
+//! `cudarc` finds the library, and panics if there is none. So [`load`] comes first: it checks that there is one, and
 //! refuses drivers that are older than [`LEAST_VERSION`], which has all functions that are called here ([`functions`]).
 //!
-//! What a function is given it must be able to rely on: handles have types of their own, which cannot be made elsewhere
-//! and are never used when they are gone. Functions that are given addresses are unsafe.
+//! A driver function relies on its arguments being valid: handles have types of their own, which cannot be made
+//! elsewhere and are never used when their object is gone. Functions that take addresses are unsafe.
 
 mod device;
 mod functions;
@@ -33,24 +33,24 @@ pub(crate) use stream::{Event, Stream};
 /// `cuLaunchKernelEx` with memory synchronization domains.
 pub(crate) const LEAST_VERSION: i32 = 12_000;
 
-/// What the driver said instead of doing what it was told: a number, of which newer drivers have others.
+/// An error that the driver returned: a number, of which newer drivers have others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal(u32);
 
-/// What a call of the driver's gives.
+/// The result of a call to the driver.
 pub(crate) type Said<T = ()> = Result<T, Refusal>;
 
-/// What a function of the driver's returned.
+/// The result for a driver function's return code.
 fn said(result: u32) -> Said {
     if result == CUresult::CUDA_SUCCESS as u32 { Ok(()) } else { Err(Refusal(result)) }
 }
 
-/// As [`said`], of functions that ask whether something is done.
+/// The result for the return code of a function that asks whether something is done.
 fn is_done(result: u32) -> Said<bool> {
     if result == CUresult::CUDA_ERROR_NOT_READY as u32 { Ok(false) } else { said(result).map(|()| true) }
 }
 
-/// Errors that a running kernel brings about, or meets with, and that end the context.
+/// Errors that a running kernel causes or encounters, and that end the context.
 const OF_A_KERNEL: [CUresult; 12] = [
     CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
     CUresult::CUDA_ERROR_LAUNCH_TIMEOUT,
@@ -66,10 +66,10 @@ const OF_A_KERNEL: [CUresult; 12] = [
     CUresult::CUDA_ERROR_UNKNOWN,
 ];
 
-/// Such ones that newer drivers have: `CUDA_ERROR_CONTAINED` and `CUDA_ERROR_TENSOR_MEMORY_LEAK`.
+/// Errors of the same kind that newer drivers have: `CUDA_ERROR_CONTAINED` and `CUDA_ERROR_TENSOR_MEMORY_LEAK`.
 const NEWER_OF_A_KERNEL: [u32; 2] = [226, 721];
 
-/// Others that end the context.
+/// Other errors that end the context.
 const OF_THE_CONTEXT: [CUresult; 6] = [
     CUresult::CUDA_ERROR_DEINITIALIZED,
     CUresult::CUDA_ERROR_DEVICE_UNAVAILABLE,
@@ -79,7 +79,7 @@ const OF_THE_CONTEXT: [CUresult; 6] = [
     CUresult::CUDA_ERROR_EXTERNAL_DEVICE,
 ];
 
-/// What errors mean, where the driver's own words do not tell what to think of them.
+/// What errors mean, where the driver's own words do not explain it.
 const MEANINGS: [(CUresult, &str); 15] = [
     (
         CUresult::CUDA_ERROR_STUB_LIBRARY,
@@ -113,7 +113,7 @@ const MEANINGS: [(CUresult, &str); 15] = [
 const RESET: &str = "another part of the program has destroyed or reset the device's primary context";
 
 impl Refusal {
-    /// This error.
+    /// The refusal with this result.
     const fn of(result: CUresult) -> Refusal {
         Refusal(result as u32)
     }
@@ -129,32 +129,32 @@ impl Refusal {
         self.is_of_a_kernel() || self.is_one_of(&OF_THE_CONTEXT)
     }
 
-    /// Whether a running kernel brought it about, or met with it.
+    /// Whether a running kernel caused or encountered the error.
     pub(crate) fn is_of_a_kernel(self) -> bool {
         self.is_one_of(&OF_A_KERNEL) || NEWER_OF_A_KERNEL.contains(&self.0)
     }
 
-    /// Whether there is not so much memory.
+    /// Whether there was not enough memory.
     pub(crate) fn is_out_of_memory(self) -> bool {
         self.is_one_of(&[CUresult::CUDA_ERROR_OUT_OF_MEMORY])
     }
 
-    /// Whether another context is current than the one that was meant, or none.
+    /// Whether another context is current than the one that is needed, or none.
     pub(crate) fn is_wrong_context(self) -> bool {
         self.is_one_of(&[CUresult::CUDA_ERROR_INVALID_CONTEXT, CUresult::CUDA_ERROR_INVALID_HANDLE])
     }
 
-    /// Whether it had been done before.
+    /// Whether the setting had been made before.
     pub(crate) fn is_already(self) -> bool {
         self.is_one_of(&[CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED])
     }
 
-    /// What it means, where the driver's own words do not tell what to think of it.
+    /// What the error means, where the driver's own words do not explain it.
     fn meaning(self) -> Option<&'static str> {
         MEANINGS.iter().find(|(result, _)| *result as u32 == self.0).map(|(_, words)| *words)
     }
 
-    /// What to do if the driver does not start for that reason, where it is something else than to install it.
+    /// What to do if the driver does not start for this reason, unless it is to install the driver.
     fn instead_of_starting(self) -> Option<&'static str> {
         let known = [
             (CUresult::CUDA_ERROR_NO_DEVICE, "see what CUDA_VISIBLE_DEVICES in the environment says, and nvidia-smi"),
@@ -169,12 +169,12 @@ impl Refusal {
         known.iter().find(|(result, _)| *result as u32 == self.0).map(|(_, instead)| *instead)
     }
 
-    /// The driver's name for it, and what it says of it.
+    /// The driver's name for the error, and its description.
     fn own_words(self) -> (String, String) {
         let text = |get: unsafe extern "C" fn(u32, *mut *const c_char) -> u32| {
             let mut words = std::ptr::null();
-            // SAFETY: the library is loaded, since it has refused something, and the place is there; of a number that
-            // is none of its errors the driver says so.
+            // SAFETY: the library is loaded, since it has returned an error, and the place is there; for a number that
+            // is none of its errors the driver returns an error.
             let found = said(unsafe { get(self.0, &raw mut words) }).is_ok() && !words.is_null();
             // SAFETY: the driver gives strings that live as long as it does.
             found.then(|| unsafe { CStr::from_ptr(words) }.to_string_lossy().into_owned())
@@ -197,10 +197,10 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Loads the driver and starts it, once; its version.
+/// Loads the driver and starts it, once; returns its version.
 ///
 /// # Errors
-/// Why it cannot be used, and what to do.
+/// The driver cannot be used; the text says why, and what to do.
 pub(crate) fn load() -> Result<i32, String> {
     static LOADED: OnceLock<Result<i32, String>> = OnceLock::new();
     LOADED.get_or_init(load_now).clone()
@@ -239,7 +239,7 @@ fn load_now() -> Result<i32, String> {
     Ok(version)
 }
 
-/// A version as people write it.
+/// A version number of the driver's, as `major.minor`.
 pub(crate) fn version_text(version: i32) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }

@@ -7,18 +7,18 @@ use cudarc::driver::sys;
 
 use super::{Refusal, Said, Stream, functions, said};
 
-/// How many bytes of what the assembler says are kept.
+/// How many bytes of the assembler's log are kept.
 const LOG: usize = 8 << 10;
 
-/// Makes machine code for the current context's device out of PTX.
+/// Compiles PTX to machine code for the current context's device.
 ///
 /// # Errors
-/// What the driver says, and what its assembler says.
+/// The driver's error, and the assembler's log.
 pub(crate) fn link(name: &CStr, ptx: &CStr) -> Result<Vec<u8>, (Refusal, String)> {
     let mut log = vec![0u8; LOG];
     let mut options =
         [sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER, sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
-    // A number in the place of an address, as the driver wants it.
+    // The driver takes this number in the place of an address.
     let mut values = [log.as_mut_ptr().cast::<c_void>(), std::ptr::without_provenance_mut(LOG)];
     let mut state = std::ptr::null_mut();
     // SAFETY: options and values are as many as is said, and the log outlives the state, which keeps the address.
@@ -57,10 +57,10 @@ pub(crate) fn link(name: &CStr, ptx: &CStr) -> Result<Vec<u8>, (Refusal, String)
 pub(crate) struct Module(NonNull<sys::CUmod_st>);
 
 impl Module {
-    /// Loads machine code, of [`link`]'s, into the current context.
+    /// Loads machine code made by [`link`] into the current context.
     pub(crate) fn load(cubin: &[u8]) -> Said<Module> {
         let mut module = std::ptr::null_mut();
-        // SAFETY: the code's head says how long it is; who gives it has seen that it is whole.
+        // SAFETY: the code's head says how long it is; the caller has checked that it is whole.
         said(unsafe { (functions::MODULE_LOAD_DATA.get())(&raw mut module, cubin.as_ptr().cast()) })?;
         NonNull::new(module).map(Module).ok_or(Refusal::of(sys::CUresult::CUDA_ERROR_INVALID_IMAGE))
     }
@@ -83,7 +83,7 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl Function {
-    /// The most threads of a block that registers are enough for.
+    /// The most threads per block that the registers suffice for.
     pub(crate) fn most_threads(self) -> Said<u32> {
         let mut value = 0;
         let what = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK;
@@ -92,15 +92,15 @@ impl Function {
         Ok(value.max(0) as u32)
     }
 
-    /// Lets launches give so many bytes of shared memory.
+    /// Allows launches to give `bytes` bytes of shared memory.
     pub(crate) fn allow_shared(self, bytes: u32) -> Said {
         let what = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the function is one.
         said(unsafe { (functions::FUNC_SET_ATTRIBUTE.get())(self.0.as_ptr(), what, bytes as i32) })
     }
 
-    /// How many blocks of so many threads, with so many bytes of shared memory from the launch, one multiprocessor runs
-    /// at the same time.
+    /// How many blocks of `threads` threads, with `shared_bytes` bytes of shared memory from the launch, one
+    /// multiprocessor runs at the same time.
     pub(crate) fn blocks_per_multiprocessor(self, threads: u32, shared_bytes: u32) -> Said<u32> {
         let mut blocks = 0;
         // SAFETY: as above, and the place is there.
@@ -116,30 +116,30 @@ impl Function {
     }
 }
 
-/// What a launch asks for besides its shape.
+/// The launch attributes besides the shape.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extras {
-    /// All blocks at once.
+    /// Whether all blocks must run at once.
     pub(crate) cooperative: bool,
-    /// The memory synchronization domain: of the two logical ones the second.
+    /// Whether the launch is in the second of the two logical memory synchronization domains.
     pub(crate) remote: bool,
-    /// Which domains of the device the two logical ones are, if not 0 and 1.
+    /// The device's domains that the two logical ones map to; `None` for 0 and 1.
     pub(crate) map: Option<(u8, u8)>,
 }
 
-/// A launch.
+/// A launch of a function.
 pub(crate) struct Launch<'l> {
     pub(crate) function: Function,
     pub(crate) blocks: u32,
     pub(crate) threads: u32,
     pub(crate) shared_bytes: u32,
-    /// The parameters, each where the function has it.
+    /// The parameters' bytes, each at the function's offset for it.
     pub(crate) arguments: &'l [u8],
     pub(crate) extras: Extras,
 }
 
 impl Launch<'_> {
-    /// Gives it to a stream.
+    /// Submits the launch to a stream.
     ///
     /// # Safety
     /// The arguments are those that the function takes, and what they point to is there until the launch has ended.

@@ -6,11 +6,11 @@ use cudarc::driver::sys;
 
 use super::{Refusal, Said, functions, is_done, said};
 
-/// A stream, which waits for no other and no other for it.
+/// A stream that does not synchronize with the default stream.
 #[derive(Debug)]
 pub(crate) struct Stream(NonNull<sys::CUstream_st>);
 
-// SAFETY: streams are the driver's, which all threads may use.
+// SAFETY: a stream is an object of the driver, which all threads may use.
 unsafe impl Send for Stream {}
 // SAFETY: as above.
 unsafe impl Sync for Stream {}
@@ -25,13 +25,13 @@ impl Stream {
         NonNull::new(stream).map(Stream).ok_or(Refusal::of(sys::CUresult::CUDA_ERROR_UNKNOWN))
     }
 
-    /// Whether all that was given to it is done.
+    /// Whether all operations submitted to the stream are done.
     pub(crate) fn is_done(&self) -> Said<bool> {
         // SAFETY: the stream lives.
         is_done(unsafe { (functions::STREAM_QUERY.get())(self.raw()) })
     }
 
-    /// What is given to it from now on waits for the event, if that was recorded.
+    /// Makes operations submitted from now on wait for the event, if that was recorded.
     pub(crate) fn wait_for(&self, event: &Event) -> Said {
         // SAFETY: both live.
         said(unsafe { (functions::STREAM_WAIT_EVENT.get())(self.raw(), event.raw(), 0) })
@@ -44,7 +44,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // What was given to it is done first; of a context that is gone nothing is left to destroy.
+        // The driver completes submitted operations first; of a lost context nothing is left to destroy.
         // SAFETY: it is destroyed once.
         let _ = unsafe { (functions::STREAM_DESTROY.get())(self.raw()) };
     }
@@ -54,13 +54,13 @@ impl Drop for Stream {
 #[derive(Debug)]
 pub(crate) struct Event(NonNull<sys::CUevent_st>);
 
-// SAFETY: events are the driver's, which all threads may use.
+// SAFETY: an event is an object of the driver, which all threads may use.
 unsafe impl Send for Event {}
 // SAFETY: as above.
 unsafe impl Sync for Event {}
 
 impl Event {
-    /// A new event of the current context: one that keeps the time, or one that is cheaper.
+    /// A new event of the current context: one that records the time, or a cheaper one that does not.
     pub(crate) fn new(timed: bool) -> Said<Event> {
         let kind =
             if timed { sys::CUevent_flags::CU_EVENT_DEFAULT } else { sys::CUevent_flags::CU_EVENT_DISABLE_TIMING };
@@ -70,19 +70,19 @@ impl Event {
         NonNull::new(event).map(Event).ok_or(Refusal::of(sys::CUresult::CUDA_ERROR_UNKNOWN))
     }
 
-    /// It is the point behind all that was given to the stream so far.
+    /// Records the event behind all operations submitted to the stream so far.
     pub(crate) fn record(&self, stream: &Stream) -> Said {
         // SAFETY: both live.
         said(unsafe { (functions::EVENT_RECORD.get())(self.raw(), stream.raw()) })
     }
 
-    /// Whether the point has been reached.
+    /// Whether the event has been reached.
     pub(crate) fn is_done(&self) -> Said<bool> {
         // SAFETY: the event lives.
         is_done(unsafe { (functions::EVENT_QUERY.get())(self.raw()) })
     }
 
-    /// How many milliseconds it was reached after another; both have been, and keep the time.
+    /// How many milliseconds after `earlier` the event was reached; both have been reached, and record the time.
     pub(crate) fn milliseconds_since(&self, earlier: &Event) -> Said<f32> {
         let mut elapsed = 0.0;
         // SAFETY: both live, and the place is there.

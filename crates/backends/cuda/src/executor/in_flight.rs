@@ -1,4 +1,4 @@
-//! Launches in flight: how they end, and what is done with those that do not.
+//! Launches in flight: how their end is seen, and what happens to those that do not end.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,17 +14,17 @@ use crate::exit;
 use crate::modules::{Built, Code};
 use crate::wait::Wait;
 
-/// How often it is looked which launch runs, where something takes long.
+/// The shortest and the longest time between two looks at which launch is running, when an operation takes long.
 const LEAST_LOOK: Duration = Duration::from_millis(1);
 const MOST_LOOK: Duration = Duration::from_millis(50);
 
-/// A launch in flight, with what was built for it and the code that runs.
+/// A launch in flight, with the built kernel and the code that runs.
 pub(super) type Launched = wattle_gpu::Launched<(Arc<Built>, Arc<Code>)>;
 
-/// What the stream was given, and has not come to the end of as far as is known.
+/// An operation that was submitted to the stream, and has not ended as far as the host has seen.
 pub(super) enum InFlight {
     Launch(Launched),
-    /// A copy or a fill; it owns the buffers, and has a number if it is a launch of this crate's own.
+    /// A copy or a fill, which owns its buffers; it has a number if it is a launch of a built-in kernel.
     Transfer {
         number: Option<u32>,
         _keeps: Transfer,
@@ -36,7 +36,7 @@ impl InFlight {
         if let InFlight::Launch(launched) = self { Some(launched) } else { None }
     }
 
-    /// The number of a launch.
+    /// The launch number; `None` for a copy or a fill that is not a launch.
     pub(super) fn number(&self) -> Option<u32> {
         match self {
             InFlight::Launch(launched) => Some(launched.number),
@@ -45,63 +45,63 @@ impl InFlight {
     }
 }
 
-/// A point behind launches.
+/// An event that was recorded in the stream, and what it is for.
 pub(super) struct Mark {
     pub(super) event: Arc<Event>,
-    /// How many operations the stream was given before it, ever.
+    /// How many operations had been submitted to the stream before the event, since the queue was made.
     pub(super) behind: u64,
     pub(super) what: Marked,
 }
 
-/// What a mark is there for.
+/// What a mark was recorded for.
 pub(super) enum Marked {
-    /// To tell how far the stream is.
+    /// The event shows how far the stream has come.
     Launches,
-    /// Somebody wants to know of the point.
+    /// The event was recorded for a user of the queue.
     Record(Arc<EventState>),
-    /// The stream waits before it for a point of another queue.
+    /// The stream waits for another queue's event before this one.
     Wait,
 }
 
-/// What is known of the launch that runs, when something takes long.
+/// What is known of the running launch, when an operation takes long.
 #[derive(Default)]
 pub(super) struct Watch {
-    /// Since when somebody has been waiting.
+    /// When the wait for the current operation began.
     since: Option<Instant>,
-    /// When somebody last looked which launch runs.
+    /// When the host last looked which launch is running.
     looked: Option<Instant>,
-    /// The launch that was seen to run, and since when.
+    /// The number of the launch that was seen running, and since when it was.
     running: Option<(u32, Instant)>,
-    /// The launch that was told to end.
+    /// The launch that was requested to end.
     telling: Option<Telling>,
-    /// A launch has failed, and was told to end.
+    /// A launch has failed, and the launches in flight were requested to end.
     alarmed: bool,
 }
 
-/// A launch that was told to end.
+/// A launch that was requested to end, and why.
 #[derive(Clone, Copy)]
 struct Telling {
     number: u32,
     reason: Reason,
     since: Instant,
-    /// Whether it surely ran then. Otherwise it may have ended, and what is behind it waits for room on the device.
+    /// Whether it surely ran then. Otherwise it may have ended, while those behind it wait for room on the device.
     surely_ran: bool,
 }
 
-/// How it stands with what was submitted first.
+/// The state of the operations that were submitted first.
 pub(super) enum Standing {
     Running,
-    /// What is before the first mark has ended, or all if there is none.
+    /// The operations before the first mark have ended, or all if there is no mark.
     Ended,
-    /// It was told to end and does not, or waits for what does not.
+    /// A launch was requested to end and does not, or waits for one that does not.
     Hung(Error),
     /// The device is lost.
     Lost(Refusal),
 }
 
 impl CudaExecutor {
-    /// Waits until what was submitted first has ended, or `patience` is over. A launch that is past its limit, or
-    /// interrupted, is told to end.
+    /// Waits until the operations submitted first have ended, or `patience` has passed. A launch that is past its
+    /// limit, or interrupted, is requested to end.
     pub(super) fn watch(&mut self, patience: Duration) -> Standing {
         let mut wait = Wait::begin();
         loop {
@@ -128,7 +128,7 @@ impl CudaExecutor {
             return Ok(self.may_run());
         }
         if self.slot.words.is_alarmed() && !self.watch.alarmed {
-            // The threads of a launch that has failed may wait for what will never come.
+            // The other threads of a failed launch may wait for a value that is never stored.
             self.watch.alarmed = true;
             self.slot.words.stop(self.number);
         }
@@ -139,8 +139,8 @@ impl CudaExecutor {
             let number = self.look_which_runs().unwrap_or_else(|| self.first_number());
             return Ok(self.tell(number, Reason::Interrupted, true));
         }
-        // Nothing more than asking whether it is done, until it has taken a while: a tenth of the limit, by which a
-        // launch may run for longer.
+        // Until some time has passed, nothing more than asking the driver whether it is done: a tenth of the limit, by
+        // which a launch may run for longer.
         let since = *self.watch.since.get_or_insert_with(Instant::now);
         let last = self.watch.looked.unwrap_or(since);
         if last.elapsed() < LEAST_LOOK {
@@ -166,13 +166,13 @@ impl CudaExecutor {
         }
     }
 
-    /// It runs, or waits for something that is not known. That may be behind a launch of another queue's that does not
-    /// let go of the device, and would be waited for without a limit.
+    /// Running, or hung if the device is unusable: the operation may wait for another queue's launch that does not end,
+    /// and would otherwise be waited for without a limit.
     fn may_run(&self) -> Standing {
         self.context.usable().map_or_else(Standing::Hung, |()| Standing::Running)
     }
 
-    /// Whether it is the end of this very launch that is waited for.
+    /// Whether the point that is waited for is the end of exactly this launch.
     fn is_next_to_end(&self, number: u32) -> bool {
         let first = self.submitted - self.in_flight.len() as u64;
         let behind = self.marks.front().map_or(self.submitted, |mark| mark.behind);
@@ -185,7 +185,7 @@ impl CudaExecutor {
         self.in_flight.iter().filter_map(InFlight::launch)
     }
 
-    /// The launch of this number, if it is in flight.
+    /// The launch with this number; `None` if it is not in flight.
     fn launch(&self, number: u32) -> Option<&Launched> {
         self.launches().find(|launched| launched.number == number)
     }
@@ -194,14 +194,14 @@ impl CudaExecutor {
         self.launches().next().map_or(0, |launched| launched.number)
     }
 
-    /// The launch of those in flight that began last, if one has.
+    /// The number of the launch that began last; `None` if it is not in flight.
     fn look_which_runs(&mut self) -> Option<u32> {
         self.watch.looked = Some(Instant::now());
         Some(self.slot.words.started()).filter(|started| self.launch(*started).is_some())
     }
 
-    /// Tells a launch to end. If it surely runs, those behind it are told too: what is behind an error is not to be done.
-    /// The first that leaves shuts the gate for those behind it.
+    /// Requests a launch to end. If it is surely running, those behind it are requested to end too, since operations
+    /// queued after a failed launch are discarded. The first launch that leaves shuts the gate for those behind it.
     fn tell(&mut self, number: u32, reason: Reason, surely_ran: bool) -> Standing {
         self.slot.words.stop(if surely_ran { self.number } else { number });
         self.watch.telling = Some(Telling { number, reason, since: Instant::now(), surely_ran });
@@ -215,12 +215,12 @@ impl CudaExecutor {
         let Telling { number, reason, since, surely_ran } = telling;
         match self.look_which_runs() {
             Some(running) if running != number && !surely_ran && !self.watch.alarmed => {
-                // It has ended by itself.
+                // The launch has ended by itself.
                 self.watch.telling = None;
                 Standing::Running
             }
             Some(_) if since.elapsed() < self.grace => Standing::Running,
-            // What is behind it may wait for other queues' launches.
+            // The launches behind it may wait for other queues' launches.
             Some(_) if !surely_ran && self.context.in_flight.load(Ordering::Acquire) > self.in_flight.len() as u64 => {
                 self.may_run()
             }
@@ -229,24 +229,24 @@ impl CudaExecutor {
         }
     }
 
-    /// The name of the kernel that was told to end, or of the first.
+    /// The name of the kernel that was requested to end, or else of the first launch's kernel.
     pub(super) fn name_of_told(&self) -> &'static str {
         self.name_of(self.watch.telling.map_or(0, |telling| telling.number))
     }
 
-    /// The name of the kernel of that launch, or of the first.
+    /// The name of this launch's kernel, or of the first launch's kernel if this one is not in flight.
     fn name_of(&self, number: u32) -> &'static str {
         self.launch(number).or(self.launches().next()).map_or("", Launched::name)
     }
 
-    /// Whether something has gone wrong in what has ended: a launch tells of something, or was told to end.
+    /// Whether one of the operations that have ended has failed: a launch reports something, or was requested to end.
     pub(super) fn is_failing(&self) -> bool {
         self.slot.words.is_alarmed() || self.watch.telling.is_some_and(|telling| telling.surely_ran)
     }
 
-    /// What went wrong. All that was in flight has ended.
+    /// The error of the operations in flight, all of which have ended.
     pub(super) fn failure(&mut self) -> Error {
-        // What the watchdog told may have ended in time, if nobody looked.
+        // A launch that the watchdog requested to end may have ended in time, before this thread looked.
         let by_watchdog = self.watched.take_told().filter(|(number, _)| self.launch(*number).is_some());
         let told = self.watch.telling.map(|telling| (telling.number, telling.reason)).or(by_watchdog);
         let read = lock(&self.context.helper).read(self.slot.control, control::WORDS);
@@ -266,7 +266,7 @@ impl CudaExecutor {
         };
         let (built, code) = &launched.code;
         let outcome = launched.report(&built.kernel, &code.sites);
-        // Where the launch that was told ran to its end all the same, the threads of one behind it may have left.
+        // If the launch that was requested to end has run to its end, the threads of one behind it may have left.
         let outcome = outcome.outcome(|of| if number == left { word(of) } else { 0 }, reason);
         outcome.unwrap_or_else(|| self.untold(None, "it is nothing that a launch tells"))
     }
@@ -280,9 +280,9 @@ impl CudaExecutor {
     }
 }
 
-/// How long a launch may take to end after it was told to.
+/// How long a launch may take to end after the request to end.
 pub(super) fn grace() -> Duration {
-    // For tests, and for who would rather lose the device than wait.
+    // Set by tests, and by users who would rather lose the device than wait.
     let asked = std::env::var("WATTLE_CUDA_GRACE_MS").ok().and_then(|text| text.trim().parse().ok());
     asked.map_or(GRACE, Duration::from_millis)
 }

@@ -1,12 +1,12 @@
-//! Does a queue's operations, on the thread that calls.
+//! Executes a queue's operations, on the calling thread.
 //!
-//! Launches are submitted without waiting for those before them, a few hundred at the most; the stream keeps their
-//! order. A launch that goes well is one call of the driver's. What tells that launches have ended is the stream itself,
-//! when nothing is behind them, or an event, now and then. After a launch that failed, those that were submitted behind
-//! it do nothing, since the queue's gate is shut; it is opened again when they are through.
+//! Launches are submitted without waiting for earlier ones, a few hundred at most; the stream keeps their order. A
+//! launch that succeeds is one call to the driver. The end of launches is seen from the stream, when nothing is behind
+//! them, or from an event that is recorded now and then. After a launch that failed, the launches submitted behind it
+//! do nothing, since the queue's gate is shut; it is opened again when they have ended.
 //!
-//! Fills, and copies within the device, are given to the stream too, where no launch is in flight that could fail. All
-//! else waits for what is in flight.
+//! Fills, and copies within the device, are submitted to the stream too, where no launch is in flight that could fail.
+//! All other operations wait for what is in flight.
 
 mod in_flight;
 mod operations;
@@ -32,23 +32,23 @@ use crate::watchdog::Watched;
 
 use in_flight::{InFlight, Mark, Marked, Standing, Watch, grace};
 
-/// How long one look lasts at the most, so that what is enqueued meanwhile is not kept waiting.
+/// How long one look at the stream lasts at most, so that operations enqueued meanwhile are not delayed.
 const LOOK: Duration = Duration::from_micros(200);
 
-/// What an event is known by on its device.
+/// The device's own record of an event, by which other queues of the device wait for it.
 struct Point {
     context: Arc<Context>,
     event: Arc<driver::Event>,
 }
 
-/// How a launch is done, for the next one that is alike.
+/// How a launch is executed, kept for the next launch of the same kernel, shape and options.
 struct Planned {
     of: (KernelIdentity, Shape, LaunchOptions),
     built: Arc<Built>,
     plan: Plan,
 }
 
-/// Does a queue's operations.
+/// Executes a queue's operations.
 pub(crate) struct CudaExecutor {
     context: Arc<Context>,
     slot: Slot,
@@ -56,19 +56,19 @@ pub(crate) struct CudaExecutor {
     marks: VecDeque<Mark>,
     watch: Watch,
     watched: Arc<Watched>,
-    /// The limit of the last launch.
+    /// The time limit of the last launch; the outer `None` before the first one.
     limited: Option<Option<Duration>>,
     grace: Duration,
     plans: Vec<Planned>,
     arguments: Arguments,
-    /// What was given up, and may still run. Nothing else does until it has ended.
+    /// Operations that were given up, and may still run. Nothing else runs until they have ended.
     abandoned: Vec<InFlight>,
-    /// How many operations were submitted, ever, and how many when the last event was recorded.
+    /// How many operations have been submitted since the queue was made, and how many when the last event was recorded.
     submitted: u64,
     marked: u64,
     /// The number of the last launch.
     number: u32,
-    /// Events that nobody uses: such that keep the time, and others.
+    /// Events that are not in use: those that record the time, and plain ones.
     timed: Vec<Arc<driver::Event>>,
     plain: Vec<Arc<driver::Event>>,
     error: FirstError,
@@ -104,7 +104,7 @@ impl CudaExecutor {
         })
     }
 
-    /// Waits until what was submitted first has ended, but no longer than `patience`, and does what is to be done then.
+    /// Waits at most `patience` until the operations submitted first have ended, and handles their end.
     fn settle(&mut self, patience: Duration) {
         match self.watch(patience) {
             Standing::Running => {}
@@ -118,7 +118,7 @@ impl CudaExecutor {
         }
     }
 
-    /// What is before the first mark has ended well.
+    /// Completes the operations before the first mark, which have ended without an error.
     fn land(&mut self) {
         let mark = self.marks.pop_front();
         let behind = mark.as_ref().map_or(self.submitted, |mark| mark.behind);
@@ -138,7 +138,7 @@ impl CudaExecutor {
         }
     }
 
-    /// The point is reached, by the device's clock.
+    /// Reports the event of a mark as reached, at its time by the device's clock.
     fn reach(&mut self, mark: Mark) {
         let Marked::Record(record) = mark.what else { return self.plain.push(mark.event) };
         match self.context.clock.time(&mark.event) {
@@ -146,20 +146,20 @@ impl CudaExecutor {
             None => record.reach(),
         }
         drop(record);
-        // The clock may have it, and who waits for it.
+        // The clock may hold the event, and so may a queue that waits for it.
         if Arc::strong_count(&mark.event) == 1 {
             self.timed.push(mark.event);
         }
     }
 
-    /// A launch has failed. What is in flight behind it does nothing, and is waited for.
+    /// Handles a failed launch: keeps its error, and waits for the launches behind it, which do nothing.
     fn fail(&mut self) {
         let mut passed = Vec::new();
         while let Some(mark) = self.marks.pop_front() {
             passed.push(mark);
         }
         loop {
-            // Without marks the stream's end is waited for. Launches may still be told to end.
+            // Without marks the stream's end is waited for. Launches may still be requested to end.
             match self.watch(Duration::MAX) {
                 Standing::Running => {}
                 Standing::Ended => break,
@@ -179,14 +179,14 @@ impl CudaExecutor {
         let cleared = self.clear_slot();
         self.error.keep(cleared);
         self.marks.extend(passed);
-        // All of it has ended.
+        // All operations in flight have ended.
         while !self.in_flight.is_empty() || !self.marks.is_empty() {
             self.land();
         }
         self.watch = Watch::default();
     }
 
-    /// Makes the control block and the alarm as for a queue that has done nothing; nothing is in flight.
+    /// Resets the control block and the alarm to those of a queue that has done nothing; nothing is in flight.
     fn clear_slot(&mut self) -> Result<()> {
         self.slot.words.calm();
         let cleared = lock(&self.context.helper).clear(self.slot.control);
@@ -196,11 +196,11 @@ impl CudaExecutor {
         }
     }
 
-    /// The device is lost, by one of the launches in flight as far as is known.
+    /// The error of a device that is lost, due to one of the launches in flight as far as is known.
     fn lost(&mut self, refusal: Refusal) -> Error {
         let names: Vec<_> =
             self.in_flight.iter().filter_map(InFlight::launch).map(|launched| launched.name()).collect();
-        // Errors that nobody knows may be of anything that was in flight.
+        // An error that is not in the lists may come from anything that was in flight.
         let error = if self.context.is_lost() || refusal.ends_context() && !refusal.is_of_a_kernel() {
             self.context.ended_by(&[], refusal)
         } else {
@@ -210,13 +210,13 @@ impl CudaExecutor {
         self.in_flight.clear();
         self.watched.end(self.number);
         self.context.in_flight.fetch_sub(ended, Ordering::AcqRel);
-        // Kept before anybody is told that a point was reached.
+        // The error is kept before a waiter sees that an event was reached.
         self.error.keep(Err(error.clone()));
         self.land_all();
         error
     }
 
-    /// Nothing that is in flight is waited for any more. The device may go on with it.
+    /// Stops waiting for the operations in flight, which the device may still execute.
     fn give_up(&mut self, error: Error) {
         self.error.keep(Err(error));
         self.context.give_up(&self.slot.stream, self.name_of_told());
@@ -226,7 +226,7 @@ impl CudaExecutor {
         self.watch = Watch::default();
     }
 
-    /// Nobody waits for a point any more.
+    /// Reports all recorded events as reached, since nothing waits for them on the device any more.
     fn land_all(&mut self) {
         for mark in self.marks.drain(..) {
             if let Marked::Record(record) = &mark.what {
@@ -237,7 +237,7 @@ impl CudaExecutor {
         }
     }
 
-    /// Waits until nothing is in flight.
+    /// Waits until no operation is in flight.
     fn finish(&mut self) {
         while self.count() > 0 {
             self.settle(Duration::MAX);
@@ -249,7 +249,7 @@ impl CudaExecutor {
         self.in_flight.len() + self.marks.iter().filter(|mark| !matches!(mark.what, Marked::Launches)).count()
     }
 
-    /// Does something that calls the driver, for the queue. At the end of the process it does not return.
+    /// Calls `work`, which calls the driver, on behalf of the queue. At the end of the process it does not return.
     fn within<T>(&mut self, work: impl FnOnce(&mut CudaExecutor) -> T) -> T {
         exit::enter(&self.watched.inside);
         let done = work(self);
@@ -257,11 +257,11 @@ impl CudaExecutor {
         done
     }
 
-    /// Refuses to go on while the device cannot be used; takes back what was given up and has ended after all.
+    /// Fails while the device cannot be used; otherwise releases what was given up and has ended after all.
     fn recover(&mut self) -> Result<()> {
         self.context.usable()?;
         if !self.abandoned.is_empty() {
-            // The device can be used, so all that was given up has ended.
+            // The device can be used, so all operations that were given up have ended.
             self.context.enter()?;
             self.clear_slot()?;
             self.context.in_flight.fetch_sub(self.abandoned.len() as u64, Ordering::AcqRel);

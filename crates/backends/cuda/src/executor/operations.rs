@@ -1,4 +1,4 @@
-//! What queues ask of an executor.
+//! The operations that a queue requests of its executor.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,8 +9,8 @@ use wattle_core::{Event, EventState, Kernel, LaunchOptions, Result, Shape, Trans
 use super::in_flight::{Mark, Marked};
 use super::{CudaExecutor, LOOK, Point};
 
-// SAFETY: the stream keeps the order of what is given to it, and all else waits for what is in flight. What is not in
-// flight any more has ended, was skipped by the gate, or belongs to a device that is refused until it has ended.
+// SAFETY: the stream keeps the order of what is submitted to it, and all else waits for what is in flight. What is not
+// in flight any more has ended, was skipped by the gate, or belongs to a device that is refused until it has ended.
 unsafe impl Executor for CudaExecutor {
     fn errors(&self) -> &FirstError {
         &self.error
@@ -92,7 +92,7 @@ impl CudaExecutor {
 
     fn wait_for_point(&mut self, event: Event) {
         if event.mark().is_none() {
-            // What comes before it may wait for what is in flight here.
+            // The operations before the event may wait for what is in flight here.
             self.finish();
             event.wait_for_mark();
         }
@@ -102,11 +102,11 @@ impl CudaExecutor {
             self.finish();
             return event.wait_as_device();
         };
-        // The time that the stream waits is none of what is before that.
+        // The time that the stream waits does not count for the launches before the wait.
         if self.marked < self.submitted {
             self.mark();
         }
-        // The stream waits, and an event behind that tells when it has: the host may wait for this queue alone.
+        // The stream waits, and an event behind that shows when it has: the host may wait for this queue alone.
         let waits = self.recover().and_then(|()| self.context.stay()).and_then(|()| {
             self.context.check("waiting for an event", self.slot.stream.wait_for(&point.event))?;
             let behind = self.plain.pop().map_or_else(|| self.context.event(false).map(Arc::new), Ok)?;
@@ -137,7 +137,7 @@ impl Drop for CudaExecutor {
                 executor.plain.clear();
                 return;
             }
-            // What was given up still runs, and uses all this; or the device is gone, and all this with it.
+            // Operations that were given up still run, and use all this; or the device is lost, and all this with it.
             for one in executor.abandoned.drain(..) {
                 std::mem::forget(one);
             }

@@ -1,4 +1,4 @@
-//! Fills and copies, in the order of the stream where that can be.
+//! Fills and copies, executed in the order of the stream where possible.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,14 +14,14 @@ use crate::driver::{Extras, Refusal};
 use crate::transfer;
 
 impl CudaExecutor {
-    /// Does a copy or a fill, or gives it to the stream; skips it if something before it fails.
+    /// Executes a copy or a fill, or submits it to the stream; skips it if an operation before it fails.
     pub(super) fn transfer(&mut self, copy: Transfer) {
         let is_ordered = transfer::is_ordered(&copy, &self.context);
         if is_ordered && self.has_launches() {
-            // They may have ended.
+            // The launches known to be in flight may have ended.
             self.settle(Duration::ZERO);
         }
-        // Behind launches the driver's fills and copies would be done also if one of them fails.
+        // The driver executes its fills and copies behind launches even if one of these fails.
         let builtin = if self.has_launches() { Builtin::of(&copy, &self.context) } else { None };
         if builtin.is_none() && (!is_ordered || self.has_launches()) {
             self.finish();
@@ -37,7 +37,7 @@ impl CudaExecutor {
         self.error.keep(done);
     }
 
-    /// Gives a fill or a copy to the stream as a launch, which does nothing if one before it has failed.
+    /// Submits a fill or a copy to the stream as a launch, which does nothing if a launch before it has failed.
     fn launch_builtin(&mut self, builtin: Builtin, copy: Transfer) -> Result<()> {
         self.recover()?;
         let context = self.context.clone();
@@ -46,7 +46,7 @@ impl CudaExecutor {
         let (shape, options) = (builtin.shape(), LaunchOptions::new());
         if !context.is_loaded(&built, &shape, &options) {
             self.finish();
-            // Nothing before it can fail any more, and nobody need wait for others' launches so that it can be loaded.
+            // Nothing before it can fail any more, so loading the kernel need not wait for other queues' launches.
             if self.has_failed() || context.in_flight.load(Ordering::Acquire) > 0 {
                 return self.submit_transfer(copy);
             }
@@ -59,13 +59,13 @@ impl CudaExecutor {
         }
         let setting = Setting { slot: &self.slot, number, grid: &plan.grid, shared_len: 0 };
         self.arguments.take_given(&plan.code.layout, |given| builtin.give(given), &setting);
-        // SAFETY: the arguments are laid out as the code's layout says; what is in flight owns the buffers.
+        // SAFETY: the arguments are laid out as the code's layout says; the entry in `in_flight` owns the buffers.
         unsafe { self.give_launch(&plan, Extras::default(), number, &built.kernel.name)? };
         self.take_off(InFlight::Transfer { number: Some(number), _keeps: copy });
         Ok(())
     }
 
-    /// Whether launches are in flight, as far as is known.
+    /// Whether launches are in flight, as far as the host has seen.
     fn has_launches(&self) -> bool {
         self.in_flight.iter().any(|one| one.launch().is_some())
     }
@@ -82,7 +82,7 @@ impl CudaExecutor {
             return given.map_err(|refusal| self.lost(refusal));
         }
         if given.is_err() {
-            // A part of it may have been submitted, and uses the buffers.
+            // A part of it may have been submitted, and may use the buffers.
             self.context.in_flight.fetch_add(1, Ordering::AcqRel);
         }
         self.take_off(InFlight::Transfer { number: None, _keeps: copy });

@@ -1,4 +1,4 @@
-//! How launches are given to the stream.
+//! How launches are submitted to the stream.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -16,17 +16,17 @@ use crate::modules::Built;
 use crate::shape::Plan;
 use crate::slots::Slot;
 
-/// How many launches are in flight at the most: the driver waits by itself where it has no more room, and then nobody
-/// could tell the first to end.
+/// How many operations are in flight at most: the driver waits by itself where it has no more room, and then no thread
+/// could request the first launch to end.
 const MOST: usize = 256;
 
-/// After how many launches an event tells how far they are.
+/// After how many operations an event is recorded, to show how far the stream has come.
 const MARK_EVERY: u64 = 32;
 
-/// The numbers of launches begin anew from here on, when nothing is in flight.
+/// The launch number from which on numbering starts again, when nothing is in flight.
 const LAST_NUMBER: u32 = u32::MAX / 2;
 
-/// How many plans are kept.
+/// How many launch plans a queue keeps.
 const PLANS: usize = 8;
 
 impl CudaExecutor {
@@ -61,20 +61,20 @@ impl CudaExecutor {
         Ok(())
     }
 
-    /// Waits until one more can be in flight.
+    /// Waits until there is room for one more operation in flight.
     pub(super) fn make_room(&mut self) {
         while self.in_flight.len() >= MOST {
             self.settle(Duration::MAX);
         }
     }
 
-    /// Gives a launch to the stream, with the arguments that were taken.
+    /// Submits a launch to the stream, with the arguments that were taken last.
     ///
     /// # Safety
     /// The arguments are those of the plan's code, and what they point to is there until the launch has ended.
     ///
     /// # Errors
-    /// It was not submitted.
+    /// The launch was not submitted.
     pub(super) unsafe fn give_launch(&mut self, plan: &Plan, extras: Extras, number: u32, name: &str) -> Result<()> {
         let launch = Launch {
             function: plan.code.function,
@@ -96,10 +96,10 @@ impl CudaExecutor {
         Ok(())
     }
 
-    /// Gives something to the stream, and counts it. It may be tried twice.
+    /// Submits an operation to the stream with `submit`, which may be called twice, and counts it as in flight.
     ///
     /// # Errors
-    /// The device is lost. What else the driver says is for who calls.
+    /// The device is lost. Any other refusal of the driver's is the inner result.
     pub(super) fn give(&self, submit: impl Fn(&Slot) -> Said) -> Result<Said> {
         let launching = self.context.launching.read().unwrap_or_else(PoisonError::into_inner);
         let mut given = submit(&self.slot);
@@ -114,7 +114,7 @@ impl CudaExecutor {
         Ok(given)
     }
 
-    /// The stream was given something.
+    /// Records an operation that was submitted to the stream as in flight.
     pub(super) fn take_off(&mut self, one: InFlight) {
         self.in_flight.push_back(one);
         self.submitted += 1;
@@ -125,8 +125,8 @@ impl CudaExecutor {
         }
     }
 
-    /// What was built for a launch, and how it is launched. The plans of the last few launches are kept, so that a launch
-    /// in a loop is not planned again.
+    /// The kernel built for a launch, and the launch's plan. The plans of the last few launches are kept, so that a
+    /// launch in a loop is not planned again.
     pub(super) fn plan(
         &mut self,
         kernel: &dyn Kernel,
@@ -143,7 +143,7 @@ impl CudaExecutor {
         }
         let built = self.context.built(kernel, options.get_shared_len())?;
         if !self.context.is_loaded(&built, shape, options) {
-            // It is loaded when nothing is in flight.
+            // The kernel is loaded when nothing is in flight.
             self.finish();
         }
         let plan = self.context.plan(&built, shape, options)?;
@@ -152,7 +152,7 @@ impl CudaExecutor {
         Ok((built, plan))
     }
 
-    /// The next launch's number.
+    /// The number of the next launch.
     pub(super) fn next_number(&mut self) -> Result<u32> {
         if self.number >= LAST_NUMBER {
             self.finish();
@@ -163,7 +163,7 @@ impl CudaExecutor {
         Ok(self.number + 1)
     }
 
-    /// An event behind what was submitted, to tell how far it is. Without one the stream's end tells it.
+    /// Records an event behind what was submitted, to show how far the stream is; without one the stream's end does.
     pub(super) fn mark(&mut self) {
         self.marked = self.submitted;
         let event = match self.plain.pop() {
@@ -179,7 +179,7 @@ impl CudaExecutor {
     }
 }
 
-/// What a launch asks for. A device with one memory synchronization domain has nothing to choose.
+/// The launch attributes in the options. A device with one memory synchronization domain has no choice of them.
 fn extras(options: &LaunchOptions, domains: u32) -> Extras {
     let (domain, map) = (options.get_sync_domain(), options.get_sync_domain_map());
     let has_domains = domains > 1;

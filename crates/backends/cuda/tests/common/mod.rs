@@ -3,7 +3,7 @@
 
 use wattle::{Device, DeviceKind};
 
-/// The devices, or a line for each reason why there are none.
+/// The devices; a line is printed for each reason why others are missing.
 pub fn devices() -> Vec<Device> {
     let wattle_core::Found { devices, missing, .. } = wattle_cuda::survey();
     for missing in &missing {
@@ -12,7 +12,7 @@ pub fn devices() -> Vec<Device> {
     devices
 }
 
-/// The devices of the driver that is made for tests and needs no GPU, or a line that says that it is not here.
+/// The devices of soft-cuda, the driver for tests that needs no GPU; a line is printed if it is not here.
 pub fn soft_devices() -> Vec<Device> {
     let soft: Vec<_> =
         devices().into_iter().filter(|device| device.properties().kind == DeviceKind::Software).collect();
@@ -22,7 +22,7 @@ pub fn soft_devices() -> Vec<Device> {
     soft
 }
 
-/// Runs one test of this program in a process of its own, with other variables, and returns what it printed. None if
+/// Runs one test of this program in a process of its own, with other variables, and returns what it printed; `None` if
 /// this is that process.
 pub fn in_a_child(test: &str, variables: &[(&str, &str)]) -> Option<std::process::Output> {
     const CHILD: &str = "WATTLE_CUDA_TEST_CHILD";
@@ -35,7 +35,7 @@ pub fn in_a_child(test: &str, variables: &[(&str, &str)]) -> Option<std::process
     Some(command.output().expect("this program can be started again"))
 }
 
-/// A child's test has passed.
+/// Asserts that a child's test has passed.
 #[track_caller]
 pub fn passed(output: &std::process::Output) {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
@@ -43,7 +43,7 @@ pub fn passed(output: &std::process::Output) {
     assert!(output.status.success(), "{}\n{out}\n{err}", output.status);
 }
 
-/// Runs one test in a process of its own, with soft-cuda and without a cache; that it hangs is a failure.
+/// Runs one test in a process of its own, with soft-cuda and without a cache; the test fails if that hangs.
 pub fn in_soft_that_ends(test: &str, variables: &[(&str, &str)], in_child: impl FnOnce(Device)) {
     let Some(device) = soft_devices().into_iter().next() else { return };
     let variables = [variables, &[("WATTLE_CACHE_DIR", "")]].concat();

@@ -7,10 +7,10 @@ use wattle_ptx::Target;
 
 use crate::tools;
 
-/// How many kernels are in a module.
+/// The number of kernels in a module.
 pub const AT_A_TIME: u64 = 100;
 
-/// What ptxas says against a hundred random kernels, from that seed on: nothing, if all is well.
+/// The complaints of ptxas about a hundred random kernels from seed `first` on; empty if there are none.
 pub fn complaints(ptxas: &PathBuf, first: u64, sm: u32) -> Vec<String> {
     let profiles = [
         Profile::full().with_system_scope(),
@@ -27,13 +27,13 @@ pub fn complaints(ptxas: &PathBuf, first: u64, sm: u32) -> Vec<String> {
     let modules: Vec<_> = modules.collect();
     let said = match tools::try_assemble(ptxas, &tools::together(&modules), sm) {
         Ok((said, _)) => said,
-        // Which of them it is.
+        // Finds the modules that ptxas refuses.
         Err(_) => {
             let alone = modules.iter().map(|module| (module, tools::try_assemble(ptxas, &module.text(), sm)));
             return alone.filter_map(|(module, code)| Some(format!("{}: {}", module.entry, code.err()?))).collect();
         }
     };
-    // Random kernels may need more registers than there are; a warning they never deserve.
+    // Random kernels may need more registers than there are, and spill; any warning is a complaint.
     let complaints = tools::complaints(&said, |_| true);
     complaints.into_iter().filter(|line| !line.contains("spill")).collect()
 }

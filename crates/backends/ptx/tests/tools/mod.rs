@@ -11,7 +11,7 @@ use wattle_core::{Device, Kernel as _, Work};
 use wattle_ir::Kernel;
 use wattle_ptx::{Module, Target, build};
 
-/// What is in the text where several turns are made at a time, and nowhere else: the greatest step that three fit of.
+/// The text that loops of several turns at a time contain, and no other code: the greatest step of which three fit.
 pub const ABREAST: &str = "1431655765";
 
 /// A tool: named by the variable, or in PATH, or where `.ci/run` puts it.
@@ -53,7 +53,7 @@ fn run(ptxas: &PathBuf, source: &PathBuf, cubin: &PathBuf, sm: u32) -> Output {
     Command::new(ptxas).args(["-v", &arch]).arg(source).arg("-o").arg(cubin).output().expect("ptxas runs")
 }
 
-/// Whether ptxas takes a text.
+/// Whether ptxas accepts a text.
 pub fn accepts(ptxas: &PathBuf, text: &str, sm: u32) -> bool {
     let (source, cubin) = (scratch("ptx"), scratch("cubin"));
     std::fs::write(&source, text).expect("room for a file");
@@ -62,12 +62,12 @@ pub fn accepts(ptxas: &PathBuf, text: &str, sm: u32) -> bool {
     output.status.success()
 }
 
-/// What ptxas says of a text with `-v`, and the code.
+/// The messages of ptxas about a text with `-v`, and the machine code.
 pub fn assemble(ptxas: &PathBuf, text: &str, sm: u32) -> (String, Vec<u8>) {
     try_assemble(ptxas, text, sm).unwrap_or_else(|why| panic!("sm_{sm}: {why}"))
 }
 
-/// The same; the error says why there is no code.
+/// As [`assemble`]; the error says why there is no code.
 pub fn try_assemble(ptxas: &PathBuf, text: &str, sm: u32) -> Result<(String, Vec<u8>), String> {
     let (source, cubin) = (scratch("ptx"), scratch("cubin"));
     std::fs::write(&source, text).expect("room for a file");
@@ -91,7 +91,7 @@ pub fn disassemble(nvdisasm: &PathBuf, code: &[u8]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Several modules under one header.
+/// The text of several modules under one header.
 pub fn together(modules: &[Module]) -> String {
     let header = modules.first().map_or("", |module| &module.header);
     modules.iter().fold(header.to_owned(), |text, module| text + "\n" + &module.body)
@@ -129,7 +129,7 @@ pub fn kernels() -> Vec<(String, Kernel)> {
     kernels
 }
 
-/// The text with all but the first three of many lines left out that begin with the same instruction.
+/// The text without all but the first three of any lines that begin with the same instruction.
 pub fn shortened(text: &str) -> String {
     let name = |line: &str| line.split_whitespace().next().unwrap_or_default().to_owned();
     let (mut short, mut last, mut run) = (String::new(), String::new(), 0);
@@ -145,8 +145,8 @@ pub fn shortened(text: &str) -> String {
     short
 }
 
-/// What ptxas says against a text, of which `-v` also prints what is none: warnings, spills, and stack frames of entries
-/// that `may_use_memory` does not name.
+/// The complaints among the messages of ptxas, to which `-v` adds harmless ones: warnings, spills, and stack frames of
+/// entries that `may_use_memory` does not name.
 pub fn complaints(said: &str, may_use_memory: impl Fn(&str) -> bool) -> Vec<String> {
     let mut found = Vec::new();
     let mut entry = "";

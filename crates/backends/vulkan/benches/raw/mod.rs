@@ -1,14 +1,14 @@
-//! A launch by hand: the calls that a queue of Wattle's makes, and nothing else.
+//! A launch by hand: the Vulkan calls that a Wattle queue makes, and nothing else.
 
 use ash::{Device, Entry, Instance, vk};
 use wattle_ir::Kernel;
 use wattle_spirv::{ArgumentWord, Features, SpecConstant, Workarounds, control};
 
-/// As many as a queue has in one.
+/// How many launches are submitted together, as many as a queue keeps in flight.
 const SLOTS: usize = 16;
 const CONTROL_BYTES: u64 = control::WORDS as u64 * 4;
 
-/// A device, and a kernel on it. It lives as long as the program.
+/// A device and a kernel on it. It lives as long as the program.
 pub struct Raw {
     device: Device,
     queue: vk::Queue,
@@ -20,14 +20,14 @@ pub struct Raw {
     queries: vk::QueryPool,
     timeline: vk::Semaphore,
     submitted: u64,
-    /// Keeps the functions.
+    /// The loader's functions and the instance, kept alive.
     _instance: (Entry, Instance),
 }
 
 type Made<T> = Result<T, vk::Result>;
 
 impl Raw {
-    /// On the device whose name begins so; `kernel` is a launch of one thread.
+    /// Opens the device whose name starts with `label`; `kernel` is a launch of one thread.
     pub fn new(label: &str, kernel: &Kernel) -> Made<Raw> {
         // SAFETY: each call is given what was made before, for the same device, and nothing is ever destroyed.
         unsafe { Self::make(label, kernel) }
@@ -121,7 +121,7 @@ impl Raw {
         }
     }
 
-    /// One launch, waited for as a blocking queue does.
+    /// Makes one launch and waits for it as a blocking queue does.
     pub fn launch_and_wait(&mut self) {
         self.submit();
         // SAFETY: the semaphore is a timeline of this device's.
@@ -129,7 +129,7 @@ impl Raw {
         self.wait(self.submitted);
     }
 
-    /// Launches, waited for as a queue does whose launches are all in one together.
+    /// Makes `launches` launches and waits for them together, as a non-blocking queue does.
     pub fn launch_all(&mut self, launches: usize) {
         (0..launches).for_each(|_| self.submit());
         self.wait(self.submitted);
@@ -192,7 +192,7 @@ fn binding(number: u32, ty: vk::DescriptorType) -> vk::DescriptorSetLayoutBindin
         .stage_flags(vk::ShaderStageFlags::COMPUTE)
 }
 
-/// The words of a launch of one thread, on views of 64 elements.
+/// Encodes an argument word of a launch of one thread on views of 64 elements.
 fn word(word: &ArgumentWord) -> u32 {
     match word {
         ArgumentWord::Zero | ArgumentWord::Offset(_) | ArgumentWord::High(_) => 0,
@@ -210,7 +210,7 @@ unsafe fn open(instance: &Instance, physical: vk::PhysicalDevice, family: u32) -
         .vulkan_memory_model_availability_visibility_chains(true)
         .timeline_semaphore(true);
     let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut features);
-    // SAFETY: the caller's.
+    // SAFETY: the caller upholds the contract.
     unsafe { instance.create_device(physical, &info, None) }
 }
 
@@ -222,7 +222,7 @@ unsafe fn pipeline(device: &Device, words: &[u32], layout: vk::PipelineLayout) -
         size: 4,
     });
     let special = vk::SpecializationInfo::default().map_entries(&entries).data(&ones);
-    // SAFETY: the caller's.
+    // SAFETY: the caller upholds the contract.
     unsafe {
         let module = device.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(words), None)?;
         let stage = vk::PipelineShaderStageCreateInfo::default()
@@ -238,7 +238,7 @@ unsafe fn pipeline(device: &Device, words: &[u32], layout: vk::PipelineLayout) -
 
 unsafe fn buffer(device: &Device, memory: &vk::PhysicalDeviceMemoryProperties, bytes: u64) -> Made<vk::Buffer> {
     let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-    // SAFETY: the caller's.
+    // SAFETY: the caller upholds the contract.
     unsafe {
         let info = vk::BufferCreateInfo::default().size(bytes).usage(vk::BufferUsageFlags::STORAGE_BUFFER);
         let buffer = device.create_buffer(&info, None)?;

@@ -3,7 +3,7 @@
 
 use wattle::Device;
 
-/// The devices, or a line for each reason why there are none.
+/// The devices; prints each reason why there are none.
 pub fn devices() -> Vec<Device> {
     let wattle_core::Found { devices, missing, .. } = wattle_vulkan::survey();
     for missing in &missing {
@@ -12,13 +12,13 @@ pub fn devices() -> Vec<Device> {
     devices
 }
 
-/// The validation layer, where it was asked for, has said nothing.
+/// Asserts that the validation layer, if enabled, has reported nothing.
 pub fn no_messages() {
     assert_eq!(wattle_vulkan::validation_messages(), Vec::<String>::new());
 }
 
-/// Runs one test of this program in a process of its own, with other variables, and returns what it printed. None if
-/// this is that process.
+/// Runs one test of this program in a process of its own, with other environment variables, and returns its output.
+/// `None` if this is that process.
 pub fn in_a_child(test: &str, variables: &[(&str, &str)]) -> Option<std::process::Output> {
     const CHILD: &str = "WATTLE_VULKAN_TEST_CHILD";
     if std::env::var_os(CHILD).is_some() {
@@ -30,7 +30,7 @@ pub fn in_a_child(test: &str, variables: &[(&str, &str)]) -> Option<std::process
     Some(command.output().expect("this program can be started again"))
 }
 
-/// A child's test has passed.
+/// Asserts that a child's test has passed.
 #[track_caller]
 pub fn passed(output: &std::process::Output) {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();

@@ -1,7 +1,6 @@
 //! Advice: which fence is missing, too strong or needless.
 //!
-//! Every piece of advice has been tried out: the scenario is checked again with the instructions changed
-//! ([`Edits`]), as a whole.
+//! Every piece of advice has been tried: the whole scenario is checked again with the instructions changed ([`Edits`]).
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -14,7 +13,7 @@ use super::report::{Report, Verdict};
 use super::{Checker, explore};
 use crate::program::Edits;
 
-/// What could be changed about a scenario's kernels.
+/// The changes that advice proposes for a scenario's kernels.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Advice {
@@ -27,26 +26,26 @@ pub struct Advice {
     pub fixes: Vec<Change>,
     /// How many variants were tried.
     pub tried: u64,
-    /// Whether the time was up before everything was tried.
+    /// Whether the time was up before all variants were tried.
     pub cut_short: bool,
 }
 
-/// The most changes that are tried together.
+/// The maximum number of changes that are tried together.
 const MOST_TOGETHER: usize = 3;
 
 struct Trials<'a> {
     checker: &'a Checker,
     scenario: &'a dyn Fn(&Device) -> Result<Summary>,
     deadline: Instant,
-    /// How long one trial may take: many times what the first check took.
+    /// The time limit of one trial: many times what the first check took.
     each: Duration,
-    /// How many shapes the first look tries.
+    /// How many shapes of launches by frames the first pass of a trial checks.
     shapes: usize,
     advice: Advice,
 }
 
 impl Trials<'_> {
-    /// Whether the scenario holds with these changes.
+    /// Checks the scenario with these changes; returns whether it holds.
     fn holds(&mut self, changes: &[&Change]) -> bool {
         let mut edits = Edits::default();
         for change in changes {
@@ -60,7 +59,8 @@ impl Trials<'_> {
         let holds = |checker: &Checker| {
             explore::check(checker, self.scenario).is_ok_and(|report| report.verdict == Verdict::Holds)
         };
-        // First in the shapes up to that in which something was wrong; what holds there is looked at in all.
+        // The first pass covers the shapes up to the one in which something was wrong; what holds there is checked in
+        // all shapes.
         let checker = self.checker.clone().edits(edits);
         let first = Checker { most_shapes: Some(self.shapes), ..checker.clone().time(self.each.min(left())) };
         holds(&first) && holds(&checker.time(left()))
@@ -73,7 +73,7 @@ impl Trials<'_> {
     }
 }
 
-/// Advice on a scenario whose check gave this report.
+/// Finds advice on a scenario whose check gave this report.
 pub(super) fn advise(
     checker: &Checker,
     scenario: &dyn Fn(&Device) -> Result<Summary>,
@@ -89,7 +89,7 @@ pub(super) fn advise(
         advice: Advice::default(),
     };
     match report.verdict {
-        // Where nothing is asserted and races are no error, nothing is needed.
+        // Where nothing is asserted and races are no error, every instruction is needless.
         Verdict::Holds if asserts(checker, report) => weaken(&mut trials, report),
         Verdict::Holds => {}
         Verdict::Violated => mend(&mut trials, report),
@@ -98,7 +98,7 @@ pub(super) fn advise(
     trials.advice
 }
 
-/// Whether there is anything that a weaker variant could break.
+/// Whether the scenario asserts anything that a weaker variant could break.
 fn asserts(checker: &Checker, report: &Report) -> bool {
     !report.checks.is_empty() || (checker.model.forbids_races() && !checker.plain_as_relaxed)
 }
@@ -134,8 +134,8 @@ fn weaken(trials: &mut Trials<'_>, report: &Report) {
     trials.advice.needless_alone = alone;
 }
 
-/// The smallest set of changes that makes the scenario hold. Orders and scopes come first: what races can always be
-/// silenced by making it atomic, and then still be wrong.
+/// The smallest set of changes that makes the scenario hold. Orders and scopes come first: a race can always be
+/// silenced by making it atomic, and the program may still be wrong.
 fn mend(trials: &mut Trials<'_>, report: &Report) {
     let changes::Additions { orders, instead, others } = changes::additions(report);
     let all = [&orders[..], &instead, &others].concat();
@@ -148,7 +148,7 @@ fn mend(trials: &mut Trials<'_>, report: &Report) {
         || search(trials, &all, MOST_TOGETHER);
 }
 
-/// Tries all sets of so many of the changes; whether one makes the scenario hold, or the time is up.
+/// Tries all sets of `size` changes; returns whether one makes the scenario hold, or the time is up.
 fn search(trials: &mut Trials<'_>, candidates: &[Change], size: usize) -> bool {
     let mut chosen: Vec<usize> = (0..size).collect();
     while chosen.last().is_some_and(|&last| last < candidates.len()) {
@@ -165,8 +165,8 @@ fn search(trials: &mut Trials<'_>, candidates: &[Change], size: usize) -> bool {
     false
 }
 
-/// The next set of as many numbers, in order of their sums first: what stands first among the candidates is the
-/// likelier and the cheaper change.
+/// Advances `chosen` to the next set of as many numbers, ordered by their sums: the earlier candidates are the likelier
+/// and cheaper changes.
 fn next_combination(chosen: &mut [usize], of: usize) {
     let size = chosen.len();
     for at in (0..size).rev() {
@@ -184,12 +184,12 @@ fn next_combination(chosen: &mut [usize], of: usize) {
 }
 
 impl Advice {
-    /// Whether there is nothing to say.
+    /// Whether there is no advice.
     pub fn is_empty(&self) -> bool {
         self.weaker.is_empty() && self.needless_alone.is_empty() && self.fixes.is_empty()
     }
 
-    /// The changes by source line.
+    /// Groups the changes by source line.
     pub fn by_line(changes: &[Change]) -> BTreeMap<(String, u32), Vec<&Change>> {
         let mut lines: BTreeMap<(String, u32), Vec<&Change>> = BTreeMap::new();
         for change in changes {

@@ -1,4 +1,4 @@
-//! Launches that run at the same time, searched together: what memories they can leave, and what is wrong with them.
+//! Launches that run at the same time, searched together: the memories that they can leave, and the errors in them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use super::memory::CheckedMemory;
 use super::run::Run;
 use crate::program::{LaunchWorld, Mapping, World};
 
-/// Runs launches, a group for each queue, and leaves one of the memories that they can leave.
+/// Runs launches, a group for each queue, and continues with one of the memories that they can leave.
 pub(super) fn run(run: &Run, groups: &[Vec<QueuedLaunch>]) -> Result<()> {
-    // Also where the scenario does not mind the error: what was not searched is not known to hold.
+    // The refusal is recorded even if the scenario ignores the error: what was not searched is not known to hold.
     let refused = |error: &Error| {
         lock(&run.path).refused.get_or_insert(error.clone());
     };

@@ -1,4 +1,4 @@
-//! Changes that advice tries out, and how it says them.
+//! Changes that advice tries, and their wording.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,9 +13,9 @@ use crate::program::{Edits, Strength};
 /// A change of one line, or of all plain accesses of a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The line.
+    /// The source line that is changed.
     pub site: Site,
-    /// The kernel.
+    /// The kernel's name.
     pub kernel: String,
     /// What to change, in words.
     pub text: String,
@@ -31,7 +31,7 @@ enum What {
 }
 
 impl Change {
-    /// Makes the change.
+    /// Adds the change to a set of edits.
     pub(super) fn apply(&self, edits: &mut Edits) {
         match &self.what {
             What::Strength(all) => {
@@ -49,7 +49,7 @@ impl Change {
         }
     }
 
-    /// Whether it takes the instruction away.
+    /// Whether the change removes the instruction.
     pub(super) fn removes(&self) -> bool {
         match &self.what {
             What::Strength(all) => {
@@ -59,7 +59,7 @@ impl Change {
         }
     }
 
-    /// The instructions that it touches, and in which way.
+    /// The instructions that the change touches, and how.
     fn touches(&self) -> BTreeSet<(u32, u32, u8)> {
         match &self.what {
             What::Strength(all) => all.iter().map(|&(program, at, _)| (program, at, 0)).collect(),
@@ -76,13 +76,13 @@ impl fmt::Display for Change {
     }
 }
 
-/// Whether two of the changes are of the same instruction.
+/// Whether two of the changes touch the same instruction.
 pub(super) fn clash(changes: &[&Change]) -> bool {
     let mut seen = BTreeSet::new();
     changes.iter().flat_map(|change| change.touches()).any(|touched| !seen.insert(touched))
 }
 
-/// The kernels that the scenario launches, each once.
+/// The distinct kernels that the scenario launches.
 fn programs(report: &Report) -> Vec<(u32, &Program)> {
     let mut programs: Vec<(u32, &Program)> = Vec::new();
     for launch in report.launches.iter().flat_map(|world| &world.launches) {
@@ -102,12 +102,12 @@ fn update_within(weak: UpdateOrder, strong: UpdateOrder) -> bool {
     (!weak.acquires() || strong.acquires()) && (!weak.releases() || strong.releases())
 }
 
-/// For each instruction its weaker variants, the weakest first.
+/// The weaker variants of each instruction, the weakest first.
 pub(super) fn weakenings(report: &Report) -> Vec<Vec<Change>> {
     let mut all = Vec::new();
     for (number, program) in programs(report) {
         for instruction in program.instructions() {
-            // What never runs is as weak as can be already.
+            // An instruction that never runs cannot be weakened.
             if !report.executed.contains(&(number, instruction.at)) {
                 continue;
             }
@@ -276,13 +276,13 @@ pub(super) fn additions(report: &Report) -> Additions {
     Additions { orders: [wider, stronger, fences].concat(), instead, others: [atomics, barriers].concat() }
 }
 
-/// Single additions.
+/// Single additions that may make a scenario hold.
 pub(super) struct Additions {
-    /// Fences, orders and scopes.
+    /// Additional or stronger fences, orders and scopes.
     pub orders: Vec<Change>,
-    /// Barriers for fences.
+    /// Barriers that replace fences.
     pub instead: Vec<Change>,
-    /// What changes more: atomics for plain accesses, barriers anywhere.
+    /// Larger changes: atomics for plain accesses, barriers anywhere.
     pub others: Vec<Change>,
 }
 

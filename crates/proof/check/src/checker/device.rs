@@ -1,4 +1,4 @@
-//! The checker's device: nothing happens on it until somebody waits.
+//! The checker's device: enqueued work runs only when the scenario waits.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::memory::CheckedMemory;
 use super::queue::Launches;
 use super::run::Run;
 
-/// The greatest number of elements of all buffers together: what is proved is small.
+/// The maximum number of elements of all buffers together: checked scenarios are small.
 const MAX_ELEMENTS: usize = 1 << 22;
 
 pub(super) struct CheckedBackend {
@@ -19,12 +19,12 @@ pub(super) struct CheckedBackend {
 }
 
 impl CheckedBackend {
-    /// The device of a run.
+    /// The checker's device for a run.
     pub fn new(run: &Arc<Run>) -> Arc<CheckedBackend> {
         Arc::new(CheckedBackend { run: run.clone(), queues: Stepped::new(Launches::of(run)) })
     }
 
-    /// Does all that is still enqueued, as far as it can be done.
+    /// Runs all enqueued operations, as far as they can run.
     pub fn finish(&self) {
         self.queues.finish();
     }

@@ -7,11 +7,11 @@ use wattle_memory::Target;
 use super::report::{Report, Verdict};
 use crate::story::{Role, tell, wrapped};
 
-/// How wide a report is that is printed with `{}`.
+/// The width in columns of a report printed with `{}`.
 const WIDTH: usize = 100;
 
 impl Report {
-    /// What the verdict is for: `3 blocks × 1 thread, loops ≤ 4`.
+    /// The shapes and bounds that the verdict is for: `3 blocks × 1 thread, loops ≤ 4`.
     pub fn size(&self) -> String {
         let shapes = if self.verdict == Verdict::Violated { &self.violated_in } else { &self.shapes };
         let bound =
@@ -19,7 +19,7 @@ impl Report {
         format!("{}{bound}", shapes.join(", "))
     }
 
-    /// What the check took: `12 executions, 3.1 ms`.
+    /// The effort of the check: `12 executions, 3.1 ms`.
     pub fn effort(&self) -> String {
         let executions = self.statistics.complete;
         let plural = if executions == 1 { "execution" } else { "executions" };
@@ -27,14 +27,14 @@ impl Report {
         format!("{} {plural}{like}, {:.1} ms", thousands(executions), self.elapsed.as_secs_f64() * 1e3)
     }
 
-    /// Whether it holds because there is nothing that could fail: no named check, no assertion in a kernel, and data races
-    /// are no error.
+    /// Whether the scenario holds only because nothing could fail: it has no named check and no assertion in a kernel,
+    /// and data races are no error.
     pub fn nothing_asserted(&self) -> bool {
         let forbids_races = self.model.forbids_races() && self.target != Target::Host;
         self.verdict == Verdict::Holds && !forbids_races && self.checks.is_empty() && !self.kernels_assert()
     }
 
-    /// What was found, line by line: the checks that held, the outcomes, what was not looked at, and the story of each
+    /// The findings, line by line: the checks that held, the outcomes, what was not searched, and the story of each
     /// violation. Lines of stories and outcomes are at most `width` columns wide; `style` colours pieces.
     pub fn details(&self, width: usize, style: &dyn Fn(Role, &str) -> String) -> String {
         let mut lines: Vec<String> =
@@ -71,7 +71,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// A number with its thousands apart: `16,777,216`.
+/// Formats a number with thousands separators: `16,777,216`.
 fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let separated = |(at, digit): (usize, char)| {

@@ -50,7 +50,7 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
     Ok(report)
 }
 
-/// Explores with each choice of shapes for launches by frames, until something is wrong.
+/// Explores each choice of shapes for launches by frames, until something is wrong.
 fn try_shapes(
     checker: &Checker,
     shared: &Arc<Shared>,
@@ -70,7 +70,7 @@ fn try_shapes(
         if checker.most_shapes.is_some_and(|most| tried.len() >= most) {
             break;
         }
-        // What makes the same of all launches as an earlier choice says nothing new.
+        // A choice that resolves to the same shapes for all launches as an earlier one adds nothing.
         if tried.iter().any(|(earlier, ..)| resolve(*earlier) == resolved) {
             continue;
         }
@@ -78,7 +78,7 @@ fn try_shapes(
         match explore(checker, frames, shared, scenario, report) {
             Ok(found) => found.into_iter().for_each(|launch| note(&mut framed, launch)),
             Err(error) if tried.is_empty() => return Err(error),
-            // The others have their say all the same.
+            // The other shapes are explored all the same.
             Err(error) => {
                 note(&mut report.unknown, Unknown::Stopped(error.to_string()));
                 resolved.into_iter().for_each(|shape| note(&mut report.shapes, text(shape)));
@@ -103,7 +103,7 @@ fn try_shapes(
     Ok(())
 }
 
-/// Why not everything was looked at, with the shapes where that is so in some only.
+/// The reasons why the search is incomplete, with the shapes where they apply to some only.
 fn unknown(tried: &[(Frames, Vec<String>, Vec<Unknown>)]) -> Vec<Unknown> {
     let mut all = Vec::new();
     for why in tried.iter().flat_map(|(.., unknown)| unknown) {
@@ -119,7 +119,7 @@ fn unknown(tried: &[(Frames, Vec<String>, Vec<Unknown>)]) -> Vec<Unknown> {
     all
 }
 
-/// All runs with one choice of shapes; the launches by frames.
+/// Makes all runs with one choice of shapes; returns the launches by frames.
 fn explore(
     checker: &Checker,
     frames: Frames,
@@ -157,7 +157,7 @@ fn explore(
             report.violations.extend(phase.violations.iter().cloned());
             report.launches.push(phase.world.clone());
         }
-        // A run that found what is wrong with its launches says nothing more; nor does one that was stopped.
+        // A run whose launches had an error, or that was stopped, observes nothing.
         let last = path.phases.get(path.at.wrapping_sub(1)).filter(|_| path.at > 0);
         let witness: Option<Box<Witness>> = last.and_then(|phase| {
             let chosen = path.chosen.get(path.at - 1).copied().unwrap_or(0);
@@ -189,7 +189,7 @@ fn explore(
                 }
                 summary.checks.into_iter().for_each(|check| note(&mut report.checks, check));
             }
-            // What is wanted is what can be observed, right or wrong.
+            // With `keeps_on` only the observations matter, whether the check holds or not.
             Err(error) if checker.keeps_on => {
                 for (outcome, count) in error.observed().into_iter().flatten() {
                     *report.outcomes.entry(outcome.clone()).or_default() += count;
@@ -207,7 +207,7 @@ fn explore(
             note(&mut report.unknown, Unknown::Stopped(stopped.to_string()));
             return Ok(framed);
         }
-        // The next path: another outcome of the last search that has one.
+        // The next path takes another outcome of the last search that has one left.
         path.phases.truncate(path.at);
         path.chosen.truncate(path.at);
         while let (Some(phase), Some(chosen)) = (path.phases.last(), path.chosen.last_mut()) {
@@ -225,7 +225,7 @@ fn explore(
     }
 }
 
-/// One run of the scenario's function along a path.
+/// Runs the scenario's function once along a path.
 fn run(
     checker: &Checker,
     frames: Frames,
@@ -237,7 +237,7 @@ fn run(
     let backend = CheckedBackend::new(&run);
     let device = Device::new(backend.clone());
     let summary = caught("the scenario", || scenario(&device));
-    // What nobody waited for happens all the same.
+    // Launches that the scenario did not wait for run too.
     backend.finish();
     let path = std::mem::take(&mut *lock(&run.path));
     (summary, path)
@@ -248,7 +248,7 @@ pub(super) fn stopped(limits: &Limits) -> Option<Stopped> {
     Watch::new(limits).check()
 }
 
-/// Whether a scenario ended so because of what the checker, or this machine, cannot do: that is no violation.
+/// Whether a scenario ended with an error because of a limit of the checker or of this machine, which is no violation.
 fn is_unanswered(error: &Error) -> bool {
     match error.kind() {
         ErrorKind::Capability { .. }
@@ -258,14 +258,14 @@ fn is_unanswered(error: &Error) -> bool {
         | ErrorKind::Interrupted { .. }
         | ErrorKind::System { .. } => true,
         ErrorKind::QueueStopped { first } => is_unanswered(first),
-        // `unwrap` has made a text of the error: what this device cannot do begins with its name.
+        // `unwrap` has turned the error into text; an error about this device begins with its name.
         ErrorKind::Panic { message, .. } => message.contains("device `checker"),
-        // The enumeration grows (`non_exhaustive`); whatever else went wrong is the scenario's.
+        // The enumeration may grow (`non_exhaustive`); any other error is the scenario's.
         _ => false,
     }
 }
 
-/// Adds an item that is not there yet.
+/// Adds an item unless the list has it.
 pub(super) fn note<T: PartialEq>(list: &mut Vec<T>, item: T) {
     if !list.contains(&item) {
         list.push(item);

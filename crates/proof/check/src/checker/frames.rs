@@ -11,20 +11,20 @@ use wattle_ir::MAX_RANK;
 
 use crate::program::LaunchWorld;
 
-/// Blocks, and threads per block.
+/// The blocks, and the threads per block.
 pub(super) type Resolved = ([u32; MAX_RANK], [u32; MAX_RANK]);
 
-/// How launches by frames become blocks and threads.
+/// A rule by which launches by frames become blocks and threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Frames {
-    /// The most blocks; there are never more than frames.
+    /// The maximum number of blocks; there are never more blocks than frames.
     blocks: u32,
     threads: Threads,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Threads {
-    /// The frame's extent.
+    /// As many threads as the frame's extent.
     Extent,
     One,
     /// One fewer than the frame's extent, so that they do not divide the work evenly.
@@ -34,7 +34,8 @@ enum Threads {
 }
 
 impl Frames {
-    /// A frame is a block and its extent are threads, then one thread per block, then what else devices choose.
+    /// The rules that are tried: first a block per frame and a thread per place, then one thread per block, then the
+    /// other choices of devices.
     pub const CHOICES: [Frames; 8] = [
         Frames { blocks: u32::MAX, threads: Threads::Extent },
         Frames { blocks: u32::MAX, threads: Threads::One },
@@ -46,7 +47,7 @@ impl Frames {
         Frames { blocks: u32::MAX, threads: Threads::More },
     ];
 
-    /// Blocks and threads per block of a launch, on a target whose blocks have at most so many threads.
+    /// The blocks and threads per block of a launch, on a target with at most `most_threads` threads per block.
     pub fn resolve(self, shape: &Shape, options: &LaunchOptions, most_threads: u32) -> Resolved {
         if shape.kind == ShapeKind::Threads {
             return (shape.outer, shape.inner);
@@ -64,14 +65,14 @@ impl Frames {
                 u32::MAX
             }
         };
-        // What has more threads than there may be is tried with as many as there may be.
+        // An extent with too many threads is tried with as many as are allowed.
         let extent = if extent.iter().product::<u32>() > most_threads { shape.inner } else { extent };
         let blocks = Shape::at_most(shape.outer, self.blocks.min(options.get_blocks()));
         (blocks, Shape::at_most(extent, threads.min(most_threads)))
     }
 }
 
-/// How many blocks of how many threads, in words.
+/// Describes the blocks and threads per block.
 pub(super) fn text((blocks, threads): Resolved) -> String {
     let count = |extent: [u32; MAX_RANK], what: &str| {
         let number: u64 = extent.iter().map(|&extent| u64::from(extent)).product();
@@ -80,7 +81,7 @@ pub(super) fn text((blocks, threads): Resolved) -> String {
     format!("{} × {}", count(blocks, "block"), count(threads, "thread"))
 }
 
-/// The shape of a launch, in words.
+/// Describes the shape of a launch.
 pub(super) fn shape_text(launch: &LaunchWorld) -> String {
     let shape = launch.environment.shape;
     if launch.host { "the host's thread".into() } else { text((shape.grid_extent, shape.block_extent)) }
@@ -123,7 +124,7 @@ mod tests {
         );
         let host = ["5 blocks × 1 thread", "1 block × 1 thread", "2 blocks × 1 thread"];
         assert_eq!(all(&shape([5, 1, 1, 1], [4, 1, 1, 1], 1), &options, 1), host);
-        // The launch's own limits are kept, and so is the target's.
+        // The launch's own limits and the target's are kept.
         let few = options.blocks(1).threads(2);
         assert_eq!(
             all(&shape([5, 1, 1, 1], [4, 1, 1, 1], 1), &few, 1024),

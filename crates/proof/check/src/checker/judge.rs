@@ -1,4 +1,4 @@
-//! The search of launches, and what looks at each execution.
+//! The search of a group of launches, and the checks on each execution.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -18,7 +18,7 @@ use crate::search::{
     Dependencies, End, Execution, Fault, MOST_TURNS, Problem, Setup, Spawn, Statistics, Visitor, last_values, search,
 };
 
-/// The most outcomes of one search that are kept.
+/// The maximum number of outcomes of one search that are kept.
 const MAX_OUTCOMES: usize = 100_000;
 
 /// Searches the launches.
@@ -71,8 +71,8 @@ pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> 
     Ok(phase)
 }
 
-/// The threads that nothing tells apart: those of a launch whose code does not ask which one it is, where each is alone
-/// in its block; else those of one block.
+/// Classes of interchangeable threads: those of a launch whose code does not read its indices, where each is alone in
+/// its block; otherwise those of one block.
 fn symmetric(world: &World) -> Vec<Vec<ThreadId>> {
     let mut classes = Vec::new();
     for (number, launch) in world.launches.iter().enumerate() {
@@ -90,21 +90,21 @@ fn symmetric(world: &World) -> Vec<Vec<ThreadId>> {
     classes
 }
 
-/// What looks at each execution.
+/// The visitor that checks each execution.
 pub(super) struct Judge<'r> {
     pub run: &'r Run,
     pub world: Arc<World>,
     pub outcomes: BTreeMap<Memory, (Box<Witness>, Option<Orders>)>,
     executed: BTreeSet<(u32, u32)>,
     violations: Vec<Violation>,
-    /// The schedule that is looked at; then only stuck threads are of interest.
+    /// The unfair schedule under test, if any; then only stuck threads are of interest.
     schedule: Option<Schedule>,
-    /// The most writes that a thread of each block of each launch makes.
+    /// The maximum number of writes by a thread of each block of each launch.
     writes: Vec<Vec<u32>>,
     too_many: bool,
-    /// Whether the search may take the program to have no races, which ends when one is found.
+    /// Whether the search may assume that the program has no races; it ends when one is found.
     pub assume_race_free: bool,
-    /// Whether a race is an error; elsewhere one only means that the program has to be searched in full.
+    /// Whether a race is an error; if not, a race only means that the program must be searched in full.
     forbids_races: bool,
     raced: bool,
 }
@@ -242,7 +242,8 @@ impl<'r> Judge<'r> {
         }
     }
 
-    /// Whether there is a race, under a model that does not mind: then what was built is not all that there is.
+    /// Whether there is a race under a model in which races are no error: then the restricted search was not
+    /// exhaustive.
     fn must_search_in_full(&mut self, execution: &Execution<'_, KernelThread>) -> bool {
         let races = || Model::Portable.races(execution.graph, execution.analysis);
         self.raced |= self.assume_race_free && !self.forbids_races && !races().is_empty();
@@ -260,7 +261,7 @@ impl<'r> Judge<'r> {
         })
     }
 
-    /// What is wrong with an execution in itself.
+    /// The violation that an execution shows by itself, if any.
     fn wrong(&self, execution: &Execution<'_, KernelThread>) -> Option<Violation> {
         let graph = execution.graph;
         if let Some(fault) = execution.faults.first() {
@@ -274,7 +275,7 @@ impl<'r> Judge<'r> {
         };
         if self.forbids_races {
             let races = self.run.checker.model.races(graph, execution.analysis);
-            // A race between lines that are far apart in the source says less than one between neighbours.
+            // A race between lines far apart in the source explains less than one between neighbours.
             if let Some(&accesses) = races.first() {
                 return Some(Violation::Race { witness: self.witness(execution), accesses });
             }
@@ -370,7 +371,7 @@ impl Visitor<KernelThread> for Judge<'_> {
         }
         let halts = self.schedule.iter().flat_map(Schedule::halts);
         let halted = halts.map(|(launch, block, _)| (launch, block)).collect();
-        // What is wrong before threads are stuck explains more than that they are.
+        // A violation before threads are stuck explains more than the fact that they are.
         let violation = self.wrong(execution).unwrap_or_else(|| Violation::Stuck {
             witness: self.witness(execution),
             stuck,
@@ -388,7 +389,7 @@ pub(super) fn last_memories(execution: &Execution<'_, KernelThread>) -> Vec<Memo
         if World::is_shared(address.memory) || address.memory == u32::MAX {
             continue;
         }
-        // What is still what it was does not make two memories different.
+        // A value that did not change does not make two memories different.
         let initial = execution.graph.event(execution.graph.initial(location));
         let values = last_values(execution.graph, execution.analysis, location);
         if initial.unwritten && !is_written(execution, location) {

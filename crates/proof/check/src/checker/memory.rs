@@ -1,4 +1,4 @@
-//! Memory of the checker's device.
+//! The memory of the checker's device.
 
 use std::any::Any;
 use std::ptr::NonNull;
@@ -69,7 +69,7 @@ unsafe impl Memory for CheckedMemory {
     }
 }
 
-/// Which bytes of a word in the host's order are its low end.
+/// The range of bytes of a word, in the host's order, that holds its low end.
 fn low_end(size: usize) -> std::ops::Range<usize> {
     if cfg!(target_endian = "little") { 0..size.min(8) } else { 8 - size.min(8)..8 }
 }

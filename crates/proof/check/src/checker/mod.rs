@@ -1,4 +1,4 @@
-//! The checker: a scenario through every execution that a memory model permits.
+//! The checker: takes a scenario through every execution that a memory model permits.
 //!
 //! ```
 //! use wattle_check::checker::{Checker, Verdict};
@@ -9,10 +9,10 @@
 //! # Ok::<(), wattle_core::Error>(())
 //! ```
 //!
-//! The scenario's function is run once for each distinct outcome of its launches, as `loom::model` runs a closure: on
-//! a device that does nothing until somebody waits, then searches all executions of the launches that were enqueued,
+//! The scenario's function is run once for each distinct outcome of its launches, as `loom::model` runs a closure: on a
+//! device that does nothing until the scenario waits, then searches all executions of the launches that were enqueued,
 //! and goes on with one of the memories that they can leave. So the function that is proved here is the very one that
-//! runs on devices. It must be deterministic apart from its launches; one that is not is told so.
+//! runs on devices. It must be deterministic apart from its launches; otherwise the check reports an error.
 
 mod advice;
 mod batch;
@@ -52,10 +52,10 @@ pub use witness::Witness;
 use crate::program::Edits;
 use crate::search::{Limits, Sample};
 
-/// How often a loop that may go on for ever, and that changes something each time, is gone through.
+/// The default number of iterations of a loop that may go on for ever and that changes something each time.
 const LOOP_BOUND: u32 = 4;
 
-/// What is to be checked, and how thoroughly.
+/// What is to be checked, and under which bounds.
 #[derive(Clone, Debug)]
 pub struct Checker {
     pub(crate) target: Target,
@@ -70,14 +70,15 @@ pub struct Checker {
     pub(crate) edits: Edits,
     pub(crate) sample: Option<Sample>,
     pub(crate) count_orders: bool,
-    /// Whether a scenario's own failed check does not end the check: its observations are what is wanted.
+    /// Whether the check goes on after a failed check of the scenario, since only its observations are wanted.
     pub(crate) keeps_on: bool,
-    /// How many shapes of launches by frames are tried, if not all: for a first look.
+    /// The maximum number of shapes of launches by frames that are tried, for a first pass; `None` for all.
     pub(crate) most_shapes: Option<usize>,
 }
 
 impl Checker {
-    /// A checker under a model. The models of targets judge what is emitted for them: `Model::Ptx` for sm_90.
+    /// A checker under a model. A target's model judges the code that is emitted for it: `Model::Ptx` judges that for
+    /// sm_90.
     pub fn new(model: Model) -> Checker {
         Checker {
             target: model.target(),
@@ -97,33 +98,34 @@ impl Checker {
         }
     }
 
-    /// A checker of what is emitted for a target, under the target's own model.
+    /// A checker of the code that is emitted for a target, under the target's own model.
     pub fn for_target(target: Target) -> Checker {
         Checker { target, model: target.model(), ..Checker::new(Model::Portable) }
     }
 
-    /// What is judged, in a word: `portable`, `ptx`, `ptx:sm_80`, `vulkan`, `host`; the model where that alone differs.
+    /// The name of what is judged: `portable`, `ptx`, `ptx:sm_80`, `vulkan`, `host`; the model's where that alone
+    /// differs.
     pub fn name(&self) -> String {
         report::name(self.target, self.model)
     }
 
-    /// Which threads are promised to run: by default what Wattle's devices promise.
+    /// Sets the progress model; the default is what Wattle's devices promise.
     pub fn progress(self, progress: Progress) -> Checker {
         Checker { progress, ..self }
     }
 
-    /// How often a loop without a bound, whose iterations change something, is gone through: 4 by default. A check
-    /// that reaches the bound does not say that the scenario holds.
+    /// How often a loop without a bound, whose iterations change something, is iterated: 4 by default. A check that
+    /// reaches the bound does not say that the scenario holds.
     pub fn loop_bound(self, loop_bound: u32) -> Checker {
         Checker { loop_bound, ..self }
     }
 
-    /// How long it may take.
+    /// Sets a time limit.
     pub fn time(self, time: Duration) -> Checker {
         Checker { time: Some(time), ..self }
     }
 
-    /// How much memory the process may use, in bytes.
+    /// Sets a limit for the memory of the process, in bytes.
     pub fn memory(self, bytes: u64) -> Checker {
         Checker { memory: Some(bytes), ..self }
     }
@@ -133,18 +135,18 @@ impl Checker {
         Checker { cancelled: Some(flag), ..self }
     }
 
-    /// Takes plain accesses of `Shared` memory for relaxed atomics of device scope: what the textbooks ask.
+    /// Treats plain accesses of `Shared` memory as relaxed atomics of device scope, as textbooks do.
     pub fn plain_as_relaxed(self) -> Checker {
         Checker { plain_as_relaxed: true, ..self }
     }
 
-    /// Whether executions that differ only in which of several like threads does what are built once: yes by default.
+    /// Sets whether executions that differ only by exchanging equal threads are built once; the default is yes.
     pub fn symmetry(self, symmetry: bool) -> Checker {
         Checker { symmetry, ..self }
     }
 
-    /// Draws so many executions of each search at random, weak ones included, instead of building all: for what is
-    /// beyond exhaustive reach. Such a check can find what is wrong, and never says that a scenario holds.
+    /// Draws `executions` executions of each search at random, weak ones included, instead of building all, for
+    /// programs beyond exhaustive search. Such a check can find violations, and never shows that a scenario holds.
     pub fn sample(self, executions: u64, seed: u64) -> Checker {
         Checker { sample: Some(Sample { executions, seed }), ..self }
     }
@@ -163,7 +165,7 @@ impl Checker {
         explore::check(self, &|device| scenario(device).map(Ending::summary))
     }
 
-    /// Checks a scenario's function, for a test: gives the report if it holds.
+    /// Checks a scenario's function in a test; returns the report if it holds.
     ///
     /// # Panics
     /// It does not hold, is not known to hold, or cannot be checked. The panic's text is the report.
@@ -172,10 +174,10 @@ impl Checker {
         self.asserted(self.check(scenario), Verdict::Holds)
     }
 
-    /// Checks a scenario's function that is wrong on purpose, for a test: gives the report if it is refuted.
+    /// Checks a scenario's function that is wrong on purpose, in a test; returns the report if it is refuted.
     ///
     /// # Panics
-    /// Nothing is wrong with it as far as was looked at, or it cannot be checked. The panic's text is the report.
+    /// No violation was found, or it cannot be checked. The panic's text is the report.
     #[track_caller]
     pub fn assert_refuted<R: Ending>(&self, scenario: impl Fn(&Device) -> Result<R>) -> Report {
         self.asserted(self.check(scenario), Verdict::Violated)
@@ -199,8 +201,8 @@ impl Checker {
         explore::check(self, &|device| scenario.run(device, size))
     }
 
-    /// Advice on a scenario that was checked with this report: what could be weaker, or what is missing. It tries
-    /// variants for as long as `budget`.
+    /// Finds advice on a scenario that was checked with this report: what could be weaker, or what is missing. Variants
+    /// are tried until `budget` is over.
     pub fn advise<R: Ending>(
         &self,
         scenario: impl Fn(&Device) -> Result<R>,
@@ -210,7 +212,7 @@ impl Checker {
         advice::advise(self, &|device| scenario(device).map(Ending::summary), report, budget)
     }
 
-    /// Advice on a registered scenario.
+    /// Finds advice on a registered scenario.
     pub fn advise_scenario(
         &self,
         scenario: &Scenario,
@@ -225,7 +227,7 @@ impl Checker {
         Checker { keeps_on: true, ..self }
     }
 
-    /// When a search gives up.
+    /// The limits of a search.
     fn limits(&self, deadline: Option<Instant>) -> Limits {
         Limits { deadline, memory: self.memory, heeds_interrupt: true, cancelled: self.cancelled.clone() }
     }

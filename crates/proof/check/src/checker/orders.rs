@@ -1,4 +1,5 @@
-//! The textbook's table: in how many orders the accesses of some threads can happen, and what each gives.
+//! The textbook's table: the number of orders in which the accesses of some threads can happen, and the outcome of
+//! each.
 
 use std::collections::BTreeMap;
 
@@ -11,24 +12,24 @@ use super::{Checker, Witness};
 use crate::program::{Edit, Edits, KernelThread, Strength, World};
 use crate::search::Execution;
 
-/// Orders of accesses.
+/// The orders of accesses that give one outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Orders {
-    /// How many there are.
+    /// The number of orders.
     pub count: u64,
-    /// What comes before what in all of them, of accesses of one place: `read x < write x`.
+    /// The pairs of accesses of one place that have the same order in all of them: `read x < write x`.
     pub case: Vec<String>,
-    /// Some of them, each as its accesses in order.
+    /// The listed orders, each as its accesses in sequence.
     #[cfg_attr(feature = "serde", serde(rename = "orders", skip_serializing_if = "Vec::is_empty"))]
     pub listed: Vec<Vec<String>>,
 }
 
-/// The most orders that are listed.
+/// The maximum number of listed orders.
 const MOST_LISTED: usize = 720;
 
 impl Orders {
-    /// Adds those of another execution.
+    /// Adds the orders of another execution.
     pub(super) fn add(&mut self, other: &Orders) {
         self.count += other.count;
         if self.case.is_empty() {
@@ -69,7 +70,7 @@ pub(super) fn count(execution: &Execution<'_, KernelThread>, world: &World) -> O
         format!("{kind} {place}")
     };
     let names: Vec<String> = accesses.iter().map(|&event| name(event)).collect();
-    // What an execution of the counting model fixes: everything that its causality relates.
+    // These pairs are fixed by an execution under the counting model: everything that its causality relates.
     let before = &execution.analysis.causality;
     let mut orders = Orders::default();
     for (at, &first) in accesses.iter().enumerate() {
@@ -88,7 +89,7 @@ pub(super) fn count(execution: &Execution<'_, KernelThread>, world: &World) -> O
     orders
 }
 
-/// Every order of what is not taken yet.
+/// Extends a prefix by every order of the accesses that are not taken yet.
 fn extend(accesses: &[usize], before: &Relation, names: &[String], taken: &mut Vec<usize>, orders: &mut Orders) {
     if taken.len() == accesses.len() {
         orders.count += 1;
@@ -108,11 +109,11 @@ fn extend(accesses: &[usize], before: &Relation, names: &[String], taken: &mut V
     }
 }
 
-/// A scenario with some of its fences.
+/// A scenario with a subset of its fences.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Variant {
-    /// Which fences are there, in words.
+    /// The names of the fences that are kept.
     pub name: String,
     /// The orders of each combination of observations, under the counting model.
     #[cfg_attr(feature = "serde", serde(serialize_with = "super::serialize::orders"))]
@@ -122,17 +123,17 @@ pub struct Variant {
     pub outcomes: Vec<(Model, Vec<String>)>,
 }
 
-/// The table of a scenario: each variant of its fences, and what can be observed.
+/// The table of a scenario: its observable outcomes for each subset of its fences.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct OrderTable {
     /// The variants: without fences, with each alone, with all.
     pub variants: Vec<Variant>,
-    /// The combinations of observations, as any variant has them.
+    /// The combinations of observations that some variant has.
     pub outcomes: Vec<String>,
-    /// What comes before what in each combination.
+    /// The order of accesses that each combination implies.
     pub cases: BTreeMap<String, Vec<String>>,
-    /// An execution, for the threads' code.
+    /// An execution, from which the threads' code is shown.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub example: Option<Box<Witness>>,
 }
@@ -186,7 +187,7 @@ impl OrderTable {
     }
 }
 
-/// The scenario's check does not count here: a variant without fences breaks it, and is to be shown.
+/// The scenario's own check is ignored here: a variant without fences breaks it, and is to be shown.
 fn judged(model: Model, edits: &Edits, scenario: &Scenario, size: Option<usize>) -> Result<Report> {
     let checker = Checker { count_orders: model == Model::Unordered, ..Checker::new(model) };
     let checker = checker.symmetry(false).edits(edits.clone()).keeping_on();
@@ -195,7 +196,7 @@ fn judged(model: Model, edits: &Edits, scenario: &Scenario, size: Option<usize>)
     Ok(report)
 }
 
-/// The fences that run: program, instruction, and what to call them.
+/// The fences that run: program, instruction, and label.
 fn fences(report: &Report) -> Vec<(u32, u32, String)> {
     let mut fences: Vec<(u32, u32, String)> = Vec::new();
     for launch in report.launches.iter().flat_map(|world| &world.launches) {
@@ -213,7 +214,7 @@ fn fences(report: &Report) -> Vec<(u32, u32, String)> {
     fences
 }
 
-/// None, each alone, and all.
+/// The empty set, each single fence, and all fences.
 fn subsets(fences: usize) -> Vec<Vec<usize>> {
     let mut subsets = vec![Vec::new()];
     if fences > 1 {

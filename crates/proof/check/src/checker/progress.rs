@@ -1,4 +1,4 @@
-//! Which threads are promised to run.
+//! Progress models: which threads are promised to run.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,10 +11,11 @@ use thiserror::Error;
 /// Sorensen, Donaldson, Evrard and others, "Specifying and Testing GPU Workgroup Progress Models", OOPSLA 2021.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Progress {
-    /// Every member.
+    /// Every member is promised to run.
     Fair,
     /// Every block that has begun, and every block with a lower number than such a one: what Wattle's devices promise
-    /// to the blocks of a launch. Within a block every thread: its threads are there together.
+    /// to the blocks of a launch. Within a block every thread is promised to run, since its threads are resident
+    /// together.
     #[default]
     Lobe,
     /// Every member that has taken a step.
@@ -26,10 +27,10 @@ pub enum Progress {
 }
 
 impl Progress {
-    /// All of them.
+    /// All progress models.
     pub const ALL: [Progress; 5] = [Progress::Fair, Progress::Hsa, Progress::Obe, Progress::Lobe, Progress::HsaObe];
 
-    /// The name, as the command takes it.
+    /// The name that the command line takes.
     pub fn name(self) -> &'static str {
         match self {
             Progress::Fair => "fair",
@@ -58,7 +59,7 @@ impl FromStr for Progress {
     }
 }
 
-/// A name that is no progress model's.
+/// An error for a name that no progress model has.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("there is no progress model `{0}`: write fair, hsa, obe, lobe or hsa-obe")]
 pub struct UnknownProgress(pub String);

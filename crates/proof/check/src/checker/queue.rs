@@ -13,7 +13,7 @@ use super::run::Run;
 pub(super) struct Launches {
     run: Arc<Run>,
     begun: Mutex<BTreeMap<usize, Vec<QueuedLaunch>>>,
-    /// What went wrong in those that are done.
+    /// The errors of launches that are done, by their queue.
     failed: Mutex<BTreeMap<usize, Error>>,
 }
 
@@ -58,7 +58,7 @@ unsafe impl Stepper for Launches {
             [] => return false,
             [one] => {
                 for launch in one {
-                    // What is enqueued behind an error is not done.
+                    // Launches enqueued behind a failed one are discarded.
                     if self.search(&numbers, &[vec![launch.clone()]]).is_err() {
                         break;
                     }
@@ -68,11 +68,11 @@ unsafe impl Stepper for Launches {
                 if numbers.iter().any(|&number| lines.has_later_launches(number)) {
                     lock(&self.run.path).overlaps = true;
                 }
-                // Each of the queues has the error.
+                // Each of the queues reports the error.
                 let _ = self.search(&numbers, several);
             }
         }
-        // Nobody else begins launches meanwhile.
+        // No other thread begins launches meanwhile.
         lock(&self.begun).clear();
         true
     }

@@ -1,4 +1,4 @@
-//! What a check found.
+//! The result of a check.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,14 +12,14 @@ use super::orders::Orders;
 use super::{Progress, Witness};
 use crate::search::{Statistics, Stuck};
 
-/// What a check says.
+/// The verdict of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// In every execution, of the size that was checked.
+    /// The scenario holds in every execution of the size that was checked.
     Holds,
-    /// Not in some.
+    /// The scenario does not hold in some execution.
     Violated,
-    /// Nothing wrong was found, but not everything was looked at: see [`Report::unknown`].
+    /// Nothing wrong was found, but the search was incomplete: see [`Report::unknown`].
     Unknown,
 }
 
@@ -33,25 +33,26 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Why a check has not looked at everything.
+/// A reason why a search was incomplete.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Unknown {
-    /// Executions that go through a loop more often than the bound.
+    /// Executions that iterate a loop more often than the bound were not searched.
     LoopBound(u32),
-    /// A limit was reached, or somebody asked to stop.
+    /// A limit was reached, or the check was interrupted.
     Stopped(String),
-    /// Launches on several queues overlap across copies or events between them.
+    /// Launches on several queues overlap across copies or events between them, and not all interleavings were
+    /// searched.
     Overlap,
-    /// No execution came to its end, and nothing is known to keep it from that.
+    /// No execution finished, and no reason is known.
     Nothing,
-    /// The program was sampled.
+    /// The program was sampled with this many executions instead of searched.
     Sampled(u64),
-    /// Not with these of the shapes that were tried.
+    /// The search was incomplete in some of the shapes that were tried.
     InShapes {
         /// The shapes.
         shapes: Vec<String>,
-        /// Why not everything was looked at in them.
+        /// The reason that applies to these shapes.
         why: Box<Unknown>,
     },
 }
@@ -74,45 +75,45 @@ impl fmt::Display for Unknown {
     }
 }
 
-/// Something that is wrong.
+/// A violation that a check found.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Violation {
     /// Two accesses conflict, and nothing orders them.
     Race {
-        /// The execution.
+        /// The execution that shows it.
         witness: Box<Witness>,
-        /// The accesses.
+        /// The two accesses.
         accesses: (EventId, EventId),
     },
     /// A thread did something that must not happen: an index out of bounds, a failed assertion.
     Fault {
-        /// The execution.
+        /// The execution that shows it.
         witness: Box<Witness>,
         /// What happened, with the line.
         what: String,
     },
-    /// A thread reads memory that nobody has written.
+    /// A thread reads memory that has never been written.
     Unwritten {
-        /// The execution.
+        /// The execution that shows it.
         witness: Box<Witness>,
         /// The read.
         read: EventId,
     },
     /// Threads can be stuck for ever.
     Stuck {
-        /// The execution.
+        /// The execution that shows it.
         witness: Box<Witness>,
-        /// Which, and why.
+        /// The stuck threads, and why each is stuck.
         stuck: Vec<Stuck>,
-        /// The blocks that the schedule leaves alone, though they could go on: launch and block.
+        /// The blocks that the schedule stops although they could go on: launch and block.
         halted: Vec<(usize, u64)>,
     },
     /// The scenario's own check does not hold.
     Assertion {
-        /// The last launches' execution, if there was any.
+        /// The execution of the last launches, if there was any.
         witness: Option<Box<Witness>>,
-        /// What the scenario said.
+        /// The scenario's error.
         error: Error,
     },
 }
@@ -129,7 +130,7 @@ impl Violation {
         }
     }
 
-    /// What kind of thing is wrong, in a word or two.
+    /// The kind of violation in a word or two.
     pub fn kind(&self) -> &'static str {
         match self {
             Violation::Race { .. } => "data race",
@@ -141,61 +142,63 @@ impl Violation {
     }
 }
 
-/// What a check found. Its text, with `{}`, is what `wattle check` prints: the verdict, what it is for, and the story of
-/// each violation.
+/// The report of a check. Formatted with `{}` it is what `wattle check` prints: the verdict, its shapes and bounds, and
+/// the story of each violation.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report {
-    /// What it says.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What was judged.
+    /// The target whose code was judged.
     pub target: Target,
-    /// By which model.
+    /// The memory model.
     pub model: Model,
-    /// Under which promise of progress.
+    /// The progress model.
     pub progress: Progress,
     /// The shapes of the launches: `3 blocks × 1 thread`. A launch by [`FrameSpec`](wattle_core::FrameSpec) is tried in
     /// those that devices choose.
     pub shapes: Vec<String>,
     /// The shapes in which the violation was found; empty unless the verdict is `Violated`.
     pub violated_in: Vec<String>,
-    /// How often loops were gone through at the most.
+    /// The maximum number of iterations of loops.
     pub loop_bound: u32,
-    /// What is wrong; empty unless the verdict is `Violated`.
+    /// The violations; empty unless the verdict is `Violated`.
     pub violations: Vec<Violation>,
-    /// Why not everything was looked at; empty where it was.
+    /// The reasons why the search was incomplete; empty if it was complete.
     pub unknown: Vec<Unknown>,
-    /// How often each combination of the scenario's observations came, over all distinct outcomes of its launches.
+    /// The number of times that each combination of the scenario's observations occurred, over all distinct outcomes of
+    /// its launches.
     pub outcomes: BTreeMap<String, u64>,
     /// An execution for each outcome, of the last launches before it.
     pub witnesses: BTreeMap<String, Box<Witness>>,
     /// An execution in which nothing is wrong, of the last launches of the first run.
     pub example: Option<Box<Witness>>,
-    /// How many shapes of its launches by frames were tried: at least one, up to that in which something is wrong.
+    /// The number of shapes of its launches by frames that were tried: at least one, up to the one in which something
+    /// is wrong.
     pub shapes_tried: usize,
     /// The checks of the scenario that held in every run.
     pub checks: Vec<String>,
-    /// Dependencies that keep some outcome away, each by the line that reads and the line whose store waits for it: a
-    /// compiler that saw through them would let the outcome happen.
+    /// Dependencies that exclude some outcome, each by the line that reads and the line whose store depends on it: a
+    /// compiler that removed them would let the outcome happen.
     pub rests_on: Vec<(Site, Site)>,
-    /// How much was searched.
+    /// The size of the search.
     pub statistics: Statistics,
-    /// Whether like threads were taken for one another.
+    /// Whether equal threads were treated as interchangeable.
     pub symmetric: bool,
-    /// How often the scenario's function was run.
+    /// The number of runs of the scenario's function.
     pub runs: u64,
-    /// How long it took.
+    /// The duration of the check.
     pub elapsed: Duration,
-    /// The instructions that ran, by the numbers of their kernels and their own.
+    /// The instructions that ran, by kernel number and instruction number.
     pub executed: BTreeSet<(u32, u32)>,
-    /// In how many orders the accesses that threads share can happen, for each combination of observations; counted
-    /// only where it was asked for.
+    /// The number of orders in which the accesses that threads share can happen, for each combination of observations;
+    /// counted only on request.
     pub orders: BTreeMap<String, Orders>,
-    /// The launches, in the first shape that was tried: what advice can change, and what is written as litmus files.
+    /// The launches in the first shape that was tried: advice changes these, and litmus files are written from them.
     pub launches: Vec<std::sync::Arc<crate::program::World>>,
 }
 
-/// What is judged, in a word: the target, or the model where that alone differs.
+/// The name of what is judged: the target, or the model where that alone differs.
 pub(super) fn name(target: Target, model: Model) -> String {
     match target {
         _ if model != target.model() => model.name().to_owned(),
@@ -205,7 +208,7 @@ pub(super) fn name(target: Target, model: Model) -> String {
 }
 
 impl Report {
-    /// What was judged, as [`Checker::name`](super::Checker::name) has it.
+    /// The name of what was judged, as in [`Checker::name`](super::Checker::name).
     pub fn name(&self) -> String {
         name(self.target, self.model)
     }

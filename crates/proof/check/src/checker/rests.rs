@@ -12,15 +12,16 @@ use super::run::Memory;
 use crate::program::KernelThread;
 use crate::search::{Dependencies, Execution, Setup, Visitor, search};
 
-/// How long is looked for an outcome that only dependencies keep away; none found by then is none said.
+/// The time limit of the search for an outcome that only dependencies exclude; if none is found by then, none is
+/// reported.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 impl Judge<'_> {
-    /// The dependencies, each by the line that reads and the one that stores, without which there would be an outcome that
-    /// there is not; those of the first such outcome that is found.
+    /// The dependencies, each by the line that reads and the one that stores, without which there would be one more
+    /// outcome; those of the first such outcome found.
     pub(super) fn rests_on(&self) -> Result<Vec<(Site, Site)>> {
         let world = self.world.clone();
-        // What follows a loop that waits depends on it whatever a compiler sees.
+        // Code after a waiting loop depends on it whatever a compiler does.
         if world.launches.iter().any(|launch| launch.program.has_waiting_loop()) {
             return Ok(Vec::new());
         }
@@ -50,7 +51,7 @@ impl Judge<'_> {
     }
 }
 
-/// Looks for an outcome that is not known.
+/// A visitor that looks for an outcome that is not known yet.
 struct More<'j> {
     known: BTreeSet<&'j Memory>,
     found: Vec<(u32, u32)>,

@@ -1,4 +1,4 @@
-//! One run of a scenario's function: what it is given, and what has come of it.
+//! One run of a scenario's function: its inputs, and its results.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -21,38 +21,38 @@ pub(super) struct Run {
     pub frames: Frames,
     pub properties: Properties,
     pub memories: Mutex<Vec<Vec<Option<u64>>>>,
-    /// What every run of this check shares.
+    /// The state shared by all runs of this check.
     pub shared: Arc<Shared>,
     pub path: Mutex<Path>,
 }
 
-/// What the runs of one check share.
+/// The state shared by the runs of one check.
 #[derive(Default)]
 pub(super) struct Shared {
     pub programs: Mutex<HashMap<KernelIdentity, (Arc<Program>, u32)>>,
     pub deadline: Option<std::time::Instant>,
 }
 
-/// Which outcomes this run goes on with, and what has come of it.
+/// The outcomes with which a run continues, and its results.
 #[derive(Default)]
 pub(super) struct Path {
-    /// The searches so far, of this run and, from where it goes on, of the ones before.
+    /// The searches so far: those of this run and, from the branching point on, of earlier ones.
     pub phases: Vec<Arc<Phase>>,
-    /// Which outcome of each is gone on with.
+    /// The index of the outcome taken from each search.
     pub chosen: Vec<usize>,
-    /// How many phases this run has come to.
+    /// The number of phases that this run has reached.
     pub at: usize,
-    /// The run did something else than an earlier one up to the same point.
+    /// The message if the run differed from an earlier one before the point where they branch.
     pub strayed: Option<String>,
-    /// Something that the checker cannot do.
+    /// The error if the scenario uses something that the checker does not support.
     pub refused: Option<Error>,
-    /// Launches whose overlap with others was not looked at in full.
+    /// Whether the overlap of some launches with others was not searched in full.
     pub overlaps: bool,
     /// The distinct launches by frames.
     pub framed: Vec<(Shape, LaunchOptions)>,
 }
 
-/// The most threads of a block.
+/// The maximum number of threads per block of a target.
 pub(super) fn most_threads(target: Target) -> u32 {
     if target == Target::Host { 1 } else { 1024 }
 }
@@ -73,22 +73,22 @@ impl Run {
     }
 }
 
-/// What a search of launches gave.
+/// The result of a search of launches.
 pub(super) struct Phase {
-    /// Tells launches and memories apart.
+    /// A hash that identifies launches and memories.
     pub fingerprint: u64,
-    /// What is launched, in words.
+    /// The launches in words.
     pub what: String,
     /// The distinct memories that the launches can leave.
     pub outcomes: Vec<Outcome>,
     pub violations: Vec<Violation>,
     pub unknown: Vec<Unknown>,
     pub statistics: Statistics,
-    /// The dependencies that keep some outcome away: the line that reads, and the one that stores.
+    /// The dependencies that exclude some outcome: the line that reads, and the one that stores.
     pub rests_on: Vec<(wattle_ir::Site, wattle_ir::Site)>,
     pub shapes: Vec<String>,
     pub symmetric: bool,
-    /// The instructions that ran.
+    /// The instructions that ran, by kernel number and instruction number.
     pub executed: BTreeSet<(u32, u32)>,
     pub world: Arc<World>,
 }
@@ -97,9 +97,9 @@ pub(super) struct Phase {
 pub(super) struct Outcome {
     pub values: Memory,
     pub witness: Box<Witness>,
-    /// The orders of the accesses that leave it, where they were asked for.
+    /// The orders of the accesses that lead to it, if requested.
     pub orders: Option<Orders>,
 }
 
-/// What cells hold in the end.
+/// The final values of cells.
 pub(super) type Memory = Vec<(Address, u64)>;

@@ -1,4 +1,4 @@
-//! Which blocks an unfair scheduler may leave alone.
+//! The blocks that an unfair scheduler may stop scheduling.
 
 use wattle_core::Result;
 
@@ -6,17 +6,17 @@ use super::Progress;
 use crate::program::{KernelThread, World};
 use crate::search::{Execution, Why};
 
-/// For each launch and block how many writes its threads make before they are never scheduled again; none for a block
-/// that is scheduled again and again. What a block reads before that makes no difference to anyone.
+/// For each launch and block the number of writes that its threads make before they are never scheduled again; `None`
+/// for a block that is scheduled again and again. What a stopped block reads before that affects no other thread.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule(Vec<Vec<Option<u32>>>);
 
-/// The most schedules that are looked at.
+/// The maximum number of schedules that are searched.
 const MOST: usize = 4096;
 
-/// The schedules that a promise permits, but for the fair one: to be looked at for threads that are then stuck.
+/// The unfair schedules that a progress model permits, to be searched for stuck threads.
 ///
-/// `writes` are the most writes that a thread of each block makes.
+/// `writes` holds the maximum number of writes by a thread of each block.
 pub(super) fn schedules(progress: Progress, world: &World, writes: &[Vec<u32>]) -> Result<Vec<Schedule>> {
     let mut all: Vec<Vec<Vec<Option<u32>>>> = vec![Vec::new()];
     for (number, launch) in world.launches.iter().enumerate() {
@@ -25,7 +25,7 @@ pub(super) fn schedules(progress: Progress, world: &World, writes: &[Vec<u32>]) 
         let of_writes = |block: usize| writes.get(number).and_then(|blocks| blocks.get(block)).copied().unwrap_or(0);
         let choices: Vec<Vec<Option<u32>>> = match progress {
             Progress::Fair => vec![vec![None; blocks]],
-            // All blocks have begun, which is all that these ask for.
+            // All blocks have begun, which is all that these models require.
             Progress::Lobe | Progress::Obe | Progress::HsaObe if together => vec![vec![None; blocks]],
             Progress::Lobe => {
                 let first = |begun: usize| (0..blocks).map(move |block| (block >= begun).then_some(0)).collect();
@@ -54,7 +54,7 @@ pub(super) fn schedules(progress: Progress, world: &World, writes: &[Vec<u32>]) 
     Ok(all.into_iter().map(Schedule).collect())
 }
 
-/// One choice for each block, in all ways.
+/// All combinations of one choice for each block.
 fn product(blocks: &[Vec<Option<u32>>]) -> Result<Vec<Vec<Option<u32>>>> {
     let mut all = vec![Vec::new()];
     for choices in blocks {
@@ -81,14 +81,14 @@ fn too_many() -> wattle_core::Error {
 }
 
 impl Schedule {
-    /// The blocks that are left alone: launch, block, and after how many writes.
+    /// The stopped blocks: launch, block, and the number of writes before the stop.
     pub fn halts(&self) -> impl Iterator<Item = (usize, u64, u32)> + '_ {
         self.0.iter().enumerate().flat_map(|(launch, blocks)| {
             blocks.iter().enumerate().filter_map(move |(block, halt)| Some((launch, block as u64, (*halt)?)))
         })
     }
 
-    /// Whether a scheduler that promises so much may leave things as they are in an execution with stuck threads.
+    /// Whether a scheduler under this progress model may end an execution with these stuck threads.
     pub fn permits(&self, progress: Progress, execution: &Execution<'_, KernelThread>, world: &World) -> bool {
         (0..self.0.len()).all(|launch| {
             let halted = |block: u64| self.0[launch].get(block as usize).is_some_and(Option::is_some);
@@ -102,9 +102,10 @@ impl Schedule {
                 .filter(|stuck| matches!(stuck.why, Why::Spins(_)) && world.threads_of(launch).contains(&stuck.thread))
                 .map(|stuck| ((stuck.thread - world.threads_of(launch).start) / per_block.max(1)) as u64)
                 .collect();
-            // A launch whose scheduled blocks have all ended goes on with another one: it is promised to some member.
+            // A launch whose scheduled blocks have all ended continues with another block: some member is promised to
+            // run.
             let Some(&lowest) = spinning.iter().min() else { return false };
-            // The lowest member that can run is not one that is left alone.
+            // The lowest member that can run must not be a stopped one.
             let lowest_halted = (0..self.0[launch].len() as u64).find(|&block| halted(block));
             match progress {
                 Progress::Hsa | Progress::HsaObe => lowest_halted.is_none_or(|block| block > lowest),

@@ -1,4 +1,5 @@
-//! What `wattle --json` writes of a check, for whoever has the feature `serde`. Names stay as they are; new ones may come.
+//! The JSON that `wattle --json` writes of a check, under the feature `serde`. Existing names stay; new ones may be
+//! added.
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
@@ -9,7 +10,7 @@ use super::orders::Orders;
 use super::report::{Report, Violation};
 use crate::story::tell;
 
-/// The verdict, what it is for, and what was found; executions are stories, and their graphs are left out.
+/// The report without the graphs of its executions, which appear as stories.
 impl Serialize for Report {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let told = |violation: &Violation| Told { kind: violation.kind(), story: tell(violation, self).to_string() };
@@ -55,7 +56,7 @@ impl Serialize for Change {
     }
 }
 
-/// The orders as rows, each with its outcome.
+/// Writes the orders as rows, each with its outcome.
 pub(super) fn orders<'a, S: Serializer>(
     orders: impl IntoIterator<Item = (&'a String, &'a Orders)>,
     serializer: S,
@@ -69,7 +70,7 @@ pub(super) fn orders<'a, S: Serializer>(
     serializer.collect_seq(orders.into_iter().map(|(outcome, orders)| Row { outcome, orders }))
 }
 
-/// The outcomes as rows, each with its model.
+/// Writes the outcomes as rows, each with its model.
 pub(super) fn models<S: Serializer>(outcomes: &[(Model, Vec<String>)], serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Row<'a> {

@@ -1,4 +1,4 @@
-//! An execution that shows something, kept for its story.
+//! An execution kept for its story.
 
 use std::sync::Arc;
 
@@ -7,20 +7,20 @@ use wattle_memory::{Analysis, EventId, Graph, LocationId};
 use crate::program::World;
 use crate::search::{Address, Fault, Stuck};
 
-/// An execution of some launches, with what it takes to tell of it.
+/// An execution of some launches, with the data that its story needs.
 #[derive(Clone)]
 pub struct Witness {
-    /// What its threads share.
+    /// The world that its threads share.
     pub world: Arc<World>,
     /// The graph.
     pub graph: Graph,
-    /// What the model says of it.
+    /// The model's analysis of the graph.
     pub analysis: Analysis,
     /// The cells, and their locations.
     pub cells: Vec<(Address, LocationId)>,
     /// The threads that are stuck.
     pub stuck: Vec<Stuck>,
-    /// What went wrong within threads.
+    /// The faults within threads.
     pub faults: Vec<Fault>,
 }
 
@@ -31,7 +31,7 @@ impl std::fmt::Debug for Witness {
 }
 
 impl Witness {
-    /// The name of what an access touches, as its kernel calls it.
+    /// The name that the kernel gives to the place of an access.
     pub fn place(&self, event: EventId) -> String {
         let launch = self.graph.event(event).thread.map_or(0, |thread| self.world.launch_of(thread));
         self.address(event).map_or_else(|| "memory".into(), |address| self.world.address_name(launch, address))

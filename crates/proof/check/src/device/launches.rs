@@ -1,4 +1,4 @@
-//! The launches of the simulated device's queues, and how the simulator moves them on.
+//! The launches of the simulated device's queues, and how the simulator advances them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ use super::shape::split;
 use super::{MAX_COOPERATIVE_BLOCKS, State};
 use crate::simulate::{Agent, Argument, LaunchId, LaunchRequest, Simulator};
 
-/// How many runs of steps pass between two looks at whether somebody asks for an end.
+/// How many runs of steps pass between two checks for an interrupt.
 const BURSTS_PER_LOOK: u64 = 1024;
 
 /// A launch that runs, and its host part.
@@ -34,7 +34,7 @@ impl Running {
 /// The launches of all queues of a simulated device.
 pub(super) struct Launches(pub(super) Arc<State>);
 
-// SAFETY: a launch is done when the simulator says so.
+// SAFETY: a launch is reported as done only when the simulator has ended it.
 unsafe impl Stepper for Launches {
     const GATHERS: bool = false;
 
@@ -44,7 +44,7 @@ unsafe impl Stepper for Launches {
 
     fn end(&self, queue: usize) -> Option<Result<()>> {
         let mut running = lock(&self.0.running);
-        // A launch that was refused does not run.
+        // A refused launch does not run.
         let Some(launch) = running.get(&queue) else { return Some(Ok(())) };
         let mut simulator = lock(&self.0.simulator);
         if !launch.is_done(&simulator) {
@@ -65,12 +65,12 @@ unsafe impl Stepper for Launches {
         if moved {
             return false;
         }
-        // One that has ended has yet to be collected.
+        // A launch that has ended must still be collected.
         if lock(&self.0.running).values().any(|launch| launch.is_done(&simulator)) {
             return true;
         }
-        // A launch that waits can still be helped by what a queue has yet to begin, once the event that it waits for is
-        // reached or its task is done. Else nothing that has been enqueued can end it.
+        // A waiting launch can still be released by an operation that a queue has yet to begin, once its event is
+        // reached or its task is done. Otherwise no enqueued operation can end it.
         if !lines.can_begin_more() {
             simulator.end_stuck();
         }
@@ -83,7 +83,7 @@ impl State {
         let freed = std::mem::take(&mut *lock(&self.freed));
         let mut simulator = lock(&self.simulator);
         for id in freed {
-            // What a launch still uses is freed at the next occasion.
+            // Memory that a launch still uses is freed on a later attempt.
             if simulator.free(id).is_err() {
                 lock(&self.freed).push(id);
             }

@@ -1,4 +1,4 @@
-//! Memory of the simulated device.
+//! The memory of the simulated device.
 
 use std::any::Any;
 use std::ptr::NonNull;
@@ -66,7 +66,7 @@ unsafe impl Memory for SimulatedMemory {
     }
 }
 
-/// Raw words as the bytes of an element, in the host's order.
+/// Converts raw words to the bytes of an element, in the host's order.
 trait ElementBytes: Sized {
     fn to_ne_bytes_of(self, size: usize) -> Vec<u8>;
     fn from_ne_bytes_of(bytes: &[u8]) -> Self;

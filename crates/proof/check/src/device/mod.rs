@@ -1,9 +1,8 @@
-//! The simulated device as a device: its memory, its queues, and who moves it on.
+//! The simulated device as a Wattle device: its memory, its queues, and what advances them.
 //!
-//! Nothing here runs by itself. What is enqueued on a non-blocking queue waits until somebody waits: for a queue, for
-//! an event, for a copy to the host. Then the launches at the heads of all queues run together, interleaved as the
-//! seed says, on the thread that waits. So a program that enqueues and waits in one thread gives the same run every
-//! time.
+//! Nothing here runs by itself. What is enqueued on a non-blocking queue waits until a thread waits: for a queue, for
+//! an event, for a copy to the host. Then the launches at the heads of all queues run together, interleaved as the seed
+//! decides, on the thread that waits. So a program that enqueues and waits in one thread gives the same run every time.
 
 mod launches;
 mod memory;
@@ -27,18 +26,18 @@ use self::memory::SimulatedMemory;
 
 use crate::simulate::{Init, MemoryId, Options, Simulator};
 
-/// How many threads a block of the simulated device can have.
+/// The maximum number of threads per block of the simulated device.
 const MAX_THREADS_PER_BLOCK: u32 = crate::simulate::MAX_BLOCK as u32;
-/// How much shared memory a block can have, in bytes.
+/// The maximum size of a block's shared memory, in bytes.
 const MAX_SHARED_MEMORY: u64 = 1 << 20;
-/// How many blocks a cooperative launch can have.
+/// The maximum number of blocks of a cooperative launch.
 const MAX_COOPERATIVE_BLOCKS: u32 = 1 << 14;
 
 /// Makes simulated devices; [`Device`] has it as a method.
 pub trait Simulated {
     /// A device that runs several threads per block, on one core, in a pseudo-random interleaving that `seed` repeats.
-    /// It reports what hardware hides: accesses out of bounds, reads of memory nobody wrote, barriers that not all
-    /// threads reach, data races, and launches that can never end.
+    /// It reports what hardware hides: accesses out of bounds, reads of unwritten memory, barriers that not all threads
+    /// reach, data races, and launches that can never end.
     fn simulated(seed: u64) -> Device;
 }
 
@@ -87,9 +86,9 @@ struct SimulatedBackend {
 struct State {
     properties: Properties,
     simulator: Mutex<Simulator>,
-    /// The launches that run, of each queue.
+    /// The running launches of each queue.
     running: Mutex<HashMap<usize, Running>>,
-    /// Memory to be freed at the next occasion: buffers are dropped anywhere.
+    /// Memory whose deferred free is pending, since buffers are dropped anywhere.
     freed: Mutex<Vec<MemoryId>>,
     programs: Mutex<HashMap<KernelIdentity, Arc<Program>>>,
     stop: Arc<AtomicBool>,

@@ -1,11 +1,11 @@
-//! What a run has found, as the errors that all devices have.
+//! The findings of a run as the errors that all devices have.
 
 use wattle_core::{Error, ErrorKind, FaultKind, LaunchOptions, ThreadLine, format_index};
 use wattle_machine::Fault;
 
 use crate::simulate::{Actor, Finding, Findings, StopReason, Waiting};
 
-/// The error that stands for what was found: one of the kinds that all devices have, where there is one.
+/// The error for a run's findings: one of the kinds that all devices have, where there is one.
 pub(super) fn error_of(findings: Vec<Findings>, options: &LaunchOptions) -> Option<Error> {
     let mut all = findings.into_iter().flat_map(|findings| findings.0);
     let first = all.next()?;
@@ -33,7 +33,7 @@ fn lines(threads: &[Waiting]) -> Vec<ThreadLine> {
         ThreadLine { block: format_index(&position.block[..*rank]), site: waiting.site }
     };
     let mut lines: Vec<_> = threads.iter().map(line).collect();
-    // Threads of a block that are at one line are one entry.
+    // Threads of a block at the same line form one entry.
     lines.dedup();
     lines
 }
@@ -41,7 +41,7 @@ fn lines(threads: &[Waiting]) -> Vec<ThreadLine> {
 fn fault_of(actor: &Actor, fault: &Fault, place: &str) -> ErrorKind {
     let what = match fault {
         Fault::OutOfBounds { index, lanes, extent, .. } => {
-            // Of several lanes the last one is beyond the end; the first may be within.
+            // Of several lanes the last one is out of bounds; the first may be within.
             let index: Vec<_> = index.iter().map(|index| index.saturating_add(lanes.saturating_sub(1))).collect();
             let (index, extent) = (format_index(&index), format_index(extent));
             FaultKind::OutOfBounds { view: place.to_owned(), index, extent }

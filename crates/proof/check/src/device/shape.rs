@@ -6,8 +6,9 @@ use wattle_ir::MAX_RANK;
 use super::MAX_COOPERATIVE_BLOCKS;
 use crate::simulate::{MAX_BLOCK, MAX_RESIDENT, MAX_WORDS};
 
-/// Blocks and threads per block for a launch by frames: a block for each frame and a thread for each place in one, unless
-/// the launch asked for fewer or the simulated device has fewer. `words` is how many a thread's variables take.
+/// Blocks and threads per block for a launch by frames: a block for each frame and a thread for each place in one,
+/// unless the launch asked for fewer or the simulated device has fewer. `words` is the number of words of a thread's
+/// variables.
 pub(super) fn split(shape: &Shape, options: &LaunchOptions, words: usize) -> ([u32; MAX_RANK], [u32; MAX_RANK]) {
     let by_words = MAX_WORDS / (words as u64).max(1);
     let threads = at_most(shape.inner, options.get_threads(), MAX_BLOCK.min(by_words));

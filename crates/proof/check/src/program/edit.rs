@@ -1,4 +1,4 @@
-//! Changes of single instructions: how advice is tried out.
+//! Edits of single instructions, with which advice is tried out.
 
 use std::collections::BTreeMap;
 
@@ -7,41 +7,41 @@ use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 /// The order and scope of an instruction, whichever kind it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strength {
-    /// Of a fence; one that is not there has none.
+    /// The order and scope of a fence; `None` if the fence is removed.
     Fence(Option<(FenceOrder, Scope)>),
-    /// A fence that is the block's barrier instead.
+    /// A fence replaced by the block's barrier.
     FenceAsBarrier,
-    /// Of an atomic load.
+    /// The order and scope of an atomic load.
     Load(ReadOrder, Scope),
-    /// Of an atomic store.
+    /// The order and scope of an atomic store.
     Store(WriteOrder, Scope),
-    /// Of a read-modify-write.
+    /// The order and scope of a read-modify-write.
     Update(UpdateOrder, Scope),
-    /// Of the block's barrier: whether it is there.
+    /// Whether the block's barrier is present.
     Barrier(bool),
-    /// Of a plain access: one that is made atomic has the scope.
+    /// The scope of a plain access that is made atomic; `None` leaves it plain.
     Plain(Option<Scope>),
 }
 
-/// What is changed about an instruction.
+/// The edits of one instruction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
-    /// Another order and scope.
+    /// The new order and scope, if any.
     pub strength: Option<Strength>,
-    /// A fence right before it.
+    /// A fence added right before it.
     pub fence_before: Option<(FenceOrder, Scope)>,
-    /// A fence right after it.
+    /// A fence added right after it.
     pub fence_after: Option<(FenceOrder, Scope)>,
-    /// The block's barrier right before it.
+    /// Whether the block's barrier is added right before it.
     pub barrier_before: bool,
 }
 
-/// Changes of the instructions of the launches' programs, by the program's number in its world and the instruction's.
+/// The edits of the launches' programs, by the program's number in its world and the instruction's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edits(pub BTreeMap<(u32, u32), Edit>);
 
 impl Edits {
-    /// The change of an instruction.
+    /// The edit of an instruction, if any.
     pub fn of(&self, program: u32, at: u32) -> Option<&Edit> {
         self.0.get(&(program, at))
     }

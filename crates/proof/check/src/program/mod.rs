@@ -1,7 +1,8 @@
-//! Launches of kernels as programs for the search: what their threads share, and each of them as a [`Process`].
+//! Launches of kernels as programs for the search: the world that their threads share, and each thread as a
+//! [`Process`].
 //!
-//! A memory operation becomes what the lowering table makes of it for the target, so that the checker judges what
-//! is emitted; an [`Edit`] changes single instructions, so that advice can be tried out.
+//! Memory operations are lowered by the target's table, so that the checker judges what is emitted; an [`Edit`] changes
+//! single instructions, so that advice can be tried out.
 //!
 //! [`Process`]: crate::search::Process
 

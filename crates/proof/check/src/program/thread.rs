@@ -20,13 +20,13 @@ pub struct KernelThread {
     launch: u32,
     block: u32,
     members: Arc<[ThreadId]>,
-    /// What the last request still stands for, last first.
+    /// The remaining actions of the last request, last first.
     rest: Vec<Rest>,
-    /// The lanes of a load that have been answered.
+    /// The lanes of a load that have been answered so far.
     lanes: Vec<Deferred>,
     awaited: Awaited,
     barriers: u32,
-    /// How many writes it makes before it is never scheduled again.
+    /// The number of writes before the thread is never scheduled again, if it is stopped.
     halts_after: Option<u32>,
     writes: u32,
 }
@@ -34,7 +34,7 @@ pub struct KernelThread {
 /// The threads of a warp in PTX (`WARP_SZ`).
 const PTX_WARP: u32 = 32;
 
-/// What a request stands for besides its first action.
+/// A remaining action of a request.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Rest {
     Fence(Label, u32),
@@ -49,11 +49,11 @@ enum Rest {
         label: Label,
         source: u32,
     },
-    /// The action that the request itself is.
+    /// The action of the request itself.
     Action(Box<Held>),
 }
 
-/// An action that is kept for later.
+/// An action kept for later.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Held {
     Read { target: Option<Target>, label: Label, source: u32 },
@@ -61,7 +61,7 @@ enum Held {
     Barrier { label: Label, instance: u64, source: u32 },
 }
 
-/// What the next answer is for.
+/// What the next answer is used for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Awaited {
     Nothing,
@@ -91,7 +91,7 @@ impl KernelThread {
         }
     }
 
-    /// Where the thread is in its launch.
+    /// The position of the thread in its launch.
     pub fn position(&self) -> Position {
         self.thread.position()
     }
@@ -101,7 +101,7 @@ impl KernelThread {
         KernelThread { halts_after: Some(writes), ..self }
     }
 
-    /// The statement that it stands at.
+    /// The statement at which the thread stands.
     pub fn source(&self) -> u32 {
         World::source(self.launch, self.thread.at())
     }
@@ -110,7 +110,7 @@ impl KernelThread {
         &world.launches[self.launch as usize]
     }
 
-    /// Puts what a fence becomes before whatever is kept already.
+    /// Puts the actions of a fence before those kept already.
     fn push_fence(
         &mut self,
         launch: &LaunchWorld,
@@ -259,7 +259,7 @@ impl KernelThread {
         if edit.fence_before.is_none() && !edit.barrier_before {
             return Ok(Some(action));
         }
-        // The action waits behind the fence.
+        // The action is kept until the fence is done.
         match action {
             Action::Read { target, label, source } => {
                 self.rest.insert(first, held(Held::Read { target, label, source }))
@@ -324,14 +324,14 @@ impl KernelThread {
         Ok(Action::Update { target: self.target(launch, &location), change, read, write, source })
     }
 
-    /// What it does next, as long as it is scheduled.
+    /// The next action of a thread that is scheduled.
     fn go_on(&mut self, world: &World) -> Action {
         loop {
             if let Some(action) = self.resume(world) {
                 return action;
             }
             let launch = self.launch(world);
-            // A loop that asks for nothing can be long. Where the search is to end, what the thread says does not matter.
+            // A loop without requests can be long. If the search is to end, the result does not matter.
             let request = loop {
                 let mut fuel = 1 << 18;
                 let request = self.thread.run(&launch.program, &launch.environment, &mut fuel);
@@ -342,13 +342,13 @@ impl KernelThread {
             match self.act(world, request) {
                 Ok(Some(action)) => return action,
                 Ok(None) => {}
-                // Scopes are looked at before the search begins.
+                // Scopes are checked before the search begins.
                 Err(_) => return Action::Done,
             }
         }
     }
 
-    /// The next of what the last request stands for.
+    /// The next remaining action of the last request.
     fn resume(&mut self, world: &World) -> Option<Action> {
         Some(match self.rest.pop()? {
             Rest::Fence(label, source) => Action::Fence { label, source },
@@ -387,7 +387,7 @@ impl Process for KernelThread {
         let action = self.go_on(world);
         if matches!(action, Action::Write { .. } | Action::Update { .. }) {
             if self.writes == most {
-                // It stops short of this one, now and whenever it is asked again.
+                // The thread stops before this write, now and whenever it is asked again.
                 *self = before;
                 return Action::Halt;
             }
@@ -400,7 +400,7 @@ impl Process for KernelThread {
         let value = value.map_or(Deferred::Pending, Deferred::Known);
         match self.awaited {
             Awaited::Nothing => {}
-            // Nothing of an iteration may stay behind, or two that are the same would look different.
+            // Nothing of an iteration may be left over, or two equal ones would differ.
             Awaited::Value => {
                 self.thread.answer(value);
                 self.awaited = Awaited::Nothing;
@@ -439,7 +439,7 @@ impl Process for KernelThread {
         if address.memory == HIDDEN {
             return true;
         }
-        // What is kept comes before what the code goes on with.
+        // Kept actions come before the code continues.
         if self.rest.iter().any(|rest| matches!(rest, Rest::Action(_))) {
             return true;
         }

@@ -1,4 +1,4 @@
-//! What the threads of the launches share.
+//! The state that the threads of the launches share.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ use wattle_memory::{Lowering, NoScope, Placement, Scope, ThreadId};
 use super::{Edits, KernelThread};
 use crate::search::{Address, Initial, Spawn};
 
-/// What a view of a parameter is of: the element at index `i` is number `offset + Σ i[d] * strides[d]`.
+/// The mapping of a parameter's view: the element at index `i` is number `offset + Σ i[d] * strides[d]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mapping {
     /// The memory, by its number in [`World::memories`].
@@ -21,7 +21,7 @@ pub struct Mapping {
     pub strides: [u32; 4],
 }
 
-/// How the threads of a launch share what a parameter is a view of.
+/// The memory and access mode of a parameter's view; `None` for a scalar.
 pub type ViewOf = Option<(Mapping, Access)>;
 
 /// A memory before the launches: the value of each element, `None` for one that has never been written.
@@ -30,13 +30,13 @@ pub type Image = Arc<Vec<Option<u64>>>;
 /// A launch.
 #[derive(Clone, Debug)]
 pub struct LaunchWorld {
-    /// The kernel.
+    /// The kernel's program.
     pub program: Arc<Program>,
     /// The kernel's number: launches of one kernel have the same.
     pub number: u32,
     /// Its shape and scalar arguments.
     pub environment: Environment,
-    /// For each parameter what it is a view of.
+    /// The memory and access mode of each parameter's view.
     pub views: Vec<ViewOf>,
     /// How its memory operations are lowered.
     pub lowering: Lowering,
@@ -57,7 +57,7 @@ const SHARED: u32 = 1 << 24;
 /// The memory of the hidden word that stands for sequentially consistent fences in Vulkan.
 pub(super) const HIDDEN: u32 = u32::MAX;
 
-/// All that the threads of some launches share.
+/// The state that the threads of some launches share.
 #[derive(Clone)]
 pub struct World {
     /// The launches.
@@ -68,7 +68,7 @@ pub struct World {
     pub plain_as_relaxed: bool,
     /// Whether plain accesses of the host stay plain, though it makes relaxed atomics of them.
     pub host_is_plain: bool,
-    /// What is changed about the programs.
+    /// The edits of the programs.
     pub edits: Edits,
     faults: Arc<Mutex<Vec<Fault>>>,
     barriers: Arc<Mutex<HashMap<BarrierInstance, u64>>>,
@@ -78,7 +78,7 @@ pub struct World {
 /// A barrier's program, its instruction, and the iterations of the loops around it.
 type BarrierInstance = (u32, u32, Vec<u64>);
 
-/// What threads may yet write, by launch and thread; none where that is not known.
+/// The writes that threads may still make, by launch and thread; `None` where they are not known.
 type Seen = HashMap<(u32, Thread<Deferred>), Option<Arc<[Ahead]>>, rustc_hash::FxBuildHasher>;
 
 impl std::fmt::Debug for World {
@@ -102,10 +102,11 @@ impl World {
         }
     }
 
-    /// The threads of all launches. `started` says for each launch how many of its blocks ever begin, where not all do.
+    /// The threads of all launches. `started` gives for each launch the number of its blocks that ever begin, if not
+    /// all do.
     ///
     /// # Errors
-    /// The target has no such scope as some launch uses.
+    /// The target lacks a scope that some launch uses.
     pub fn threads(&self) -> Result<Vec<Spawn<KernelThread>>, NoScope> {
         let mut threads = Vec::new();
         for (number, launch) in self.launches.iter().enumerate() {
@@ -175,12 +176,12 @@ impl World {
         *known.entry(instance).or_insert(next)
     }
 
-    /// The fault of that number.
+    /// The fault with that number.
     pub fn fault(&self, number: u32) -> Option<Fault> {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner).get(number as usize).cloned()
     }
 
-    /// What a thread may yet write, if that is known.
+    /// The writes that a thread may still make, if they are known.
     pub(super) fn writes_ahead(&self, launch: u32, thread: &Thread<Deferred>) -> Option<Arc<[Ahead]>> {
         let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (launch, thread.clone());
@@ -213,7 +214,7 @@ impl World {
         Initial { value: value.unwrap_or(0), unwritten: value.is_none() }
     }
 
-    /// The name of an address, as the user knows it, seen from a launch: `payload[0]`.
+    /// The name of an address as the kernel of a launch writes it: `payload[0]`.
     pub fn address_name(&self, launch: usize, address: Address) -> String {
         let Some(launch) = self.launches.get(launch) else { return format!("{address:?}") };
         for (param, view) in launch.program.kernel().params.iter().zip(&launch.views) {
@@ -246,7 +247,7 @@ impl LaunchWorld {
         position.thread.iter().zip(extent).fold(0, |number, (&at, extent)| number * extent + at)
     }
 
-    /// The access and memory of a place.
+    /// The memory and access mode of a place.
     pub(super) fn view(&self, place: Place) -> ViewOf {
         match place {
             Place::Param(id) => self.views.get(id.index()).copied().flatten(),

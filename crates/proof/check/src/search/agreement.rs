@@ -1,11 +1,11 @@
-//! What the completions of a thread agree on: the accesses and fences that each of them performs.
+//! The accesses and fences that all completions of a thread perform.
 
 use wattle_memory::{EventId, Label};
 
 use super::process::{Change, Process, Target};
 use super::state::State;
 
-/// Something that a thread does, as far as all its completions do the same.
+/// An action of a thread, as far as all its completions agree on it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Act {
     Read {
@@ -27,7 +27,7 @@ pub(super) enum Act {
         label: Label,
         source: u32,
     },
-    /// Something that is known, or that completions differ in; and how many events it is.
+    /// An action that is known otherwise, or in which completions differ, with its number of events.
     Other {
         events: usize,
     },
@@ -47,7 +47,7 @@ impl Act {
         }
     }
 
-    /// How many events it is.
+    /// The number of events of the action.
     pub fn events(&self) -> usize {
         match self {
             Act::Update { .. } => 2,
@@ -57,40 +57,40 @@ impl Act {
     }
 }
 
-/// What all completions of a thread that were compared perform.
+/// The actions that all compared completions of a thread perform.
 #[derive(Clone, Debug)]
 pub(super) struct Agreement {
-    /// For each action from the first open read on that the thread has run ahead to, what is known of it.
+    /// What is known of each action from the first open read on to which the thread has run ahead.
     pub ahead: Vec<Act>,
-    /// The reads and stores that come after those, each behind the fences that come before it.
+    /// The reads and stores after those, each behind the fences that precede it.
     pub beyond: Vec<Act>,
     /// Whether there were more completions than were compared.
     pub undecided: bool,
-    /// Whether some completion was longer than is looked at.
+    /// Whether some completion was longer than the limit.
     pub cut: bool,
-    /// Whether some of them perform a store that others do not, or that is not known.
+    /// Whether some completions perform a store that others do not, or that is not known.
     pub depends: bool,
-    /// Reads that were taken to be one.
+    /// Pairs of reads that were assumed to be one.
     pub ties: Vec<(EventId, EventId)>,
 }
 
 impl Agreement {
-    /// What is known of completions that are all longer than is looked at.
+    /// The agreement of completions that are all longer than the limit.
     pub fn cut() -> Agreement {
         Agreement { ahead: Vec::new(), beyond: Vec::new(), undecided: true, cut: true, depends: true, ties: Vec::new() }
     }
 
-    /// Whether there is nothing in it that is not in the graph.
+    /// Whether all of it is in the graph already.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How much there is in it that is not in the graph.
+    /// The number of actions that are not in the graph.
     pub fn len(&self) -> usize {
         self.known_ahead() + self.beyond.len()
     }
 
-    /// How much is known of what the thread has run ahead to, and is not in the graph.
+    /// The number of known actions to which the thread has run ahead and that are not in the graph.
     pub fn known_ahead(&self) -> usize {
         let known = |act: &Act| match act {
             Act::Read { target, .. } => usize::from(target.is_some()),
@@ -102,15 +102,15 @@ impl Agreement {
     }
 }
 
-/// Leaves out what comes behind the last store, which no other thread can see.
+/// Drops the actions behind the last store, which no other thread can see.
 pub(super) fn trim(acts: &mut Vec<Act>) {
     let last = acts.iter().rposition(|act| matches!(act, Act::Store { .. }));
     acts.truncate(last.map_or(0, |last| last + 1));
 }
 
-/// Keeps what another completion performs too.
+/// Keeps the actions that another completion performs too.
 pub(super) fn agree(agreed: &mut Agreement, other: Agreement) {
-    // By the events that they are: one completion may make an access that is out of bounds in the other.
+    // Actions are matched by their events: one completion may make an access that is out of bounds in the other.
     let (mut at, mut theirs) = (0, other.ahead.iter().peekable());
     let mut from = 0;
     for act in &mut agreed.ahead {
@@ -128,7 +128,7 @@ pub(super) fn agree(agreed: &mut Agreement, other: Agreement) {
     agreed.ties.extend(other.ties);
 }
 
-/// What is known of an event of the graph if two completions do this there.
+/// What is known of an event of the graph if two completions perform these actions there.
 fn meet(mine: &Act, theirs: Option<&Act>) -> Act {
     match mine {
         Act::Read { target, .. } if matches!(theirs, Some(Act::Read { target: at, .. }) if at == target) => {
@@ -138,7 +138,7 @@ fn meet(mine: &Act, theirs: Option<&Act>) -> Act {
             mine.clone()
         }
         Act::Store { target, value, label, source } => match theirs {
-            // The place may be the same and the value not, or the other way round.
+            // The place may agree and the value not, or the other way round.
             Some(Act::Store { target: at, value: also, .. }) => Act::Store {
                 target: target.filter(|_| target == at),
                 value: value.filter(|_| value == also),
@@ -192,7 +192,7 @@ fn both(first: &[Act], second: &[Act]) -> Vec<Act> {
     acts
 }
 
-/// Whether two accesses, perhaps of different lines, do the same.
+/// Whether two accesses, perhaps of different lines, are equal.
 fn same(a: &Act, b: &Act) -> bool {
     match a {
         Act::Store { target, value, label, .. } => {

@@ -8,27 +8,27 @@ use super::run::would_spin;
 use super::searcher::Search;
 use super::state::{State, Status};
 
-/// A pending read, and where its value can come from.
+/// A pending read, and the sources of its value.
 pub(super) struct Choice {
     pub thread: ThreadId,
     pub read: EventId,
     pub sources: Vec<EventId>,
-    /// Sources with which the thread would only go back to the head of its loop.
+    /// Sources that only send the thread back to the head of its loop.
     pub spinning: Vec<EventId>,
     /// Whether it is the first pending read of its thread.
     first: bool,
 }
 
 impl Choice {
-    /// Whether its thread can get any further by it.
+    /// Whether some source lets the thread go on.
     pub fn goes_on(&self) -> bool {
         !self.sources.is_empty()
     }
 }
 
-/// The read to branch on. One that holds its thread up goes first: the more threads have come to their ends, the
-/// fewer writes are still to come. Of those a read-modify-write, whose place in the order of writes decides most; but in
-/// a loop the first of its thread, since only an iteration whose reads have values can turn out to change nothing.
+/// The read to branch on. A read that blocks its thread goes first: the more threads have ended, the fewer writes are
+/// still to come. Of those a read-modify-write, whose place in the order of writes decides most; but in a loop the
+/// first of its thread, since only an iteration whose reads have values can turn out to change nothing.
 pub(super) fn best<'c, P: Process>(state: &State<P>, choices: &'c [Choice]) -> Option<&'c Choice> {
     choices.iter().min_by_key(|choice| {
         let ended = state.runners[choice.thread].status == Status::Done;
@@ -39,7 +39,7 @@ pub(super) fn best<'c, P: Process>(state: &State<P>, choices: &'c [Choice]) -> O
 }
 
 impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
-    /// The pending reads that some write is there for.
+    /// The pending reads for which a write is present.
     pub(super) fn choices(&self, state: &State<P>, analysis: &Analysis) -> Vec<Choice> {
         let mut choices = Vec::new();
         for thread in 0..state.runners.len() {
@@ -69,7 +69,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             if excluded.is_some_and(|excluded| excluded.contains(write)) || analysis.causality.has(read, write) {
                 return false;
             }
-            // The own write of a read-modify-write, and what the thread has run on to since.
+            // A read-modify-write does not read from its own write, nor from what its thread has run ahead to since.
             if write > read && graph.same_thread(read, write) {
                 return false;
             }
@@ -89,7 +89,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         let graph = &state.graph;
         let Some(own) = graph.other_half(read) else { return false };
         let location = graph.event(read).location;
-        // A compare-exchange whose outcome is open may leave everything as it is.
+        // A compare-exchange whose outcome is open may write nothing.
         if graph.event(own).location.is_none() {
             return false;
         }

@@ -1,4 +1,4 @@
-//! The branching: which read gets its source next, and from where.
+//! The branching of the search: the next read that gets a source, and the possible sources.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::state::{Runner, State, Status};
 use super::symmetry::{alike, exclude_alike};
 
 impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
-    /// Goes on with a state until it branches; the branches, first one last, go on the stack.
+    /// Advances a state until it branches; pushes the branches on the stack, the first one last.
     pub fn step(&mut self, open: Open<P>, stack: &mut Vec<Open<P>>) -> Result<(), Halt> {
         let Open { mut state, mut known } = open;
         loop {
@@ -48,13 +48,13 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
                 .filter(|thread| matches!(status(thread), Status::Bounded | Status::Endless))
                 .collect();
             let at_bound = !bounded.is_empty();
-            // Whoever still waits for a read may turn out not to be there.
+            // A thread that still waits for a read may turn out not to exist.
             if at_bound && bounded.iter().all(|&thread| state.pending(thread).next().is_none()) {
                 self.statistics.at_bound(endless);
                 return Ok(());
             }
-            // What has been added since does not make anything possible that was not, so what was known then will do
-            // for a step that leaves no choice; it cannot be wrong for long.
+            // Additions since then make nothing new possible, so the earlier analysis is enough for a step without a
+            // choice; it cannot be wrong for long.
             if let Some(earlier) = &known
                 && !at_bound
                 && let Some((thread, read, source)) = self.forced(&state, earlier)
@@ -64,7 +64,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
                 continue;
             }
             let now = self.setup.model.analyse(&state.graph);
-            // What was broken off says nothing.
+            // An analysis that was broken off is not used.
             if let Some(limit) = stop::requested().then(|| self.watch.check()).flatten() {
                 return Err(Halt::Stopped(limit));
             }
@@ -76,7 +76,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             if self.setup.assume_race_free && self.read_what_happened_before(&mut state, &now) {
                 continue;
             }
-            // Plain reads have had the chance to read what happens before them, which takes no looking ahead.
+            // Plain reads have had the chance to read what happens before them, which needs no look ahead.
             let before = state.known_events();
             let guess = determine(self.setup, &mut state, &self.shared.values, When::Late)?;
             if let Some(guess) = guess {
@@ -112,7 +112,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
                 self.statistics.abandoned += 1;
                 return Ok(());
             }
-            // Someone else may still write only if someone else can still go on.
+            // Another thread may still write only if another thread can still go on.
             let others = gate.is_some() || choices.iter().any(|other| other.read != choice.read && other.goes_on());
             let later = others && feasibility::later(self.setup, &state, &now, &choices, choice.read, gate.is_some());
             let may_spin = !state.runners[choice.thread].heads.is_empty();
@@ -133,7 +133,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         }
     }
 
-    /// Branches over whether a thread is taken to be sure to do something.
+    /// Branches on whether a thread is assumed to be sure to do something.
     fn branch_on_guess(&self, state: State<P>, guess: &Guess, stack: &mut Vec<Open<P>>) -> Result<(), Halt> {
         for way in &guess.ways {
             let mut with = state.clone();
@@ -144,7 +144,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         Ok(())
     }
 
-    /// Branches over the sources of a read, and over that it has none of those.
+    /// Branches on the sources of a read, and on its having none of those.
     fn branch(
         &mut self,
         mut state: State<P>,
@@ -180,7 +180,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         let may_wait = state.spinning(read).is_some_and(|spinning| may_wait(&state, now, read, spinning));
         if later || (may_wait && others) {
             exclude_alike(&mut state, thread, &alike, &seen);
-            // Where like threads are kept from the same sources, no thread may be left that could write.
+            // If equal threads are kept from the same sources, no thread may remain that could write.
             let gate = open_gate(&state).is_some();
             if alike.is_empty() || !self.is_hopeless(&state, now, &self.choices(&state, now), gate) {
                 branches.push(Open { state, known: None });
@@ -188,7 +188,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         } else if may_wait {
             let before = self.statistics.abandoned;
             self.leaf(&state, now)?;
-            // Where other sources are tried, nothing more has been built here.
+            // Where other sources are tried, nothing more has been built in this branch.
             if !branches.is_empty() {
                 self.statistics.abandoned = before;
             }

@@ -1,4 +1,4 @@
-//! What a thread does whatever its open reads give it: the stores that depend on none of them.
+//! The stores that a thread performs whatever values its open reads return.
 //!
 //! A compiler may move a store before a read that the store does not need, and it sees more than operands and branches:
 //! `(a & 0) + 1` is 1, and a store that stands in both arms of a branch is a store. So a store may be added once the
@@ -22,25 +22,25 @@ use super::process::{Action, Address, Process};
 use super::state::{Runner, State};
 use super::values::Values;
 
-/// How many completions of a thread are compared.
+/// The maximum number of completions of a thread that are compared.
 const MOST: usize = 96;
 
-/// How many actions all completions of one comparison have together at the most.
+/// The maximum number of actions of all completions of one comparison together.
 const MOST_ACTIONS: u32 = 1 << 15;
 
-/// The same for a comparison that only looks whether there is something to be found.
+/// The same maximum for a comparison that only checks whether there is something to find.
 const FEW_ACTIONS: u32 = 1 << 11;
 
-/// What the open reads of a completion give.
+/// The values that the open reads of a completion return.
 #[derive(Clone, Copy)]
 pub(super) enum Given<'v> {
     /// Any value: both ways at every branch.
     Anything,
-    /// The values of the writes that are there; reads that may be made one are.
+    /// The values of the writes that are present; reads that may be merged are.
     Present,
-    /// The values that some write of the program gives the place; any, where they are too many.
+    /// The values that some write of the program gives the place; any value if they are too many.
     Possible(&'v Values),
-    /// The same, or some of them; reads that may be made one are. What comes out need not be so.
+    /// The same values, or some of them; reads that may be merged are. The result need not be certain.
     Merged(&'v Values),
 }
 
@@ -49,29 +49,29 @@ pub(super) enum Given<'v> {
 struct Path<P> {
     process: P,
     acts: Vec<Act>,
-    /// The number of the next event that the thread has run ahead to, after the first open read.
+    /// The number of the next event to which the thread has run ahead, after the first open read.
     at: usize,
-    /// How many of the events that were promised it has come to.
+    /// The number of promised events that it has reached.
     kept: usize,
-    /// The loops that were entered beyond that, and whether something atomic was read in this iteration.
+    /// The loops entered beyond that, and whether this iteration has read something atomic.
     loops: Vec<(u32, bool)>,
-    /// The last read of each place that a later one may be made one with.
+    /// The last read of each place with which a later one may be merged.
     reads: Vec<(Address, EventId, u64)>,
     ties: Vec<(EventId, EventId)>,
     ahead: usize,
 }
 
-/// How a completion came out.
+/// The outcome of running a completion.
 enum Outcome {
-    /// It was run to its end, or to where it may wait for ever.
+    /// It ran to its end, or to where it may wait for ever.
     Ended,
-    /// It is longer than is looked at.
+    /// It is longer than the limit.
     Cut,
-    /// A value that it needs cannot be found out.
+    /// It needs a value that cannot be determined.
     Unknown,
 }
 
-/// Compares the completions of a thread that waits for a read; `None` where nothing can be said of any.
+/// Compares the completions of a thread that waits for a read; `None` where nothing is known of any.
 pub(super) fn compare<P: Process>(
     setup: &Setup<'_, P>,
     state: &State<P>,
@@ -111,7 +111,7 @@ pub(super) fn compare<P: Process>(
     Some(agreed)
 }
 
-/// What a thread that waits for a read does in each of its completions, as far as they are a few.
+/// The actions of each completion of a thread that waits for a read, if they are few.
 pub(super) fn each<P: Process>(
     setup: &Setup<'_, P>,
     state: &State<P>,
@@ -140,7 +140,7 @@ struct Completions<'a, 'w, 'v, P: Process> {
     state: &'a State<P>,
     runner: &'a Runner<P>,
     given: Given<'v>,
-    /// How many actions may still be looked at.
+    /// The number of actions that may still be run.
     left: u32,
 }
 
@@ -166,7 +166,8 @@ impl<P: Process> Completions<'_, '_, '_, P> {
         Some(open)
     }
 
-    /// The event that the thread has run ahead to, if it has. An access that is out of bounds in this completion is none.
+    /// The event to which the thread has run ahead, if it has. An access that is out of bounds in this completion has
+    /// none.
     fn event(&self, path: &mut Path<P>, source: u32) -> Option<EventId> {
         loop {
             let event = self.runner.trail.get(path.at).copied();
@@ -178,7 +179,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
         }
     }
 
-    /// The event that the path's last action was promised as, if it was.
+    /// The event as which the path's last action was promised, if it was.
     fn promised(&self, path: &mut Path<P>) -> Option<EventId> {
         let event = self.runner.promised.get(path.kept).copied()?;
         let found = path.acts.last().is_some_and(|act| act.is(self.state, event));
@@ -186,7 +187,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
         found.then_some(event)
     }
 
-    /// Goes on to the end of the completion, and keeps the other ways for later.
+    /// Runs a path to the end of the completion, and keeps the alternatives for later.
     fn complete(&mut self, path: &mut Path<P>, open: &mut VecDeque<Path<P>>) -> Outcome {
         loop {
             let Some(left) = self.left.checked_sub(1) else { return Outcome::Cut };
@@ -250,7 +251,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
                     }
                 }
                 Action::Barrier { source, .. } => {
-                    // One that the thread has not passed may never open.
+                    // A barrier that the thread has not passed may never open.
                     let event = self.event(path, source);
                     let passed = |event| self.state.gate_of(event).is_none_or(|gate| self.state.passed(gate, event));
                     if !event.is_some_and(passed) {
@@ -269,7 +270,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
                     if path.at < self.runner.trail.len() {
                         continue;
                     }
-                    // A loop that was entered before may have looked at anything.
+                    // A loop entered before may have read anything.
                     let Some(at) = path.loops.iter().position(|(open, _)| *open == label) else {
                         return Outcome::Ended;
                     };
@@ -294,7 +295,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
         }
     }
 
-    /// Answers a read with its first value, and keeps the others for later.
+    /// Answers a read with its first value, and keeps the alternatives for later.
     fn answer(
         &mut self,
         path: &mut Path<P>,
@@ -312,7 +313,8 @@ impl<P: Process> Completions<'_, '_, '_, P> {
         let answers: Vec<Option<u64>> = match (known, self.given, address) {
             (Some(value), ..) => vec![Some(value)],
             (None, Given::Present | Given::Merged(_), _) if may_tie && tied.is_some() => {
-                // A read that the thread has not come to gives the same, or the thread does not do what is promised here.
+                // A read that the thread has not reached returns the same value, or the thread does not do what is
+                // promised here.
                 let there = |(earlier, _): &(EventId, u64)| *earlier < graph.len() && event < graph.len();
                 path.ties.extend(tied.filter(there).map(|(earlier, _)| (earlier, event)));
                 vec![tied.map(|(_, value)| value)]
@@ -330,7 +332,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
                 all
             }
         };
-        // What acquires orders what comes after it.
+        // An acquire orders what comes after it.
         if label.acquire {
             path.reads.clear();
         }
@@ -342,7 +344,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
             }
         };
         for &answer in &answers[1..] {
-            // More are not compared.
+            // Further completions are not compared.
             if open.len() > MOST {
                 break;
             }
@@ -353,7 +355,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
         take(path, answers[0]);
     }
 
-    /// The values of the writes of a place that are there.
+    /// The values of the present writes of a place.
     fn present(&self, address: Address) -> Vec<Option<u64>> {
         let Some(cell) = self.state.cells.get(&address) else {
             return vec![Some(P::initial(self.setup.world, address).value)];
@@ -365,7 +367,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
         values
     }
 
-    /// What one completion alone performs.
+    /// The actions that one completion alone performs.
     fn alone(&self, path: Path<P>) -> Agreement {
         let known = |act: &Act| match act {
             Act::Store { target, value, .. } => target.is_some() && value.is_some(),

@@ -1,4 +1,4 @@
-//! Adds to a graph what threads perform whatever their open reads give them.
+//! Adds to a graph the actions that threads perform whatever values their open reads return.
 
 use std::sync::OnceLock;
 
@@ -12,23 +12,24 @@ use super::state::State;
 use super::values::Values;
 use super::{Dependencies, Problem, Setup};
 
-/// Something that a thread may be sure to do: it is where a compiler makes two reads one, or could not be found out.
+/// An action that a thread may be sure to do: it is certain where a compiler merges two reads, or it could not be
+/// decided.
 pub(super) struct Guess {
     thread: ThreadId,
-    /// What it may do, one way or another.
+    /// The alternatives of what it may do.
     pub ways: Vec<Agreement>,
 }
 
-/// For which threads completions are compared.
+/// The threads for which completions are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
-    /// For those that do not wait for a plain read which may soon have its one source ([`Setup::assume_race_free`]).
+    /// Those that do not wait for a plain read which may soon have its one source ([`Setup::assume_race_free`]).
     Early,
-    /// For all.
+    /// All threads.
     Late,
 }
 
-/// Adds what is certain; the first thing that is not, where there is one.
+/// Adds what is certain; returns the first uncertain action, if any.
 pub(super) fn determine<P: Process>(
     setup: &Setup<'_, P>,
     state: &mut State<P>,
@@ -50,10 +51,10 @@ pub(super) fn determine<P: Process>(
         state.runners[thread].cut = false;
         let any = any.filter(|agreed| !agreed.undecided);
         let least = any.as_ref().map_or(0, Agreement::len);
-        // The values that are there are possible ones: where they differ in all else, all do.
+        // The present values are possible ones: if completions differ in all else for these, they do for all.
         let present = compare(setup, state, thread, Given::Present);
         let cut = present.as_ref().is_some_and(|present| present.cut);
-        // Nobody else's read can take its value from a store that is made early.
+        // No other thread's read can take its value from a store that is made early.
         let alone = (0..state.runners.len()).all(|other| other == thread || state.pending(other).next().is_none());
         if present.is_none_or(|present| present.len() <= least && (!cut || alone)) {
             any.as_ref().map_or(Ok(()), |any| add(setup, state, thread, any))?;
@@ -73,7 +74,7 @@ pub(super) fn determine<P: Process>(
         if setup.dependencies == Dependencies::Ignored {
             ways = each(setup, state, thread, values);
         }
-        // What was guessed before is there.
+        // Earlier guesses are in the graph.
         let promised = &state.runners[thread].promised;
         let is_there = |act: &Act| promised.iter().any(|&event| act.is(state, event));
         ways.retain(|way| way.len() > least && (way.known_ahead() > ahead || !way.beyond.iter().all(is_there)));
@@ -84,7 +85,7 @@ pub(super) fn determine<P: Process>(
     Ok(None)
 }
 
-/// Adds what was guessed.
+/// Adds a guess.
 pub(super) fn assume<P: Process>(
     setup: &Setup<'_, P>,
     state: &mut State<P>,
@@ -102,7 +103,7 @@ pub(super) fn assume<P: Process>(
     add(setup, state, guess.thread, way)
 }
 
-/// Adds what the completions agree on, in the thread's order.
+/// Adds the actions on which the completions agree, in the thread's order.
 fn add<P: Process>(
     setup: &Setup<'_, P>,
     state: &mut State<P>,
@@ -130,7 +131,7 @@ fn add<P: Process>(
         }
         at += act.events();
     }
-    // What was guessed is not in what is certain; nothing can be said then of where the rest belongs.
+    // Guessed actions are not among the certain ones; then the place of the rest is not known.
     let mut left = agreed.beyond.iter();
     let promised = state.runners[thread].promised.iter();
     if !promised.into_iter().all(|&event| left.any(|act| act.is(state, event))) {
@@ -143,7 +144,7 @@ fn add<P: Process>(
     Ok(())
 }
 
-/// Adds one action behind what the thread has run ahead to, unless it is there; where the next one belongs.
+/// Adds one action behind what the thread has run ahead to, unless it is there; returns the place of the next one.
 fn promise<P: Process>(
     setup: &Setup<'_, P>,
     state: &mut State<P>,

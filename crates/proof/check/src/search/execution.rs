@@ -1,4 +1,4 @@
-//! Executions as visitors are shown them: with their fences ordered, and what their memory is left with.
+//! Executions as visitors receive them: with their fences ordered, and with their final memory.
 
 use std::collections::HashSet;
 

@@ -2,7 +2,7 @@
 //!
 //! The search leaves an iteration out that brings its thread back to the same state and writes nothing new: whatever
 //! follows could have followed without it. What it did itself is lost by that: its reads and idle updates may race, its
-//! assertions may fail and its indices be out of bounds. So each execution that was built is looked at again with such
+//! assertions may fail and its indices be out of bounds. So each execution that was built is visited again with such
 //! iterations put back.
 //!
 //! One for each side of a race is enough, and one for a fault. Take an execution with any number of them, in which two
@@ -22,7 +22,7 @@ use super::searcher::Search;
 use super::state::{Fault, State};
 use super::{Setup, Visitor};
 
-/// How many ways in which an iteration can fail are looked at, for each time that a loop begins anew.
+/// The maximum number of ways of failing that are searched, for each time that a loop begins anew.
 const MOST: usize = 4096;
 
 /// An event of an iteration, before it is put into a graph.
@@ -30,28 +30,28 @@ const MOST: usize = 4096;
 struct Step {
     label: Label,
     source: u32,
-    /// What an access touches, by location where an execution has the cell.
+    /// The cell of an access, by location where an execution has the cell.
     address: Option<Address>,
     place: Option<(LocationId, u32)>,
     value: Option<u64>,
     from: Option<From>,
 }
 
-/// Where a read of an iteration has its value from.
+/// The source of a read in an iteration.
 #[derive(Clone, Copy)]
 enum From {
     /// A write of the execution.
     Event(EventId),
     /// The write of an idle update of the same iteration, by its number there.
     Own(usize),
-    /// What a cell held that no thread of the execution touches.
+    /// The value of a cell that no thread of the execution touches.
     Untouched { unwritten: bool },
 }
 
 /// An iteration that fails.
 struct Iteration {
     thread: ThreadId,
-    /// Before which of the execution's events it stands.
+    /// The execution's event before which it stands.
     before: EventId,
     /// Whether that event is the thread's own.
     followed: bool,
@@ -59,7 +59,7 @@ struct Iteration {
     faults: Vec<Fault>,
 }
 
-/// Looks at an execution with iterations that fail put back.
+/// Visits an execution again with failing iterations put back.
 pub(super) fn failed_iterations<P: Process, V: Visitor<P>>(
     search: &mut Search<'_, '_, P, V>,
     state: &State<P>,
@@ -94,7 +94,7 @@ pub(super) fn failed_iterations<P: Process, V: Visitor<P>>(
     ControlFlow::Continue(())
 }
 
-/// The iterations of one thread; whether all were found.
+/// The failing iterations of one thread; returns whether all were found.
 fn of_thread<P: Process>(
     setup: &Setup<'_, P>,
     state: &State<P>,
@@ -104,7 +104,7 @@ fn of_thread<P: Process>(
 ) -> bool {
     let own = |&event: &EventId| {
         let event = graph.event(event);
-        // The system's own mark at a thread's beginning is none of its actions.
+        // The system's mark at a thread's beginning is not one of its actions.
         event.thread == Some(thread) && event.source != u32::MAX
     };
     let events: Vec<EventId> = (0..graph.len()).filter(own).collect();
@@ -178,7 +178,7 @@ struct Ways<'a, 'w, P: Process> {
 }
 
 impl<P: Process> Ways<'_, '_, P> {
-    /// Goes every way from there on; whether there were not too many.
+    /// Explores every way from a start; returns whether they were within the limit.
     fn explore(&mut self, start: Way<P>) -> bool {
         let mut open = vec![start];
         while let Some(mut way) = open.pop() {
@@ -191,7 +191,7 @@ impl<P: Process> Ways<'_, '_, P> {
         true
     }
 
-    /// Goes one way up to its end or to a read; each source of the read is a way of its own.
+    /// Follows one way to its end or to a read, and adds a way for each source of the read.
     fn go(&mut self, way: &mut Way<P>, open: &mut Vec<Way<P>>) {
         loop {
             match way.process.next(self.setup.world) {
@@ -236,13 +236,14 @@ impl<P: Process> Ways<'_, '_, P> {
                     way.inner.truncate(at + 1);
                     way.turns += 1;
                     let (_, head, failed) = &mut way.inner[at];
-                    // The same again would be the same; and a loop inside may go on for ever.
+                    // Repeating the same adds nothing; and an inner loop may go on for ever.
                     if (*head == way.process && std::mem::replace(failed, true)) || way.turns > self.setup.loop_bound {
                         return;
                     }
                     *head = way.process.clone();
                 }
-                // It does something that others see, waits for others, or does not come back: the search builds it.
+                // The iteration has effects that others see, waits for others, or does not return: the search builds
+                // it.
                 Action::Read { target: None, .. }
                 | Action::Update { target: None, .. }
                 | Action::Write { .. }
@@ -259,7 +260,7 @@ impl<P: Process> Ways<'_, '_, P> {
         Step { label, source, address: Some(target.address), place, value: Some(value), from }
     }
 
-    /// Where a read of the iteration may have its value from, and the value.
+    /// The sources of a read of the iteration, each with its value.
     fn sources(&self, way: &Way<P>, target: Target) -> Vec<(From, u64)> {
         let Some(cell) = self.state.cells.get(&target.address) else {
             let initial = P::initial(self.setup.world, target.address);
@@ -274,7 +275,7 @@ impl<P: Process> Ways<'_, '_, P> {
     }
 }
 
-/// Whether an update that finds this value writes it back; none where it changes something.
+/// Whether an update that finds this value writes it back; `None` where it changes something.
 fn idle(change: Change, found: u64, write: Label) -> Option<bool> {
     match change.written(Some(found)) {
         Written::Nothing => Some(false),
@@ -294,7 +295,7 @@ struct Grown {
 /// Puts iterations into an execution.
 fn with(graph: &Graph, analysis: &Analysis, model: Model, iterations: &[&Iteration]) -> Grown {
     let mut grown = Grown { graph: graph.clone(), parts: Vec::new(), cells: Vec::new() };
-    // From the last place to the first, so that the places that are left stay where they are.
+    // Insertion goes from the last place to the first, so that the remaining places stay valid.
     let mut order: Vec<&Iteration> = iterations.to_vec();
     order.sort_by_key(|iteration| std::cmp::Reverse(iteration.before));
     let mut inserted: Vec<(EventId, usize)> = Vec::new();
@@ -307,7 +308,7 @@ fn with(graph: &Graph, analysis: &Analysis, model: Model, iterations: &[&Iterati
         event + inserted.iter().filter(|(before, _)| event >= *before).map(|(_, count)| count).sum::<usize>()
     };
     for (number, iteration) in order.iter().enumerate() {
-        // Those after it in the list were put in before its place.
+        // The iterations after it in the list were inserted before its place.
         let first = iteration.before + order[number + 1..].iter().map(|earlier| earlier.steps.len()).sum::<usize>();
         let graph = &mut grown.graph;
         for (at, step) in iteration.steps.iter().enumerate() {
@@ -336,8 +337,8 @@ fn with(graph: &Graph, analysis: &Analysis, model: Model, iterations: &[&Iterati
         }
         grown.parts.push((first..first + iteration.steps.len()).collect());
     }
-    // Who reads what an idle update has found reads what it writes back, where it must: an update behind it, and
-    // whatever comes after it.
+    // Whatever read what an idle update found now reads what the update writes back, where it must: a later update, and
+    // everything after it.
     for (iteration, part) in order.iter().zip(&grown.parts) {
         for (step, &event) in iteration.steps.iter().zip(part) {
             let Some(write) = grown.graph.other_half(event).filter(|_| step.label.kind == Kind::Read) else { continue };
@@ -371,13 +372,13 @@ fn reads_unwritten(grown: &Grown) -> bool {
     grown.parts.iter().flatten().any(unwritten)
 }
 
-/// The same between two iterations.
+/// The same check between two iterations.
 fn may_race_between(model: Model, grown: &Grown) -> bool {
     let [first, second] = &grown.parts[..] else { return false };
     first.iter().any(|&own| second.iter().any(|&other| model.may_race(&grown.graph, own, other)))
 }
 
-/// Shows what was put together to the visitor, if it is an execution.
+/// Passes the combined graph to the visitor, if it is an execution.
 fn tell<P: Process, V: Visitor<P>>(
     search: &mut Search<'_, '_, P, V>,
     state: &State<P>,
@@ -392,7 +393,7 @@ fn tell<P: Process, V: Visitor<P>>(
     search.visitor.failed_iteration(&execution)
 }
 
-/// A graph with its writes and fences in an order that the model permits; one with a race, where there is one.
+/// A graph with its writes and fences in an order that the model permits, with a race if one of them has a race.
 fn ordered<P: Process, V: Visitor<P>>(search: &mut Search<'_, '_, P, V>, graph: Graph) -> Option<(Graph, Analysis)> {
     let model = search.setup.model;
     let analysis = model.analyse(&graph).ok()?;

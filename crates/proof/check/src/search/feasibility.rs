@@ -9,11 +9,11 @@ use super::searcher::Search;
 use super::state::{Runner, State, Status};
 use super::{Setup, Visitor};
 
-/// Whether a write may still come that `read` could read from, if it is not given one of those that are there.
+/// Whether a write may still be added that `read` could read from, if it is not given one of those that are there.
 ///
-/// What can still happen begins with the other reads that have sources: a thread with such a read may go on, and may
-/// write whatever its code says; a write whose value waits for such a read may get it; and so may reads that wait
-/// for those writes. What nothing of this reaches will not happen.
+/// The possibilities begin with the other reads that have sources: a thread with such a read may go on, and may write
+/// whatever its code contains; a write whose value waits for such a read may get it; and so may reads that wait for
+/// those writes. What nothing of this reaches will not happen.
 pub(super) fn later<P: Process>(
     setup: &Setup<'_, P>,
     state: &State<P>,
@@ -23,7 +23,7 @@ pub(super) fn later<P: Process>(
     gate: bool,
 ) -> bool {
     let Some(location) = state.graph.event(read).location else { return true };
-    // Weak writes, which take no part in the order of the others, are not looked at where nothing races.
+    // Weak writes, which take no part in the order of the others, are ignored where nothing races.
     if setup.assume_race_free && is_overtaken(setup, state, read) {
         return false;
     }
@@ -60,7 +60,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
     pub(super) fn forced(&self, state: &State<P>, analysis: &Analysis) -> Option<(ThreadId, EventId, EventId)> {
         let choices = self.choices(state, analysis);
         let choice = best(state, &choices)?;
-        // A thread whose completions have not been compared may be sure to write, unless it goes on anyway.
+        // A thread whose completions have not been compared may be sure to write, unless it continues anyway.
         let goes_on = |thread: ThreadId| choices.iter().any(|choice| choice.thread == thread && choice.goes_on());
         let open =
             |(thread, runner): (ThreadId, &Runner<P>)| runner.waiting.is_some() && !runner.compared && !goes_on(thread);
@@ -126,7 +126,7 @@ struct Feasible<'s, 'a, P: Process> {
     analysis: &'s Analysis,
     /// The reads that may still get a source.
     reads: Vec<EventId>,
-    /// The threads that may still go on.
+    /// The threads that may still continue.
     moving: Vec<bool>,
 }
 
@@ -145,14 +145,14 @@ impl<'s, 'a, P: Process> Feasible<'s, 'a, P> {
         let (graph, own) = (&self.state.graph, self.state.graph.event(read).thread);
         let Some(&address) = self.state.addresses.get(location) else { return true };
         let by_code = |(thread, &moving): (ThreadId, &bool)| {
-            // A read that was added early may come behind writes of its own thread that have not been added.
+            // A read added early may stand behind writes of its own thread that have not been added.
             let before = || Some(thread) != own || self.state.runners[thread].promised.contains(&read);
             moving && before() && self.state.runners[thread].ahead.may_write(self.setup.world, address)
         };
         self.moving.iter().enumerate().any(by_code) || (0..graph.len()).any(|write| self.opens(write, location, read))
     }
 
-    /// Whether an event is a write of the location whose address or value may yet be known.
+    /// Whether an event is a write of the location whose address or value may still become known.
     fn opens(&self, write: EventId, location: LocationId, read: EventId) -> bool {
         let graph = &self.state.graph;
         let event = graph.event(write);
@@ -164,7 +164,7 @@ impl<'s, 'a, P: Process> Feasible<'s, 'a, P> {
         match graph.other_half(write) {
             Some(half) if self.state.is_pending(half) => {
                 let elsewhere = graph.event(half).location.is_some_and(|known| known != location);
-                // What it writes depends on what it reads, or on an operand that comes from an earlier read.
+                // The written value depends on the value read, or on an operand that comes from an earlier read.
                 let earlier = |&known: &EventId| known != read && known <= half && graph.same_thread(known, half);
                 !elsewhere && self.reads.iter().any(earlier)
             }

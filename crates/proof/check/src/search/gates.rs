@@ -4,7 +4,7 @@ use super::process::{Members, Process};
 use super::searcher::Open;
 use super::state::State;
 
-/// A barrier that some, but not all, of the threads that came can pass.
+/// The first barrier that some, but not all, of the arrived threads can pass.
 pub(super) fn open_gate<P: Process>(state: &State<P>) -> Option<(usize, usize)> {
     state.gates.iter().enumerate().find_map(|(number, gate)| match gate.barrier.members {
         Members::Quorum(quorum) if !gate.open && gate.arrivals.len() >= quorum as usize => {

@@ -1,4 +1,4 @@
-//! The ends of the search: finished executions, and those whose threads can go no further.
+//! The leaves of the search: finished executions, and those whose threads cannot continue.
 
 use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use super::searcher::Search;
 use super::state::{State, Status};
 use super::{Stuck, Visitor, Why};
 
-/// Judges a state in which no thread can go on.
+/// Judges a state in which no thread can continue.
 pub(super) fn leaf<P: Process, V: Visitor<P>>(
     search: &mut Search<'_, '_, P, V>,
     state: &State<P>,
@@ -104,13 +104,14 @@ fn unordered_writes<P: Process, V: Visitor<P>>(
     })
 }
 
-/// An order of all writes and fences under which some threads wait for ever: what one thread sees last, all do.
+/// An order of all writes and fences under which some threads wait for ever: the last write that one thread sees, all
+/// see.
 fn stuck_under_some_order<P: Process, V: Visitor<P>>(
     search: &mut Search<'_, '_, P, V>,
     mut state: State<P>,
     analysis: Analysis,
 ) -> Option<(State<P>, Analysis, Vec<Stuck>)> {
-    // With fewer orders more looks like the last write; what is not stuck now will not be with more of them.
+    // Fewer orders leave more last writes; what is not stuck now will not be with more orders.
     let stuck = stuck(search, &state, &analysis)?;
     let Some((a, b)) = unordered_writes(search, &state, &state.graph, &analysis) else {
         let (graph, analysis) = order_fences(search, state.graph.clone(), analysis)?;
@@ -167,8 +168,8 @@ fn identity<P: Process>(state: &State<P>, graph: &Graph) -> u128 {
     u128::from(first.finish()) << 64 | u128::from(second.finish())
 }
 
-/// Which threads wait for ever, if all that have not ended do; nothing where some thread is only an execution that
-/// does not exist, because its read has no source.
+/// The threads that wait for ever, if all that have not ended do; `None` where some thread only shows that the
+/// execution does not exist, because its read has no source.
 fn stuck<P: Process, V: Visitor<P>>(
     search: &mut Search<'_, '_, P, V>,
     state: &State<P>,
@@ -190,8 +191,8 @@ fn stuck<P: Process, V: Visitor<P>>(
     (!stuck.is_empty()).then_some(stuck)
 }
 
-/// The sources that keep a thread in its loop for ever, since no thread will overwrite them: a thread that looks again and
-/// again sees the last write in the end.
+/// The sources that keep a thread in its loop for ever, since no thread will overwrite them: a thread that reads again
+/// and again sees the last write in the end.
 fn spins<P: Process, V: Visitor<P>>(
     search: &mut Search<'_, '_, P, V>,
     state: &State<P>,
@@ -207,7 +208,7 @@ fn spins<P: Process, V: Visitor<P>>(
             continue;
         }
         if state.runners[thread].status == Status::Spins {
-            // Only what it looks at again and again may be left open: all before that has happened, and has a source.
+            // Only the repeated reads may be left open: everything before them has happened and has a source.
             let since = state.runners[thread].spins_since;
             let again = chosen.iter().all(|&read: &EventId| since.is_some_and(|first| read >= first));
             let looks = looks(&state, thread);
@@ -218,7 +219,7 @@ fn spins<P: Process, V: Visitor<P>>(
         }
         let Some(read) = state.pending(thread).next() else { continue };
         let Some(location) = state.graph.event(read).location else { continue };
-        // A loop that reads more than 64 places is not one that waits.
+        // A loop that reads more than 64 places is not treated as waiting.
         if chosen.len() > 64 {
             continue;
         }
@@ -235,15 +236,15 @@ fn spins<P: Process, V: Visitor<P>>(
     None
 }
 
-/// What a thread that spins looks at again and again, and what it sees there.
+/// The reads that a spinning thread repeats, and the writes from which it reads.
 fn looks<P: Process>(state: &State<P>, thread: ThreadId) -> Vec<(EventId, EventId)> {
     let Some(first) = state.runners[thread].spins_since else { return Vec::new() };
     let own = |&event: &EventId| state.graph.event(event).thread == Some(thread);
     (first..state.graph.len()).filter(own).filter_map(|read| Some((read, state.graph.source(read)?))).collect()
 }
 
-/// Whether no write of another value comes after this one. A loop whose update writes back what it read adds a write
-/// each time that it goes round, and whoever reads one of those finds the same value.
+/// Whether no write of another value comes after this one. A loop whose update writes back what it read adds a write in
+/// each iteration, and every read of one of those finds the same value.
 fn is_last<P: Process>(state: &State<P>, analysis: &Analysis, write: EventId) -> bool {
     let known = |event: EventId| event < analysis.coherence.events();
     let event = state.graph.event(write);

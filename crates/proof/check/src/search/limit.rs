@@ -1,4 +1,4 @@
-//! When a search gives up.
+//! The limits at which a search stops.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,16 +6,16 @@ use std::time::Instant;
 
 use thiserror::Error;
 
-/// When to give up.
+/// The limits of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
-    /// The latest time.
+    /// The time at which it stops.
     pub deadline: Option<Instant>,
-    /// The most memory that the process may use, in bytes.
+    /// The maximum memory of the process, in bytes.
     pub memory: Option<u64>,
-    /// Whether Ctrl-C ends it, by [`wattle_core::interrupt`].
+    /// Whether Ctrl-C ends it, through [`wattle_core::interrupt`].
     pub heeds_interrupt: bool,
-    /// Set from outside to end the search, by Ctrl-C for example.
+    /// A flag that ends the search when it is set from outside, for example by Ctrl-C.
     pub cancelled: Option<Arc<AtomicBool>>,
 }
 
@@ -28,19 +28,19 @@ pub enum Stopped {
     /// The memory is used up.
     #[error("the memory limit was reached")]
     Memory,
-    /// Someone asked to stop.
+    /// The search was interrupted from outside.
     #[error("it was interrupted")]
     Cancelled,
 }
 
-/// Looks at limits now and then.
+/// A periodic check of the limits.
 pub struct Watch<'a> {
     limits: &'a Limits,
     ticks: u32,
 }
 
 impl<'a> Watch<'a> {
-    /// Looks at these.
+    /// A check of these limits.
     pub fn new(limits: &'a Limits) -> Self {
         Watch { limits, ticks: 0 }
     }
@@ -54,7 +54,7 @@ impl<'a> Watch<'a> {
         if self.limits.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Some(Stopped::Time);
         }
-        // Whoever sets the flag may do so because of the memory.
+        // The flag may be set because of the memory.
         let cancelled = self.limits.cancelled.as_ref().is_some_and(|cancelled| cancelled.load(Ordering::Relaxed));
         let used = || if cancelled || self.ticks % 1024 == 1 { resident_bytes() } else { None };
         if self.limits.memory.is_some_and(|limit| used().is_some_and(|used| used > limit)) {
@@ -64,7 +64,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Asks whether a limit has been reached, for long computations ([`wattle_memory::stop`]).
+/// A closure that reports whether a limit has been reached, for long computations ([`wattle_memory::stop`]).
 pub(super) fn asks(limits: Limits) -> impl FnMut() -> bool + 'static {
     let mut asked = 0;
     move || {

@@ -1,4 +1,4 @@
-//! Every execution that a memory model permits, each once.
+//! Builds every execution that a memory model permits, each once.
 //!
 //! The search builds execution graphs, not interleavings (Kokologiannakis, Vafeiadis, "HMC: Model Checking for
 //! Hardware Memory Models", ASPLOS 2020, is the nearest relative). A thread runs on past a read whose source is not
@@ -13,7 +13,7 @@
 //!
 //! **Waiting.** An iteration of a loop without a bound that brings its thread back to the same state, and has only
 //! read (or written back what it read), is left out: whatever follows could have followed without it. So a loop that
-//! waits is one read with a condition. What such iterations do themselves is looked at in each execution that was built
+//! waits is one read with a condition. The effects of such iterations are checked in each execution that was built
 //! (`failed`). A thread is *stuck* where all that is left to it are such iterations, on values
 //! that no thread will overwrite, or a barrier that will never open.
 
@@ -51,68 +51,70 @@ pub use state::Fault;
 /// A thread of a program.
 #[derive(Clone, Debug)]
 pub struct Spawn<P> {
-    /// Where it is.
+    /// The place of the thread in the hierarchy of groups.
     pub placement: Placement,
-    /// What it does.
+    /// The process that it runs.
     pub process: P,
     /// The threads that must have ended before it begins.
     pub after: Arc<[ThreadId]>,
 }
 
-/// How executions are drawn at random.
+/// Parameters of random sampling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// How many.
+    /// The number of executions to draw.
     pub executions: u64,
-    /// The same seed draws the same ones.
+    /// The seed; equal seeds draw equal executions.
     pub seed: u64,
 }
 
-/// Which dependencies of a thread's stores on its reads count.
+/// The dependencies of a thread's stores on its reads that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dependencies {
-    /// Those of its instructions: of operands, addresses and branches. Litmus files keep them (PTX ISA 8.10.4).
+    /// The dependencies of its instructions: of operands, addresses and branches. Litmus files keep them (PTX ISA
+    /// 8.10.4).
     AsWritten,
-    /// Those that a compiler cannot remove, which is what kernels have: a store that every value of the open reads leads
-    /// to does not depend on them (`completions`).
+    /// The dependencies that a compiler cannot remove, which is what kernels have: a store that every value of the open
+    /// reads leads to does not depend on them (`completions`).
     AsCompiled,
-    /// None: each thread may do early what any values of its open reads make it do, as long as it then does so. Values still
-    /// come from some write of the program. What is there then and not [`Dependencies::AsCompiled`] rests on a dependency.
+    /// No dependencies: each thread may do early what any values of its open reads make it do, as long as it then does
+    /// so. Values still come from some write of the program. An outcome that exists here and not under
+    /// [`Dependencies::AsCompiled`] rests on a dependency.
     Ignored,
 }
 
-/// What to search.
+/// The input of a search.
 pub struct Setup<'a, P: Process> {
-    /// What all threads share.
+    /// The state that all threads share.
     pub world: &'a P::World,
-    /// The threads.
+    /// The threads to search.
     pub threads: Vec<Spawn<P>>,
-    /// The model.
+    /// The memory model.
     pub model: Model,
-    /// How often a loop that may go on for ever, and that changes something each time, is gone through.
+    /// The maximum number of iterations of a loop that may go on for ever and that changes something each time.
     pub loop_bound: u32,
-    /// Threads with equal programs and equal roles, in classes. Of executions that differ only in which of them
-    /// is which, fewer are built; at least one always is.
+    /// Threads with equal programs and equal roles, in classes. Of executions that differ only by exchanging threads of
+    /// a class, fewer are built; at least one always is.
     pub symmetric: Vec<Vec<ThreadId>>,
     /// Whether a data race makes the rest uninteresting. Then a plain read reads what happens before it, once nothing
-    /// more can come to: whatever else it could read would race with it, and that race shows in the execution that is
-    /// built. (A write that races with the read does not depend on it, so it is there whatever the read gives.) The
-    /// executions of a program without races are all built; of others not all, but one with a race is.
+    /// more can be added to that: whatever else it could read would race with it, and that race shows in the execution
+    /// that is built. (A write that races with the read does not depend on it, so it is there whatever the read gives.)
+    /// The executions of a program without races are all built; of others not all, but one with a race is.
     pub assume_race_free: bool,
     /// Pairs of threads of which the system, outside of kernels, orders the first before the second; it does not keep
     /// them from running at the same time.
     pub system: Vec<(ThreadId, ThreadId)>,
     /// Which dependencies count.
     pub dependencies: Dependencies,
-    /// Whether the visitor is shown the iterations of waiting loops that fail ([`Visitor::failed_iteration`]).
+    /// Whether the visitor also receives the failing iterations of waiting loops ([`Visitor::failed_iteration`]).
     pub failed_iterations: bool,
-    /// Draws executions at random instead of building all.
+    /// The parameters if executions are drawn at random; `None` to build all.
     pub sample: Option<Sample>,
-    /// When to give up.
+    /// The limits at which the search stops.
     pub limits: Limits,
 }
 
-/// Something about the program that the search does not do.
+/// A property of the program that the search does not support.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// Accesses of different sizes to one cell.
@@ -121,22 +123,22 @@ pub enum Problem {
         address: Address,
         /// The bytes of the two accesses.
         bytes: [u8; 2],
-        /// The second one's statement.
+        /// The statement of the second access.
         source: u32,
     },
 }
 
-/// A finished execution, or one whose threads can go no further.
+/// A finished execution, or one whose threads cannot continue.
 pub struct Execution<'a, P> {
-    /// The graph.
+    /// The execution graph.
     pub graph: &'a Graph,
-    /// What the model says of it; where several orders of its fences are possible, under one of them.
+    /// The model's analysis; if several orders of its fences are possible, under one of them.
     pub analysis: &'a Analysis,
-    /// The threads as they ended.
+    /// The final states of the threads.
     pub threads: Vec<&'a P>,
-    /// What went wrong within threads.
+    /// The faults within threads.
     pub faults: Vec<Fault>,
-    /// The threads that are stuck; none in a finished execution.
+    /// The stuck threads; empty in a finished execution.
     pub stuck: Vec<Stuck>,
     /// Under [`Dependencies::Ignored`]: the dependencies that were ignored, each by the statement that reads and the one
     /// that stores.
@@ -148,69 +150,70 @@ pub struct Execution<'a, P> {
 /// A thread that can be stuck for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
-    /// The thread.
+    /// The stuck thread.
     pub thread: ThreadId,
-    /// Why.
+    /// The reason why it is stuck.
     pub why: Why,
 }
 
-/// Why a thread is stuck.
+/// The reason why a thread is stuck.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It waits for a value that no thread will write: the reads that go on, and what they read from.
+    /// It waits for a value that no thread will write: the repeated reads, and the writes from which they read.
     Spins(Vec<(EventId, EventId)>),
     /// It waits at a barrier that some thread of its block will never reach.
     Barrier(EventId),
 }
 
-/// What receives the executions as the search finds them. Breaking off ends the search.
+/// A receiver of the executions as the search finds them. Breaking off ends the search.
 pub trait Visitor<P> {
-    /// A finished execution: each that there is, once.
+    /// Receives a finished execution; each existing one is passed once.
     fn complete(&mut self, execution: &Execution<'_, P>) -> ControlFlow<()>;
 
-    /// An execution with stuck threads. The same one may come more than once.
+    /// Receives an execution with stuck threads. The same one may be passed more than once.
     fn stuck(&mut self, execution: &Execution<'_, P>) -> ControlFlow<()>;
 
-    /// Under [`Setup::failed_iterations`]: an execution with one iteration more of a waiting loop, or one of each of two
-    /// threads, that changes nothing. It is shown where an access of such an iteration might race, or a fault happens.
+    /// Under [`Setup::failed_iterations`]: an execution with one iteration more of a waiting loop, or one of each of
+    /// two threads, that changes nothing. It is passed where an access of such an iteration might race, or a fault
+    /// happens.
     fn failed_iteration(&mut self, _execution: &Execution<'_, P>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
-    /// Under [`Setup::assume_race_free`]: no execution, but a graph that shows a race if there is one. A thread waits
-    /// here for a write that is there, and that it could only see by a race.
+    /// Under [`Setup::assume_race_free`]: receives no execution, but a graph that shows a race if there is one. A
+    /// thread waits here for a write that is there, and that it could only see by a race.
     fn waits_in_vain(&mut self, _graph: &Execution<'_, P>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
 
-/// How much was searched.
+/// The counts of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Finished executions.
+    /// The number of finished executions.
     pub complete: u64,
-    /// Executions that turned out not to exist after something had been chosen.
+    /// The number of candidate executions that turned out not to exist after a choice had been made.
     pub abandoned: u64,
-    /// Ends with stuck threads.
+    /// The number of executions with stuck threads.
     pub stuck: u64,
-    /// How often several threads waited for reads that stores of theirs depend on: where there is none, no outcome is
-    /// kept away by a dependency.
+    /// The number of times that several threads waited for reads on which stores of theirs depend: if it is 0, no
+    /// outcome is excluded by a dependency.
     pub dependent: u64,
-    /// Ends at the loop bound: the search is not exhaustive if there is one.
+    /// The number of branches that ended at the loop bound: the search is not exhaustive unless it is 0.
     pub bounded: u64,
-    /// Ends in a loop that does not depend on memory and was gone through [`MOST_TURNS`] times: the search is not exhaustive
-    /// if there is one.
+    /// The number of branches that ended in a loop that does not depend on memory, after [`MOST_TURNS`] iterations: the
+    /// search is not exhaustive unless it is 0.
     pub endless: u64,
-    /// How often several threads waited for reads, and whether a store of one of them depends on its read was not decided,
-    /// because it has too much to do before: the search may not be exhaustive if there is one.
+    /// The number of times that several threads waited for reads and it was not decided whether a store of one of them
+    /// depends on its read, because too much precedes the store: the search may not be exhaustive unless it is 0.
     pub undecided: u64,
-    /// Waiting loops of executions with more ways for an iteration to fail than were looked at: the search is not
-    /// exhaustive if there is one.
+    /// The number of waiting loops with more ways for an iteration to fail than were searched: the search is not
+    /// exhaustive unless it is 0.
     pub cut: u64,
 }
 
 impl Statistics {
-    /// Adds those of another search.
+    /// Adds the counts of another search.
     pub fn add(&mut self, other: &Statistics) {
         self.complete += other.complete;
         self.abandoned += other.abandoned;
@@ -222,12 +225,12 @@ impl Statistics {
         self.undecided += other.undecided;
     }
 
-    /// Whether everything was looked at, but for limits: `false` says that "none found" does not mean that there is none.
+    /// Whether the search was exhaustive, apart from limits: if `false`, an outcome that was not found may still exist.
     pub fn is_exhaustive(&self) -> bool {
         self.bounded + self.cut + self.endless + self.undecided == 0
     }
 
-    /// Counts an end of the search at a bound.
+    /// Counts a branch that ended at a bound.
     fn at_bound(&mut self, endless: bool) {
         if endless {
             self.endless += 1;
@@ -237,16 +240,16 @@ impl Statistics {
     }
 }
 
-/// How a search ended.
+/// The way in which a search ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It has seen everything, up to the loop bound ([`Statistics::bounded`]).
+    /// All executions were seen, up to the loop bound ([`Statistics::bounded`]).
     Exhausted,
     /// The visitor broke it off.
     BrokenOff,
     /// A limit was reached.
     Stopped(Stopped),
-    /// The program does something that the search does not do.
+    /// The program has a property that the search does not support.
     Problem(Problem),
 }
 

@@ -1,4 +1,5 @@
-//! What the search asks of a thread: a deterministic machine that can run past reads whose value is not known yet.
+//! The interface of a thread to the search: a deterministic machine that can run past reads whose value is not known
+//! yet.
 
 use std::hash::Hash;
 use std::sync::Arc;
@@ -6,27 +7,27 @@ use std::sync::Arc;
 use wattle_ir::{AtomicOp, Type, eval};
 use wattle_memory::{Label, ThreadId};
 
-/// A memory cell: the memory it is in, and which of its elements.
+/// A memory cell: the number of its memory, and of the element in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address {
-    /// The memory.
+    /// The number of the memory.
     pub memory: u32,
-    /// The element.
+    /// The number of the element.
     pub element: u64,
 }
 
-/// An address, and how an access comes to it.
+/// An address, with the size and name of an access to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Target {
     /// The cell.
     pub address: Address,
-    /// The bytes of the access.
+    /// The size of the access in bytes.
     pub bytes: u8,
     /// The name that the access goes through, for models that distinguish names of one cell.
     pub reference: u32,
 }
 
-/// The value that a cell has before all threads.
+/// The value of a cell before all threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Initial {
     /// The value.
@@ -35,7 +36,7 @@ pub struct Initial {
     pub unwritten: bool,
 }
 
-/// What a read-modify-write does with the value that it reads. An operand that is not known is none.
+/// The change that a read-modify-write makes to the value read. An unknown operand is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Applies an operator.
@@ -49,23 +50,23 @@ pub enum Change {
     },
     /// Writes `desired` where it reads `expected`.
     CompareExchange {
-        /// What it compares with.
+        /// The value that is compared with.
         expected: Option<u64>,
-        /// What it writes.
+        /// The value that is written on success.
         desired: Option<u64>,
-        /// Whether one that fails writes the old value back (PTX), or nothing.
+        /// Whether a failing one writes the old value back (PTX), or nothing.
         writes_back: bool,
     },
 }
 
-/// What a read-modify-write writes.
+/// The result that a read-modify-write writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// It is not known yet.
+    /// The result is not known yet.
     Unknown,
-    /// Nothing.
+    /// It writes nothing.
     Nothing,
-    /// This value.
+    /// It writes this value.
     Value(u64),
 }
 
@@ -78,7 +79,7 @@ impl Change {
         }
     }
 
-    /// What is written where `old` is read, as far as that is known.
+    /// The value written where `old` is read, as far as it is known.
     pub fn written(self, old: Option<u64>) -> Written {
         match self {
             Change::Apply { op: AtomicOp::Exchange, operand: Some(new), .. } => Written::Value(new),
@@ -97,28 +98,28 @@ impl Change {
     }
 }
 
-/// Who has to be at a barrier before it opens.
+/// The threads that must arrive at a barrier before it opens.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Members {
     /// All of these threads.
     Threads(Arc<[ThreadId]>),
-    /// That many of the block's threads, whichever; those that come later pass at once.
+    /// This number of threads of the block, whichever arrive first; later ones pass at once.
     Quorum(u32),
 }
 
 /// A control barrier that a thread arrives at.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Barrier {
-    /// Which one of the block's: arrivals with the same number belong together.
+    /// The number of the barrier in its block: arrivals with the same number belong together.
     pub instance: u64,
     /// The barrier's resource: arrivals with different ones do not synchronize.
     pub resource: u64,
-    /// Who has to come.
+    /// The threads that must arrive.
     pub members: Members,
-    /// Whether the thread waits; one that only arrives goes on.
+    /// Whether the thread waits; otherwise it only arrives.
     pub waits: bool,
-    /// Which threads must be at the same dynamic instance of the same statement as this one; none if any barrier of the
-    /// resource will do.
+    /// Which threads must be at the same dynamic instance of the same statement as this one; `None` if any barrier of
+    /// the resource matches.
     pub converges: Option<Convergence>,
 }
 
@@ -132,29 +133,29 @@ pub struct Convergence {
     pub instance: u64,
 }
 
-/// What a thread does next. `source` is the statement, by a number that the thread's owner understands. A target or
-/// value that depends on a read that is not chosen is none.
+/// The next action of a thread. `source` is the statement, by a number that the process assigns. A target or value that
+/// depends on an unchosen read is `None`.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs, reason = "the fields are documented on the enumeration and their types")]
 pub enum Action {
-    /// Reads. Wants [`Process::answer`].
+    /// A read, which expects [`Process::answer`].
     Read { target: Option<Target>, label: Label, source: u32 },
-    /// Writes.
+    /// A write.
     Write { target: Option<Target>, value: Option<u64>, label: Label, source: u32 },
-    /// Reads and writes at once. Wants [`Process::answer`] with the old value.
+    /// A read-modify-write, which expects [`Process::answer`] with the old value.
     Update { target: Option<Target>, change: Change, read: Label, write: Label, source: u32 },
     /// A fence.
     Fence { label: Label, source: u32 },
     /// A control barrier.
     Barrier { barrier: Barrier, label: Label, source: u32 },
-    /// A loop that may go on for ever is about to begin. The process holds nothing now that it will not use again.
+    /// A loop that may go on for ever is about to begin. The process now holds only values that it will use again.
     LoopHead { label: u32 },
-    /// Such a loop is about to begin again. One whose exit depends on memory `waits`: others may send it round as often
-    /// as they please, so that the loop bound is about it.
+    /// Such a loop is about to begin again. If its exit depends on memory, it `waits`: other threads may prolong it
+    /// without limit, so the loop bound applies to it.
     BackEdge { label: u32, source: u32, waits: bool },
-    /// Cannot go on before a value that it was not given is known. The next call repeats the attempt.
+    /// The thread cannot continue before a value that it was not given is known. The next call repeats the attempt.
     NeedsValue,
-    /// Something that must not happen did; the thread goes on. `fault` is a number that its owner understands.
+    /// A fault happened; the thread continues. `fault` is a number that the process assigns.
     Fault { fault: u32, source: u32 },
     /// The thread is never scheduled again, though it could go on.
     Halt,
@@ -164,31 +165,32 @@ pub enum Action {
 
 /// A thread. Two are equal when they will do the same, given the same answers.
 pub trait Process: Clone + Eq + Hash + Send + Sync {
-    /// What all threads share: programs, arguments, initial memory.
+    /// The state that all threads share: programs, arguments, initial memory.
     type World: Sync + ?Sized;
 
-    /// Runs until there is something to do.
+    /// Runs to the next action.
     fn next(&mut self, world: &Self::World) -> Action;
 
-    /// Answers the last read or update; with nothing where the value is not known yet.
+    /// Answers the last read or update; with `None` where the value is not known yet.
     fn answer(&mut self, world: &Self::World, value: Option<u64>);
 
-    /// Whether it will do the same as another thread, which may have another place, as long as neither asks where it is.
+    /// Whether it will do the same as another thread, perhaps with another position, as long as neither reads its
+    /// position.
     fn is_alike(&self, other: &Self) -> bool {
         self == other
     }
 
-    /// The ways in which a thread can go on whose last action was [`Action::NeedsValue`], whatever the value is; none where
-    /// they are not a few.
+    /// The ways in which a thread whose last action was [`Action::NeedsValue`] can continue, whatever the value is;
+    /// `None` where they are too many.
     fn ways(&self, world: &Self::World) -> Option<Vec<Self>>;
 
     /// Whether it holds a value that is not known.
     fn any_pending(&self) -> bool;
 
-    /// Whether the thread may write to the cell from here on; where that is not known, it may. The more often the
-    /// answer is no, the fewer ways the search tries in vain.
+    /// Whether the thread may write to the cell from here on; where that is not known, `true`. The more often the
+    /// answer is `false`, the fewer ways the search tries in vain.
     fn may_write(&self, world: &Self::World, address: Address) -> bool;
 
-    /// What a cell holds before all threads.
+    /// The value of a cell before all threads.
     fn initial(world: &Self::World, address: Address) -> Initial;
 }

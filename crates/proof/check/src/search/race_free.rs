@@ -11,12 +11,13 @@ use super::searcher::Search;
 use super::state::{Runner, State, Status};
 
 impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
-    /// Gives all plain reads that nothing new can come to happen before the one source that they can have without a
-    /// race. Whether there was any.
+    /// Gives all plain reads before which nothing new can happen the one source that they can have without a race.
+    /// Returns whether there was any.
     pub(super) fn read_what_happened_before(&self, state: &mut State<P>, analysis: &Analysis) -> bool {
         let mut chosen = Vec::new();
         for thread in 0..state.runners.len() {
-            // What follows a pending read in its thread has that in its past, so only the first one can be closed.
+            // Whatever follows a pending read in its thread has that read in its past, so only the first one can be
+            // closed.
             let Some(read) = state.pending(thread).next() else { continue };
             if state.graph.event(read).label.atomic || !is_closed(state, analysis, read) {
                 continue;
@@ -37,12 +38,12 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
     }
 }
 
-/// Whether nothing new can come to happen before a read, by what the search may still add or choose.
+/// Whether nothing new can happen before a read, by what the search may still add or choose.
 fn is_closed<P: Process>(state: &State<P>, analysis: &Analysis, read: EventId) -> bool {
     let graph = &state.graph;
     (0..graph.len()).filter(|&event| analysis.happens_before.has(event, read)).all(|event| {
         let label = &graph.event(event).label;
-        // The order of sequentially consistent fences is found last, and orders more.
+        // The order of sequentially consistent fences is found last, and may order more events.
         let settled = || {
             let own = graph.event(event).thread;
             let elsewhere = |(thread, runner): (ThreadId, &Runner<P>)| {

@@ -1,4 +1,4 @@
-//! Running threads as far as they go without a choice.
+//! Runs threads as far as they go without a choice.
 
 use wattle_memory::{EventId, Kind, Label, Level, LocationId, ThreadId, stop};
 
@@ -6,7 +6,7 @@ use super::process::{Action, Address, Change, Members, Process, Target, Written}
 use super::state::{Fault, Head, State, Status};
 use super::{Problem, Setup};
 
-/// Runs all threads until each has ended or waits for something that takes a choice.
+/// Runs all threads until each has ended or waits for a choice.
 pub(super) fn settle<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>) -> Result<(), Problem> {
     loop {
         let mut moved = false;
@@ -24,7 +24,7 @@ pub(super) fn settle<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>) -> 
     }
 }
 
-/// Opens the barriers that all their members have come to. That takes no choice, and no order of arrivals matters.
+/// Opens the barriers at which all members have arrived. This takes no choice, and no order of arrivals matters.
 fn open_full_gates<P: Process>(state: &mut State<P>) -> bool {
     let mut opened = false;
     for number in 0..state.gates.len() {
@@ -37,7 +37,7 @@ fn open_full_gates<P: Process>(state: &mut State<P>) -> bool {
                 let came = |member: &ThreadId| gate.arrivals.iter().any(|arrival| arrival.thread == *member);
                 members.iter().all(came) && gate.converges()
             }
-            // Who is first through a barrier that wants fewer than come is a choice; see `choose`.
+            // Which threads pass a barrier with a quorum first is a choice; see `choose`.
             Members::Quorum(_) => false,
         };
         if full {
@@ -66,15 +66,15 @@ fn start_threads<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>) -> bool
     !begin.is_empty()
 }
 
-/// How often a thread may go through its loops without a choice: a loop that counts for itself, and never looks at
-/// memory, would keep the search for ever.
+/// The maximum number of back edges that a thread may take without a choice: a loop that counts by itself and never
+/// reads memory would occupy the search for ever.
 pub const MOST_BACK_EDGES: u32 = 1 << 26;
 
-/// What a run has behind it that may still change: past the first read whose value is not known, everything.
+/// The part of a run that may still change: everything past the first read whose value is not known.
 struct Run<P> {
     process: P,
     heads: Vec<Head<P>>,
-    /// Which of the trail's events comes next.
+    /// The index of the next event of the trail.
     at: usize,
     back_edges: u32,
     speculative: bool,
@@ -124,7 +124,8 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
                 let what = target.map(|target| (target.address, None));
                 let (event, _) = event(state, thread, &mut run, label, source, what);
                 locate(setup, state, event, target, source)?;
-                // Before the answer: the heads are kept as they are then, if the thread is to be run from here again.
+                // The head is updated before the answer: heads are kept in this state if the thread is run from here
+                // again.
                 run.heads.iter_mut().for_each(|head| head.looked |= label.atomic);
                 answer(setup, state, thread, &mut run, event);
             }
@@ -148,7 +149,7 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
                     state.graph.join_halves(first, second);
                 }
                 locate(setup, state, first, target, source)?;
-                // In a loop that may only wait, whether the update happens at all depends on what it reads.
+                // In a loop that may only wait, it depends on the value read whether the update happens at all.
                 let certain = run.heads.is_empty() || state.graph.event(first).value.is_some();
                 if let (Some(location), true) = (state.graph.event(first).location, certain) {
                     write_half(state, first, second, change, location);
@@ -168,7 +169,7 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
                 run.heads.iter_mut().for_each(|head| head.effect = true);
                 let gate = if new { Some(state.arrive(thread, event, &barrier)) } else { state.gate_of(event) };
                 if let Some(gate) = gate.filter(|&gate| barrier.waits && !state.passed(gate, event)) {
-                    // The thread stands at the barrier: an event that is done, but for passing.
+                    // The thread stands at the barrier: the event is done, except for passing.
                     break Status::AtBarrier(gate);
                 }
             }
@@ -210,7 +211,7 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
         }
     };
     if matches!(status, Status::Done | Status::Halted | Status::Spins) {
-        // Accesses at the end that have turned out to be out of bounds, or of an iteration that is never begun.
+        // These accesses at the end turned out to be out of bounds, or belong to an iteration that never begins.
         let trail = &mut state.runners[thread].trail;
         for skipped in trail.split_off(run.at.min(trail.len())) {
             state.graph.replace(skipped, Label::fence(Level::Thread), u32::MAX);
@@ -218,7 +219,7 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
     }
     let runner = &mut state.runners[thread];
     runner.status = status;
-    // Where the thread spins, what it looks at again and again.
+    // If the thread spins, this is the beginning of the reads that it repeats.
     runner.spins_since = run.heads.last().filter(|_| status == Status::Spins).and_then(|head| head.first);
     if !run.speculative {
         runner.trail.clear();
@@ -229,8 +230,8 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
     Ok(())
 }
 
-/// The next event of the thread: the one that an earlier run has added, one that was promised, or a new one. Of a read
-/// or store `what` is its address, and the value that is stored.
+/// The next event of the thread: the one added by an earlier run, a promised one, or a new one. `what` is the address
+/// of a read or store, and the value that is stored.
 fn event<P: Process>(
     state: &mut State<P>,
     thread: ThreadId,
@@ -240,8 +241,8 @@ fn event<P: Process>(
     what: Option<(Address, Option<u64>)>,
 ) -> (EventId, bool) {
     let mut known = state.runners[thread].trail.get(run.at).copied();
-    // What the thread ran ahead to with an index that was not known, and that has turned out to be out of bounds, it does
-    // not do.
+    // The thread does not perform an access that it ran ahead to with an unknown index which turned out to be out of
+    // bounds.
     while let Some(skipped) = known.filter(|&known| state.graph.event(known).source != source) {
         state.graph.replace(skipped, Label::fence(Level::Thread), u32::MAX);
         state.runners[thread].trail.remove(run.at);
@@ -268,7 +269,7 @@ fn event<P: Process>(
     (event, known.is_none())
 }
 
-/// Whether an action is the one that a thread was sure to do.
+/// Whether an action is the one that was promised for the thread.
 fn is_promise<P: Process>(
     state: &State<P>,
     promised: EventId,
@@ -302,8 +303,8 @@ pub(super) fn locate<P: Process>(
     Ok(())
 }
 
-/// What an update does to its write half, as far as that is known. A compare-exchange that may yet fail writes
-/// nothing: the half has no location until it does.
+/// The effect of an update on its write half, as far as it is known. A compare-exchange that may yet fail writes
+/// nothing: the half has no location until it succeeds.
 pub(super) fn write_half<P: Process>(
     state: &mut State<P>,
     read: EventId,
@@ -325,7 +326,7 @@ pub(super) fn write_half<P: Process>(
     }
 }
 
-/// Gives a write its value; with its location known too, it can be read from.
+/// Gives a write its value; once its location is known too, it can be read from.
 pub(super) fn provide<P: Process>(state: &mut State<P>, event: EventId, value: Option<u64>) {
     let Some(value) = value else { return };
     let known = state.graph.event(event);
@@ -341,7 +342,7 @@ pub(super) fn provide<P: Process>(state: &mut State<P>, event: EventId, value: O
     }
 }
 
-/// Answers a read; the first one without a value is where the thread will be run from again.
+/// Answers a read; the thread will be run again from the first read without a value.
 fn answer<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId, run: &mut Run<P>, read: EventId) {
     let value = state.graph.event(read).value;
     if value.is_none() && !run.speculative {
@@ -350,7 +351,7 @@ fn answer<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: Thread
         runner.process = run.process.clone();
         runner.heads = run.heads.clone();
         runner.waiting = Some(read);
-        // What was run before is decided. The write of an update that waits comes again with its read.
+        // Everything that was run before is decided. The write of a waiting update is repeated with its read.
         runner.trail.drain(..run.at);
         run.at = 0;
     }
@@ -358,7 +359,7 @@ fn answer<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: Thread
     changed(run, state, read);
 }
 
-/// Notes what an update does to the loops that are open: one that leaves what it found does nothing.
+/// Records the effect of an update on the open loops: one that leaves the value unchanged has none.
 fn changed<P: Process>(run: &mut Run<P>, state: &State<P>, read: EventId) {
     let Some(write) = state.graph.other_half(read) else { return };
     let idle = match (state.graph.event(read).value, state.graph.event(write).value) {
@@ -370,7 +371,7 @@ fn changed<P: Process>(run: &mut Run<P>, state: &State<P>, read: EventId) {
     }
 }
 
-/// Whether a thread, given that value for the read that it waits for, only goes back to the head of its loop.
+/// Whether a thread, given this value for the read that it waits for, only returns to the head of its loop.
 pub(super) fn would_spin<P: Process>(
     setup: &Setup<'_, P>,
     state: &State<P>,

@@ -1,4 +1,4 @@
-//! What the steps of a search share: its setup, its visitor, its counts and limits, and the states that are still open.
+//! The state shared by the steps of a search: setup, visitor, counts, limits, and the open states.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -11,7 +11,7 @@ use super::state::State;
 use super::values::Values;
 use super::{Problem, Setup, Statistics, Stopped};
 
-/// Why the search does not go on.
+/// The reason why the search stops.
 pub(super) enum Halt {
     BrokenOff,
     Stopped(Stopped),
@@ -24,7 +24,7 @@ impl From<Problem> for Halt {
     }
 }
 
-/// A search of one worker: what every step of it needs.
+/// The search of one worker: the state that each of its steps needs.
 pub(super) struct Search<'s, 'a, P: Process, V> {
     pub setup: &'s Setup<'a, P>,
     pub visitor: &'s mut V,
@@ -32,11 +32,11 @@ pub(super) struct Search<'s, 'a, P: Process, V> {
     pub watch: Watch<'s>,
     /// The limit that was reached within a step.
     pub stopped: Option<Stopped>,
-    /// What searches of several workers share.
+    /// The state that the searches of several workers share.
     pub shared: &'s Global,
 }
 
-/// What is found once for all states, and shared by all workers.
+/// The results found once for all states and shared by all workers.
 #[derive(Default)]
 pub(super) struct Global {
     pub values: OnceLock<Values>,
@@ -44,14 +44,14 @@ pub(super) struct Global {
     pub guessed: Mutex<HashSet<u128>>,
 }
 
-/// A state that is still to be searched, and what the model said of it, or of one that it has grown from.
+/// A state still to be searched, and the model's analysis of it or of an earlier state from which it has grown.
 pub(super) struct Open<P> {
     pub state: State<P>,
     pub known: Option<Arc<Analysis>>,
 }
 
 impl<P: Process> Open<P> {
-    /// The state from which everything begins.
+    /// The initial state.
     pub fn root(setup: &Setup<'_, P>) -> Self {
         Open { state: State::new(setup), known: None }
     }

@@ -1,4 +1,4 @@
-//! An execution that is being built: its graph, and how far each thread has come.
+//! An execution under construction: its graph, and the progress of each thread.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,7 +7,7 @@ use wattle_memory::{EventId, Graph, Kind, Label, Level, LocationId, Placement, S
 use super::process::{Address, Barrier, Change, Convergence, Process, Target};
 use super::{Problem, Setup};
 
-/// How far a thread has come.
+/// The status of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Status {
     /// It can run.
@@ -16,13 +16,13 @@ pub(super) enum Status {
     NotStarted,
     /// It needs the value of a read whose source is not chosen.
     Needs,
-    /// It waits at the barrier of that number in [`State::gates`].
+    /// It waits at the barrier with this number in [`State::gates`].
     AtBarrier(usize),
     /// It has come back to the head of a loop and nothing has changed.
     Spins,
-    /// It has gone through a loop more often than the loop bound allows.
+    /// It has iterated a loop more often than the loop bound allows.
     Bounded,
-    /// It has gone through a loop that does not depend on memory more often than any search waits for.
+    /// It has iterated a loop that does not depend on memory more often than [`MOST_TURNS`](super::MOST_TURNS) allows.
     Endless,
     /// It is never scheduled again.
     Halted,
@@ -30,7 +30,7 @@ pub(super) enum Status {
     Done,
 }
 
-/// A loop that is open: the thread as it was when the current iteration began.
+/// An open loop, with the thread as it was when the current iteration began.
 #[derive(Clone)]
 pub(super) struct Head<P> {
     pub label: u32,
@@ -38,48 +38,49 @@ pub(super) struct Head<P> {
     pub iterations: u32,
     /// The first event of the current iteration.
     pub first: Option<EventId>,
-    /// Whether the current iteration has done something that others can see.
+    /// Whether the current iteration has done something that other threads can see.
     pub effect: bool,
-    /// Whether it has looked at memory that threads race on.
+    /// Whether it has read memory that threads race on.
     pub looked: bool,
 }
 
-/// A thread. Everything before `waiting` is decided; `trail` are the events that it has run on to since.
+/// The state of a thread. Everything before `waiting` is decided; `trail` holds the events to which it has run ahead
+/// since.
 #[derive(Clone)]
 pub(super) struct Runner<P> {
-    /// The machine; where there is a `waiting` read, as it was before the answer.
+    /// The process; if there is a `waiting` read, as it was before the answer.
     pub process: P,
     pub heads: Vec<Head<P>>,
-    /// The machine where it stands now, with what it does not know yet.
+    /// The process where it stands now, with values that it does not know yet.
     pub ahead: P,
     /// The first read whose value is not known.
     pub waiting: Option<EventId>,
     pub trail: Vec<EventId>,
-    /// Where `waiting` is a read-modify-write's: the write, and what it does.
+    /// If `waiting` is a read-modify-write: its write, and the change.
     pub update: Option<(EventId, Change)>,
     pub status: Status,
-    /// Reads and stores that all its completions perform, and the fences before them, in the graph before the thread has
-    /// come to them; in program order, behind everything in `trail`.
+    /// Reads and stores that all its completions perform, and the fences before them, added to the graph before the
+    /// thread has reached them; in program order, behind everything in `trail`.
     pub promised: VecDeque<EventId>,
     /// Whether its completions have been compared since it ran.
     pub compared: bool,
-    /// Whether some stores of its completions depend on what it reads.
+    /// Whether some stores of its completions depend on the values read.
     pub depends: bool,
-    /// Whether some of its completions are longer than is looked at, so that this is not decided.
+    /// Whether some of its completions are longer than the limit, so that this is not decided.
     pub cut: bool,
-    /// Where it spins, the first event of the iteration that changed nothing.
+    /// If it spins, the first event of the iteration that changed nothing.
     pub spins_since: Option<EventId>,
-    /// The faults since `waiting`; found again when the thread is run again.
+    /// The faults since `waiting`; they are found again when the thread is run again.
     pub faults: Vec<Fault>,
     pub certain_faults: Vec<Fault>,
 }
 
-/// Something that must not happen did.
+/// A fault of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fault {
     /// The thread.
     pub thread: ThreadId,
-    /// What, by the number that the thread's owner gave it.
+    /// The kind of fault, by the number that the process assigned.
     pub fault: u32,
     /// The statement.
     pub source: u32,
@@ -122,20 +123,21 @@ pub(super) struct State<P> {
     /// The writes of each location that can be read from.
     pub writes: Vec<Vec<EventId>>,
     pub gates: Vec<Gate>,
-    /// For a read that is to read from a write still to come, the writes that it has seen.
+    /// For each read that is to read from a later write, the present writes that it excludes.
     pub excluded: Vec<(EventId, Set)>,
-    /// For a read that would keep its thread in its loop with some writes, those: it may never get another one, and its
+    /// For each read, the writes that would keep its thread in its loop: it may never get another source, and its
     /// thread be stuck.
     pub spun: Vec<(EventId, Set)>,
-    /// Pairs of reads that a compiler has made one: they read from the same write.
+    /// Pairs of reads that a compiler has merged: they read from the same write.
     pub ties: Vec<(EventId, EventId)>,
-    /// Whether events were put in between others, so that an earlier analysis does not fit any more.
+    /// Whether events were inserted between others, so that an earlier analysis no longer applies.
     pub renumbered: bool,
-    /// Whether a thread has done something else than what was taken to be certain.
+    /// Whether a thread deviated from actions that were assumed to be certain.
     pub broken: bool,
-    /// Whether something was added on the assumption that a thread will do it: the same execution may be built without.
+    /// Whether an action was added on the assumption that a thread will perform it: the same execution may be built
+    /// without it.
     pub guessed: bool,
-    /// The dependencies that were ignored: the statement that reads, and the one that stores.
+    /// The ignored dependencies: the statement that reads, and the one that stores.
     pub ignored: Vec<(u32, u32)>,
 }
 
@@ -148,7 +150,7 @@ pub(super) struct Cell {
 impl<P: Process> State<P> {
     pub fn new(setup: &Setup<'_, P>) -> State<P> {
         let mut placements: Vec<Placement> = setup.threads.iter().map(|thread| thread.placement).collect();
-        // The system's own operations, between launches, are a thread of their own.
+        // The system's own operations, between launches, form a thread of their own.
         placements.push(Placement { device: Placement::HOST - 1, ..Placement::new(0, 0) });
         let runners = setup.threads.iter().map(|thread| Runner {
             process: thread.process.clone(),
@@ -202,7 +204,7 @@ impl<P: Process> State<P> {
         Ok(location)
     }
 
-    /// Adds an event in the middle of a thread, before another one of the thread's.
+    /// Inserts an event in the middle of a thread, before another one of that thread.
     pub fn insert(&mut self, at: EventId, thread: ThreadId, label: Label, source: u32) {
         self.graph.insert(at, thread, 1);
         self.graph.replace(at, label, source);
@@ -229,13 +231,13 @@ impl<P: Process> State<P> {
         }
     }
 
-    /// How much is known of the events: grows with each that is added, located or written.
+    /// A measure of what is known of the events: it grows with each one added, located or written.
     pub fn known_events(&self) -> usize {
         let located = self.graph.events().iter().filter(|event| event.location.is_some()).count();
         self.graph.len() + located + self.writes.iter().map(Vec::len).sum::<usize>()
     }
 
-    /// Whether what was assumed of threads has turned out to be wrong.
+    /// Whether an assumption about threads has turned out to be wrong.
     pub fn is_broken(&self) -> bool {
         let differ = |&(first, second): &(EventId, EventId)| {
             let (first, second) = (self.graph.source(first), self.graph.source(second));
@@ -244,7 +246,7 @@ impl<P: Process> State<P> {
         self.broken || self.ties.iter().any(differ)
     }
 
-    /// The reads whose source is not chosen, of a thread, that have a location: in program order.
+    /// The reads of a thread that have a location and no source yet, in program order.
     pub fn pending(&self, thread: ThreadId) -> impl Iterator<Item = EventId> + '_ {
         let runner = &self.runners[thread];
         let events = runner.waiting.iter().chain(&runner.trail).chain(&runner.promised);
@@ -257,12 +259,12 @@ impl<P: Process> State<P> {
         event.label.kind == Kind::Read && event.value.is_none()
     }
 
-    /// The writes that a read is not to read from any more.
+    /// The writes from which a read must not read any more.
     pub fn excluded(&self, read: EventId) -> Option<&Set> {
         self.excluded.iter().find(|(of, _)| *of == read).map(|(_, set)| set)
     }
 
-    /// Keeps a read from reading from any of those writes.
+    /// Excludes those writes as sources of a read.
     pub fn exclude(&mut self, read: EventId, writes: &Set) {
         match self.excluded.iter_mut().find(|(of, _)| *of == read) {
             Some((_, set)) => *set = &*set | writes,
@@ -270,12 +272,12 @@ impl<P: Process> State<P> {
         }
     }
 
-    /// The writes with which a read would keep its thread in its loop, as far as they are known.
+    /// The known writes with which a read would keep its thread in its loop.
     pub fn spinning(&self, read: EventId) -> Option<&Set> {
         self.spun.iter().find(|(of, _)| *of == read).map(|(_, writes)| writes)
     }
 
-    /// Notes the writes with which a read would keep its thread in its loop.
+    /// Records the writes with which a read would keep its thread in its loop.
     pub fn spins_on(&mut self, read: EventId, writes: &Set) {
         if writes.is_empty() {
             return;
@@ -286,7 +288,7 @@ impl<P: Process> State<P> {
         }
     }
 
-    /// Chooses the source of a read.
+    /// Sets the source of a read.
     pub fn choose(&mut self, read: EventId, write: EventId) {
         self.graph.set_source(read, write);
         if let Some(value) = self.graph.event(write).value {
@@ -295,7 +297,7 @@ impl<P: Process> State<P> {
         self.excluded.retain(|(of, _)| *of != read);
     }
 
-    /// Notes an arrival; the number of its gate.
+    /// Records an arrival; returns the number of its gate.
     pub fn arrive(&mut self, thread: ThreadId, event: EventId, barrier: &Barrier) -> usize {
         let block = self.graph.threads()[thread];
         let found = self.gates.iter().position(|gate| {
@@ -327,12 +329,12 @@ impl<P: Process> State<P> {
         self.gates[gate].arrivals.iter().any(|arrival| arrival.event == event && arrival.passed)
     }
 
-    /// The gate at which that event is an arrival.
+    /// The gate at which the event is an arrival.
     pub fn gate_of(&self, event: EventId) -> Option<usize> {
         self.gates.iter().position(|gate| gate.arrivals.iter().any(|arrival| arrival.event == event))
     }
 
-    /// Lets those arrivals pass, each after all of them.
+    /// Lets these arrivals pass, each after all of them.
     pub fn open(&mut self, gate: usize, who: &[usize]) {
         let arrivals = self.gates[gate].arrivals.clone();
         for &before in who {
@@ -343,7 +345,7 @@ impl<P: Process> State<P> {
                 }
             }
         }
-        // The others pass too: the gate stays open, and the first ones are behind it.
+        // The others pass too: the gate stays open, and the first arrivals happen before them.
         for (_, late) in arrivals.iter().enumerate().filter(|(number, _)| !who.contains(number)) {
             for &before in who {
                 if arrivals[before].resource == late.resource {

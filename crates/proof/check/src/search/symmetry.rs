@@ -34,8 +34,8 @@ pub(super) fn alike<P: Process>(
     class.iter().filter(same).filter_map(|&other| state.runners[other].waiting).collect()
 }
 
-/// Keeps the reads of like threads from those sources, but for writes of the threads themselves: to those they are not
-/// alike.
+/// Excludes those sources for the reads of interchangeable threads, except for writes of these threads themselves, with
+/// respect to which they differ.
 pub(super) fn exclude_alike<P: Process>(state: &mut State<P>, thread: ThreadId, alike: &[EventId], sources: &Set) {
     for &other in alike {
         let mut sources = sources.clone();
@@ -49,7 +49,8 @@ pub(super) fn exclude_alike<P: Process>(state: &mut State<P>, thread: ThreadId, 
     }
 }
 
-/// Whether nothing has been decided about a thread yet: no source of its reads is chosen, and no read has one of its writes for a source.
+/// Whether nothing has been decided about a thread yet: none of its reads has a source, and no read has one of its
+/// writes for a source.
 fn untouched<P: Process>(state: &State<P>, thread: ThreadId) -> bool {
     let graph = &state.graph;
     (0..graph.len()).all(|event| {

@@ -1,40 +1,40 @@
-//! The values that some write of the program gives a place.
+//! The values that the program's writes may give a place.
 //!
-//! Each thread is run by itself: a read gives any value that some thread's write gives its place, or the place's value
-//! before all threads. The sets grow until nothing new comes. What comes out holds of every execution, and is more than
-//! any one of them needs.
+//! Each thread is run by itself: a read returns any value that some thread's write gives its place, or the place's
+//! value before all threads. The sets grow until nothing new is found. The result holds in every execution, and is a
+//! superset of what any one of them needs.
 
 use std::collections::{HashMap, HashSet};
 
 use super::Setup;
 use super::process::{Action, Address, Change, Process, Written};
 
-/// How many actions are run before it is given up.
+/// The maximum number of actions before the analysis gives up.
 const MOST_ACTIONS: u32 = 50_000;
 
-/// The most values of one place that are kept apart.
+/// The maximum number of values of one place that are kept.
 const MOST_VALUES: usize = 24;
 
-/// For each place that some thread reads or writes, the values that it can have.
+/// The possible values of each place that some thread reads or writes.
 #[derive(Debug)]
 pub(super) struct Values {
     places: HashMap<Address, Place>,
-    /// Whether all were found.
+    /// Whether all values were found.
     complete: bool,
 }
 
 impl Values {
-    /// All values of a place; none where they are too many, or not known.
+    /// All values of a place; `None` where they are too many, or not known.
     pub fn all(&self, address: Address) -> Option<&[u64]> {
         self.places.get(&address).filter(|place| self.complete && !place.open).map(|place| &place.values[..])
     }
 
-    /// Some values of a place.
+    /// The values of a place that were found.
     pub fn some(&self, address: Address) -> &[u64] {
         self.places.get(&address).map_or(&[], |place| &place.values)
     }
 
-    /// Finds them.
+    /// Finds the values of all places.
     pub fn find<P: Process>(setup: &Setup<'_, P>) -> Values {
         let mut finder =
             Finder { setup, places: HashMap::new(), nodes: Vec::new(), seen: HashSet::new(), left: MOST_ACTIONS };
@@ -44,7 +44,7 @@ impl Values {
     }
 }
 
-/// What is known of a place.
+/// The values found for a place.
 #[derive(Debug)]
 struct Place {
     values: Vec<u64>,
@@ -57,9 +57,9 @@ struct Node<P> {
     process: P,
     address: Address,
     change: Option<Change>,
-    /// How many of the place's values it has been given.
+    /// How many of the place's values it has been answered with.
     given: usize,
-    /// Whether it has been given a value that is not known.
+    /// Whether it has been answered with an unknown value.
     opened: bool,
 }
 
@@ -88,7 +88,7 @@ impl<P: Process> Finder<'_, '_, P> {
         }
     }
 
-    /// Gives every read every value of its place; none where it takes too long.
+    /// Answers every read with every value of its place; `None` where that takes too long.
     fn all_nodes(&mut self) -> Option<()> {
         loop {
             let mut moved = false;

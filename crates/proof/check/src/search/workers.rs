@@ -1,7 +1,7 @@
-//! Who searches what: one worker alone at first, then as many as there are cores.
+//! The distribution of the search: one worker alone at first, then as many as there are cores.
 //!
-//! A small search is over before a second worker would have begun, and always goes the same way; what it finds first
-//! is the same each time.
+//! A small search is over before a second worker would have begun, and always takes the same course, so its first
+//! finding is the same each time.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use super::process::Process;
 use super::searcher::{Global, Halt, Open, Search};
 use super::{End, Execution, Sample, Setup, Statistics, Visitor};
 
-/// How many steps one worker does alone.
+/// The number of steps that one worker does alone.
 const ALONE: u32 = 2048;
 
 /// Searches all executions.
@@ -57,11 +57,11 @@ fn new<'s, 'a, P: Process, V>(setup: &'s Setup<'a, P>, visitor: &'s mut V, share
     }
 }
 
-/// How many draws may come to nothing for each one that is wanted.
+/// The maximum number of failed draws for each execution that is wanted.
 const VAIN: u64 = 64;
 
-/// Draws executions: at each branch one at random. What is drawn is an execution of the model, weak or not; a draw that
-/// comes to nothing is drawn again.
+/// Draws executions: at each branch one at random. Each draw is an execution of the model, weak or not; a failed draw
+/// is repeated.
 fn draw<P: Process, V: Visitor<P>>(setup: &Setup<'_, P>, visitor: &mut V, sample: Sample) -> (End, Statistics) {
     let mut random = Pcg64Mcg::new(((sample.seed as u128) << 64) | 0x5eed);
     let global = Global::default();
@@ -95,11 +95,11 @@ fn end(ended: Result<(), Halt>) -> End {
     }
 }
 
-/// What workers share.
+/// The state that workers share.
 struct Shared<P> {
     open: Mutex<Vec<Open<P>>>,
     changed: Condvar,
-    /// How many workers have nothing to do.
+    /// The number of idle workers.
     idle: AtomicUsize,
     stop: AtomicBool,
     halt: Mutex<Option<Halt>>,
@@ -156,7 +156,7 @@ fn worker<P: Process, V: Visitor<P> + Send>(
             shared.changed.notify_all();
             break;
         }
-        // The oldest state has the most below it.
+        // The oldest state has the largest subtree.
         if own.len() > 1 && shared.idle.load(Ordering::Relaxed) > 0 {
             let mut open = lock(&shared.open);
             if open.is_empty() {
@@ -168,7 +168,7 @@ fn worker<P: Process, V: Visitor<P> + Send>(
     search.statistics
 }
 
-/// A state from another worker; none once all have nothing to do.
+/// Takes a state from another worker; `None` once all are idle.
 fn wait<P>(shared: &Shared<P>, workers: usize) -> Option<Open<P>> {
     let mut open = lock(&shared.open);
     if let Some(next) = open.pop() {

@@ -1,4 +1,4 @@
-//! The block's barrier, and the ends of threads and blocks.
+//! The block's barrier, and the end of threads and blocks.
 
 use wattle_ir::Site;
 
@@ -7,11 +7,11 @@ use super::running::State;
 use super::simulator::Simulator;
 
 impl Simulator {
-    /// A thread has reached a barrier.
+    /// Handles a thread's arrival at a barrier.
     pub(super) fn arrive(&mut self, key: u32, site: Site, iterations: Vec<u64>) {
         self.set_aside(key, State::Barrier(site, iterations));
         let Some(Some(thread)) = self.threads.get_mut(key as usize) else { return };
-        // What the thread does until the next back edge lets others go on, so it is not alone with its loop.
+        // Until the next back edge the thread lets others continue, so it is not spinning.
         thread.loops.clear();
         let Some(Some(block)) = self.blocks.get_mut(thread.block as usize) else { return };
         block.arrived.push(key);
@@ -23,11 +23,11 @@ impl Simulator {
         }
     }
 
-    /// All threads of a block wait: they go on, each knowing what all knew.
+    /// Opens the barrier when all threads of a block wait; each then knows what all knew.
     fn open(&mut self, block_key: u32) {
         let Some(Some(block)) = self.blocks.get_mut(block_key as usize) else { return };
         let arrived = std::mem::take(&mut block.arrived);
-        // The dynamic instance: the statement, and the iterations of the loops around it.
+        // The dynamic instance is the statement and the iterations of the loops around it.
         let mut first: Option<(u32, u32, Vec<u64>)> = None;
         let mut all = super::clock::Clock::default();
         for &key in &arrived {
@@ -51,7 +51,7 @@ impl Simulator {
         }
     }
 
-    /// The threads of a block wait at different barriers: they can never go on.
+    /// Reports that threads of a block wait at different barriers and can never continue.
     fn mismatch(&mut self, first: u32, second: u32) {
         let (Some(Some(x)), Some(Some(y))) = (self.threads.get(first as usize), self.threads.get(second as usize))
         else {
@@ -70,7 +70,7 @@ impl Simulator {
         self.end_launch(number);
     }
 
-    /// The thread waits at a barrier, and another thread of its block has ended: it can never go on.
+    /// Reports that the thread waits at a barrier after another thread of its block has ended, and can never continue.
     fn missed(&mut self, key: u32) {
         let Some(Some(thread)) = self.threads.get(key as usize) else { return };
         let Some(Some(block)) = self.blocks.get(thread.block as usize) else { return };
@@ -86,7 +86,7 @@ impl Simulator {
         self.end_launch(number);
     }
 
-    /// A thread has ended.
+    /// Handles the end of a thread.
     pub(super) fn ended(&mut self, key: u32) {
         let Some(Some(thread)) = self.threads.get(key as usize) else { return };
         let (number, block_key, member) = (thread.launch, thread.block, thread.sync.member);

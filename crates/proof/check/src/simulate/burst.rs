@@ -1,4 +1,4 @@
-//! The schedule: a thread, a few of its requests, the next thread.
+//! The schedule: a run of steps of one thread, then the next thread.
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -10,14 +10,14 @@ use super::finding::{Finding, StopReason, Waiting, Why};
 use super::running::State;
 use super::simulator::Simulator;
 
-/// How many statements a thread may do in one burst.
+/// The maximum number of statements in one run of steps.
 const FUEL: u64 = 4096;
-/// How many bursts go by between looks at the flag and the clock.
+/// The number of runs of steps between two checks of the flag and the clock.
 const LOOK: u64 = 256;
-/// How many threads a report names.
+/// The maximum number of threads that a report names.
 const NAMED: usize = 8;
 
-/// Why a burst is over.
+/// The reason why a run of steps is over.
 enum Over {
     Burst,
     Barrier(wattle_ir::Site, Vec<u64>),
@@ -26,7 +26,7 @@ enum Over {
 }
 
 impl Simulator {
-    /// One burst; or, where no thread can run, the end of the launches that wait for ever.
+    /// Makes one run of steps; if no thread can run, ends the launches that wait for ever.
     pub(super) fn step(&mut self) {
         self.bursts += 1;
         if self.bursts.is_multiple_of(LOOK) {
@@ -36,7 +36,8 @@ impl Simulator {
             return self.stuck();
         }
         let pick = self.below(self.runnable.len());
-        // One request in half of the bursts, twice as many in each next one: races need short ones, spins long ones.
+        // Half of the runs of steps have one request, and each doubling is half as likely: races need short runs,
+        // spinning long ones.
         let mut requests = 1u32 << (self.rng.next_u32() | 64).trailing_zeros();
         let key = self.runnable[pick];
         let Some(mut thread) = self.threads.get_mut(key as usize).and_then(Option::take) else { return };
@@ -62,7 +63,7 @@ impl Simulator {
             }
         };
         self.mix(thread.sync.member.thread as u64);
-        // A write of the thread may have moved the list of those that can run, never the thread within it.
+        // A write of the thread may have moved others in the list of runnable threads, never the thread within it.
         self.threads[key as usize] = Some(thread);
         match over {
             Over::Burst => {}
@@ -70,7 +71,7 @@ impl Simulator {
             Over::Barrier(site, iterations) => self.arrive(key, site, iterations),
             Over::Spinning(addresses) => self.set_aside(key, State::Spinning(addresses)),
         }
-        // The launch may be over, and the list with it; then a new one cannot have taken its place within this call.
+        // The launch may be over and the list cleared; no new launch can have taken its place within this call.
         let Some(launch) = self.launches.get_mut(number) else { return };
         launch.steps += FUEL - fuel;
         if !launch.done
@@ -81,12 +82,12 @@ impl Simulator {
         }
     }
 
-    /// Puts a number into the digest of the schedule.
+    /// Mixes a number into the digest of the schedule.
     pub(super) fn mix(&mut self, number: u64) {
         self.trace = (self.trace ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
     }
 
-    /// Ends what is to be ended.
+    /// Ends the launches whose limit is reached or that are interrupted.
     pub(super) fn look(&mut self) {
         let stopped = self.options.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed));
         let timed = self.launches.iter().any(|launch| launch.deadline.is_some());
@@ -108,7 +109,7 @@ impl Simulator {
         }
     }
 
-    /// Ends a launch that is not over.
+    /// Ends a launch that is still running.
     fn stop(&mut self, number: usize, reason: StopReason) {
         let (threads, more, not_started) = self.lines(number);
         let Some(launch) = self.launches.get_mut(number) else { return };
@@ -117,7 +118,7 @@ impl Simulator {
         self.end_launch(number);
     }
 
-    /// Nobody can run: all launches in flight wait for ever.
+    /// Ends all launches in flight, which wait for ever because no thread can run.
     fn stuck(&mut self) {
         let waiting: Vec<usize> = (0..self.launches.len()).filter(|&number| !self.launches[number].done).collect();
         let found: Vec<_> = waiting.into_iter().map(|number| (number, self.lines(number))).collect();
@@ -129,7 +130,8 @@ impl Simulator {
         }
     }
 
-    /// Where the first threads of a launch stand, how many more there are, and how many blocks have not started.
+    /// The positions of a launch's first threads, the number of further ones, and the number of blocks that have not
+    /// started.
     fn lines(&self, number: usize) -> (Vec<Waiting>, u64, u64) {
         let Some(launch) = self.launches.get(number) else { return (Vec::new(), 0, 0) };
         let (mut threads, mut count) = (Vec::new(), 0);

@@ -1,18 +1,18 @@
-//! Vector clocks: how far into every other thread's past one can see.
+//! Vector clocks: how far each thread knows every other thread's past.
 //!
-//! A clock is a vector of chunks, each shared until it changes, so that handing a clock on is a pointer, and joining
-//! clocks that have most of their past in common looks only at the rest.
+//! A clock is a vector of chunks, each shared until it changes, so that passing a clock on copies a pointer, and
+//! joining clocks that have most of their past in common visits only the rest.
 
 use std::sync::Arc;
 
 const CHUNK: usize = 64;
 
-/// Thread numbers are given out in multiples of this, so that a whole launch covers whole chunks.
+/// Thread numbers are assigned in multiples of this, so that a launch covers whole chunks.
 pub(super) const ALIGNMENT: u32 = CHUNK as u32;
 
 type Chunk = Arc<[u32; CHUNK]>;
 
-/// For each thread, the last of its epochs that is known; 0 for none.
+/// For each thread, the last of its epochs that is known; 0 if none is.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock(Option<Arc<Vec<Option<Chunk>>>>);
 
@@ -39,7 +39,7 @@ impl Clock {
         Arc::make_mut(chunk)[lane] = epoch;
     }
 
-    /// Knows all epochs of these threads from now on; `from` is a multiple of [`ALIGNMENT`].
+    /// Adds all epochs of these threads, also future ones; `from` is a multiple of [`ALIGNMENT`].
     pub fn cover(&mut self, from: u32, to: u32) {
         let (from, to) = (from as usize / CHUNK, (to as usize).div_ceil(CHUNK));
         let chunks = Arc::make_mut(self.0.get_or_insert_default());
@@ -50,7 +50,7 @@ impl Clock {
         chunks[from..to].fill(Some(all));
     }
 
-    /// Knows what either knows.
+    /// Adds everything that the other clock knows.
     pub fn join(&mut self, other: &Clock) {
         let Some(theirs) = &other.0 else { return };
         let Some(mine) = &mut self.0 else {

@@ -1,4 +1,4 @@
-//! What a run has found, in words that tell what happened, where, and what to do.
+//! The findings of a run, in words that say what happened, where, and how to fix it.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ pub struct AccessSite {
     pub actor: Actor,
     /// Whether it wrote.
     pub write: bool,
-    /// The scope of an atomic access; none for a plain one.
+    /// The scope of an atomic access; `None` for a plain one.
     pub scope: Option<Scope>,
     /// The source line.
     pub site: Site,
@@ -44,18 +44,18 @@ pub struct Race {
     pub index: Vec<u32>,
     /// The access that came first in this run.
     pub first: AccessSite,
-    /// The one that came later.
+    /// The access that came second.
     pub second: AccessSite,
 }
 
-/// Where a thread stands.
+/// A thread's position in the code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// The thread.
     pub actor: Actor,
     /// The last source line that it passed.
     pub site: Site,
-    /// What it does there.
+    /// What it does at that line.
     pub why: Why,
 }
 
@@ -66,36 +66,36 @@ pub enum Why {
     Barrier,
     /// It repeats a loop in which nothing can change any more.
     Spinning,
-    /// It could go on.
+    /// It could continue.
     Running,
 }
 
-/// Why a launch was ended.
+/// The reason why a launch was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
-    /// Its threads did as many statements as it was given.
+    /// Its threads reached this limit on their statements together.
     StepLimit(u64),
-    /// Its time was up.
+    /// Its time limit was reached.
     Deadline,
-    /// Somebody set the stop flag.
+    /// The stop flag was set.
     Interrupted,
 }
 
-/// Something that a launch must not do.
+/// An error of a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// An index out of bounds, a division by zero, or a failed assertion. The first of the launch.
     Fault {
         /// The thread.
         actor: Actor,
-        /// What happened.
+        /// The fault.
         fault: Fault,
         /// The name of the view or array, where the fault is an index.
         place: &'static str,
-        /// The same in words, with the names of the kernel.
+        /// The fault in words, with the names of the kernel.
         what: String,
     },
-    /// A read of an element that nobody wrote. The first of the launch.
+    /// The first read of an unwritten element in the launch.
     Unwritten {
         /// The thread.
         actor: Actor,
@@ -108,7 +108,7 @@ pub enum Finding {
         /// The source line.
         site: Site,
     },
-    /// Threads of a block wait at a barrier that others have ended without.
+    /// Threads of a block wait at a barrier, and other threads of the block have ended without reaching it.
     BarrierMissed {
         /// A thread that waits.
         waiting: Actor,
@@ -116,52 +116,52 @@ pub enum Finding {
         barrier: Site,
         /// A thread that has ended.
         ended: Actor,
-        /// Its last line.
+        /// The last line of the ended thread.
         last: Site,
     },
     /// The threads of a block wait at different barriers.
     BarrierMismatch {
         /// A thread that waits.
         first: Actor,
-        /// Its barrier.
+        /// The barrier of the first thread.
         first_site: Site,
         /// A thread that waits elsewhere.
         second: Actor,
-        /// Its barrier.
+        /// The barrier of the second thread.
         second_site: Site,
-        /// Whether both are one statement, in different iterations of the loops around it. Otherwise a statement that stands
-        /// at the same line is reached by another call of the function that it stands in.
+        /// Whether both are one statement, in different iterations of the loops around it. If not and the lines are
+        /// equal, the statement was reached through different calls of its function.
         one_statement: bool,
     },
-    /// A data race. The first of the launch.
+    /// The first data race of the launch.
     Race(Box<Race>),
     /// No thread can ever go on.
     Stuck {
         /// The launch's label.
         launch: String,
-        /// Where its first threads stand.
+        /// The positions of its first threads.
         threads: Vec<Waiting>,
-        /// How many more there are.
+        /// The number of further threads.
         more: u64,
-        /// How many of its blocks had not started.
+        /// The number of its blocks that had not started.
         not_started: u64,
     },
     /// The launch was ended.
     Stopped {
         /// The launch's label.
         launch: String,
-        /// Why.
+        /// The reason.
         reason: StopReason,
-        /// Where its first threads stood.
+        /// The positions of its first threads.
         threads: Vec<Waiting>,
-        /// How many more there were.
+        /// The number of further threads.
         more: u64,
-        /// How many of its blocks had not started.
+        /// The number of its blocks that had not started.
         not_started: u64,
     },
 }
 
-/// All that a launch must not have done, in the order in which it happened; the first of each kind.
+/// The errors of a launch, in the order in which they happened; the first of each kind.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{}", List(.0))]
 pub struct Findings(pub Vec<Finding>);
@@ -194,7 +194,7 @@ impl fmt::Display for Actor {
     }
 }
 
-/// A number, or a tuple of several.
+/// An index: one number, or a tuple of several.
 struct Index<'a>(&'a [u32]);
 
 impl fmt::Display for Index<'_> {

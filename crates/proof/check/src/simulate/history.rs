@@ -15,7 +15,7 @@ pub(super) struct Event {
     /// The thread's epoch.
     pub epoch: u32,
     pub site: Site,
-    /// The scope of an atomic access; none for a plain one.
+    /// The scope of an atomic access; `None` for a plain one.
     pub scope: Option<Scope>,
     pub write: bool,
 }
@@ -29,7 +29,7 @@ pub(super) struct History {
     atomics: Option<Box<Atomics>>,
 }
 
-/// Plain reads since the last plain write, the last one of each thread.
+/// The plain reads since the last plain write: the last one of each thread.
 #[derive(Debug, Default)]
 enum Reads {
     #[default]
@@ -42,7 +42,7 @@ enum Reads {
 #[derive(Debug)]
 struct Atomics {
     events: BTreeMap<(u32, Scope, bool), Event>,
-    /// The block of them all, if it is one.
+    /// The block of all of them, if they are in one block.
     block: Option<u32>,
     /// The narrowest scope among them.
     scope: Scope,
@@ -50,7 +50,7 @@ struct Atomics {
 }
 
 impl History {
-    /// Adds an access by a thread that knows `seen`, and gives an earlier one that races with it.
+    /// Adds an access by a thread whose clock is `seen`; returns an earlier access that races with it.
     pub fn record(&mut self, event: Event, seen: &Clock) -> Option<Event> {
         let race = self.race(&event, seen);
         match (event.scope, event.write) {
@@ -118,7 +118,7 @@ impl Atomics {
         self.events.insert((event.member.thread, scope, event.write), event);
     }
 
-    /// Whether all are morally strong with `event` for a reason that needs no look at each.
+    /// Whether all are morally strong with `event` for a reason that needs no check of each.
     fn all_strong(&self, event: &Event) -> bool {
         let Some(scope) = event.scope else { return false };
         let narrowest = self.scope.min(scope);

@@ -1,4 +1,4 @@
-//! What it takes to launch, and why it may be refused.
+//! The parameters of a launch, and the reasons for which it may be refused.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,18 +10,18 @@ use wattle_machine::{Environment, EnvironmentError, LaunchShape, Program};
 use super::memory::{Memories, MemoryError, MemoryId};
 use super::running::Bound;
 
-/// The greatest number of threads of a launch.
+/// The maximum number of threads of a launch.
 pub(super) const MAX_THREADS: u64 = 1 << 20;
-/// The greatest number of threads of a block.
+/// The maximum number of threads of a block.
 pub(crate) const MAX_BLOCK: u64 = 1 << 12;
-/// The greatest number of threads that are resident at once, as a cooperative launch asks for.
+/// The maximum number of resident threads, as a cooperative launch needs them.
 pub(crate) const MAX_RESIDENT: u64 = 1 << 17;
-/// The greatest number of words, of slots and private arrays, that the threads of a block can have together.
+/// The maximum number of words, of slots and private arrays, of the threads of a block together.
 pub(crate) const MAX_WORDS: u64 = 1 << 26;
-/// The greatest number of elements of shared memory that a block can have.
+/// The maximum number of elements of a block's shared memory.
 pub(super) const MAX_SHARED: u64 = 1 << 20;
 
-/// What a launch gives for a parameter.
+/// A launch's argument for a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Argument {
     /// A value, as a raw word.
@@ -46,7 +46,7 @@ impl Argument {
     }
 }
 
-/// Where a launch's threads run.
+/// The place where a launch's threads run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Agent {
     /// On the device.
@@ -55,26 +55,26 @@ pub enum Agent {
     Host,
 }
 
-/// All that a launch is.
+/// A launch request.
 #[derive(Clone, Debug)]
 pub struct LaunchRequest {
     /// The kernel.
     pub program: Arc<Program>,
     /// Its blocks and threads.
     pub shape: LaunchShape,
-    /// One for each parameter.
+    /// The arguments, one for each parameter.
     pub arguments: Vec<Argument>,
     /// The length of the shared array that is sized at launch.
     pub shared_len: u32,
-    /// What reports call the launch.
+    /// The name of the launch in reports.
     pub label: Arc<str>,
-    /// Where it runs.
+    /// The place where it runs.
     pub agent: Agent,
-    /// Whether all blocks are to be resident at once.
+    /// Whether all blocks must be resident at once.
     pub cooperative: bool,
-    /// How many statements its threads may do together before it is ended.
+    /// The maximum number of statements of its threads together, after which it is ended.
     pub step_limit: Option<u64>,
-    /// When it is ended.
+    /// The time at which it is ended.
     pub deadline: Option<Instant>,
 }
 
@@ -96,70 +96,70 @@ impl LaunchRequest {
     }
 }
 
-/// Why a launch is refused.
+/// The reason why a launch is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum LaunchError {
     /// The arguments do not fit the parameters.
     #[error(transparent)]
     Arguments(#[from] EnvironmentError),
-    /// An argument's memory is not there, or its range is not.
+    /// A part of an argument's memory does not exist.
     #[error("kernel `{kernel}`, parameter `{param}`: {error}")]
     Memory {
         /// The kernel's name.
         kernel: String,
         /// The parameter's name.
         param: &'static str,
-        /// What is wrong.
+        /// The error of the memory.
         error: MemoryError,
     },
-    /// A view of elements of another type.
+    /// The element type of a view does not match.
     #[error("kernel `{kernel}`, parameter `{param}` is of {expected}, and was given memory of {found}")]
     Element {
         /// The kernel's name.
         kernel: String,
         /// The parameter's name.
         param: &'static str,
-        /// What the parameter is of.
+        /// The element type of the parameter.
         expected: Type,
-        /// What the memory is of.
+        /// The element type of the memory.
         found: Type,
     },
-    /// Dimensions that the kernel or the parameter does not have.
+    /// The launch has dimensions that the kernel or the parameter does not have.
     #[error("kernel `{kernel}`: {what} has extents beyond its {rank} dimensions; they must be 1")]
     Rank {
         /// The kernel's name.
         kernel: String,
-        /// The launch, or a parameter.
+        /// The launch, or a parameter, in words.
         what: String,
         /// The number of dimensions.
         rank: usize,
     },
-    /// More than the simulated device takes on.
+    /// The launch exceeds a limit of the simulated device.
     #[error("kernel `{kernel}`: {found} {what}, and the simulated device has at most {max}: launch a smaller size")]
     TooLarge {
         /// The kernel's name.
         kernel: String,
-        /// What there is too much of.
+        /// The quantity that is too large.
         what: &'static str,
-        /// How much was asked for.
+        /// The requested amount.
         found: u64,
-        /// How much there can be.
+        /// The maximum.
         max: u64,
     },
-    /// A host launch of several threads.
+    /// A launch on the host has several threads.
     #[error("kernel `{kernel}`: a launch on the host has one thread, not {threads}")]
     Host {
         /// The kernel's name.
         kernel: String,
-        /// How many were asked for.
+        /// The requested number of threads.
         threads: u64,
     },
-    /// Too many launches have overlapped without a moment in which none was in flight.
+    /// Too many launches have overlapped without a moment at which no launch was in flight.
     #[error("too many threads have overlapped without a pause: wait for the launches in flight, then launch again")]
     Overlap,
 }
 
-/// Checks a request; what the threads are given, and the views.
+/// Checks a request; returns the threads' environment and the views.
 pub(super) fn bind(
     request: &LaunchRequest,
     memories: &Memories,

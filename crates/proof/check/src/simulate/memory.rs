@@ -1,4 +1,4 @@
-//! The simulated device's memory: values, whether somebody wrote them, and what is known of their accesses.
+//! The simulated device's memory: values, whether they have been written, and the history of their accesses.
 
 use std::ops::Range;
 
@@ -9,20 +9,20 @@ use wattle_memory::Scope;
 use super::history::History;
 use super::sync::{Member, Releases, ThreadSync, strong};
 
-/// The greatest number of elements of one allocation.
+/// The maximum number of elements of one allocation.
 pub(super) const MAX_ELEMENTS: usize = 1 << 28;
 
-/// An allocation of a simulator. It is of use to that simulator alone.
+/// An allocation of a simulator. It is valid in that simulator alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MemoryId {
     pub(super) index: u32,
     pub(super) serial: u32,
 }
 
-/// What an allocation holds at first.
+/// The initial contents of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Init {
-    /// Nothing that anybody may read.
+    /// Unwritten elements, which must not be read.
     Unwritten,
     /// Zeros.
     Zero,
@@ -31,19 +31,19 @@ pub enum Init {
 /// Elements that the host has read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contents {
-    /// The values, as raw words; 0 for an element that nobody wrote.
+    /// The values as raw words; 0 for an unwritten element.
     pub values: Vec<u64>,
-    /// The elements that nobody wrote, ascending, counted from the allocation's start.
+    /// The unwritten elements, ascending, counted from the allocation's start.
     pub unwritten: Vec<usize>,
 }
 
-/// Why the host cannot use memory so.
+/// The reason why the host cannot use memory this way.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum MemoryError {
-    /// The allocation is none of this simulator's, or is freed.
+    /// The allocation is not of this simulator, or is freed.
     #[error("{0:?} is no allocation of this simulator: it was freed, or belongs to another one")]
     Unknown(MemoryId),
-    /// A range that is not in the allocation.
+    /// The range is not in the allocation.
     #[error("elements {start}..{end} are not in an allocation of {len}")]
     Range {
         /// The first element.
@@ -53,7 +53,7 @@ pub enum MemoryError {
         /// The length of the allocation.
         len: usize,
     },
-    /// A launch in flight uses it.
+    /// A launch in flight uses the allocation.
     #[error("launch `{launch}` is in flight and uses {memory:?}: wait for it before freeing")]
     InUse {
         /// The allocation.
@@ -61,18 +61,18 @@ pub enum MemoryError {
         /// The launch's label.
         launch: String,
     },
-    /// More elements than the simulator holds in one allocation.
+    /// The allocation has more elements than the simulator supports.
     #[error("an allocation of {elements} elements: the simulated device holds at most {max} in one", max = MAX_ELEMENTS)]
     TooLarge {
-        /// How many were asked for.
+        /// The requested number of elements.
         elements: usize,
     },
-    /// `bool` lives in no memory.
+    /// Memory cannot hold elements of this type, `bool`.
     #[error("memory holds no {0}")]
     Element(Type),
 }
 
-/// Where an element is.
+/// The address of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Address {
     pub memory: u32,
@@ -87,17 +87,17 @@ pub(super) struct Allocation {
     shadows: Vec<Option<Box<Shadow>>>,
 }
 
-/// What is known of the accesses to an element, since the last time that no launch was in flight.
+/// The history of the accesses to an element, since the last time that no launch was in flight.
 #[derive(Default)]
 pub(super) struct Shadow {
     generation: u64,
-    /// The thread that wrote the present value; its scope, if it was an atomic write.
+    /// The thread that wrote the present value, and the scope of an atomic write.
     last: Option<(Member, Option<Scope>)>,
     releases: Releases,
     pub history: History,
 }
 
-/// How an atomic operation passes knowledge on.
+/// How an atomic operation passes clocks on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passing {
     pub scope: Scope,
@@ -156,7 +156,7 @@ impl Memories {
         self.slots.get_mut(address.memory as usize).and_then(Option::as_mut)
     }
 
-    /// What is known of an element's accesses in this generation.
+    /// The history of an element in this generation.
     pub fn shadow(&mut self, address: Address, generation: u64) -> Option<&mut Shadow> {
         let allocation = self.at(address)?;
         if allocation.shadows.is_empty() {
@@ -171,14 +171,14 @@ impl Memories {
 }
 
 impl Shadow {
-    /// A plain store: nothing can be acquired from it.
+    /// Handles a plain store, from which nothing can be acquired.
     pub fn store(&mut self, thread: &ThreadSync) {
         self.releases.clear();
         self.last = Some((thread.member, None));
     }
 
-    /// The read half of an atomic operation; whether it and the write that it observes are morally strong. An acquire
-    /// read is itself ordered after what it acquires, so this comes before its access is recorded.
+    /// Handles the read half of an atomic operation; returns whether it and the write that it observes are morally
+    /// strong. An acquire read is itself ordered after what it acquires, so this comes before its access is recorded.
     pub fn observe(&self, thread: &mut ThreadSync, passing: Passing) -> bool {
         let observed = self.last.filter(|_| passing.reads);
         let linked = observed.is_some_and(|(writer, by)| strong(&writer, by, &thread.member, Some(passing.scope)));
@@ -188,7 +188,7 @@ impl Shadow {
         linked
     }
 
-    /// The write half. One that is no link of a chain ends whatever was released here before.
+    /// Handles the write half. A write that does not continue a chain ends the releases made here before.
     pub fn publish(&mut self, thread: &mut ThreadSync, passing: Passing, linked: bool) {
         if !passing.writes {
             return;
@@ -213,7 +213,7 @@ impl Allocation {
         Ok(Contents { values: self.values[range].to_vec(), unwritten })
     }
 
-    /// Forgets who wrote an element before the host did.
+    /// Forgets the last writer of an element after the host has written it.
     pub fn forget_writer(&mut self, element: usize) {
         if let Some(Some(shadow)) = self.shadows.get_mut(element) {
             shadow.last = None;
@@ -222,7 +222,7 @@ impl Allocation {
     }
 }
 
-/// The bits that a value of a type has.
+/// The mask of the bits of a type's values.
 pub(super) fn mask(ty: Type) -> u64 {
     u64::MAX >> (64 - 8 * ty.size() as u32)
 }

@@ -1,10 +1,10 @@
-//! One interleaving of a launch's threads, chosen by a seed, and judged by the portable model.
+//! Runs one interleaving of a launch's threads, chosen by a seed, and judges it by the portable model.
 //!
-//! A [`Simulator`] holds memory and runs launches: it picks a thread, runs it for a few requests, picks another. All
-//! launches in flight are interleaved together. Every read sees the latest write, so what is seen is sequentially
-//! consistent; whether the kernel had a right to it is judged beside, by vector clocks over the synchronization that
-//! fences, atomics and barriers really promise within their scopes. Two conflicting accesses that these do not order
-//! are a data race, although this run may have been lucky.
+//! A [`Simulator`] holds memory and runs launches: it picks a thread, runs it for a few requests, and picks another.
+//! All launches in flight are interleaved together. Every read sees the latest write, so the values are sequentially
+//! consistent; whether the kernel may rely on them is judged separately, by vector clocks over the synchronization that
+//! fences, atomics and barriers promise within their scopes. Two conflicting accesses that these do not order are a
+//! data race, even if this run shows no wrong value.
 //!
 //! ```
 //! use std::sync::Arc;

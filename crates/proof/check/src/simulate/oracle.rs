@@ -1,4 +1,4 @@
-//! The vector clocks against the definitions: random interleavings, judged by both.
+//! Compares the vector clocks with the definitions: both judge random interleavings.
 //!
 //! The judge here enumerates release patterns, acquire patterns and chains of read-modify-writes literally, closes the
 //! relation, and looks at every pair of accesses. The clocks must find a race at the same access.
@@ -12,7 +12,7 @@ use super::history::Event;
 use super::memory::{Passing, Shadow};
 use super::sync::{Member, Releases, ThreadSync, strong};
 
-/// Two threads of a block, one each of two blocks, one of the host.
+/// Two threads of one block, one thread in each of two other blocks, and one of the host.
 const MEMBERS: [Member; 5] = [
     Member { thread: 0, block: 0, on_device: true, alone: false },
     Member { thread: 1, block: 0, on_device: true, alone: false },
@@ -157,7 +157,7 @@ fn judge(steps: &[Step]) -> Option<usize> {
     })
 }
 
-/// The same by clocks.
+/// The first access that races with an earlier one, by the vector clocks.
 fn clocks(steps: &[Step]) -> Option<usize> {
     let mut threads = MEMBERS.map(|member| ThreadSync::new(member, Clock::default()));
     let mut shadows: Vec<Shadow> = (0..4).map(|_| Shadow::default()).collect();
@@ -191,7 +191,7 @@ fn scope() -> impl Strategy<Value = Scope> {
 
 fn step() -> impl Strategy<Value = Step> {
     use FenceOrder::{AcqRel, Acquire, Release, SeqCst};
-    // Mostly plain accesses to places 0 and 1, atomic ones to 2 and 3; now and then the other way round.
+    // Places 0 and 1 get mostly plain accesses, 2 and 3 mostly atomic ones.
     let plain = (0..2usize, any::<bool>(), 0..20u32)
         .prop_map(|(place, write, odd)| What::Plain { place: if odd == 0 { place + 2 } else { place }, write });
     let atomic = (0..2usize, 0..4u32, any::<(bool, bool)>(), scope(), 0..20u32).prop_map(
@@ -216,7 +216,7 @@ proptest! {
         prop_assert_eq!(clocks(&steps), judge(&steps));
     }
 
-    /// Without conflicting atomics there is more to be ordered before the first race: system scope throughout.
+    /// Without conflicting atomics more is ordered before the first race, so system scope is used throughout.
     #[test]
     fn clocks_find_late_races(steps in prop::collection::vec(step(), 1..60)) {
         let steps: Vec<Step> = steps

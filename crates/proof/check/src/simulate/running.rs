@@ -12,7 +12,7 @@ use super::memory::{Address, MemoryId};
 use super::simulator::LaunchId;
 use super::sync::ThreadSync;
 
-/// How many of a thread's latest reads are kept, to know what a spinning one waits for.
+/// How many of a thread's latest reads are kept, so that the elements a spinning thread waits for are known.
 pub(super) const READS: usize = 8;
 
 /// A thread whose block has started.
@@ -28,28 +28,28 @@ pub(super) struct Running {
     pub state: State,
     /// The state at the last back edge of each unbounded loop.
     pub loops: Vec<Snapshot>,
-    /// The latest reads, in a ring.
+    /// The latest reads, in a ring buffer.
     pub reads: [Address; READS],
-    /// How many reads there were in all.
+    /// The total number of reads.
     pub read_count: u64,
 }
 
-/// What a thread is doing.
+/// The state of a running thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// It can run; its position among those that can.
+    /// It can run; the number is its index in the list of runnable threads.
     Runnable(usize),
     /// It waits at the barrier at that line, in those iterations of the loops around it.
     Barrier(Site, Vec<u64>),
-    /// It does the same again and again until one of these changes; any memory, where there are none.
+    /// It repeats the same iteration until one of these elements changes; any memory, if the list is empty.
     Spinning(Vec<Address>),
 }
 
-/// A thread at a back edge.
+/// The state of a thread at a back edge.
 pub(super) struct Snapshot {
     pub label: Label,
     pub machine: Thread,
-    /// How often memory had changed.
+    /// The number of changes of memory so far.
     pub changes: u64,
     pub read_count: u64,
 }
@@ -58,17 +58,17 @@ pub(super) struct Snapshot {
 pub(super) struct Block {
     /// The row-major number in its grid.
     pub number: u64,
-    /// The keys of its threads, those that have ended included.
+    /// The keys of its threads, ended ones included.
     pub threads: Vec<Option<u32>>,
     pub live: usize,
-    /// Those that wait at the barrier.
+    /// The threads that wait at the barrier.
     pub arrived: Vec<u32>,
     /// The last thread that ended, and its last line.
     pub ended: Option<(u32, Site)>,
     pub shared: Vec<MemoryId>,
 }
 
-/// A view, bound to memory.
+/// A view bound to memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bound {
     pub memory: MemoryId,
@@ -85,17 +85,17 @@ pub(super) struct Launch {
     /// The views by parameter.
     pub views: Vec<Option<Bound>>,
     pub on_device: bool,
-    /// The first of its threads' numbers in clocks.
+    /// The clock number of its first thread.
     pub base: u32,
     pub threads_per_block: u32,
     pub blocks: u64,
     /// The next block to start.
     pub next_block: u64,
-    /// The keys of the blocks that run.
+    /// The keys of the running blocks.
     pub running: Vec<u32>,
-    /// How many threads may be resident.
+    /// The maximum number of resident threads.
     pub resident: u64,
-    /// What was done when it was launched.
+    /// The clock of everything that was done before the launch.
     pub start: Clock,
     pub steps: u64,
     pub step_limit: Option<u64>,
@@ -120,7 +120,7 @@ impl Launch {
         }
     }
 
-    /// A thread by its number in clocks.
+    /// The thread with this clock number, as reports name it.
     pub fn actor(&self, thread: u32) -> Actor {
         let number = thread.saturating_sub(self.base) as u64;
         let per_block = (self.threads_per_block as u64).max(1);
@@ -134,7 +134,7 @@ impl Launch {
         }
     }
 
-    /// The number after the last of its threads' numbers.
+    /// The clock number after that of its last thread.
     pub fn end(&self) -> u32 {
         self.base + (self.blocks as u32).saturating_mul(self.threads_per_block)
     }

@@ -1,4 +1,4 @@
-//! The requests of threads: memory accesses, fences and faults.
+//! The handling of threads' requests: memory accesses, fences and faults.
 
 use wattle_ir::{AtomicOp, Place, eval};
 use wattle_machine::{Fault, Location, Request};
@@ -10,7 +10,7 @@ use super::memory::{Address, Passing};
 use super::running::Running;
 use super::simulator::Simulator;
 
-/// An atomic operation but for its place.
+/// The parameters of an atomic operation without its place.
 #[derive(Clone, Copy)]
 struct Atomic {
     what: What,
@@ -28,7 +28,7 @@ enum What {
 }
 
 impl Simulator {
-    /// Does what a running thread asks for, and answers.
+    /// Handles a running thread's request, and answers it.
     pub(super) fn serve(&mut self, thread: &mut Running, request: Request) {
         match request {
             Request::Load(location) => {
@@ -63,12 +63,12 @@ impl Simulator {
             }
             Request::Fault(fault) => self.fault(thread, fault),
             Request::Barrier { .. } | Request::BackEdge { .. } | Request::OutOfFuel | Request::Done => {}
-            // With words alone there is neither.
+            // These requests do not occur with plain words.
             Request::LoopHead { .. } | Request::NeedsValue => {}
         }
     }
 
-    /// The element that a thread names, `lane` elements further on.
+    /// The address of the element that a thread names, `lane` elements further on.
     fn address(&self, thread: &Running, location: &Location, lane: u32) -> Option<Address> {
         match location.place {
             Place::Param(id) => {
@@ -139,7 +139,7 @@ impl Simulator {
         self.mix(address.element ^ old ^ new.map_or(2 << 32, |new| new.rotate_left(7) ^ 3 << 32));
     }
 
-    /// The value of an element; a finding where nobody wrote it.
+    /// The value of an element; adds a finding if it is unwritten.
     fn value(&mut self, thread: &Running, location: &Location, lane: u32, address: Address) -> u64 {
         let Some(allocation) = self.memories.at(address) else { return 0 };
         let element = address.element as usize;
@@ -173,7 +173,7 @@ impl Simulator {
         }
     }
 
-    /// Records an access, and a finding where it races.
+    /// Records an access, and adds a finding if it races.
     fn record(
         &mut self,
         thread: &Running,

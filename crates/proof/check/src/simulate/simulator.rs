@@ -1,4 +1,4 @@
-//! The simulated device: its memory, its launches, and how one waits for them.
+//! The simulated device: its memory, its launches, and waiting for them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -17,10 +17,10 @@ use super::memory::{Address, Contents, Init, MAX_ELEMENTS, Memories, MemoryError
 use super::running::{Block, Launch, READS, Running, State};
 use super::sync::{Member, Releases, ThreadSync};
 
-/// The greatest number of threads that clocks count before there must be a pause.
+/// The maximum number of threads that clocks can number before no launch may be in flight.
 const MAX_NUMBERS: u64 = 1 << 26;
 
-/// How a simulator runs.
+/// The options of a simulator.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Chooses the interleaving; the same seed and the same calls give the same one.
@@ -32,13 +32,13 @@ pub struct Options {
 }
 
 impl Options {
-    /// A seed, 4096 resident threads, no flag.
+    /// Options with this seed, 4096 resident threads, and no flag.
     pub fn seeded(seed: u64) -> Options {
         Options { seed, resident_threads: 4096, stop: None }
     }
 }
 
-/// A launch of a simulator.
+/// The identifier of a launch of a simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LaunchId(u64);
 
@@ -47,7 +47,7 @@ pub struct Simulator {
     pub(super) rng: Pcg32,
     pub(super) options: Options,
     pub(super) memories: Memories,
-    /// Those in flight, and those that overlapped with them.
+    /// The launches in flight, and those that overlapped with them.
     pub(super) launches: Vec<Launch>,
     pub(super) threads: Vec<Option<Box<Running>>>,
     pub(super) free_threads: Vec<u32>,
@@ -55,18 +55,19 @@ pub struct Simulator {
     pub(super) free_blocks: Vec<u32>,
     /// The keys of the threads that can run.
     pub(super) runnable: Vec<u32>,
-    /// The threads that wait until an element changes, and until any does.
+    /// The threads that wait for a change of an element, and those that wait for any change.
     pub(super) waiters: HashMap<Address, Vec<u32>>,
     pub(super) waiters_for_any: Vec<u32>,
-    /// What sequentially consistent fences hand to each other.
+    /// The clocks that sequentially consistent fences pass to each other.
     pub(super) fences: Releases,
-    /// How often a value in memory has changed.
+    /// The number of changes of values in memory.
     pub(super) changes: u64,
-    /// Counts the times that no launch was in flight: then all that was done is ordered before all that comes.
+    /// The number of times that no launch was in flight: everything done before such a time is ordered before
+    /// everything after it.
     pub(super) generation: u64,
     pub(super) bursts: u64,
     pub(super) trace: u64,
-    /// The launches of this generation that are done.
+    /// The clock of the finished launches of this generation.
     finished: Clock,
     next_number: u64,
     launched: u64,
@@ -100,7 +101,7 @@ impl Simulator {
         }
     }
 
-    /// Allocates memory for so many elements.
+    /// Allocates memory for `elements` elements.
     ///
     /// # Errors
     /// For `bool`, which lives in no memory, and for more elements than one allocation can have.
@@ -117,7 +118,7 @@ impl Simulator {
     /// Frees memory.
     ///
     /// # Errors
-    /// If it is not there, or a launch in flight uses it.
+    /// The memory does not exist, or a launch in flight uses it.
     pub fn free(&mut self, id: MemoryId) -> Result<(), MemoryError> {
         self.memories.get(id)?;
         let uses = |launch: &&Launch| !launch.done && launch.views.iter().flatten().any(|view| view.memory == id);
@@ -128,10 +129,10 @@ impl Simulator {
         Ok(())
     }
 
-    /// Reads elements, as raw words, and tells which of them nobody wrote.
+    /// Reads elements as raw words, and reports which of them are unwritten.
     ///
     /// # Errors
-    /// If the memory or the range is not there.
+    /// The memory or the range does not exist.
     pub fn read(&self, id: MemoryId, range: Range<usize>) -> Result<Contents, MemoryError> {
         self.memories.get(id)?.read(range)
     }
@@ -139,7 +140,7 @@ impl Simulator {
     /// Writes elements from `start` on; bits beyond the element's type are dropped.
     ///
     /// # Errors
-    /// If the memory or the range is not there.
+    /// The memory or the range does not exist.
     pub fn write(&mut self, id: MemoryId, start: usize, values: &[u64]) -> Result<(), MemoryError> {
         let allocation = self.memories.get_mut(id)?;
         let range = allocation.range(&(start..start.saturating_add(values.len())))?;
@@ -159,10 +160,10 @@ impl Simulator {
         Ok(())
     }
 
-    /// Copies elements between allocations of one element type; what nobody wrote stays so.
+    /// Copies elements between allocations of one element type; unwritten ones stay unwritten.
     ///
     /// # Errors
-    /// If the memory or the range is not there.
+    /// The memory or the range does not exist.
     pub fn copy(&mut self, from: MemoryId, range: Range<usize>, to: MemoryId, start: usize) -> Result<(), MemoryError> {
         let first = range.start;
         let Contents { values, unwritten } = self.read(from, range)?;
@@ -179,15 +180,15 @@ impl Simulator {
     /// The number of elements of an allocation.
     ///
     /// # Errors
-    /// If it is not there.
+    /// The allocation does not exist.
     pub fn elements(&self, id: MemoryId) -> Result<usize, MemoryError> {
         Ok(self.memories.get(id)?.values.len())
     }
 
-    /// Starts a launch; its threads run when somebody waits, interleaved with those of all others in flight.
+    /// Starts a launch; its threads run when the caller waits, interleaved with those of all others in flight.
     ///
     /// # Errors
-    /// If the arguments do not fit, or there are more threads or memory than the simulated device has.
+    /// The arguments do not match, or the simulated device has too few threads or too little memory.
     pub fn launch(&mut self, request: LaunchRequest) -> Result<LaunchId, LaunchError> {
         let (environment, views) = bind(&request, &self.memories)?;
         let (blocks, per_block) = (request.shape.blocks(), request.shape.threads_per_block());
@@ -239,10 +240,10 @@ impl Simulator {
         !self.launches.iter().any(|launch| launch.id == id && !launch.done)
     }
 
-    /// Runs until the launch is done. What it found is given once.
+    /// Runs until the launch is done. Its findings are returned once.
     ///
     /// # Errors
-    /// What the launch must not have done.
+    /// The findings of the launch.
     pub fn finish(&mut self, id: LaunchId) -> Result<(), Findings> {
         while !self.is_done(id) {
             self.step();
@@ -253,22 +254,22 @@ impl Simulator {
         }
     }
 
-    /// Runs until no launch is in flight; [`finish`](Simulator::finish) then tells what each found.
+    /// Runs until no launch is in flight; [`finish`](Simulator::finish) then returns the findings of each.
     pub fn finish_all(&mut self) {
         while self.in_flight() {
             self.step();
         }
     }
 
-    /// Runs for up to so many bursts, each a few requests of one thread; whether a thread can run on. If none can, the
-    /// launches in flight wait: for another launch, or for ever, which [`Simulator::end_stuck`] says.
+    /// Makes up to `bursts` runs of steps, each a few requests of one thread; returns whether a thread can continue. If
+    /// none can, the launches in flight wait: for another launch, or for ever, which [`Simulator::end_stuck`] reports.
     pub fn step_for(&mut self, bursts: u64) -> bool {
         for _ in 0..bursts {
             if !self.in_flight() {
                 return false;
             }
             if self.runnable.is_empty() {
-                // Time passes for those that wait, too.
+                // Time limits apply to waiting launches, too.
                 self.look();
                 return false;
             }
@@ -277,7 +278,7 @@ impl Simulator {
         self.in_flight() && !self.runnable.is_empty()
     }
 
-    /// Ends the launches in flight if none of their threads can run on: nothing else will come that could wake them.
+    /// Ends the launches in flight if none of their threads can continue, since nothing else will wake them.
     pub fn end_stuck(&mut self) {
         if self.in_flight() && self.runnable.is_empty() {
             self.step();
@@ -293,7 +294,7 @@ impl Simulator {
         self.launches.iter().any(|launch| !launch.done)
     }
 
-    /// A number below `bound`. Written out, because a seed must mean the same in every version.
+    /// Draws a number below `bound`. It is written out because a seed must give the same run in every version.
     pub(super) fn below(&mut self, bound: usize) -> usize {
         ((self.rng.next_u32() as u64 * bound as u64) >> 32) as usize
     }
@@ -361,7 +362,7 @@ impl Simulator {
             Some(Block { number, live: threads.len(), threads, arrived: Vec::new(), ended: None, shared });
     }
 
-    /// Ends a launch: forgets its threads, keeps what it found.
+    /// Ends a launch: removes its threads and keeps its findings.
     pub(super) fn end_launch(&mut self, launch: usize) {
         let Some(state) = self.launches.get_mut(launch) else { return };
         state.done = true;

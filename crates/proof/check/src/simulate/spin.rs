@@ -1,9 +1,9 @@
-//! Threads that wait by looking again and again, and how they are woken.
+//! Detects spinning threads, and wakes them.
 //!
 //! An iteration of a loop is a function of the thread's state and of what it reads. When the state at the back edge is
 //! what it was one iteration before, and no value has changed meanwhile, every further iteration does the same until
-//! one of the elements that were read changes. Such a thread is set aside until then: spinning costs nothing, and when
-//! all threads are set aside nobody will ever change anything.
+//! one of the elements read changes. Such a thread is set aside until then: spinning costs nothing, and when all
+//! threads are set aside nothing will ever change.
 
 use wattle_ir::Label;
 
@@ -11,11 +11,12 @@ use super::memory::Address;
 use super::running::{READS, Running, Snapshot, State};
 use super::simulator::Simulator;
 
-/// Threads with more words than this are not looked at: comparing them at each back edge would cost too much.
+/// The maximum number of words of a thread that is checked: comparing larger ones at each back edge would cost too
+/// much.
 const MAX_WORDS: usize = 1 << 12;
 
 impl Simulator {
-    /// At a back edge: what the thread waits for, if it is spinning.
+    /// Handles a back edge: returns the elements that the thread waits for, if it is spinning.
     pub(super) fn spins(&self, thread: &mut Running, label: Label) -> Option<Vec<Address>> {
         let words = self.launches.get(thread.launch).map_or(0, |launch| launch.program.words());
         if words > MAX_WORDS {
@@ -28,7 +29,7 @@ impl Simulator {
         };
         if last.changes == changes && last.machine == thread.machine {
             let reads = read_count - last.read_count;
-            // Of more reads than are kept, any may be what the thread waits for.
+            // If there were more reads than are kept, any element may be the one that the thread waits for.
             let kept = if reads > READS as u64 { 0 } else { reads };
             let mut addresses: Vec<Address> = Vec::new();
             for number in read_count - kept..read_count {
@@ -44,7 +45,7 @@ impl Simulator {
         None
     }
 
-    /// Takes a thread out of whatever lists it is in.
+    /// Removes a thread from the lists that it is in.
     pub(super) fn suspend(&mut self, key: u32) {
         let Some(Some(thread)) = self.threads.get_mut(key as usize) else { return };
         match &thread.state {
@@ -72,7 +73,7 @@ impl Simulator {
         }
     }
 
-    /// Sets a thread aside.
+    /// Sets a thread aside in the given state.
     pub(super) fn set_aside(&mut self, key: u32, state: State) {
         self.suspend(key);
         if let State::Spinning(addresses) = &state {
@@ -97,7 +98,7 @@ impl Simulator {
         }
     }
 
-    /// A value in memory has changed.
+    /// Wakes the threads that wait for a change of this element, or of any.
     pub(super) fn changed(&mut self, address: Address) {
         self.changes += 1;
         if !self.waiters.is_empty()

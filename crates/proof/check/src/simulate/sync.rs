@@ -1,10 +1,10 @@
-//! Who is ordered after whom: fences, atomics and scopes as operations on vector clocks.
+//! Which thread is ordered after which: fences, atomics and scopes as operations on vector clocks.
 //!
 //! Rules, from the portable model: a release pattern is a release write, or a release fence and a later atomic write;
 //! an acquire pattern is an acquire read, or an atomic read and a later acquire fence. They synchronize when the read
 //! observes the write, or a chain of read-modify-writes from it, each link of which is morally strong, and when every
-//! scope in the two patterns includes the other pattern's thread. Causality is cumulative: what synchronizes hands on
-//! all that its thread knows, whatever the scopes by which it came to know it. (PTX ISA 8.5, sections 8.7 to 8.9.)
+//! scope in the two patterns includes the other pattern's thread. Causality is cumulative: a synchronization passes on
+//! all that its thread knows, by whatever scopes it learned it. (PTX ISA 8.5, sections 8.7 to 8.9.)
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use wattle_memory::{FenceOrder, Scope};
 
 use super::clock::Clock;
 
-/// A thread, as scopes see it.
+/// A thread, with the data that scopes depend on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     /// The thread's number in clocks.
@@ -43,11 +43,11 @@ pub(super) fn strong(x: &Member, x_scope: Option<Scope>, y: &Member, y_scope: Op
     }
 }
 
-/// What can be acquired from a place, by how far away the releasing thread may be.
+/// The clocks that can be acquired from a place, by the distance of the releasing thread.
 ///
-/// A record of a thread can be acquired through scope `s` by those whom the record's own scope includes and who
-/// include that thread in `s`. So it is enough to keep, joined: for each block what its threads released, for the
-/// device what its threads released at device scope or wider, and what anyone released at system scope.
+/// A record of a thread can be acquired through scope `s` by the threads that the record's own scope includes and whose
+/// scope `s` includes that thread. So it is enough to keep, joined: for each block the clocks that its threads
+/// released, for the device those released at device scope or wider, and those released by any thread at system scope.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Releases {
     blocks: BTreeMap<u32, Clock>,
@@ -73,7 +73,7 @@ impl Releases {
         }
     }
 
-    /// What `member` can acquire through `scope`, by the narrowest scope that does.
+    /// The clocks that `member` can acquire through `scope`, by the narrowest scope that suffices.
     fn visible(&self, member: &Member, scope: Scope) -> [Option<&Clock>; 3] {
         [
             self.blocks.get(&member.block),
@@ -83,17 +83,17 @@ impl Releases {
     }
 }
 
-/// What one thread knows and has promised.
+/// The clocks of one thread, and its pending releases and acquires.
 #[derive(Clone, Debug)]
 pub(super) struct ThreadSync {
     pub member: Member,
-    /// The thread's own epoch; it ends whenever the thread hands on what it knows.
+    /// The thread's own epoch; it ends whenever the thread passes its clock on.
     pub now: u32,
-    /// What is ordered before the thread's next operation.
+    /// The clock of everything ordered before the thread's next operation.
     pub seen: Clock,
-    /// What its release fences have promised to hand on with its next atomic writes, by scope.
+    /// The clocks that its release fences pass on with its next atomic writes, by scope.
     released: [Clock; 3],
-    /// What its relaxed reads have observed and an acquire fence would make known, by scope.
+    /// The clocks that its relaxed reads have observed and an acquire fence would add, by scope.
     observed: [Clock; 3],
 }
 
@@ -102,14 +102,14 @@ impl ThreadSync {
         ThreadSync { member, now: 1, seen, released: Default::default(), observed: Default::default() }
     }
 
-    /// All that the thread knows, its own past included; a new epoch begins.
+    /// Returns all that the thread knows, its own past included, and begins a new epoch.
     pub fn hand_on(&mut self) -> Clock {
         self.seen.set(self.member.thread, self.now);
         self.now = self.now.saturating_add(1);
         self.seen.clone()
     }
 
-    /// A fence. `fences` is what sequentially consistent fences hand to each other.
+    /// Handles a fence. `fences` holds the clocks that sequentially consistent fences pass to each other.
     pub fn fence(&mut self, order: FenceOrder, scope: Scope, fences: &mut Releases) {
         if order.acquires() {
             for observed in &mut self.observed[..=scope as usize] {
@@ -130,7 +130,7 @@ impl ThreadSync {
         }
     }
 
-    /// An atomic read that observed what `releases` belongs to.
+    /// Handles an atomic read that observed the write to which `releases` belongs.
     pub fn observe(&mut self, releases: &Releases, scope: Scope, acquires: bool) {
         for (clock, observed) in releases.visible(&self.member, scope).into_iter().zip(&mut self.observed) {
             let Some(clock) = clock else { continue };
@@ -142,7 +142,7 @@ impl ThreadSync {
         }
     }
 
-    /// An atomic write, which hands on through `releases`.
+    /// Handles an atomic write, which passes clocks on through `releases`.
     pub fn publish(&mut self, releases: &mut Releases, scope: Scope, release: bool) {
         if release {
             let clock = self.hand_on();

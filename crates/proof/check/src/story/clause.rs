@@ -1,4 +1,4 @@
-//! What the specifications say, word for word.
+//! Clauses of the specifications, quoted word for word.
 
 /// A clause of a specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub struct Clause {
     pub document: &'static str,
     /// The section, by number or name.
     pub section: &'static str,
-    /// What it says there; left-out words are marked with an ellipsis.
+    /// The quoted text; omissions are marked with an ellipsis.
     pub quote: &'static str,
 }
 
@@ -19,7 +19,7 @@ impl std::fmt::Display for Clause {
 
 const PTX: &str = "PTX ISA 8.5,";
 
-/// A data race, as PTX has it.
+/// The definition of a data race in PTX.
 pub(super) const PTX_RACE: Clause = Clause {
     document: PTX,
     section: "8.7.1",
@@ -27,7 +27,7 @@ pub(super) const PTX_RACE: Clause = Clause {
             order and they are not morally strong.",
 };
 
-/// A data race, as C++ and Rust have it.
+/// The definition of a data race in C++ and Rust.
 pub(super) const CPP_RACE: Clause = Clause {
     document: "C++20",
     section: "[intro.races]/21",
@@ -35,7 +35,7 @@ pub(super) const CPP_RACE: Clause = Clause {
             actions, at least one of which is not atomic, and neither happens before the other …",
 };
 
-/// A data race, as Vulkan has it.
+/// The definition of a data race in Vulkan.
 pub(super) const VULKAN_RACE: Clause = Clause {
     document: "Vulkan Memory Model,",
     section: "\"Data Race\"",
@@ -43,7 +43,7 @@ pub(super) const VULKAN_RACE: Clause = Clause {
             is a data race.",
 };
 
-/// What scopes are about.
+/// The clause on scopes: which operations are morally strong.
 pub(super) const MORALLY_STRONG: Clause = Clause {
     document: PTX,
     section: "8.7",
@@ -51,7 +51,7 @@ pub(super) const MORALLY_STRONG: Clause = Clause {
             specifies a scope that includes the thread executing the other operation.",
 };
 
-/// What releases.
+/// The definition of a release pattern.
 pub(super) const RELEASE_PATTERN: Clause = Clause {
     document: PTX,
     section: "8.8",
@@ -59,7 +59,7 @@ pub(super) const RELEASE_PATTERN: Clause = Clause {
             acquire-release memory fence followed by a strong write on M in program order",
 };
 
-/// What acquires.
+/// The definition of an acquire pattern.
 pub(super) const ACQUIRE_PATTERN: Clause = Clause {
     document: PTX,
     section: "8.8",
@@ -67,7 +67,7 @@ pub(super) const ACQUIRE_PATTERN: Clause = Clause {
             followed by an acquire memory fence in program order",
 };
 
-/// How two threads synchronize.
+/// The clause by which two threads synchronize.
 pub(super) const SYNCHRONIZES: Clause = Clause {
     document: PTX,
     section: "8.9.4",
@@ -76,14 +76,14 @@ pub(super) const SYNCHRONIZES: Clause = Clause {
             morally strong.",
 };
 
-/// How sequentially consistent fences synchronize.
+/// The clause by which sequentially consistent fences synchronize.
 pub(super) const FENCE_SC: Clause = Clause {
     document: PTX,
     section: "8.9.4",
     quote: "A fence.sc operation X synchronizes with a fence.sc operation Y if X precedes Y in the Fence-SC order.",
 };
 
-/// How barriers synchronize.
+/// The clause by which barriers synchronize.
 pub(super) const BARRIER: Clause = Clause {
     document: PTX,
     section: "8.9.4",
@@ -91,7 +91,7 @@ pub(super) const BARRIER: Clause = Clause {
             bar{.cta}.red operation executed on the same barrier.",
 };
 
-/// Which barrier the threads of a warp have to be at.
+/// The barrier at which the threads of a warp must be.
 pub(super) const ALIGNED: Clause = Clause {
     document: PTX,
     section: "9.7.12.1 (bar.sync is barrier.cta.sync.aligned)",
@@ -100,7 +100,7 @@ pub(super) const ALIGNED: Clause = Clause {
             evaluate the condition identically, otherwise behavior is undefined.",
 };
 
-/// Which barrier the threads of a workgroup have to be at.
+/// The barrier at which the threads of a workgroup must be.
 pub(super) const SAME_INSTANCE: Clause = Clause {
     document: "SPIR-V 1.6,",
     section: "OpControlBarrier",

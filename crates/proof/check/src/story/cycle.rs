@@ -2,7 +2,7 @@
 //!
 //! An execution is sequentially consistent if and only if (po ∪ rf ∪ co ∪ fr) has no cycle (Shasha, Snir, "Efficient
 //! and correct execution of parallel programs that share memory", TOPLAS 1988). The shortest cycle is what a story of
-//! weak memory has to tell.
+//! weak memory has to show.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +11,7 @@ use wattle_memory::{EventId, Kind};
 
 use crate::checker::Witness;
 
-/// What leads from one event of a cycle to the next.
+/// The kind of edge from one event of a cycle to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Link {
     Po,
@@ -39,7 +39,7 @@ pub(super) struct Step {
     pub to: EventId,
 }
 
-/// Executions with more events are not searched for cycles.
+/// The maximum number of events of an execution that is searched for cycles.
 const MOST_EVENTS: usize = 4000;
 
 /// The links between threads, and from each event to the next of its thread.
@@ -125,7 +125,7 @@ fn shortest(links: &[Vec<(Link, EventId)>], from: EventId, to: EventId, limit: u
     Some((cost, steps))
 }
 
-/// Neighbouring links of program order as one.
+/// Joins neighbouring links of program order.
 fn joined(steps: Vec<Step>) -> Vec<Step> {
     let mut joined: Vec<Step> = Vec::new();
     for step in steps {

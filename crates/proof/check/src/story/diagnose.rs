@@ -6,7 +6,7 @@ use super::clause::{ACQUIRE_PATTERN, Clause, FENCE_SC, MORALLY_STRONG, RELEASE_P
 use super::names::{Names, order_text, scope_text};
 use super::path::{By, Hop};
 
-/// What was found: in words, and the clauses that say so.
+/// The reasons found, in words, and the clauses that support them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reasons {
     pub sentences: Vec<String>,
@@ -29,7 +29,7 @@ impl Reasons {
 /// The two ends of a hop that synchronizes.
 pub(super) type Ends = (EventId, EventId);
 
-/// What is wrong with a hop; its ends if nothing is.
+/// The reason why a hop fails; its ends if it synchronizes.
 pub(super) fn hop(names: &Names<'_>, hop: &Hop, reasons: &mut Reasons) -> Option<Ends> {
     let By::Value(via) = &hop.by else { return Some((hop.from, hop.to)) };
     let graph = &names.witness.graph;
@@ -63,7 +63,7 @@ pub(super) fn hop(names: &Names<'_>, hop: &Hop, reasons: &mut Reasons) -> Option
     met
 }
 
-/// What a release pattern that ends in the hop's write can begin with.
+/// The operations with which a release pattern that ends in the hop's write can begin.
 fn releases(graph: &Graph, hop: &Hop) -> Vec<EventId> {
     let own = graph.event(hop.from).label.release.then_some(hop.from);
     own.into_iter()
@@ -88,7 +88,7 @@ pub(super) fn fences(graph: &Graph, first: EventId, last: EventId, holds: fn(&Gr
     (first + 1..last).filter(fence).collect()
 }
 
-/// A write and its reader that are not both atomic within each other's scope.
+/// Explains that a write and its reader are not both atomic within each other's scope.
 fn weak_link(names: &Names<'_>, write: EventId, read: EventId, place: &str, reasons: &mut Reasons) {
     let graph = &names.witness.graph;
     for (event, does) in [(write, "writes"), (read, "reads")] {
@@ -107,7 +107,7 @@ fn weak_link(names: &Names<'_>, write: EventId, read: EventId, place: &str, reas
     }
 }
 
-/// Two operations whose scopes do not include each other's thread.
+/// Explains that the scopes of two operations do not include each other's thread.
 pub(super) fn narrow(names: &Names<'_>, a: EventId, b: EventId, reasons: &mut Reasons) {
     let graph = &names.witness.graph;
     let (Some(first), Some(second)) = (graph.event(a).thread, graph.event(b).thread) else { return };
@@ -261,7 +261,7 @@ pub(super) fn unfenced(
     }
 }
 
-/// With a capital letter.
+/// The text with a capital first letter.
 pub(super) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! A telling as columns and edges.
+//! Turns an explanation into columns and edges.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub(super) fn story(names: &Names<'_>, mut telling: Telling) -> Story {
         }
     };
     let other = |&(a, b): &(At, At)| a.0 != b.0;
-    // Of the looks of a loop that waits the last one is drawn.
+    // Of the repeated reads of a waiting loop the last one is drawn.
     let last: BTreeMap<(At, Option<usize>), EventId> = (0..graph.len())
         .filter(|&event| graph.event(event).label.kind == Kind::Read && (cast.whole || cast.keep.contains(&event)))
         .filter_map(|read| Some(((*at.get(&read)?, graph.event(read).location), read)))
@@ -86,7 +86,7 @@ pub(super) fn story(names: &Names<'_>, mut telling: Telling) -> Story {
     }
 }
 
-/// What the threads do that are not shown.
+/// Summarizes the threads that are not shown.
 fn left_out(names: &Names<'_>, shown: &[ThreadId], whole: bool) -> String {
     let graph = &names.witness.graph;
     let others = names.threads().filter(|thread| !shown.contains(thread));
@@ -104,7 +104,7 @@ fn left_out(names: &Names<'_>, shown: &[ThreadId], whole: bool) -> String {
     sentences.iter().map(|sentence| super::diagnose::capital(sentence)).collect::<Vec<_>>().join(" ")
 }
 
-/// `a`, `a and b`, `a, b and c`; of many the first ones.
+/// Lists names as `a`, `a and b`, `a, b and c`; of many only the first ones.
 pub(super) fn listed(names: &[String]) -> String {
     const MOST: usize = 4;
     if names.len() > MOST {

@@ -1,4 +1,4 @@
-//! What is wrong, and why.
+//! Explanations of violations.
 
 use std::collections::BTreeSet;
 
@@ -14,13 +14,13 @@ use super::steps::Cast;
 use super::{Story, draw, stuck};
 use crate::checker::{Progress, Violation, Witness};
 
-/// What a story says, before it is drawn.
+/// The content of a story before it is drawn.
 #[derive(Default)]
 pub(super) struct Telling {
     pub cast: Cast,
     pub headline: String,
     pub reasons: Reasons,
-    /// What to quote besides.
+    /// Additional clauses to quote.
     pub clauses: Vec<Clause>,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn violation(violation: &Violation, model: Model, progress: Progress)
     draw::story(&names, telling)
 }
 
-/// Everything that happens in an execution.
+/// The story of everything that happens in an execution.
 pub(super) fn holding(witness: &Witness) -> Story {
     let names = Names::new(witness);
     let mut telling = Telling::default();
@@ -52,7 +52,7 @@ pub(super) fn holding(witness: &Witness) -> Story {
             for hops in
                 path(&witness.graph, from, to).into_iter().flatten().filter(|hop| hop.from == from && hop.to == to)
             {
-                // What a reader does after its read decides whether it has acquired: up to the thread's end.
+                // Whether a reader has acquired depends on what follows its read, up to the thread's end.
                 let after = after(&names, to).last().unwrap_or(to);
                 let before = first_of(&names, from);
                 let long = Hop { before, after, ..hops };
@@ -67,10 +67,10 @@ fn first_of(names: &Names<'_>, event: EventId) -> EventId {
     (0..event).find(|&other| names.witness.graph.same_thread(other, event)).unwrap_or(event)
 }
 
-/// How many threads are shown where all could be.
+/// The maximum number of threads shown where all could be.
 const MOST_COLUMNS: usize = 8;
 
-/// All threads that do something, in full.
+/// Shows all threads that do something, in full.
 pub(super) fn everything(names: &Names<'_>, cast: &mut Cast) {
     cast.whole = true;
     let mut threads: Vec<_> = names.witness.graph.events().iter().filter_map(|event| event.thread).collect();
@@ -79,7 +79,7 @@ pub(super) fn everything(names: &Names<'_>, cast: &mut Cast) {
     threads.into_iter().take(MOST_COLUMNS).for_each(|thread| cast.show(Some(thread)));
 }
 
-/// The threads of a path, its hops, and what is wrong with them.
+/// Shows the threads of a path, its hops, and the reasons why they fail.
 fn along(names: &Names<'_>, hops: &[Hop], telling: &mut Telling) {
     let graph = &names.witness.graph;
     for one in hops {
@@ -101,7 +101,7 @@ fn along(names: &Names<'_>, hops: &[Hop], telling: &mut Telling) {
     }
 }
 
-/// That a value comes through other threads' read-modify-writes.
+/// Says that a value passes through other threads' read-modify-writes.
 fn via_text(names: &Names<'_>, hop: &Hop) -> Option<String> {
     let By::Value(via) = &hop.by else { return None };
     let graph = &names.witness.graph;
@@ -163,7 +163,7 @@ fn race_text(names: &Names<'_>, first: EventId, last: EventId) -> String {
     format!("data race: {} {one} {place}, {} {other} it, and nothing orders them.", names.at(first), names.at(last))
 }
 
-/// Two accesses between which no word passes at all.
+/// Explains two accesses between which no path leads at all.
 fn unconnected(names: &Names<'_>, first: EventId, last: EventId, telling: &mut Telling) {
     let graph = &names.witness.graph;
     let reasons = &mut telling.reasons;
@@ -225,7 +225,7 @@ fn before<'n>(names: &'n Names<'_>, event: EventId) -> impl Iterator<Item = Even
     (0..event).rev().filter(move |&other| graph.same_thread(event, other))
 }
 
-/// Whether a read is one of several of its line.
+/// Whether a read is one of several of its source line.
 fn looks_again(names: &Names<'_>, event: EventId) -> bool {
     let graph = &names.witness.graph;
     let of = |id: EventId| (graph.event(id).location, graph.event(id).source);
@@ -286,7 +286,7 @@ fn assertion(names: &Names<'_>, error: &Error) -> Telling {
     telling
 }
 
-/// Loads that see stores that come after other loads.
+/// Explains loads that see stores which come after other loads.
 fn buffered(names: &Names<'_>, cycle: &[cycle::Step], telling: &mut Telling) {
     let sentence = "Each thread reads what another writes only later: a store may go before an earlier load where nothing \
                     orders the two.";
@@ -301,7 +301,7 @@ fn buffered(names: &Names<'_>, cycle: &[cycle::Step], telling: &mut Telling) {
     }
 }
 
-/// What a read saw, and what it missed.
+/// Says which value a read saw, and which one it missed.
 fn stale_text(names: &Names<'_>, read: EventId, newer: EventId) -> String {
     let graph = &names.witness.graph;
     let from = match graph.source(read) {
@@ -360,7 +360,7 @@ fn fault(names: &Names<'_>, what: &str) -> Telling {
             telling.reasons.say(format!("{} has done nothing before.", capital(&names.thread(fault.thread))), None);
         }
     }
-    // An assertion of a kernel fails by what was read: if no interleaving reads so, that is the story.
+    // A kernel's assertion fails because of the values read: if no interleaving gives them, the cycle is the story.
     if let Some(cycle) = cycle(witness) {
         for step in cycle.iter().filter(|step| step.link == Link::FromReads) {
             telling.reasons.say(stale_text(names, step.from, step.to), None);

@@ -1,4 +1,4 @@
-//! Where the boxes and arrows of a picture lie.
+//! The positions of the boxes and arrows of a picture.
 //!
 //! Threads are columns, rows are the story's. Between the columns are gutters, in which every arrow that is not
 //! straight has a lane of its own; an arrow to a column farther away crosses the others in the gap above its end.
@@ -39,7 +39,7 @@ pub(super) struct Box {
     row: usize,
 }
 
-/// An arrow: corner to corner, with a label.
+/// An arrow: its corners and its label.
 #[derive(Clone, Debug)]
 pub(super) struct Arrow {
     pub kind: EdgeKind,
@@ -74,7 +74,7 @@ pub(super) fn layout(story: &Story, edges: &[Edge], top: f64) -> Layout {
         of_step.push((boxes.len()..boxes.len() + of.steps.len()).collect());
         boxes.extend(of.steps.iter().map(|step| step_box(step, column)));
     }
-    // Each column that reads an initial value has it on top.
+    // Each column that reads an initial value has that value on top.
     let mut of_initial = BTreeMap::new();
     for edge in edges {
         if let (End::Initial(number), End::Step(column, _)) = (edge.from, edge.to)
@@ -85,7 +85,7 @@ pub(super) fn layout(story: &Story, edges: &[Edge], top: f64) -> Layout {
             boxes.push(initial_box(&story.initials[number], column, above));
         }
     }
-    // Initial values of one column stand on one another: that is what the rows before the first step are for.
+    // Initial values of one column are stacked in the rows before the first step.
     let stacked = boxes.iter().filter(|one| one.initial).map(|one| one.row + 1).max().unwrap_or(0);
     for one in &mut boxes {
         one.row = if one.initial { stacked - 1 - one.row } else { one.row + stacked };
@@ -131,7 +131,7 @@ fn initial_box(initial: &Initial, column: usize, row: usize) -> Box {
     }
 }
 
-/// How an arrow runs.
+/// The route of an arrow.
 struct Route {
     from: usize,
     to: usize,
@@ -189,7 +189,7 @@ impl Grid {
         }
     }
 
-    /// The heights of the rows, with room above each for the arrows that cross columns there.
+    /// Sets the heights of the rows, with room above each for the arrows that cross columns there.
     fn rows(&mut self, top: f64) {
         let rows = self.boxes.iter().map(|one| one.row + 1).max().unwrap_or(0);
         let mut crossing = vec![0usize; rows];
@@ -214,7 +214,7 @@ impl Grid {
         self.bottom = y;
     }
 
-    /// Where arrows leave and arrive: spread over the sides of their boxes, in the order of where they lead to.
+    /// Sets where arrows leave and arrive: spread over the sides of their boxes, in the order of their other ends.
     fn ports(&mut self) {
         let mut sides: BTreeMap<(usize, bool), Vec<(usize, bool)>> = BTreeMap::new();
         for (number, route) in self.routes.iter().enumerate() {
@@ -257,7 +257,7 @@ impl Grid {
         }
     }
 
-    /// The lanes within the gutters, then how wide everything is.
+    /// Assigns lanes within the gutters, and then the widths.
     fn lanes(&mut self) {
         let mut x = MARGIN;
         for gutter in 0..=self.columns.len() {
@@ -285,7 +285,7 @@ impl Grid {
             let used = if lane > x + 16.0 { lane - x + 20.0 } else { 0.0 };
             let least = if gutter == 0 || gutter == self.columns.len() { 0.0 } else { 36.0 };
             self.gutters.push(x);
-            // A straight arrow keeps room for its label beside the lanes that cross it.
+            // A straight arrow reserves room for its label beside the lanes that cross it.
             let room = if used > 0.0 && straight > 0.0 { used.max(straight) + 28.0 } else { used.max(straight) };
             x += room.max(least);
             if let Some(column) = self.columns.get_mut(gutter) {

@@ -1,11 +1,11 @@
-//! The story of a counterexample: what a person needs to see why a check failed.
+//! The story of a counterexample: the part that explains why a check failed.
 //!
 //! [`tell`] makes a [`Story`] of a violation: the threads that matter, their source lines in an order that explains
 //! the outcome, and why nothing orders what should be ordered, with the clause that says so. A story is data; it is
 //! also text ([`Story::render`]) and a picture ([`svg`]). [`show`] does the same for an execution in which nothing is
 //! wrong: people learn from those too.
 //!
-//! What never will live here: judgement. A story explains what the checker found.
+//! Judgement never belongs here: a story explains what the checker found.
 
 mod clause;
 mod cycle;
@@ -34,21 +34,21 @@ use crate::checker::{Report, Violation, Witness};
 /// A story: columns of threads, edges between their steps, and the sentences that explain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Story {
-    /// The files that the lines are of.
+    /// The source files of the lines.
     pub files: Vec<String>,
     /// The threads that matter.
     pub columns: Vec<Column>,
-    /// What leads from step to step.
+    /// The edges between steps.
     pub edges: Vec<Edge>,
     /// Values from before the launch that matter.
     pub initials: Vec<Initial>,
-    /// What the other threads do, in a sentence; empty where there are none.
+    /// A sentence on what the other threads do; empty if there are none.
     pub left_out: String,
-    /// What is wrong, in a sentence; empty where nothing is.
+    /// A sentence that says what is wrong; empty if nothing is.
     pub headline: String,
-    /// Why.
+    /// The reasons.
     pub reasons: Vec<String>,
-    /// What the specifications say about it.
+    /// The clauses of the specifications that apply.
     pub clauses: Vec<Clause>,
 }
 
@@ -57,44 +57,44 @@ pub struct Story {
 pub struct Column {
     /// The thread.
     pub thread: ThreadId,
-    /// What it is called: `block 2`.
+    /// The name of the thread: `block 2`.
     pub name: String,
     /// Its kernel.
     pub kernel: String,
-    /// What it does, in order.
+    /// The steps of the thread, in order.
     pub steps: Vec<Step>,
 }
 
-/// What a thread does in a line of its source.
+/// A step of a thread: what it does at one source line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Its events.
     pub events: Vec<EventId>,
-    /// When it comes, beside the steps of other threads: those of one row go together.
+    /// The row: steps of different threads in one row go together.
     pub row: usize,
     /// The line.
     pub line: Option<u32>,
-    /// The source line's text; words like it where the source cannot be read.
+    /// The text of the source line, or a description if the source cannot be read.
     pub text: String,
-    /// What is read and written.
+    /// The values that are read and written.
     pub accesses: Vec<Access>,
-    /// What else is to be said.
+    /// Further remarks.
     pub notes: Vec<String>,
-    /// What it is in the story.
+    /// The role of the step in the story.
     pub part: Part,
-    /// How many steps of the thread before this one are left out.
+    /// The number of omitted steps of the thread before this one.
     pub skipped: usize,
 }
 
-/// What a step is in the story.
+/// The role of a step in the story.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
-    /// One of the others.
+    /// Any other step.
     #[default]
     Other,
-    /// Too weak, and so the cause.
+    /// A step that is too weak and so the cause.
     Cause,
-    /// What is wrong: an access that races, a read of an old value.
+    /// A step that shows the violation: an access that races, a read of an old value.
     Wrong,
 }
 
@@ -103,11 +103,11 @@ pub enum Part {
 pub struct Access {
     /// The place: `payload[0]`.
     pub place: String,
-    /// What is read.
+    /// The value read, if any.
     pub reads: Option<String>,
-    /// What is written.
+    /// The value written, if any.
     pub writes: Option<String>,
-    /// Where the value that is read comes from, in words.
+    /// The origin of the value read, in words.
     pub from: Option<String>,
 }
 
@@ -120,27 +120,27 @@ pub struct Initial {
     pub value: Option<String>,
 }
 
-/// What an edge means.
+/// The meaning of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EdgeKind {
     /// From a write to a read of it.
     ReadsFrom,
-    /// From a write to a read of what it became through read-modify-writes of threads that are not shown.
+    /// From a write to a read of its value after read-modify-writes of threads that are not shown.
     Observes,
     /// From a write to a newer one of the same place.
     Coherence,
     /// From a read to a write that it does not see.
     FromReads,
-    /// What synchronizes.
+    /// Between operations that synchronize.
     Synchronizes,
-    /// The threads of a barrier.
+    /// Between the threads of a barrier.
     Barrier,
-    /// The order that is missing.
+    /// The order that is missing between two accesses.
     Missing,
 }
 
 impl EdgeKind {
-    /// What stands at an arrow.
+    /// The text beside an arrow.
     pub fn label(self) -> &'static str {
         match self {
             EdgeKind::ReadsFrom => "rf",
@@ -163,18 +163,18 @@ pub enum End {
     Initial(usize),
 }
 
-/// What leads from step to step.
+/// An edge between two steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Edge {
-    /// What it means.
+    /// The meaning of the edge.
     pub kind: EdgeKind,
-    /// Where it begins.
+    /// The end where it begins.
     pub from: End,
-    /// Where it ends.
+    /// The end where it points.
     pub to: End,
 }
 
-/// The story of something that is wrong.
+/// The story of a violation.
 pub fn tell(violation: &Violation, report: &Report) -> Story {
     explain::violation(violation, report.model, report.progress)
 }

@@ -1,4 +1,4 @@
-//! What threads, places, values and lines are called.
+//! Names of threads, places, values and lines.
 
 use wattle_ir::{ParamKind, Site, Type};
 use wattle_memory::{EventId, Kind, Level, Placement, ThreadId};
@@ -10,7 +10,7 @@ use crate::checker::Witness;
 pub(super) struct Names<'w> {
     pub witness: &'w Witness,
     sources: Sources,
-    /// Whether its lines are of more than one file.
+    /// Whether its lines belong to several files.
     several_files: bool,
 }
 
@@ -36,7 +36,7 @@ impl<'w> Names<'w> {
         self.witness.world.site(event.source)
     }
 
-    /// `line 14`; `scan.rs:14` where there are several files.
+    /// The line of an event as `line 14`, or `scan.rs:14` if there are several files.
     pub fn at(&self, event: EventId) -> String {
         self.site(event).map_or_else(|| "an unknown line".into(), |site| self.at_site(site))
     }
@@ -49,7 +49,8 @@ impl<'w> Names<'w> {
         format!("line {}", site.line)
     }
 
-    /// `block 2`, `thread 1` where there is one block, `` `reader`, block 2 `` where there are several launches.
+    /// The name of a thread: `block 2`, `thread 1` if there is one block, `` `reader`, block 2 `` if there are several
+    /// launches.
     pub fn thread(&self, thread: ThreadId) -> String {
         let world = &self.witness.world;
         let number = world.launch_of(thread);
@@ -95,12 +96,12 @@ impl<'w> Names<'w> {
             .unwrap_or_default()
     }
 
-    /// The value of an access, as its type has it.
+    /// The value of an access in the form of its type.
     pub fn value(&self, event: EventId) -> String {
         self.value_as(event, event)
     }
 
-    /// The value of an event as an access of `viewer`'s kernel has it.
+    /// The value of an event in the type of an access of `viewer`'s kernel.
     pub fn value_as(&self, event: EventId, viewer: EventId) -> String {
         let Some(raw) = self.witness.graph.event(event).value else { return "?".into() };
         value_text(raw, self.element(viewer))
@@ -118,7 +119,7 @@ impl<'w> Names<'w> {
         param.or_else(|| kernel.shared.iter().find(|array| array.name == name).map(|array| array.element))
     }
 
-    /// The source line of an event, or what the event does, in words like the source's.
+    /// The source line of an event, or a description of the event in the style of the source.
     pub fn text(&self, events: &[EventId]) -> String {
         let site = events.first().and_then(|&event| self.site(event));
         let line = site.and_then(|site| self.sources.line(site));
@@ -143,7 +144,7 @@ impl<'w> Names<'w> {
         }
     }
 
-    /// In which group two threads are not together: `block`, `device`.
+    /// The group that two threads do not share: `block`, `device`.
     pub fn apart(&self, a: ThreadId, b: ThreadId) -> &'static str {
         let threads = self.witness.graph.threads();
         let host = |thread: ThreadId| threads.get(thread).is_some_and(|placement| placement.device == Placement::HOST);
@@ -156,7 +157,7 @@ impl<'w> Names<'w> {
     }
 }
 
-/// `block`, `device`, `system`.
+/// The name of a scope: `block`, `device`, `system`.
 pub(super) fn scope_text(level: Level) -> &'static str {
     match level {
         Level::Thread => "thread",
@@ -176,7 +177,7 @@ fn level_text(level: Level) -> &'static str {
     }
 }
 
-/// `Acquire` and so on.
+/// The name of an order: `Acquire` and so on.
 pub(super) fn order_text(acquire: bool, release: bool, sc: bool) -> &'static str {
     match (sc, acquire, release) {
         (true, ..) => "SeqCst",

@@ -1,40 +1,40 @@
-//! How word of one access comes to another thread: through which writes that others read, and which barriers.
+//! Paths from an access to another thread: through writes that others read, and through barriers.
 //!
-//! Between two accesses that race there often is such a path, and one of its hops is a hop in vain: the value came,
-//! but nothing synchronized. Of several paths the one is taken that lacks the least.
+//! Between two accesses that race there often is such a path, and one of its hops fails: the value arrived, but nothing
+//! synchronized. Of several paths the one is taken that lacks the least.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use wattle_memory::{EventId, Graph, Kind};
 
-/// How one thread hears of another.
+/// The means by which one thread observes another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum By {
     /// A read reads what was written, through these read-modify-writes of others.
     Value(Vec<EventId>),
-    /// A barrier.
+    /// Both threads meet at a barrier.
     Barrier,
-    /// The system: the end of a launch and the start of another.
+    /// The system orders them: the end of a launch and the start of another.
     System,
 }
 
 /// A step of a path from one thread to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hop {
-    /// What the thread comes from: the access that the path begins with, or the end of the hop before.
+    /// The event before the hop: the access that the path begins with, or the end of the previous hop.
     pub before: EventId,
     pub from: EventId,
     pub to: EventId,
-    /// What the other thread goes on to: the start of the next hop, or the access that the path ends with.
+    /// The event after the hop: the start of the next hop, or the access that the path ends with.
     pub after: EventId,
     pub by: By,
 }
 
-/// A place in the search: the event, whether the thread has released since it was reached, and acquired.
+/// A node of the search: the event, whether the thread has released since it was reached, and whether it has acquired.
 type State = (EventId, bool, bool);
 
-/// What a state costs, and how it was come to; nothing for one that was not.
+/// The cost of a state and its predecessor; `None` if it was not reached.
 type Reached = Option<(u32, Option<(State, By)>)>;
 
 const VALUE: u32 = 10;
@@ -67,7 +67,7 @@ pub(super) fn path(graph: &Graph, from: EventId, to: EventId) -> Option<Vec<Hop>
             }
         };
         if event == to {
-            // Arriving without an acquire is arriving, at a price.
+            // Arriving without an acquire is possible at a cost.
             go((event, released, true), cost + LACKS, None);
             continue;
         }
@@ -108,7 +108,7 @@ pub(super) fn path(graph: &Graph, from: EventId, to: EventId) -> Option<Vec<Hop>
     Some(hops)
 }
 
-/// What leads from an event to others.
+/// The edges from each event to others.
 struct Edges {
     next: Vec<Option<EventId>>,
     observed: Vec<Vec<(EventId, Vec<EventId>)>>,

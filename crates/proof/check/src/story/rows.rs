@@ -1,4 +1,4 @@
-//! Which steps of different threads stand beside each other.
+//! Assigns steps of different threads to rows.
 //!
 //! The rows are an order of happens-before and reads-from: a step stands below what its thread does before and below
 //! the writes that it reads. A write and its reader that the story is about stand in one row, so that an arrow can lead
@@ -9,10 +9,10 @@ use super::Column;
 /// A step: its column and its number there.
 pub(super) type At = (usize, usize);
 
-/// Stories with more steps are not arranged.
+/// The maximum number of steps of a story that is arranged.
 const MOST_STEPS: usize = 600;
 
-/// Gives each step its row. `beside` belong into one row where that is possible, `below` into different ones.
+/// Assigns each step a row. The pairs in `beside` share a row where possible, those in `below` do not.
 pub(super) fn arrange(columns: &mut [Column], beside: &[(At, At)], below: &[(At, At)]) {
     let mut grid = Grid::new(columns);
     if grid.steps.len() <= MOST_STEPS {
@@ -83,7 +83,7 @@ impl Grid {
         }
     }
 
-    /// The rows, or nothing where the order has a cycle.
+    /// The rows; `None` if the order has a cycle.
     fn rows(&self) -> Option<Vec<usize>> {
         let n = self.steps.len();
         let mut after = vec![Vec::new(); n];

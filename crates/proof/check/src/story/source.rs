@@ -7,14 +7,14 @@ use std::time::SystemTime;
 
 use wattle_ir::Site;
 
-/// The files that have been looked at.
+/// The source files that have been read.
 #[derive(Default)]
 pub(super) struct Sources {
     files: RefCell<HashMap<&'static str, Option<Vec<String>>>>,
 }
 
 impl Sources {
-    /// The text of a line, without indentation, comment, what opens or ends a block, and the names of the enumerations.
+    /// The text of a line, without indentation, comment, block delimiters, and the names of enumerations.
     pub fn line(&self, site: Site) -> Option<String> {
         let mut files = self.files.borrow_mut();
         let lines = files.entry(site.file).or_insert_with(|| read(site.file));
@@ -23,7 +23,7 @@ impl Sources {
     }
 }
 
-/// The file's lines. One that changed after this program was built is not what was compiled.
+/// Reads the file's lines. A file that changed after this program was built is not what was compiled.
 fn read(file: &str) -> Option<Vec<String>> {
     let built = std::env::current_exe().and_then(std::fs::metadata).and_then(|program| program.modified()).ok();
     let path = candidates(file).find(|path| path.is_file())?;
@@ -34,7 +34,7 @@ fn read(file: &str) -> Option<Vec<String>> {
     Some(std::fs::read_to_string(path).ok()?.lines().map(str::to_owned).collect())
 }
 
-/// Where a file may be that rustc names relative to a workspace: there, in or above the current directory, or above
+/// The paths where a file may be that rustc names relative to a workspace: in or above the current directory, or above
 /// the program.
 fn candidates(file: &str) -> impl Iterator<Item = PathBuf> {
     let roots = [std::env::current_dir().ok(), std::env::current_exe().ok()];
@@ -54,7 +54,7 @@ fn statement(line: &str) -> &str {
         rest = rest.strip_suffix(end).unwrap_or(rest).trim_end();
     }
     let rest = rest.strip_prefix("} else ").unwrap_or(rest);
-    // `acc.mem_fence(Scope::Device, Order::Release)` says it all without its first word.
+    // `acc.mem_fence(Scope::Device, Order::Release)` is clear without its first word.
     rest.strip_prefix("acc.").unwrap_or(rest)
 }
 

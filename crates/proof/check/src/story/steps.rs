@@ -7,18 +7,18 @@ use wattle_memory::{EventId, Kind, Level, ThreadId};
 use super::names::Names;
 use super::{Access, Column, Part, Step};
 
-/// Who and what is shown.
+/// The selection of threads and events to show.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cast {
     /// The threads, left to right.
     pub threads: Vec<ThreadId>,
-    /// The events that the story is about; each thread is shown up to its last one.
+    /// The events that the story is about; each thread is shown up to its last such event.
     pub keep: BTreeSet<EventId>,
     /// Whether threads are shown in full.
     pub whole: bool,
     pub wrong: Vec<EventId>,
     pub causes: Vec<EventId>,
-    /// Writes and their readers that belong beside each other.
+    /// Writes and their readers that should stand beside each other.
     pub hops: Vec<(EventId, EventId)>,
     pub synchronized: Vec<(EventId, EventId)>,
     pub coherence: Vec<(EventId, EventId)>,
@@ -27,18 +27,18 @@ pub(super) struct Cast {
 }
 
 impl Cast {
-    /// Shows a thread, right of those that are shown already.
+    /// Adds a thread to the right of those already shown.
     pub fn show(&mut self, thread: Option<ThreadId>) {
         self.threads.extend(thread.filter(|thread| !self.threads.contains(thread)));
     }
 }
 
-/// Threads with more steps are shown in part.
+/// The maximum number of steps of a thread that is shown completely.
 const MOST_STEPS: usize = 8;
-/// Threads that are shown in full are so up to here.
+/// The same maximum for threads shown in full.
 const WHOLE_STEPS: usize = 40;
 
-/// The columns; the rows are not decided yet.
+/// Builds the columns; the rows are not assigned yet.
 pub(super) fn columns(names: &Names<'_>, cast: &Cast) -> Vec<Column> {
     let column = |&thread: &ThreadId| Column {
         thread,
@@ -75,7 +75,7 @@ fn steps(names: &Names<'_>, cast: &Cast, thread: ThreadId) -> Vec<Step> {
     steps
 }
 
-/// Not the write of a compare-exchange that failed, nor what a fence does to a hidden word.
+/// Whether an event is shown: not the write of a failed compare-exchange, nor a fence's access of a hidden word.
 fn does_something(names: &Names<'_>, event: EventId) -> bool {
     let graph = &names.witness.graph;
     let label = graph.event(event).label;
@@ -84,8 +84,8 @@ fn does_something(names: &Names<'_>, event: EventId) -> bool {
     !cancelled && !hidden
 }
 
-/// Which steps are shown: all of a few; of many those that the story is about, what else touches the same places,
-/// and the fences and barriers since the first of them.
+/// Selects the steps to show: all if they are few; otherwise those that the story is about, others that touch the same
+/// places, and the fences and barriers since the first of them.
 fn kept(names: &Names<'_>, cast: &Cast, groups: &[Vec<EventId>]) -> Vec<bool> {
     if groups.len() <= MOST_STEPS || cast.whole {
         return (0..groups.len()).map(|at| at < WHOLE_STEPS).collect();
@@ -117,7 +117,7 @@ fn step(names: &Names<'_>, cast: &Cast, events: Vec<EventId>, skipped: usize) ->
     }
 }
 
-/// What a step reads and writes in the end: of a loop that waits, the last look.
+/// The final reads and writes of a step: of a waiting loop, those of the last iteration.
 fn accesses(names: &Names<'_>, cast: &Cast, events: &[EventId]) -> Vec<Access> {
     let graph = &names.witness.graph;
     let mut accesses: Vec<(Access, EventId)> = Vec::new();
@@ -140,7 +140,7 @@ fn accesses(names: &Names<'_>, cast: &Cast, events: &[EventId]) -> Vec<Access> {
             (Kind::Write, None) => Access { place, reads: None, writes: Some(names.value(event)), from: None },
             _ => continue,
         };
-        // A later look at the same place replaces an earlier one.
+        // A later read of the same place replaces an earlier one.
         let again = |(known, at): &(Access, EventId)| {
             kind == Kind::Read && graph.event(*at).label.kind == Kind::Read && known.place == access.place
         };
@@ -150,7 +150,7 @@ fn accesses(names: &Names<'_>, cast: &Cast, events: &[EventId]) -> Vec<Access> {
     accesses.into_iter().map(|(access, _)| access).collect()
 }
 
-/// Where a value comes from, in words.
+/// The origin of a value, in words.
 fn origin(names: &Names<'_>, source: EventId, reader: EventId) -> String {
     let graph = &names.witness.graph;
     match graph.event(source).thread {

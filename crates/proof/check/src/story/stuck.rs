@@ -1,4 +1,4 @@
-//! What stuck threads wait for, and which threads would have to arrive.
+//! Explains what stuck threads wait for, and which threads would have to arrive.
 
 use wattle_memory::{EventId, Kind, Target, ThreadId};
 
@@ -40,7 +40,7 @@ fn diverges(names: &Names<'_>, thread: ThreadId, all: &[Stuck]) -> bool {
     (0..threads.len()).filter(|&other| threads[other].shares(&threads[thread], wattle_memory::Level::Block)).all(waits)
 }
 
-/// A thread that reads again and again what no thread will overwrite.
+/// Explains a thread that repeats a read of a value which no thread will overwrite.
 fn spins(
     names: &Names<'_>,
     thread: ThreadId,
@@ -49,7 +49,7 @@ fn spins(
     telling: &mut Telling,
 ) {
     let graph = &names.witness.graph;
-    // A graph that search has run ahead of may not have the event.
+    // The graph may lack the event if the search has run ahead of it.
     if read >= graph.len() || source >= graph.len() {
         return;
     }
@@ -97,7 +97,7 @@ fn spins(
     telling.cast.wrong.push(read);
 }
 
-/// A thread at a barrier that others of its block never reach.
+/// Explains a thread at a barrier that others of its block never reach.
 fn barrier(names: &Names<'_>, thread: ThreadId, arrival: EventId, all: &[Stuck], telling: &mut Telling) {
     let graph = &names.witness.graph;
     telling.cast.keep.insert(arrival);
@@ -138,7 +138,7 @@ fn barrier(names: &Names<'_>, thread: ThreadId, arrival: EventId, all: &[Stuck],
     }
 }
 
-/// The blocks that the schedule leaves alone.
+/// Names the blocks that the schedule stops.
 fn left_alone(names: &Names<'_>, halted: &[(usize, u64)], progress: Progress, telling: &mut Telling) {
     let (world, graph) = (&names.witness.world, &names.witness.graph);
     for &(number, block) in halted {

@@ -9,14 +9,14 @@ use super::text::fitted;
 use super::{Edge, EdgeKind, End, Part, Story, explain};
 use crate::checker::{Progress, Violation, Witness};
 
-/// What a picture shows.
+/// The options of a picture.
 #[derive(Clone, Copy, Debug)]
 pub struct SvgOptions<'a> {
-    /// What is wrong, if anything is: then the threads that have no part in it are left out.
+    /// The violation, if any; then the threads without a part in it are omitted.
     pub violation: Option<&'a Violation>,
-    /// The model under which it is.
+    /// The model under which the execution was found.
     pub model: Model,
-    /// Whether a line above the threads says what is wrong.
+    /// Whether a headline above the threads says what is wrong.
     pub headline: bool,
 }
 
@@ -38,7 +38,7 @@ pub fn svg(witness: &Witness, options: &SvgOptions<'_>) -> String {
     story.svg()
 }
 
-/// Where nothing is wrong, no more initial values are drawn; where something is, those that it reads are.
+/// The maximum number of initial values drawn if nothing is wrong; if something is, those that it reads are drawn.
 const MOST_INITIALS: usize = 4;
 const HEADING: f64 = 44.0;
 const SANS: &str = "DejaVu Sans, Verdana, sans-serif";
@@ -48,7 +48,7 @@ impl Story {
     /// The story as an SVG picture: a column for each thread, and the edges between their steps.
     pub fn svg(&self) -> String {
         let edges = self.drawn_edges();
-        // How wide it becomes decides how the headline is broken, and that how far down the threads begin.
+        // The width decides how the headline is broken, and that decides how far down the threads begin.
         let width = layout(self, &edges, 0.0).width.max(legend_width(&edges));
         let headline =
             if self.headline.is_empty() { Vec::new() } else { fitted(&self.headline, (width / 7.6) as usize) };
@@ -108,7 +108,7 @@ impl Story {
         out.push_str("</svg>\n");
     }
 
-    /// The edges that a picture has room for.
+    /// The edges that are drawn.
     fn drawn_edges(&self) -> Vec<Edge> {
         let wrong =
             |end: End| matches!(end, End::Step(column, step) if self.columns[column].steps[step].part == Part::Wrong);
@@ -121,7 +121,7 @@ impl Story {
         let shown = |edge: &&Edge| match (edge.kind, edge.from) {
             (_, End::Initial(_)) => few || wrong(edge.to),
             (EdgeKind::Barrier, _) => row(edge.from).1 == row(edge.to).1 && row(edge.from).0 + 1 == row(edge.to).0,
-            // The read that misses the write says it already.
+            // The edge of the read that misses the write shows this already.
             (EdgeKind::Missing, _) => !self
                 .edges
                 .iter()
@@ -197,7 +197,7 @@ fn arrowheads(out: &mut String) {
     out.push_str("</defs>\n");
 }
 
-/// A path with round corners.
+/// Draws a path with rounded corners.
 fn draw_arrow(out: &mut String, arrow: &Arrow) {
     const ROUND: f64 = 6.0;
     let mut path = String::new();

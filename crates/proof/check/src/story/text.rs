@@ -4,13 +4,13 @@ use std::fmt;
 
 use super::{Column, Edge, EdgeKind, End, Part, Step, Story};
 
-/// What a piece of text is, for colours.
+/// The kind of a piece of text, for colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Role {
     /// A thread's name.
     Heading,
-    /// A line number, a file's name.
+    /// A line number or a file name.
     Line,
     /// A source line.
     Source,
@@ -22,24 +22,24 @@ pub enum Role {
     Value,
     /// An arrow.
     Arrow,
-    /// What is wrong.
+    /// The sentence that says what is wrong.
     Headline,
-    /// Why.
+    /// A reason.
     Reason,
-    /// What a specification says.
+    /// A quotation from a specification.
     Clause,
-    /// What holds.
+    /// Something that holds.
     Good,
-    /// What is to be looked at.
+    /// Something that needs attention.
     Note,
 }
 
-/// A text in pieces, each with what it is.
+/// A line of text in pieces, each with its role.
 pub(crate) type Line = Vec<(Role, String)>;
 
-/// How threads' columns are kept apart; an arrow fits between.
+/// The gap between threads' columns; an arrow fits in it.
 const GAP: usize = 13;
-/// A column is never narrower, or there are none.
+/// The minimum width of a column; if columns would be narrower, there are none.
 const NARROWEST: usize = 26;
 const NUMBER: usize = 4;
 
@@ -77,7 +77,7 @@ impl Story {
         text
     }
 
-    /// The threads beside each other.
+    /// Lays the threads out side by side.
     fn side_by_side(&self, width: usize) -> Vec<Line> {
         let widths = self.widths(width);
         let mut lines =
@@ -94,7 +94,7 @@ impl Story {
         for row in 0..rows {
             let mut cells: Vec<Vec<Line>> =
                 (0..self.columns.len()).map(|column| self.cell(column, row, widths[column])).collect();
-            // What was left out before one of them stands above all, so that the steps themselves are beside each other.
+            // Omissions before one of the steps are noted above all of them, so that the steps stay side by side.
             let skips: Vec<bool> = self.columns.iter().map(|column| skips(column, row)).collect();
             let first = usize::from(skips.contains(&true));
             for (cell, _) in cells.iter_mut().zip(&skips).filter(|(_, skips)| first > 0 && !**skips) {
@@ -119,7 +119,7 @@ impl Story {
         lines
     }
 
-    /// One step a line, each with its thread.
+    /// Lays the steps out one per line, each with its thread.
     fn in_turn(&self, width: usize) -> Vec<Line> {
         let mut steps: Vec<(usize, &Step)> = Vec::new();
         for (number, column) in self.columns.iter().enumerate() {
@@ -139,7 +139,7 @@ impl Story {
         lines
     }
 
-    /// How wide the columns are: the source lines come first, then what is said beside them; what is left over stays.
+    /// The widths of the columns: source lines take precedence over the notes beside them; space left over is not used.
     fn widths(&self, width: usize) -> Vec<usize> {
         let need = |says: bool| -> Vec<usize> {
             let cell =
@@ -173,7 +173,7 @@ impl Story {
         self.step(step, width, &|_| says_from)
     }
 
-    /// A step's lines.
+    /// The lines of a step.
     fn step(&self, step: &Step, width: usize, says_from: &dyn Fn(&Step) -> bool) -> Vec<Line> {
         let role = match step.part {
             Part::Other => Role::Source,
@@ -215,7 +215,7 @@ impl Story {
             && row(a, first) == row(b, second)
     }
 
-    /// What leads from a column's step in that row to the next column's, or back.
+    /// The arrow from a column's step in this row to the next column's, or back.
     fn arrow(&self, column: usize, row: usize) -> &'static str {
         let at = |end: End, column: usize| match end {
             End::Step(of, step) => of == column && self.columns[of].steps[step].row == row,
@@ -242,7 +242,7 @@ impl fmt::Display for Story {
 }
 
 impl Step {
-    /// What is read and written, in words; without what the line says itself.
+    /// The values read and written, in words, as far as the line does not show them.
     pub(super) fn says(&self, says_from: bool) -> String {
         let several = self.accesses.len() > 1;
         let from = |from: &Option<String>| {
@@ -266,17 +266,17 @@ impl Step {
     }
 }
 
-/// Whether something is left out before a column's step in that row.
+/// Whether steps are omitted before a column's step in this row.
 fn skips(column: &Column, row: usize) -> bool {
     column.steps.iter().any(|step| step.row == row && step.skipped > 0)
 }
 
-/// A step's line without what is read and written.
+/// The lines of a step without the values read and written.
 fn bare(step: &Step) -> Vec<Line> {
     vec![vec![(Role::Source, format!("{:NUMBER$}{}", "", step.text))]]
 }
 
-/// The room shared so that the modest get all that they need.
+/// Shares the room so that columns with small needs get all that they need.
 fn shared(need: &[usize], mut room: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..need.len()).collect();
     order.sort_by_key(|&column| need[column]);
@@ -300,7 +300,7 @@ fn length(line: &Line) -> usize {
     line.iter().map(|(_, piece)| piece.chars().count()).sum()
 }
 
-/// Lines of at most `width` characters; what follows the first is indented. A word that is longer is broken.
+/// Breaks a text into lines of at most `width` characters; those after the first are indented. A longer word is broken.
 pub(super) fn fitted(text: &str, width: usize) -> Vec<String> {
     let width = width.max(8);
     let mut lines: Vec<String> = Vec::new();
@@ -324,7 +324,7 @@ pub(super) fn fitted(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Lines of words.
+/// Breaks a text into lines at words.
 pub(crate) fn wrapped(role: Role, text: &str, width: usize, indent: usize) -> Vec<Line> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! Every candidate execution of a program: each way through its threads, each source of each read.
+//! Builds every candidate execution of a program: each path through its threads, each source of each read.
 
 use wattle_memory::Label;
 
@@ -15,20 +15,20 @@ pub struct Event {
     pub read: Option<Label>,
     pub write: Option<Label>,
     pub fence: Option<Label>,
-    /// What is written.
+    /// The written value, if any.
     written: Option<Formula>,
-    /// The reads that decided that this happens at all.
+    /// The reads that decided whether this event happens.
     control: Vec<usize>,
 }
 
-/// A constant, and the values of earlier reads.
+/// A sum of a constant and the values of earlier reads.
 #[derive(Clone, Debug)]
 struct Formula {
     constant: u64,
     reads: Vec<usize>,
 }
 
-/// Something that must be so for a thread to have gone this way: whether a read's value is that one.
+/// A condition under which a thread takes this path: whether a read's value is the given one.
 #[derive(Clone, Debug)]
 struct Condition {
     read: usize,
@@ -36,7 +36,7 @@ struct Condition {
     equal: bool,
 }
 
-/// The threads' events, each thread's in program order, and where each read reads from: none is the initial value.
+/// The threads' events, each thread's in program order, and the source of each read; `None` is the initial value.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     pub events: Vec<Event>,
@@ -44,12 +44,12 @@ pub struct Candidate {
     pub registers: Vec<Vec<u64>>,
 }
 
-/// A way through some threads.
+/// A path through some threads.
 #[derive(Clone, Default)]
 struct Way {
     events: Vec<Event>,
     conditions: Vec<Condition>,
-    /// For each thread the read that each register comes from.
+    /// For each thread the read from which each register comes.
     registers: Vec<Vec<Option<usize>>>,
 }
 
@@ -141,8 +141,9 @@ fn through(mut way: Way, thread: usize, ops: &[Op], at: usize, mut control: Vec<
     through(way, thread, ops, at + 1, control)
 }
 
-/// All sources of all reads of one way. All models keep a thread's accesses of one cell in order, so that no read reads
-/// from what follows it in its thread, nor from what its thread has overwritten; such sources are left out here.
+/// All combinations of sources of the reads of one path. All models keep a thread's accesses of one cell in order, so
+/// that no read reads from what follows it in its thread, nor from what its thread has overwritten; such sources are
+/// omitted here.
 fn sources(way: &Way, runs: &Runs) -> Vec<Candidate> {
     let mut all = vec![Vec::new()];
     for (id, event) in way.events.iter().enumerate() {
@@ -168,13 +169,13 @@ fn sources(way: &Way, runs: &Runs) -> Vec<Candidate> {
     all.into_iter().filter_map(|source| candidate(way, source, runs)).collect()
 }
 
-/// The candidate with those sources, if its values do not come out of thin air and its threads go this way.
+/// The candidate with these sources, if its values do not come out of thin air and its threads take this path.
 fn candidate(way: &Way, source: Vec<Option<usize>>, runs: &Runs) -> Option<Candidate> {
     let n = way.events.len();
     let (mut read, mut written) = (vec![None; n], vec![None; n]);
     for _ in 0..=2 * n {
         for (id, event) in way.events.iter().enumerate() {
-            // What its thread has read so far, by statement.
+            // The values that its thread has read so far, by statement.
             let known: Vec<(usize, u64)> = way
                 .events
                 .iter()
@@ -194,7 +195,7 @@ fn candidate(way: &Way, source: Vec<Option<usize>>, runs: &Runs) -> Option<Candi
                 written[id] = written[id].or_else(|| sum().filter(|_| came)).or_else(|| certain(Kind::Write));
             } else if came && event.control.iter().all(|&first| read[first].is_some()) {
                 let sum = formula.reads.iter().try_fold(formula.constant, |sum, &from| Some(sum + read[from]?));
-                // Of an update the operand may be certain before what it is made of is.
+                // The operand of an update may be certain before the values that it is computed from are.
                 let given = || runs.operand(event.thread, &known, event.op);
                 let old = formula.reads.contains(&id);
                 let new = || given().and_then(|given| Some(if old { given + read[id]? } else { given }));

@@ -1,4 +1,4 @@
-//! Which of a thread's accesses depend on what it has not read yet, found out by running it with every value.
+//! Finds which accesses of a thread depend on reads that are still open, by running the thread with every value.
 //!
 //! A store may come as soon as the reads that are known determine it: every run of its thread that agrees with them
 //! performs the same store behind the same fences. In a run each read gives some value that some run of some thread
@@ -11,11 +11,11 @@ use wattle_memory::Label;
 
 use crate::script::{Op, Program, Value};
 
-/// The most values of a cell that are distinguished; a counter has no bound on them.
+/// The maximum number of distinguished values of a cell; a counter has no bound on them.
 const FEW: usize = 6;
 
-/// An access that a run makes: the statement, its cell and label, the fences before it, and how many accesses like
-/// it come before.
+/// An access that a run makes: the statement, its cell and label, the fences before it, and the number of equal
+/// accesses before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Access {
     pub op: usize,
@@ -23,7 +23,7 @@ pub struct Access {
     pub cell: u64,
     pub label: Label,
     pub fences: Vec<Label>,
-    /// What is read or written.
+    /// The value read or written.
     pub value: u64,
 }
 
@@ -31,23 +31,23 @@ pub struct Access {
 pub enum Kind {
     Read,
     Write,
-    /// What a read-modify-write is given to write or to add; its label is that of its write.
+    /// The operand that a read-modify-write writes or adds; its label is that of its write.
     Operand,
 }
 
-/// A thread from its first statement to its last, with the values that its reads gave.
+/// A run of a thread from its first statement to its last, with the values that its reads returned.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     pub accesses: Vec<Access>,
 }
 
 impl Run {
-    /// What the run reads at a statement; none where it does not come there.
+    /// The value that the run reads at a statement; `None` if it does not reach it.
     pub fn read(&self, op: usize) -> Option<u64> {
         self.accesses.iter().find(|access| access.op == op && access.kind != Kind::Operand).map(|access| access.value)
     }
 
-    /// Whether it makes this access of another run too: the same one behind the same fences, after as many like it.
+    /// Whether it makes this access of another run too: behind the same fences, after as many equal ones.
     fn makes(&self, wanted: &Access, before: usize, with_value: bool) -> bool {
         self.accesses.iter().filter(|access| alike(access, wanted, with_value)).count() > before
     }
@@ -61,13 +61,13 @@ fn alike(access: &Access, wanted: &Access, with_value: bool) -> bool {
         && (!with_value || access.value == wanted.value)
 }
 
-/// What is asked: of a thread, with what it has read, about a statement.
+/// A question: a thread, the values it has read, and a statement.
 type Question = (usize, Vec<(usize, u64)>, usize, Kind);
 
 /// All runs of each thread.
 pub struct Runs {
     of: Vec<Vec<Run>>,
-    /// What was answered before.
+    /// The earlier answers.
     answers: RefCell<HashMap<Question, Option<u64>>>,
 }
 
@@ -101,8 +101,8 @@ impl Runs {
         answer
     }
 
-    /// Whether every run that agrees with the known reads makes the access that one of them makes at a statement; and
-    /// what it writes then.
+    /// The value of the access that a run makes at a statement, if every run that agrees with the known reads makes
+    /// this access; otherwise `None`.
     pub fn certain(&self, thread: usize, known: &[(usize, u64)], op: usize, kind: Kind) -> Option<u64> {
         self.answer((thread, known.to_vec(), op, kind), |all| {
             let (run, at) = all.iter().find_map(|run| {
@@ -116,7 +116,8 @@ impl Runs {
         })
     }
 
-    /// Whether every run that agrees with the known reads and comes to the statement gives it the same operand; which.
+    /// The operand of a statement if every run that agrees with the known reads and reaches the statement has the same
+    /// one.
     pub fn operand(&self, thread: usize, known: &[(usize, u64)], op: usize) -> Option<u64> {
         self.answer((thread, known.to_vec(), op, Kind::Operand), |all| {
             let given = |run: &&Run| {

@@ -1,4 +1,4 @@
-//! What all axioms are written in: a candidate execution's relations, as matrices.
+//! The relations of a candidate execution, as matrices, in which all axioms are written.
 
 use wattle_memory::{Label, Level, Placement};
 
@@ -11,9 +11,9 @@ pub struct Facts<'a> {
     pub source: &'a [Option<usize>],
     pub n: usize,
     pub po: Matrix,
-    /// Without what is read from the initial value.
+    /// Reads-from, without reads of the initial value.
     pub rf: Matrix,
-    /// Accesses of one cell, an access with itself too.
+    /// Pairs of accesses of one cell, an access with itself included.
     pub same_cell: Matrix,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Facts<'a> {
         self.events[a].cell.is_some()
     }
 
-    /// Of a read-modify-write the read's label; they differ in nothing but acquire and release.
+    /// The label of an event; of a read-modify-write that of its read, which differs only in acquire and release.
     pub fn label(&self, a: usize) -> Label {
         let event = &self.events[a];
         event.read.or(event.write).or(event.fence).expect("it does something")
@@ -76,7 +76,7 @@ impl<'a> Facts<'a> {
         a == b || self.places[a].shares(&self.places[b], level)
     }
 
-    /// Whether each scope includes the other's thread.
+    /// Whether each event's scope includes the other's thread.
     pub fn in_scope(&self, a: usize, b: usize) -> bool {
         self.grouped(a, b, self.label(a).level) && self.grouped(a, b, self.label(b).level)
     }
@@ -85,12 +85,12 @@ impl<'a> Facts<'a> {
         self.events[a].thread == self.events[b].thread
     }
 
-    /// Different threads' accesses of one cell, one of them a write.
+    /// Whether two accesses conflict: different threads, one cell, one of them a write.
     pub fn conflict(&self, a: usize, b: usize) -> bool {
         !self.same_thread(a, b) && self.same_cell[a][b] && (self.writes(a) || self.writes(b))
     }
 
-    /// From-reads: to what comes after the source, which is everything where that is the initial value.
+    /// From-reads: from a read to all writes after its source; to all writes of the cell if that is the initial value.
     pub fn reads_before(&self, co: &Matrix) -> Matrix {
         pairs(self.n, |read, write| {
             read != write

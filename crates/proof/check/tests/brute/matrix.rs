@@ -1,4 +1,4 @@
-//! Relations as matrices of truth values, in the plainest way: nothing here is shared with the models' own.
+//! Relations as matrices of truth values, in the simplest way: nothing here is shared with the models' code.
 
 pub type Matrix = Vec<Vec<bool>>;
 
@@ -7,12 +7,12 @@ pub fn pairs(n: usize, holds: impl Fn(usize, usize) -> bool) -> Matrix {
     (0..n).map(|a| (0..n).map(|b| holds(a, b)).collect()).collect()
 }
 
-/// What is in any of the relations.
+/// The union of the relations.
 pub fn any(all: &[&Matrix]) -> Matrix {
     pairs(all[0].len(), |a, b| all.iter().any(|one| one[a][b]))
 }
 
-/// One relation, then the next.
+/// The composition of the relations.
 pub fn then(all: &[&Matrix]) -> Matrix {
     let n = all[0].len();
     let mut result = all[0].clone();
@@ -30,7 +30,7 @@ pub fn then(all: &[&Matrix]) -> Matrix {
     result
 }
 
-/// One or more times.
+/// The transitive closure: one or more steps.
 pub fn plus(one: &Matrix) -> Matrix {
     let (n, mut result) = (one.len(), one.clone());
     for middle in 0..n {
@@ -44,7 +44,7 @@ pub fn plus(one: &Matrix) -> Matrix {
     result
 }
 
-/// No times or once.
+/// The reflexive relation: no step or one.
 pub fn maybe(one: &Matrix) -> Matrix {
     pairs(one.len(), |a, b| a == b || one[a][b])
 }

@@ -1,6 +1,6 @@
-//! Small programs judged the plainest way: all candidate executions, and the axioms written down a second time.
+//! Judges small programs in the simplest way: all candidate executions, and the axioms written down a second time.
 //!
-//! Nothing here comes from the search or from the models' files; only programs, labels and placements are shared.
+//! Nothing here comes from the search or from the models' code; only programs, labels and placements are shared.
 
 #![allow(dead_code, reason = "each test uses its part")]
 
@@ -23,7 +23,7 @@ use candidate::candidates;
 use facts::Facts;
 use matrix::{Matrix, acyclic};
 
-/// What there is to say about a program.
+/// The result of judging a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// For each outcome (the registers of all threads), the executions that have it.
@@ -42,21 +42,21 @@ impl Verdict {
     }
 }
 
-/// What a candidate execution is made of besides its events and sources.
+/// The parts of a candidate execution besides its events and sources.
 struct Choice {
-    /// Orders of writes.
+    /// The order of writes.
     co: Matrix,
-    /// Orders of sequentially consistent fences.
+    /// The order of sequentially consistent fences.
     fences: Matrix,
 }
 
-/// A model by axioms.
+/// A model given by axioms.
 trait Axioms {
-    /// Whether coherence orders two writes of one cell, whatever else there is.
+    /// Whether coherence must order two writes of one cell.
     fn writes_are_ordered(&self, facts: &Facts, a: usize, b: usize) -> bool;
-    /// Whether two fences have an order.
+    /// Whether two fences must be ordered.
     fn fences_are_ordered(&self, facts: &Facts, a: usize, b: usize) -> bool;
-    /// Nothing where an axiom does not hold; whether there is a race where all do.
+    /// `None` if an axiom does not hold; otherwise whether there is a race.
     fn judge(&self, facts: &Facts, choice: &Choice) -> Option<bool>;
 }
 
@@ -80,7 +80,7 @@ pub fn judge(program: &Program, places: &[Placement], model: Model) -> Verdict {
     verdict
 }
 
-/// How many executions a candidate is, and whether one has a race.
+/// The number of executions of a candidate, and whether one has a race.
 fn by_axioms(axioms: &impl Axioms, facts: &Facts) -> (usize, bool) {
     let n = facts.n;
     let blank = vec![vec![false; n]; n];
@@ -109,7 +109,7 @@ fn by_axioms(axioms: &impl Axioms, facts: &Facts) -> (usize, bool) {
     (count, racy)
 }
 
-/// All ways to give each pair a direction without a cycle.
+/// All ways to orient each pair without a cycle.
 fn orientations(pairs: &[(usize, usize)], blank: &Matrix) -> Vec<Matrix> {
     let mut all = vec![blank.clone()];
     for &(a, b) in pairs {

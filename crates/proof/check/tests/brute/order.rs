@@ -1,16 +1,16 @@
-//! The models that are orders of accesses: all of them are written down, one after another.
+//! The models that are orders of accesses, judged by writing down all such orders.
 
 use std::collections::BTreeSet;
 
 use super::facts::Facts;
 use super::matrix::{Matrix, pairs};
 
-/// Program order, all of it.
+/// Keeps all of program order.
 pub fn sequential(facts: &Facts) -> Matrix {
     facts.po.clone()
 }
 
-/// What the textbook's model keeps of program order.
+/// The part of program order that the textbook's model keeps.
 pub fn textbook(facts: &Facts) -> Matrix {
     pairs(facts.n, |a, b| {
         let fenced = (a + 1..b).any(|fence| {
@@ -24,7 +24,7 @@ pub fn textbook(facts: &Facts) -> Matrix {
     })
 }
 
-/// The orders of the writes of each cell in all orders of the accesses that keep `kept` and explain every read.
+/// The orders of the writes of each cell, over all orders of the accesses that keep `kept` and explain every read.
 pub fn orders(facts: &Facts, kept: &Matrix) -> BTreeSet<Vec<(u64, usize)>> {
     let mut found = BTreeSet::new();
     extend(facts, kept, &mut Vec::new(), &mut found);

@@ -1,4 +1,4 @@
-//! PTX ISA 8.5, section 8, once more, from the text; and the portable model's difference.
+//! PTX ISA 8.5, section 8, implemented a second time from the text; and the portable model's difference.
 
 use super::facts::Facts;
 use super::matrix::*;

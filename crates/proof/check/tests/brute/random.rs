@@ -1,4 +1,4 @@
-//! Random small programs, the same ones for the same seed; and smaller ones that still have a property.
+//! Random small programs, the same for the same seed, and smaller ones that still have a property.
 
 #![allow(dead_code, reason = "each test uses its part")]
 
@@ -6,7 +6,7 @@ use wattle_memory::{Label, Level, Placement};
 
 use crate::script::{Op, Program, Value, constant};
 
-/// SplitMix64: enough of a generator for tests.
+/// A SplitMix64 generator, which is enough for tests.
 pub struct Random(pub u64);
 
 impl Random {
@@ -31,7 +31,7 @@ impl Random {
     }
 }
 
-/// A program, and where its threads are.
+/// A program with the placements of its threads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     pub program: Program,
@@ -80,7 +80,8 @@ pub fn case(random: &mut Random, accesses: u64) -> Case {
     Case { program, places }
 }
 
-/// About how many candidate executions a program has: the sources of its reads, and the orders of its writes.
+/// An estimate of the number of candidate executions of a program: the sources of its reads times the orders of its
+/// writes.
 pub fn candidates(program: &Program) -> u64 {
     let accesses = |cell: u64| {
         let mut both = [0, 0];
@@ -191,7 +192,7 @@ pub fn labels(op: &mut Op) -> Vec<&mut Label> {
     }
 }
 
-/// A case with fewer operations, and less in them, that still has the property.
+/// Shrinks a case as long as it still has the property.
 pub fn shrink(case: &Case, holds: impl Fn(&Case) -> bool) -> Case {
     let mut least = case.clone();
     loop {

@@ -1,4 +1,5 @@
-//! C++20 once more, in the form of RC11 (Lahav and others, PLDI 2017) without its ban on load buffering.
+//! C++20 implemented a second time, in the form of RC11 (Lahav and others, PLDI 2017) without its ban on load
+//! buffering.
 
 use super::facts::Facts;
 use super::matrix::*;

@@ -1,4 +1,4 @@
-//! The Vulkan memory model once more, after Khronos' formal model (`alloy/spirv.als`), with chains.
+//! The Vulkan memory model implemented a second time, after Khronos' formal model (`alloy/spirv.als`), with chains.
 //!
 //! As there, a read-modify-write is one event and the initial value none.
 

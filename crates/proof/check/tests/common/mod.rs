@@ -1,4 +1,4 @@
-//! Small kernels, built by hand; each statement's line is where the test calls the function that makes it.
+//! Small kernels built by hand; each statement's line is where the test calls the function that makes it.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use wattle_ir::{
 use wattle_machine::{LaunchShape, Program};
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
-/// A kernel in the making.
+/// A kernel under construction.
 pub struct Build {
     pub kernel: Kernel,
     labels: u32,
@@ -84,12 +84,12 @@ impl Build {
         self.binary(BinaryOp::Eq, x, value)
     }
 
-    /// `if x == value { then }`
+    /// Builds `if x == value { then }`.
     pub fn when(&mut self, x: ExprId, value: u32, then: Vec<Stmt>) -> Stmt {
         Stmt::If { condition: self.is(x, value), then, otherwise: vec![] }
     }
 
-    /// Each part for the block (or thread) of its number.
+    /// Runs each part in the block (or thread) with its number.
     pub fn parts(&mut self, who: ExprId, parts: Vec<Vec<Stmt>>) -> Vec<Stmt> {
         parts.into_iter().enumerate().map(|(number, part)| self.when(who, number as u32, part)).collect()
     }
@@ -122,7 +122,7 @@ impl Build {
         Stmt::AtomicUpdate { dst, op, place, index, operand, order, scope, site: Site::caller() }
     }
 
-    /// `while place[index] != value {}`, at `scope`.
+    /// Builds `while place[index] != value {}`, at `scope`.
     #[track_caller]
     pub fn wait(&mut self, place: Place, index: u32, value: u32, order: ReadOrder, scope: Scope) -> Stmt {
         let (slot, label, site) = (self.slot(), self.label(), Site::caller());
@@ -132,7 +132,7 @@ impl Build {
         Stmt::Loop { label, body, continuing: vec![], bounded: false, site }
     }
 
-    /// `for _ in 0..count { body }`
+    /// Builds `for _ in 0..count { body }`.
     #[track_caller]
     pub fn repeat(&mut self, count: u32, counter: SlotId, body: Vec<Stmt>) -> Stmt {
         let (label, site) = (self.label(), Site::caller());
@@ -180,7 +180,7 @@ pub fn run(seed: u64, program: &Arc<Program>, shape: LaunchShape) -> Result<(), 
     simulator.finish(launch)
 }
 
-/// Runs with several seeds: all must be well.
+/// Runs with several seeds; no run may have a finding.
 #[track_caller]
 pub fn well(program: &Arc<Program>, shape: LaunchShape) {
     for seed in 0..40 {
@@ -190,7 +190,7 @@ pub fn well(program: &Arc<Program>, shape: LaunchShape) {
     }
 }
 
-/// Runs with several seeds: a race must be found in each, but for runs in which the accesses did not both happen.
+/// Runs with several seeds; each must report a race, unless the accesses did not both happen.
 #[track_caller]
 pub fn races(program: &Arc<Program>, shape: LaunchShape) -> Race {
     let found: Vec<Race> = (0..40).filter_map(|seed| race(run(seed, program, shape))).collect();

@@ -1,4 +1,4 @@
-//! Many cases, on as many threads as there are cores, and what came of them.
+//! Runs many cases, on as many threads as there are cores, and counts the results.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,27 +13,27 @@ use super::Case;
 use super::generate::generate;
 use super::run::{Difference, Judged, Wrong, judge};
 
-/// What came of many cases.
+/// The results of many cases.
 #[derive(Default)]
 pub struct Tally {
     pub cases: u64,
     pub holds: u64,
-    /// Outcomes that seeds left of cases that hold.
+    /// The number of outcomes that seeds left of cases that hold.
     pub outcomes: u64,
-    /// Violated, and some seed shows it.
+    /// The number of violated cases that some seed shows.
     pub shown: u64,
-    /// Violated, and no seed shows it: the model allows more than the simulated device does.
+    /// The number of violated cases that no seed shows: the model allows more than the simulated device does.
     pub hidden: u64,
-    /// Of those that a seed shows, how many are reported in the same words by some seed.
+    /// The number of shown cases that some seed reports in the same words as the checker.
     pub same: u64,
     pub unknown: BTreeMap<String, u64>,
     pub endless: u64,
-    /// How many cases each kind of finding came in.
+    /// The number of cases in which each kind of finding occurred.
     pub seen: BTreeMap<Wrong, u64>,
     pub differ: Vec<(u64, Case, Difference)>,
 }
 
-/// Judges the cases of these numbers; `looks` is called with each before it is judged.
+/// Judges the cases with these numbers; `looks` is called with each before it is judged.
 pub fn campaign(numbers: Range<u64>, limit: Duration, looks: &(dyn Fn(u64) + Sync)) -> Tally {
     let (next, tally) = (AtomicU64::new(numbers.start), Mutex::new(Tally::default()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -80,7 +80,7 @@ impl Tally {
         }
     }
 
-    /// How many cases the checker did not look at in full.
+    /// The number of cases that the checker did not search completely.
     pub fn unknowns(&self) -> u64 {
         self.unknown.values().sum()
     }

@@ -1,4 +1,4 @@
-//! Random cases: idioms that are right, or nearly right, with changes.
+//! Random cases: correct or nearly correct idioms, with changes.
 
 use wattle_ir::AtomicOp;
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
@@ -6,10 +6,11 @@ use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 use super::motifs::{apart, fragment};
 use super::{Case, Cell, Index, LEN, Launch, Memory, REGISTERS, Step, Test, Value, Who, any};
 
-/// The search orders these in all ways that the model distinguishes, which takes long where there are many.
+/// The maximum number of such events: the search orders them in all ways that the model distinguishes, which takes long
+/// for many.
 const MOST_EVENTS: u32 = 6;
 
-/// The case of that number.
+/// Generates the case with this number.
 pub fn generate(number: u64) -> Case {
     let random = &mut Random(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x6f72_6163_6c65);
     let count = random.weighted(&[(65, 1), (28, 2), (7, 3)]);
@@ -19,7 +20,7 @@ pub fn generate(number: u64) -> Case {
             launch.body = part;
         }
     } else if count > 1 && random.chance(60) {
-        // A wait for another launch can only end where the other one runs at the same time or before.
+        // A wait for another launch can end only if that one runs at the same time or before.
         launches.iter_mut().for_each(|launch| launch.queue = 0);
     }
     for launch in &mut launches {
@@ -40,7 +41,7 @@ pub fn generate(number: u64) -> Case {
     case
 }
 
-/// About how many atomic writes and sequentially consistent fences there are, in all threads.
+/// An estimate of the number of atomic writes and sequentially consistent fences in all threads.
 fn events(case: &Case) -> u32 {
     fn of(body: &[Step]) -> u32 {
         let of_one = |step: &Step| match step {
@@ -77,7 +78,7 @@ fn launch(random: &mut Random, launches: u32) -> Launch {
     Launch { queue: random.below(2) as usize, blocks, threads, body }
 }
 
-/// Lets the first thread of each block write the block's memory, and the others wait for that.
+/// Makes the first thread of each block write the block's memory, and the others wait for it.
 fn initialize(body: &mut Vec<Step>) {
     let cells = |memory| (0..LEN).map(move |index| Cell { memory, index: Index::At(index) });
     let mut first = Vec::new();
@@ -94,14 +95,14 @@ fn initialize(body: &mut Vec<Step>) {
     }
 }
 
-/// How many blocks and threads of each there are.
+/// The number of blocks, and of threads per block.
 #[derive(Clone, Copy)]
 pub struct Shape {
     pub blocks: u32,
     pub threads: u32,
 }
 
-/// Puts a statement in, or takes one away, anywhere.
+/// Inserts or removes a statement anywhere.
 fn change(random: &mut Random, body: &mut Vec<Step>) {
     let inner: Vec<usize> = (0..body.len()).filter(|&at| !body[at].blocks().is_empty()).collect();
     if !inner.is_empty() && random.chance(60) {
@@ -213,7 +214,7 @@ impl Random {
         Test::Register { register: self.register(), equals: self.chance(50), value: self.below(3) }
     }
 
-    /// An atomic access.
+    /// Draws an atomic access.
     pub fn atomic_step(&mut self) -> Step {
         let (to, cell, scope, value) = (self.register(), self.atomic(), self.scope(), self.value());
         match self.below(8) {
@@ -230,7 +231,7 @@ impl Random {
         }
     }
 
-    /// Any statement.
+    /// Draws any statement.
     pub fn step(&mut self) -> Step {
         match self.below(20) {
             0..3 => Step::Load { to: self.register(), cell: self.plain() },

@@ -1,4 +1,4 @@
-//! A kernel that is given as data, with its arguments, for the devices that take the intermediate representation.
+//! A kernel given as data, with its arguments, for the devices that take the intermediate representation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use wattle_ir::Site;
 static INFO: KernelInfo =
     KernelInfo::new("oracle", Site { file: "case", line: 0, column: 0 }, &["data", "flags", "seen"]);
 
-/// The representation of one launch's kernel; its number is its own in this process.
+/// The representation of one launch's kernel, with an identifier that is unique in this process.
 pub struct Code {
     kernel: wattle_ir::Kernel,
     number: u64,

@@ -1,4 +1,4 @@
-//! Cases as the kernels that devices take.
+//! Lowers cases to the kernels that devices take.
 
 use wattle_ir::{
     Access, BinaryOp, Builtin, Const, DivOp, Expr, ExprId, Kernel, Label, Param, ParamId, ParamKind, Place,
@@ -7,7 +7,7 @@ use wattle_ir::{
 
 use super::{Cell, Index, LEN, Launch, Memory, REGISTERS, Step, Test, Value, Who};
 
-/// The kernel of the launch of that number; its threads' registers end at `first` of the observations and behind it.
+/// The kernel of the launch with this number; its threads' registers are stored in the observations from `first` on.
 /// Each statement has a line of its own.
 pub fn kernel(launch: &Launch, number: usize, first: u32) -> Kernel {
     let view = |name, access| Param { name, kind: ParamKind::View { access, element: Type::U32, rank: 1 } };
@@ -181,7 +181,7 @@ impl Lower {
         vec![reset, Stmt::Loop { label, body: all, continuing, bounded: true, site }]
     }
 
-    /// Each thread keeps its registers in elements of its own.
+    /// Stores each thread's registers in elements of its own.
     fn observations(&mut self, first: u32) -> Vec<Stmt> {
         let builtin = |lower: &mut Lower, builtin| lower.expr(Expr::Builtin(builtin, 0));
         let (block, extent) = (builtin(self, Builtin::BlockInGrid), builtin(self, Builtin::BlockExtent));

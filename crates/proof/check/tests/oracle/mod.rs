@@ -18,15 +18,15 @@ mod text;
 use wattle_ir::AtomicOp;
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
-/// How many elements each memory of a case has.
+/// The number of elements of each memory of a case.
 pub const LEN: u32 = 3;
-/// How many registers each thread has; all are written to the observations when a launch's thread ends.
+/// The number of registers of each thread; all are written to the observations when a launch's thread ends.
 pub const REGISTERS: u8 = 4;
 
 /// Launches over the same buffers: `data` (plain accesses), `flags` (atomic ones), and the threads' observations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// Whether nobody writes `data` before the first launch.
+    /// Whether `data` is unwritten before the first launch.
     pub unwritten: bool,
     pub launches: Vec<Launch>,
 }
@@ -41,7 +41,7 @@ pub struct Launch {
     pub body: Vec<Step>,
 }
 
-/// Memory that all kernels know.
+/// A memory that all kernels use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// A buffer with plain accesses.
@@ -54,7 +54,7 @@ pub enum Memory {
     Marks,
 }
 
-/// An element.
+/// An element of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
     pub memory: Memory,
@@ -64,12 +64,12 @@ pub struct Cell {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index {
     At(u32),
-    /// What a register holds, which may be out of bounds.
+    /// The index that a register holds, which may be out of bounds.
     Register(u8),
     Who(Who),
 }
 
-/// What a thread may ask of its place in the launch.
+/// A condition on a thread's position in the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
     Thread,
@@ -80,7 +80,7 @@ pub enum Who {
 pub enum Value {
     Is(u32),
     Register(u8),
-    /// One more than a register.
+    /// The value of a register plus one.
     Next(u8),
 }
 
@@ -138,12 +138,12 @@ pub enum Step {
         then: Vec<Step>,
         otherwise: Vec<Step>,
     },
-    /// `for _ in 0..count`.
+    /// A loop `for _ in 0..count`.
     Repeat {
         count: u32,
         body: Vec<Step>,
     },
-    /// `loop { body; look; if until { break }; failed }`: `look` reads the register that `until` asks about.
+    /// A loop `loop { body; look; if until { break }; failed }`: `look` reads the register that `until` tests.
     Wait {
         body: Vec<Step>,
         look: Box<Step>,
@@ -161,7 +161,7 @@ pub enum Step {
     Return,
 }
 
-/// Whether some statement of a body is one that the question asks for.
+/// Whether some statement of a body satisfies the predicate.
 fn any(body: &[Step], asks: &mut dyn FnMut(&Step) -> bool) -> bool {
     body.iter().any(|step| {
         let looks = if let Step::Wait { look, .. } = step { asks(look) } else { false };
@@ -192,7 +192,7 @@ macro_rules! blocks_of {
 }
 
 impl Step {
-    /// The element that the statement itself accesses.
+    /// The element that the statement itself accesses, if any.
     fn cell(&self) -> Option<Cell> {
         match *self {
             Step::Load { cell, .. }
@@ -212,12 +212,12 @@ impl Step {
         }
     }
 
-    /// The statements within.
+    /// The blocks of statements within this one.
     pub fn blocks(&self) -> Vec<&Vec<Step>> {
         blocks_of!(self)
     }
 
-    /// The statements within, to be changed.
+    /// The blocks of statements within this one, mutable.
     pub fn blocks_mut(&mut self) -> Vec<&mut Vec<Step>> {
         blocks_of!(self)
     }

@@ -1,4 +1,4 @@
-//! What kernels do: publications, locks, tickets, barriers. Each is right now and then, and nearly right else.
+//! Motifs of kernels: publications, locks, tickets, barriers. Each is sometimes correct and otherwise nearly correct.
 
 use wattle_ir::AtomicOp;
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
@@ -6,7 +6,7 @@ use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 use super::generate::{Random, Shape};
 use super::{Cell, Index, Memory, Step, Test, Value, Who};
 
-/// A part of a kernel for all threads of a launch.
+/// A fragment of a kernel for all threads of a launch.
 pub fn fragment(random: &mut Random, shape: Shape) -> Vec<Step> {
     match random.below(20) {
         0..6 => publication(random, shape),
@@ -41,18 +41,18 @@ fn at(memory: Memory, index: u32) -> Cell {
     Cell { memory, index: Index::At(index) }
 }
 
-/// An element for each block, or for each thread of a block.
+/// An element of its own for each block, or for each thread of a block.
 fn own(random: &mut Random, memory: Memory, shape: Shape) -> Cell {
     Cell { memory, index: Index::Who(who(random, shape)) }
 }
 
-/// Some atomic accesses and what may stand among them.
+/// Some atomic accesses with other statements between them.
 fn accesses(random: &mut Random) -> Vec<Step> {
     let count = 1 + random.below(3);
     (0..count).map(|_| if random.chance(80) { random.atomic_step() } else { random.step() }).collect()
 }
 
-/// What a wait does beside looking.
+/// The statements of a wait besides its read.
 fn beside(random: &mut Random) -> Vec<Step> {
     let count = random.weighted(&[(5, 0), (4, 1), (2, 2)]);
     let one = |random: &mut Random| match random.below(16) {
@@ -79,7 +79,7 @@ fn beside(random: &mut Random) -> Vec<Step> {
     (0..count).map(|_| one(random)).collect()
 }
 
-/// Waits until a flag is set; mostly as it must be.
+/// Waits until a flag is set; mostly correctly.
 fn wait(random: &mut Random, cell: Cell, scope: Scope) -> Step {
     let register = random.register();
     let scope = if random.chance(92) { scope } else { random.scope() };
@@ -109,7 +109,7 @@ fn publication(random: &mut Random, shape: Shape) -> Vec<Step> {
     let flag = at(Memory::Flags, random.below(2));
     let mut all = Vec::new();
     if random.chance(15) {
-        // A flag that the kernel itself initializes.
+        // The kernel initializes this flag itself.
         let (value, order) = (Value::Is(0), WriteOrder::Relaxed);
         all.push(role(who, 0, vec![Step::AtomicStore { cell: flag, value, order, scope }]));
     }
@@ -181,7 +181,7 @@ fn barrier_exchange(random: &mut Random) -> Vec<Step> {
     body
 }
 
-/// Each takes a ticket; the last one reads what the others wrote.
+/// Each thread takes a ticket; the last one reads what the others wrote.
 fn tickets(random: &mut Random, shape: Shape) -> Vec<Step> {
     let mine = own(random, Memory::Data, shape);
     let register = random.register();

@@ -1,4 +1,4 @@
-//! A case on the simulated device and in the checker, and where the two do not agree.
+//! Runs a case on the simulated device and in the checker, and compares the two.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,13 +14,13 @@ use super::kernel::{Code, Given};
 use super::lower::kernel;
 use super::{Case, LEN, REGISTERS};
 
-/// How many interleavings of each case are run.
+/// The number of interleavings of each case.
 pub const SEEDS: u64 = 50;
 
-/// A launch that takes so long repeats a loop that changes something each time, and nobody ends it.
+/// The time limit of a launch: one that takes longer repeats a loop that changes something each time.
 const LAUNCH_LIMIT: Duration = Duration::from_millis(300);
 
-/// What goes wrong in a run or in an execution.
+/// The kind of error in a run or in an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wrong {
     Race,
@@ -29,11 +29,11 @@ pub enum Wrong {
     Unwritten,
     Barrier,
     Stuck,
-    /// Something that no case asks for, as a refusal.
+    /// An error that no case should have, such as a refusal.
     Other,
 }
 
-/// What the simulated device and the checker say together.
+/// The comparison of the simulated device with the checker.
 #[derive(Debug)]
 pub enum Judged {
     /// They agree: the checker's verdict, the kind of what it reports, and what seeds reported.
@@ -43,17 +43,17 @@ pub enum Judged {
         seen: BTreeMap<Wrong, u64>,
         outcomes: usize,
     },
-    /// The checker did not look at everything, so nothing can be said.
+    /// The checker's search was incomplete, so nothing can be concluded.
     Unknown {
         why: String,
         seen: BTreeMap<Wrong, u64>,
     },
-    /// No seed came to an end.
+    /// No seed finished.
     Endless,
     Differ(Difference),
 }
 
-/// Where the two do not agree.
+/// A disagreement of the two.
 #[derive(Clone, Debug)]
 pub struct Difference {
     pub kind: DifferenceKind,
@@ -65,9 +65,9 @@ pub struct Difference {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DifferenceKind {
-    /// A seed reports this, and the checker says that the case holds.
+    /// A seed reports this error, and the checker reports that the case holds.
     Missed(Wrong),
-    /// A seed leaves an outcome that is not among the checker's.
+    /// A seed leaves an outcome that the checker does not have.
     Outcome,
     /// The checker finds no execution at all, and every seed shows one.
     Nothing,
@@ -81,7 +81,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// A case whose kernels are made: one scenario for all devices.
+/// A case with its kernels built: one scenario for all devices.
 pub struct Prepared<'c> {
     case: &'c Case,
     code: Vec<Arc<Code>>,
@@ -98,7 +98,7 @@ impl<'c> Prepared<'c> {
         Prepared { case, code, seen: first as usize }
     }
 
-    /// The scenario, which observes all that the buffers hold in the end.
+    /// Runs the scenario, which observes the final contents of all buffers.
     pub fn run(&self, device: &Device) -> Result<Summary> {
         let len = LEN as usize;
         let mut data = device.alloc::<u32>(len)?;
@@ -125,7 +125,7 @@ impl<'c> Prepared<'c> {
         Ok(summary)
     }
 
-    /// What one seed shows.
+    /// Runs the case with one seed.
     fn simulate(&self, seed: u64) -> Seen {
         match self.run(&Device::simulated(seed)) {
             Ok(summary) => Seen::Outcome(summary.outcomes.into_keys().collect()),
@@ -134,7 +134,7 @@ impl<'c> Prepared<'c> {
         }
     }
 
-    /// What the checker says.
+    /// Runs the checker.
     pub fn check(&self, limit: Duration) -> Result<Report> {
         Checker::new(Model::Portable).time(limit).check(|device| self.run(device))
     }
@@ -178,7 +178,7 @@ fn reported(violation: &Violation) -> Wrong {
     }
 }
 
-/// Runs a case with all seeds and in the checker.
+/// Judges a case with all seeds and the checker.
 pub fn judge(case: &Case, limit: Duration) -> Judged {
     let prepared = Prepared::new(case);
     let (mut outcomes, mut found, mut counts) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());

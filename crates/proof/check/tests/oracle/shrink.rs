@@ -1,12 +1,11 @@
-//! Makes a case that differs small.
+//! Shrinks a case that shows a difference.
 
 use super::run::{Difference, Judged, judge};
 use super::{Case, Step};
 
 use std::time::Duration;
 
-/// The smallest case that is found by taking things away one by one while the difference stays of one kind, and its
-/// difference.
+/// The smallest case found by removing things one by one while the difference stays of one kind, and its difference.
 pub fn shrink(case: &Case, difference: &Difference, limit: Duration) -> (Case, Difference) {
     let (mut case, mut difference) = (case.clone(), difference.clone());
     'again: loop {
@@ -22,7 +21,7 @@ pub fn shrink(case: &Case, difference: &Difference, limit: Duration) -> (Case, D
     }
 }
 
-/// All cases that are smaller by one thing, those that are smaller by much first.
+/// All cases that are smaller by one thing, the much smaller ones first.
 fn smaller(case: &Case) -> Vec<Case> {
     let mut all = Vec::new();
     let mut add = |change: &mut dyn FnMut(&mut Case)| {
@@ -47,7 +46,7 @@ fn smaller(case: &Case) -> Vec<Case> {
     all
 }
 
-/// All bodies that are smaller by one statement, or in which a statement stands for one that contains it.
+/// All bodies that are smaller by one statement, or in which a statement replaces one that contains it.
 fn bodies(body: &[Step]) -> Vec<Vec<Step>> {
     let mut all = Vec::new();
     for (at, step) in body.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Cases in words: each launch's kernel as the printer of the intermediate representation writes it.
+//! Prints cases: each launch's kernel as the printer of the intermediate representation writes it.
 
 use std::fmt;
 

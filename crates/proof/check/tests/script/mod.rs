@@ -1,4 +1,4 @@
-//! A tiny thread for tests of the search: a straight line of accesses and fences, with loops that wait.
+//! A small thread for tests of the search: a straight line of accesses and fences, with waiting loops.
 
 #![allow(dead_code, reason = "each test uses its part")]
 
@@ -78,13 +78,13 @@ pub enum Op {
         read: Label,
         write: Label,
     },
-    /// Leaves the next statements out where the register is not the value.
+    /// Skips the next statement unless the register has the value.
     SkipUnless {
         register: usize,
         value: u64,
         count: usize,
     },
-    /// Ends the thread where the register is not the value.
+    /// Ends the thread unless the register has the value.
     Require {
         register: usize,
         value: u64,
@@ -97,7 +97,7 @@ pub type Program = Vec<Vec<Op>>;
 pub struct Script {
     pub thread: usize,
     pc: usize,
-    /// Where in an op that takes several steps.
+    /// The step within an operation that takes several.
     step: u8,
     pub registers: Vec<Option<u64>>,
     fresh: Option<u64>,
@@ -222,7 +222,7 @@ impl Process for Script {
         }
     }
 
-    /// But for the thread's number, by which it finds its code.
+    /// Threads are alike except for their numbers, by which they find their code.
     fn is_alike(&self, other: &Self) -> bool {
         *self == Script { thread: self.thread, ..other.clone() }
     }
@@ -257,7 +257,7 @@ impl Process for Script {
     }
 }
 
-/// What a search found: for each finished execution the registers of all threads.
+/// The result of a search: for each finished execution the registers of all threads.
 #[derive(Default)]
 pub struct Found {
     pub outcomes: Vec<Vec<Vec<u64>>>,
@@ -324,7 +324,7 @@ pub fn run_placed(program: &Program, placements: Vec<Placement>, model: Model) -
     (found, statistics)
 }
 
-/// A graph in a few lines, for a look at what went wrong.
+/// A graph in a few lines, for debugging.
 pub fn show(execution: &Execution<'_, Script>) -> String {
     let graph = execution.graph;
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! All programs of a family and shape, on all cores.
+//! Judges all programs of a family and shape, on all cores.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::judge::{Count, judge};
 use super::{Family, Programs};
 
-/// How many pieces the programs are handed out in.
+/// The number of parts into which the programs are split.
 const PARTS: u64 = 4096;
 
-/// Judges every `every`th program with threads of those lengths. `progress` is told how many parts of all are done,
-/// and how many programs that were. Stops early where some break the promise; those come back with what they do.
+/// Judges every `every`th program with threads of these lengths. `progress` receives the number of finished parts and
+/// of programs in them. Stops early if some programs break the promise, and returns those with a description.
 pub fn judge_all(
     family: Family,
     shape: (usize, usize),

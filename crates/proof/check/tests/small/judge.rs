@@ -1,4 +1,4 @@
-//! What a program does on a target, and whether `portable` promises that.
+//! Judges what a program does on a target, and whether `portable` promises that.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,18 +11,18 @@ use super::race::interleaving_races;
 use crate::script::{Program, Script, setup};
 use crate::source::{HIDDEN, Statement, lower};
 
-/// Registers of both threads, and what each place is left with.
+/// The registers of both threads, and the final value of each place.
 type Outcome = Vec<u8>;
 
-/// What came of the programs.
+/// The counts of judged programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     pub programs: u64,
-    /// Race in an interleaving, so without a look at any target.
+    /// The number of programs that race in an interleaving, so that no target is judged.
     pub excused: u64,
-    /// Race in an execution that is no interleaving.
+    /// The number of programs that race only in an execution that is no interleaving.
     pub excused_weakly: u64,
-    /// Judged: for ptx:sm_90, ptx:sm_80, vulkan in two blocks and in one, and the host.
+    /// The number of judged programs: for ptx:sm_90, ptx:sm_80, vulkan in two blocks and in one, and the host.
     pub judged: [u64; 5],
     pub outcomes: u64,
 }
@@ -68,7 +68,7 @@ impl Visitor<Script> for Outcomes<'_> {
                 return ControlFlow::Break(());
             }
         }
-        // The last register is what nobody looks at.
+        // The last register is not observed.
         let registers = execution.threads.iter().flat_map(|thread| &thread.registers[..7]);
         let mut outcomes: Vec<Outcome> = vec![registers.map(|value| value.map_or(255, |value| value as u8)).collect()];
         for (_, location) in execution.cells.iter().filter(|(address, _)| address.element != HIDDEN) {
@@ -113,7 +113,7 @@ fn together() -> Vec<Placement> {
     vec![Placement::new(0, 0), Placement { subgroup: 1, ..Placement::new(0, 1) }]
 }
 
-/// The same program with all of it at block scope.
+/// The same program with every scope narrowed to the block.
 fn narrowed(threads: &[Vec<Statement>]) -> Vec<Vec<Statement>> {
     let mut threads = threads.to_vec();
     for statement in threads.iter_mut().flatten() {
@@ -129,13 +129,13 @@ fn narrowed(threads: &[Vec<Statement>]) -> Vec<Vec<Statement>> {
     threads
 }
 
-/// Judges a program of atomics of device scope; an error says what is wrong.
+/// Judges a program of atomics of device scope; the error describes what is wrong.
 pub fn judge(threads: &[Vec<Statement>], count: &mut Count) -> Result<(), String> {
     count.programs += 1;
     let races = interleaving_races(threads);
     if races {
         count.excused += 1;
-        // The argument is looked at now and then.
+        // The shortcut is verified for some of the programs.
         if count.excused % 512 != 1 {
             return Ok(());
         }
@@ -165,7 +165,7 @@ pub fn judge(threads: &[Vec<Statement>], count: &mut Count) -> Result<(), String
         count.judged[number] += 1;
         match number {
             0 => modern.clone_from(&lowered),
-            // Without fences that go one way alone the two are the same.
+            // Without one-sided fences the two are the same.
             1 if lowered == modern => continue,
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! All small programs of two threads, up to what cannot matter, and whether targets keep the promise on them.
 //!
 //! A program of up to three statements a thread, each an access or a fence of any order and scope, in one block or two.
-//! What is enumerated stands for all of them; why what is left out cannot matter:
+//! What is enumerated stands for all of them; the following explains why what is omitted cannot matter:
 //!
 //! - **Scopes.** Two threads are all there are. `System` reaches no further than `Device` among threads of one device,
 //!   in any model, so `Device` stands for both (Vulkan has no `System` and refuses it). In one block `Block` reaches as
@@ -19,13 +19,13 @@
 //!   in the middle, and a sequentially consistent first access is an acquire, release or acquire-release one. A first
 //!   write releases nothing and a last read acquires nothing, but what the location's own coherence says of strong
 //!   accesses anyhow.
-//! - **Read-modify-writes.** With a value of its own for each write an outcome tells where each read reads from. An
+//! - **Read-modify-writes.** With a value of its own for each write an outcome shows the source of each read. An
 //!   exchange can do what a fetch_add or a successful compare-exchange can, which only depend on more; so where all
-//!   executions of the former keep the promise, so do those of the latter. A compare-exchange that fails is a
-//!   load, but where the target writes the old value back.
-//! - **Places.** One that a single thread touches, or nobody writes, tells nobody anything. The same goes for a load of a
-//!   place that the other thread does not write. Guards of strong programs only cut threads short, and the shorter
-//!   programs are here too.
+//!   executions of the former keep the promise, so do those of the latter. A compare-exchange that fails is a load, but
+//!   where the target writes the old value back.
+//! - **Places.** A place that a single thread touches, or that no thread writes, affects no outcome. The same goes for
+//!   a load of a place that the other thread does not write. Guards of strong programs only cut threads short, and the
+//!   shorter programs are here too.
 //! - Threads and places are numbered in the least way.
 //!
 //! Programs of all statements, in any place, are drawn at random beside that (`tests/promise.rs`), so that no mistake

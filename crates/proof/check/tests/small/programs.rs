@@ -1,4 +1,4 @@
-//! The programs, one after another.
+//! The enumeration of small programs.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,18 @@ use wattle_memory::{FenceOrder, LoadOrder, RmwOrder, Scope, StoreOrder};
 
 use crate::source::Statement;
 
-/// Which programs.
+/// The family of programs to enumerate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// Atomics alone, each within the other thread's scope; no guards.
+    /// Programs of atomics alone, each within the other thread's scope, without guards.
     Strong,
-    /// Plain and atomic places, and at least one guard.
+    /// Programs of plain and atomic places, with at least one guard.
     Guarded,
-    /// As that, with places that are accessed both ways.
+    /// Guarded programs with places that are accessed both ways.
     Mixed,
 }
 
-/// Where a statement stands in its thread.
+/// The position of a statement in its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Only,
@@ -26,7 +26,7 @@ pub enum Place {
     Last,
 }
 
-/// A statement without what it is about.
+/// The form of a statement, without its place and value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Form {
     PlainLoad,
@@ -45,7 +45,7 @@ const UPDATES: [RmwOrder; 5] =
 const FENCES: [FenceOrder; 4] = [FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::SeqCst];
 
 /// The forms that a place has to be tried with. In a mixed program a first write may release and a last read acquire:
-/// what its own location's coherence says does not do for a plain access of the location.
+/// the coherence of its own location does not suffice for a plain access of that location.
 fn forms(family: Family, place: Place) -> Vec<Form> {
     let mixed = family == Family::Mixed;
     let (loads, stores, updates): (&[u8], &[u8], &[u8]) = match (place, mixed) {
@@ -71,7 +71,7 @@ fn forms(family: Family, place: Place) -> Vec<Form> {
     forms
 }
 
-/// One statement of a thread; `guard` is 0 for none, or one more than the number of the value that it wants.
+/// One statement of a thread; `guard` is 0 for none, or one more than the number of the required value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Step {
     form: Form,
@@ -104,7 +104,7 @@ impl Step {
 /// The lengths of the two threads, longer one first, shortest programs first.
 pub const SHAPES: [(usize, usize); 6] = [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3)];
 
-/// All threads of that length: their forms, places and guards.
+/// All threads of that length, with their forms, places and guards.
 fn threads(family: Family, length: usize) -> Vec<Vec<Step>> {
     let mut all: Vec<Vec<Step>> = vec![Vec::new()];
     for at in 0..length {
@@ -120,7 +120,7 @@ fn threads(family: Family, length: usize) -> Vec<Vec<Step>> {
             for &form in &forms {
                 let step = Step { form, cell: 0, guard: 0 };
                 let cells = if step.is_fence() { 1 } else { 3 };
-                // The values that a guard can want: what was there before, and what the other thread's writes write.
+                // The values that a guard can require: the initial one, and those of the other thread's writes.
                 let guards = if family != Family::Strong && step.reads() && at + 1 < length { 5 } else { 1 };
                 for cell in 0..cells {
                     for guard in 0..guards {
@@ -136,18 +136,18 @@ fn threads(family: Family, length: usize) -> Vec<Vec<Step>> {
     all
 }
 
-/// What decides whether two threads make a program in which all can matter. Sets of places are bits.
+/// The properties that decide whether two threads make a program of the family. Sets of places are bits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Role {
     used: u8,
     written: u8,
-    /// Loaded, so that the other thread has to write it.
+    /// The places that are loaded, so that the other thread has to write them.
     loaded: u8,
     plain: u8,
     atomic: u8,
     /// The place that each statement writes.
     writes: [Option<u8>; 3],
-    /// The statements of the other thread that guards want the value of, and their places.
+    /// The statements of the other thread whose value guards require, and their places.
     wanted: Vec<(usize, u8)>,
     guarded: bool,
 }
@@ -174,7 +174,7 @@ impl Role {
         }
     }
 
-    /// Whether they make a program of the family.
+    /// Whether the two threads make a program of the family.
     fn meets(&self, other: &Role, family: Family) -> bool {
         let comes = |wanted: &[(usize, u8)], writes: &[Option<u8>; 3]| {
             wanted.iter().all(|&(at, cell)| writes[at] == Some(cell))
@@ -194,7 +194,7 @@ impl Role {
     }
 }
 
-/// Whether places are numbered as they come.
+/// Whether places are numbered in the order of their first use.
 fn is_numbered(thread: &[Step]) -> bool {
     let mut known = 0;
     thread.iter().filter(|step| !step.is_fence()).all(|step| {
@@ -204,7 +204,7 @@ fn is_numbered(thread: &[Step]) -> bool {
     })
 }
 
-/// The same program with its threads in the other order, and its places numbered as they come then.
+/// The same program with its threads swapped, and its places renumbered.
 fn swapped(threads: [&[Step]; 2]) -> [Vec<Step>; 2] {
     let mut names = [u8::MAX; 3];
     let mut known = 0;
@@ -252,7 +252,7 @@ pub struct Programs {
     symmetric: bool,
     firsts: Vec<Vec<Vec<Step>>>,
     seconds: Vec<Vec<Vec<Step>>>,
-    /// The groups that meet, each with the number of its first program.
+    /// The pairs of groups that make programs, each with the number of its first program.
     pairs: Vec<(usize, usize, u64)>,
     len: u64,
 }
@@ -279,12 +279,12 @@ impl Programs {
         Programs { symmetric: first == second, firsts, seconds, pairs, len }
     }
 
-    /// How many there are; where both threads are as long, each program but the symmetric ones twice.
+    /// The number of programs; where both threads have one length, each program but the symmetric ones counts twice.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// One of them; nothing where it is another one with its threads in the other order.
+    /// The program with this number; `None` if it equals another one with its threads swapped.
     pub fn get(&self, number: u64) -> Option<[Vec<Statement>; 2]> {
         let pair = self.pairs.partition_point(|&(_, _, first)| first <= number) - 1;
         let (a, b, first) = self.pairs[pair];

@@ -2,7 +2,7 @@
 
 use crate::source::Statement;
 
-/// What a thread does next: the place, whether it writes, whether it is atomic.
+/// The next access of a thread: the place, whether it writes, whether it is atomic.
 fn access(statement: &Statement) -> Option<(u64, bool, bool)> {
     Some(match *statement {
         Statement::PlainLoad { cell } => (cell, false, false),
@@ -28,7 +28,7 @@ pub fn interleaving_races(threads: &[Vec<Statement>]) -> bool {
 
 fn from(threads: &[Vec<Statement>], mut state: State) -> bool {
     for (thread, statements) in threads.iter().enumerate() {
-        // What nobody else sees takes no turn.
+        // Statements that the other thread cannot see take no turn.
         loop {
             match statements.get(state.at[thread]) {
                 Some(&Statement::Guard { statement, value }) if state.registers[thread][statement] != value => {

@@ -1,4 +1,4 @@
-//! Programs in Wattle's own terms, and what they become on each target.
+//! Programs in Wattle's own terms, and their lowering for each target.
 
 #![allow(dead_code, reason = "each test uses its part")]
 
@@ -41,7 +41,7 @@ pub enum Statement {
         order: RmwOrder,
         scope: Scope,
     },
-    /// From the expected value to the desired one.
+    /// A compare-exchange from the expected value to the desired one.
     CompareExchange {
         cell: u64,
         expected: u64,
@@ -49,7 +49,8 @@ pub enum Statement {
         order: RmwOrder,
         scope: Scope,
     },
-    /// One that fails, whatever it reads: where the target writes the old value back, an update, elsewhere a load.
+    /// A compare-exchange that fails whatever it reads: an update if the target writes the old value back, otherwise a
+    /// load.
     FailedExchange {
         cell: u64,
         order: RmwOrder,
@@ -59,14 +60,14 @@ pub enum Statement {
         order: FenceOrder,
         scope: Scope,
     },
-    /// The thread ends here unless the statement of that number read that value.
+    /// Ends the thread here unless the statement with that number read that value.
     Guard {
         statement: usize,
         value: u64,
     },
 }
 
-/// The word that Vulkan's sequentially consistent fences update; one per device.
+/// The word that Vulkan's sequentially consistent fences update, one per device.
 pub const HIDDEN: u64 = 1000;
 
 impl Statement {
@@ -84,8 +85,8 @@ impl Statement {
     }
 }
 
-/// The threads as a target runs them; nothing where the target has no such scope. The read of statement `i` goes to
-/// register `i`.
+/// The threads as a target runs them; `None` if the target lacks a scope. The read of statement `i` goes to register
+/// `i`.
 pub fn lower(threads: &[Vec<Statement>], target: Target) -> Option<Program> {
     let scopes = threads.iter().flatten().filter_map(Statement::scope);
     let lowering = Lowering::new(target, scopes.max().unwrap_or(Scope::Block));
@@ -160,12 +161,12 @@ fn fence(lowering: &Lowering, order: FenceOrder, scope: Scope) -> Option<Vec<Op>
     Some(steps.into_iter().map(step).collect())
 }
 
-/// Register 7 takes what nobody looks at.
+/// A read-modify-write of the hidden word; register 7 takes values that are not observed.
 fn hidden(read: Label, write: Label) -> Op {
     Op::Add { to: 7, cell: HIDDEN, value: constant(1), read, write }
 }
 
-/// Where two threads can be, for a target: the host runs each thread in a block of its own.
+/// The possible placements of two threads for a target: the host runs each thread in a block of its own.
 pub fn placements(target: Target) -> Vec<Vec<Placement>> {
     let apart = vec![Placement::new(0, 0), Placement::new(1, 0)];
     let together = vec![Placement::new(0, 0), Placement { subgroup: 1, ..Placement::new(0, 1) }];

@@ -1,19 +1,19 @@
-//! Why launches cannot be written as a litmus file.
+//! The reasons why launches cannot be written as a litmus file.
 
 use wattle_check::search::Stopped;
 use wattle_memory::{NoScope, Target};
 
 use crate::program::Dialect;
 
-/// Why launches cannot be written as a litmus file.
+/// The reason why launches cannot be written as a litmus file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EmitError {
-    /// They were lowered for something else.
+    /// The launches were lowered for another target.
     #[error("what is lowered for {target} cannot be written in the dialect of {dialect}: check it for that target")]
     Target {
-        /// What they were lowered for.
+        /// The target that they were lowered for.
         target: Target,
-        /// What was asked for.
+        /// The requested dialect.
         dialect: Dialect,
     },
     /// One launch follows another, without the scenario waiting in between.
@@ -25,41 +25,41 @@ pub enum EmitError {
         /// The launch that follows.
         kernel: String,
     },
-    /// The target has no such scope.
+    /// The target lacks the scope.
     #[error(transparent)]
     Scope(#[from] NoScope),
-    /// A loop goes on and on and never comes back to where it was.
+    /// A loop continues and never returns to an earlier state.
     #[error("a loop goes on after {0} iterations, each unlike the one before: a litmus file would have no end")]
     Loop(u32),
     /// A thread's code is too long.
     #[error("thread {thread} has more than {most} instructions, at {site}")]
     TooLong {
-        /// The thread.
+        /// The number of the thread.
         thread: usize,
-        /// The most there may be.
+        /// The maximum number of instructions.
         most: usize,
         /// The source line.
         site: String,
     },
-    /// A value depends on too much.
+    /// A value depends on too many combinations of values.
     #[error("at {site} too much depends on what other threads do: {combinations} combinations of values")]
     TooMany {
         /// The source line.
         site: String,
-        /// The combinations.
+        /// The number of combinations.
         combinations: usize,
     },
-    /// An atomic operation gives something else on the 64 bits that a litmus file's values have.
+    /// An atomic operation gives another result on the 64 bits of a litmus file's values.
     #[error("at {site} an atomic `{operation}` of `{ty}` gives another value than litmus files' integers of 64 bits")]
     Arithmetic {
         /// The source line.
         site: String,
         /// The operation.
         operation: String,
-        /// The type.
+        /// The type of the operation.
         ty: String,
     },
-    /// Something that the search does not do.
+    /// The program has a property that the search does not support.
     #[error("accesses of different sizes to one location")]
     MixedSizes,
     /// A limit was reached.

@@ -1,20 +1,20 @@
-//! Code that computes what a kernel computes, over the values that its reads can give.
+//! Code that computes a kernel's function over the values that its reads can return.
 
 use std::collections::BTreeSet;
 
 use crate::program::{Instruction, Operand, Operator, RegisterId, Update};
 
-/// The most combinations of values that a table is made for.
+/// The maximum number of combinations of values in a table.
 const MOST_ENTRIES: usize = 64;
 
-/// A register, and the values that it can hold.
+/// A register with the values that it can hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Variable {
     pub register: RegisterId,
     pub values: Vec<u64>,
 }
 
-/// All combinations of values, the last variable's changing fastest; none where they are more than `most`.
+/// All combinations of values, the last variable's changing fastest; `None` if they are more than `most`.
 pub(super) fn combinations(variables: &[Variable], most: usize) -> Option<Vec<Vec<u64>>> {
     let mut all = vec![Vec::new()];
     for variable in variables {
@@ -31,8 +31,8 @@ pub(super) fn combinations(variables: &[Variable], most: usize) -> Option<Vec<Ve
     Some(all)
 }
 
-/// Code for a function of variables that is given by its values, and where the result is; nothing where it would be
-/// too long. Registers from `temporary` on are free. The result depends on each of the variables.
+/// Code for a function of variables that is given by its values, and the operand that holds the result; `None` if it
+/// would be too long. Registers from `temporary` on are free. The result depends on each of the variables.
 pub(super) fn compute(
     variables: &[Variable],
     points: &[Vec<u64>],
@@ -42,7 +42,7 @@ pub(super) fn compute(
     sum(variables, points, results, temporary).or_else(|| table(variables, points, results, temporary))
 }
 
-/// `constant ± r0 ± r1 …`, if that is what it is.
+/// Code of the form `constant ± r0 ± r1 …`, if the function has it.
 fn sum(
     variables: &[Variable],
     points: &[Vec<u64>],
@@ -96,7 +96,7 @@ fn sum(
     Some((code, so_far))
 }
 
-/// A sum over all points: the result there, if the variables are there.
+/// Code for a sum over all points: the result at a point, if the variables have its values.
 fn table(
     variables: &[Variable],
     points: &[Vec<u64>],
@@ -168,7 +168,7 @@ pub(super) fn named(instruction: &Instruction) -> BTreeSet<RegisterId> {
 mod tests {
     use super::*;
 
-    /// Runs straight code.
+    /// Runs straight-line code.
     fn run(code: &[Instruction], registers: &mut [u64]) {
         let value = |registers: &[u64], operand: Operand| match operand {
             Operand::Register(register) => registers[register],

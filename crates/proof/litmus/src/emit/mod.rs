@@ -1,14 +1,14 @@
-//! From launches to litmus files: what a kernel became for a target, so that others' tools can judge it too.
+//! Writes launches as litmus files: the lowered form of kernels, so that other tools can judge it too.
 //!
-//! A thread is run with the values of its reads unknown, as the search runs it, and each of its actions becomes an
-//! instruction. Where control or an address needs a value, the code branches on the register that holds it: one way
-//! for each value that the place ever has in any execution. A state that comes back at the head of a loop is a jump,
-//! so a loop that waits is a loop; one that counts is unrolled. Whatever is stored is computed from the registers that
-//! it depends on, and from no others, so dependencies are the kernel's own; only an address that depends on a read,
-//! which litmus files cannot write, becomes a branch, and so a dependency of all that follows.
+//! A thread is run with the values of its reads unknown, as in the search, and each of its actions becomes an
+//! instruction. Where control or an address needs a value, the code branches on the register that holds it: one way for
+//! each value that the place ever has in any execution. A state that comes back at the head of a loop is a jump, so a
+//! loop that waits is a loop; one that counts is unrolled. Whatever is stored is computed from the registers that it
+//! depends on, and from no others, so dependencies are the kernel's own; only an address that depends on a read, which
+//! litmus files cannot write, becomes a branch, and so a dependency of all that follows.
 //!
-//! The file holds the executions that the target's model gives the launches. Under a weaker model a read may give a
-//! value that no branch is there for; it then goes the way of some other value.
+//! The file holds the executions that the target's model gives the launches. Under a weaker model a read may return a
+//! value without a branch; it then takes the branch of some other value.
 
 mod error;
 mod function;
@@ -29,16 +29,16 @@ pub use error::EmitError;
 use crate::condition::{Claim, Comparison, Condition, Observed, Quantifier, Term};
 use crate::program::{Dialect, Instruction, Operand, Origin, Program, Reference, Register, Thread};
 
-/// How far to go for a file.
+/// The bounds of the search for a file.
 #[derive(Clone, Debug)]
 pub struct EmitOptions {
-    /// How often a loop that changes something each time is gone through.
+    /// The maximum number of iterations of a loop that changes something each time.
     pub loop_bound: u32,
-    /// The most instructions that a thread may have before like ones are shared.
+    /// The maximum number of instructions of a thread before equal ones are shared.
     pub most_instructions: usize,
-    /// The most outcomes that are listed in the file's claim.
+    /// The maximum number of outcomes listed in the file's claim.
     pub most_outcomes: usize,
-    /// When to give up.
+    /// The limits at which the search stops.
     pub limits: Limits,
 }
 
@@ -49,10 +49,10 @@ impl Default for EmitOptions {
 }
 
 /// Writes launches that run at the same time as a litmus program. It claims that every end of a run leaves one of the
-/// memories that the launches leave, where those are not too many to be listed.
+/// memories that the launches leave, unless these are too many to be listed.
 ///
 /// # Errors
-/// The launches were lowered for something else than the dialect, or do what a litmus file cannot say.
+/// The launches were lowered for another target than the dialect's, or do what a litmus file cannot express.
 pub fn emit(launches: &Launches, dialect: Dialect, options: &EmitOptions) -> Result<Program, EmitError> {
     let target = target(launches, dialect)?;
     if let Some(launch) = launches.launches.iter().find(|launch| !launch.after.is_empty()) {
@@ -104,8 +104,8 @@ pub fn emit(launches: &Launches, dialect: Dialect, options: &EmitOptions) -> Res
     })
 }
 
-/// Writes each group of launches that a check looked at as a litmus program: one for each phase of the scenario, and
-/// for each memory that the phases before it can leave. Equal programs are written once.
+/// Writes each group of launches that a check searched as a litmus program: one for each phase of the scenario, and for
+/// each memory that the phases before it can leave. Equal programs are written once.
 ///
 /// # Errors
 /// As [`emit`]; a check of another target gives launches that are lowered for that.
@@ -124,7 +124,7 @@ pub fn emit_scenario(report: &Report, dialect: Dialect, options: &EmitOptions) -
     Ok(programs)
 }
 
-/// What all launches are lowered for, if the dialect can say it.
+/// The target that all launches are lowered for, if the dialect can express it.
 fn target(launches: &Launches, dialect: Dialect) -> Result<Target, EmitError> {
     let target = launches.launches.first().map_or(Target::Portable, |launch| launch.lowering.target());
     match (dialect, target) {
@@ -141,7 +141,7 @@ fn placement(at: Placement, number: ThreadId, dialect: Dialect) -> Placement {
     Placement { device, block: at.block, ..Placement::new(0, number as u32) }
 }
 
-/// How many registers a thread's code names.
+/// The number of registers that a thread's code names.
 fn registers(code: &[Instruction]) -> usize {
     let mut count = 0;
     for instruction in code {
@@ -152,7 +152,7 @@ fn registers(code: &[Instruction]) -> usize {
     count
 }
 
-/// A barrier waits for all threads of its block, though some have no instruction for it.
+/// Makes each barrier wait for all threads of its block, though some have no instruction for it.
 fn hold_barriers(threads: &mut [Thread]) {
     let instances = |thread: &Thread| -> Vec<u64> {
         let instance = |instruction: &Instruction| match instruction {
@@ -175,7 +175,7 @@ fn hold_barriers(threads: &mut [Thread]) {
     }
 }
 
-/// A name for each place, made of what its kernel calls it.
+/// A name for each place, derived from the kernel's name for it.
 fn references(launches: &Launches, addresses: &[Address]) -> Vec<Reference> {
     let mut names: Vec<String> = Vec::new();
     for &address in addresses {
@@ -198,7 +198,7 @@ fn references(launches: &Launches, addresses: &[Address]) -> Vec<Reference> {
     names.into_iter().enumerate().map(|(location, name)| Reference { name, location }).collect()
 }
 
-/// The places that some thread's code writes, whether or not it ever comes to that.
+/// The places that some thread's code writes, whether or not it is ever reached.
 fn written(threads: &[Thread], addresses: &[Address]) -> Vec<Address> {
     let writes = |instruction: &Instruction| match *instruction {
         Instruction::Store { to, .. } | Instruction::Update { at: to, .. } => addresses.get(to).copied(),
@@ -208,7 +208,7 @@ fn written(threads: &[Thread], addresses: &[Address]) -> Vec<Address> {
     written.into_iter().collect()
 }
 
-/// That the end of a run is one of these; nothing where they are none or too many.
+/// The claim that the end of a run is one of these; `None` if there are none or too many.
 fn claim(outcomes: &BTreeSet<Vec<(Address, u64)>>, addresses: &[Address], most: usize) -> Option<Claim> {
     if outcomes.is_empty() || outcomes.len() > most {
         return None;
@@ -225,7 +225,7 @@ fn claim(outcomes: &BTreeSet<Vec<(Address, u64)>>, addresses: &[Address], most: 
     Some(Claim { quantifier: Quantifier::Forall, condition })
 }
 
-/// A value as its type's unsigned words have it, or of 64 bits: the type in which litmus files compute.
+/// The 64-bit type with which litmus files compute an operator.
 fn litmus_type(op: wattle_ir::AtomicOp) -> Type {
     crate::process::operand_type(op)
 }

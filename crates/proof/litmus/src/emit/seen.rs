@@ -1,4 +1,4 @@
-//! What the executions of launches leave in memory, at their end and on the way.
+//! The values that executions of launches leave in memory, at their end and on the way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -9,20 +9,20 @@ use wattle_memory::{Kind, Model};
 
 use super::{EmitError, EmitOptions};
 
-/// The most memories that one execution is taken to leave, where nothing orders its last writes.
+/// The maximum number of final memories of one execution whose last writes are unordered.
 const MOST_ENDS: usize = 1024;
 
 /// The memory of the hidden word of sequentially consistent fences.
 const HIDDEN: u32 = u32::MAX;
 
-/// What was seen.
+/// The values seen in all executions.
 #[derive(Default)]
 pub(super) struct Seen {
     /// Every value that a place ever has.
     values: BTreeMap<Address, BTreeSet<u64>>,
     /// The places that some thread writes.
     written: BTreeSet<Address>,
-    /// What executions leave in the places that they touch.
+    /// The final values of the places that executions touch.
     ends: BTreeSet<Vec<(Address, u64)>>,
     /// Whether there is a race, which makes an exhaustive search necessary.
     raced: bool,
@@ -30,14 +30,14 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// The values that a read of a place can give, and whether anything there ever changes.
+    /// The values that a read of a place can return, and whether the place ever changes.
     pub fn values(&self, launches: &Launches, address: Address) -> (Vec<u64>, bool) {
         let mut values = self.values.get(&address).cloned().unwrap_or_default();
         values.insert(self.initial(launches, address));
         (values.into_iter().collect(), self.written.contains(&address))
     }
 
-    /// What a place holds before.
+    /// The initial value of a place.
     pub fn initial(&self, launches: &Launches, address: Address) -> u64 {
         KernelThread::initial(launches, address).value
     }
@@ -61,7 +61,7 @@ impl Seen {
         ControlFlow::Continue(())
     }
 
-    /// The memories that executions leave, of the places among these that outlive the launches.
+    /// The final memories of executions, restricted to those of the places that outlive the launches.
     pub fn outcomes(&self, launches: &Launches, places: &[Address]) -> BTreeSet<Vec<(Address, u64)>> {
         let kept = |address: &&Address| !Launches::is_shared(address.memory) && address.memory != HIDDEN;
         let places: Vec<Address> = places.iter().filter(kept).copied().collect();

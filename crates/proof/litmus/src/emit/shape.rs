@@ -1,4 +1,4 @@
-//! From a graph of instructions to lines of code: what is alike is written once, and only loops jump back.
+//! Turns a graph of instructions into lines of code: equal parts are written once, and only loops jump back.
 
 use std::collections::HashMap;
 
@@ -6,12 +6,12 @@ use super::trace::Node;
 use crate::condition::Comparison;
 use crate::program::{Instruction, JumpTarget, LabelId, Operand, RegisterId};
 
-/// The code and its labels.
+/// Writes a graph as code with labels.
 pub(super) fn write(nodes: Vec<Node>, start: usize) -> (Vec<Instruction>, Vec<JumpTarget>) {
     let nodes: Vec<Node> = nodes.iter().map(|node| without_gotos(&nodes, node)).collect();
     let start = follow(&nodes, start);
     let class = classes(&nodes);
-    // A class is written as its first member is.
+    // A class is written like its first member.
     let mut first = vec![usize::MAX; nodes.len()];
     for (node, &class) in class.iter().enumerate().rev() {
         first[class] = node;
@@ -31,9 +31,9 @@ pub(super) fn write(nodes: Vec<Node>, start: usize) -> (Vec<Instruction>, Vec<Ju
     Writer { nodes: &nodes, order: &order, code: Vec::new(), jumps: Vec::new() }.write()
 }
 
-/// Where the way leads from a node on.
+/// The node at which the code continues after skipping jumps.
 fn follow(nodes: &[Node], mut at: usize) -> usize {
-    // A loop that does nothing at all stays where it is.
+    // A loop without any action stays where it is.
     for _ in 0..nodes.len() {
         match nodes[at] {
             Node::Goto(to) => at = to,
@@ -53,9 +53,9 @@ fn without_gotos(nodes: &[Node], node: &Node) -> Node {
     }
 }
 
-/// For each node the number of its class: nodes of one class do the same, and so does what follows them.
+/// The number of each node's class: nodes of one class do the same, and so do their successors.
 fn classes(nodes: &[Node]) -> Vec<usize> {
-    /// What a node does by itself; what is done at a place that has no instruction is nothing.
+    /// The action of a node by itself; a place without an instruction has none.
     fn own(node: &Node) -> (u8, Option<&Instruction>, Vec<u64>) {
         match node {
             Node::Do(instruction, _) => (0, Some(instruction), Vec::new()),
@@ -82,7 +82,7 @@ fn classes(nodes: &[Node]) -> Vec<usize> {
     }
 }
 
-/// Numbers things, equal ones alike.
+/// Numbers things; equal ones get equal numbers.
 fn number<T: Eq + std::hash::Hash>(things: impl Iterator<Item = T>) -> Vec<usize> {
     let mut known = HashMap::new();
     things
@@ -101,7 +101,7 @@ fn followers(node: &Node) -> Vec<usize> {
     }
 }
 
-/// The nodes that can be reached, each before those that follow it unless that is a loop.
+/// The reachable nodes, each before its successors except in loops.
 fn order(nodes: &[Node], start: usize) -> Vec<usize> {
     let (mut order, mut seen) = (Vec::new(), vec![false; nodes.len()]);
     let mut open = vec![(start, followers(&nodes[start]))];
@@ -120,7 +120,7 @@ fn order(nodes: &[Node], start: usize) -> Vec<usize> {
         }
     }
     order.reverse();
-    // The end is the end of the code, so it needs no jump of its own.
+    // The end node is the end of the code, so it needs no jump.
     let (end, others): (Vec<usize>, Vec<usize>) = order.into_iter().partition(|&it| matches!(nodes[it], Node::End));
     others.into_iter().chain(end).collect()
 }
@@ -129,7 +129,7 @@ struct Writer<'n> {
     nodes: &'n [Node],
     order: &'n [usize],
     code: Vec<Instruction>,
-    /// Where the jumps go: labels have the number of their node until all of them are known.
+    /// The jump targets: labels have the number of their node until all of them are known.
     jumps: Vec<usize>,
 }
 
@@ -162,7 +162,7 @@ impl Writer<'_> {
         (self.code, targets.into_iter().enumerate().map(label).collect())
     }
 
-    /// Goes on at a node, which may stand next.
+    /// Continues at a node, without a jump if it stands next.
     fn go(&mut self, to: usize, next: Option<usize>) {
         if Some(to) != next {
             self.jumps.push(to);
@@ -180,12 +180,12 @@ impl Writer<'_> {
         let Some(&(value, first)) = ways.first() else { return };
         let count = |to: usize| ways.iter().filter(|(_, way)| *way == to).count();
         let alone = ways.iter().find(|(_, to)| count(*to) == 1);
-        // Control depends on what is read, though all ways are one.
+        // Control depends on the value read, though all branches are equal.
         if count(first) == ways.len() {
             self.jump(Comparison::Equal, register, value, first);
             return self.go(first, next);
         }
-        // One value against all others.
+        // One value is tested against all others.
         if let (Some(&(value, to)), Some(&(_, other))) = (alone, ways.iter().find(|way| Some(*way) != alone))
             && Some(to) == next
             && count(other) + 1 == ways.len()

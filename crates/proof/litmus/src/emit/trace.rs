@@ -1,4 +1,4 @@
-//! What a thread does, as a graph of instructions and branches.
+//! Traces a thread as a graph of instructions and branches.
 
 use std::collections::HashMap;
 
@@ -12,21 +12,21 @@ use super::seen::Seen;
 use super::{EmitError, litmus_type};
 use crate::program::{Dialect, Instruction, Operand, ReferenceId, RegisterId, Update};
 
-/// The most combinations of values that a state or a stored value may depend on.
+/// The maximum number of combinations of values on which a state or a stored value may depend.
 const MOST_COMBINATIONS: usize = 4096;
 
-/// A piece of a thread's code.
+/// A node of a thread's code.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
-    /// Nothing yet.
+    /// A node without content yet.
     Open,
-    /// An instruction, and what follows.
+    /// An instruction, and the next node.
     Do(Instruction, usize),
-    /// Goes on by what a register holds.
+    /// A branch on the value of a register.
     Branch(RegisterId, Vec<(u64, usize)>),
-    /// Goes on elsewhere.
+    /// A jump to another node.
     Goto(usize),
-    /// The end.
+    /// The end of the code.
     End,
 }
 
@@ -34,29 +34,29 @@ pub(super) enum Node {
 pub(super) struct Traced {
     pub nodes: Vec<Node>,
     pub start: usize,
-    /// Whether something on the way must not happen, and is left out.
+    /// Whether a fault can happen, which the code omits.
     pub faults: bool,
 }
 
-/// What a read was answered.
+/// The answer to a read.
 #[derive(Clone, Copy)]
 enum Given {
     Value(u64),
     Held(RegisterId),
 }
 
-/// A thread on its way: what it was, and what it has done and been given since.
+/// A thread on its way: its state at a branch, and its actions and answers since.
 #[derive(Clone)]
 struct State {
     base: KernelThread,
     actions: usize,
     given: Vec<Given>,
-    /// The reads whose value makes no difference yet.
+    /// The reads whose values have not mattered yet.
     open: Vec<Variable>,
 }
 
 impl State {
-    /// The thread as it is now, if registers hold those values.
+    /// The thread as it is now, for the given values of registers.
     fn thread(&self, launches: &Launches, value: &dyn Fn(RegisterId) -> Option<u64>) -> KernelThread {
         let mut thread = self.base.clone();
         let mut given = self.given.iter();
@@ -75,7 +75,7 @@ impl State {
         thread
     }
 
-    /// The same where only one register's value is not known; the others hold the first that they can.
+    /// The same with only one register's value unknown; the others hold the first value that they can.
     fn without(&self, launches: &Launches, unknown: RegisterId) -> KernelThread {
         self.thread(launches, &|register| if register == unknown { None } else { self.first(register) })
     }
@@ -84,7 +84,7 @@ impl State {
         self.open.iter().find(|open| open.register == register)?.values.first().copied()
     }
 
-    /// The same where those registers hold those values, and the others the first that they can.
+    /// The same with these values in these registers; the others hold the first value that they can.
     fn at(&self, launches: &Launches, variables: &[Variable], point: &[u64]) -> KernelThread {
         self.thread(launches, &|register| {
             let known = variables.iter().zip(point).find(|(variable, _)| variable.register == register);
@@ -92,7 +92,7 @@ impl State {
         })
     }
 
-    /// Knows what a register holds.
+    /// Fixes the value of a register.
     fn settle(&mut self, register: RegisterId, value: u64) {
         self.open.retain(|open| open.register != register);
         for given in &mut self.given {
@@ -102,22 +102,22 @@ impl State {
         }
     }
 
-    /// The first register that holds nothing of interest.
+    /// The first unused register.
     fn free(&self) -> RegisterId {
         (0..).find(|register| self.open.iter().all(|open| open.register != *register)).unwrap_or(0)
     }
 
-    /// A register from which on none holds anything of interest.
+    /// The first register from which on all are unused.
     fn temporary(&self) -> RegisterId {
         self.open.iter().map(|open| open.register + 1).max().unwrap_or(0)
     }
 }
 
-/// What tells states at the head of a loop apart: what the thread is, for all that the registers can hold.
+/// The identity of a state at the head of a loop: the thread, for all values that the registers can hold.
 #[derive(PartialEq, Eq, Hash)]
 struct Key(Vec<Variable>, Vec<KernelThread>);
 
-/// Follows one thread.
+/// The tracer of one thread.
 pub(super) struct Tracer<'t> {
     launches: &'t Launches,
     seen: &'t Seen,
@@ -158,7 +158,7 @@ impl<'t> Tracer<'t> {
         self.nodes.len() - 1
     }
 
-    /// Follows the thread until it ends, branches, or is where it has been.
+    /// Traces the thread until it ends, branches, or reaches an earlier state.
     fn run(&mut self, mut at: usize, mut state: State, waiting: &mut Vec<(usize, State)>) -> Result<(), EmitError> {
         loop {
             let mut thread = state.thread(self.launches, &|_| None);
@@ -207,7 +207,7 @@ impl<'t> Tracer<'t> {
         }
     }
 
-    /// Gives a read a register, unless it can give but one value, whoever writes.
+    /// Assigns a register to a read, unless the read can return only one value.
     fn take(&self, state: &mut State, address: Address) {
         let (values, changes) = self.seen.values(self.launches, address);
         match values.first() {
@@ -220,7 +220,7 @@ impl<'t> Tracer<'t> {
         }
     }
 
-    /// Goes on by the value that control, or an address, waits for.
+    /// Branches on the value that control, or an address, waits for.
     fn branch(&mut self, at: usize, state: &State, waiting: &mut Vec<(usize, State)>) {
         let blocks = |open: &&Variable| is_blocked(&state.without(self.launches, open.register).next(self.launches));
         let Some(variable) = state.open.iter().find(blocks).or(state.open.first()).cloned() else {
@@ -238,7 +238,7 @@ impl<'t> Tracer<'t> {
         self.nodes[at] = Node::Branch(variable.register, ways);
     }
 
-    /// What the state at the head of a loop is. Forgets what the thread has forgotten.
+    /// The key of the state at the head of a loop. Clears the registers that the thread no longer needs.
     fn key(&self, state: &mut State, thread: &KernelThread) -> Result<Key, EmitError> {
         let dead: Vec<RegisterId> = if thread.any_pending() {
             let live = |open: &&Variable| state.without(self.launches, open.register).any_pending();
@@ -267,7 +267,7 @@ impl<'t> Tracer<'t> {
         })
     }
 
-    /// The instructions that an action becomes.
+    /// The instructions for an action.
     fn instructions(&mut self, state: &State, action: &Action) -> Result<Vec<Instruction>, EmitError> {
         let (mut code, temporary) = (Vec::new(), state.temporary());
         match action {
@@ -339,7 +339,7 @@ impl<'t> Tracer<'t> {
         Ok(code)
     }
 
-    /// Code for something that the action says, where that is then, and the values that it can have.
+    /// Code for an operand of the action, the operand that holds it, and the values that it can have.
     fn value(
         &self,
         state: &State,
@@ -372,7 +372,7 @@ impl<'t> Tracer<'t> {
         })
     }
 
-    /// A label as the dialect has it: PTX's model knows no classes of memory.
+    /// A label in the dialect's form: PTX's model has no storage classes.
     fn label(&self, label: Label) -> Label {
         match self.dialect {
             Dialect::Ptx => label.of(Classes::BUFFER),
@@ -385,7 +385,7 @@ impl<'t> Tracer<'t> {
     }
 }
 
-/// Whether a thread cannot go on, or not say where it reads or writes, without a value.
+/// Whether a thread cannot continue, or its address is unknown, without a value.
 fn is_blocked(action: &Action) -> bool {
     matches!(
         action,

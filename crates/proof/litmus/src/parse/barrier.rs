@@ -1,4 +1,4 @@
-//! Control barriers that cannot be one barrier: the same number in one block, for different sets of threads.
+//! Checks control barriers that cannot be one barrier: the same number in one block, for different sets of threads.
 //!
 //! SPIR-V 1.6, OpControlBarrier: the invocations of its execution scope wait for each other at the same dynamic
 //! instance, and the scope is an operand of that. PTX ISA 8.5, 9.7.13.1 "bar": a barrier opens after one number of
@@ -9,13 +9,13 @@ use wattle_memory::Level;
 use crate::error::{Place, Problem, Wrong};
 use crate::program::{Instruction, Operand, Thread};
 
-/// For whom a barrier waits.
+/// The threads that a barrier waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Awaited {
     Subgroup,
     Block,
     Arrivals(u64),
-    /// As many as a register says, which is known when the program runs.
+    /// As many threads as a register holds, known when the program runs.
     Register,
 }
 

@@ -1,4 +1,4 @@
-//! The statements about the end of a run: `filter`, `exists`, `~exists`, `forall`.
+//! Parses the statements about the end of a run: `filter`, `exists`, `~exists`, `forall`.
 
 use super::Parser;
 use crate::condition::{Claim, Condition, Observed, Quantifier, Term};
@@ -6,7 +6,7 @@ use crate::error::{Problem, Wrong};
 use crate::lex::Token;
 use crate::words::{COMPARISONS, QUANTIFIERS};
 
-/// How deep parentheses and negations may be nested.
+/// The maximum nesting of parentheses and negations.
 const DEEPEST: u32 = 256;
 
 impl Parser<'_> {
@@ -60,7 +60,7 @@ impl Parser<'_> {
         Ok(quantifier)
     }
 
-    /// What herd is asked to print: `locations [x; 0:r0;]`. It asks nothing.
+    /// Skips `locations [x; 0:r0;]`, which asks herd to print and claims nothing.
     fn skip_locations(&mut self) -> Result<(), Wrong> {
         self.expect("[", "`[`")?;
         while !self.eat("]")? {
@@ -80,7 +80,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// `||`, which outside of a condition is two ends of columns.
+    /// Takes `||`, which outside of a condition separates two columns.
     fn eat_or(&mut self) -> Result<bool, Wrong> {
         if !self.eat("|")? {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! What holds before the threads run: values of memory and registers, aliases, and what the system orders.
+//! Parses the initial state: values of memory and registers, aliases, and what the system orders.
 
 use wattle_memory::ThreadId;
 
@@ -7,11 +7,11 @@ use crate::error::{Place, Problem, Wrong};
 use crate::lex::Token;
 use crate::program::Dialect;
 
-/// Two numbers of threads and where they are named.
+/// Two thread numbers with their places.
 pub(super) type SystemPair = ((u32, Place), (u32, Place));
 
 impl Parser<'_> {
-    /// `{ x=0; P0:r0=0; y aliases x }`.
+    /// Parses `{ x=0; P0:r0=0; y aliases x }`.
     pub(super) fn initial_block(&mut self) -> Result<(), Wrong> {
         self.expect("{", "`{` and the initial values")?;
         while !self.eat("}")? {
@@ -72,7 +72,7 @@ impl Parser<'_> {
         if self.eat("=")? {
             self.names[reference].initial = self.value()?;
         }
-        // Vulkan files may say a location's storage class here; each access says it too.
+        // Vulkan files may state a location's storage class here; each access states it too.
         if self.dialect == Dialect::Vulkan && self.eat("@")? {
             self.word("a storage class")?;
         }
@@ -83,7 +83,7 @@ impl Parser<'_> {
         self.number("a number (a location's address is no value here)")
     }
 
-    /// `{ ssw 0 1; }`, where there is one.
+    /// Parses `{ ssw 0 1; }`, if it is present.
     pub(super) fn system_block(&mut self) -> Result<Vec<SystemPair>, Wrong> {
         let mut pairs = Vec::new();
         if self.dialect != Dialect::Vulkan || !self.eat("{")? {
@@ -110,7 +110,7 @@ impl Parser<'_> {
         Ok(pairs)
     }
 
-    /// The same by column, now that the columns are known.
+    /// Converts thread numbers to columns, once the columns are known.
     pub(super) fn system_pairs(&self, pairs: Vec<SystemPair>) -> Result<Vec<(ThreadId, ThreadId)>, Wrong> {
         let column = |(number, place): (u32, Place)| {
             self.column_of(number).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! What the instructions of both dialects have in common: modifiers in any order, operands, arithmetic and jumps.
+//! Parses the common part of both dialects: modifiers in any order, operands, arithmetic and jumps.
 
 use wattle_memory::ThreadId;
 
@@ -8,7 +8,7 @@ use crate::lex::Token;
 use crate::program::{Dialect, Instruction, Operand, ReferenceId, Update};
 use crate::words::{ATOMICS, AtomicKind, PLAIN, Plain};
 
-/// A mnemonic, taken apart at its dots.
+/// A mnemonic split at its dots.
 pub(super) struct Mnemonic {
     pub whole: String,
     pub place: Place,
@@ -35,17 +35,17 @@ impl Mnemonic {
         Some((meaning, self.modifiers.remove(index).1))
     }
 
-    /// Takes a modifier if it is there.
+    /// Takes a modifier if it is present; returns its place.
     pub fn has(&mut self, name: &str) -> Option<Place> {
         self.take(|text| (text == name).then_some(())).map(|(_, place)| place)
     }
 
-    /// What is left over.
+    /// The modifiers that have not been taken.
     pub fn left(&self) -> impl Iterator<Item = &str> {
         self.modifiers.iter().map(|(text, _)| text.as_str())
     }
 
-    /// Complains about the first modifier that nothing took.
+    /// Fails at the first modifier that was not taken.
     pub fn finish(&self, expected: &str) -> Result<(), Wrong> {
         match self.modifiers.first() {
             None => Ok(()),
@@ -57,25 +57,25 @@ impl Mnemonic {
         }
     }
 
-    /// Complains about what is missing.
+    /// Fails because something is missing.
     pub fn missing<T>(&self, expected: &str) -> Result<T, Wrong> {
         Err((self.place, Problem::unexpected(format!("`{}`", self.whole), expected)))
     }
 
-    /// The atomic operation, where one is named.
+    /// Takes the atomic operation, if one is named.
     pub fn atomic(&mut self) -> Option<AtomicKind> {
         self.take(|text| ATOMICS.meaning(text)).map(|(kind, _)| kind)
     }
 }
 
-/// Whether a name that stands where a register or a location could is a register.
+/// Whether a name is a register where a register or a location may stand.
 fn looks_like_register(word: &str) -> bool {
     word.starts_with('%')
         || word.strip_prefix('r').is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit()))
 }
 
 impl Parser<'_> {
-    /// The instruction with that mnemonic.
+    /// Parses the instruction with that mnemonic.
     pub(super) fn instruction(&mut self, thread: ThreadId, word: &str, place: Place) -> Result<Instruction, Wrong> {
         let mnemonic = Mnemonic::new(word, place);
         match PLAIN.meaning(word) {
@@ -117,7 +117,7 @@ impl Parser<'_> {
         Ok(jumps.len() - 1)
     }
 
-    /// Whether the word that stands here names a register.
+    /// Whether the next word names a register.
     fn at_register(&self, thread: ThreadId) -> bool {
         match &self.token {
             Token::Word(word) => {
@@ -163,7 +163,7 @@ impl Parser<'_> {
         Ok(self.reference(&name))
     }
 
-    /// `r0, x`, or `r0, 1` and `r0, r1`, which move a value.
+    /// Parses `r0, x`, or `r0, 1` and `r0, r1`, which move a value.
     pub(super) fn load_operands(&mut self, thread: ThreadId) -> Result<(usize, Loaded), Wrong> {
         let to = self.register(thread)?;
         self.comma()?;
@@ -172,7 +172,7 @@ impl Parser<'_> {
         Ok((to, from))
     }
 
-    /// `r0, x, 1`, or `x, 1` where the old value is not wanted.
+    /// Parses `r0, x, 1`, or `x, 1` if the old value is not wanted.
     pub(super) fn update_operands(&mut self, thread: ThreadId, kind: AtomicKind) -> Result<Updated, Wrong> {
         let result = if self.at_register(thread) {
             let register = self.register(thread)?;
@@ -194,7 +194,7 @@ impl Parser<'_> {
         Ok(Updated { result, at, update })
     }
 
-    /// `1`, `1, 0` or `1, 0, 2`: instance, resource and quorum.
+    /// Parses `1`, `1, 0` or `1, 0, 2`: instance, resource and quorum.
     pub(super) fn barrier_operands(&mut self, thread: ThreadId) -> Result<BarrierOperands, Wrong> {
         let instance = self.number("the number of the barrier's instance")?;
         let resource = if self.eat(",")? { Some(self.operand(thread)?) } else { None };
@@ -203,7 +203,7 @@ impl Parser<'_> {
     }
 }
 
-/// What a load loads.
+/// The source of a load.
 pub(super) enum Loaded {
     Memory(ReferenceId),
     Value(Operand),

@@ -1,8 +1,8 @@
-//! From text to a program.
+//! Parses a litmus file.
 //!
-//! The shape of a file is read here: header, description, what memory and registers hold before, placements, rows of
-//! instructions, statements about the end. `barrier` says which barriers make no sense together, `instruction` knows what
-//! the dialects have in common, `ptx` and `vulkan` their mnemonics, `condition` the statements.
+//! This module reads the shape of a file: header, description, initial values, placements, rows of instructions,
+//! statements about the end. `barrier` checks that barriers are consistent, `instruction` parses the common part of the
+//! dialects, `ptx` and `vulkan` their mnemonics, `condition` the statements.
 
 mod barrier;
 mod condition;
@@ -20,7 +20,7 @@ use crate::lex::{Lexer, Token};
 use crate::program::{Dialect, Instruction, JumpTarget, Origin, Program, Reference, ReferenceId, Register, Thread};
 use crate::words::{DIALECTS, PTX_SCOPES, VULKAN_SCOPES};
 
-/// Reads a litmus file. `file` is what errors call it.
+/// Reads a litmus file. `file` is its name in errors.
 ///
 /// # Errors
 /// The first place that cannot be read, with what was found and what was expected there.
@@ -58,7 +58,7 @@ fn read(file: &str, text: &str) -> Result<Program, Wrong> {
     })
 }
 
-/// The dialect and the name: the first line that says anything.
+/// Reads the dialect and the name from the first non-empty line.
 fn header(lexer: &mut Lexer<'_>) -> Result<(Dialect, String), Wrong> {
     lexer.skip_blanks()?;
     let place = lexer.place();
@@ -71,7 +71,7 @@ fn header(lexer: &mut Lexer<'_>) -> Result<(Dialect, String), Wrong> {
     Ok((dialect, name.trim().to_owned()))
 }
 
-/// Texts, quoted or a line each, up to the block of initial values.
+/// Reads the descriptions, quoted or a line each, up to the block of initial values.
 fn description(lexer: &mut Lexer<'_>) -> Result<Vec<String>, Wrong> {
     let mut texts = Vec::new();
     loop {
@@ -89,19 +89,19 @@ fn description(lexer: &mut Lexer<'_>) -> Result<Vec<String>, Wrong> {
     }
 }
 
-/// What is known of a thread while its column is read.
+/// The state of a thread while its column is read.
 struct Column {
     placement: Placement,
     registers: Vec<Register>,
     code: Vec<Instruction>,
     places: Vec<Place>,
     labels: Vec<(JumpTarget, Place)>,
-    /// Where jumps go, by name; instructions have the number of their jump until the column is complete.
+    /// The labels that jumps name; instructions have the number of their jump until the column is complete.
     jumps: Vec<(String, Place)>,
 }
 
 impl Column {
-    /// The register of that name, which it has from now on.
+    /// The number of the register of that name, which is added if necessary.
     fn register(&mut self, name: &str) -> usize {
         self.registers.iter().position(|register| register.name == name).unwrap_or_else(|| {
             self.registers.push(Register { name: name.to_owned(), initial: 0 });
@@ -134,7 +134,7 @@ impl Column {
     }
 }
 
-/// What a name of memory means, as far as the file has said it.
+/// The meaning of a memory name, as far as the file has defined it.
 struct Name {
     name: String,
     alias: Option<(String, Place)>,
@@ -151,10 +151,10 @@ struct Parser<'t> {
     /// Initial values of registers, by the number of the thread.
     initial_registers: Vec<(u32, String, u64, Place)>,
     columns: Vec<Column>,
-    /// What the names mean, once all of them are known.
+    /// The resolved names, once all of them are known.
     references: Vec<Reference>,
     locations: Vec<u64>,
-    /// How many parentheses and negations of a condition are open.
+    /// The number of open parentheses and negations of a condition.
     depth: u32,
 }
 
@@ -177,14 +177,14 @@ impl<'t> Parser<'t> {
         Ok(parser)
     }
 
-    /// Takes the token that stands here.
+    /// Takes the next token.
     fn advance(&mut self) -> Result<Token, Wrong> {
         let (token, place) = self.lexer.token()?;
         self.place = place;
         Ok(std::mem::replace(&mut self.token, token))
     }
 
-    /// What stands here is not what could.
+    /// Fails because the next token is not an expected one.
     fn unexpected<T>(&self, expected: impl Into<String>) -> Result<T, Wrong> {
         Err((self.place, Problem::unexpected(self.token.to_string(), expected)))
     }
@@ -197,7 +197,7 @@ impl<'t> Parser<'t> {
         matches!(&self.token, Token::Word(here) if here == word)
     }
 
-    /// Takes a symbol if it stands here.
+    /// Takes a symbol if it is next.
     fn eat(&mut self, symbol: &str) -> Result<bool, Wrong> {
         let here = self.at(symbol);
         if here {
@@ -249,7 +249,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The number that `P0` or a bare `0` means.
+    /// The number in `P0` or a bare `0`.
     fn thread_number(&mut self, expected: &str) -> Result<u32, Wrong> {
         if let Token::Word(word) = &self.token {
             let Some(number) = thread_name(word) else { return self.unexpected(expected) };
@@ -259,12 +259,12 @@ impl<'t> Parser<'t> {
         self.small_number(expected)
     }
 
-    /// The column of the thread of that number.
+    /// The column of the thread with that number.
     fn column_of(&self, number: u32) -> Option<ThreadId> {
         self.columns.iter().position(|column| column.placement.thread == number)
     }
 
-    /// A name of memory; one that the file has not declared holds 0.
+    /// The number of a memory name; one that the file has not declared has the initial value 0.
     fn reference(&mut self, name: &str) -> ReferenceId {
         if let Some(&known) = self.by_name.get(name) {
             return known;
@@ -274,7 +274,7 @@ impl<'t> Parser<'t> {
         self.names.len() - 1
     }
 
-    /// The line of placements, `P0@cta 0,gpu 0 | P1@... ;`.
+    /// Reads the line of placements, `P0@cta 0,gpu 0 | P1@... ;`.
     fn placements(&mut self) -> Result<(), Wrong> {
         loop {
             let place = self.place;
@@ -347,7 +347,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// One row of instructions, one for each thread; those that are left out at the end are empty.
+    /// Reads one row of instructions, one for each thread; omitted ones at the end are empty.
     fn row(&mut self) -> Result<(), Wrong> {
         let mut thread = 0;
         loop {
@@ -368,7 +368,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A label, an instruction, or a label and an instruction.
+    /// Reads a label, an instruction, or a label and an instruction.
     fn cell(&mut self, thread: ThreadId) -> Result<(), Wrong> {
         while let Token::Word(_) = self.token {
             let (word, place) = self.word("an instruction or a label")?;
@@ -389,7 +389,7 @@ impl<'t> Parser<'t> {
         if self.at("|") || self.at(";") { Ok(()) } else { self.unexpected("an instruction, a label, `|` or `;`") }
     }
 
-    /// The threads, now that all labels are known.
+    /// The threads, once all labels are known.
     fn threads(&mut self) -> Result<(Vec<Thread>, Vec<Vec<Place>>), Wrong> {
         let (mut threads, mut places) = (Vec::new(), Vec::new());
         for column in std::mem::take(&mut self.columns) {
@@ -400,7 +400,7 @@ impl<'t> Parser<'t> {
         Ok((threads, places))
     }
 
-    /// Finds what each name means. Locations are numbered in the order in which they are first named.
+    /// Resolves each name. Locations are numbered in the order in which they are first named.
     fn resolve_names(&mut self) -> Result<(), Wrong> {
         let aliased: Vec<String> =
             self.names.iter().filter_map(|name| name.alias.as_ref().map(|(other, _)| other.clone())).collect();
@@ -410,7 +410,7 @@ impl<'t> Parser<'t> {
         let mut location_of = vec![None; self.names.len()];
         for reference in 0..self.names.len() {
             let mut root = reference;
-            // A chain of aliases is no longer than there are names, unless it is a circle.
+            // A chain of aliases is no longer than the number of names, unless it is a cycle.
             for _ in 0..self.names.len() {
                 let Some((next, _)) = &self.names[root].alias else { break };
                 root = self.by_name.get(next).copied().unwrap_or(root);

@@ -1,4 +1,4 @@
-//! PTX's memory instructions (PTX ISA 8.5, sections 8.4 to 8.6 and 9.7.12).
+//! Parses PTX's memory instructions (PTX ISA 8.5, sections 8.4 to 8.6 and 9.7.12).
 
 use wattle_memory::{Label, Level, ThreadId};
 
@@ -20,7 +20,7 @@ fn order(text: &str) -> Option<Order> {
     PTX_ORDERS.meaning(text)
 }
 
-/// Mnemonics and modifiers that leave the generic proxy.
+/// The mnemonics and modifiers that leave the generic proxy.
 const PROXY_HEADS: [&str; 13] =
     ["suld", "sust", "sured", "suatom", "suq", "tld", "tld4", "tex", "txq", "cold", "cld", "ldc", "ldu"];
 const PROXY_MODIFIERS: [&str; 9] =
@@ -123,13 +123,13 @@ impl Parser<'_> {
     }
 }
 
-/// The operations of `atom`, or of `red`, whose compare-exchange would be of no use.
+/// The names of the operations of `atom`, or of `red`, which has no compare-exchange.
 fn operations(result: bool) -> String {
     let all = ATOMICS.list();
     if result { all } else { all.replacen("exch, cas, ", "", 1).replacen(" or dec", ", dec or exch", 1) }
 }
 
-/// The order and scope of a load or store; no scope where it is weak.
+/// The order and scope of a load or store; `None` as the scope of a weak one.
 fn access(mnemonic: &mut Mnemonic, allowed: Order, expected: &str) -> Result<(Order, Option<Level>), Wrong> {
     let order = match mnemonic.take(order) {
         None => Order::Weak,

@@ -1,5 +1,5 @@
-//! Vulkan's memory instructions, after Khronos' formal model (Vulkan-MemoryModel, `alloy`): a mnemonic is a set of
-//! flags. Atomics have an availability (write) or visibility (read) operation of their own, and whatever is atomic,
+//! Parses Vulkan's memory instructions, after Khronos' formal model (Vulkan-MemoryModel, `alloy`): a mnemonic is a set
+//! of flags. Atomics have an availability (write) or visibility (read) operation of their own, and whatever is atomic,
 //! available or visible is non-private; other accesses are private unless they say `nonpriv`.
 
 use wattle_ir::AtomicOp;
@@ -30,7 +30,7 @@ fn semantic_class(text: &str) -> Option<Classes> {
     }
 }
 
-/// What every mnemonic may say.
+/// The flags that every mnemonic may have.
 struct Flags {
     acquire: Option<Place>,
     release: Option<Place>,
@@ -69,7 +69,7 @@ impl Flags {
         Ok(Flags { acquire, release, level, semantics, makes_available, makes_visible })
     }
 
-    /// A label that acquires and releases as far as it is asked to.
+    /// A label with acquire and release as requested.
     fn ordered(&self, label: Label, acquire: bool, release: bool) -> Label {
         Label {
             acquire,
@@ -173,7 +173,7 @@ impl Parser<'_> {
     }
 }
 
-/// The label of a load or store before it orders; none where no storage class is named.
+/// The label of a load or store before ordering; `None` if no storage class is named.
 fn access(mnemonic: &mut Mnemonic, flags: &Flags, kind: Kind, coherence: &str) -> Result<Option<Label>, Wrong> {
     let atomic = mnemonic.has("atom").is_some();
     let coherent = mnemonic.has(coherence).is_some() || atomic;
@@ -197,8 +197,8 @@ fn access(mnemonic: &mut Mnemonic, flags: &Flags, kind: Kind, coherence: &str) -
     if let (Some(place), false) = (flags.acquire.or(flags.release), atomic) {
         return Err((place, Problem::unexpected(format!("`{}`", mnemonic.whole), "`atom`, as only atomics order")));
     }
-    // A plain access has a scope only for its availability or visibility operation; one that does not say how far
-    // that reaches, reaches its subgroup.
+    // A plain access has a scope only for its availability or visibility operation; without a stated scope that
+    // operation reaches its subgroup.
     let level = match flags.level {
         Some(level) if coherent => level,
         None if coherent => Level::Subgroup,

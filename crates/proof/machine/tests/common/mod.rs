@@ -13,20 +13,20 @@ use wattle_memory::{ReadOrder, Scope};
 pub const DATA: Place = Place::Param(ParamId(0));
 pub const FLAGS: Place = Place::Param(ParamId(1));
 pub const MATRIX: Place = Place::Param(ParamId(2));
-/// How many slots there are, all of `u32`.
+/// The number of slots, all of type `u32`.
 pub const SLOTS: u32 = 8;
 
-/// The kernel's own array of 4, and one of 2.
+/// The kernel's own arrays: number 0 has 4 elements, number 1 has 2.
 pub fn local(number: u32) -> Place {
     Place::Local(LocalId(number))
 }
 
-/// Where all statements are.
+/// The source line of all statements.
 pub fn site() -> Site {
     Site { file: "kernel.rs", line: 7, column: 5 }
 }
 
-/// Expressions in the making.
+/// A builder of expressions.
 #[derive(Clone, Default)]
 pub struct Build(Vec<Expr>);
 
@@ -48,40 +48,40 @@ impl Build {
         self.expr(Expr::Binary(op, x, y))
     }
 
-    /// `slot = value`
+    /// Builds `slot = value`.
     pub fn set(&mut self, slot: u32, value: u32) -> Stmt {
         Stmt::Assign { slot: SlotId(slot), value: self.c(value) }
     }
 
-    /// `slot += 1`
+    /// Builds `slot += 1`.
     pub fn count(&mut self, slot: u32) -> Stmt {
         let (x, one) = (self.slot(slot), self.c(1u32));
         Stmt::Assign { slot: SlotId(slot), value: self.binary(BinaryOp::Add, x, one) }
     }
 
-    /// `slot = place[index]`
+    /// Builds `slot = place[index]`.
     pub fn load(&mut self, slot: u32, place: Place, index: u32) -> Stmt {
         Stmt::Load { dst: SlotId(slot), place, index: vec![self.c(index)], site: site() }
     }
 
-    /// `slot = flags[index]`
+    /// Builds `slot = flags[index]`.
     pub fn flag(&mut self, slot: u32, index: u32) -> Stmt {
         let (order, scope, index) = (ReadOrder::Relaxed, Scope::Device, vec![self.c(index)]);
         Stmt::AtomicLoad { dst: SlotId(slot), place: FLAGS, index, order, scope, site: site() }
     }
 
-    /// `place[index] = value`
+    /// Builds `place[index] = value`.
     pub fn store(&mut self, place: Place, index: u32, value: ExprId) -> Stmt {
         Stmt::Store { place, index: vec![self.c(index)], value, site: site() }
     }
 
-    /// `data[7] = slot`
+    /// Builds `data[7] = slot`.
     pub fn read(&mut self, slot: u32) -> Stmt {
         let value = self.slot(slot);
         self.store(DATA, 7, value)
     }
 
-    /// `if slot != 0 { then }`
+    /// Builds `if slot != 0 { then }`.
     pub fn when(&mut self, slot: u32, then: Vec<Stmt>) -> Stmt {
         let (x, zero) = (self.slot(slot), self.c(0u32));
         Stmt::If { condition: self.binary(BinaryOp::Ne, x, zero), then, otherwise: vec![] }
@@ -108,7 +108,7 @@ impl Build {
     }
 }
 
-/// A loop without a bound.
+/// Builds a loop without a bound.
 pub fn forever(label: u32, body: Vec<Stmt>, continuing: Vec<Stmt>) -> Stmt {
     Stmt::Loop { label: Label(label), body, continuing, bounded: false, site: site() }
 }
@@ -121,7 +121,7 @@ pub fn again(label: u32) -> Stmt {
     Stmt::Continue(Label(label))
 }
 
-/// A thread with deferred values, and what it runs.
+/// A thread with deferred values, with its program and environment.
 #[derive(Clone)]
 pub struct Run {
     pub program: Arc<Program>,
@@ -149,7 +149,7 @@ impl Run {
         self.thread.answer(value);
     }
 
-    /// Runs to the next store; what it stores.
+    /// Runs to the next store; returns the stored value.
     #[track_caller]
     pub fn stored(&mut self) -> Deferred {
         match self.next() {
@@ -171,7 +171,7 @@ pub fn at(place: Place, index: &[u32]) -> Location<Deferred> {
     Location { index: Some(all), ..somewhere(place, index.len()) }
 }
 
-/// An element whose index is not known.
+/// The location of an element whose index is not known.
 pub fn somewhere(place: Place, rank: usize) -> Location<Deferred> {
     Location { place, element: Type::U32, rank, index: None, site: site() }
 }

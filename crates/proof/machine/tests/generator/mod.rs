@@ -70,9 +70,9 @@ const BUILTINS: [Builtin; 6] = [
     Builtin::FrameExtent,
 ];
 const LOCALS: [(Type, u32); 4] = [(Type::U32, 4), (Type::U32, 2), (Type::F64, 3), (Type::I8, 5)];
-/// Slots of each type that random statements may set.
+/// The number of slots of each type that random statements may set.
 const SLOTS: u32 = 2;
-/// A view of two dimensions, one of one dimension, and one for atomic operations; of `u32`.
+/// The number of the first view: a view of two dimensions, one of one dimension, and one for atomics; all of `u32`.
 const VIEW: u32 = TYPES.len() as u32;
 const ROW: Place = Place::Param(ParamId(VIEW + 1));
 const ATOMIC: Place = Place::Param(ParamId(VIEW + 2));
@@ -88,7 +88,7 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// With `memory` the kernel also uses memory that is not its own.
+    /// A generator; with `memory` the kernel also uses memory that is not its own.
     pub fn new(entropy: Vec<u32>, memory: bool) -> Generator {
         let site = Site::caller();
         let mut params: Vec<Param> =
@@ -109,7 +109,7 @@ impl Generator {
     }
 
     fn next(&mut self) -> u32 {
-        // Beyond the entropy the choices repeat, turned a little so that they do not settle.
+        // Beyond the entropy the choices repeat, shifted so that they do not settle.
         let len = self.entropy.len().max(1);
         let raw = self.entropy.get(self.position % len).copied().unwrap_or(0);
         let turned = raw.rotate_left((self.position / len) as u32 * 7);
@@ -200,7 +200,7 @@ impl Generator {
                     if from.size() == ty.size() && from != Type::Bool && ty != Type::Bool {
                         let mut x = self.expr(from, depth - 1);
                         if from.is_float() {
-                            // The payload of a NaN is not promised.
+                            // The payload of a NaN is unspecified.
                             let (nan, zero) =
                                 (self.push(Type::Bool, Expr::Unary(UnaryOp::IsNan, x)), self.constant_zero(from));
                             x = self.push(from, Expr::Select(nan, zero, x));
@@ -210,7 +210,7 @@ impl Generator {
                 }
                 _ => {}
             }
-            // An expression that is there already, so that some are shared.
+            // An existing expression is reused, so that some are shared.
             let known: Vec<u32> = (0..self.types.len() as u32).filter(|&id| self.types[id as usize] == ty).collect();
             if !known.is_empty() && self.below(4) == 0 {
                 return ExprId(known[self.below(known.len())]);
@@ -373,12 +373,12 @@ pub fn environment(scalars: [u64; 11]) -> Environment {
     Environment { shape, arguments, shared_len: 11 }
 }
 
-/// These bits as a value of the type.
+/// Converts these bits to a valid value of the type.
 pub fn valid(ty: Type, raw: u64) -> u64 {
     if ty == Type::Bool { raw & 1 } else { raw & (u64::MAX >> (64 - 8 * ty.size())) }
 }
 
-/// Whether two values are the same; the payload of a NaN is not promised.
+/// Whether two values are equal; the payload of a NaN is unspecified.
 pub fn same(ty: Type, x: u64, y: u64) -> bool {
     x == y || (ty.is_float() && eval::unary(UnaryOp::IsNan, ty, x) & eval::unary(UnaryOp::IsNan, ty, y) == 1)
 }

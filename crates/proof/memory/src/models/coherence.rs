@@ -1,12 +1,14 @@
-//! What the sources of reads already say about the order of writes.
+//! The order of writes that the sources of reads imply.
 
 use crate::event::EventId;
 use crate::{Graph, Kind, Relation};
 
-/// The pairs of `co` that follow, with those of `first`, from: nobody reads what a write that comes before the read
-/// has overwritten; and nothing that `ordered` relates to a read-modify-write comes between its halves.
+/// The pairs of `co` that follow from those of `first` by two rules: a read does not read a write that was overwritten
+/// by a write which comes before the read; and nothing that `ordered` relates to a read-modify-write comes between its
+/// halves.
 ///
-/// `causality` is what reads may not contradict, `ordered` says which writes some order must relate; no write to itself.
+/// `causality` is the order that reads may not contradict, `ordered` the pairs of different writes that some order must
+/// relate.
 pub(super) fn saturate(
     graph: &Graph,
     first: Relation,
@@ -39,7 +41,7 @@ pub(super) fn saturate(
         let mut new = Vec::new();
         for &(read, source, location) in &reads {
             let Some(update) = graph.other_half(read) else { continue };
-            // The second half may not have been written: a compare-exchange that fails, or is not decided.
+            // The second half may not write: the compare-exchange fails, or is not decided.
             if graph.event(update).location.is_none() {
                 continue;
             }

@@ -1,9 +1,9 @@
-//! The memory models: which executions there can be.
+//! The memory models: which executions are possible.
 //!
-//! Each model is one file of relations and axioms that reads like its specification. What they have in common is this
-//! module's: a model is asked about a [`Graph`] that may still grow, and answers with what already follows
-//! ([`Analysis`]) or with the axiom that no way of growing can mend ([`Broken`]). All relations are monotone: an
-//! event, a source, an order more never takes a pair away.
+//! Each model is one file of relations and axioms that reads like its specification. Their common part is in this
+//! module: a model is asked about a [`Graph`] that may still grow, and answers with what follows already ([`Analysis`])
+//! or with the axiom that every extension breaks too ([`Broken`]). All relations are monotone: another event, source or
+//! order never removes a pair.
 //!
 //! No model here allows values out of thin air: (rf ∪ dependency) is acyclic in whatever the search builds, since it
 //! adds a write only when everything that the write depends on is known. So no file states that axiom.
@@ -22,36 +22,36 @@ use std::str::FromStr;
 use crate::event::EventId;
 use crate::{Graph, Relation, Target};
 
-/// What a model is, in functions. Each model's file states one; none has a default.
+/// The functions that define a model. Each model's file sets all of them; none has a default.
 struct Rules {
-    /// The name, as the command takes it.
+    /// The name on the command line.
     name: &'static str,
-    /// The target whose lowered programs it judges where no other is named.
+    /// The target whose lowered programs it judges if no other is named.
     target: Target,
-    /// What follows from a graph, or the axiom that it breaks.
+    /// Computes what follows from a graph, or the axiom that it breaks.
     analyse: fn(&Graph) -> Result<Analysis, Broken>,
     /// Whether coherence orders every two such writes of one location.
     orders_writes: fn(&Graph, EventId, EventId) -> bool,
-    /// Whether the last write, which happens before the read, comes between it and the first write for sure.
+    /// Whether the last write, which happens before the read, certainly comes between it and the first write.
     comes_between: fn(&Graph, &Analysis, (EventId, EventId), EventId) -> bool,
-    /// Whether the order of sequentially consistent fences is to be found.
+    /// Whether the order of sequentially consistent fences must be found.
     orders_fences: bool,
-    /// Which conflicting accesses race.
+    /// The conflicting accesses that race.
     races: Races,
 }
 
-/// Which conflicting accesses that nothing orders race: all but those that a function excuses.
+/// The conflicting, unordered accesses that race: all except those that a function excuses.
 #[derive(Clone, Copy)]
 enum Races {
-    /// None.
+    /// No accesses race.
     Never,
-    /// They do, and it only means that weak accesses saw what they saw.
+    /// They race, and it only means that the values of weak accesses are not certain.
     Allowed(fn(&Graph, EventId, EventId) -> bool),
-    /// They do, and it is an error in itself.
+    /// They race, and a race is an error in itself.
     Forbidden(fn(&Graph, EventId, EventId) -> bool),
 }
 
-/// Both accesses are atomic.
+/// Whether both accesses are atomic.
 fn both_atomic(graph: &Graph, a: EventId, b: EventId) -> bool {
     graph.event(a).label.atomic && graph.event(b).label.atomic
 }
@@ -79,7 +79,7 @@ macro_rules! models {
 models! {
     /// What Wattle promises on every device: the default.
     Portable portable;
-    /// PTX ISA 8.5, section 8.
+    /// The PTX memory model: PTX ISA 8.5, section 8.
     Ptx ptx;
     /// The Vulkan memory model, with availability and visibility chains.
     Vulkan vulkan;
@@ -87,22 +87,23 @@ models! {
     Rust rust;
     /// Sequential consistency: all interleavings.
     Sc sc;
-    /// Accesses of a thread to different places in any order but across fences: the textbook's counting model.
+    /// The textbook's counting model: accesses of a thread to different places happen in any order, except across
+    /// fences.
     Unordered unordered;
 }
 
 impl Model {
-    /// The name, as the command takes it.
+    /// The name on the command line.
     pub fn name(self) -> &'static str {
         self.rules().name
     }
 
-    /// The target whose lowered programs the model judges where no other is named.
+    /// The target whose lowered programs the model judges if no other is named.
     pub fn target(self) -> Target {
         self.rules().target
     }
 
-    /// What follows from the graph.
+    /// Computes what follows from the graph.
     ///
     /// # Errors
     /// The axiom that the graph breaks, and that every graph it can grow into breaks too.
@@ -110,13 +111,13 @@ impl Model {
         (self.rules().analyse)(graph)
     }
 
-    /// Whether coherence orders every two such writes of one location. Others it orders only where something forces
-    /// it to.
+    /// Whether coherence orders every two such writes of one location. Other writes are ordered only where an axiom
+    /// forces it.
     pub fn orders_writes(self, graph: &Graph, a: EventId, b: EventId) -> bool {
         (self.rules().orders_writes)(graph, a, b)
     }
 
-    /// Whether a read cannot read from a write of its location, since another write comes between them for sure.
+    /// Whether a read cannot read from a write of its location, since another write certainly comes between them.
     pub fn hides(self, graph: &Graph, analysis: &Analysis, write: EventId, read: EventId) -> bool {
         analysis.coherence.after(write).any(|other| {
             let before = analysis.causality.has(other, read) && graph.event(other).label.kind == crate::Kind::Write;
@@ -124,8 +125,8 @@ impl Model {
         })
     }
 
-    /// Whether an execution has an order of its sequentially consistent fences that is to be found. Where it has
-    /// none, the other relations say all that there is to say about fences.
+    /// Whether executions have an order of sequentially consistent fences that must be found. If not, the other
+    /// relations contain all that is known about fences.
     pub fn orders_fences(self) -> bool {
         self.rules().orders_fences
     }
@@ -135,8 +136,8 @@ impl Model {
         self.orders_fences() && graph.event(a).label.sc && graph.event(b).label.sc && graph.in_scope(a, b)
     }
 
-    /// The data races of a finished graph: conflicting accesses that nothing orders and that are not atomic enough
-    /// to be left unordered. Each pair once, in the order of the events' numbers.
+    /// The data races of a finished graph: conflicting accesses that nothing orders and that are not atomic enough to
+    /// be left unordered. Each pair is listed once, in the order of the events' numbers.
     pub fn races(self, graph: &Graph, analysis: &Analysis) -> Vec<(EventId, EventId)> {
         let mut races = Vec::new();
         for (a, first) in graph.events().iter().enumerate() {
@@ -169,7 +170,8 @@ impl Model {
             && !excused(graph, a, b)
     }
 
-    /// Whether a data race is an error in itself; elsewhere it only means that weak accesses saw what they saw.
+    /// Whether a data race is an error in itself; if not, it only means that the values of weak accesses are not
+    /// certain.
     pub fn forbids_races(self) -> bool {
         matches!(self.rules().races, Races::Forbidden(_))
     }
@@ -189,30 +191,30 @@ impl FromStr for Model {
     }
 }
 
-/// The names of all models, as a sentence has them.
+/// The names of all models, formatted for a sentence.
 fn names() -> String {
     let names = Model::ALL.map(Model::name);
     let (last, others) = names.split_last().expect("there are models");
     format!("{} or {last}", others.join(", "))
 }
 
-/// A name that is no model's.
+/// An error for a name that no model has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no memory model `{0}`: write {names}", names = names())]
 pub struct UnknownModel(pub String);
 
-/// What follows from a graph.
+/// The consequences of a graph under a model.
 #[derive(Clone, Debug)]
 pub struct Analysis {
-    /// What keeps two accesses from racing.
+    /// The order that keeps two accesses from racing.
     pub ordered: Relation,
-    /// What everything that orders a race away is made of: an access that nothing new can come to happen before has
-    /// all its possible sources.
+    /// The order from which everything that prevents races is derived: an access before which nothing new can happen
+    /// has all its possible sources.
     pub happens_before: Relation,
-    /// What reads-from and from-reads may not contradict: a read reads from no write that comes after it, nor from
-    /// one that coherence puts before a write that comes before the read.
+    /// The order that reads-from and from-reads may not contradict: a read reads from no write that comes after it, nor
+    /// from one that coherence puts before a write that comes before the read.
     pub causality: Relation,
-    /// The writes of each location, as far as they are ordered.
+    /// The known order of the writes of each location.
     pub coherence: Relation,
 }
 
@@ -221,22 +223,23 @@ pub struct Analysis {
 pub struct Broken {
     /// The specification's name for the axiom.
     pub axiom: &'static str,
-    /// Where it stands.
+    /// The section of the specification.
     pub section: &'static str,
 }
 
-/// `Err` with that axiom where the condition does not hold.
+/// `Err` with that axiom if the condition does not hold.
 fn require(holds: bool, axiom: &'static str, section: &'static str) -> Result<(), Broken> {
     if holds { Ok(()) } else { Err(Broken { axiom, section }) }
 }
 
-/// What a barrier orders: what precedes an arrival before what follows a passage.
+/// The order that barriers give: what precedes an arrival comes before what follows a passage.
 fn barrier_hops(graph: &Graph, po: &Relation) -> Relation {
     let order = graph.barrier_order();
     if order.is_empty() { order } else { po.then(&order).then(po) }
 }
 
-/// What the system orders: what is not after `first` in its thread before what is not before `second` in its own.
+/// The order that the system gives: what is not after `first` in its thread comes before what is not before `second` in
+/// its own.
 fn system_hops(graph: &Graph, po: &Relation) -> Relation {
     let order = graph.system_order();
     if order.is_empty() { order } else { po.maybe().then(&order).then(&po.maybe()) }

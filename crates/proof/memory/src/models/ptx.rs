@@ -53,15 +53,15 @@ fn observation(graph: &Graph) -> Relation {
     observed
 }
 
-/// Which writes a release pattern that begins with a release write can end in.
+/// The writes in which a release pattern that begins with a release write can end.
 pub(super) enum PatternEnd {
-    /// The release write alone.
+    /// Only the release write itself.
     ReleaseAlone,
-    /// That, or any strong write of the location that follows it.
+    /// The release write, or any strong write of the location that follows it.
     AnyLaterWrite,
 }
 
-/// What the relations of causality are made of.
+/// The relations from which causality is built.
 pub(super) struct Synchronization {
     pub po: Relation,
     pub observation: Relation,
@@ -76,7 +76,7 @@ pub(super) fn synchronizes(graph: &Graph, end: PatternEnd) -> Synchronization {
     let release = graph.set(|event| event.label.release);
     let acquire = graph.set(|event| event.label.acquire);
 
-    // What is observed are strong writes, by strong reads.
+    // The observed operations are strong writes, read by strong reads.
     let n = graph.len();
     let (reads, writes) = (graph.reads(), graph.writes());
     let mut release_pattern = Relation::identity(n, &release) | po.from(&(&release & &fences)).to(&writes);

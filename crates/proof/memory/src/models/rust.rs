@@ -1,9 +1,9 @@
 //! C++20's memory model ([intro.races], [atomics.order]), as Rust takes it: what the host runs.
 //!
-//! Scopes mean nothing here. Load buffering of relaxed accesses is allowed, values out of thin air are not (see the
-//! module above). The formal shape is that of Lahav, Vafeiadis, Kang, Hur, Dreyer, "Repairing Sequential Consistency
-//! in C/C++11", PLDI 2017, which C++20 adopted for its fences; sequentially consistent accesses do not occur, Wattle
-//! has made each a fence and a weaker access.
+//! Scopes are ignored here. Load buffering of relaxed accesses is allowed, values out of thin air are not (see the
+//! module above). The formal shape is that of Lahav, Vafeiadis, Kang, Hur, Dreyer, "Repairing Sequential Consistency in
+//! C/C++11", PLDI 2017, which C++20 adopted for its fences; sequentially consistent accesses do not occur, since Wattle
+//! has split each into a fence and a weaker access.
 
 use super::coherence::{from_reads, saturate};
 use super::{Analysis, Broken, Races, Rules, barrier_hops, both_atomic, require, system_hops};

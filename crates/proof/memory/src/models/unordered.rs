@@ -3,7 +3,7 @@
 //!
 //! A release fence, or a release write, keeps what precedes it before the writes that follow (the write itself); an
 //! acquire fence, or an acquire read, keeps the reads that precede it (the read itself) before what follows; a
-//! sequentially consistent fence keeps everything. Scopes are not looked at: the textbook knows none.
+//! sequentially consistent fence keeps everything. Scopes are ignored: the textbook has none.
 
 use super::sc::interleaving;
 use super::{Analysis, Broken, Races, Rules, barrier_hops, system_hops};
@@ -23,11 +23,11 @@ fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     interleaving(graph, &kept(graph))
 }
 
-/// The part of program order that is kept.
+/// The part of program order that this model keeps.
 fn kept(graph: &Graph) -> Relation {
     let po = graph.po();
     let accesses = graph.set(|event| event.label.is_access());
-    // The write of a compare-exchange that may yet fail is nowhere yet, and orders nothing.
+    // The write of a compare-exchange that may yet fail has no location, and orders nothing.
     let there = |event: &crate::Event| event.label.kind == Kind::Write && event.location.is_some();
     let (reads, writes) = (graph.reads(), graph.set(there));
     let fence = |acquire: bool, release: bool| {

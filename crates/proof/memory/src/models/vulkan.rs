@@ -78,7 +78,7 @@ fn read_before(graph: &Graph, analysis: &Analysis, (write, read): (EventId, Even
     graph.event(write).thread.is_none() || mutually_ordered(graph, write, other) || analysis.ordered.has(write, read)
 }
 
-/// The relations that need no more than the graph.
+/// The relations that are computed from the graph alone.
 struct Base<'g> {
     graph: &'g Graph,
     po: Relation,
@@ -93,7 +93,7 @@ impl<'g> Base<'g> {
         let acquires = graph.set(|event| event.label.acquire);
         let releases = graph.set(|event| event.label.release);
         let po = graph.po();
-        // The system's operations stand in threads of their own or nobody's; what precedes one in its thread takes part.
+        // The system's operations stand in threads of their own or in none; what precedes one in its thread takes part.
         let ssw = super::system_hops(graph, &po);
         Base { graph, po, rf: graph.rf(), ssw, acquires, releases }
     }
@@ -158,7 +158,7 @@ impl<'g> Base<'g> {
                 (own || makes_visible(label)) && label.level >= least
             })
         };
-        // Which accesses an availability or visibility operation is about: those of its classes, or its own.
+        // The accesses to which an availability or visibility operation applies: those of its classes, or its own.
         let includes = |a: EventId, b: EventId| about(graph, a, b);
         let step = |level: Level| hb.filter(|a, b| graph.share(a, b, level) && includes(a, b));
         let (by_subgroup, by_block, by_family) = (step(Level::Subgroup), step(Level::Block), step(Level::QueueFamily));
@@ -216,19 +216,19 @@ impl<'g> Base<'g> {
     }
 }
 
-/// A release with MakeAvailable.
+/// Whether an event is a release with MakeAvailable.
 fn makes_available(label: &Label) -> bool {
     label.release && label.makes_available
 }
 
-/// An acquire with MakeVisible.
+/// Whether an event is an acquire with MakeVisible.
 fn makes_visible(label: &Label) -> bool {
     label.acquire && label.makes_visible
 }
 
-/// "avvisinc": an availability operation is about the accesses of its classes that come before it, a visibility
-/// operation about those that come after it (Khronos' formal model since 2025, Vulkan-MemoryModel #40); an access's own
-/// is about its reference, in both directions.
+/// "avvisinc": an availability operation applies to the accesses of its classes that come before it, a visibility
+/// operation to those that come after it (Khronos' formal model since 2025, Vulkan-MemoryModel #40); an access's own
+/// applies to its reference, in both directions.
 fn about(graph: &Graph, a: EventId, b: EventId) -> bool {
     let (first, second) = (graph.event(a), graph.event(b));
     let classes = |access: &Label, op: &Label| access.is_access() && op.semantics.0 & access.storage.0 != 0;

@@ -1,9 +1,9 @@
-//! What rows of the lowering table mean: kernels lowered by hand, as the table says and as it must not, judged by the
-//! target's model.
+//! The meaning of rows of the lowering table: kernels lowered by hand, as the table requires and as it forbids, judged
+//! by the target's model.
 
 use crate::notation::case;
 
-/// Store buffering: of two threads with a sequentially consistent fence each, one sees what the other wrote.
+/// Store buffering: of two threads with a sequentially consistent fence each, one sees the other's write.
 #[test]
 fn the_hidden_word_stands_for_a_sequentially_consistent_fence() {
     for scope in ["dev", "blk"] {
@@ -43,7 +43,7 @@ fn the_hidden_word_stands_for_a_sequentially_consistent_fence() {
     );
 }
 
-/// A block fence hands to its block what another thread published to the device.
+/// A block fence passes to its block what another thread published to the device.
 #[test]
 fn a_block_fence_is_a_device_fence_in_a_kernel_that_uses_wider_scopes() {
     let handed_on = |scope: &str, verdict: &str| {
@@ -60,7 +60,7 @@ fn a_block_fence_is_a_device_fence_in_a_kernel_that_uses_wider_scopes() {
     handed_on("dev", "vulkan: forbidden consistency");
 }
 
-/// What a device fence made visible to one thread, a barrier hands to its block, and back.
+/// A barrier passes to its block what a device fence made visible to one thread, and back.
 #[test]
 fn a_barrier_has_device_memory_scope_in_a_kernel_that_uses_wider_scopes() {
     let received = |scope: &str, verdict: &str| {
@@ -116,7 +116,7 @@ fn barriers_order_one_block() {
     );
 }
 
-/// A compare-exchange that fails, as PTX has it and as others do: `u` finds the lock taken and leaves it so.
+/// A compare-exchange that fails, in PTX and elsewhere: `u` finds the lock taken and leaves it so.
 #[test]
 fn a_failed_compare_exchange() {
     case(

@@ -1,6 +1,6 @@
 //! The models' axioms and the lowering table, a case each: small executions written down as text, judged by the models.
 //!
-//! Each case names the clause of the specification that it stands for, and fails if that is taken out of the model.
+//! Each case names the clause of the specification that it tests, and fails if the clause is removed from the model.
 
 mod lowered;
 mod models;

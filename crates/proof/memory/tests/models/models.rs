@@ -1,4 +1,4 @@
-//! What is said of models as such.
+//! Properties of the models themselves, apart from single executions.
 
 use wattle_memory::{Graph, Label, Level, Model, Placement};
 

@@ -17,16 +17,16 @@
 //! `x'` is the place `x` by another reference. A thread is at `block`, `device/block`, `device/family/block` or
 //! `device/family/block/subgroup`.
 //!
-//! Relations are `rf`, `co` (used where the model orders the two writes), `fsc` (where it orders the two fences),
-//! `bar` (arrival to passage), `ssw` and `launch` (of two threads). A verdict is `allowed`, `race a-b, c-d` or
-//! `forbidden AXIOM`; an allowed or racy execution can be asked for more: `ordered`, `happens-before`, `causality`,
-//! `coherence`, `hides`, or `not-ordered` and so on, with pairs of events.
+//! Relations are `rf`, `co` (used where the model orders the two writes), `fsc` (where it orders the two fences), `bar`
+//! (arrival to passage), `ssw` and `launch` (of two threads). A verdict is `allowed`, `race a-b, c-d` or `forbidden
+//! AXIOM`; an allowed or racy execution can be checked for more: `ordered`, `happens-before`, `causality`, `coherence`,
+//! `hides`, or `not-ordered` and so on, with pairs of events.
 
 use std::collections::HashMap;
 
 use wattle_memory::{Analysis, Classes, EventId, Graph, Kind, Label, Level, Model, Placement};
 
-/// An execution, before a model says which of its orders count.
+/// An execution, before a model decides which of its orders count.
 struct Case<'t> {
     text: &'t str,
     graph: Graph,
@@ -36,7 +36,7 @@ struct Case<'t> {
     fences: Vec<(EventId, EventId)>,
 }
 
-/// Judges an execution as the text says, and panics where a model says something else.
+/// Judges the execution that the text describes, and panics if a model's verdict differs.
 #[track_caller]
 pub fn case(clause: &str, text: &str) {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -247,7 +247,7 @@ impl Case<'_> {
         self.events.iter().find(|(_, event)| **event == id).map_or("init", |(name, _)| name)
     }
 
-    /// Nothing that the model wants decided may be left open: a verdict is about one execution.
+    /// Asserts that no order which the model needs is left open: a verdict is about one execution.
     #[track_caller]
     fn complete(&self, model: Model, graph: &Graph, analysis: &Analysis) {
         let events = || 0..graph.len();

@@ -1,5 +1,5 @@
-//! The axioms of PTX but causality (PTX ISA 8.5, 8.10), and the portable model where it differs. Stale reads are
-//! from-reads; `init` is what a place holds before.
+//! The axioms of PTX except causality (PTX ISA 8.5, 8.10), and the portable model where it differs. Stale reads are
+//! from-reads; `init` is the initial value of a place.
 
 use crate::notation::case;
 

@@ -1,5 +1,5 @@
-//! Causality order in PTX (PTX ISA 8.5, 8.9.5 and 8.10.5), and the portable model where it differs: what synchronizes, what
-//! is observed, what barriers and the system order, and what races for want of it.
+//! Causality order in PTX (PTX ISA 8.5, 8.9.5 and 8.10.5), and the portable model where it differs: what synchronizes,
+//! what is observed, what barriers and the system order, and what races without it.
 
 use crate::notation::case;
 

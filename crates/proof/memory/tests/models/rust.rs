@@ -1,4 +1,4 @@
-//! C++20's model as Rust takes it.
+//! C++20's model as Rust uses it.
 
 use crate::notation::case;
 

@@ -1,4 +1,4 @@
-//! The lowering table, written down a second time: what stands in DESIGN.md, section 3, cell by cell.
+//! The lowering table, written down a second time: the table of DESIGN.md, section 3, cell by cell.
 
 use wattle_memory::{
     Classes, FenceOrder, Kind, Label, Level, Lowered, Lowering, Model, ReadOrder, Scope, Target, UpdateOrder,
@@ -8,7 +8,7 @@ use wattle_memory::{
 const OLD: Target = Target::Ptx { sm: 80 };
 const NEW: Target = Target::Ptx { sm: 90 };
 
-/// An instruction in a few words: what it orders, its scope, and Vulkan's bits where it has any.
+/// An instruction in a few words: its ordering, its scope, and Vulkan's bits if it has any.
 fn text(label: &Label) -> String {
     let kind = match label.kind {
         Kind::Read => "read",
@@ -205,7 +205,7 @@ fn plain_accesses_are_weak_but_for_shared_memory_on_the_host() {
         for shared in [false, true] {
             let expected = match (target, shared) {
                 (Target::Host, true) => ["read System atomic", "write System atomic"],
-                // Non-private on Vulkan, as every access that others may see.
+                // The access is non-private on Vulkan, like every access that other threads may see.
                 _ => ["read Thread", "write Thread"],
             };
             let found = [lowering.read(Classes::BUFFER, shared), lowering.write(Classes::BUFFER, shared)];

@@ -2,7 +2,7 @@
 
 use crate::notation::case;
 
-/// A publication of `x`, which `d` reads stale: whether that is seen to be wrong (`ordered`), or only a race.
+/// A publication of `x`, of which `d` reads a stale value: forbidden if `ordered`, otherwise only a race.
 #[track_caller]
 fn publication(ordered: bool, writer: &str, reader: &str, clause: &str) {
     let verdict = if ordered { "forbidden consistency" } else { "race a-d" };
@@ -129,7 +129,7 @@ fn chains_reach_as_far_as_their_scope() {
             &format!("Scope: {scope} beyond its group"),
             &format!("{writer}\n{}\nrf w->r, init->d\nvulkan: race a-d, w-r", reader(far)),
         );
-        // Synchronization reaches the whole device here, so that availability and visibility alone make the difference.
+        // Synchronization reaches the whole device here, so that only availability and visibility make the difference.
         let narrow = format!("P0@{here} a: W x | f: F.rel.{scope} | w: W.rel.noav.sys y");
         let wide = "P1@PLACE r: R.acq.novis.sys y | g: F.acq.sys | d: R x";
         let at = |place: &str| wide.replace("PLACE", place);

@@ -3,7 +3,7 @@
 use super::float::flushed;
 use crate::code::Rmw;
 
-/// What an operation on `bytes` bytes (4 or 8) makes of the old value.
+/// The new value that an operation on `bytes` bytes (4 or 8) computes from the old one.
 pub fn apply(how: Rmw, bytes: u8, old: u64, a: u64) -> u64 {
     let small = bytes == 4;
     let signed = |bits: u64| if small { i64::from(bits as i32) } else { bits as i64 };

@@ -3,7 +3,7 @@
 use crate::code::Test;
 use crate::types::{Sort, Type};
 
-/// The comparison of that name and type, if there is such.
+/// The comparison of that name and type, if it exists.
 pub fn test(name: &str, ty: Type) -> Option<Test> {
     match (ty.sort, ty.bits) {
         (Sort::Float, 32) => float(name, true),

@@ -4,7 +4,7 @@ use super::float::flushed;
 use crate::code::{Convert, Integral};
 use crate::types::{Sort, Type};
 
-/// Carries out a conversion.
+/// Executes a conversion.
 pub fn convert(how: &Convert, bits: u64) -> u64 {
     let bits = bits & how.from.mask();
     let result = match (how.from.is_float(), how.to.is_float()) {
@@ -16,7 +16,7 @@ pub fn convert(how: &Convert, bits: u64) -> u64 {
     extend(result, how.to, how.register)
 }
 
-/// Extended to the register's width by the destination's sign.
+/// Extends a value to the register's width by the destination's sign.
 fn extend(bits: u64, ty: Type, register: u32) -> u64 {
     let mask = if register == 64 { u64::MAX } else { (1 << register) - 1 };
     if ty.sort == Sort::Signed && ty.bits < 64 {
@@ -45,7 +45,7 @@ fn integer(how: &Convert, value: i128) -> u64 {
     value as u64 & how.to.mask()
 }
 
-/// To the nearest, which is the one rounding that is decoded.
+/// Converts to the nearest float, which is the only rounding that is decoded.
 fn to_float(how: &Convert, value: i128) -> u64 {
     if how.to.bits == 32 {
         let value = value as f32;
@@ -81,7 +81,7 @@ fn to_integer(how: &Convert, value: f64) -> u64 {
         return if how.from.bits == 64 || how.to.bits == 64 { 1 << (how.to.bits - 1) } else { 0 };
     }
     let (least, greatest) = range(how.to);
-    // As i128 it is exact, and beyond that it is beyond each range too.
+    // The conversion to `i128` is exact or saturates beyond each range.
     (integral(value, how.round) as i128).clamp(least, greatest) as u64 & how.to.mask()
 }
 

@@ -1,5 +1,5 @@
-//! Floating-point instructions (PTX ISA 9.7.3). The one rounding is to the nearest, ties to even. A NaN of 32 bits comes
-//! out as the canonical one, 0x7FFFFFFF.
+//! Floating-point instructions (PTX ISA 9.7.3). The only rounding is to the nearest, ties to even. A NaN of 32 bits
+//! comes out as the canonical one, 0x7FFFFFFF.
 
 use crate::code::{Bin, Tern, Un};
 
@@ -18,7 +18,7 @@ fn take<const FLUSH: bool>(bits: u64) -> f32 {
 fn give<const FLUSH: bool, const SATURATE: bool>(a: f32) -> u64 {
     let a = if FLUSH { flushed(a) } else { a };
     if SATURATE {
-        // Clamped to [0, 1]; a NaN becomes +0.
+        // The result is clamped to [0, 1]; a NaN becomes +0.
         let a = if a.is_nan() || a <= 0.0 { 0.0 } else { a.min(1.0) };
         return u64::from(a.to_bits());
     }
@@ -48,13 +48,13 @@ pub enum Two {
 /// Modifiers of 32-bit instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Modes {
-    /// `.ftz`
+    /// Whether subnormal numbers are flushed to zero: `.ftz`.
     pub flush: bool,
-    /// `.sat`
+    /// Whether the result is clamped to [0, 1]: `.sat`.
     pub saturate: bool,
 }
 
-/// Minimum of numbers; -0 is less than +0, and a NaN counts for nothing.
+/// The minimum of two numbers; -0 is less than +0, and a NaN is ignored.
 fn least(a: f64, b: f64) -> f64 {
     match (a.is_nan(), b.is_nan()) {
         (true, _) => b,
@@ -113,7 +113,7 @@ fn single<const F: bool, const S: bool>(which: Two) -> Bin {
             let (a, b) = (take::<F>(a), take::<F>(b));
             if a.is_nan() || b.is_nan() { NAN } else { give::<F, S>(greatest(f64::from(a), f64::from(b)) as f32) }
         },
-        // The first operand's sign with the second one's magnitude.
+        // The result has the first operand's sign and the second one's magnitude.
         Two::CopySign => |a, b| (a & 0x8000_0000) | (b & 0x7FFF_FFFF),
     }
 }
@@ -141,7 +141,7 @@ pub fn two64(which: Two) -> Bin {
     }
 }
 
-/// `fma.rn.f32`
+/// The function of `fma.rn.f32`.
 pub fn fma32(modes: Modes) -> Tern {
     fn of<const F: bool, const S: bool>(a: u64, b: u64, c: u64) -> u64 {
         give::<F, S>(take::<F>(a).mul_add(take::<F>(b), take::<F>(c)))
@@ -154,7 +154,7 @@ pub fn fma32(modes: Modes) -> Tern {
     }
 }
 
-/// `fma.rn.f64`
+/// The function of `fma.rn.f64`.
 pub fn fma64(a: u64, b: u64, c: u64) -> u64 {
     double(a).mul_add(double(b), double(c)).to_bits()
 }

@@ -14,12 +14,12 @@ trait Int: Copy + Ord {
     fn high(self, other: Self) -> Self;
     /// The product in twice the bits.
     fn wide(self, other: Self) -> u64;
-    /// A division by zero gives what machines give, all bits set; the ISA leaves it open.
+    /// The quotient; a division by zero sets all bits, as machines do, since the ISA leaves it open.
     fn div(self, other: Self) -> Self;
     fn rem(self, other: Self) -> Self;
     fn neg(self) -> Self;
     fn abs(self) -> Self;
-    /// Shifts by more than the width clamp.
+    /// The value shifted to the right; shifts by more than the width clamp.
     fn shr(self, by: u64) -> Self;
     fn add_saturated(self, other: Self) -> Self;
     fn sub_saturated(self, other: Self) -> Self;
@@ -141,7 +141,7 @@ fn mad_of<T: Int>(which: Two) -> Tern {
     }
 }
 
-/// `mad`, which keeps the product's low half, its high half, or all of it.
+/// The function of `mad`, which keeps the product's low half, its high half, or all of it.
 pub fn mad(which: Two, ty: Type) -> Tern {
     match (ty.sort == Sort::Signed, ty.bits) {
         (false, 16) => mad_of::<u16>(which),
@@ -157,7 +157,7 @@ fn one_of<T: Int>(negate: bool) -> Un {
     if negate { |a| T::of(a).neg().bits() } else { |a| T::of(a).abs().bits() }
 }
 
-/// `neg` or `abs` of a signed type.
+/// The function of `neg` or `abs` of a signed type.
 pub fn one(negate: bool, ty: Type) -> Un {
     match ty.bits {
         16 => one_of::<i16>(negate),
@@ -166,7 +166,7 @@ pub fn one(negate: bool, ty: Type) -> Un {
     }
 }
 
-/// `shl.bN`: shifts beyond the width give 0.
+/// The function of `shl.bN`: shifts beyond the width give 0.
 pub fn shl(bits: u32) -> Bin {
     match bits {
         16 => |a, b| if b < 16 { (a << b) & 0xFFFF } else { 0 },
@@ -175,7 +175,7 @@ pub fn shl(bits: u32) -> Bin {
     }
 }
 
-/// `shr`: shifts beyond the width give 0, or the sign in all bits.
+/// The function of `shr`: shifts beyond the width give 0, or the sign in all bits.
 pub fn shr(ty: Type) -> Bin {
     fn of<T: Int>() -> Bin {
         |a, b| T::of(a).shr(b).bits()
@@ -190,7 +190,7 @@ pub fn shr(ty: Type) -> Bin {
     }
 }
 
-/// `not`; a predicate has one bit.
+/// The function of `not`; a predicate has one bit.
 pub fn not(bits: u32) -> Un {
     match bits {
         1 => |a| !a & 1,
@@ -200,7 +200,7 @@ pub fn not(bits: u32) -> Un {
     }
 }
 
-/// `popc`, `clz`, `brev`, `bfind`: by name, for 32 bits or 64.
+/// The functions of `popc`, `clz`, `brev`, `bfind`: by name, for 32 bits or 64.
 pub fn count(name: &str, ty: Type) -> Option<Un> {
     let wide = ty.bits == 64;
     let signed = ty.sort == Sort::Signed;
@@ -210,7 +210,7 @@ pub fn count(name: &str, ty: Type) -> Option<Un> {
         ("clz", false) => |a| u64::from((a as u32).leading_zeros()),
         ("brev", true) => |a| a.reverse_bits(),
         ("brev", false) => |a| u64::from((a as u32).reverse_bits()),
-        // The highest bit that is not the sign's; all bits set if there is none.
+        // The position of the highest bit that differs from the sign; all bits set if there is none.
         ("bfind", _) => match (wide, signed) {
             (false, false) => |a| highest(a),
             (true, false) => |a| highest(a),
@@ -239,7 +239,7 @@ fn extract<const WIDTH: u32, const SIGNED: bool>(a: u64, pos: u64, len: u64) -> 
     d
 }
 
-/// `bfe` of that type.
+/// The function of `bfe` of that type.
 pub fn bfe(ty: Type) -> Tern {
     match (ty.sort == Sort::Signed, ty.bits) {
         (false, 32) => extract::<32, false>,
@@ -265,7 +265,7 @@ pub fn bfi(bits: u32) -> Tern {
     if bits == 32 { insert::<32> } else { insert::<64> }
 }
 
-/// Adds or subtracts with the carry flag; gives the result and the flag that comes out.
+/// Adds or subtracts with the carry flag; returns the result and the new flag.
 pub fn carry(how: Carry, a: u64, b: u64, flag: bool) -> (u64, bool) {
     let bits = if how.wide { 64 } else { 32 };
     let mask = u128::from(u64::MAX) >> (64 - bits);

@@ -1,4 +1,4 @@
-//! What instructions compute, as functions on the bits of registers.
+//! The meaning of instructions, as functions on the bits of registers.
 
 pub mod atomic;
 pub mod compare;

@@ -2,38 +2,38 @@
 
 use crate::Refused;
 
-/// A token.
+/// A token of PTX text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Token {
     /// A name, a directive, an instruction with its modifiers, or a special register: dots belong to the word.
     Word(String),
     /// An integer, as its 64 bits.
     Int(u64),
-    /// `0fXXXXXXXX`.
+    /// A single-precision number `0fXXXXXXXX`.
     Single(u32),
     /// `0dXXXXXXXXXXXXXXXX` or a decimal number with a point or an exponent.
     Double(u64),
     /// A string between quotes.
     Text(String),
-    /// A sign.
+    /// A punctuation character.
     Sign(char),
 }
 
-/// A token and its place.
+/// A token with its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placed {
     /// The token.
     pub token: Token,
     /// The line that it stands on, from 1.
     pub line: u32,
-    /// Where it ends, in bytes.
+    /// The byte offset of its end.
     pub end: usize,
 }
 
 /// The tokens of a text.
 ///
 /// # Errors
-/// A character or a number that PTX does not know.
+/// A character or a number is not valid in PTX.
 pub fn tokens(text: &str) -> Result<Vec<Placed>, Refused> {
     let mut scan = Scan { bytes: text.as_bytes(), at: 0, line: 1, out: Vec::new() };
     while let Some(byte) = scan.peek(0) {
@@ -126,7 +126,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// PTX ISA 4.5 "Constants".
+    /// Reads a number (PTX ISA 4.5 "Constants").
     fn number(&mut self) -> Result<Token, Refused> {
         let line = self.line;
         let mut word = self.while_true(|byte| byte.is_ascii_alphanumeric() || byte == b'.');

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use crate::Refused;
 use crate::code::Module;
 
-/// The newest text that a reader takes: a driver understands one version of PTX, and its device has one compute
+/// The newest text that a reader accepts: a driver understands one version of PTX, and its device has one compute
 /// capability.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -22,12 +22,12 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Whatever the reader knows.
+    /// No limit: everything that the reader supports.
     pub const NONE: Limits = Limits { version: (u32::MAX, u32::MAX), sm: u32::MAX };
 }
 
-/// Reads a module. `file` is what errors call it. `globals` has the addresses of its `.global` variables; those that it
-/// lacks are at 0.
+/// Reads a module. `file` is its name in errors. `globals` holds the addresses of its `.global` variables; missing ones
+/// are at 0.
 ///
 /// # Errors
 /// The text is refused.

@@ -5,10 +5,10 @@ use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
 use crate::Refused;
 use crate::types::{Sort, Space, Type};
 
-/// Reads a module.
+/// Parses a module.
 ///
 /// # Errors
-/// The text is not PTX, or has something that this reader does not know.
+/// The text is not PTX, or uses something that this reader does not support.
 pub fn parse(text: &str) -> Result<Text, Refused> {
     let tokens = tokens(text)?;
     Parser { text, tokens: &tokens, at: 0 }.module()
@@ -35,7 +35,7 @@ impl Parser<'_> {
         self.tokens.get(self.at).map(|placed| &placed.token)
     }
 
-    /// Where the last token that was taken ends, in bytes.
+    /// The byte offset at which the last token taken ends.
     fn end(&self) -> usize {
         self.at.checked_sub(1).map_or(0, |last| self.tokens[last].end)
     }
@@ -70,7 +70,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes that word if it stands here.
+    /// Takes that word if it is next.
     pub(super) fn is_word(&mut self, word: &str) -> bool {
         let found = matches!(self.peek(), Some(Token::Word(here)) if here == word);
         self.at += usize::from(found);
@@ -188,7 +188,7 @@ impl Parser<'_> {
         Ok(Entry { name, params, most_threads, exact_threads, body, line })
     }
 
-    /// One to three extents; those that are not given are 1.
+    /// Parses one to three extents; missing ones are 1.
     fn extents(&mut self) -> Parsed<[u32; 3]> {
         let mut extents = [1; 3];
         for (axis, extent) in extents.iter_mut().enumerate() {

@@ -1,17 +1,17 @@
-//! What a text says, before anyone asks what it means.
+//! The statements of a text, before names are resolved.
 
 use crate::types::{Space, Type};
 
-/// A module.
+/// The statements of a module.
 #[derive(Debug)]
 pub struct Text {
-    /// `.version`
+    /// The PTX version from `.version`.
     pub version: (u32, u32),
-    /// `.target sm_NN`
+    /// The compute capability from `.target sm_NN`.
     pub sm: u32,
-    /// Variables of the module.
+    /// The variables of the module.
     pub variables: Vec<Variable>,
-    /// Its kernels.
+    /// The kernels of the module.
     pub entries: Vec<Entry>,
 }
 
@@ -22,21 +22,21 @@ pub struct Variable {
     pub space: Space,
     pub align: u64,
     pub bytes: u64,
-    /// `.extern .shared x[]`: as large as the launch says.
+    /// Whether the launch sets the size: `.extern .shared x[]`.
     pub dynamic: bool,
-    /// Its first bytes; what follows is zero.
+    /// The initial bytes; the rest is zero.
     pub initial: Vec<u8>,
     pub line: u32,
 }
 
-/// A kernel.
+/// The declaration of a kernel.
 #[derive(Debug)]
 pub struct Entry {
     pub name: String,
     pub params: Vec<Variable>,
-    /// `.maxntid`
+    /// The maximum threads per block in each dimension, from `.maxntid`.
     pub most_threads: Option<[u32; 3]>,
-    /// `.reqntid`
+    /// The required threads per block in each dimension, from `.reqntid`.
     pub exact_threads: Option<[u32; 3]>,
     pub body: Vec<Statement>,
     pub line: u32,
@@ -45,11 +45,11 @@ pub struct Entry {
 /// A statement of a kernel's body.
 #[derive(Debug)]
 pub enum Statement {
-    /// `.reg .type name<count>;`
+    /// A declaration of registers: `.reg .type name<count>;`.
     Register { ty: Type, name: String, count: Option<u32>, line: u32 },
     /// A variable of the kernel.
     Variable(Variable),
-    /// `name:`
+    /// A label `name:` with its line.
     Label(String, u32),
     /// An instruction.
     Instruction(Instruction),
@@ -60,29 +60,29 @@ pub enum Statement {
 pub struct Instruction {
     /// `@p` or `@!p`: the name, and whether it is negated.
     pub guard: Option<(String, bool)>,
-    /// With all its modifiers.
+    /// The opcode with all its modifiers.
     pub opcode: String,
     pub operands: Vec<Operand>,
     pub line: u32,
-    /// As the text has it, with single spaces.
+    /// The text of the instruction, with single spaces.
     pub text: String,
 }
 
-/// An operand.
+/// An operand of an instruction.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {
     /// A register, a label, a variable, or `_`.
     Name(String),
-    /// `!name`
+    /// A negated predicate `!name`.
     Not(String),
-    /// `p|q`
+    /// Two destinations `p|q`.
     Pair(String, String),
-    /// An integer; whether it had a minus sign.
+    /// An integer, and whether it had a minus sign.
     Int(u64, bool),
     Single(u32),
     Double(u64),
-    /// `{a, b}`
+    /// A vector `{a, b}`.
     Vector(Vec<Operand>),
-    /// `[base+offset]`; without a base the offset is the address.
+    /// An address `[base+offset]`; without a base the offset is the address.
     Address(Option<String>, i64),
 }

@@ -1,4 +1,4 @@
-//! Declarations of variables, with what they hold at first (PTX ISA 5.4 "Variables").
+//! Declarations of variables, with their initial values (PTX ISA 5.4 "Variables").
 
 use super::lex::Token;
 use super::parse::{Parsed, Parser, is_writable};
@@ -56,7 +56,7 @@ pub(super) fn variable(parser: &mut Parser<'_>, space: Space, external: bool) ->
     Ok(Variable { name, space, align, bytes, dynamic, initial, line })
 }
 
-/// `.ptr{.space}{.align N}`, which only tells an optimizer something.
+/// Skips `.ptr{.space}{.align N}`, which is only a hint to an optimizer.
 fn pointer(parser: &mut Parser<'_>) -> Parsed<()> {
     for space in [".global", ".shared", ".local", ".const"] {
         if parser.is_word(space) {

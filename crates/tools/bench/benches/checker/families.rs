@@ -3,10 +3,10 @@
 use wattle::prelude::*;
 use wattle_kernels::{grid_barrier, last_block_sum, locks};
 
-/// A scenario of some size.
+/// A scenario that runs in a given size.
 pub type Work = fn(&Device, Size) -> Result<()>;
 
-/// How large.
+/// The size of a program.
 #[derive(Clone, Copy)]
 pub struct Size {
     pub blocks: usize,
@@ -14,13 +14,13 @@ pub struct Size {
     pub rounds: u32,
 }
 
-/// Programs that grow.
+/// A program that is checked at growing sizes.
 pub struct Family {
     pub name: &'static str,
     pub work: Work,
     pub sizes: &'static [(&'static str, Size)],
     pub symmetry: bool,
-    /// The largest size may take so long, in seconds.
+    /// The time limits of sizes, by their names, in seconds.
     pub bars: &'static [(&'static str, f64)],
     /// Whether at most three graphs may be abandoned for each complete one.
     pub thrifty: bool,
@@ -179,7 +179,7 @@ fn test_and_set(device: &Device, size: Size) -> Result<()> {
     Ok(())
 }
 
-/// Each thread counts once.
+/// Each thread adds one to the counter, once.
 #[kernel]
 fn count_once(_acc: &Acc, counter: Atomic<u32>) {
     counter.fetch_add(0, 1);
@@ -193,7 +193,7 @@ fn count(device: &Device, size: Size) -> Result<()> {
     Ok(())
 }
 
-/// Independent reads of independent writes.
+/// Two blocks write independently, and two others read both words in opposite orders.
 #[kernel]
 fn independent(acc: &Acc, cells: Atomic<u32>, seen: Shared<u32>) {
     let block = acc.block_in_grid();
@@ -228,7 +228,7 @@ fn cross_block(device: &Device, size: Size) -> Result<()> {
     Ok(())
 }
 
-/// Nothing but barriers.
+/// A kernel of nothing but barriers.
 #[kernel]
 fn meet(acc: &Acc, rounds: u32) {
     for _ in 0..rounds {

@@ -19,17 +19,17 @@ const LISTS: [(&str, Model, Question); 9] = [
     ("vulkan-liveness-hsa-obe", Model::Vulkan, Question::Liveness(Progress::HsaObe)),
 ];
 
-/// What a list took.
+/// The time and the answers of a list.
 pub struct Judged {
     pub name: &'static str,
     pub passed: usize,
     pub failed: usize,
     pub time: Duration,
-    /// Of the files alone.
+    /// The median time of the files alone.
     pub median: Duration,
 }
 
-/// Judges all lists; none where the folder is not there.
+/// Judges all lists; the result is empty where the folder is not there.
 pub fn run() -> Vec<Judged> {
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/litmus"));
     let mut judged = Vec::new();

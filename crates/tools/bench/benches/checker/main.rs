@@ -1,7 +1,7 @@
 //! The checker on programs that grow, beside loom where loom can express them: a table, and a picture of time against
 //! size in `target/checker-bench.svg`.
 //!
-//! `cargo bench -p wattle-bench --bench checker -- FAMILY` runs the families whose name begins so. A bar that is missed
+//! `cargo bench -p wattle-bench --bench checker -- FAMILY` runs the families whose names begin so. A bar that is missed
 //! is marked, and nothing fails: times are no tests.
 
 mod families;
@@ -17,7 +17,7 @@ use families::{FAMILIES, Family, Size};
 use wattle::checker::{Report, Verdict};
 use wattle::prelude::*;
 
-/// How long one check may take.
+/// The time limit of one check.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The most memory that any of it may hold, in bytes.
@@ -64,7 +64,7 @@ fn main() -> std::result::Result<(), Box<dyn std::error::Error + Send + Sync>> {
     Ok(())
 }
 
-/// Where cargo puts what it makes: this program is in `target/release/deps`.
+/// The folder where cargo puts what it makes: this program is in `target/release/deps`.
 fn target() -> PathBuf {
     let here = std::env::current_exe().ok();
     let above = here.as_deref().and_then(|exe| exe.ancestors().nth(3)).map(PathBuf::from);
@@ -126,7 +126,7 @@ fn row(
     )
 }
 
-/// Judges the litmus files, if they are there.
+/// Judges the litmus files, if the folder is there.
 fn files() {
     memory::forget_peak();
     let judged = litmus::run();

@@ -9,16 +9,16 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU32, Ordering};
 use loom::thread;
 
-/// How long loom may take.
+/// The time limit for loom, after which it stops.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What came of it.
+/// The result of an exploration.
 pub struct Explored {
     pub runs: u64,
     pub time: Duration,
-    /// Whether it came to its end.
+    /// Whether the exploration came to its end.
     pub ended: bool,
-    /// What it said, if it did not like the program.
+    /// The error that loom reported, if it refused the program.
     pub error: Option<String>,
 }
 
@@ -55,7 +55,7 @@ pub fn run(family: &str, size: &str) -> Option<Explored> {
     }
 }
 
-/// Runs a closure on so many threads; this one is the first.
+/// Runs a closure on `threads` threads, of which the calling thread is the first.
 fn on_threads(threads: usize, work: impl Fn() + Clone + Send + 'static) {
     let others: Vec<_> = (1..threads).map(|_| thread::spawn(work.clone())).collect();
     work();

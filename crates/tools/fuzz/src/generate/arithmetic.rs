@@ -1,4 +1,4 @@
-//! Random expressions.
+//! Random expressions, whose values are the same on every device.
 //!
 //! Every float that they give is clean: it is no subnormal, and the sign of a zero is known. It may be infinite or no
 //! number.
@@ -19,12 +19,12 @@ const BUILTINS: [Builtin; 6] = [
 ];
 
 impl Generator<'_> {
-    /// A type of memory.
+    /// Picks a type of memory elements.
     pub(super) fn element(&mut self) -> Type {
         self.random.pick(&self.profile.types)
     }
 
-    /// A type of values.
+    /// Picks a type of values.
     pub(super) fn any_type(&mut self) -> Type {
         if self.random.one_in(8) { Type::Bool } else { self.element() }
     }
@@ -39,7 +39,7 @@ impl Generator<'_> {
         self.random.choose(&floats)
     }
 
-    /// A value of that type, of at most so many operators on the way to a leaf.
+    /// Makes a value of that type, with at most `depth` operators on the way to a leaf.
     pub(super) fn value(&mut self, ty: Type, depth: u32) -> ExprId {
         let place = self.random.place();
         let value = self.any_value(ty, depth);
@@ -96,7 +96,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A part of the thread's place, or of the extent of something.
+    /// Makes a part of the thread's place, or of the extent of something.
     fn place_in_launch(&mut self) -> ExprId {
         let from = if self.uniform_only { 1 } else { 0 };
         if self.random.one_in(3) {
@@ -201,7 +201,7 @@ impl Generator<'_> {
         }
     }
 
-    /// The bits of a value of another type that is as wide.
+    /// Makes a value from the bits of another type that is as wide.
     fn bits(&mut self, ty: Type, depth: u32) -> ExprId {
         let wide: Vec<Type> = self.profile.types.iter().copied().filter(|of| of.size() == ty.size()).collect();
         let from = self.random.choose(&wide).unwrap_or(ty);
@@ -265,7 +265,7 @@ impl Generator<'_> {
         }
     }
 
-    /// The result of an operation, clean: a rounded one may be subnormal.
+    /// Cleans the result of an operation: a rounded one may be subnormal.
     fn cleaned(&mut self, precision: Precision, result: ExprId) -> ExprId {
         match precision {
             Precision::Exact => self.zero_sign(result),
@@ -295,7 +295,7 @@ impl Generator<'_> {
         self.raw(ty, 2f64.powi(-960).to_raw())
     }
 
-    /// The value, without the sign of a zero where that does not count.
+    /// Returns the value, without the sign of a zero where that does not count.
     fn zero_sign(&mut self, x: ExprId) -> ExprId {
         if self.profile.signed_zeros { x } else { self.clean(x) }
     }
@@ -312,13 +312,13 @@ impl Generator<'_> {
         }
     }
 
-    /// A value for memory: a float is a number.
+    /// Makes a value for memory, in which a float is a number.
     pub(super) fn storable(&mut self, ty: Type, depth: u32) -> ExprId {
         let value = self.value(ty, depth);
         if ty.is_float() { self.number(value) } else { value }
     }
 
-    /// A small whole number: sums of few of them are exact.
+    /// Makes a small whole number: sums of few of them are exact.
     pub(super) fn whole(&mut self, ty: Type) -> ExprId {
         if self.random.coin() {
             let raw = self.raw_whole(ty);

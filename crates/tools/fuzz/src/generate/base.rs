@@ -1,11 +1,11 @@
-//! Expressions, constants, slots, labels and lines.
+//! Builders for expressions, constants, slots, labels and lines.
 
 use wattle_ir::{BinaryOp, Const, Expr, ExprId, Label, Scalar, Site, Slot, SlotId, Stmt, Type, UnaryOp};
 
 use super::{FILE, Generator};
 
 impl Generator<'_> {
-    /// The expression; one that is there already is used again.
+    /// Adds the expression; one that is there already is used again.
     pub(super) fn push(&mut self, ty: Type, expr: Expr) -> ExprId {
         if let Some(&known) = self.known.get(&expr) {
             return known;
@@ -71,7 +71,7 @@ impl Generator<'_> {
         self.raw(ty, 0)
     }
 
-    /// A product with a number that is known, in `u32`.
+    /// Makes a product with a number that is known, in `u32`.
     pub(super) fn times(&mut self, x: ExprId, factor: u32) -> ExprId {
         if factor == 1 {
             return x;
@@ -97,7 +97,7 @@ impl Generator<'_> {
         slots.iter().copied().filter(|&slot| self.slot_type(slot) == ty).collect()
     }
 
-    /// A slot that random statements set.
+    /// Makes a slot that random statements set.
     pub(super) fn var(&mut self, ty: Type) -> SlotId {
         let there = self.of_type(&self.vars, ty);
         if there.len() >= 2 || (!there.is_empty() && self.random.coin()) {
@@ -109,7 +109,7 @@ impl Generator<'_> {
         slot
     }
 
-    /// A slot that has the same value in the whole block.
+    /// Makes a slot that has the same value in the whole block.
     pub(super) fn uniform_var(&mut self, ty: Type) -> SlotId {
         let there = self.of_type(&self.uniform_vars, ty);
         if let Some(slot) = self.random.choose(&there) {
@@ -121,7 +121,7 @@ impl Generator<'_> {
         slot
     }
 
-    /// A slot that nothing reads.
+    /// Makes a slot that nothing reads.
     pub(super) fn sink(&mut self, ty: Type) -> SlotId {
         if let Some(&slot) = self.of_type(&self.sinks, ty).first() {
             return slot;
@@ -131,7 +131,7 @@ impl Generator<'_> {
         slot
     }
 
-    /// A slot for a part of an index.
+    /// Returns the slot of that number for a part of an index.
     pub(super) fn temp(&mut self, number: usize) -> SlotId {
         while self.temps.len() <= number {
             let slot = self.slot(Type::U32, None);
@@ -145,7 +145,7 @@ impl Generator<'_> {
         Label(self.labels)
     }
 
-    /// A new line.
+    /// Makes a site with a new line.
     pub(super) fn site(&mut self) -> Site {
         self.line += 1;
         Site { file: FILE, line: self.line, column: 1 }
@@ -155,12 +155,12 @@ impl Generator<'_> {
         out.push(Stmt::Assign { slot, value });
     }
 
-    /// Whether a thread may do what it must not, here.
+    /// Decides whether a thread may do what it must not, here.
     pub(super) fn wrong(&mut self) -> bool {
         self.profile.faults && self.random.one_in(10)
     }
 
-    /// What `make` makes with values alone that are the same for the whole block.
+    /// Runs `make` so that it uses only values that are the same for the whole block.
     pub(super) fn uniformly<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.uniform_only, true);
         let made = make(self);

@@ -39,7 +39,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A slot for what the digest takes up.
+    /// Makes a slot for what the digest takes up.
     fn fresh(&mut self, ty: Type) -> SlotId {
         let there = self.kernel.slots.iter().position(|slot| slot.ty == ty && slot.name == Some("taken"));
         there.map_or_else(|| self.slot(ty, Some("taken")), |slot| SlotId(slot as u32))
@@ -72,7 +72,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A value as words of 32 bits.
+    /// Splits a value into words of 32 bits.
     fn words(&mut self, value: ExprId) -> Vec<ExprId> {
         let ty = self.ty(value);
         let has = |ty| self.profile.types.contains(&ty);
@@ -98,8 +98,8 @@ impl Generator<'_> {
         }
     }
 
-    /// Each thread publishes its digest and counts itself; the last one reads those of all. Which thread that is depends
-    /// on scheduling, what it finds does not.
+    /// Each thread publishes its digest and counts itself; the last one reads the digests of all. Which thread is the
+    /// last depends on scheduling, what it finds does not.
     fn reduce(&mut self, digest: SlotId, counter: Place, total: Place, out: &mut Vec<Stmt>) {
         let all = self.shape.grid * self.shape.block;
         let Some((place, extent)) = self.digest.clone() else {
@@ -122,7 +122,7 @@ impl Generator<'_> {
         let order = if fences.is_some() { UpdateOrder::Relaxed } else { UpdateOrder::AcqRel };
         let (op, index) = (AtomicOp::Add, vec![zero]);
         out.push(Stmt::AtomicUpdate { dst: before, op, place: counter, index, operand: one, order, scope, site });
-        // Now and then nobody reads them.
+        // Now and then nothing reads them.
         if self.random.below(16) == 0 {
             return;
         }
@@ -139,7 +139,7 @@ impl Generator<'_> {
         out.push(Stmt::If { condition, then, otherwise: Vec::new() });
     }
 
-    /// The digests of all threads, mixed into the one slot.
+    /// Mixes the digests of all threads into the one slot.
     fn sum_up(&mut self, digest: SlotId, place: Place, extent: &[u32], out: &mut Vec<Stmt>) {
         let (number, label, site) = (self.slot(Type::U32, Some("from")), self.label(), self.site());
         let (zero, all) = (self.u32(0), self.u32(self.shape.grid * self.shape.block));

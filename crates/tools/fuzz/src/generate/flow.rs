@@ -8,7 +8,7 @@ use super::{Generator, Jump};
 const MOST_REPEATS: u32 = 24;
 
 impl Generator<'_> {
-    /// A statement, and those that it needs; blocks nest at most so deep.
+    /// Makes a statement, and those that it needs; blocks nest at most `depth` deep.
     pub(super) fn statement(&mut self, depth: u32, jumps: &mut Vec<Jump>, out: &mut Vec<Stmt>) {
         let place = self.random.place();
         self.budget = self.budget.saturating_sub(1);
@@ -68,7 +68,7 @@ impl Generator<'_> {
         block
     }
 
-    /// A statement without control flow.
+    /// Makes a statement without control flow.
     pub(super) fn simple(&mut self, out: &mut Vec<Stmt>) {
         match self.random.below(6) {
             0 | 1 => self.assignment(out),
@@ -93,7 +93,7 @@ impl Generator<'_> {
         out.push(Stmt::Assert { condition, message: "it holds".into(), site: self.site() });
     }
 
-    /// What always holds.
+    /// Makes a condition that always holds.
     fn truism(&mut self) -> ExprId {
         let ty = self.element();
         let x = if ty.is_float() { self.value(Type::U32, 2) } else { self.value(ty, 2) };
@@ -135,7 +135,7 @@ impl Generator<'_> {
         out.push(Stmt::If { condition, then, otherwise });
     }
 
-    /// A loop that ends: it has a counter that nothing else sets, and each round passes its increment and its test.
+    /// Makes a loop that ends: it has a counter that nothing else sets, and each round passes its increment and test.
     fn random_loop(&mut self, depth: u32, jumps: &mut Vec<Jump>, out: &mut Vec<Stmt>) {
         let counter = self.slot(Type::U32, Some("i"));
         let most = self.random.below(5);
@@ -200,7 +200,7 @@ impl Generator<'_> {
         self.binary(BinaryOp::Add, count, one)
     }
 
-    /// What a loop does between two rounds.
+    /// Makes what a loop does between two rounds.
     fn continuing(&mut self, out: &mut Vec<Stmt>) {
         self.simple(out);
         if self.random.one_in(4) {

@@ -1,4 +1,4 @@
-//! Indices: whose element, in how many dimensions, and within bounds.
+//! Indices: of which thread's element, in how many dimensions, and within bounds.
 
 use wattle_ir::{BinaryOp, DivOp, Expr, ExprId, Place, Stmt, Type};
 
@@ -9,7 +9,7 @@ const BOUND_TEMP: usize = 0;
 const DIMENSION_TEMPS: usize = 4;
 
 impl Generator<'_> {
-    /// A value below `len`, which is not 0. It may take a statement that sets the temporary of that number.
+    /// Makes a value below `len`, which is not 0. It may take a statement that sets the temporary of that number.
     pub(super) fn below(&mut self, len: u32, temp: usize, out: &mut Vec<Stmt>) -> ExprId {
         if len == 1 && self.random.coin() {
             return self.u32(0);
@@ -40,7 +40,7 @@ impl Generator<'_> {
         }
     }
 
-    /// An index that may be out of bounds.
+    /// Makes an index that may be out of bounds.
     fn perhaps_beyond(&mut self, index: ExprId, len: u32) -> ExprId {
         if !self.wrong() {
             return index;
@@ -83,7 +83,7 @@ impl Generator<'_> {
         region.global.then(|| self.times(self.block, region.block_len(&self.shape)))
     }
 
-    /// Where in the whole of the place the element is that has that number in the block's part.
+    /// The place-wide index of the element that has that number in the block's part.
     pub(super) fn in_block(&mut self, region: &Region, number: ExprId) -> ExprId {
         match self.base(region) {
             Some(base) => self.binary(BinaryOp::Add, base, number),
@@ -91,7 +91,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Where the thread's own element of that number is, of [`Region::per`].
+    /// The index of the thread's own element of that number, which is below [`Region::per`].
     pub(super) fn own(&mut self, region: &Region, owner: Owner, number: ExprId) -> ExprId {
         let owner = self.owner(owner);
         let within = if region.per == 1 {

@@ -1,4 +1,4 @@
-//! Statements that touch memory.
+//! Random statements that touch memory.
 
 use wattle_ir::{Access, AtomicOp, BinaryOp, ExprId, LocalArray, LocalId, ParamKind, Place, Stmt, Type};
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
@@ -11,7 +11,7 @@ const UPDATES: [UpdateOrder; 4] =
     [UpdateOrder::Relaxed, UpdateOrder::Acquire, UpdateOrder::Release, UpdateOrder::AcqRel];
 const FENCES: [FenceOrder; 4] = [FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::SeqCst];
 
-/// An atomic access, but for what it does.
+/// The place, the index and the scope of an atomic access, without its operation.
 struct At {
     place: Place,
     index: Vec<ExprId>,
@@ -256,7 +256,7 @@ impl Generator<'_> {
             out.push(Stmt::Load { dst, place, index, site });
             return;
         }
-        // What is stored may be no number: the array is memory of the thread's own, whose bits nobody sees.
+        // What is stored may be no number: the array is memory of the thread's own, whose bits no other thread sees.
         let value = self.value(element, 3);
         let index = vec![self.any_below(len, 0, out)];
         let site = self.site();
@@ -281,7 +281,7 @@ impl Generator<'_> {
         }
     }
 
-    /// An integer division.
+    /// Makes an integer division.
     pub(super) fn division(&mut self, out: &mut Vec<Stmt>) {
         let ints: Vec<Type> = self.profile.types.iter().copied().filter(|ty| ty.is_int()).collect();
         let ty = self.random.choose(&ints).unwrap_or(Type::U32);

@@ -4,11 +4,11 @@
 //!
 //! * Each element of memory that threads share is, at any moment, in one of three states: one thread's **own**, **open**
 //!   to all for reading, or a **sum**: of one kind of atomic operation whose order does not show in the end, and whose
-//!   results nobody looks at. A state holds for a part of memory and one block, and changes at a barrier. Parts that
+//!   results no thread reads. A state holds for a part of memory and one block, and changes at a barrier. Parts that
 //!   several blocks share are open, or a sum at device scope, for the whole launch.
 //! * Barriers stand where the control flow is the same for the whole block: it depends on constants, parameters, the
 //!   block's place, and on slots that got such values, or the same element of open memory.
-//! * The one exception is the last thread's reduction: who does it depends on scheduling, what it finds does not.
+//! * The one exception is the last thread's reduction: which thread does it depends on scheduling, its result does not.
 //!
 //! And what makes it independent of what Wattle does not promise: a float is cleaned ([`Generator::clean`]) wherever it
 //! might have become subnormal, and loses its NaN ([`Generator::number`]) before its bits count.
@@ -33,13 +33,13 @@ use crate::random::{Choices, Random};
 
 /// The random case of that seed: the same for ever, as long as the generator is not changed.
 ///
-/// Its kernel is well typed, and its launch has no race, reads no memory that nobody wrote, ends, and leaves the same
-/// bytes under every scheduling. Unless the profile asks for faults, it has none.
+/// Its kernel is well typed, and its launch has no race, reads no memory before it is written, ends, and leaves the
+/// same bytes under every scheduling. Unless the profile asks for faults, it has none.
 pub fn generate(seed: u64, profile: &Profile) -> Case {
     Case { note: format!("seed {seed}"), ..make(profile, Random::seeded(seed)).case }
 }
 
-/// A case with the choices that make it.
+/// A case, and the choices that make it.
 pub(crate) struct Made {
     pub(crate) case: Case,
     pub(crate) choices: Choices,
@@ -71,46 +71,46 @@ pub(crate) fn make(profile: &Profile, random: Random) -> Made {
 
 /// The file that sites of random kernels name.
 const FILE: &str = "random";
-/// One part of a kernel in so many ends before it is as large as it may be.
+/// One in this many parts of a kernel ends before it is as large as it may be.
 const END: u32 = 500;
-/// How large, as a tree, an expression may be that is used again.
+/// The greatest size, as a tree, of an expression that is used again.
 const MOST_SHARED: u32 = 24;
 
 #[derive(Clone, Debug, Default)]
 struct Shape {
     blocks: Vec<u32>,
     threads: Vec<u32>,
-    /// Threads of a block.
+    /// The number of threads per block.
     block: u32,
-    /// Blocks.
+    /// The number of blocks.
     grid: u32,
 }
 
-/// Which element of a block's part of memory is whose.
+/// Which thread of a block owns which element of the block's part of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Owner {
-    /// The thread's own index.
+    /// Each thread owns the elements of its own index.
     Straight,
-    /// Counted from the end.
+    /// Each thread owns the elements of its index counted from the end.
     Mirrored,
-    /// A few further, and round.
+    /// Each thread owns the elements this many indices further, modulo the threads per block.
     Turned(u32),
 }
 
 /// A kind of atomic operation whose order does not show in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SumKind {
-    /// Additions and subtractions; of floats, of small whole numbers.
+    /// The operations are additions and subtractions; of floats, of small whole numbers.
     Add,
-    /// One operation that is commutative.
+    /// The operation is always this one, which is commutative.
     One(AtomicOp),
-    /// The same operation with the same operand.
+    /// The operation and its operand are always the same.
     Same(AtomicOp, u64),
-    /// The same compare-exchange.
+    /// The operation is always the same compare-exchange.
     Exchange(u64, u64),
 }
 
-/// Who may do what with a part of memory.
+/// The accesses that a part of memory permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Own(Owner),
@@ -129,15 +129,15 @@ struct Region {
     /// Whether each block has its part of it; else it is in the block's own memory.
     global: bool,
     per: u32,
-    /// Whether a thread's elements lie one after another, or apart by the number of threads.
+    /// Whether a thread's elements lie one after another, or a stride of the number of threads apart.
     packed: bool,
-    /// Whether its state cannot change.
+    /// Whether the state of the region cannot change.
     fixed: bool,
     state: State,
 }
 
 impl Region {
-    /// The elements of a block.
+    /// The number of elements that a block has in the region.
     fn block_len(&self, shape: &Shape) -> u32 {
         self.per * shape.block
     }
@@ -149,7 +149,7 @@ struct Common {
     place: Place,
     element: Type,
     extent: Vec<u32>,
-    /// None if it is read.
+    /// The operations of the sum, or `None` if the view is read.
     sum: Option<SumKind>,
 }
 
@@ -169,7 +169,7 @@ struct Generator<'p> {
     shape: Shape,
     shared_len: u32,
 
-    /// Of each expression: its type, its size as a tree, and whether it is the same for the whole block.
+    /// For each expression: its type, its size as a tree, and whether it is the same for the whole block.
     types: Vec<Type>,
     sizes: Vec<u32>,
     uniform: Vec<bool>,
@@ -207,9 +207,9 @@ struct Generator<'p> {
 
     labels: u32,
     line: u32,
-    /// How many statements there may still be.
+    /// The number of statements that may still be made.
     budget: u32,
-    /// How often the present statement runs, at most.
+    /// The most often that the present statement runs.
     repeats: u32,
     /// Whether no barrier comes any more.
     tail: bool,

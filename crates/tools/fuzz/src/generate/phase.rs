@@ -15,7 +15,7 @@ pub(super) struct UniformJump {
 }
 
 impl Generator<'_> {
-    /// Something that all threads of the block do together.
+    /// Makes something that all threads of the block do together.
     pub(super) fn uniform_item(&mut self, depth: u32, jumps: &mut Vec<UniformJump>, out: &mut Vec<Stmt>) {
         let place = self.random.place();
         self.any_uniform_item(depth, jumps, out);
@@ -60,7 +60,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A block after which all memory is in the states that it has now.
+    /// Makes a block after which all memory is in the states that it has now.
     fn uniform_block(&mut self, depth: u32, jumps: &mut Vec<UniformJump>) -> Vec<Stmt> {
         let (before, mut block) = (self.states(), Vec::new());
         let mut count = 0;
@@ -114,7 +114,7 @@ impl Generator<'_> {
         out.push(Stmt::Loop { label, body, continuing, bounded, site });
     }
 
-    /// A jump, or the end, of the whole block.
+    /// Makes a jump, or the end, of the whole block.
     fn uniform_jump(&mut self, jumps: &[UniformJump], out: &mut Vec<Stmt>) {
         let states = self.states();
         let there: Vec<_> =
@@ -138,7 +138,7 @@ impl Generator<'_> {
         self.regions.iter().map(|region| region.state).collect()
     }
 
-    /// Other states for some parts of memory.
+    /// Picks other states for some parts of memory.
     fn other_states(&mut self) -> Vec<State> {
         let mut states = self.states();
         for (number, state) in states.iter_mut().enumerate() {
@@ -161,7 +161,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Opens all memory whose state can change.
+    /// Opens all memory with a state that can change.
     pub(super) fn open_all(&mut self, out: &mut Vec<Stmt>) {
         let wanted = self.regions.iter().map(|region| if region.fixed { region.state } else { State::Open }).collect();
         self.restore(wanted, out);

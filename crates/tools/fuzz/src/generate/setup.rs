@@ -9,11 +9,11 @@ use wattle_memory::Scope;
 use super::{Common, Generator, Owner, Region, Shape, State, SumKind};
 use crate::case::{ArgumentValue, ViewValue};
 
-/// A parameter or a shared array that is to be.
+/// A parameter or a shared array that is to be made.
 #[derive(Clone, Copy)]
 enum Wish {
     Scalar,
-    /// A view of which each thread of a block has its part.
+    /// A view of which each thread of a block owns a part.
     Part(Access),
     /// A view that all blocks use together.
     Common(Access),
@@ -75,7 +75,7 @@ impl Generator<'_> {
         Shape { blocks, threads, block, grid }
     }
 
-    /// Numbers whose product is `number`.
+    /// Picks numbers whose product is `number`, one for each dimension.
     fn factors(&mut self, mut number: u32, rank: usize) -> Vec<u32> {
         let (mut factors, mut random) = (vec![1; rank], self.random.branch());
         let mut divisor = 2;
@@ -108,7 +108,7 @@ impl Generator<'_> {
         self.scalars.push((ty, id));
     }
 
-    /// A view with a buffer that holds what `content` gives.
+    /// Makes a view with a buffer that holds what `content` gives.
     fn view(
         &mut self,
         access: Access,
@@ -131,7 +131,7 @@ impl Generator<'_> {
         Place::Param(self.param(ParamKind::View { access, element, rank }, ArgumentValue::View(value)))
     }
 
-    /// An extent in some dimensions, of at least so many elements.
+    /// Picks an extent, in some dimensions, of at least `elements` elements.
     fn extent_for(&mut self, elements: u32) -> Vec<u32> {
         let rank = self.random.pick(&[1, 1, 1, 2, 2, 3, 4]);
         let mut extent: Vec<u32> = (0..rank).map(|_| self.random.within(1, 3)).collect();
@@ -158,7 +158,7 @@ impl Generator<'_> {
         self.regions.push(Region { place, element, extent, atomic, global: true, per, packed, fixed, state });
     }
 
-    /// A view whose contents suit the state.
+    /// Makes a view with contents that suit the state.
     fn contents_for(&mut self, access: Access, element: Type, extent: &[u32], state: State) -> Place {
         if element.is_float() && state == State::Sum(SumKind::Add) {
             self.view(access, element, extent, |this| this.raw_whole(element))
@@ -201,7 +201,7 @@ impl Generator<'_> {
         self.regions.push(region);
     }
 
-    /// The first statements: the thread's place, and values for the block's own memory.
+    /// Makes the first statements: the thread's place, and values for the block's own memory.
     pub(super) fn begin(&mut self, out: &mut Vec<Stmt>) {
         let (threads, blocks) = (self.shape.threads.clone(), self.shape.blocks.clone());
         let outer = self.random.pick(&[Builtin::GridExtent, Builtin::FrameCount]);
@@ -235,7 +235,7 @@ impl Generator<'_> {
         self.value_of(slot)
     }
 
-    /// An index in several dimensions as one number.
+    /// Makes one number of an index in several dimensions.
     fn linear(&mut self, index: Builtin, extent: Builtin, known: &[u32]) -> ExprId {
         let mut number = self.push(Type::U32, Expr::Builtin(index, 0));
         for (d, &known) in known.iter().enumerate().skip(1) {

@@ -89,7 +89,7 @@ impl Generator<'_> {
         match self.random.below(12) {
             0..=5 => to_raw(self.random.pick(special)),
             6 => to_raw(infinity),
-            // Negative zero.
+            // The raw word of negative zero.
             7 if self.profile.signed_zeros => 1 << (8 * T::TYPE.size() - 1),
             8 => to_raw(nan),
             9 => to_raw(whole(self.random.word() as i32)),

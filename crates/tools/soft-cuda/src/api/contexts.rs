@@ -1,4 +1,4 @@
-//! Contexts.
+//! The exported functions for contexts.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ fn create(to: *mut usize, flags: u32, device: c_int) -> Done<usize> {
     Ok(handle)
 }
 
-/// The current context and another one.
+/// The current context, and the one with the handle `peer`.
 fn peers(peer: usize) -> Done<(Arc<Context>, Arc<Context>)> {
     Ok((context::current()?, context::find(peer)?))
 }
@@ -29,7 +29,7 @@ exports! {
         context::retain_primary(device).handle
     };
     cuDevicePrimaryCtxRelease_v2(device: c_int) => teardown::release_primary(known(device)?);
-    /// Waits for what still runs.
+    /// Ends the primary context once the work that still runs is done.
     cuDevicePrimaryCtxReset_v2(device: c_int) => known(device).map(teardown::reset_primary);
     cuDevicePrimaryCtxGetState(device: c_int, flags: *mut u32, active: *mut c_int) -> flags, active => {
         let (flags, is_active) = context::primary_state(known(device)?);
@@ -39,15 +39,15 @@ exports! {
         known(device).map(|device| context::set_primary_flags(device, flags))
     };
     cuCtxCreate_v2(to: *mut usize, flags: u32, device: c_int) -> to => create(to, flags, device)?;
-    /// Affinities are not known here.
+    /// Makes a context; execution affinities are refused.
     cuCtxCreate_v3(to: *mut usize, _params: *mut c_void, count: c_int, flags: u32, device: c_int) -> to => {
         if count == 0 { create(to, flags, device)? } else { return Err(Status::ERROR_NOT_SUPPORTED) }
     };
-    /// Parameters are not known here.
+    /// Makes a context; parameters are refused.
     cuCtxCreate_v4(to: *mut usize, params: *mut c_void, flags: u32, device: c_int) -> to => {
         if params.is_null() { create(to, flags, device)? } else { return Err(Status::ERROR_NOT_SUPPORTED) }
     };
-    /// Waits for what still runs.
+    /// Ends a context once the work that still runs is done.
     cuCtxDestroy_v2(handle: usize) => {
         context::initialized()?;
         teardown::destroy(&*context::find(handle)?);
@@ -60,7 +60,7 @@ exports! {
     };
     cuCtxPushCurrent_v2(handle: usize) => context::push(handle);
     cuCtxPopCurrent_v2(to: *mut usize) => {
-        // SAFETY: the caller's; null is allowed.
+        // SAFETY: the caller vouches for it; null is allowed.
         unsafe { offer(to, context::pop()?) };
         Ok(())
     };
@@ -69,7 +69,7 @@ exports! {
     cuCtxGetApiVersion(_context: usize, to: *mut u32) -> to => 3020;
     cuCtxGetStreamPriorityRange(least: *mut c_int, greatest: *mut c_int) => {
         context::current()?;
-        // SAFETY: the caller's; null is allowed.
+        // SAFETY: the caller vouches for it; null is allowed.
         unsafe {
             offer(least, 0);
             offer(greatest, -5);
@@ -81,7 +81,7 @@ exports! {
         context.idle();
         context.healthy()
     };
-    /// Takes what is known, without effect.
+    /// Accepts the limits that exist, without effect.
     cuCtxSetLimit(limit: u32, _value: usize) => {
         context::current()?;
         if limit <= 6 { Ok(()) } else { Err(Status::ERROR_UNSUPPORTED_LIMIT) }

@@ -1,4 +1,4 @@
-//! Copies and fills.
+//! The exported functions for copies and fills.
 
 use std::ffi::c_void;
 
@@ -9,7 +9,7 @@ use crate::driver::transfer::{self, Rows, Side, Where, bytes as copy_bytes, fill
 
 use Where::{Device, Either, Host};
 
-/// `CUDA_MEMCPY2D`
+/// The layout of `CUDA_MEMCPY2D`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 #[expect(missing_docs, reason = "the driver API's names")]
@@ -32,7 +32,7 @@ pub struct Copy2D {
     pub height: usize,
 }
 
-/// `CUDA_MEMCPY3D`
+/// The layout of `CUDA_MEMCPY3D`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 #[expect(missing_docs, reason = "the driver API's names")]
@@ -64,7 +64,7 @@ pub struct Copy3D {
     pub depth: usize,
 }
 
-/// One side of a 2D or 3D copy: its type, its addresses, its first byte, its pitch and the height of its planes.
+/// One side of a 2D or 3D copy: memory type, addresses, offset of the first byte, pitch, and height of a plane.
 struct Half {
     kind: u32,
     host: u64,
@@ -79,7 +79,7 @@ impl Half {
         Half { kind, host, device, first, pitch, plane }
     }
 
-    /// The address of the first byte, and the distances of rows and planes.
+    /// The address of the first byte, the memory it is in, and the distances of rows and planes.
     fn place(&self, width: usize) -> Done<(u64, Where, [usize; 2])> {
         let (base, place) = match self.kind {
             1 => (self.host, Host),

@@ -1,4 +1,4 @@
-//! Initialization, versions, errors, devices.
+//! The exported functions for initialization, versions, errors and devices.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -15,7 +15,7 @@ fn uuid(device: u32) -> [u8; 16] {
     uuid
 }
 
-/// Attributes of a device, as an H100 has them but for its size; all others are 0.
+/// An attribute of a device, as of an H100 except for its size; attributes not listed are 0.
 fn attribute(attribute: c_int, device: u32) -> Done<c_int> {
     let config = Config::get();
     Ok(match attribute {
@@ -31,7 +31,7 @@ fn attribute(attribute: c_int, device: u32) -> Done<c_int> {
         13 => 1_000_000,
         14 | 30 => 512,
         16 => config.sms as c_int,
-        // Overlap of copies, mapped host memory, concurrent kernels, unified addresses.
+        // Overlapping copies, mapped host memory, concurrent kernels, unified addresses.
         15 | 19 | 31 | 41 => 1,
         32 => 1,
         33 => device as c_int + 1,
@@ -45,7 +45,7 @@ fn attribute(attribute: c_int, device: u32) -> Done<c_int> {
         76 => config.sm as c_int % 10,
         78..=80 => 1,
         81 => module::most_shared() as c_int + 1024,
-        // Managed memory, at the same time as the host; native atomics on the host's memory there are none.
+        // Managed memory that host and device use at the same time; there are no native atomics on host memory.
         83 | 89 | 90 | 91 => 1,
         87 => 2,
         92 | 93 | 95 | 99 => 1,
@@ -53,20 +53,20 @@ fn attribute(attribute: c_int, device: u32) -> Done<c_int> {
         106 => config.blocks_per_sm as c_int,
         111 => 1024,
         115 => 1,
-        // Memory synchronization domains.
+        // The number of memory synchronization domains.
         126 => c_int::from(domains()),
         _ if (1..=150).contains(&attribute) => 0,
         _ => return Err(Status::ERROR_INVALID_VALUE),
     })
 }
 
-/// Writes a text with its zero.
+/// Writes a text with a zero at its end.
 ///
 /// # Safety
 /// `to` is null, or `length` bytes may be written there.
 unsafe fn give(text: &[u8], to: *mut c_char, length: c_int) -> Done {
     must(!to.is_null() && length as usize > text.len() && length > 0)?;
-    // SAFETY: the caller's.
+    // SAFETY: the caller vouches for it.
     unsafe {
         to.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), text.len());
         to.add(text.len()).write(0);
@@ -74,10 +74,10 @@ unsafe fn give(text: &[u8], to: *mut c_char, length: c_int) -> Done {
     Ok(())
 }
 
-/// Writes one of an error's texts; null if there is none.
+/// Writes one of the texts of an error code; null if the code is unknown.
 fn error(code: u32, to: *mut *const c_char, which: impl Fn((&'static str, &'static str)) -> &'static str) -> Done {
     let found = Status(code).texts();
-    // SAFETY: the caller's of the exported function.
+    // SAFETY: the caller of the exported function vouches for it.
     unsafe { put(to, found.map_or(std::ptr::null(), |texts| which(texts).as_ptr().cast()))? };
     must(found.is_some())
 }
@@ -106,7 +106,7 @@ exports! {
     cuDeviceGetName(name: *mut c_char, length: c_int, device: c_int) => {
         let text = format!("Soft CUDA sm_{} #{}", Config::get().sm, known(device)?);
         must(length > 0)?;
-        // SAFETY: the caller's: `length` bytes may be written.
+        // SAFETY: the caller vouches for it: `length` bytes may be written.
         unsafe { give(&text.as_bytes()[..text.len().min(length as usize - 1)], name, length) }
     };
     cuDeviceGetUuid(to: *mut [u8; 16], device: c_int) -> to => uuid(known(device)?);
@@ -123,19 +123,19 @@ exports! {
     cuDeviceGetAttribute(value: *mut c_int, which: c_int, device: c_int) -> value => attribute(which, known(device)?)?;
     cuDeviceGetPCIBusId(to: *mut c_char, length: c_int, device: c_int) => {
         let text = format!("0000:{:02X}:00.0", known(device)? + 1);
-        // SAFETY: the caller's: `length` bytes may be written.
+        // SAFETY: the caller vouches for it: `length` bytes may be written.
         unsafe { give(text.as_bytes(), to, length) }
     };
-    /// All devices reach each other.
+    /// All devices reach each other's memory.
     cuDeviceCanAccessPeer(can: *mut c_int, device: c_int, peer: c_int) -> can => {
         c_int::from(known(device)? != known(peer)?)
     };
-    /// Peer access, and atomics through it.
+    /// Peer access is possible, and so are atomics through it.
     cuDeviceGetP2PAttribute(value: *mut c_int, which: c_int, from: c_int, to: c_int) -> value => {
         must(known(from)? != known(to)? && (1..=4).contains(&which))?;
         c_int::from(which == 2 || which == 3)
     };
-    /// Finds nothing; all functions are exported by their names.
+    /// Finds no function; all functions are exported by their names.
     cuGetProcAddress_v2(
         symbol: *const c_char,
         function: *mut *mut c_void,
@@ -143,7 +143,7 @@ exports! {
         _flags: u64,
         status: *mut u32,
     ) => {
-        // SAFETY: the caller's; null is allowed for the status.
+        // SAFETY: the caller vouches for it; null is allowed for the status.
         unsafe {
             text(symbol)?;
             put(function, std::ptr::null_mut())?;

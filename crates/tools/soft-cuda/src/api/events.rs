@@ -1,4 +1,4 @@
-//! Events.
+//! The exported functions for events.
 
 use super::must;
 use crate::driver::{context, event};

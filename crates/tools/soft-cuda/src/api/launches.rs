@@ -1,4 +1,4 @@
-//! Launches.
+//! The exported functions for launches.
 
 use std::ffi::c_void;
 
@@ -10,7 +10,7 @@ use crate::driver::launch::{Request, launch};
 use crate::driver::module;
 use crate::driver::status::{Done, Status};
 
-/// The bytes of a launch's parameters, from pointers to them or from a packed buffer.
+/// Collects the bytes of a launch's parameters, from pointers to them or from a packed buffer.
 ///
 /// # Safety
 /// `params` is null or has a pointer for each parameter; `extra` is null or a list as the driver API describes it.
@@ -20,7 +20,7 @@ unsafe fn params(kernel: &Kernel, params: *const *const u8, extra: *const *const
         must(extra.is_null())?;
         for (index, &(at, size)) in kernel.params.iter().enumerate() {
             let to = &mut bytes[at as usize..(at + size) as usize];
-            // SAFETY: the caller's.
+            // SAFETY: the caller vouches for it.
             unsafe {
                 let from = params.add(index).read();
                 must(!from.is_null())?;
@@ -34,7 +34,7 @@ unsafe fn params(kernel: &Kernel, params: *const *const u8, extra: *const *const
     }
     let (mut buffer, mut size, mut at) = (std::ptr::null::<u8>(), 0, 0);
     loop {
-        // SAFETY: the caller's: the list ends with CU_LAUNCH_PARAM_END, 0.
+        // SAFETY: the caller vouches for it: the list ends with CU_LAUNCH_PARAM_END, 0.
         let (key, value) = unsafe {
             let key = extra.add(at).read() as usize;
             (key, if key == 0 { std::ptr::null() } else { extra.add(at + 1).read() })
@@ -42,7 +42,7 @@ unsafe fn params(kernel: &Kernel, params: *const *const u8, extra: *const *const
         match key {
             0 => break,
             1 => buffer = value.cast(),
-            // SAFETY: the caller's: it points to the size.
+            // SAFETY: the caller vouches for it: it points to the size.
             2 if !value.is_null() => size = unsafe { value.cast::<usize>().read() },
             _ => return Err(Status::ERROR_INVALID_VALUE),
         }
@@ -50,7 +50,7 @@ unsafe fn params(kernel: &Kernel, params: *const *const u8, extra: *const *const
     }
     let end = kernel.params.last().map_or(0, |&(at, size)| at + size) as usize;
     must(size >= end && (end == 0 || !buffer.is_null()))?;
-    // SAFETY: the caller's: the buffer has `size` bytes, which are `end` at least.
+    // SAFETY: the caller vouches for it: the buffer has `size` bytes, which are `end` at least.
     unsafe { bytes.as_mut_ptr().copy_from_nonoverlapping(buffer, end) };
     Ok(bytes)
 }
@@ -62,37 +62,37 @@ unsafe fn run(function: usize, request: Request, from: *const *const u8, extra: 
     launch(&function, request, bytes)
 }
 
-/// `CUlaunchAttribute`
+/// The layout of `CUlaunchAttribute`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Attribute {
-    /// Which it is.
+    /// The number of the attribute.
     pub id: u32,
-    /// Nothing.
+    /// Unused bytes.
     pub pad: [u8; 4],
-    /// Its value.
+    /// The value of the attribute.
     pub value: [u64; 8],
 }
 
-/// `CUlaunchConfig`
+/// The layout of `CUlaunchConfig`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct LaunchConfig {
-    /// Blocks.
+    /// The number of blocks in each dimension.
     pub grid: [u32; 3],
-    /// Threads of a block.
+    /// The threads per block in each dimension.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
+    /// The dynamic shared memory in bytes.
     pub dynamic: u32,
-    /// The stream.
+    /// The handle of the stream.
     pub stream: usize,
-    /// Attributes.
+    /// The launch attributes; may be null if there are none.
     pub attributes: *const Attribute,
-    /// How many.
+    /// The number of launch attributes.
     pub count: u32,
 }
 
-/// Domains of a device (CUDA C++ Programming Guide, "Memory Synchronization Domains").
+/// The number of memory synchronization domains (CUDA C++ Programming Guide, "Memory Synchronization Domains").
 pub(super) fn domains() -> u8 {
     if Config::get().sm >= 90 { 4 } else { 1 }
 }
@@ -106,10 +106,10 @@ fn apply(attribute: &Attribute, request: &mut Request) -> Done {
             request.cooperative = value as u32 != 0;
             true
         }
-        // One block to a cluster.
+        // A cluster of one block.
         4 => value == 1 << 32 | 1 && attribute.value[1] as u32 == 1,
         8 => (-5..=0).contains(&(value as i32)),
-        // The map: the domains of the default and of the remote one.
+        // The map of memory synchronization domains: those of the default and of the remote domain.
         9 => bytes[..2].iter().all(|domain| *domain < domains()),
         10 => value as u32 <= 1,
         _ => false,
@@ -123,7 +123,7 @@ exports! {
         from: *const *const u8, extra: *const *const c_void,
     ) => {
         let request = Request { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, stream, cooperative: false };
-        // SAFETY: the caller's.
+        // SAFETY: the caller vouches for it.
         unsafe { run(function, request, from, extra) }
     };
     cuLaunchCooperativeKernel(
@@ -131,22 +131,22 @@ exports! {
         from: *const *const u8,
     ) => {
         let request = Request { grid: [gx, gy, gz], block: [bx, by, bz], dynamic, stream, cooperative: true };
-        // SAFETY: the caller's.
+        // SAFETY: the caller vouches for it.
         unsafe { run(function, request, from, std::ptr::null()) }
     };
     cuLaunchKernelEx(
         config: *const LaunchConfig, function: usize, from: *const *const u8, extra: *const *const c_void,
     ) => {
         must(!config.is_null())?;
-        // SAFETY: the caller's.
+        // SAFETY: the caller vouches for it.
         let LaunchConfig { grid, block, dynamic, stream, attributes, count } = unsafe { *config };
         let mut request = Request { grid, block, dynamic, stream, cooperative: false };
         must(count == 0 || !attributes.is_null())?;
         for index in 0..count as usize {
-            // SAFETY: the caller's: there are `count` of them.
+            // SAFETY: the caller vouches for it: there are `count` of them.
             apply(unsafe { &*attributes.add(index) }, &mut request)?;
         }
-        // SAFETY: the caller's.
+        // SAFETY: the caller vouches for it.
         unsafe { run(function, request, from, extra) }
     };
 }

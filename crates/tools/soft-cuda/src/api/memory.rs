@@ -1,4 +1,4 @@
-//! Allocations and what is known of pointers.
+//! The exported functions for allocations and for attributes of pointers.
 
 use std::ffi::{c_int, c_void};
 
@@ -14,13 +14,13 @@ fn allocate(to: *mut u64, bytes: usize, kind: Kind, flags: u32) -> Done<u64> {
     allocate::allocate(&context, bytes as u64, kind, flags)
 }
 
-/// Frees what begins there, once the device has nothing left to do.
+/// Frees the allocation that begins at an address, once the device has nothing left to do.
 fn free(address: u64, kinds: &[Kind], wrong: Status) -> Done {
     context::current()?;
     allocate::free(address, kinds, wrong)
 }
 
-/// The allocation of one of these kinds that has the host's address.
+/// The allocation of one of these kinds that contains a host address.
 fn host_allocation(host: usize, kinds: &[Kind]) -> Done<Allocation> {
     context::current()?;
     let found = allocate::find(host as u64).filter(|found| kinds.contains(&found.kind));
@@ -39,11 +39,11 @@ fn managed(address: u64, bytes: usize) -> Done {
 unsafe fn pointer(to: *mut c_void, attribute: u32, address: u64) -> Done {
     let found = allocate::find(address).ok_or(Status::ERROR_INVALID_VALUE)?;
     let host = (found.kind != Kind::Device).then_some(address);
-    // SAFETY: the caller's.
+    // SAFETY: the caller vouches for it.
     unsafe {
         match attribute {
             1 => put(to.cast::<usize>(), found.context),
-            // CU_MEMORYTYPE_HOST or CU_MEMORYTYPE_DEVICE
+            // The memory type: `CU_MEMORYTYPE_HOST` or `CU_MEMORYTYPE_DEVICE`.
             2 => put(to.cast::<u32>(), if matches!(found.kind, Kind::Device | Kind::Managed) { 2 } else { 1 }),
             3 => put(to.cast::<u64>(), address),
             4 => put(to.cast::<u64>(), host.ok_or(Status::ERROR_INVALID_VALUE)?),
@@ -65,11 +65,11 @@ exports! {
         (all.saturating_sub(allocate::used(device)) as usize, all as usize)
     };
     cuMemAlloc_v2(to: *mut u64, bytes: usize) -> to => allocate(to, bytes, Kind::Device, 0)?;
-    /// Rows of a multiple of 512 bytes.
+    /// Allocates rows whose pitch is a multiple of 512 bytes.
     cuMemAllocPitch_v2(to: *mut u64, pitch: *mut usize, width: usize, height: usize, _item: u32) -> to => {
         let row = width.checked_next_multiple_of(512).ok_or(Status::ERROR_OUT_OF_MEMORY)?;
         let bytes = row.checked_mul(height).ok_or(Status::ERROR_OUT_OF_MEMORY)?;
-        // SAFETY: the caller's.
+        // SAFETY: the caller vouches for it.
         unsafe { put(pitch, row)? };
         allocate(to, bytes, Kind::Device, 0)?
     };
@@ -78,7 +78,7 @@ exports! {
         must(!to.is_null())?;
         allocate::allocate(&context, bytes as u64, Kind::Device, 0)?
     };
-    /// Waits for the device.
+    /// Waits for the device, and frees device memory.
     cuMemFree_v2(address: u64) => {
         context::current()?;
         if address == 0 {
@@ -90,7 +90,7 @@ exports! {
         if address == 0 { Ok(()) } else { transfer::free_in_order(address, on) }
     };
     cuMemAllocManaged(to: *mut u64, bytes: usize, flags: u32) -> to => {
-        // CU_MEM_ATTACH_GLOBAL or CU_MEM_ATTACH_HOST.
+        // Either `CU_MEM_ATTACH_GLOBAL` or `CU_MEM_ATTACH_HOST`.
         must(flags == 1 || flags == 2)?;
         allocate(to, bytes, Kind::Managed, flags)?
     };
@@ -99,9 +99,9 @@ exports! {
         must(flags & !7 == 0)?;
         allocate(to, bytes, Kind::Host, flags)?
     };
-    /// Waits for the devices.
+    /// Waits for the devices, and frees host memory.
     cuMemFreeHost(host: usize) => free(host as u64, &[Kind::Host], Status::ERROR_INVALID_VALUE);
-    /// The same address, as with unified addressing.
+    /// Returns the same address, as with unified addressing.
     cuMemHostGetDevicePointer_v2(to: *mut u64, host: usize, flags: u32) -> to => {
         host_allocation(host, &[Kind::Host, Kind::Registered])?;
         must(flags == 0)?;
@@ -117,7 +117,7 @@ exports! {
     cuMemGetAddressRange_v2(base: *mut u64, bytes: *mut usize, address: u64) => {
         context::current()?;
         let found = allocate::find(address).ok_or(Status::ERROR_NOT_FOUND)?;
-        // SAFETY: the caller's; null is allowed.
+        // SAFETY: the caller vouches for it; null is allowed.
         unsafe {
             offer(base, found.address);
             offer(bytes, found.bytes as usize);
@@ -126,15 +126,15 @@ exports! {
     };
     cuPointerGetAttribute(to: *mut c_void, attribute: u32, address: u64) => {
         context::initialized()?;
-        // SAFETY: the caller's.
+        // SAFETY: the caller vouches for it.
         unsafe { pointer(to, attribute, address) }
     };
-    /// Without effect.
+    /// Checks its arguments, without further effect.
     cuMemPrefetchAsync(address: u64, bytes: usize, _device: c_int, on: usize) => {
         context::resolve(on)?;
         managed(address, bytes)
     };
-    /// Without effect.
+    /// Checks its arguments, without further effect.
     cuMemAdvise(address: u64, bytes: usize, _advice: u32, _device: c_int) => {
         context::current()?;
         managed(address, bytes)

@@ -13,10 +13,10 @@ use crate::driver::context;
 use crate::driver::lock::lock;
 use crate::driver::status::{Done, Status};
 
-/// Exports functions, one to a row.
+/// Exports functions, one per row.
 ///
-/// `name(parameters) => done;` does what the expression says, which is a [`Done`]. `name(parameters) -> out => value;`
-/// writes the value where the parameter `out` points to, if it is not null; with two of them the value is a pair.
+/// `name(parameters) => done;` evaluates the expression, which is a [`Done`]. `name(parameters) -> out => value;`
+/// writes the value to where the parameter `out` points, if that is not null; with two of them the value is a pair.
 macro_rules! exports {
     ($(
         $(#[doc = $doc:literal])*
@@ -32,7 +32,7 @@ macro_rules! exports {
     (@ () $body:expr) => { $body };
     (@ ($out:ident) $body:expr) => {{
         let value = $body;
-        // SAFETY: the caller's: what the driver API has as a pointer to a result may be written.
+        // SAFETY: the caller vouches for it: a pointer to a result in the driver API may be written.
         unsafe { crate::api::put($out, value) }
     }};
     (@ ($first:ident, $second:ident) $body:expr) => {{
@@ -56,10 +56,10 @@ pub mod streams;
 
 static CALLS: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
 
-/// The driver's lock, where loading a module is configured to wait: one who loads has it alone.
+/// The driver's lock, where loading a module is configured to wait: a call that loads one holds it exclusively.
 static DRIVER: RwLock<()> = RwLock::new(());
 
-/// Does a function's work, with the driver's lock if it has one.
+/// Executes a function's body, with the driver's lock if that is configured.
 fn locked(name: &str, body: impl FnOnce() -> Done) -> Done {
     if !Config::get().load_waits {
         return body();
@@ -73,17 +73,17 @@ fn locked(name: &str, body: impl FnOnce() -> Done) -> Done {
     body()
 }
 
-/// Whether the process ends.
+/// Whether the process has begun to end.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// Called once the driver is there; what must be done before the end of the driver has to be registered later.
+/// Registers what sets `ENDED`. What a program must do before the end of the driver has to be registered later.
 fn watch_end() {
     unsafe extern "C" {
         fn atexit(function: extern "C" fn()) -> c_int;
     }
     extern "C" fn end() {
         ENDED.store(true, Ordering::SeqCst);
-        // So that threads which go on have the time to be seen.
+        // Threads that go on get the time to make a call, which is then seen.
         std::thread::sleep(Duration::from_millis(100));
     }
     static WATCHED: Once = Once::new();
@@ -93,7 +93,7 @@ fn watch_end() {
     }
 }
 
-/// Makes an exported function of one that may fail: counts the call, traces it, and lets no panic out.
+/// Runs the body of an exported function: counts the call, traces it, and turns a panic into an error.
 fn call(name: &'static str, body: impl FnOnce() -> Done) -> Status {
     if ENDED.load(Ordering::SeqCst) {
         eprintln!("soft-cuda: {name} was called when the process had begun to end");
@@ -113,7 +113,7 @@ fn call(name: &'static str, body: impl FnOnce() -> Done) -> Status {
     })
 }
 
-/// Writes a result.
+/// Writes a result; fails if `to` is null.
 ///
 /// # Safety
 /// `to` is null or may be written.
@@ -121,26 +121,26 @@ unsafe fn put<T>(to: *mut T, value: T) -> Done {
     if to.is_null() {
         return Err(Status::ERROR_INVALID_VALUE);
     }
-    // SAFETY: the caller's.
+    // SAFETY: the caller vouches for it.
     unsafe { to.write(value) };
     Ok(())
 }
 
-/// Writes a result that the caller may not want.
+/// Writes a result, unless `to` is null.
 ///
 /// # Safety
 /// `to` is null or may be written.
 unsafe fn offer<T>(to: *mut T, value: T) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller vouches for it.
     let _ = unsafe { put(to, value) };
 }
 
-/// Success, or that an argument is wrong.
+/// Fails with "invalid value" unless `holds`.
 fn must(holds: bool) -> Done {
     if holds { Ok(()) } else { Err(Status::ERROR_INVALID_VALUE) }
 }
 
-/// Reads a name.
+/// Reads a C string.
 ///
 /// # Safety
 /// `name` is null or text with a zero at its end.
@@ -148,31 +148,31 @@ unsafe fn text<'a>(name: *const c_char) -> Done<&'a str> {
     if name.is_null() {
         return Err(Status::ERROR_INVALID_VALUE);
     }
-    // SAFETY: the caller's.
+    // SAFETY: the caller vouches for it.
     unsafe { CStr::from_ptr(name) }.to_str().map_err(|_| Status::ERROR_INVALID_VALUE)
 }
 
-/// How often a function of the driver was called, by its exported name; of all functions together if it is null.
+/// How often the driver function with this exported name was called; if `name` is null, all functions together.
 ///
 /// # Safety
 /// `name` is null or text with a zero at its end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn soft_cuda_calls(name: *const c_char) -> u64 {
     let calls = lock(&CALLS);
-    // SAFETY: the caller's.
+    // SAFETY: the caller vouches for it.
     match unsafe { text(name) } {
         Ok(name) => calls.get(name).copied().unwrap_or(0),
         Err(_) => calls.values().sum(),
     }
 }
 
-/// PTX instructions that all launches that have ended well have executed.
+/// How many PTX instructions the launches that have ended without a fault have executed.
 #[unsafe(no_mangle)]
 pub extern "C" fn soft_cuda_instructions() -> u64 {
     crate::driver::launch::instructions()
 }
 
-/// What the last failed launch said: writes up to `bytes` bytes with a zero at the end, and gives the whole length.
+/// Writes the last failed launch's message, at most `bytes` bytes with a zero at the end; returns its whole length.
 ///
 /// # Safety
 /// `to` is null, or `bytes` bytes may be written there.
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn soft_cuda_last_failure(to: *mut c_char, bytes: usize) -
     let last = crate::driver::launch::last_failure();
     if !to.is_null() && bytes > 0 {
         let length = last.len().min(bytes - 1);
-        // SAFETY: the caller's: `bytes` is more than `length`.
+        // SAFETY: the caller vouches for it: `bytes` is more than `length`.
         unsafe {
             to.cast::<u8>().copy_from_nonoverlapping(last.as_ptr(), length);
             to.cast::<u8>().add(length).write(0);

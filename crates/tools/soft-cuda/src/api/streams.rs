@@ -1,4 +1,4 @@
-//! Streams.
+//! The exported functions for streams.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,7 +15,7 @@ fn create(to: *mut usize, flags: u32, priority: c_int) -> Done<usize> {
     Ok(context::create_stream(&context, flags, priority.clamp(-5, 0)))
 }
 
-/// Enqueues work; `always`: in a context that has failed, too.
+/// Enqueues work on a stream; if `always`, it is done even if the context has failed.
 fn enqueue(on: usize, always: bool, work: Work) -> Done {
     let (stream, context) = context::resolve(on)?;
     context.enqueue_after(&stream, Vec::new(), always, work);
@@ -24,9 +24,9 @@ fn enqueue(on: usize, always: bool, work: Work) -> Done {
 
 exports! {
     cuStreamCreate(to: *mut usize, flags: u32) -> to => create(to, flags, 0)?;
-    /// Priorities are kept, without effect.
+    /// Makes a stream; the priority is kept, without effect.
     cuStreamCreateWithPriority(to: *mut usize, flags: u32, priority: c_int) -> to => create(to, flags, priority)?;
-    /// What the stream has to do is done yet.
+    /// Destroys a stream; its pending work is still done.
     cuStreamDestroy_v2(on: usize) => context::initialized().and_then(|()| context::destroy_stream(on));
     cuStreamSynchronize(on: usize) => {
         let (stream, context) = context::resolve(on)?;
@@ -58,12 +58,12 @@ exports! {
         let function = function.ok_or(Status::ERROR_INVALID_VALUE)?;
         let data = data.expose_provenance();
         enqueue(on, false, Box::new(move |_: &Context| {
-            // SAFETY: the caller's: the function may be called with this, once, on any thread.
+            // SAFETY: the caller vouches for it: the function may be called with this, once, on any thread.
             unsafe { function(std::ptr::with_exposed_provenance_mut(data)) };
             Ok(())
         }))
     };
-    /// The function is called in a context that has failed, too, with the error.
+    /// Enqueues a call of a function, which is made with the error even if the context has failed.
     cuStreamAddCallback(
         on: usize,
         function: Option<unsafe extern "C" fn(usize, Status, *mut c_void)>,
@@ -75,7 +75,7 @@ exports! {
         let data = data.expose_provenance();
         enqueue(on, true, Box::new(move |context: &Context| {
             let status = context.healthy().err().unwrap_or(Status::SUCCESS);
-            // SAFETY: the caller's: the function may be called with this, once, on any thread.
+            // SAFETY: the caller vouches for it: the function may be called with this, once, on any thread.
             unsafe { function(on, status, std::ptr::with_exposed_provenance_mut(data)) };
             Ok(())
         }))

@@ -9,33 +9,33 @@ use super::lock::lock;
 use super::status::{Done, Status};
 use crate::machine::memory::{DEVICE_TAG, Memory, Region};
 
-/// Kinds of allocations.
+/// The kind of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Devices only.
+    /// Memory that only devices reach.
     Device,
-    /// Both, moved by the driver.
+    /// Memory that host and devices reach, moved by the driver.
     Managed,
-    /// The host's, page-locked and mapped.
+    /// Host memory that the driver allocated, page-locked and mapped.
     Host,
-    /// The host's own, registered.
+    /// Memory of the program's own, registered with the driver.
     Registered,
 }
 
-/// What is known of an allocation.
+/// The driver's record of an allocation.
 #[derive(Clone, Copy, Debug)]
 pub struct Allocation {
-    /// As kernels address it.
+    /// The address for kernels.
     pub address: u64,
-    /// Its size.
+    /// The size in bytes.
     pub bytes: u64,
-    /// What it is.
+    /// The kind of memory.
     pub kind: Kind,
-    /// The context that it belongs to.
+    /// The handle of the context that the allocation belongs to.
     pub context: usize,
-    /// That context's device.
+    /// The device of that context.
     pub device: u32,
-    /// Flags of `cuMemHostAlloc`.
+    /// The flags of `cuMemHostAlloc` or of the registration.
     pub flags: u32,
 }
 
@@ -44,7 +44,7 @@ pub static MEMORY: LazyLock<Memory> = LazyLock::new(Memory::default);
 
 static ALLOCATIONS: Mutex<Vec<Allocation>> = Mutex::new(Vec::new());
 
-/// Memory that is given back when nobody looks at it.
+/// Memory that is freed when nothing uses it any more.
 struct Block {
     at: usize,
     layout: Layout,
@@ -57,19 +57,19 @@ impl Drop for Block {
     }
 }
 
-/// Never-written memory is filled with this.
+/// The byte that never-written memory is filled with.
 const PATTERN: u8 = 0xA5;
 
-/// Bytes in use on a device.
+/// How many bytes of a device's memory are allocated.
 pub fn used(device: u32) -> u64 {
     let of_device = |a: &&Allocation| a.device == device && a.kind == Kind::Device;
     lock(&ALLOCATIONS).iter().filter(of_device).map(|allocation| allocation.bytes).sum()
 }
 
-/// Allocates.
+/// Allocates `bytes` bytes; returns their address for kernels.
 ///
 /// # Errors
-/// No bytes are asked for, or more than there are.
+/// No bytes are requested, or more than there are.
 pub fn allocate(context: &Context, bytes: u64, kind: Kind, flags: u32) -> Done<u64> {
     if bytes == 0 {
         return Err(Status::ERROR_INVALID_VALUE);
@@ -87,7 +87,7 @@ pub fn allocate(context: &Context, bytes: u64, kind: Kind, flags: u32) -> Done<u
     if at.is_null() {
         return Err(Status::ERROR_OUT_OF_MEMORY);
     }
-    // SAFETY: it was just allocated, and nobody else knows it.
+    // SAFETY: it was just allocated, and nothing else refers to it.
     unsafe { at.write_bytes(PATTERN, layout.size()) };
     let host = at.expose_provenance();
     let address = if kind == Kind::Device { host as u64 | DEVICE_TAG } else { host as u64 };
@@ -98,10 +98,10 @@ pub fn allocate(context: &Context, bytes: u64, kind: Kind, flags: u32) -> Done<u
     Ok(address)
 }
 
-/// Lets kernels use memory of the host.
+/// Lets kernels use memory of the program's own.
 ///
 /// # Errors
-/// Some of it is mapped already.
+/// The range is empty, or a part of it is mapped already.
 pub fn register(context: &Context, host: usize, bytes: u64, flags: u32) -> Done {
     if host == 0 || bytes == 0 {
         return Err(Status::ERROR_INVALID_VALUE);
@@ -117,15 +117,15 @@ pub fn register(context: &Context, host: usize, bytes: u64, flags: u32) -> Done 
     Ok(())
 }
 
-/// The allocation that has this address.
+/// The allocation that contains this address; `None` if there is none.
 pub fn find(address: u64) -> Option<Allocation> {
     lock(&ALLOCATIONS).iter().find(|a| address >= a.address && address - a.address < a.bytes).copied()
 }
 
-/// Frees what begins there, once the device has nothing left to do.
+/// Frees the allocation that begins at an address, once the device has nothing left to do.
 ///
 /// # Errors
-/// Nothing of these kinds begins there.
+/// No allocation of these kinds begins there; the error is `wrong`.
 pub fn free(address: u64, kinds: &[Kind], wrong: Status) -> Done {
     let found = lock(&ALLOCATIONS).iter().find(|a| a.address == address && kinds.contains(&a.kind)).copied();
     let Some(allocation) = found else { return Err(wrong) };
@@ -138,13 +138,13 @@ pub fn free(address: u64, kinds: &[Kind], wrong: Status) -> Done {
     Ok(())
 }
 
-/// Frees what begins there, at once.
+/// Frees the allocation that begins at an address, at once.
 pub fn release(address: u64) {
     lock(&ALLOCATIONS).retain(|allocation| allocation.address != address);
     MEMORY.remove(address);
 }
 
-/// Frees what a context has.
+/// Frees all allocations of a context.
 pub fn forget(context: usize) {
     let mut gone = Vec::new();
     lock(&ALLOCATIONS).retain(|allocation| {

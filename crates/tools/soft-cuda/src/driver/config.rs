@@ -1,4 +1,4 @@
-//! What the environment says; see the crate's documentation.
+//! The configuration by environment variables; see the crate's documentation.
 
 use std::env;
 use std::path::PathBuf;
@@ -9,34 +9,34 @@ use wattle_modules::ptx::Limits;
 use super::status::Status;
 use crate::machine::grid::Pace;
 
-/// The configuration, read once.
+/// The configuration, which is read once.
 #[derive(Debug)]
 pub struct Config {
-    /// Devices.
+    /// The number of devices.
     pub devices: u32,
-    /// Their compute capability, for instance 90.
+    /// The devices' compute capability, for instance 90.
     pub sm: u32,
     /// The driver's version, for instance 12090.
     pub driver: i32,
-    /// Bytes of memory of each device.
+    /// The memory of each device in bytes.
     pub memory: u64,
-    /// What `cuInit` returns.
+    /// The result of `cuInit`.
     pub init_error: Status,
     /// The launch that fails, counted from 1, and its error.
     pub launch_error: Option<(u64, Status)>,
-    /// Multiprocessors.
+    /// The number of multiprocessors of each device.
     pub sms: u32,
-    /// Places for blocks on each.
+    /// The places for blocks on each multiprocessor.
     pub blocks_per_sm: u32,
-    /// How turns are given.
+    /// The length and order of the threads' turns.
     pub pace: Pace,
-    /// Modules are loaded when nothing runs in the context, and other calls wait for that.
+    /// Whether a module is loaded only when nothing runs in the context, while other calls wait for that.
     pub load_waits: bool,
-    /// A call after the process has begun to end is an end of its own.
+    /// Whether a call after the process has begun to end aborts the process.
     pub end_aborts: bool,
-    /// Calls are told on stderr.
+    /// Whether calls are printed on stderr.
     pub trace: bool,
-    /// A folder where texts that were linked are kept.
+    /// The folder where linked texts are kept; `None` to keep none.
     pub keep: Option<PathBuf>,
 }
 
@@ -83,7 +83,7 @@ impl Config {
         }
     }
 
-    /// The PTX that a driver of this version understands (PTX ISA 13 "Release Notes").
+    /// The limits of the PTX that a driver of this version understands (PTX ISA 13 "Release Notes").
     pub fn accepts(&self, sm: u32) -> Limits {
         let version = match (self.driver / 1000, self.driver % 1000 / 10) {
             (major @ ..11, _) => (major.max(1) as u32 - 4.min(major.max(1) as u32 - 1), 0),

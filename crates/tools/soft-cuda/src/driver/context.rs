@@ -11,33 +11,33 @@ use super::lock::lock;
 use super::status::{Done, Status};
 use super::stream::{Signal, Stream};
 
-/// A context.
+/// A context of a device, with its streams and its fault.
 pub struct Context {
-    /// Its handle.
+    /// The context's handle.
     pub handle: usize,
-    /// Its device.
+    /// The number of the context's device.
     pub device: u32,
-    /// The default stream.
+    /// The context's default stream.
     pub null: Arc<Stream>,
     streams: Mutex<Vec<Arc<Stream>>>,
     fault: AtomicU32,
-    /// Devices whose memory its kernels reach, as bits.
+    /// The devices whose memory the context's kernels reach, one bit each.
     pub reaches: AtomicU64,
-    /// What came last on the default stream, held while work is added where the order of streams matters.
+    /// Held while work is added to the default stream, or to a stream that is ordered with it.
     order: Mutex<()>,
-    /// Flags that it was made with.
+    /// The flags that the context was made with.
     pub flags: AtomicU32,
 }
 
 static CONTEXTS: Handles<Context> = Handles::new();
 
-/// All streams but the default ones.
+/// All streams except the default ones.
 static STREAMS: Handles<Stream> = Handles::new();
 
-/// What is done on a stream of a context; a fault ends the context.
+/// Work on a stream of a context; an error of it ends the context.
 pub type Work = Box<dyn FnOnce(&Context) -> Done + Send>;
 
-/// A device's primary context.
+/// The state of a device's primary context.
 #[derive(Default)]
 struct Primary {
     context: Option<Arc<Context>>,
@@ -52,21 +52,23 @@ thread_local! {
     static STACK: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Remembers that the driver was initialized.
+/// Records that the driver was initialized.
 pub fn initialize() {
     INITIALIZED.store(true, Ordering::Release);
 }
 
+/// Checks that the driver was initialized.
+///
 /// # Errors
 /// `cuInit` was not called.
 pub fn initialized() -> Done {
     if INITIALIZED.load(Ordering::Acquire) { Ok(()) } else { Err(Status::ERROR_NOT_INITIALIZED) }
 }
 
-/// The device of that number.
+/// Checks a device number.
 ///
 /// # Errors
-/// There is none, or the driver is not initialized.
+/// There is no such device, or the driver is not initialized.
 pub fn device(ordinal: i32) -> Done<u32> {
     initialized()?;
     match u32::try_from(ordinal) {
@@ -76,7 +78,7 @@ pub fn device(ordinal: i32) -> Done<u32> {
 }
 
 impl Context {
-    /// A new context.
+    /// Makes a new context.
     pub fn create(device: u32, flags: u32) -> Arc<Context> {
         let make = |handle| Context {
             handle,
@@ -93,10 +95,10 @@ impl Context {
         context
     }
 
-    /// The fault that has ended this context, if one has.
+    /// Checks that no fault has ended this context.
     ///
     /// # Errors
-    /// That fault.
+    /// The fault that has ended the context.
     pub fn healthy(&self) -> Done {
         match self.fault.load(Ordering::Acquire) {
             0 => Ok(()),
@@ -104,23 +106,23 @@ impl Context {
         }
     }
 
-    /// Ends the context; the first fault stays.
+    /// Ends the context with a fault, unless an earlier fault has.
     pub fn fail(&self, fault: Status) {
         let _ = self.fault.compare_exchange(0, fault.0, Ordering::AcqRel, Ordering::Acquire);
     }
 
-    /// Its streams.
+    /// The streams of the context.
     pub fn streams(&self) -> Vec<Arc<Stream>> {
         lock(&self.streams).clone()
     }
 
-    /// Adds work to a stream of this context. The default stream waits for what all streams have to do, and they for
-    /// it, but for the independent ones.
+    /// Adds work to a stream of this context. The default stream waits for the pending work of all streams, and they
+    /// wait for it, except for independent streams.
     pub fn enqueue(&self, stream: &Arc<Stream>, work: Work) -> Arc<Signal> {
         self.enqueue_after(stream, Vec::new(), false, work)
     }
 
-    /// The same, after other signals; `always`: in a context that has failed, too.
+    /// Adds work that begins after `before`; if `always`, it is done even in a context that has failed.
     pub fn enqueue_after(
         &self,
         stream: &Arc<Stream>,
@@ -152,7 +154,7 @@ impl Context {
         stream.push(before, run)
     }
 
-    /// Waits until nothing is left to do.
+    /// Waits until the context's streams have no work left.
     pub fn idle(&self) {
         let ends: Vec<Arc<Signal>> = self.streams().iter().filter_map(|stream| stream.last()).collect();
         for end in ends {
@@ -170,16 +172,16 @@ pub fn device_idle(device: u32) {
     }
 }
 
-/// Forgets a context.
+/// Removes a context from the live ones.
 pub fn forget(context: usize) {
     let _ = CONTEXTS.remove(context);
     STACK.with_borrow_mut(|stack| stack.retain(|&handle| handle != context));
 }
 
-/// The context of a handle.
+/// The context with this handle.
 ///
 /// # Errors
-/// There is none.
+/// There is no such context.
 pub fn find(handle: usize) -> Done<Arc<Context>> {
     CONTEXTS.get(handle).map_err(|_| Status::ERROR_INVALID_CONTEXT)
 }
@@ -187,15 +189,15 @@ pub fn find(handle: usize) -> Done<Arc<Context>> {
 /// The context that an object belongs to.
 ///
 /// # Errors
-/// It was destroyed.
+/// The context was destroyed.
 pub fn owner(handle: usize) -> Done<Arc<Context>> {
     CONTEXTS.get(handle).map_err(|_| Status::ERROR_CONTEXT_IS_DESTROYED)
 }
 
-/// The thread's context, whatever its state.
+/// The thread's current context, even if a fault has ended it.
 ///
 /// # Errors
-/// There is none, or it was destroyed.
+/// The thread has no context, or it was destroyed.
 pub fn current_raw() -> Done<Arc<Context>> {
     initialized()?;
     let top = STACK.with_borrow(|stack| stack.last().copied()).filter(|&handle| handle != 0);
@@ -203,22 +205,22 @@ pub fn current_raw() -> Done<Arc<Context>> {
     owner(handle)
 }
 
-/// The thread's context.
+/// The thread's current context.
 ///
 /// # Errors
-/// There is none, or a fault has ended it.
+/// The thread has no context, or a fault has ended it.
 pub fn current() -> Done<Arc<Context>> {
     let context = current_raw()?;
     context.healthy()?;
     Ok(context)
 }
 
-/// The handle of the thread's context, or 0.
+/// The handle of the thread's current context; 0 if there is none.
 pub fn current_handle() -> usize {
     STACK.with_borrow(|stack| stack.last().copied().unwrap_or(0))
 }
 
-/// Makes a context the thread's; 0 takes it away.
+/// Makes a context the thread's current one; 0 leaves the thread without one.
 ///
 /// # Errors
 /// There is no such context.
@@ -236,7 +238,7 @@ pub fn set_current(handle: usize) -> Done {
     Ok(())
 }
 
-/// Puts a context above the thread's.
+/// Pushes a context onto the thread's stack, which makes it current.
 ///
 /// # Errors
 /// There is no such context.
@@ -247,10 +249,10 @@ pub fn push(handle: usize) -> Done {
     Ok(())
 }
 
-/// Takes the thread's context off.
+/// Pops the thread's current context; returns its handle.
 ///
 /// # Errors
-/// There is none.
+/// The thread has no context.
 pub fn pop() -> Done<usize> {
     initialized()?;
     STACK.with_borrow_mut(Vec::pop).ok_or(Status::ERROR_INVALID_CONTEXT)
@@ -262,7 +264,7 @@ fn primary<T>(device: u32, use_it: impl FnOnce(&mut Primary) -> T) -> T {
     use_it(&mut primaries[device as usize])
 }
 
-/// One more user of the primary context.
+/// Adds a user to the primary context, which is made if there is none.
 pub fn retain_primary(device: u32) -> Arc<Context> {
     primary(device, |primary| {
         primary.users += 1;
@@ -271,10 +273,10 @@ pub fn retain_primary(device: u32) -> Arc<Context> {
     })
 }
 
-/// One less; gives the context after the last one, to be ended.
+/// Removes a user from the primary context; returns the context if that was the last one, for the caller to end.
 ///
 /// # Errors
-/// Nobody uses it.
+/// The primary context has no users.
 pub fn release_primary(device: u32) -> Done<Option<Arc<Context>>> {
     primary(device, |primary| {
         primary.users = primary.users.checked_sub(1).ok_or(Status::ERROR_INVALID_CONTEXT)?;
@@ -282,7 +284,7 @@ pub fn release_primary(device: u32) -> Done<Option<Arc<Context>>> {
     })
 }
 
-/// Takes the primary context away from all its users, to be ended.
+/// Removes the primary context from all its users; returns it, if there is one, for the caller to end.
 pub fn take_primary(device: u32) -> Option<Arc<Context>> {
     primary(device, |primary| {
         primary.users = 0;
@@ -290,12 +292,12 @@ pub fn take_primary(device: u32) -> Option<Arc<Context>> {
     })
 }
 
-/// Its flags, and whether it is there.
+/// The primary context's flags, and whether there is one.
 pub fn primary_state(device: u32) -> (u32, bool) {
     primary(device, |primary| (primary.flags, primary.context.is_some()))
 }
 
-/// Sets its flags.
+/// Sets the primary context's flags.
 pub fn set_primary_flags(device: u32, flags: u32) {
     primary(device, |primary| {
         primary.flags = flags;
@@ -305,8 +307,8 @@ pub fn set_primary_flags(device: u32, flags: u32) {
     });
 }
 
-/// The stream of a handle, and its context. 0 and 1 are the default stream of the current context, as is 2, the one per
-/// thread, here.
+/// The stream with this handle, and its context. 0, 1 and 2 are the default stream of the current context; for the
+/// driver, 2 is the default stream per thread.
 ///
 /// # Errors
 /// There is no such stream, or its context has failed.
@@ -322,21 +324,21 @@ pub fn resolve(handle: usize) -> Done<(Arc<Stream>, Arc<Context>)> {
     Ok((stream, context))
 }
 
-/// Makes a stream in a context.
+/// Makes a stream in a context; returns its handle.
 pub fn create_stream(context: &Context, flags: u32, priority: i32) -> usize {
     let (handle, stream) = STREAMS.add(|handle| Stream::new(context.handle, handle, flags, priority));
     lock(&context.streams).push(stream);
     handle
 }
 
-/// Ends a stream; what it has to do is done yet.
+/// Destroys a stream; its pending work is still done.
 ///
 /// # Errors
 /// There is no such stream.
 pub fn destroy_stream(handle: usize) -> Done {
     let stream = STREAMS.remove(handle)?;
     stream.close();
-    // The context still waits for its work; what is done already it need not know.
+    // The context still waits for the stream's pending work; a stream without any is removed from it.
     if let Ok(context) = CONTEXTS.get(stream.context)
         && stream.last().is_none()
     {

@@ -1,4 +1,4 @@
-//! Events.
+//! Events: recording them, waiting for them, and the time between them.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use super::lock::lock;
 use super::status::{Done, Status};
 use super::stream::Signal;
 
-/// An event.
+/// An event, with the work that it was recorded behind.
 pub struct Event {
     context: usize,
     timed: bool,
@@ -19,10 +19,10 @@ static EVENTS: Handles<Event> = Handles::new();
 
 const DISABLE_TIMING: u32 = 2;
 
-/// A new event of the current context.
+/// Makes an event of the current context; returns its handle.
 ///
 /// # Errors
-/// There is no context.
+/// The thread has no context.
 pub fn create(flags: u32) -> Done<usize> {
     let context = context::current()?.handle;
     if flags & !7 != 0 {
@@ -32,7 +32,7 @@ pub fn create(flags: u32) -> Done<usize> {
     Ok(EVENTS.add(make).0)
 }
 
-/// Ends an event.
+/// Destroys an event.
 ///
 /// # Errors
 /// There is no such event.
@@ -40,7 +40,7 @@ pub fn destroy(handle: usize) -> Done {
     EVENTS.remove(handle).map(drop)
 }
 
-/// Forgets a context's events.
+/// Removes the events of a context.
 pub fn forget(context: usize) {
     EVENTS.retain(|event| event.context != context);
 }
@@ -48,7 +48,7 @@ pub fn forget(context: usize) {
 /// Records an event on a stream.
 ///
 /// # Errors
-/// A handle is wrong, they are of two contexts, or the context has failed.
+/// A handle is wrong, stream and event are of different contexts, or the context has failed.
 pub fn record(handle: usize, on: usize) -> Done {
     let (stream, context) = context::resolve(on)?;
     let event = EVENTS.get(handle)?;
@@ -64,10 +64,10 @@ fn healthy(event: &Event) -> Done {
     context::owner(event.context)?.healthy()
 }
 
-/// Whether what was recorded is done.
+/// Checks that the work before the recorded event is done.
 ///
 /// # Errors
-/// It is not, the handle is wrong, or the context has failed.
+/// The work is not done, the handle is wrong, or the context has failed.
 pub fn query(handle: usize) -> Done {
     let event = EVENTS.get(handle)?;
     healthy(&event)?;
@@ -78,7 +78,7 @@ pub fn query(handle: usize) -> Done {
     }
 }
 
-/// Waits until what was recorded is done.
+/// Waits until the work before the recorded event is done.
 ///
 /// # Errors
 /// The handle is wrong, or the context has failed.
@@ -91,7 +91,7 @@ pub fn synchronize(handle: usize) -> Done {
     healthy(&event)
 }
 
-/// Work that a stream gets from now on waits for what the event has recorded.
+/// Makes work that is added to a stream from now on wait for the recorded event.
 ///
 /// # Errors
 /// A handle is wrong, or the context has failed.
@@ -105,10 +105,10 @@ pub fn wait(on: usize, handle: usize) -> Done {
     Ok(())
 }
 
-/// Milliseconds between two events.
+/// The time between two events in milliseconds.
 ///
 /// # Errors
-/// One of them was made without timing, was not recorded, or is not done.
+/// One of the events was made without timing, was not recorded, or is not done.
 pub fn elapsed(from: usize, to: usize) -> Done<f32> {
     let time = |handle| {
         let event = EVENTS.get(handle)?;

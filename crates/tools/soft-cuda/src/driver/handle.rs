@@ -1,4 +1,4 @@
-//! Handles: numbers that stand for the driver's objects, so that a wrong one is an error and no crash.
+//! Handles: numbers that stand for the driver's objects, so that a wrong one is an error and not a crash.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use super::lock::lock;
 use super::status::{Done, Status};
 
-/// The objects of one kind.
+/// The live objects of one kind, by handle.
 pub struct Handles<T> {
     objects: OnceLock<Mutex<HashMap<usize, Arc<T>>>>,
 }
@@ -15,7 +15,7 @@ pub struct Handles<T> {
 static NEXT: AtomicUsize = AtomicUsize::new(0x1000);
 
 impl<T> Handles<T> {
-    /// None at first.
+    /// A table without objects.
     pub const fn new() -> Handles<T> {
         Handles { objects: OnceLock::new() }
     }
@@ -24,7 +24,7 @@ impl<T> Handles<T> {
         self.objects.get_or_init(Mutex::default)
     }
 
-    /// A handle for a new object, which may know it.
+    /// Adds an object that `make` makes, given its handle; returns both.
     pub fn add(&self, make: impl FnOnce(usize) -> T) -> (usize, Arc<T>) {
         let handle = NEXT.fetch_add(16, Ordering::Relaxed);
         let object = Arc::new(make(handle));
@@ -32,28 +32,28 @@ impl<T> Handles<T> {
         (handle, object)
     }
 
-    /// The object of a handle.
+    /// The object with this handle.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such object.
     pub fn get(&self, handle: usize) -> Done<Arc<T>> {
         lock(self.objects()).get(&handle).cloned().ok_or(Status::ERROR_INVALID_HANDLE)
     }
 
-    /// Takes an object away.
+    /// Removes an object from the table.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no such object.
     pub fn remove(&self, handle: usize) -> Done<Arc<T>> {
         lock(self.objects()).remove(&handle).ok_or(Status::ERROR_INVALID_HANDLE)
     }
 
-    /// All objects of now.
+    /// All live objects.
     pub fn all(&self) -> Vec<Arc<T>> {
         lock(self.objects()).values().cloned().collect()
     }
 
-    /// Keeps those.
+    /// Keeps the objects that `keep` picks.
     pub fn retain(&self, keep: impl Fn(&T) -> bool) {
         lock(self.objects()).retain(|_, object| keep(object));
     }

@@ -1,4 +1,4 @@
-//! What a module is loaded from: PTX text, or this driver's "cubin", which is a header and that text.
+//! Images that modules are loaded from: PTX text, or this driver's "cubin", which is a header and that text.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,10 +10,10 @@ use wattle_modules::{Refused, RefusedKind, ptx};
 use super::config::Config;
 use super::status::{Done, Status};
 
-/// How a linked image begins.
+/// The first bytes of a linked image.
 const MAGIC: &[u8; 16] = b"\x7fSOFTCUDA-CUBIN\0";
 
-/// A linked image of PTX text for a compute capability.
+/// Makes a linked image of PTX text for a compute capability.
 pub fn linked(text: &str, sm: u32) -> Vec<u8> {
     let mut image = MAGIC.to_vec();
     image.extend_from_slice(&sm.to_le_bytes());
@@ -22,28 +22,28 @@ pub fn linked(text: &str, sm: u32) -> Vec<u8> {
     image
 }
 
-/// An image as it lies in memory.
+/// The contents of an image.
 pub enum Source {
-    /// Text, to be compiled now.
+    /// PTX text, to be compiled now.
     Text(String),
-    /// What was linked, with its compute capability.
+    /// PTX text that was linked, and the compute capability that it was linked for.
     Linked(String, u32),
 }
 
-/// Reads an image.
+/// Reads an image from memory.
 ///
 /// # Safety
-/// It is a whole image: text up to a zero, or what [`linked`] has made.
+/// `image` is null or a whole image: text up to a zero, or what [`linked`] has made.
 ///
 /// # Errors
-/// It is neither.
+/// The image is neither.
 pub unsafe fn read(image: *const u8) -> Done<Source> {
     if image.is_null() {
         return Err(Status::ERROR_INVALID_VALUE);
     }
     let mut begins = Vec::new();
     for (at, magic) in MAGIC.iter().enumerate() {
-        // SAFETY: the caller's; nothing is read beyond a zero or another beginning.
+        // SAFETY: the caller vouches for it; nothing is read beyond a zero or a byte that differs from the header's.
         let byte = unsafe { image.add(at).read() };
         if byte == 0 && *magic != 0 {
             break;
@@ -54,7 +54,7 @@ pub unsafe fn read(image: *const u8) -> Done<Source> {
         }
     }
     if begins == MAGIC {
-        // SAFETY: the caller's: the header is followed by two numbers and the text.
+        // SAFETY: the caller vouches for it: the header is followed by two numbers and the text.
         let (sm, length) = unsafe {
             let number = |at: usize| u32::from_le_bytes(image.add(at).cast::<[u8; 4]>().read());
             (number(MAGIC.len()), number(MAGIC.len() + 4) as usize)
@@ -67,7 +67,7 @@ pub unsafe fn read(image: *const u8) -> Done<Source> {
     if !begins.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()) {
         return Err(Status::ERROR_INVALID_IMAGE);
     }
-    // SAFETY: the caller's: text ends with a zero.
+    // SAFETY: the caller vouches for it: the text ends with a zero.
     let text = unsafe { std::ffi::CStr::from_ptr(image.cast()) };
     match text.to_str() {
         Ok(text) if text.contains(".version") => Ok(Source::Text(text.to_owned())),
@@ -75,7 +75,7 @@ pub unsafe fn read(image: *const u8) -> Done<Source> {
     }
 }
 
-/// Compiles text for a compute capability; the error has the log.
+/// Compiles PTX text for a compute capability; the error has the log.
 ///
 /// # Errors
 /// The text is refused.
@@ -83,7 +83,7 @@ pub fn compile(text: &str, sm: u32) -> Result<Code, (Status, String)> {
     compile_at(text, sm, &HashMap::new())
 }
 
-/// The same with the addresses of the module's variables.
+/// Compiles PTX text with the addresses of the module's variables; the error has the log.
 ///
 /// # Errors
 /// The text is refused.
@@ -99,7 +99,7 @@ pub fn compile_at(text: &str, sm: u32, globals: &HashMap<String, u64>) -> Result
     })
 }
 
-/// Keeps a text in a file of that folder, for others to read.
+/// Writes a text to a file in this folder, for other tools to read.
 pub fn keep(text: &str, folder: &Path) {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
@@ -109,7 +109,7 @@ pub fn keep(text: &str, folder: &Path) {
     }
 }
 
-/// A refusal as ptxas words it.
+/// The log for a refused text, worded as ptxas does.
 fn log(refused: &Refused) -> String {
     let Refused { file, line, message, .. } = refused;
     format!(

@@ -1,4 +1,4 @@
-//! Launches.
+//! Launches: their checks, their execution, and the errors of their faults.
 
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -13,18 +13,18 @@ use super::status::{Done, Status};
 use crate::machine::grid::{Launch, Shape};
 use crate::machine::{Failure, Fault};
 
-/// What a launch asks for.
+/// The shape and the stream that a launch asks for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request {
-    /// Blocks.
+    /// The number of blocks in each dimension.
     pub grid: [u32; 3],
-    /// Threads of a block.
+    /// The threads per block in each dimension.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory.
+    /// The dynamic shared memory in bytes.
     pub dynamic: u32,
     /// The stream's handle.
     pub stream: usize,
-    /// All blocks at once.
+    /// Whether all blocks must be resident at once.
     pub cooperative: bool,
 }
 
@@ -32,17 +32,17 @@ static LAUNCHES: AtomicU64 = AtomicU64::new(0);
 static INSTRUCTIONS: AtomicU64 = AtomicU64::new(0);
 static LAST: Mutex<String> = Mutex::new(String::new());
 
-/// PTX instructions that all launches that have ended have executed.
+/// How many PTX instructions the launches that have ended without a fault have executed.
 pub fn instructions() -> u64 {
     INSTRUCTIONS.load(Ordering::Relaxed)
 }
 
-/// What the last failed launch said; empty if none has failed.
+/// The message of the last failed launch; empty if none has failed.
 pub fn last_failure() -> String {
     lock(&LAST).clone()
 }
 
-/// The driver's error for a fault.
+/// The driver's error code for a fault.
 fn status(fault: &Fault) -> Status {
     match fault {
         Fault::Illegal { .. } => Status::ERROR_ILLEGAL_ADDRESS,
@@ -58,7 +58,7 @@ fn tell(failure: &Failure) {
     *lock(&LAST) = text;
 }
 
-/// Whether the device and the kernel allow it; gives the number of places for blocks.
+/// Checks a request against the limits of device and kernel; returns the number of places for blocks.
 fn check(function: &Function, request: &Request) -> Done<u32> {
     let config = Config::get();
     let kernel = function.kernel();
@@ -89,7 +89,7 @@ fn check(function: &Function, request: &Request) -> Done<u32> {
 /// Launches a kernel with the bytes of its parameters.
 ///
 /// # Errors
-/// The launch asks for what there is not.
+/// The request exceeds the limits of the device or the kernel, or the stream cannot be used.
 pub fn launch(function: &Arc<Function>, request: Request, params: Vec<u8>) -> Done {
     let (stream, context) = context::resolve(request.stream)?;
     module::belongs(function, &context)?;

@@ -15,38 +15,38 @@ use super::lock::lock;
 use super::status::{Done, Status};
 use super::transfer::{self, Where};
 
-/// A module in a context.
+/// A module that was loaded into a context.
 pub struct Module {
-    /// The context's handle.
+    /// The handle of the module's context.
     pub context: usize,
-    /// What it has.
+    /// The compiled code.
     pub image: Code,
-    /// Addresses and sizes of its variables.
+    /// The addresses and sizes of the module's variables, by name.
     pub globals: HashMap<String, (u64, u64)>,
 }
 
-/// A kernel of a module.
+/// A kernel of a module, as a function of the driver.
 pub struct Function {
-    /// Its handle.
+    /// The function's handle.
     pub handle: usize,
     module_handle: usize,
-    /// Its module.
+    /// The module of the function.
     pub module: Arc<Module>,
     index: usize,
-    /// Its name, with a zero at the end.
+    /// The kernel's name, with a zero at the end.
     pub name: String,
-    /// Bytes of dynamic shared memory that launches may ask for.
+    /// The most dynamic shared memory that launches may ask for, in bytes.
     pub most_dynamic: AtomicU32,
 }
 
 static MODULES: Handles<Module> = Handles::new();
 static FUNCTIONS: Handles<Function> = Handles::new();
 
-/// Shared memory of a block, unless a function asks for more.
+/// The most shared memory of a block in bytes, unless a function asks for more.
 pub const SHARED: u32 = 48 << 10;
 
-/// Shared memory of a block at most; 1 KiB is the system's (CUDA C++ Programming Guide, "Technical Specifications per
-/// Compute Capability").
+/// The most shared memory of a block in bytes; 1 KiB belongs to the system (CUDA C++ Programming Guide, "Technical
+/// Specifications per Compute Capability").
 pub fn most_shared() -> u32 {
     match Config::get().sm {
         70 | 72 => 96 << 10,
@@ -58,7 +58,7 @@ pub fn most_shared() -> u32 {
 }
 
 impl Function {
-    /// What it runs.
+    /// The kernel that the function runs.
     pub fn kernel(&self) -> &Kernel {
         &self.module.image.kernels[self.index]
     }
@@ -67,7 +67,7 @@ impl Function {
 /// Loads a module into the current context; the error has the log.
 ///
 /// # Errors
-/// The image is none, or not for this device.
+/// It is not an image, or not one for this device.
 pub fn load(source: &Source) -> Result<usize, (Status, String)> {
     let quiet = |status| (status, String::new());
     let context = context::current().map_err(quiet)?;
@@ -112,13 +112,13 @@ pub fn unload(handle: usize) -> Done {
     Ok(())
 }
 
-/// Forgets a context's modules.
+/// Removes the modules of a context.
 pub fn forget(context: usize) {
     FUNCTIONS.retain(|function| function.module.context != context);
     MODULES.retain(|module| module.context != context);
 }
 
-/// A kernel by its name.
+/// Makes a function of a module's kernel; returns its handle.
 ///
 /// # Errors
 /// There is no such module or kernel.
@@ -135,7 +135,7 @@ pub fn function(module_handle: usize, name: &str) -> Done<usize> {
     Ok(FUNCTIONS.add(|handle| Function { handle, module_handle, module, index, name, most_dynamic }).0)
 }
 
-/// A variable by its name: its address and its size.
+/// The address and the size of a module's variable.
 ///
 /// # Errors
 /// There is no such module or variable.
@@ -144,22 +144,22 @@ pub fn global(module: usize, name: &str) -> Done<(u64, u64)> {
     MODULES.get(module)?.globals.get(name).copied().ok_or(Status::ERROR_NOT_FOUND)
 }
 
-/// A function of a handle.
+/// The function with this handle.
 ///
 /// # Errors
-/// There is none.
+/// There is no such function.
 pub fn find(handle: usize) -> Done<Arc<Function>> {
     context::initialized()?;
     FUNCTIONS.get(handle)
 }
 
-/// Threads that a block of this kernel may have.
+/// The most threads per block of a kernel.
 pub fn most_threads(kernel: &Kernel) -> u32 {
     let told = kernel.exact_threads.or(kernel.most_threads);
     told.map_or(1024, |extents| extents.iter().product::<u32>().min(1024))
 }
 
-/// `cuFuncGetAttribute`. The number of registers is nominal: nobody allocates any here.
+/// Implements `cuFuncGetAttribute`. The number of registers is nominal, since none are allocated here.
 ///
 /// # Errors
 /// There is no such attribute.
@@ -181,10 +181,10 @@ pub fn attribute(function: &Function, attribute: i32) -> Done<i32> {
     })
 }
 
-/// `cuFuncSetAttribute`.
+/// Implements `cuFuncSetAttribute`.
 ///
 /// # Errors
-/// The attribute cannot be set, or not to that.
+/// The attribute cannot be set, or not to that value.
 pub fn set_attribute(function: &Function, attribute: i32, value: i32) -> Done {
     match attribute {
         8 => {
@@ -201,7 +201,7 @@ pub fn set_attribute(function: &Function, attribute: i32, value: i32) -> Done {
     }
 }
 
-/// Blocks of a function that a multiprocessor has places for.
+/// How many blocks of a function a multiprocessor has places for.
 pub fn resident(function: &Function, threads: u32, dynamic: u64) -> u32 {
     let shared = function.kernel().shared + dynamic;
     if threads == 0 || threads > most_threads(function.kernel()) || shared > u64::from(most_shared()) {
@@ -211,32 +211,32 @@ pub fn resident(function: &Function, threads: u32, dynamic: u64) -> u32 {
     Config::get().blocks_per_sm.min(2048 / threads.next_multiple_of(32)).min(by_shared as u32)
 }
 
-/// A linker's work.
+/// The state of a link.
 pub struct Link {
-    /// The compute capability that it links for.
+    /// The compute capability that the link is for.
     pub sm: u32,
-    /// Where the log of errors goes.
+    /// The buffer for the log of errors.
     pub log: Option<Log>,
     text: Mutex<Option<String>>,
     result: Mutex<Option<Box<[u8]>>>,
 }
 
-/// A buffer of the caller's: address and size, and where the used size goes.
+/// A buffer of the caller for a log: address, size, and where the used size is written.
 #[derive(Clone, Copy)]
 pub struct Log {
-    /// The buffer.
+    /// The address of the buffer.
     pub at: usize,
-    /// Its size.
+    /// The size of the buffer in bytes.
     pub bytes: usize,
-    /// The slot of the size's option.
+    /// The address of the option's value, where the used size is written.
     pub size_slot: usize,
 }
 
-/// Links under way.
+/// Links that were begun and not destroyed.
 pub static LINKS: Handles<Link> = Handles::new();
 
 impl Link {
-    /// Nothing yet.
+    /// A link without text.
     pub fn new(sm: u32, log: Option<Log>) -> Link {
         Link { sm, log, text: Mutex::default(), result: Mutex::default() }
     }
@@ -244,7 +244,7 @@ impl Link {
     /// Adds PTX; the error has the log.
     ///
     /// # Errors
-    /// It is refused, or it is the second one: soft-cuda links one.
+    /// The text is refused, or it is the second one: soft-cuda links one.
     pub fn add(&self, text: &str) -> Result<(), (Status, String)> {
         image::compile(text, self.sm)?;
         if let Some(folder) = &Config::get().keep {
@@ -258,10 +258,10 @@ impl Link {
         Ok(())
     }
 
-    /// The image: its address and its size, as long as the link lives.
+    /// The address and the size of the linked image, which lives as long as the link.
     ///
     /// # Errors
-    /// Nothing was added.
+    /// No text was added.
     pub fn complete(&self) -> Done<(usize, usize)> {
         let text = lock(&self.text).clone().ok_or(Status::ERROR_INVALID_VALUE)?;
         let mut result = lock(&self.result);
@@ -270,10 +270,10 @@ impl Link {
     }
 }
 
-/// Whether a module belongs to that context.
+/// Checks that a function's module belongs to a context.
 ///
 /// # Errors
-/// It does not.
+/// The module belongs to another context.
 pub fn belongs(function: &Function, context: &Context) -> Done {
     if function.module.context == context.handle { Ok(()) } else { Err(Status::ERROR_INVALID_HANDLE) }
 }

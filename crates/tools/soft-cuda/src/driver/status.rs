@@ -1,11 +1,11 @@
 //! The driver's error codes.
 
-/// A `CUresult`.
+/// A `CUresult` of the driver API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Status(pub u32);
 
-/// What a call gives.
+/// The result of a call.
 pub type Done<T = ()> = Result<T, Status>;
 
 macro_rules! statuses {
@@ -13,7 +13,7 @@ macro_rules! statuses {
         impl Status {
             $(#[doc = $text] pub const $name: Status = Status($code);)*
 
-            /// Its name, with a zero at the end, and what it means, likewise.
+            /// The name of the error and its description, each with a zero at the end; `None` for an unknown code.
             pub fn texts(self) -> Option<(&'static str, &'static str)> {
                 Some(match self.0 {
                     $($code => (concat!("CUDA_", stringify!($name), "\0"), concat!($text, "\0")),)*

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use super::lock::lock;
 use crate::machine::nanoseconds;
 
-/// When a piece of work is done, for those who wait for it.
+/// The time when a piece of work was done, and a condition to wait for it.
 #[derive(Default)]
 pub struct Signal {
     time: Mutex<Option<u64>>,
@@ -14,7 +14,7 @@ pub struct Signal {
 }
 
 impl Signal {
-    /// Waits for it.
+    /// Waits until the work is done.
     pub fn wait(&self) {
         let mut time = lock(&self.time);
         while time.is_none() {
@@ -22,7 +22,7 @@ impl Signal {
         }
     }
 
-    /// When it was done, in nanoseconds, if it is.
+    /// When the work was done, in nanoseconds; `None` if it is not.
     pub fn time(&self) -> Option<u64> {
         *lock(&self.time)
     }
@@ -47,15 +47,15 @@ struct Queue {
     closed: bool,
 }
 
-/// A stream.
+/// A stream, with the work that it has to do.
 pub struct Stream {
-    /// Its handle; 0 for a default stream.
+    /// The stream's handle; 0 for a default stream.
     pub handle: usize,
-    /// Its context's handle.
+    /// The handle of the stream's context.
     pub context: usize,
-    /// It does not wait for the default stream, nor that for it.
+    /// Whether the stream and the default stream do not wait for each other.
     pub independent: bool,
-    /// Flags and priority that it was made with.
+    /// The flags and the priority that the stream was made with.
     pub made_with: (u32, i32),
     queue: Mutex<Queue>,
     news: Condvar,
@@ -68,18 +68,18 @@ impl Stream {
         Stream { handle, context, independent, made_with, queue: Mutex::default(), news: Condvar::new() }
     }
 
-    /// The signal of the last work that it has to do now, if there is some.
+    /// The signal of the last pending work; `None` if the stream has none.
     pub fn last(&self) -> Option<Arc<Signal>> {
         lock(&self.queue).last.clone().filter(|last| last.time().is_none())
     }
 
-    /// No more work comes.
+    /// Lets the stream's thread end when the work is done; no more work is added.
     pub fn close(&self) {
         lock(&self.queue).closed = true;
         self.news.notify_all();
     }
 
-    /// Adds work that begins after these signals. It must not panic.
+    /// Adds work that begins after the signals in `before`; returns its signal. The work must not panic.
     pub fn push(self: &Arc<Stream>, mut before: Vec<Arc<Signal>>, work: Box<dyn FnOnce() + Send>) -> Arc<Signal> {
         let done = Arc::new(Signal::default());
         let mut queue = lock(&self.queue);

@@ -4,7 +4,7 @@ use super::context::{self, Context};
 use super::status::Done;
 use super::{allocate, event, module};
 
-/// Ends a context: waits for its work, and frees what it has.
+/// Ends a context: waits for its work, and frees its objects.
 pub fn destroy(context: &Context) {
     context.idle();
     for stream in context.streams() {
@@ -16,10 +16,10 @@ pub fn destroy(context: &Context) {
     context::forget(context.handle);
 }
 
-/// One user of the primary context less; after the last one it ends.
+/// Removes a user from the primary context, which ends after the last one.
 ///
 /// # Errors
-/// Nobody uses it.
+/// The primary context has no users.
 pub fn release_primary(device: u32) -> Done {
     if let Some(context) = context::release_primary(device)? {
         destroy(&context);
@@ -27,7 +27,7 @@ pub fn release_primary(device: u32) -> Done {
     Ok(())
 }
 
-/// Ends the primary context, whoever uses it; the next user gets a new one.
+/// Ends the primary context even if it has users; the next user gets a new one.
 pub fn reset_primary(device: u32) {
     if let Some(context) = context::take_primary(device) {
         destroy(&context);

@@ -11,30 +11,30 @@ use crate::machine::memory::{Region, copy};
 /// One side of a copy.
 #[derive(Clone)]
 pub struct Side {
-    /// As the host addresses it.
+    /// The address for the host.
     at: usize,
-    /// Host memory that the driver does not know: it can be moved away, so copies do not wait with it.
+    /// Whether it is host memory that the driver does not know: copies are done with it before they return.
     pageable: bool,
-    /// Keeps the memory.
+    /// Keeps the allocation while the copy is pending.
     _keep: Option<Region>,
 }
 
-/// Which sides a copy allows.
+/// Which memory one side of a copy may be in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Where {
-    /// The host's memory.
+    /// Memory of the host.
     Host,
-    /// Memory that a device addresses.
+    /// Memory that a device reaches.
     Device,
-    /// The address says which.
+    /// Either of them, by the address.
     Either,
 }
 
 impl Side {
-    /// The side at an address, for so many bytes.
+    /// The side at an address, with `bytes` bytes.
     ///
     /// # Errors
-    /// The address is none, is of the other kind, or has fewer bytes.
+    /// The address is invalid, is of the other kind of memory, or has fewer bytes.
     pub fn new(address: u64, bytes: u64, place: Where) -> Done<Side> {
         if let Some(region) = MEMORY.find(address, bytes) {
             if place == Where::Host && region.device.is_some() {
@@ -43,39 +43,39 @@ impl Side {
             let at = region.host + (address - region.address) as usize;
             return Ok(Side { at, pageable: false, _keep: Some(region) });
         }
-        // Addresses above the host's are of devices; and a known allocation that is too short is a mistake.
+        // Addresses above the host's are devices' addresses; and a known allocation that is too short is a mistake.
         if place == Where::Device || address >> 48 != 0 || address == 0 || allocate::find(address).is_some() {
             return Err(Status::ERROR_INVALID_VALUE);
         }
         Ok(Side { at: address as usize, pageable: true, _keep: None })
     }
 
-    /// As the host addresses it.
+    /// The address for the host.
     pub fn host(&self) -> usize {
         self.at
     }
 }
 
-/// Rows to copy: sizes in bytes, distances of rows and of planes on both sides.
+/// The rows of a copy: sizes in bytes, and distances of rows and of planes on both sides.
 #[derive(Clone, Copy)]
 pub struct Rows {
-    /// Bytes of a row.
+    /// The size of a row in bytes.
     pub width: usize,
-    /// Rows of a plane, and planes.
+    /// The number of rows per plane, and of planes.
     pub count: [usize; 2],
-    /// Distances where it goes to.
+    /// The distances of rows and of planes at the destination, in bytes.
     pub to: [usize; 2],
-    /// Distances where it comes from.
+    /// The distances of rows and of planes at the source, in bytes.
     pub from: [usize; 2],
 }
 
 impl Rows {
-    /// One row.
+    /// A single row of `width` bytes.
     pub fn one(width: usize) -> Rows {
         Rows { width, count: [1, 1], to: [0; 2], from: [0; 2] }
     }
 
-    /// From the first byte to the last one, with such distances.
+    /// The length in bytes from the first byte to the last one, at these distances; `None` if it overflows.
     pub fn extent(&self, distances: [usize; 2]) -> Option<u64> {
         let rows = distances[0].checked_mul(self.count[0].checked_sub(1)?)?;
         let planes = distances[1].checked_mul(self.count[1].checked_sub(1)?)?;
@@ -88,15 +88,15 @@ fn copy_rows(to: &Side, from: &Side, rows: Rows) {
         for row in 0..rows.count[0] {
             let to = to.at + plane * rows.to[1] + row * rows.to[0];
             let from = from.at + plane * rows.from[1] + row * rows.from[0];
-            // SAFETY: both sides have been found to have all rows, and are kept; or they are memory that the caller
-            // of the driver vouches for.
+            // SAFETY: both sides were found to have all rows, and are kept; or they are memory that the caller of the
+            // driver vouches for.
             unsafe { copy(to, from, rows.width) };
         }
     }
 }
 
-/// Copies on a stream. As the driver's documentation has it: if host memory is pageable, it is read before this
-/// returns; and what goes to it is there when this returns.
+/// Copies rows on a stream. As in the driver's documentation, pageable host memory that is read is read before this
+/// returns, and pageable host memory that is written is written when this returns.
 ///
 /// # Errors
 /// The context fails while this waits.
@@ -131,7 +131,7 @@ pub fn rows(stream: &Arc<Stream>, context: &Arc<Context>, to: Side, mut from: Si
     Ok(())
 }
 
-/// Copies from address to address: on a stream, or on the default one, where it waits.
+/// Copies bytes between two addresses: on a stream, or on the default stream, where the call waits.
 ///
 /// # Errors
 /// As for [`Side::new`] and [`rows`].
@@ -148,7 +148,7 @@ pub fn bytes(to: (u64, Where), from: (u64, Where), width: usize, on: Option<usiz
 /// Fills `count` items of `size` bytes in each of `height` rows.
 ///
 /// # Errors
-/// The memory is not a device's, or not aligned to the items, or the stream is none.
+/// The memory is not a device's, is not aligned to the items, or the stream does not exist.
 pub fn fill(at: u64, value: u32, size: usize, count: usize, lines: (usize, usize), on: Option<usize>) -> Done {
     let (stream, context) = context::resolve(on.unwrap_or(0))?;
     let (height, pitch) = lines;
@@ -177,10 +177,10 @@ pub fn fill(at: u64, value: u32, size: usize, count: usize, lines: (usize, usize
     Ok(())
 }
 
-/// Frees memory once a stream has come there.
+/// Frees memory when a stream has done the work before that.
 ///
 /// # Errors
-/// No device memory begins there.
+/// No device memory begins at the address, or the stream does not exist.
 pub fn free_in_order(address: u64, on: usize) -> Done {
     let (stream, context) = context::resolve(on)?;
     match allocate::find(address) {

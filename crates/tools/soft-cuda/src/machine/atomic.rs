@@ -1,15 +1,15 @@
-//! Accesses to memory: single items, whole or not at all.
+//! Accesses to memory: each item is accessed as a whole.
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// Loads 1, 2, 4 or 8 bytes.
 ///
 /// # Safety
-/// They are allocated and aligned, and nobody writes them but by atomic accesses.
+/// The bytes are allocated and aligned, and are written by atomic accesses only.
 #[inline]
 pub unsafe fn load(at: usize, bytes: u8, strong: bool) -> u64 {
     let order = if strong { Ordering::SeqCst } else { Ordering::Relaxed };
-    // SAFETY: the caller's.
+    // SAFETY: the caller vouches for it.
     unsafe {
         match bytes {
             1 => u64::from(AtomicU8::from_ptr(at as *mut u8).load(order)),
@@ -27,7 +27,7 @@ pub unsafe fn load(at: usize, bytes: u8, strong: bool) -> u64 {
 #[inline]
 pub unsafe fn store(at: usize, bytes: u8, strong: bool, value: u64) {
     let order = if strong { Ordering::SeqCst } else { Ordering::Relaxed };
-    // SAFETY: the caller's.
+    // SAFETY: the caller vouches for it.
     unsafe {
         match bytes {
             1 => AtomicU8::from_ptr(at as *mut u8).store(value as u8, order),
@@ -38,13 +38,13 @@ pub unsafe fn store(at: usize, bytes: u8, strong: bool, value: u64) {
     }
 }
 
-/// Replaces 4 or 8 bytes by what `next` makes of them; gives what was there.
+/// Replaces 4 or 8 bytes by the result of `next` for them; returns the old value.
 ///
 /// # Safety
 /// As for [`load`].
 #[inline]
 pub unsafe fn update(at: usize, bytes: u8, next: impl Fn(u64) -> Option<u64>) -> u64 {
-    // SAFETY: the caller's.
+    // SAFETY: the caller vouches for it.
     unsafe {
         if bytes == 4 {
             let cell = AtomicU32::from_ptr(at as *mut u32);

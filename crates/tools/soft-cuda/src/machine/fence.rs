@@ -1,4 +1,4 @@
-//! The fence that `fence.*` and `membar.*` are: the threads of two launches run on two threads of the host.
+//! The implementation of `fence.*` and `membar.*`: threads of different launches run on different threads of the host.
 
 use std::sync::atomic::{Ordering, fence};
 
@@ -29,7 +29,7 @@ mod tests {
         assert_eq!(COUNT.load(Ordering::Relaxed) - before, 5 * 2 * 3);
     }
 
-    /// Store buffering, which a sequentially consistent fence prevents, shows on hardware by chance alone.
+    /// Hardware shows store buffering, which a sequentially consistent fence prevents, only by chance.
     #[test]
     fn the_fence_is_an_instruction_of_the_processor() {
         let expected: &[&str] = match std::env::consts::ARCH {

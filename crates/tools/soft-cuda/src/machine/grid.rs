@@ -1,8 +1,8 @@
-//! Blocks and their threads' turns.
+//! Blocks, and the turns of their threads.
 //!
-//! Blocks take places in the order of their indices; so many are resident as the device has places for. All threads of
-//! all resident blocks have turns, so a block may wait for another one that is resident. Threads need not go on in
-//! step with their warp.
+//! Blocks take places in the order of their indices; as many are resident as the device has places for. All threads of
+//! all resident blocks take turns, so a block may wait for another one that is resident. The threads of a warp need not
+//! advance together.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,48 +13,48 @@ use super::memory::{Memory, View};
 use super::thread::{Common, Own, State, Thread, Turn};
 use super::{Failure, Fault};
 
-/// What never-written memory is filled with.
+/// The pattern that never-written memory is filled with.
 pub const PATTERN: u64 = 0xA5A5_A5A5_A5A5_A5A5;
 
-/// The extents of a launch.
+/// The extents of a launch, and the places for its blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Blocks.
+    /// The number of blocks in each dimension.
     pub grid: [u32; 3],
-    /// Threads of a block.
+    /// The threads per block in each dimension.
     pub block: [u32; 3],
-    /// Bytes of shared memory beyond what the text declares.
+    /// The shared memory in bytes beyond what the text declares.
     pub dynamic: u32,
-    /// Places for blocks.
+    /// The number of places for blocks.
     pub places: u32,
 }
 
-/// How turns are given.
+/// The length and order of turns, and the checks during them.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Instructions of a turn.
+    /// The number of instructions in a turn.
     pub quantum: u32,
-    /// If told, turns vary in length and order.
+    /// The seed by which turns vary in length and order; `None` if they do not.
     pub seed: Option<u64>,
-    /// Registers are tested for having been written where that is not known beforehand.
+    /// Whether registers are checked for having been written, where that is not known beforehand.
     pub strict: bool,
 }
 
-/// A launch.
+/// A launch of a kernel.
 pub struct Launch<'a> {
-    /// What it runs.
+    /// The kernel that runs.
     pub kernel: &'a Kernel,
     /// The module's constant space.
     pub constants: &'a [u8],
     /// The parameters' bytes.
     pub params: &'a [u8],
-    /// Its extents.
+    /// The extents of the launch.
     pub shape: Shape,
-    /// Multiprocessors.
+    /// The number of multiprocessors.
     pub sms: u32,
-    /// Devices whose memory it may use, as bits.
+    /// The devices whose memory the launch may use, one bit each.
     pub devices: u64,
-    /// Turns.
+    /// The length and order of turns.
     pub pace: Pace,
 }
 
@@ -73,14 +73,14 @@ struct Block {
 #[derive(Clone, Copy, Default)]
 struct Barrier {
     arrived: u32,
-    /// How many must come, if that was told.
+    /// How many threads must arrive; `None` if the instruction gives no number.
     threads: Option<u32>,
 }
 
 static GRIDS: AtomicU64 = AtomicU64::new(1);
 
 impl Launch<'_> {
-    /// Runs the launch to its end; gives the number of instructions.
+    /// Runs the launch to its end; returns the number of instructions executed.
     ///
     /// # Errors
     /// The first fault of a thread.
@@ -155,7 +155,7 @@ impl Launch<'_> {
         block
     }
 
-    /// The place of a block that has ended becomes that of another one.
+    /// Gives the place of a block that has ended to another block.
     fn renew<const CHECKED: bool>(&self, block: &mut Block, index: [u32; 3]) {
         block.index = index;
         block.threads.clear();
@@ -167,7 +167,7 @@ impl Launch<'_> {
         block.barriers = [Barrier::default(); 16];
     }
 
-    /// One turn for each of the block's threads.
+    /// Runs one turn of each of the block's threads.
     fn round<const CHECKED: bool>(
         &self,
         common: &mut Common<'_>,
@@ -255,8 +255,8 @@ impl Block {
         }
     }
 
-    /// Lets the threads of a barrier go on if all have come: so many as was told, or all that have not ended (from
-    /// sm_70 on a barrier waits for the threads that have not exited).
+    /// Lets the threads at a barrier go on if all have arrived: the number that the instruction gives, or all that have
+    /// not ended (from sm_70 on a barrier waits for the threads that have not exited).
     fn settle(&mut self, barrier: u8) {
         let state = &mut self.barriers[usize::from(barrier)];
         if state.arrived == 0 || state.arrived < state.threads.unwrap_or(self.alive) {
@@ -271,7 +271,7 @@ impl Block {
     }
 }
 
-/// A small generator (xorshift64*).
+/// A small random number generator (xorshift64*).
 struct Jitter(u64);
 
 impl Jitter {

@@ -1,4 +1,4 @@
-//! Memory that kernels reach: live allocations, and one launch's view of them.
+//! The memory that kernels reach: live allocations, and one launch's view of them.
 //!
 //! Addresses tell spaces apart by bits that no address of the host has. Device memory is at the host's address with
 //! [`DEVICE_TAG`], so that a host that dereferences it crashes; memory that both reach has the same address for both.
@@ -10,20 +10,20 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::Fault;
 
-/// Set in addresses of memory that only devices reach.
+/// The bit that is set in addresses of memory that only devices reach.
 pub const DEVICE_TAG: u64 = 1 << 56;
 /// A live allocation.
 #[derive(Clone)]
 pub struct Region {
-    /// As kernels address it.
+    /// The address for kernels.
     pub address: u64,
-    /// Its size.
+    /// The size in bytes.
     pub bytes: u64,
-    /// As the host addresses it.
+    /// The address for the host.
     pub host: usize,
-    /// The device whose memory it is; none for memory that all reach.
+    /// The device whose memory it is; `None` for memory that all devices and the host reach.
     pub device: Option<u32>,
-    /// Keeps the memory while a launch looks at it.
+    /// Keeps the memory while a launch or a copy uses it.
     pub keep: Arc<dyn Any + Send + Sync>,
 }
 
@@ -38,7 +38,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// The allocations of now.
+    /// The live allocations at this moment.
     pub fn table(&self) -> Arc<Table> {
         self.table.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -51,7 +51,7 @@ impl Memory {
         });
     }
 
-    /// Takes away the allocation that begins there.
+    /// Removes the allocation that begins at an address; returns it if there is one.
     pub fn remove(&self, address: u64) -> Option<Region> {
         let mut removed = None;
         self.change(|table| {
@@ -60,7 +60,7 @@ impl Memory {
         removed
     }
 
-    /// Takes away all that `of` picks.
+    /// Keeps the allocations that `keep` picks.
     pub fn retain(&self, keep: impl Fn(&Region) -> bool) {
         self.change(|table| table.retain(keep));
     }
@@ -71,7 +71,7 @@ impl Memory {
         self.changes.fetch_add(1, Ordering::Release);
     }
 
-    /// The allocation that has these bytes.
+    /// The allocation that contains these bytes; `None` if there is none.
     pub fn find(&self, address: u64, bytes: u64) -> Option<Region> {
         let table = self.table();
         position(&table, address, bytes).map(|at| table[at].clone())
@@ -92,22 +92,22 @@ pub struct View<'a> {
     memory: &'a Memory,
     table: Arc<Table>,
     changes: u64,
-    /// Devices whose memory the launch may use, as bits.
+    /// The devices whose memory the launch may use, one bit each.
     devices: u64,
-    /// The regions that instructions used last, by the instruction's number.
+    /// The position in the table of the region that an instruction used last, by the instruction's number.
     recent: [usize; RECENT],
-    /// The number of the instruction that runs.
+    /// The number of the instruction that is being executed.
     pub instruction: usize,
 }
 
 impl<'a> View<'a> {
-    /// What a kernel on a device sees that reaches the memory of `devices`, one bit each.
+    /// The view of a launch that reaches the memory of `devices`, one bit each.
     pub fn new(memory: &'a Memory, devices: u64) -> View<'a> {
         let changes = memory.changes.load(Ordering::Acquire);
         View { memory, table: memory.table(), changes, devices, recent: [usize::MAX; RECENT], instruction: 0 }
     }
 
-    /// Looks whether allocations have come or gone.
+    /// Updates the view if allocations have come or gone.
     pub fn refresh(&mut self) {
         let changes = self.memory.changes.load(Ordering::Acquire);
         if changes != self.changes {
@@ -115,10 +115,10 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The host's address of bytes that the kernel accesses.
+    /// The host address of bytes that the kernel accesses.
     ///
     /// # Errors
-    /// They are not allocated, or not aligned.
+    /// The bytes are not allocated, or not aligned.
     #[inline]
     pub fn at(&mut self, address: u64, bytes: u64) -> Result<usize, Fault> {
         if address & (bytes - 1) != 0 {
@@ -146,11 +146,11 @@ impl<'a> View<'a> {
     }
 }
 
-/// Copies bytes that others may read and write at the same time: words that are aligned on both sides are not torn.
+/// Copies bytes that other threads may access at the same time: words that are aligned on both sides are not torn.
 ///
 /// # Safety
-/// Both ranges are allocated while this runs, for reading and writing; others use them by atomic accesses only, or do
-/// not use them.
+/// Both ranges are allocated while this runs, for reading and writing; other threads use them by atomic accesses only,
+/// or do not use them.
 pub unsafe fn copy(to: usize, from: usize, bytes: usize) {
     use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64 as Wide, Ordering::Relaxed};
     let mut at = 0;

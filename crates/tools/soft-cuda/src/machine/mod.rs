@@ -1,4 +1,4 @@
-//! The machine that carries out kernels: memory, threads, blocks.
+//! The machine that executes kernels: memory, threads, blocks.
 
 mod atomic;
 mod fence;
@@ -13,54 +13,54 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Nanoseconds since the process first asked.
+/// The time in nanoseconds since the first call in this process.
 pub fn nanoseconds() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
-/// What ends a launch, and with it the context.
+/// A fault, which ends a launch, and with it the context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// No live allocation has these bytes.
+    /// An access to bytes that no live allocation contains.
     Illegal {
-        /// The address.
+        /// The address of the access.
         address: u64,
-        /// So many bytes.
+        /// The size of the access in bytes.
         bytes: u64,
     },
-    /// The address is no multiple of the access's size.
+    /// An access at an address that is no multiple of its size.
     Misaligned {
-        /// The address.
+        /// The address of the access.
         address: u64,
-        /// So many bytes.
+        /// The size of the access in bytes.
         bytes: u64,
     },
-    /// `trap`
+    /// The instruction `trap` was executed.
     Trap,
-    /// A register that was never written is read.
+    /// A read of a register that was never written.
     Unwritten {
-        /// Its name.
+        /// The register's name.
         register: String,
     },
-    /// All threads of a block wait at barriers that nobody will complete; a GPU would hang.
+    /// All threads of a block wait at barriers that no thread will complete; a GPU would hang.
     Stuck,
-    /// A barrier beyond 15, or a number of threads that is no multiple of 32.
+    /// A barrier number beyond 15, or a number of threads that is no multiple of 32.
     Barrier,
 }
 
-/// A fault and its place.
+/// A fault, and where it happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What happened.
+    /// The fault that happened.
     pub fault: Fault,
-    /// The kernel.
+    /// The name of the kernel.
     pub kernel: String,
-    /// The line of the module's text.
+    /// The line in the module's text.
     pub line: u32,
-    /// The block.
+    /// The index of the block.
     pub block: [u32; 3],
-    /// The thread.
+    /// The index of the thread in its block.
     pub thread: [u32; 3],
 }
 

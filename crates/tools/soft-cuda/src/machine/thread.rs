@@ -1,4 +1,4 @@
-//! One thread's turn.
+//! One turn of a thread.
 
 use wattle_modules::code::{Access, Kernel, NO_REG, Reg, Special};
 use wattle_modules::meaning::atomic::apply;
@@ -12,18 +12,18 @@ use super::{Fault, grid::Shape};
 
 /// A thread between its turns.
 pub struct Thread {
-    /// Where it is.
+    /// The position in the kernel.
     pub cursor: Cursor,
-    /// What it is doing.
+    /// Whether the thread runs, waits, or has ended.
     pub state: State,
 }
 
-/// What a thread is doing.
+/// The state of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It has turns.
+    /// The thread takes turns.
     Runs,
-    /// It waits at that barrier.
+    /// The thread waits at the barrier with this number.
     Waits(u8),
     /// It has ended.
     Ended,
@@ -31,22 +31,22 @@ pub enum State {
 
 /// Why a turn ended.
 pub enum Turn {
-    /// Others have a turn now.
+    /// Other threads take their turns now.
     Over,
-    /// The thread has come to a barrier; whether it waits there, and for how many threads if that is told.
+    /// The thread has arrived at a barrier; whether it waits there, and the number of threads if one is given.
     Barrier { waits: bool, barrier: u8, threads: Option<u32> },
     /// The thread has ended.
     Ended,
 }
 
-/// What all threads of a launch have in common.
+/// The state that all threads of a launch share.
 pub struct Common<'a> {
     pub kernel: &'a Kernel,
     pub shape: Shape,
     pub params: &'a [u8],
     /// The module's constant space.
     pub constants: &'a [u8],
-    /// Instructions carried out.
+    /// The number of instructions executed.
     pub count: u64,
     pub view: View<'a>,
     pub sms: u32,
@@ -54,16 +54,16 @@ pub struct Common<'a> {
 }
 
 impl Common<'_> {
-    /// Bytes of a block's shared memory.
+    /// The size of a block's shared memory in bytes.
     fn shared(&self) -> u64 {
         self.kernel.shared + u64::from(self.shape.dynamic)
     }
 }
 
-/// What a thread has of its own, and what its block has.
+/// The state of one thread, and of its block.
 pub struct Own<'a> {
     pub regs: &'a mut [u64],
-    /// Which registers were written; empty where that is known beforehand.
+    /// The registers that were written, as bits; empty where that is known beforehand.
     pub written: &'a mut [u64],
     pub shared: &'a mut [u64],
     pub local: &'a mut [u64],
@@ -73,7 +73,7 @@ pub struct Own<'a> {
     pub slot: u32,
 }
 
-/// Whether memory of `end` bytes has `bytes` at `address`.
+/// Checks that memory of `end` bytes contains `bytes` bytes at `address`, which must be aligned.
 fn within(end: u64, address: u64, bytes: u8) -> Result<(), Fault> {
     let bytes = u64::from(bytes);
     if address & (bytes - 1) != 0 {
@@ -214,9 +214,9 @@ impl Own<'_> {
         Ok(())
     }
 
-    /// Runs the thread for a number of instructions, or until it must wait.
+    /// Runs the thread for `quantum` instructions, or until it must wait.
     ///
-    /// `CHECKED`: registers are tested for having been written.
+    /// If `CHECKED`, registers are checked for having been written.
     pub fn turn<const CHECKED: bool>(
         &mut self,
         common: &mut Common<'_>,
@@ -224,7 +224,7 @@ impl Own<'_> {
         quantum: u32,
     ) -> Result<Turn, Fault> {
         let kernel = common.kernel;
-        // Loads and atomic operations that others may wait for; a loop around such a one waits for others, mostly.
+        // Counts loads and atomic operations, by which a thread may wait for another: a loop around one mostly does so.
         let mut looks = 0;
         for done in 1..=quantum {
             let at = thread.cursor.at;
@@ -247,7 +247,7 @@ impl Own<'_> {
                         continue;
                     }
                     let (space, address) = vector(access, address, to.len())?;
-                    // All items are read before a register changes: a fault leaves the registers alone.
+                    // All items are read before a register changes, so a fault leaves the registers unchanged.
                     let mut values = [0; 4];
                     for (at, value) in values[..to.len()].iter_mut().enumerate() {
                         *value = self.load(common, access, space, address + at as u64 * u64::from(access.bytes))?;

@@ -1,4 +1,4 @@
-//! A context, and kernels in it, through the exported functions.
+//! Tools for tests: a context, and kernels in it, through the exported functions.
 #![allow(dead_code, missing_docs, reason = "each test binary uses its part")]
 
 use std::ffi::CString;
@@ -12,7 +12,7 @@ pub struct Session {
     pub context: usize,
 }
 
-/// The call must succeed.
+/// Asserts that a call has succeeded.
 #[track_caller]
 pub fn ok(status: Status) {
     assert_eq!(status, Status::SUCCESS, "{:?}", status.texts());
@@ -29,14 +29,14 @@ impl Session {
         Session { context }
     }
 
-    /// Loads a module, or gives the error and its log.
+    /// Loads a module; returns its handle, or the error and its log.
     pub fn load(&self, text: &str) -> Result<usize, (Status, String)> {
         let text = CString::new(text).expect("no zeros");
         let mut log = vec![0u8; 4096];
         let names = [5, 6];
         let mut values = [log.as_mut_ptr() as usize, log.len()];
         let mut module = 0;
-        // SAFETY: all pointers are to live memory of the sizes told.
+        // SAFETY: all pointers are to live memory of the sizes passed.
         let status = unsafe {
             modules::cuModuleLoadDataEx(&mut module, text.as_ptr().cast(), 2, names.as_ptr(), values.as_mut_ptr())
         };
@@ -74,14 +74,14 @@ impl Session {
         out
     }
 
-    /// Launches on a stream; parameters are 8 bytes each.
+    /// Launches a kernel on a stream; parameters are 8 bytes each.
     pub fn launch(&self, function: usize, grid: u32, block: u32, stream: usize, params: &[u64]) -> Status {
         let pointers: Vec<*const u8> = params.iter().map(|param| std::ptr::from_ref(param).cast()).collect();
         // SAFETY: there is a pointer for each parameter.
         unsafe { launches::cuLaunchKernel(function, grid, 1, 1, block, 1, 1, 0, stream, pointers.as_ptr(), null_mut()) }
     }
 
-    /// Waits for the context.
+    /// Waits for all work of the context.
     pub fn wait(&self) -> Status {
         // SAFETY: nothing is asked for.
         unsafe { contexts::cuCtxSynchronize() }
@@ -94,7 +94,7 @@ impl Session {
         stream
     }
 
-    /// Runs a kernel with one buffer of 64-bit words, which it gets as `%io`, and gives back the buffer.
+    /// Runs a kernel with one buffer of 64-bit words, which it gets as `%io`, and returns the buffer's contents.
     #[track_caller]
     pub fn run(&self, body: &str, grid: u32, block: u32, words: &[u64]) -> Result<Vec<u64>, Status> {
         let function = self.function(&kernel(body), "k");
@@ -119,7 +119,7 @@ impl Drop for Session {
     }
 }
 
-/// A module with a kernel `k` of that body: registers of all kinds, and `%io`, the buffer's address.
+/// A module with a kernel `k` that has this body, registers of all kinds, and the buffer's address in `%io`.
 pub fn kernel(body: &str) -> String {
     module("8.6", "sm_90", body)
 }
@@ -133,8 +133,8 @@ pub fn module(version: &str, target: &str, body: &str) -> String {
     )
 }
 
-/// What an instruction computes: inputs are `%h0..`, `%w0..`, `%i0..`, `%f0..`, `%d0..`, as wide as each of them is; the
-/// result is what register 9 of that letter holds.
+/// The result of an instruction, which register 9 of that letter holds. Inputs are `%h0..`, `%w0..`, `%i0..`, `%f0..`,
+/// `%d0..`, as wide as each of them is.
 #[track_caller]
 pub fn result(letter: char, code: &str, inputs: &[u64]) -> u64 {
     let mut body = String::new();

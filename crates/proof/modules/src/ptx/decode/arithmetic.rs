@@ -1,4 +1,4 @@
-//! Arithmetic, logic and shifts: PTX ISA 9.7.1 to 9.7.3 and 9.7.8.
+//! Decodes arithmetic, logic and shifts: PTX ISA 9.7.1 to 9.7.3 and 9.7.8.
 
 use super::super::parse::Parsed;
 use super::super::statement::Operand;
@@ -34,7 +34,7 @@ fn twice(ty: Type) -> Type {
     Type { bits: ty.bits * 2, ..ty }
 }
 
-/// `.rn`, the one rounding that is known here; whether it is written.
+/// Takes `.rn`, the only supported rounding; returns whether it is written.
 fn rounding(m: &mut Modifiers<'_>) -> Parsed<bool> {
     if matches!(m.peek(), Some("rz" | "rm" | "rp")) {
         return m.fail(format!("only rounding to the nearest is known here, not .{}", m.peek().unwrap_or_default()));
@@ -42,7 +42,7 @@ fn rounding(m: &mut Modifiers<'_>) -> Parsed<bool> {
     Ok(m.has("rn"))
 }
 
-/// `add`, `sub`, `mul`, `div`, `rem`, `min`, `max`.
+/// Decodes `add`, `sub`, `mul`, `div`, `rem`, `min`, `max`.
 pub fn two(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     if matches!(m.name, "add" | "sub") && m.has("cc") {
         return carry(m, names, list, true);
@@ -118,7 +118,7 @@ fn product(word: &str) -> Option<int::Two> {
     }
 }
 
-/// `add.cc`, `addc`, `sub.cc`, `subc` (9.7.2 "Extended-Precision Integer Arithmetic").
+/// Decodes `add.cc`, `addc`, `sub.cc`, `subc` (9.7.2 "Extended-Precision Integer Arithmetic").
 pub fn carry(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], gives: bool) -> Parsed<Op> {
     let takes = matches!(m.name, "addc" | "subc");
     let gives = gives || m.has("cc");
@@ -129,7 +129,7 @@ pub fn carry(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], gives: 
     Ok(Op::Carry { how, a: names.src(a, ty)?, b: names.src(b, ty)?, d: names.destination(d, ty)? })
 }
 
-/// `mad`, `fma`.
+/// Decodes `mad`, `fma`.
 pub fn mad(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let rounded = rounding(m)?;
     let half = if m.name == "mad" { m.maybe(product) } else { None };
@@ -155,7 +155,7 @@ pub fn mad(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
     }
 }
 
-/// `neg`, `abs`, and the roots and powers of floats.
+/// Decodes `neg`, `abs`, and the roots and powers of floats.
 pub fn one(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let approximate = m.has("approx");
     let rounded = rounding(m)?;
@@ -182,7 +182,7 @@ pub fn one(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
     }
 }
 
-/// `copysign`; its result has the first operand's sign.
+/// Decodes `copysign`, whose result has the first operand's sign.
 pub fn copysign(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let ty = m.ty(Type::is_float)?;
     m.end()?;
@@ -191,7 +191,7 @@ pub fn copysign(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> P
     bin(names, list, ty, ty, f)
 }
 
-/// `and`, `or`, `xor`, `not`, `cnot`.
+/// Decodes `and`, `or`, `xor`, `not`, `cnot`.
 pub fn logic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let ty = m.ty(|ty| ty.sort == Sort::Pred || ty.sort == Sort::Bits && ty.bits >= 16)?;
     m.end()?;
@@ -205,7 +205,7 @@ pub fn logic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Pars
     }
 }
 
-/// `shl`, `shr`: the amount has 32 bits, whatever the type.
+/// Decodes `shl`, `shr`: the amount has 32 bits, whatever the type.
 pub fn shift(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let left = m.name == "shl";
     let ty = m.ty(|ty| ty.bits >= 16 && (ty.sort == Sort::Bits || !left && ty.is_integer()))?;
@@ -215,7 +215,7 @@ pub fn shift(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Pars
     Ok(Op::Bin { f, a: names.src(a, ty)?, b: names.src(b, Type::U32)?, d: names.destination(d, ty)? })
 }
 
-/// `popc`, `clz`, `brev`, `bfind`.
+/// Decodes `popc`, `clz`, `brev`, `bfind`.
 pub fn count(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let find = m.name == "bfind";
     let ty = m.ty(|ty| ty.bits >= 32 && if find { ty.is_integer() } else { ty.sort == Sort::Bits })?;
@@ -227,14 +227,14 @@ pub fn count(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Pars
     }
 }
 
-/// `bfe`.
+/// Decodes `bfe`.
 pub fn extract(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let ty = m.ty(|ty| ty.is_integer() && ty.bits >= 32)?;
     m.end()?;
     tern(names, list, [ty, Type::U32, Type::U32], ty, int::bfe(ty))
 }
 
-/// `bfi`, whose position and length are constants here, or are packed by two instructions.
+/// Decodes `bfi`, whose position and length are constants here, or are packed by two instructions.
 pub fn insert(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let ty = m.ty(|ty| ty.sort == Sort::Bits && ty.bits >= 32)?;
     m.end()?;

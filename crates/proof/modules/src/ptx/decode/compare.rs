@@ -1,4 +1,4 @@
-//! `setp`, `set`, `selp`, `slct`, `testp` and `cvt`: PTX ISA 9.7.6 and 9.7.9.21.
+//! Decodes `setp`, `set`, `selp`, `slct`, `testp` and `cvt`: PTX ISA 9.7.6 and 9.7.9.21.
 
 use super::super::parse::Parsed;
 use super::super::statement::Operand;
@@ -9,7 +9,7 @@ use crate::code::{Convert, Integral, Join, NO_REG, Op, TestJoin};
 use crate::meaning::compare::test;
 use crate::types::{Sort, Type};
 
-/// `setp.cmp{.join}{.ftz}.type p{|q}, a, b{, {!}c}`
+/// Decodes `setp.cmp{.join}{.ftz}.type p{|q}, a, b{, {!}c}`.
 pub fn setp(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let Some(comparison) = m.peek() else { return m.illegal() };
     m.has(comparison);
@@ -50,7 +50,7 @@ pub fn setp(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parse
     Ok(Op::TestJoin(Box::new(TestJoin { f, join, d, q, a, b, c, negated })))
 }
 
-/// `selp.type d, a, b, p`
+/// Decodes `selp.type d, a, b, p`.
 pub fn selp(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let ty = m.ty(|ty| ty.bits >= 16)?;
     m.end()?;
@@ -63,7 +63,7 @@ pub fn selp(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parse
     })
 }
 
-/// `testp.kind.type p, a`
+/// Decodes `testp.kind.type p, a`.
 pub fn testp(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let Some(kind) = m.peek() else { return m.illegal() };
     m.has(kind);
@@ -88,7 +88,7 @@ pub fn testp(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Pars
     Ok(Op::Un { f, a: names.src(a, ty)?, d: names.destination(d, Type::PRED)? })
 }
 
-/// `cvt{.rounding}{.ftz}{.sat}.to.from d, a`
+/// Decodes `cvt{.rounding}{.ftz}{.sat}.to.from d, a`.
 pub fn cvt(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let round = m.maybe(|word| match word {
         "rni" => Some(Integral::Nearest),

@@ -1,4 +1,4 @@
-//! Branches, barriers and ends: PTX ISA 9.7.12, 9.7.13.1 and 9.7.19.
+//! Decodes branches, barriers and ends: PTX ISA 9.7.12, 9.7.13.1 and 9.7.19.
 
 use super::super::parse::Parsed;
 use super::super::statement::Operand;
@@ -8,7 +8,7 @@ use super::operands;
 use crate::code::Op;
 use crate::types::Type;
 
-/// `bar{.cta}.sync a{, b}`, `barrier{.cta}.sync{.aligned}`, `.arrive a, b`, and `bar.warp.sync`.
+/// Decodes `bar{.cta}.sync a{, b}`, `barrier{.cta}.sync{.aligned}`, `.arrive a, b`, and `bar.warp.sync`.
 pub fn barrier(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     if m.name == "bar" && m.has("warp") {
         if !m.has("sync") {
@@ -46,7 +46,7 @@ pub fn barrier(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Pa
     Ok(Op::Barrier { waits, a: names.src(&list[0], Type::U32)?, b })
 }
 
-/// `ret`, `exit`, `trap`, `nanosleep`.
+/// Decodes `ret`, `exit`, `trap`, `nanosleep`.
 pub fn simple(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     if m.name == "nanosleep" {
         m.ty(|ty| ty == Type::U32)?;

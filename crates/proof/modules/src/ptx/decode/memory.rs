@@ -1,4 +1,4 @@
-//! Loads, stores, atomic operations, fences: PTX ISA 9.7.9 and 9.7.13.
+//! Decodes loads, stores, atomic operations, fences: PTX ISA 9.7.9 and 9.7.13.
 
 use wattle_memory::{FenceOrder, Scope, UpdateOrder};
 
@@ -11,7 +11,7 @@ use super::operands;
 use crate::code::{Access, Fence, NO_REG, Op, Rmw, Strength};
 use crate::types::{Sort, Space, Type};
 
-/// The scope, if one is written. A cluster is one block here: what would make larger ones is refused.
+/// Takes the scope, if one is written. A cluster is one block here, since larger ones are refused.
 fn scope(m: &mut Modifiers<'_>, target: &Target) -> Parsed<Option<Scope>> {
     if m.has("cluster") {
         target.needs(m, 90, (7, 8), "'.cluster'")?;
@@ -25,7 +25,7 @@ fn scope(m: &mut Modifiers<'_>, target: &Target) -> Parsed<Option<Scope>> {
     }))
 }
 
-/// The order, if one is written that is among the allowed ones.
+/// Takes the order, if one of the allowed ones is written.
 fn order(m: &mut Modifiers<'_>, target: &Target, allowed: &[&str]) -> Parsed<Option<UpdateOrder>> {
     let order = m.maybe(|word| match word {
         _ if !allowed.contains(&word) => None,
@@ -41,7 +41,7 @@ fn order(m: &mut Modifiers<'_>, target: &Target, allowed: &[&str]) -> Parsed<Opt
     Ok(order)
 }
 
-/// The semantics of a load or a store, which stand before the space.
+/// Takes the semantics of a load or a store, which stand before the space.
 fn semantics(m: &mut Modifiers<'_>, target: &Target, orders: &[&str]) -> Parsed<Strength> {
     if m.has("weak") {
         return Ok(Strength::Weak);
@@ -86,7 +86,7 @@ fn cache(m: &mut Modifiers<'_>, names: &[&str]) {
     }
 }
 
-/// `ld`
+/// Decodes `ld`.
 pub fn ld(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
     let strength = semantics(m, target, &["relaxed", "acquire"])?;
     let space = m.maybe(Space::named).unwrap_or(Space::Generic);
@@ -120,7 +120,7 @@ fn sign(ty: Type, register: u32) -> u8 {
     if ty.sort == Sort::Signed { register as u8 } else { 0 }
 }
 
-/// `st`
+/// Decodes `st`.
 pub fn st(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
     let strength = semantics(m, target, &["relaxed", "release"])?;
     let space = m.maybe(Space::named).unwrap_or(Space::Generic);
@@ -142,11 +142,11 @@ pub fn st(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &T
     Ok(Op::StoreMany { access, a: values.into() })
 }
 
-/// `atom`, `red`
+/// Decodes `atom`, `red`.
 pub fn atomic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
     let gives = m.name == "atom";
     let orders: &[&str] = if gives { &["relaxed", "release", "acquire", "acq_rel"] } else { &["relaxed", "release"] };
-    // Without an order it is relaxed, without a scope it is about the device (9.7.13.5).
+    // The default order is relaxed, the default scope the device (9.7.13.5).
     let order = order(m, target, orders)?.unwrap_or(UpdateOrder::Relaxed);
     let scope = scope(m, target)?.unwrap_or(Scope::Device);
     let strength = Strength::Strong { order, scope };
@@ -181,7 +181,7 @@ pub fn atomic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target
     Ok(Op::Rmw { access, how, d: NO_REG, a: names.src(a, ty)? })
 }
 
-/// The operations with the types that they have (9.7.13.5): there is no `add.s64`.
+/// The operation for a type, if the ISA has it (9.7.13.5): there is no `add.s64`.
 fn rmw(name: &str, ty: Type, space: Space) -> Option<Rmw> {
     let signed = ty.sort == Sort::Signed;
     Some(match (name, ty.sort, ty.bits) {
@@ -214,7 +214,7 @@ fn rmw(name: &str, ty: Type, space: Space) -> Option<Rmw> {
     })
 }
 
-/// `fence`, `membar`
+/// Decodes `fence`, `membar`.
 pub fn fence(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
     let [] = operands(names, list)?;
     if m.name == "membar" {

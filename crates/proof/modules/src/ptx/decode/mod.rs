@@ -1,4 +1,4 @@
-//! Statements become the flat form's instructions.
+//! Decodes statements into the flat form's instructions.
 
 mod arithmetic;
 mod compare;
@@ -20,14 +20,14 @@ use crate::code::{Global, Guard, Kernel, Module, NO_REG, Op, Step};
 use crate::types::{Space, Type};
 use crate::{Refused, RefusedKind};
 
-/// What the text says that it is for.
+/// The target and version that the text declares.
 pub(crate) struct Target {
     sm: u32,
     version: (u32, u32),
 }
 
 impl Target {
-    /// What follows needs such a target and version.
+    /// Refuses a modifier that needs a higher target or version.
     fn needs(&self, m: &Modifiers<'_>, sm: u32, version: (u32, u32), what: &str) -> Parsed<()> {
         if self.sm < sm {
             return m.fail(format!("{what} of '{}' requires .target sm_{sm} or higher", m.name));
@@ -40,7 +40,7 @@ impl Target {
     }
 }
 
-/// Decodes a module. `globals` has the addresses of its `.global` variables.
+/// Decodes a module. `globals` holds the addresses of its `.global` variables.
 pub fn decode(text: &Text, limits: Limits, globals: &HashMap<String, u64>) -> Parsed<Module> {
     let refused = |kind, message| Refused { kind, ..Refused::new(1, message) };
     let ((major, minor), (most_major, most_minor)) = (text.version, limits.version);
@@ -67,7 +67,7 @@ pub fn decode(text: &Text, limits: Limits, globals: &HashMap<String, u64>) -> Pa
     Ok(image)
 }
 
-/// The module's variables: where each of them is.
+/// The addresses of the module's variables.
 #[derive(Clone, Default)]
 struct Layout {
     variables: Vec<(String, Space, u64)>,
@@ -159,7 +159,7 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
             Statement::Variable(_) | Statement::Label(..) => {}
         }
     }
-    // A body that ends without one returns (9.7.12.5).
+    // A body without a final return returns at its end (9.7.12.5).
     steps.push(Step { guard: Guard { reg: NO_REG, negated: false }, op: Op::Exit });
     lines.push(lines.last().copied().unwrap_or(entry.line));
     let all_assigned = assigned::all_assigned(&steps, names.slots.len());
@@ -195,7 +195,7 @@ fn labels(entry: &Entry) -> Parsed<HashMap<&str, u32>> {
     Ok(labels)
 }
 
-/// The operands, if they are as many as the instruction has.
+/// The operands, if their number is right for the instruction.
 pub(crate) fn operands<'a, const N: usize>(names: &Names, list: &'a [Operand]) -> Parsed<[&'a Operand; N]> {
     let found: Vec<&Operand> = list.iter().collect();
     match found.try_into() {

@@ -4,13 +4,13 @@ use super::super::parse::Parsed;
 use crate::Refused;
 use crate::types::Type;
 
-/// The words of an opcode after its name; they are taken from the front.
+/// The words of an opcode after its name, taken from the front.
 pub struct Modifiers<'a> {
-    /// The instruction's name.
+    /// The name of the instruction.
     pub name: &'a str,
     parts: Vec<&'a str>,
     at: usize,
-    /// Where it stands.
+    /// The line of the instruction.
     pub line: u32,
 }
 
@@ -36,14 +36,14 @@ impl<'a> Modifiers<'a> {
         found
     }
 
-    /// Takes what `known` knows, if that is next.
+    /// Takes the next word if `known` gives it a meaning.
     pub fn maybe<T>(&mut self, known: impl Fn(&str) -> Option<T>) -> Option<T> {
         let found = self.peek().and_then(known);
         self.at += usize::from(found.is_some());
         found
     }
 
-    /// Takes what `known` knows; it must be next.
+    /// Takes the next word, to which `known` must give a meaning.
     pub fn must<T>(&mut self, known: impl Fn(&str) -> Option<T>) -> Parsed<T> {
         match self.maybe(known) {
             Some(found) => Ok(found),
@@ -51,7 +51,7 @@ impl<'a> Modifiers<'a> {
         }
     }
 
-    /// The error for the next modifier, or for the one that is missing.
+    /// The error for the next modifier, or for a missing one.
     pub fn illegal<T>(&self) -> Parsed<T> {
         match self.peek() {
             Some(word) => self.fail(format!("Illegal modifier '.{word}' for instruction '{}'", self.name)),
@@ -59,12 +59,12 @@ impl<'a> Modifiers<'a> {
         }
     }
 
-    /// Takes a type; it must be one of those.
+    /// Takes a type, which must be an allowed one.
     pub fn ty(&mut self, allowed: impl Fn(Type) -> bool) -> Parsed<Type> {
         self.must(|word| Type::named(word).filter(|&ty| allowed(ty)))
     }
 
-    /// No modifier may be left.
+    /// Fails if a modifier is left.
     pub fn end(&self) -> Parsed<()> {
         if self.at == self.parts.len() { Ok(()) } else { self.illegal() }
     }

@@ -1,4 +1,4 @@
-//! `mov`, `cvta`, `isspacep`: PTX ISA 9.7.9 and 10 "Special Registers".
+//! Decodes `mov`, `cvta`, `isspacep`: PTX ISA 9.7.9 and 10 "Special Registers".
 
 use super::super::parse::Parsed;
 use super::super::statement::Operand;
@@ -8,7 +8,7 @@ use super::operands;
 use crate::code::{Op, Special, Src};
 use crate::types::{Sort, Space, Type};
 
-/// `mov`, of registers, constants, special registers, addresses, and several registers from or into one.
+/// Decodes `mov` of registers, constants, special registers, addresses, and several registers from or into one.
 pub fn mov(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let ty = m.ty(|ty| ty.sort == Sort::Pred || ty.bits >= 16)?;
     m.end()?;
@@ -90,7 +90,7 @@ fn generic_part(word: &str) -> Option<Space> {
     Space::named(word).filter(|&space| matches!(space, Space::Global | Space::Shared | Space::Local))
 }
 
-/// `cvta{.to}.space.u64`
+/// Decodes `cvta{.to}.space.u64`.
 pub fn cvta(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let to_space = m.has("to");
     let space = m.must(generic_part)?;
@@ -111,7 +111,7 @@ pub fn cvta(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parse
     Ok(if to_space { Op::FromGeneric { space, d, a } } else { Op::ToGeneric { space, d, a } })
 }
 
-/// `isspacep.space p, a`
+/// Decodes `isspacep.space p, a`.
 pub fn isspacep(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let space = m.must(generic_part)?;
     m.end()?;

@@ -1,4 +1,4 @@
-//! What a kernel's names stand for, and its operands.
+//! The names of a kernel, and its operands.
 
 use std::collections::HashMap;
 
@@ -8,18 +8,18 @@ use crate::Refused;
 use crate::code::{Access, Reg, Src, Strength};
 use crate::types::{Sort, Space, Type};
 
-/// Names of a kernel.
+/// The resolved names of a kernel.
 #[derive(Default)]
 pub struct Names {
     registers: HashMap<String, (Reg, Type)>,
     /// The names of the registers, by slot.
     pub slots: Vec<String>,
-    /// Spaces and addresses of variables.
+    /// The spaces and addresses of variables.
     pub variables: HashMap<String, (Space, u64)>,
-    /// Constants.
+    /// The constants of the instructions.
     pub constants: Vec<u64>,
     numbers: HashMap<u64, u32>,
-    /// The line being read.
+    /// The line that is being decoded.
     pub line: u32,
 }
 
@@ -50,7 +50,7 @@ impl Names {
         Ok(())
     }
 
-    /// A slot that no name reaches: what is written to `_` goes there.
+    /// A slot without a name, which receives what is written to `_`.
     fn sink(&mut self) -> Reg {
         self.slots.push("_".to_owned());
         self.slots.len() as Reg - 1
@@ -80,7 +80,7 @@ impl Names {
         self.fail(format!("Arguments mismatch: '{name}' is {has}, the instruction needs {wants}"))
     }
 
-    /// A register of the instruction's type and size.
+    /// A register operand of the instruction's type and size.
     pub fn reg(&self, operand: &Operand, ty: Type) -> Parsed<Reg> {
         let Operand::Name(name) = operand else {
             return self.fail(format!("Arguments mismatch: {operand:?} is no register"));
@@ -89,12 +89,12 @@ impl Names {
         if has.agrees(ty) { Ok(reg) } else { self.mismatch(name, has, ty) }
     }
 
-    /// A destination.
+    /// A destination register.
     pub fn destination(&self, operand: &Operand, ty: Type) -> Parsed<Reg> {
         self.reg(operand, ty)
     }
 
-    /// A destination, or `_` where nobody wants it; few instructions allow that.
+    /// A destination, or `_` if the result is discarded; few instructions allow that.
     pub fn discardable(&mut self, operand: &Operand, ty: Type) -> Parsed<Reg> {
         if matches!(operand, Operand::Name(name) if name == "_") { Ok(self.sink()) } else { self.reg(operand, ty) }
     }
@@ -150,8 +150,8 @@ impl Names {
         Ok(bits)
     }
 
-    /// The address of a load, a store or an atomic operation. A register in it is 64 bits wide, or 32 for the spaces
-    /// that are small.
+    /// The address of a load, a store or an atomic operation. A register in it is 64 bits wide, or 32 for the small
+    /// spaces.
     pub fn address(&mut self, operand: &Operand, space: Space, bytes: u64) -> Parsed<Access> {
         let Operand::Address(base, offset) = operand else {
             return self.fail(format!("Arguments mismatch: {operand:?} is no address"));
@@ -187,7 +187,7 @@ impl Names {
     }
 }
 
-/// Whether a register may hold what the type says and more.
+/// Whether a register type can hold the type or is wider.
 fn fits(has: Type, ty: Type) -> bool {
     let float = ty.is_float() || has.is_float();
     if float { has.agrees(ty) } else { has.bits >= ty.bits && has.agrees_in_sort(ty) }

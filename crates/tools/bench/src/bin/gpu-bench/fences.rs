@@ -11,11 +11,11 @@ use crate::transfer::{timed, turns};
 const ORDERS: [&str; 5] = ["none", "acquire", "release", "acq_rel", "seq_cst"];
 const SCOPES: [&str; 3] = ["block", "device", "system"];
 const WRITES: [u32; 3] = [0, 4, 32];
-/// Turns of the loop in a launch.
+/// The number of turns of the loop in a launch.
 const TURNS: u32 = 20_000;
 
-/// So many writes to words of the thread's own, and a fence, again and again. Each lane has its addresses: the assembler
-/// makes one access of a warp's to one address.
+/// Makes `WRITES` writes to words of the thread's own, and a fence, again and again. Each lane has its own addresses,
+/// since the assembler makes one access of a warp's to one address.
 #[kernel]
 fn fenced<const ORDER: u32, const SCOPE: u32, const WRITES: u32>(acc: &Acc, turns: u32, data: Shared<u32>) {
     let (thread, threads) = (acc.thread_in_grid(), acc.threads_in_grid());
@@ -59,7 +59,7 @@ fn fenced<const ORDER: u32, const SCOPE: u32, const WRITES: u32>(acc: &Acc, turn
     }
 }
 
-/// Where a loop runs: one warp alone, or a full multiprocessor's worth on each.
+/// The threads that run a loop: one warp alone, or a full multiprocessor's worth on each.
 #[derive(Clone, Copy)]
 struct Crowd {
     name: &'static str,
@@ -77,7 +77,7 @@ fn launch<const ORDER: u32, const SCOPE: u32, const WRITES: u32>(
     queue.launch(ThreadSpec::new(crowd.blocks, crowd.threads), fenced::<ORDER, SCOPE, WRITES>(TURNS, data))
 }
 
-/// The loops with `writes` writes in flight, by order and scope. Without a fence there is one for all scopes.
+/// The loops with `W` writes before each fence, by order and scope. Without a fence there is one for all scopes.
 fn loops<const W: u32>() -> [[Launch; 3]; 5] {
     [
         [launch::<0, 0, W>, launch::<0, 0, W>, launch::<0, 0, W>],

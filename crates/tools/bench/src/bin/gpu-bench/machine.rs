@@ -1,4 +1,4 @@
-//! What machine it is.
+//! The machine that measurements are made on.
 
 use std::fmt;
 use std::process::Command;
@@ -18,8 +18,8 @@ pub struct Machine {
     nvcc: Option<String>,
     processor: Option<String>,
     kernel: Option<String>,
-    /// The clock that cycles are counted in, in Hz: the most that the streaming multiprocessors may run at. A note tells what they
-    /// ran at when fences had been measured.
+    /// The clock that cycles are counted in, in Hz: the most that the streaming multiprocessors may run at. A note
+    /// records what they ran at when fences had been measured.
     pub clock_hz: Option<f64>,
 }
 

@@ -26,7 +26,7 @@ const USAGE: &str = "\
 gpu-bench DEVICE [--peers libpeers.so] [--n ELEMENTS] [--turns N] --json FILE
 gpu-bench add-steps STEPS --json FILE";
 
-/// What the command asks for.
+/// The arguments of the command.
 struct Wanted {
     device: String,
     peers: Option<PathBuf>,
@@ -99,7 +99,7 @@ fn run(wanted: &Wanted) -> Result<(), Box<dyn std::error::Error>> {
         ("fences", fences::fences),
     ];
     for (name, part) in parts {
-        // What cannot be measured is said, and the rest is.
+        // A part that cannot be measured is reported, and the others are measured.
         if let Err(error) = part(&device, peers, wanted, &mut report) {
             report.note(format!("{name}: {error}"));
         }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use libloading::{Library, Symbol};
 
-/// The peers' library, which stays loaded: the runtime in it takes its code back when it goes, and what it needs for that
-/// may be gone before. Times are in seconds, by the device's events; none if a peer could not run.
+/// The peers' library, which stays loaded: the runtime in it takes its code back when it goes, and what it needs for
+/// that may be gone before. Times are in seconds, by the device's events; `None` if a peer could not run.
 pub struct Peers(ManuallyDrop<Library>);
 
 type Sized = unsafe extern "C" fn(usize) -> f64;
@@ -49,7 +49,7 @@ impl Peers {
         self.time("peer_scan", n)
     }
 
-    /// Launches `n` empty kernels and waits; whether it could.
+    /// Launches `n` empty kernels and waits; returns whether that succeeded.
     pub fn launches(&self, n: u32) -> bool {
         // SAFETY: as above.
         unsafe { self.0.get::<Launches>(b"peer_launches").is_ok_and(|function| function(n) == 0) }
@@ -65,7 +65,7 @@ impl Peers {
         (time > 0.0).then_some(time)
     }
 
-    /// What went wrong last, if anything did.
+    /// The last error of the peers, if there was one.
     pub fn error(&self) -> Option<String> {
         type Error = unsafe extern "C" fn() -> *const std::ffi::c_char;
         // SAFETY: as above; the text is one of the runtime's own, or null.

@@ -11,7 +11,7 @@ pub struct Report {
     machine: crate::machine::Machine,
     measurements: Vec<Measurement>,
     notes: Vec<String>,
-    /// Where all this is written as soon as it is known: the script may run out of time.
+    /// The file that all results are written to as soon as they are known: the script may run out of time.
     #[serde(skip)]
     file: PathBuf,
 }
@@ -20,15 +20,15 @@ pub struct Report {
 #[derive(Serialize)]
 pub struct Measurement {
     pub name: String,
-    /// What one unit is: `seconds`, `cycles`.
+    /// The name of the unit: `seconds`, `cycles`.
     pub unit: &'static str,
-    /// The median of ours.
+    /// The median of Wattle's times.
     pub ours: f64,
-    /// The peer, and its median.
+    /// The peer's name, and its median.
     pub peer: Option<(String, f64)>,
-    /// The peer's median by ours; above 1 where Wattle is faster.
+    /// The peer's median divided by Wattle's; above 1 where Wattle is faster.
     pub ratio: Option<f64>,
-    /// Bytes per second, where that says something.
+    /// The rate in bytes per second, where it is meaningful.
     pub bytes_per_second: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! What else the script has run, beside what was measured.
+//! The steps that the script has run besides the measurements.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Memory's speed, sums, scans, launches, and how long code takes to make.
+//! Measures memory's speed, sums, scans, launches, and how long code takes to make.
 
 use std::time::{Duration, Instant};
 
@@ -118,7 +118,7 @@ pub fn scan(device: &Device, peers: Option<&Peers>, wanted: &Wanted, report: &mu
     Ok(())
 }
 
-/// One thread that does nothing.
+/// A kernel whose one thread does nothing.
 #[kernel]
 fn nothing(acc: &Acc, x: Shared<u32>, n: u32) {
     if n == u32::MAX {
@@ -151,7 +151,7 @@ pub fn launches(device: &Device, peers: Option<&Peers>, wanted: &Wanted, report:
     Ok(())
 }
 
-/// From the representation to PTX, for each kernel of the scenarios.
+/// Measures how long the slowest kernel of the scenarios takes from the representation to PTX.
 pub fn code(report: &mut Report) {
     let (simulated, target) = (Device::simulated(0), wattle_ptx::Target::new(90));
     let mut slowest = (Duration::ZERO, "");
