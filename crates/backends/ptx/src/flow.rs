@@ -5,8 +5,8 @@ use wattle_ir::visit::Jump;
 use wattle_ir::{ExprId, Label, Site, Stmt};
 
 use crate::Lacking;
-use crate::abreast::abreast;
 use crate::assemble::{Target, Value, ins};
+use crate::batching::batch;
 use crate::emit::Emitter;
 use crate::facts::leaves;
 use crate::unroll::counted;
@@ -193,8 +193,8 @@ impl Emitter<'_> {
         // Only what holds in each turn may be known.
         self.forget_all(body);
         self.forget_all(continuing);
-        if bounded && let Some(found) = abreast(self.kernel, label, body, continuing) {
-            self.turns_abreast(&found)?;
+        if bounded && let Some(found) = batch(self.kernel, label, body, continuing) {
+            self.batched_turns(&found)?;
         }
         self.asm.place(head);
         self.block(body)?;

@@ -7,10 +7,10 @@
 //!
 //! The source is the PTX ISA, version 8.8; the parts that matter are named where they do.
 
-mod abreast;
 mod access;
 mod assemble;
 mod atomic;
+mod batching;
 mod cast;
 pub mod control;
 mod emit;

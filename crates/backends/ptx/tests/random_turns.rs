@@ -246,11 +246,11 @@ fn as_one_turn_after_another() {
     if devices.is_empty() {
         test_skips::skipped("no CUDA device is here");
     }
-    let (mut abreast, mut faults) = (0, 0);
+    let (mut batched, mut faults) = (0, 0);
     for seed in 0..COUNT {
         let case = case(seed);
         let module = tools::module(&case.kernel, &Target::new(90));
-        abreast += u64::from(module.body.contains(tools::ABREAST));
+        batched += u64::from(module.body.contains(tools::BATCHED));
         let left = outcome(&case, &Device::simulated(0)).unwrap_or_else(|error| panic!("{error}\n{case}"));
         faults += u64::from(left.fault.is_some());
         for device in &devices {
@@ -258,8 +258,8 @@ fn as_one_turn_after_another() {
             assert_eq!(found, left, "{}: seed {seed}\n{case}\n{}", device.name(), module.body);
         }
     }
-    println!("{abreast} of {COUNT} abreast, {faults} with faults");
-    assert!(abreast * 4 >= COUNT, "only {abreast} of {COUNT} are made so");
+    println!("{batched} of {COUNT} batched, {faults} with faults");
+    assert!(batched * 4 >= COUNT, "only {batched} of {COUNT} are made so");
     assert!((1..10).contains(&(faults * 10 / COUNT)), "{faults} of {COUNT} have faults");
 }
 

@@ -12,7 +12,7 @@ use wattle_ir::Kernel;
 use wattle_ptx::{Module, Target, build};
 
 /// The text that loops of several turns at a time contain, and no other code: the greatest step of which three fit.
-pub const ABREAST: &str = "1431655765";
+pub const BATCHED: &str = "1431655765";
 
 /// A tool: named by the variable, or in PATH, or where `.ci/run` puts it.
 fn find(variable: &str, name: &str) -> Option<PathBuf> {

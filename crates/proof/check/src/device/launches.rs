@@ -17,7 +17,7 @@ use super::{MAX_COOPERATIVE_BLOCKS, State};
 use crate::simulate::{Agent, Argument, LaunchId, LaunchRequest, Simulator};
 
 /// How many runs of steps pass between two checks for an interrupt.
-const BURSTS_PER_LOOK: u64 = 1024;
+const RUNS_PER_LOOK: u64 = 1024;
 
 /// A launch that runs, and its host part.
 pub(super) struct Running {
@@ -59,7 +59,7 @@ unsafe impl Stepper for Launches {
     fn step(&self, moved: bool, lines: &Lines) -> bool {
         self.0.stop.store(interrupt::requested(), Ordering::Relaxed);
         let mut simulator = lock(&self.0.simulator);
-        if simulator.step_for(BURSTS_PER_LOOK) {
+        if simulator.step_for(RUNS_PER_LOOK) {
             return true;
         }
         if moved {

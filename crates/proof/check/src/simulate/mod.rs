@@ -51,7 +51,6 @@
 //! ```
 
 mod barrier;
-mod burst;
 mod clock;
 mod finding;
 mod history;
@@ -63,6 +62,7 @@ mod running;
 mod serve;
 mod simulator;
 mod spin;
+mod steps;
 mod sync;
 
 pub use finding::{AccessSite, Actor, Finding, Findings, Race, StopReason, Waiting, Why};

@@ -65,7 +65,7 @@ pub struct Simulator {
     /// The number of times that no launch was in flight: everything done before such a time is ordered before
     /// everything after it.
     pub(super) generation: u64,
-    pub(super) bursts: u64,
+    pub(super) runs: u64,
     pub(super) trace: u64,
     /// The clock of the finished launches of this generation.
     finished: Clock,
@@ -92,7 +92,7 @@ impl Simulator {
             fences: Releases::default(),
             changes: 0,
             generation: 1,
-            bursts: 0,
+            runs: 0,
             trace: 0,
             finished: Clock::default(),
             next_number: 0,
@@ -261,10 +261,10 @@ impl Simulator {
         }
     }
 
-    /// Makes up to `bursts` runs of steps, each a few requests of one thread; returns whether a thread can continue. If
+    /// Makes up to `runs` runs of steps, each a few requests of one thread; returns whether a thread can continue. If
     /// none can, the launches in flight wait: for another launch, or for ever, which [`Simulator::end_stuck`] reports.
-    pub fn step_for(&mut self, bursts: u64) -> bool {
-        for _ in 0..bursts {
+    pub fn step_for(&mut self, runs: u64) -> bool {
+        for _ in 0..runs {
             if !self.in_flight() {
                 return false;
             }

@@ -19,7 +19,7 @@ const NAMED: usize = 8;
 
 /// The reason why a run of steps is over.
 enum Over {
-    Burst,
+    Steps,
     Barrier(wattle_ir::Site, Vec<u64>),
     Spinning(Vec<super::memory::Address>),
     Ended,
@@ -28,8 +28,8 @@ enum Over {
 impl Simulator {
     /// Makes one run of steps; if no thread can run, ends the launches that wait for ever.
     pub(super) fn step(&mut self) {
-        self.bursts += 1;
-        if self.bursts.is_multiple_of(LOOK) {
+        self.runs += 1;
+        if self.runs.is_multiple_of(LOOK) {
             self.look();
         }
         if self.runnable.is_empty() {
@@ -47,7 +47,7 @@ impl Simulator {
         let mut fuel = FUEL;
         let over = loop {
             match thread.machine.run(&program, &environment, &mut fuel) {
-                Request::OutOfFuel => break Over::Burst,
+                Request::OutOfFuel => break Over::Steps,
                 Request::Done => break Over::Ended,
                 Request::Barrier { site, iterations } => break Over::Barrier(site, iterations),
                 Request::BackEdge { label, .. } => {
@@ -59,14 +59,14 @@ impl Simulator {
             }
             requests -= 1;
             if requests == 0 {
-                break Over::Burst;
+                break Over::Steps;
             }
         };
         self.mix(thread.sync.member.thread as u64);
         // A write of the thread may have moved others in the list of runnable threads, never the thread within it.
         self.threads[key as usize] = Some(thread);
         match over {
-            Over::Burst => {}
+            Over::Steps => {}
             Over::Ended => self.ended(key),
             Over::Barrier(site, iterations) => self.arrive(key, site, iterations),
             Over::Spinning(addresses) => self.set_aside(key, State::Spinning(addresses)),

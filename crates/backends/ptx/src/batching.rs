@@ -26,7 +26,7 @@ const MOST_WORDS: usize = 4;
 const MOST_NODES: usize = 96;
 
 /// A loop that runs several turns at a time.
-pub struct Abreast<'k> {
+pub struct Batch<'k> {
     slot: SlotId,
     end: ExprId,
     step: ExprId,
@@ -40,7 +40,7 @@ pub struct Abreast<'k> {
 }
 
 /// Returns how several turns of the loop can run at a time, or `None` where they cannot.
-pub fn abreast<'k>(kernel: &'k Kernel, label: Label, body: &'k [Stmt], continuing: &[Stmt]) -> Option<Abreast<'k>> {
+pub fn batch<'k>(kernel: &'k Kernel, label: Label, body: &'k [Stmt], continuing: &[Stmt]) -> Option<Batch<'k>> {
     let [Stmt::Assign { slot, value: next }] = *continuing else { return None };
     let (Stmt::If { condition, then, otherwise }, turn) = body.split_first()? else { return None };
     let breaks = |block: &[Stmt]| *block == [Stmt::Break(label)];
@@ -56,7 +56,7 @@ pub fn abreast<'k>(kernel: &'k Kernel, label: Label, body: &'k [Stmt], continuin
         return None;
     }
     let (first, rest) = turn.loads_first()?;
-    Some(Abreast { slot, end, step, asked: (*condition, holds), first, rest, next })
+    Some(Batch { slot, end, step, asked: (*condition, holds), first, rest, next })
 }
 
 fn is_slot(kernel: &Kernel, id: ExprId, slot: SlotId) -> bool {
@@ -90,7 +90,7 @@ fn visit(kernel: &Kernel, id: ExprId, seen: &mut FxHashSet<ExprId>) {
 
 /// Whether the statement, without those nested in it, can stand in a turn that runs beside others: it does not jump,
 /// waits for no thread, and orders no other memory.
-fn may_be_abreast(stmt: &Stmt) -> bool {
+fn may_be_batched(stmt: &Stmt) -> bool {
     match stmt {
         Stmt::Assign { .. }
         | Stmt::Divide { .. }
@@ -141,7 +141,7 @@ impl<'k> Turn<'k> {
         let (mut all, mut nodes) = (stmts.iter().collect::<Vec<_>>(), FxHashSet::default());
         let mut next = 0;
         while let Some(&stmt) = all.get(next) {
-            if !may_be_abreast(stmt) {
+            if !may_be_batched(stmt) {
                 return None;
             }
             stmt.operands().for_each(|id| visit(kernel, *id, &mut nodes));
@@ -239,7 +239,7 @@ impl<'k> Turn<'k> {
 
 impl Emitter<'_> {
     /// Emits the loop of several turns at a time, before the plain loop, which runs the turns that are left.
-    pub(crate) fn turns_abreast(&mut self, found: &Abreast<'_>) -> Result<(), Lacking> {
+    pub(crate) fn batched_turns(&mut self, found: &Batch<'_>) -> Result<(), Lacking> {
         let [head, end] = [(); 2].map(|()| self.asm.target());
         self.known.clear();
         let step = self.value(found.step);
@@ -271,7 +271,7 @@ impl Emitter<'_> {
 
     /// The registers of all slots in each turn: its own for the loop's slot, and for what it sets up to its last load. The
     /// last turn has those that they have outside, where they stay.
-    fn slots_of_turns(&mut self, found: &Abreast<'_>, step: Value) -> Vec<Vec<Value>> {
+    fn slots_of_turns(&mut self, found: &Batch<'_>, step: Value) -> Vec<Vec<Value>> {
         let mut turns = vec![self.slots.clone(); TURNS];
         for slot in found.first.iter().filter_map(|stmt| stmt.assigned()) {
             let ty = self.kernel.slots[slot.index()].ty;

@@ -134,8 +134,8 @@ fn text(kernel: &dyn wattle_core::Kernel) -> String {
 /// The number of loads that come first, or `None` if no turns are batched.
 fn loads_first(kernel: &dyn wattle_core::Kernel) -> Option<usize> {
     let text = text(kernel);
-    let (_, abreast) = text.split_once(tools::ABREAST)?;
-    let memory: Vec<_> = abreast.lines().filter_map(|line| line.trim().split_once(".global")).collect();
+    let (_, batched) = text.split_once(tools::BATCHED)?;
+    let memory: Vec<_> = batched.lines().filter_map(|line| line.trim().split_once(".global")).collect();
     Some(memory.iter().take_while(|(name, _)| *name == "ld").count())
 }
 
