@@ -163,6 +163,10 @@ impl<P: Process> Completions<'_, '_, '_, P> {
         let (label, mut open) = (event.label, VecDeque::new());
         self.answer(&mut start, first, address, label, &mut open);
         open.push_front(start);
+        // No later read is one with that of a read-modify-write, whose write comes between.
+        if self.runner.update.is_some() {
+            open.iter_mut().for_each(|path| path.reads.clear());
+        }
         Some(open)
     }
 
@@ -208,17 +212,18 @@ impl<P: Process> Completions<'_, '_, '_, P> {
                     self.answer(path, id, target.map(|target| target.address), label, open);
                     path.loops.iter_mut().for_each(|(_, looked)| *looked |= label.atomic);
                 }
-                Action::Update { target, change, read, source, .. } => {
+                Action::Update { target, change, read, write, source } => {
                     let (first, second) = (self.event(path, source), self.event(path, source));
                     let known = |event: EventId| self.state.graph.event(event).value.is_some();
-                    path.acts.push(if first.and(second).is_some_and(|write| !known(write)) {
-                        Act::Update { target, change }
+                    path.acts.push(if first.is_none() || second.is_some_and(|write| !known(write)) {
+                        Act::Update { target, change, read, write, source }
                     } else {
                         Act::Other { events: 2 }
                     });
+                    let promised = first.is_none().then(|| self.promised(path)).flatten();
                     let address = target.map(|target| target.address);
                     path.reads.retain(|(at, ..)| Some(*at) != address);
-                    self.answer(path, first.unwrap_or(usize::MAX), address, read, open);
+                    self.answer(path, first.or(promised).unwrap_or(usize::MAX), address, read, open);
                     path.reads.retain(|(at, ..)| Some(*at) != address);
                     path.loops.iter_mut().for_each(|(_, looked)| *looked = true);
                 }
@@ -367,17 +372,10 @@ impl<P: Process> Completions<'_, '_, '_, P> {
 
     /// What one completion alone performs.
     fn alone(&self, path: Path<P>) -> Agreement {
-        let known = |act: &Act| match act {
-            Act::Store { target, value, .. } => target.is_some() && value.is_some(),
-            Act::Read { target, .. } => target.is_some(),
-            Act::Fence { .. } => true,
-            Act::Update { .. } | Act::Other { .. } => false,
-        };
         let mut ahead = path.acts;
         let beyond = ahead.split_off(path.ahead.min(ahead.len()));
-        let open = |act: &Act| matches!(act, Act::Store { .. }) && !known(act);
-        let depends = ahead.iter().chain(&beyond).any(open);
-        let mut beyond: Vec<Act> = beyond.into_iter().filter(known).collect();
+        let depends = ahead.iter().chain(&beyond).any(Act::is_open);
+        let mut beyond: Vec<Act> = beyond.into_iter().filter(Act::is_known).collect();
         trim(&mut beyond);
         Agreement { ahead, beyond, undecided: false, cut: false, depends, ties: path.ties }
     }
