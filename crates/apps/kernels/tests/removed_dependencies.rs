@@ -136,6 +136,59 @@ fn store(number: u32, a: u32, x: Atomic<u32>, y: Atomic<u32>) {
                 y.store(0, 1);
             }
         }
+        3 => {
+            if a == 1 {
+                y.exchange(0, 1);
+            } else {
+                y.exchange(0, 1);
+            }
+        }
+        4 => {
+            if a == 1 {
+                y.fetch_add(0, 1);
+            } else {
+                y.fetch_add(0, 1);
+            }
+        }
+        5 => {
+            if a == 1 {
+                y.compare_exchange(0, 0, 1);
+            } else {
+                y.compare_exchange(0, 0, 1);
+            }
+        }
+        // Behind another read-modify-write that both arms perform.
+        6 => {
+            if a == 1 {
+                y.exchange(1, 4);
+                y.store(0, 1);
+            } else {
+                y.exchange(1, 4);
+                y.store(0, 1);
+            }
+        }
+        // These differ.
+        10 => {
+            if a == 1 {
+                y.exchange(0, 1);
+            } else {
+                y.exchange(0, 2);
+            }
+        }
+        11 => {
+            if a == 1 {
+                y.exchange(0, 1);
+            } else {
+                y.fetch_or(0, 3);
+            }
+        }
+        12 => {
+            if a == 1 {
+                y.exchange_with(0, 1, Scope::Device, Order::Release);
+            } else {
+                y.exchange(0, 1);
+            }
+        }
         _ => y.store(0, 1),
     }
 }
@@ -193,9 +246,17 @@ fn nothing_between_a_read_and_a_store_that_does_not_need_it_keeps_the_store_back
 #[test]
 fn stores_of_both_arms_that_come_to_the_same_wait_for_no_read() {
     for target in [Target::Portable, Target::Ptx { sm: 90 }, Target::Vulkan, Target::Host] {
-        for last in 1..=2 {
+        for last in 1..=6 {
             let report = check(target, 0, 0, last);
             assert_eq!(report.verdict, Verdict::Violated, "{target}, {last}");
         }
+    }
+}
+
+#[test]
+fn read_modify_writes_that_differ_wait_for_what_was_read() {
+    for last in 10..=12 {
+        let report = check(Target::Portable, 0, 0, last);
+        assert_eq!(report.verdict, Verdict::Holds, "{last}");
     }
 }

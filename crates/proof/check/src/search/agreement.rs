@@ -16,6 +16,9 @@ pub(super) enum Act {
     Update {
         target: Option<Target>,
         change: Change,
+        read: Label,
+        write: Label,
+        source: u32,
     },
     Store {
         target: Option<Target>,
@@ -35,16 +38,46 @@ pub(super) enum Act {
 
 impl Act {
     /// Whether an event of the graph is that action.
-    pub fn is<P: Process>(&self, state: &State<P>, event: EventId) -> bool {
-        let event = state.graph.event(event);
+    pub fn is<P: Process>(&self, state: &State<P>, id: EventId) -> bool {
+        let event = state.graph.event(id);
         let place = event.location.and_then(|location| state.addresses.get(location)).copied();
         let here = |target: &Option<Target>| place.is_some() && place == target.map(|target| target.address);
         match self {
             Act::Fence { label, .. } => event.label == *label,
-            Act::Read { target, label, .. } => event.label == *label && here(target),
+            Act::Read { target, label, .. } => {
+                event.label == *label && here(target) && state.early_update(id).is_none()
+            }
+            Act::Update { target, change, read, write, .. } => {
+                let early = state.early_update(id);
+                here(target) && early.is_some_and(|early| early.change == *change && early.labels == [*read, *write])
+            }
             Act::Store { target, value, label, .. } => event.label == *label && here(target) && event.value == *value,
-            Act::Update { .. } | Act::Other { .. } => false,
+            Act::Other { .. } => false,
         }
+    }
+
+    /// Whether it writes.
+    fn is_write(&self) -> bool {
+        match self {
+            Act::Store { .. } | Act::Update { .. } => true,
+            Act::Read { .. } | Act::Fence { .. } | Act::Other { .. } => false,
+        }
+    }
+
+    /// Whether it is known where it goes and what it does there.
+    pub fn is_known(&self) -> bool {
+        match self {
+            Act::Store { target, value, .. } => target.is_some() && value.is_some(),
+            Act::Update { target, change, .. } => target.is_some() && change.is_known(),
+            Act::Read { target, .. } => target.is_some(),
+            Act::Fence { .. } => true,
+            Act::Other { .. } => false,
+        }
+    }
+
+    /// Whether it writes, and it is not known where or what.
+    pub fn is_open(&self) -> bool {
+        self.is_write() && !self.is_known()
     }
 
     /// The number of events of the action.
@@ -94,7 +127,7 @@ impl Agreement {
     pub fn known_ahead(&self) -> usize {
         let known = |act: &Act| match act {
             Act::Read { target, .. } => usize::from(target.is_some()),
-            Act::Update { target, change } => usize::from(target.is_some()) + usize::from(change.is_known()),
+            Act::Update { target, change, .. } => usize::from(target.is_some()) + usize::from(change.is_known()),
             Act::Store { target, value, .. } => usize::from(target.is_some()) + usize::from(value.is_some()),
             Act::Fence { .. } | Act::Other { .. } => 0,
         };
@@ -104,7 +137,7 @@ impl Agreement {
 
 /// Drops the actions behind the last store, which no other thread can see.
 pub(super) fn trim(acts: &mut Vec<Act>) {
-    let last = acts.iter().rposition(|act| matches!(act, Act::Store { .. }));
+    let last = acts.iter().rposition(Act::is_write);
     acts.truncate(last.map_or(0, |last| last + 1));
 }
 
@@ -121,7 +154,7 @@ pub(super) fn agree(agreed: &mut Agreement, other: Agreement) {
         at += act.events();
         *act = meet(act, also);
     }
-    let stores = |acts: &[Act]| acts.iter().filter(|act| matches!(act, Act::Store { .. })).count();
+    let stores = |acts: &[Act]| acts.iter().filter(|act| act.is_write()).count();
     let most = stores(&agreed.beyond).max(stores(&other.beyond));
     agreed.beyond = both(&agreed.beyond, &other.beyond);
     agreed.depends |= other.depends || stores(&agreed.beyond) < most;
@@ -134,7 +167,7 @@ fn meet(mine: &Act, theirs: Option<&Act>) -> Act {
         Act::Read { target, .. } if matches!(theirs, Some(Act::Read { target: at, .. }) if at == target) => {
             mine.clone()
         }
-        Act::Update { target, change } if matches!(theirs, Some(Act::Update { target: at, change: also }) if at == target && also == change) => {
+        Act::Update { target, change, .. } if matches!(theirs, Some(Act::Update { target: at, change: also, .. }) if at == target && also == change) => {
             mine.clone()
         }
         Act::Store { target, value, label, source } => match theirs {
@@ -164,8 +197,8 @@ fn placed(acts: &[Act]) -> Vec<Placed<'_>> {
     for act in acts {
         match act {
             Act::Fence { label, .. } => fences.push(*label),
-            Act::Store { .. } | Act::Read { .. } => stores.push((act, fences.clone())),
-            Act::Update { .. } | Act::Other { .. } => {}
+            Act::Store { .. } | Act::Read { .. } | Act::Update { .. } => stores.push((act, fences.clone())),
+            Act::Other { .. } => {}
         }
     }
     stores
@@ -201,6 +234,10 @@ fn same(a: &Act, b: &Act) -> bool {
         Act::Read { target, label, .. } => {
             matches!(b, Act::Read { target: at, label: alike, .. } if (at, alike) == (target, label))
         }
-        Act::Update { .. } | Act::Fence { .. } | Act::Other { .. } => false,
+        Act::Update { target, change, read, write, .. } => {
+            matches!(b, Act::Update { target: at, change: also, read: reads, write: writes, .. }
+                if (at, also, reads, writes) == (target, change, read, write))
+        }
+        Act::Fence { .. } | Act::Other { .. } => false,
     }
 }

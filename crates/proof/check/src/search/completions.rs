@@ -1,4 +1,4 @@
-//! The stores that a thread performs whatever values its open reads return.
+//! The accesses that a thread performs whatever values its open reads return.
 //!
 //! A compiler may move a store before a read that the store does not need, and it sees more than operands and branches:
 //! `(a & 0) + 1` is 1, and a store that stands in both arms of a branch is a store. So a store may be added once the
@@ -8,9 +8,10 @@
 //! atomics may never end, other loops end. What is not found out within bounds counts as no dependency.
 //!
 //! Compilers do so: LLVM's early common subexpression elimination, jump threading and value propagation work on
-//! relaxed and on plain accesses alike, ptxas merges weak loads and drops `and` with 0. A read that all completions make
-//! may be made early in the same way, so that stores can depend on it alone. Read-modify-writes stay where they are. C++20 [atomics.order]/8 only
-//! asks implementations to avoid values that justify themselves.
+//! relaxed and on plain accesses alike, its control-flow simplification makes one read-modify-write of two equal ones in
+//! the arms of a branch, ptxas merges weak loads and drops `and` with 0. A read or read-modify-write that all completions
+//! perform may be made early in the same way. C++20 [atomics.order]/8 only asks implementations to avoid values that
+//! justify themselves.
 
 use std::collections::VecDeque;
 
@@ -163,6 +164,10 @@ impl<P: Process> Completions<'_, '_, '_, P> {
         let (label, mut open) = (event.label, VecDeque::new());
         self.answer(&mut start, first, address, label, &mut open);
         open.push_front(start);
+        // No later read is one with that of a read-modify-write, whose write comes between.
+        if self.runner.update.is_some() {
+            open.iter_mut().for_each(|path| path.reads.clear());
+        }
         Some(open)
     }
 
@@ -209,17 +214,18 @@ impl<P: Process> Completions<'_, '_, '_, P> {
                     self.answer(path, id, target.map(|target| target.address), label, open);
                     path.loops.iter_mut().for_each(|(_, looked)| *looked |= label.atomic);
                 }
-                Action::Update { target, change, read, source, .. } => {
+                Action::Update { target, change, read, write, source } => {
                     let (first, second) = (self.event(path, source), self.event(path, source));
                     let known = |event: EventId| self.state.graph.event(event).value.is_some();
-                    path.acts.push(if first.and(second).is_some_and(|write| !known(write)) {
-                        Act::Update { target, change }
+                    path.acts.push(if first.is_none() || second.is_some_and(|write| !known(write)) {
+                        Act::Update { target, change, read, write, source }
                     } else {
                         Act::Other { events: 2 }
                     });
+                    let promised = first.is_none().then(|| self.promised(path)).flatten();
                     let address = target.map(|target| target.address);
                     path.reads.retain(|(at, ..)| Some(*at) != address);
-                    self.answer(path, first.unwrap_or(usize::MAX), address, read, open);
+                    self.answer(path, first.or(promised).unwrap_or(usize::MAX), address, read, open);
                     path.reads.retain(|(at, ..)| Some(*at) != address);
                     path.loops.iter_mut().for_each(|(_, looked)| *looked = true);
                 }
@@ -369,17 +375,10 @@ impl<P: Process> Completions<'_, '_, '_, P> {
 
     /// The actions that one completion alone performs.
     fn alone(&self, path: Path<P>) -> Agreement {
-        let known = |act: &Act| match act {
-            Act::Store { target, value, .. } => target.is_some() && value.is_some(),
-            Act::Read { target, .. } => target.is_some(),
-            Act::Fence { .. } => true,
-            Act::Update { .. } | Act::Other { .. } => false,
-        };
         let mut ahead = path.acts;
         let beyond = ahead.split_off(path.ahead.min(ahead.len()));
-        let open = |act: &Act| matches!(act, Act::Store { .. }) && !known(act);
-        let depends = ahead.iter().chain(&beyond).any(open);
-        let mut beyond: Vec<Act> = beyond.into_iter().filter(known).collect();
+        let depends = ahead.iter().chain(&beyond).any(Act::is_open);
+        let mut beyond: Vec<Act> = beyond.into_iter().filter(Act::is_known).collect();
         trim(&mut beyond);
         Agreement { ahead, beyond, undecided: false, cut: false, depends, ties: path.ties }
     }

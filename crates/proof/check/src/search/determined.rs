@@ -2,13 +2,13 @@
 
 use std::sync::OnceLock;
 
-use wattle_memory::ThreadId;
+use wattle_memory::{EventId, ThreadId};
 
 use super::agreement::{Act, Agreement};
 use super::completions::{Given, compare, each};
 use super::process::Process;
 use super::run::{locate, provide, write_half};
-use super::state::State;
+use super::state::{EarlyUpdate, State};
 use super::values::Values;
 use super::{Dependencies, Problem, Setup};
 
@@ -96,8 +96,8 @@ pub(super) fn assume<P: Process>(
     state.guessed = true;
     let read = state.runners[guess.thread].waiting.map(|read| state.graph.event(read).source);
     let store = way.ahead.iter().chain(&way.beyond).find_map(|act| match act {
-        Act::Store { source, .. } => Some(*source),
-        Act::Read { .. } | Act::Update { .. } | Act::Fence { .. } | Act::Other { .. } => None,
+        Act::Store { source, .. } | Act::Update { source, .. } => Some(*source),
+        Act::Read { .. } | Act::Fence { .. } | Act::Other { .. } => None,
     });
     state.ignored.extend(read.zip(store).filter(|_| setup.dependencies == Dependencies::Ignored));
     add(setup, state, guess.thread, way)
@@ -115,7 +115,7 @@ fn add<P: Process>(
         let event = |number: usize| state.runners[thread].trail.get(at + number).copied();
         match (act, event(0), event(1)) {
             (Act::Read { target, .. }, Some(read), _) => locate(setup, state, read, *target, 0)?,
-            (Act::Update { target, change }, Some(read), Some(write)) => {
+            (Act::Update { target, change, .. }, Some(read), Some(write)) => {
                 locate(setup, state, read, *target, 0)?;
                 let certain = state.runners[thread].heads.is_empty() || state.graph.event(read).value.is_some();
                 if let (Some(location), true) = (state.graph.event(read).location, certain) {
@@ -158,23 +158,33 @@ fn promise<P: Process>(
         Act::Store { target: Some(target), value: Some(value), label, source } => {
             (*label, *source, Some((*target, Some(*value))))
         }
+        Act::Update { target: Some(target), read, source, .. } => (*read, *source, Some((*target, None))),
         Act::Store { .. } | Act::Read { .. } | Act::Update { .. } | Act::Other { .. } => return Ok(place),
     };
     let next = state.runners[thread].promised.get(place).copied();
     if next.is_some_and(|event| act.is(state, event)) {
         return Ok(place + 1);
     }
-    let event = match next {
+    let add = |state: &mut State<P>, label, next: Option<EventId>| match next {
         Some(next) => {
             state.insert(next, thread, label, source);
             next
         }
         None => state.graph.add(thread, label, source),
     };
+    let event = add(state, label, next);
+    if let Act::Update { change, read, write: label, .. } = act {
+        let write = add(state, *label, next.map(|next| next + 1));
+        state.graph.join_halves(event, write);
+        state.early.push(EarlyUpdate { read: event, write, change: *change, labels: [*read, *label] });
+    }
     state.runners[thread].promised.insert(place, event);
     if let Some((target, value)) = what {
         locate(setup, state, event, Some(target), source)?;
         provide(state, event, value);
+        if let (Some(early), Some(location)) = (state.early_update(event).cloned(), state.graph.event(event).location) {
+            write_half(state, event, early.write, early.change, location);
+        }
     }
     Ok(place + 1)
 }

@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
-use wattle_memory::{Analysis, EventId, Graph, ThreadId};
+use wattle_memory::{Analysis, EventId, Graph, Label, Level, ThreadId};
 
 use super::execution::{execution, order_fences};
 use super::failed::failed_iterations;
@@ -67,7 +67,12 @@ fn order_writes<P: Process, V: Visitor<P>>(
     let Some((a, b)) = unordered_writes(search, state, graph, &analysis) else {
         if let Some((ordered, found)) = order_fences(search, graph.clone(), analysis.clone()) {
             if state.guessed
-                && !search.shared.guessed.lock().unwrap_or_else(PoisonError::into_inner).insert(identity(state, graph))
+                && !search
+                    .shared
+                    .guessed
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .insert(identity(state, graph, &analysis))
             {
                 return ControlFlow::Continue(());
             }
@@ -127,25 +132,28 @@ fn stuck_under_some_order<P: Process, V: Visitor<P>>(
 }
 
 /// A hash that identifies an execution, whatever the order in which its events were added.
-fn identity<P: Process>(state: &State<P>, graph: &Graph) -> u128 {
+fn identity<P: Process>(state: &State<P>, graph: &Graph, analysis: &Analysis) -> u128 {
     let mut at = vec![0; graph.threads().len()];
     let name = |event: EventId| {
         let place = graph.event(event).location.and_then(|location| state.addresses.get(location)).copied();
         (graph.event(event).thread, place)
     };
+    // What a thread turned out not to do has left an event that does nothing.
+    let nothing = Label::fence(Level::Thread);
     // An event is known by its thread and how many of it come before.
     let numbers: Vec<u32> = graph
         .events()
         .iter()
         .map(|event| {
             event.thread.map_or(0, |thread| {
-                at[thread] += 1;
+                at[thread] += u32::from(event.label != nothing);
                 at[thread]
             })
         })
         .collect();
     let known = |event: EventId| (name(event), numbers[event]);
     let mut events: Vec<_> = (0..graph.len())
+        .filter(|&event| graph.event(event).label != nothing)
         .map(|event| {
             (
                 known(event),
@@ -156,8 +164,13 @@ fn identity<P: Process>(state: &State<P>, graph: &Graph) -> u128 {
         })
         .collect();
     events.sort_unstable();
+    // All of the order, since what is chosen in one search follows in another.
+    let ordered = |writes: &Vec<EventId>| {
+        let pairs = writes.iter().flat_map(|&first| writes.iter().map(move |&second| (first, second)));
+        pairs.filter(|&(first, second)| analysis.coherence.has(first, second)).collect::<Vec<_>>()
+    };
     let mut co: Vec<_> =
-        graph.chosen_coherence().pairs().map(|(first, second)| (known(first), known(second))).collect();
+        state.writes.iter().flat_map(ordered).map(|(first, second)| (known(first), known(second))).collect();
     co.sort_unstable();
     let mut barriers: Vec<_> =
         graph.barrier_order().pairs().map(|(first, second)| (known(first), known(second))).collect();

@@ -3,7 +3,7 @@
 use wattle_memory::{EventId, Kind, Label, Level, LocationId, ThreadId, stop};
 
 use super::process::{Action, Address, Change, Members, Process, Target, Written};
-use super::state::{Fault, Head, State, Status};
+use super::state::{EarlyUpdate, Fault, Head, State, Status};
 use super::{Problem, Setup};
 
 /// Runs all threads until each has ended or waits for a choice.
@@ -16,10 +16,24 @@ pub(super) fn settle<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>) -> 
                 moved = true;
             }
         }
+        finish_early_updates(state);
         moved |= open_full_gates(state);
         moved |= start_threads(setup, state);
         if !moved {
             return Ok(());
+        }
+    }
+}
+
+/// Gives the writes of early read-modify-writes the values that follow from what these have read.
+fn finish_early_updates<P: Process>(state: &mut State<P>) {
+    for number in 0..state.early.len() {
+        let EarlyUpdate { read, write, change, .. } = state.early[number];
+        let (graph, open) = (&state.graph, state.graph.event(write).value.is_none());
+        if let (Some(_), Some(location), true) =
+            (graph.event(read).value, graph.event(read).location, open && graph.other_half(read).is_some())
+        {
+            write_half(state, read, write, change, location);
         }
     }
 }
@@ -142,12 +156,33 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
                 run.heads.iter_mut().for_each(|head| head.effect = true);
             }
             Action::Update { target, change, read, write, source } => {
-                let (first, _) = event(state, thread, &mut run, read, source, None);
-                let (second, new) = event(state, thread, &mut run, write, source, None);
-                if new {
-                    // The halves of an update whose write is cancelled are not joined again.
-                    state.graph.join_halves(first, second);
+                let is_new = run.at >= state.runners[thread].trail.len();
+                if let (Some(before), true, false) = (before, is_new, target.is_some() && change.is_known()) {
+                    run.process = before;
+                    break Status::Needs;
                 }
+                let promised = target.filter(|_| is_new);
+                let promised = promised.and_then(|target| take_early(state, thread, target, change, [read, write]));
+                let (first, second) = match promised {
+                    Some([first, second]) => {
+                        state.graph.replace(first, read, source);
+                        let label = state.graph.event(second).label;
+                        state.graph.replace(second, label, source);
+                        state.runners[thread].trail.extend([first, second]);
+                        run.at += 2;
+                        run.heads.iter_mut().for_each(|head| head.first = head.first.or(Some(first)));
+                        (first, second)
+                    }
+                    None => {
+                        let (first, _) = event(state, thread, &mut run, read, source, None);
+                        let (second, new) = event(state, thread, &mut run, write, source, None);
+                        if new {
+                            // The halves of an update whose write is cancelled are not joined again.
+                            state.graph.join_halves(first, second);
+                        }
+                        (first, second)
+                    }
+                };
                 locate(setup, state, first, target, source)?;
                 // In a loop that may only wait, it depends on the value read whether the update happens at all.
                 let certain = run.heads.is_empty() || state.graph.event(first).value.is_some();
@@ -269,6 +304,25 @@ fn event<P: Process>(
     (event, known.is_none())
 }
 
+/// The two events of a read-modify-write that was added early, if the thread has come to it.
+fn take_early<P: Process>(
+    state: &mut State<P>,
+    thread: ThreadId,
+    target: Target,
+    change: Change,
+    labels: [Label; 2],
+) -> Option<[EventId; 2]> {
+    let promised = *state.runners[thread].promised.front()?;
+    let place = state.graph.event(promised).location.and_then(|location| state.addresses.get(location)).copied();
+    let is_it = |early: &EarlyUpdate| {
+        early.read == promised && place == Some(target.address) && early.change == change && early.labels == labels
+    };
+    let number = state.early.iter().position(is_it)?;
+    state.runners[thread].promised.pop_front();
+    let early = state.early.swap_remove(number);
+    Some([early.read, early.write])
+}
+
 /// Whether an action is the one that was promised for the thread.
 fn is_promise<P: Process>(
     state: &State<P>,
@@ -279,6 +333,7 @@ fn is_promise<P: Process>(
     let event = state.graph.event(promised);
     let place = event.location.and_then(|location| state.addresses.get(location)).copied();
     event.label == label
+        && state.early_update(promised).is_none()
         && match label.kind {
             Kind::Write => what == place.map(|place| (place, event.value)),
             Kind::Read => what == place.map(|place| (place, None)),

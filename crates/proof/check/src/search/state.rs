@@ -75,6 +75,16 @@ pub(super) struct Runner<P> {
     pub certain_faults: Vec<Fault>,
 }
 
+/// A read-modify-write that a thread is sure to perform and has not come to. [`Runner::promised`] has its read.
+#[derive(Clone)]
+pub(super) struct EarlyUpdate {
+    pub read: EventId,
+    pub write: EventId,
+    pub change: Change,
+    /// Those of its read and of its write.
+    pub labels: [Label; 2],
+}
+
 /// A fault of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fault {
@@ -128,6 +138,8 @@ pub(super) struct State<P> {
     /// For each read, the writes that would keep its thread in its loop: it may never get another source, and its
     /// thread be stuck.
     pub spun: Vec<(EventId, Set)>,
+    /// The read-modify-writes that were added before their threads have come to them.
+    pub early: Vec<EarlyUpdate>,
     /// Pairs of reads that a compiler has merged: they read from the same write.
     pub ties: Vec<(EventId, EventId)>,
     /// Whether events were inserted between others, so that an earlier analysis no longer applies.
@@ -179,6 +191,7 @@ impl<P: Process> State<P> {
             gates: Vec::new(),
             excluded: Vec::new(),
             spun: Vec::new(),
+            early: Vec::new(),
             ties: Vec::new(),
             renumbered: false,
             broken: false,
@@ -225,10 +238,19 @@ impl<P: Process> State<P> {
             let old = set.clone();
             *set = Set::of(self.graph.len(), |event| event != at && old.contains(event - usize::from(event > at)));
         }
+        for early in &mut self.early {
+            moved(&mut early.read);
+            moved(&mut early.write);
+        }
         for (first, second) in &mut self.ties {
             moved(first);
             moved(second);
         }
+    }
+
+    /// The early read-modify-write whose read that is.
+    pub fn early_update(&self, read: EventId) -> Option<&EarlyUpdate> {
+        self.early.iter().find(|early| early.read == read)
     }
 
     /// A measure of what is known of the events: it grows with each one added, located or written.

@@ -123,13 +123,13 @@ fn through(mut way: Way, thread: usize, ops: &[Op], at: usize, mut control: Vec<
             both.push(ends);
             return both;
         }
-        Op::SkipUnless { register, value, count } => {
+        Op::SkipUnless { register, value, equal: wanted, count } => {
             let Some(read) = way.registers[thread][*register] else {
-                let next = if *value == 0 { at + 1 } else { at + 1 + count };
+                let next = if (*value == 0) == *wanted { at + 1 } else { at + 1 + count };
                 return through(way, thread, ops, next, control);
             };
             control.push(read);
-            let both = [(true, at + 1), (false, at + 1 + count)].map(|(equal, next)| {
+            let both = [(*wanted, at + 1), (!wanted, at + 1 + count)].map(|(equal, next)| {
                 let mut way = way.clone();
                 way.conditions.push(Condition { read, value: *value, equal });
                 through(way, thread, ops, next, control.clone())
@@ -186,14 +186,17 @@ fn candidate(way: &Way, source: Vec<Option<usize>>, runs: &Runs) -> Option<Candi
             let came = event.control.iter().all(|&first| first == id || read[first].is_some());
             let certain = |kind| runs.certain(event.thread, &known, event.op, kind);
             let update = event.read.is_some() && event.written.is_some();
-            if event.read.is_some() && (came || (!update && certain(Kind::Read).is_some())) {
+            let sure = update && certain(Kind::Update).is_some();
+            if event.read.is_some() && (came || sure || (!update && certain(Kind::Read).is_some())) {
                 read[id] = source[id].map_or(Some(0), |write| written[write]);
             }
             let Some(formula) = &event.written else { continue };
             if !update {
                 let sum = || formula.reads.iter().try_fold(formula.constant, |sum, &from| Some(sum + read[from]?));
                 written[id] = written[id].or_else(|| sum().filter(|_| came)).or_else(|| certain(Kind::Write));
-            } else if came && event.control.iter().all(|&first| read[first].is_some()) {
+            } else if (sure && (!event.control.contains(&id) || read[id].is_some()))
+                || (came && event.control.iter().all(|&first| read[first].is_some()))
+            {
                 let sum = formula.reads.iter().try_fold(formula.constant, |sum, &from| Some(sum + read[from]?));
                 // The operand of an update may be certain before the values that it is computed from are.
                 let given = || runs.operand(event.thread, &known, event.op);

@@ -33,6 +33,8 @@ pub enum Kind {
     Write,
     /// The operand that a read-modify-write writes or adds; its label is that of its write.
     Operand,
+    /// A read-modify-write as a whole: what it does, with which operands; its label is that of its read.
+    Update,
 }
 
 /// A run of a thread from its first statement to its last, with the values that its reads returned.
@@ -44,7 +46,10 @@ pub struct Run {
 impl Run {
     /// The value that the run reads at a statement; `None` if it does not reach it.
     pub fn read(&self, op: usize) -> Option<u64> {
-        self.accesses.iter().find(|access| access.op == op && access.kind != Kind::Operand).map(|access| access.value)
+        self.accesses
+            .iter()
+            .find(|access| access.op == op && matches!(access.kind, Kind::Read | Kind::Write))
+            .map(|access| access.value)
     }
 
     /// Whether it makes this access of another run too: behind the same fences, after as many equal ones.
@@ -165,10 +170,13 @@ fn through(ops: &[Op], values: &BTreeMap<u64, BTreeSet<u64>>) -> Vec<Run> {
             }
             Op::Add { to, cell, value, read, write } | Op::Exchange { to, cell, value, read, write } => {
                 let given = sum(&registers, value);
+                let exchanges = matches!(statement, Op::Exchange { .. });
+                let what = 1 + 2 * given + u64::from(exchanges);
                 for old in of(*cell) {
                     let (mut registers, mut run) = (registers.clone(), run.clone());
                     registers[*to] = old;
                     let new = if matches!(statement, Op::Add { .. }) { old + given } else { given };
+                    run.accesses.push(access(Kind::Update, *cell, *read, &fences, what));
                     run.accesses.push(access(Kind::Operand, *cell, *write, &fences, given));
                     run.accesses.push(access(Kind::Read, *cell, *read, &fences, old));
                     run.accesses.push(access(Kind::Write, *cell, *write, &fences, new));
@@ -180,6 +188,7 @@ fn through(ops: &[Op], values: &BTreeMap<u64, BTreeSet<u64>>) -> Vec<Run> {
                 for old in of(*cell) {
                     let (mut registers, mut run) = (registers.clone(), run.clone());
                     registers[*to] = old;
+                    run.accesses.push(access(Kind::Update, *cell, *read, &fences, (expected + 1) << 32 | desired << 8));
                     run.accesses.push(access(Kind::Read, *cell, *read, &fences, old));
                     if old == *expected {
                         run.accesses.push(access(Kind::Write, *cell, *write, &fences, *desired));
@@ -195,8 +204,8 @@ fn through(ops: &[Op], values: &BTreeMap<u64, BTreeSet<u64>>) -> Vec<Run> {
                     continue;
                 }
             }
-            Op::SkipUnless { register, value, count } => {
-                if registers[*register] != *value {
+            Op::SkipUnless { register, value, equal, count } => {
+                if (registers[*register] == *value) != *equal {
                     open.push((op + 1 + count, registers, fences, run));
                     continue;
                 }

@@ -70,7 +70,16 @@ pub fn case(random: &mut Random, accesses: u64) -> Case {
         if let Some(register) = register.filter(|_| random.one_in(8)) {
             program[thread].push(Op::Require { register, value: random.below(3) });
         } else if let Some(register) = register.filter(|_| random.one_in(4)) {
-            program[thread].push(Op::SkipUnless { register, value: random.below(2), count: 1 });
+            let value = random.below(2);
+            program[thread].push(Op::SkipUnless { register, value, equal: true, count: 1 });
+            // Sometimes both ways come to the same.
+            if random.one_in(3) {
+                let cell = random.below(2);
+                let op = access(random, cell, is_plain, number, program[thread].len());
+                program[thread].push(op.clone());
+                program[thread].push(Op::SkipUnless { register, value, equal: false, count: 1 });
+                program[thread].push(op);
+            }
         }
     }
     // Brute force takes too long for a few of them.
@@ -301,7 +310,9 @@ pub fn show(case: &Case) -> String {
                 }
                 Op::Fence { label } => format!("fence {}", word(label)),
                 Op::Require { register, value } => format!("require r{register} == {value}"),
-                Op::SkipUnless { register, value, count } => format!("if r{register} == {value}: next {count}"),
+                Op::SkipUnless { register, value, equal, count } => {
+                    format!("if r{register} {} {value}: next {count}", if *equal { "==" } else { "!=" })
+                }
                 other => format!("{other:?}"),
             };
             text.push('\n');

@@ -78,10 +78,11 @@ pub enum Op {
         read: Label,
         write: Label,
     },
-    /// Skips the next statement unless the register has the value.
+    /// Skips the next `count` statements unless the register has the value, or, without `equal`, unless it has another.
     SkipUnless {
         register: usize,
         value: u64,
+        equal: bool,
         count: usize,
     },
     /// Ends the thread unless the register has the value.
@@ -199,9 +200,9 @@ impl Process for Script {
                     Action::BackEdge { label: source, source, waits: true }
                 }
             },
-            Op::SkipUnless { register, value, count } => {
+            Op::SkipUnless { register, value, equal, count } => {
                 let Some(known) = self.registers[*register] else { return Action::NeedsValue };
-                self.pc += if known == *value { 1 } else { 1 + count };
+                self.pc += if (known == *value) == *equal { 1 } else { 1 + count };
                 self.next(world)
             }
             Op::Require { register, value } => {
