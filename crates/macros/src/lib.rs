@@ -88,7 +88,11 @@ pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// ///
 /// /// Integers wrap, so the order in which the blocks add does not matter.
 /// #[scenario(sizes = Sizes { full: 1 << 20, small: 1 << 10, proof: 4 })]
-/// fn dot_product(device: &Device, n: usize) -> Result<Summary> {
+/// fn dot_product(device: &Device, n: usize) -> Result<()> {
+///     let values = device.from_slice(&vec![1u32; n])?;
+///     // …
+///     Ok(())
+/// }
 /// ```
 ///
 /// The function stays as it is. It takes `&Device`, and a size if its work has one, and returns `Result<()>` or

@@ -1,7 +1,7 @@
 //! Queues: what is enqueued on one is done in order.
 //!
 //! [`Queue`] is what users have: it checks and numbers operations, and records what they use ([`crate::clock`]). A device
-//! does them, as one of three engines: [`Blocking`] on the thread that enqueues, [`Threaded`] on a thread of the queue's
+//! does them, as one of three engines: `Blocking` on the thread that enqueues, `Threaded` on a thread of the queue's
 //! own, both over the device's [`Executor`]; and [`Stepped`] for devices on which nothing runs until a thread waits.
 
 mod blocking;
