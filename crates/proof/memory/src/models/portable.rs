@@ -4,8 +4,9 @@
 //! - A release pattern that begins with a release write ends in that write, and an acquire pattern that ends in an
 //!   acquire read begins with it: later writes of the same thread to the same place do not extend it (C++20,
 //!   [intro.races]/5 has no such release sequence any more; the Vulkan memory model never had).
-//! - A failed compare-exchange is a read (C++20, [atomics.types.operations]/21). This file does not treat it: the
-//!   search adds no write for it.
+//! - A failed compare-exchange is a read (C++20, [atomics.types.operations]/21). This file does not treat it: no
+//!   write is added for it (`Change::written` of the checker's search). `Lowering::failed_exchange_writes` says on which
+//!   targets the old value is written back.
 //!
 //! Two conflicting accesses that base causality does not order and that are not both atomic, within each other's
 //! scope, are a data race and an error, as in C++20 [intro.races]/21 and in the Vulkan memory model.
