@@ -230,3 +230,39 @@ fn a_verdict_that_rests_on_a_dependency_says_so() {
     }
     assert_eq!(Checker::new(Model::Sc).check(scenario).unwrap().rests_on, []);
 }
+
+/// The same beside a thread that waits: its loop orders what follows it, and nothing else.
+#[kernel]
+fn kept_apart_and_waited_for(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>, done: Atomic<u32>) {
+    if acc.thread_in_grid() == 0 {
+        let a = x.load(0);
+        if a == 1 {
+            y.store(0, 1);
+        } else {
+            acc.mem_fence(Scope::Device, Order::AcqRel);
+            y.store(0, 1);
+        }
+        seen.store(0, a);
+        done.store_with(0, 1, Scope::Device, Order::Release);
+    } else {
+        let b = y.load(0);
+        x.store(0, b);
+        while done.load_with(0, Scope::Device, Order::Acquire) == 0 {}
+        seen.store(1, b);
+    }
+}
+
+#[test]
+fn a_verdict_that_rests_on_a_dependency_says_so_where_threads_wait_too() {
+    let scenario = |device: &Device| {
+        let [x, y] = [device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(1)?];
+        let (seen, done) = (device.alloc_zeroed::<u32>(2)?, device.alloc_zeroed::<u32>(1)?);
+        let queue = device.queue()?;
+        queue.launch(ThreadSpec::new(2, 1), kept_apart_and_waited_for(&x, &y, &seen, &done))?;
+        assert_ne!(seen.read(&queue)?, [1, 1], "both have read 1");
+        Ok(())
+    };
+    let report = Checker::new(Model::Portable).check(scenario).unwrap();
+    assert_eq!(report.verdict, Verdict::Holds);
+    assert!(!report.rests_on.is_empty());
+}

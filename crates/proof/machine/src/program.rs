@@ -213,11 +213,6 @@ impl Program {
         self.exits_on_memory.contains(&label)
     }
 
-    /// Whether the exit of some loop depends on memory that threads share.
-    pub fn has_waiting_loop(&self) -> bool {
-        !self.exits_on_memory.is_empty()
-    }
-
     /// Whether a thread may wait for others: in a loop without a bound, or at a barrier.
     pub fn waits(&self) -> bool {
         self.code.iter().any(|instr| matches!(instr.op, Op::BackEdge { .. } | Op::Barrier(_)))

@@ -21,10 +21,6 @@ impl Judge<'_> {
     /// outcome; those of the first such outcome found.
     pub(super) fn rests_on(&self) -> Result<Vec<(Site, Site)>> {
         let world = self.world.clone();
-        // Code after a waiting loop depends on it whatever a compiler does.
-        if world.launches.iter().any(|launch| launch.program.has_waiting_loop()) {
-            return Ok(Vec::new());
-        }
         let threads = world.threads().map_err(|error| system("launching", error))?;
         let mut limits = self.run.checker.limits(self.run.shared.deadline);
         let soon = Instant::now() + PATIENCE;
