@@ -45,6 +45,20 @@ fn adds_nothing_and_looks(acc: &Acc, f: Atomic<u32>, out: Atomic<u32>) {
     out.store(0, seen);
 }
 
+/// What it looks at is what it has just written back.
+#[kernel]
+fn looks_at_what_it_wrote_back(acc: &Acc, f: Atomic<u32>, out: Atomic<u32>) {
+    let mut seen = acc.thread_in_grid();
+    loop {
+        let old = f.fetch_add_with(0, 0, Scope::Device, Order::Acquire);
+        if old != 0 {
+            break;
+        }
+        seen = f.load_with(old, Scope::Block, Order::Acquire);
+    }
+    out.store(0, seen);
+}
+
 fn judged(check: impl Fn(&Queue, &Buffer<u32>, &Buffer<u32>) -> Result<()> + Send + Sync + 'static) -> Report {
     Checker::new(Model::Portable)
         .check(move |device: &Device| {
@@ -75,5 +89,11 @@ fn a_failing_update_and_another_look() {
 #[test]
 fn an_update_by_nothing_and_a_plain_look() {
     let report = judged(|queue, f, out| queue.launch(ThreadSpec::new(1, 1), adds_nothing_and_looks(f, out)));
+    assert_eq!((report.verdict, kind(&report)), (Verdict::Violated, "can be stuck for ever"), "{report:?}");
+}
+
+#[test]
+fn an_update_by_nothing_and_a_look_at_it() {
+    let report = judged(|queue, f, out| queue.launch(ThreadSpec::new(1, 1), looks_at_what_it_wrote_back(f, out)));
     assert_eq!((report.verdict, kind(&report)), (Verdict::Violated, "can be stuck for ever"), "{report:?}");
 }

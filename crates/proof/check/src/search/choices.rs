@@ -112,9 +112,11 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
 pub(super) fn may_wait<P: Process>(state: &State<P>, analysis: &Analysis, read: EventId, spinning: &Set) -> bool {
     let location = state.graph.event(read).location;
     spinning.iter().any(|write| {
+        // Another write of the same value sends the thread back too.
         let lets_go = |other: EventId| {
             let event = state.graph.event(other);
-            event.location == location && event.value.is_some() && !spinning.contains(other)
+            let alike = |known: EventId| state.graph.event(known).value == event.value;
+            event.location == location && event.value.is_some() && !spinning.iter().any(alike)
         };
         !analysis.coherence.after(write).any(lets_go)
     })

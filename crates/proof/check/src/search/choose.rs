@@ -121,6 +121,13 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
                 state.runners[choice.thread].status = Status::Ready;
                 continue;
             }
+            // What its own thread may read later lets nobody else go on.
+            let elsewhere = |other: &Choice| {
+                other.read != choice.read
+                    && other.goes_on()
+                    && (other.thread != choice.thread || other.read < choice.read)
+            };
+            let others = gate.is_some() || choices.iter().any(elsewhere);
             return self.branch(state, &now, choice, (later, others), stack);
         }
     }

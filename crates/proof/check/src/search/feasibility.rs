@@ -158,7 +158,8 @@ impl<'s, 'a, P: Process> Feasible<'s, 'a, P> {
         let event = graph.event(write);
         let open = event.label.kind == Kind::Write && event.value.is_none();
         let here = event.location.is_none_or(|known| known == location);
-        if !open || !here || self.analysis.causality.has(read, write) {
+        let behind = write > read && graph.same_thread(read, write);
+        if !open || !here || behind || self.analysis.causality.has(read, write) {
             return false;
         }
         match graph.other_half(write) {
