@@ -1,6 +1,8 @@
 //! A thread's place in its launch, its barrier and its fences, on the host.
 
 use std::marker::PhantomData;
+use std::ptr::NonNull;
+use std::sync::atomic::{Ordering, compiler_fence};
 
 use wattle_ir::worker::Spans;
 use wattle_ir::{AtomicScalar, Dim, Element, Idx, MAX_RANK, Rank, Site};
@@ -8,9 +10,17 @@ use wattle_memory::{ForFence, Scope};
 
 use crate::extent::gather;
 use crate::fence::host_fence;
+use crate::host::Turns;
 use crate::indices::{IndexRange, Indices, Items};
 use crate::thread::Thread;
+use crate::together::{ItemsTogether, Views};
 use crate::view::{Atomic, PerItem, Shared, Strided};
+
+/// The row-major number of an index.
+#[inline(always)]
+pub(crate) fn linear<const D: usize>(index: [u32; MAX_RANK], extent: [u32; MAX_RANK]) -> u32 {
+    (0..D).fold(0, |number, d| number * extent[d] + index[d])
+}
 
 /// A kernel's first parameter: what a thread of a launch with `D` dimensions knows and can do.
 ///
@@ -18,6 +28,8 @@ use crate::view::{Atomic, PerItem, Shared, Strided};
 /// `[u32; D]`.
 pub struct Acc<'l, const D: usize = 1> {
     thread: &'l Thread<'l>,
+    /// What the thread shares its worker by, read once, so that loops with barriers know whether it does.
+    turns: Option<NonNull<Turns>>,
     rank: PhantomData<Dim<D>>,
 }
 
@@ -27,7 +39,7 @@ where
 {
     #[inline(always)]
     pub(crate) fn new(thread: &'l Thread<'l>) -> Self {
-        Acc { thread, rank: PhantomData }
+        Acc { thread, turns: thread.turns(), rank: PhantomData }
     }
 
     /// The thread, which the kernel macro passes to the functions that it calls.
@@ -40,13 +52,13 @@ where
     /// The thread's index in the grid.
     #[inline(always)]
     pub fn thread_in_grid(&self) -> Idx<D> {
-        gather::<D>(self.thread.block())
+        gather::<D>(self.thread.in_grid())
     }
 
     /// The thread's index in its block.
     #[inline(always)]
     pub fn thread_in_block(&self) -> Idx<D> {
-        gather::<D>([0; MAX_RANK])
+        gather::<D>(self.thread.in_block())
     }
 
     /// The block's index in the grid.
@@ -58,13 +70,13 @@ where
     /// Threads in the grid, per dimension.
     #[inline(always)]
     pub fn threads_in_grid(&self) -> Idx<D> {
-        gather::<D>(self.thread.grid().blocks)
+        gather::<D>(self.thread.grid().threads_in_grid())
     }
 
     /// Threads in a block, per dimension.
     #[inline(always)]
     pub fn threads_in_block(&self) -> Idx<D> {
-        gather::<D>([1; MAX_RANK])
+        gather::<D>(self.thread.grid().threads)
     }
 
     /// Blocks in the grid, per dimension.
@@ -88,32 +100,31 @@ where
     /// The thread's row-major number in the grid.
     #[inline(always)]
     pub fn linear_thread_in_grid(&self) -> u32 {
-        let (block, blocks) = (self.thread.block(), self.thread.grid().blocks);
-        (0..D).fold(0, |number, d| number * blocks[d] + block[d])
+        linear::<D>(self.thread.in_grid(), self.thread.grid().threads_in_grid())
     }
 
     /// The thread's row-major number in its block.
     #[inline(always)]
     pub fn linear_thread_in_block(&self) -> u32 {
-        0
+        linear::<D>(self.thread.in_block(), self.thread.grid().threads)
     }
 
     /// The block's row-major number in the grid.
     #[inline(always)]
     pub fn linear_block_in_grid(&self) -> u32 {
-        self.linear_thread_in_grid()
+        linear::<D>(self.thread.block(), self.thread.grid().blocks)
     }
 
     /// How many threads the grid has.
     #[inline(always)]
     pub fn linear_threads_in_grid(&self) -> u32 {
-        self.thread.grid().block_count()
+        self.thread.grid().threads_in_grid().iter().product()
     }
 
     /// How many threads a block has.
     #[inline(always)]
     pub fn linear_threads_in_block(&self) -> u32 {
-        1
+        self.thread.launch().threads_in_block()
     }
 
     /// How many blocks the grid has.
@@ -125,9 +136,13 @@ where
     /// The block's barrier: waits until all threads of the block are here, and orders block and global memory among
     /// them. Every thread of the block must reach it.
     #[inline(always)]
+    #[track_caller]
     pub fn sync_block(&self) {
-        // A block is one thread, so there is none to wait for.
-        std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::SeqCst);
+        match self.turns {
+            Some(turns) => self.thread.wait_at_barrier(turns),
+            // A block of one thread waits for nobody.
+            None => compiler_fence(Ordering::SeqCst),
+        }
     }
 
     /// A fence: orders this thread's accesses before it with those after it, as `order` says, for the threads of
@@ -156,6 +171,16 @@ where
         Dim<E>: Rank,
     {
         Items::new(self.thread, D, view)
+    }
+
+    /// The elements of several views of one extent that belong to this thread: `for (i, (x, y)) in acc.items((&mut x,
+    /// &mut y))`. Views of different extents are refused when the kernel is launched.
+    #[inline(always)]
+    pub fn items_together<V: Views<E>, const E: usize>(&self, views: V) -> ItemsTogether<V, E>
+    where
+        Dim<E>: Rank,
+    {
+        ItemsTogether::new(self.thread, D, views)
     }
 
     #[inline(always)]

@@ -1,11 +1,11 @@
 //! Atomic operations on the host.
 //!
-//! A block is one thread here, so block scope needs no more than a relaxed operation that the compiler does not move;
-//! device and system scope are the processor's own.
+//! The threads of a block take turns on one worker, so block scope needs no more than a relaxed operation that the
+//! compiler does not move; device and system scope are the processor's own.
 
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
-use wattle_ir::{AtomicInt, AtomicOp, AtomicScalar, Dim, Idx, Rank, Scalar, Type, atomics};
+use wattle_ir::{AtomicInt, AtomicOp, AtomicScalar, Dim, Idx, Rank, Scalar, Type, atomics, types};
 use wattle_memory::{FenceOrder, ForLoad, ForRmw, ForStore, ReadOrder, Scope, UpdateOrder, WriteOrder, marker};
 
 use crate::fence::host_fence;
@@ -95,16 +95,26 @@ unsafe fn update<T: AtomicScalar>(element: *mut T, op: AtomicOp, operand: T, ord
             T::from_raw(old.into())
         }};
     }
-    match T::TYPE {
-        Type::U32 => atomics!(int AtomicU32 u32),
-        Type::I32 => atomics!(int AtomicI32 i32),
-        Type::U64 => atomics!(int AtomicU64 u64),
-        Type::I64 => atomics!(int AtomicI64 i64),
-        Type::F32 => atomics!(float AtomicU32 f32),
-        Type::F64 => atomics!(float AtomicU64 f64),
-        // These types have no atomic operations.
-        Type::Bool | Type::U8 | Type::I8 | Type::U16 | Type::I16 => T::ZERO,
+    macro_rules! of_type {
+        // No atomic operations.
+        ($row:ident $t:ident) => {
+            T::ZERO
+        };
+        (float $t:ident $atomic:ident) => {
+            atomics!(float $atomic $t)
+        };
+        ($row:ident $t:ident $atomic:ident) => {
+            atomics!(int $atomic $t)
+        };
     }
+    macro_rules! of_types {
+        ($($(#[$doc:meta])* $variant:ident $t:ident $bits:literal $kind:ident $bits_type:ident $row:ident $($atomic:ident)?;)+) => {
+            match T::TYPE {
+                $(Type::$variant => of_type!($row $t $($atomic)?),)+
+            }
+        };
+    }
+    types!(of_types)
 }
 
 /// The order of the loads of a compare-exchange loop, which only its last one needs.

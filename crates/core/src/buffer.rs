@@ -141,7 +141,8 @@ impl<T: Element, const D: usize> Buffer<T, D> {
         zeroed: bool,
     ) -> Result<Buffer<T, D>> {
         let extent = extent::check(extent, "a buffer")?;
-        let request = Allocation { element: T::TYPE, len: extent.count() as usize, kind, zeroed };
+        // Drivers have no empty allocations.
+        let request = Allocation { element: T::TYPE, len: (extent.count() as usize).max(1), kind, zeroed };
         let memory = device.backend().allocate(&request)?;
         let raw = RawBuffer {
             host: memory.host_pointer(),
@@ -166,7 +167,7 @@ impl<T: Element, const D: usize> Buffer<T, D> {
         self.extent.count() as usize
     }
 
-    /// Whether there is no element, which is never so.
+    /// Whether there is no element.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -217,7 +218,7 @@ impl<T: Element, const D: usize> Buffer<T, D> {
     fn part(&self, begin: [usize; D], end: [usize; D]) -> Result<Part<T, D>> {
         let site = Site::caller();
         let extent = self.extent.get();
-        let fits = (0..D).all(|d| begin[d] < end[d] && end[d] <= extent[d] as usize);
+        let fits = (0..D).all(|d| begin[d] <= end[d] && end[d] <= extent[d] as usize);
         if !fits {
             let range = if D == 1 { format!("{}..{}", begin[0], end[0]) } else { format!("{begin:?}..{end:?}") };
             return Err(ErrorKind::ViewRange { site, range, extent: self.extent.to_string() }.into());
@@ -231,7 +232,7 @@ impl<T: Element, const D: usize> Buffer<T, D> {
     /// The box of elements from `begin` up to and without `end`.
     ///
     /// # Errors
-    /// The box is empty or beyond the buffer.
+    /// The box is beyond the buffer, or ends before it begins.
     #[track_caller]
     pub fn region(&self, begin: impl ToExtent<D>, end: impl ToExtent<D>) -> Result<View<T, D>> {
         self.part(begin.raw(), end.raw()).map(View)
@@ -240,7 +241,7 @@ impl<T: Element, const D: usize> Buffer<T, D> {
     /// As [`Buffer::region`], exclusively.
     ///
     /// # Errors
-    /// The box is empty or beyond the buffer.
+    /// The box is beyond the buffer, or ends before it begins.
     #[track_caller]
     pub fn region_mut(&mut self, begin: impl ToExtent<D>, end: impl ToExtent<D>) -> Result<ViewMut<T, D>> {
         self.part(begin.raw(), end.raw()).map(ViewMut)
@@ -316,7 +317,7 @@ impl<T: Element> Buffer<T, 1> {
     /// The elements of `range`.
     ///
     /// # Errors
-    /// The range is empty or beyond the buffer.
+    /// The range is beyond the buffer, or ends before it begins.
     #[track_caller]
     pub fn slice(&self, range: Range<usize>) -> Result<View<T>> {
         self.part([range.start], [range.end]).map(View)
@@ -325,7 +326,7 @@ impl<T: Element> Buffer<T, 1> {
     /// The elements of `range`, exclusively.
     ///
     /// # Errors
-    /// The range is empty or beyond the buffer.
+    /// The range is beyond the buffer, or ends before it begins.
     #[track_caller]
     pub fn slice_mut(&mut self, range: Range<usize>) -> Result<ViewMut<T>> {
         self.part([range.start], [range.end]).map(ViewMut)
@@ -409,10 +410,12 @@ pub(crate) fn runs(raw: &RawBuffer, region: &Region) -> impl Iterator<Item = (us
     // The dimensions from `whole` on are used entirely, so each index of the dimensions before stands for one run.
     let whole = (1..raw.rank).rev().take_while(|&d| extent[d] == raw.extent[d]).last().unwrap_or(raw.rank);
     let inner = whole.saturating_sub(1);
+    // Without an element there is no run.
     let length: usize = extent[inner..raw.rank].iter().map(|&extent| extent as usize).product();
     let outer: [u32; MAX_RANK] = std::array::from_fn(|d| if d < inner { extent[d] } else { 1 });
     let (begin, strides) = (region.begin, raw.strides());
-    (0..outer.iter().product::<u32>()).map(move |number| {
+    let runs = if length == 0 { 0 } else { outer.iter().product::<u32>() };
+    (0..runs).map(move |number| {
         let at = crate::thread::delinearize(number, outer);
         let offset = (0..MAX_RANK).map(|d| (begin[d] + at[d]) as usize * strides[d] as usize).sum();
         (offset, length)

@@ -45,6 +45,10 @@ pub struct Properties {
     /// How many memory synchronization domains it has ([`LaunchOptions::sync_domain`]); 1 where there is nothing to
     /// choose.
     pub sync_domains: u32,
+    /// Whether floats are surely rounded to the nearest, ties to even, and zeros keep their signs and infinities and NaN
+    /// are themselves, in each float type that the device has. Without that, functions may have other bits than on other
+    /// devices, and be beyond their bounds.
+    pub exact_floats: bool,
     /// Which scopes fences and atomics can have.
     #[cfg_attr(feature = "serde", serde(serialize_with = "names"))]
     pub scopes: Vec<Scope>,
@@ -70,6 +74,7 @@ impl Properties {
             max_cooperative_blocks: 1,
             concurrent_queues: u32::MAX,
             sync_domains: 1,
+            exact_floats: true,
             scopes: Scope::ALL.to_vec(),
         }
     }

@@ -90,6 +90,7 @@ impl std::error::Error for Error {
             | ErrorKind::Extent { .. }
             | ErrorKind::OutOfMemory { .. }
             | ErrorKind::SharedLen { .. }
+            | ErrorKind::ItemsExtent { .. }
             | ErrorKind::CopyShape { .. }
             | ErrorKind::ViewRange { .. }
             | ErrorKind::Capability { .. }
@@ -131,7 +132,7 @@ pub enum ErrorKind {
         /// Where the other is.
         second: Site,
     },
-    /// An extent that is zero, too large, or that overflows.
+    /// An extent that is too large, or zero where something has to be.
     #[error("{what} of {extent}: {why}")]
     Extent {
         /// What has the extent.
@@ -166,6 +167,22 @@ pub enum ErrorKind {
         array: String,
         /// Where it is declared.
         site: Site,
+    },
+    /// Views of different extents, of which a kernel goes over the items together.
+    #[error(
+        "kernel `{kernel}` goes over the items of `{}` and `{}` together, which have the extents {} and {}; pass views of one \
+         extent\n  at {site}",
+        .first.0, .second.0, .first.1, .second.1
+    )]
+    ItemsExtent {
+        /// The kernel.
+        kernel: String,
+        /// Where it was launched.
+        site: Site,
+        /// The name and the extent of one parameter.
+        first: (String, String),
+        /// The name and the extent of the other.
+        second: (String, String),
     },
     /// Source and destination of a copy differ in shape.
     #[error(
@@ -297,6 +314,7 @@ impl ErrorKind {
             ErrorKind::Extent { .. } => "extent",
             ErrorKind::OutOfMemory { .. } => "out_of_memory",
             ErrorKind::SharedLen { .. } => "shared_len",
+            ErrorKind::ItemsExtent { .. } => "items_extent",
             ErrorKind::CopyShape { .. } => "copy_shape",
             ErrorKind::ViewRange { .. } => "view_range",
             ErrorKind::Capability { .. } => "capability",
@@ -356,7 +374,9 @@ fn overdue(lines: &[ThreadLine]) -> String {
                 launch may still run\n  help: give it less work, or raise the limit with `LaunchOptions::time_limit`"
             .to_owned();
     }
-    let help = "a wait needs another thread that ends it; raise the limit with `LaunchOptions::time_limit`";
+    let help = "a wait needs another thread that ends it; blocks that wait for each other, as at a barrier of the whole \
+                grid, have to run at once: launch them with `LaunchOptions::new().cooperative()`; else raise the limit \
+                with `LaunchOptions::time_limit`";
     format!("{}\n  help: {help}", threads(lines))
 }
 

@@ -8,7 +8,7 @@ use crate::error::{ErrorKind, Result, format_index};
 
 /// An extent in `D` dimensions, in elements, blocks, threads or frames. Dimension 0 varies slowest.
 ///
-/// No extent is zero, and the product of all is below 2³², since kernels index with `u32`.
+/// The product of all is below 2³², since kernels index with `u32`. It may be zero: there is nothing to do then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Extent<const D: usize>([u32; D]);
 
@@ -35,7 +35,7 @@ impl<const D: usize> fmt::Display for Extent<D> {
     }
 }
 
-/// What an extent can be written as: a `usize` in one dimension, an array of them in more, or an [`Extent`].
+/// What an extent can be written as: a `usize` or `u32` in one dimension, an array of them in more, or an [`Extent`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an extent in {D} dimensions",
     note = "write a number for one dimension, an array of numbers for more: `[height, width]`"
@@ -45,15 +45,22 @@ pub trait ToExtent<const D: usize>: Copy + fmt::Debug {
     fn raw(self) -> [usize; D];
 }
 
-impl ToExtent<1> for usize {
+/// A type of extents: `usize` and `u32`. `i32` is among them since a plain `64` is one where several types are possible;
+/// what is negative is beyond every device.
+pub trait Count: Copy + fmt::Debug + TryInto<usize> {}
+impl Count for usize {}
+impl Count for u32 {}
+impl Count for i32 {}
+
+impl<N: Count> ToExtent<1> for N {
     fn raw(self) -> [usize; 1] {
-        [self]
+        [self.try_into().unwrap_or(usize::MAX)]
     }
 }
 
-impl<const D: usize> ToExtent<D> for [usize; D] {
+impl<N: Count, const D: usize> ToExtent<D> for [N; D] {
     fn raw(self) -> [usize; D] {
-        self
+        self.map(|extent| extent.try_into().unwrap_or(usize::MAX))
     }
 }
 
@@ -70,14 +77,24 @@ pub(crate) fn check<const D: usize>(extent: impl ToExtent<D>, what: &'static str
     if !(1..=MAX_RANK).contains(&D) {
         return refuse("launches and buffers have 1 to 4 dimensions");
     }
-    if raw.contains(&0) {
-        return refuse("an extent of zero; every extent must be at least 1");
-    }
-    let product = raw.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent));
+    let is_empty = raw.contains(&0);
+    let product = raw.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent)).or(is_empty.then_some(0));
     match product {
-        Some(product) if product <= u32::MAX as usize => Ok(Extent(raw.map(|extent| extent as u32))),
+        Some(product) if product <= u32::MAX as usize && raw.iter().all(|&extent| extent <= u32::MAX as usize) => {
+            Ok(Extent(raw.map(|extent| extent as u32)))
+        }
         _ => refuse("the product is 2^32 or more, and kernels index with u32; split the work"),
     }
+}
+
+/// As [`check`], of an extent that work is shared out by: with zero there would be no thread to do it.
+pub(crate) fn check_share<const D: usize>(extent: impl ToExtent<D>, what: &'static str) -> Result<Extent<D>> {
+    let raw = extent.raw();
+    if raw.contains(&0) {
+        let why = "an extent of zero; it must be at least 1 in each dimension";
+        return Err(ErrorKind::Extent { what, extent: format!("{raw:?}"), why }.into());
+    }
+    check(extent, what)
 }
 
 /// The index of `D` dimensions from the front of an array.

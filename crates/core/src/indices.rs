@@ -1,4 +1,4 @@
-//! Index maps on the host: which indices and elements fall to a block's thread.
+//! Index maps on the host: which indices and elements fall to a thread.
 
 use std::marker::PhantomData;
 
@@ -152,21 +152,29 @@ impl<R: Rank> Indices<R> {
         d: usize,
     ) -> Self {
         let grid = thread.grid();
-        // A block is one thread, so a thread in the grid is a block in the grid.
         let workers = match kind {
-            Kind::ThreadsInGrid | Kind::BlocksInGrid => {
-                let (block, blocks) = (thread.block(), grid.blocks);
-                if linear || d == 1 {
-                    let number = (0..launch_rank).fold(0, |number, d| number * blocks[d] + block[d]);
-                    [(number, blocks[..launch_rank].iter().product()); MAX_RANK]
-                } else {
-                    std::array::from_fn(|d| (block[d], blocks[d]))
-                }
+            Kind::ThreadsInGrid => Some((thread.in_grid(), grid.threads_in_grid())),
+            Kind::ThreadsInBlock => Some((thread.in_block(), grid.threads)),
+            Kind::BlocksInGrid => Some((thread.block(), grid.blocks)),
+            Kind::AllThreads => None,
+        };
+        let workers = match workers {
+            Some((at, extent)) if linear || d == 1 => {
+                let number = (0..launch_rank).fold(0, |number, d| number * extent[d] + at[d]);
+                [(number, extent[..launch_rank].iter().product()); MAX_RANK]
             }
-            Kind::ThreadsInBlock | Kind::AllThreads => [(0, 1); MAX_RANK],
+            Some((at, extent)) => std::array::from_fn(|d| (at[d], extent[d])),
+            None => [(0, 1); MAX_RANK],
         };
         // A range of one dimension needs no row-major numbers.
         Indices { workers, linear: linear && d > 1, dimensions, d, layout: Layout::Contiguous, rank: PhantomData }
+    }
+
+    /// The share of `thread` of all elements of a view with this extent.
+    #[inline(always)]
+    pub(crate) fn whole(thread: &Thread<'_>, launch_rank: usize, extent: [u32; MAX_RANK]) -> Self {
+        let dimensions = std::array::from_fn(|d| Dimension::new(0, extent[d], 1));
+        Indices::new(thread, launch_rank, Kind::ThreadsInGrid, launch_rank != R::RANK, dimensions, R::RANK)
     }
 
     /// Each worker takes every `workers`th index.
@@ -355,10 +363,7 @@ where
 {
     #[inline(always)]
     pub(crate) fn new(thread: &Thread<'_>, launch_rank: usize, view: &'v mut PerItem<T, E>) -> Self {
-        let extent = view.extents();
-        let dimensions = std::array::from_fn(|d| Dimension::new(0, extent[d], 1));
-        let linear = launch_rank != E;
-        let indices = Indices::new(thread, launch_rank, Kind::ThreadsInGrid, linear, dimensions, E);
+        let indices = Indices::whole(thread, launch_rank, view.extents());
         Items { indices, start: view.start(), strides: view.strides(), view: PhantomData }
     }
 }

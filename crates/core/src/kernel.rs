@@ -2,20 +2,18 @@
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
-use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use wattle_ir::builder::{self, Builder, IrValue};
-use wattle_ir::{Access, AtomicScalar, Const, Dim, Element, KernelType, MAX_RANK, Rank, Scalar, SharedLen, Site};
+use wattle_ir::builder::{self, Builder};
+use wattle_ir::{Dim, Param, ParamId, Rank, SharedLen, Site};
 
 use crate::acc::Acc;
-use crate::buffer::{Buffer, Part, RawBuffer, View, ViewMut};
-use crate::clock::Region;
+use crate::argument::{Argument, ArgumentValue, Arguments, ViewArgument};
 use crate::domain::BelowSystem;
-use crate::error::Result;
+use crate::error::{Error, Result, system};
+use crate::host::stack_bytes;
 use crate::sync::lock;
 use crate::thread::Thread;
-use crate::view::{Atomic, PerItem, Read, Shared, Strided};
 
 /// What is known of a kernel without building it: a static of the kernel's.
 #[derive(Debug)]
@@ -26,6 +24,8 @@ pub struct KernelInfo {
     pub site: Site,
     /// The names of its parameters behind the first.
     pub parameters: &'static [&'static str],
+    /// The parameters, by number, of which the kernel goes over the items together: their extents are equal.
+    pub together: &'static [&'static [usize]],
     /// What the representation shows, which was built once and is sound: recursion, which has no end when it is built,
     /// would overflow the host's stack. For a generic kernel it is the first instance's that was launched.
     verified: OnceLock<(KernelIdentity, Known)>,
@@ -34,7 +34,14 @@ pub struct KernelInfo {
 impl KernelInfo {
     /// Describes a kernel by its name, its place and the names of its parameters behind the first.
     pub const fn new(name: &'static str, site: Site, parameters: &'static [&'static str]) -> KernelInfo {
-        KernelInfo { name, site, parameters, verified: OnceLock::new() }
+        KernelInfo { name, site, parameters, together: &[], verified: OnceLock::new() }
+    }
+
+    /// The same kernel, which goes over the items of these parameters together.
+    #[must_use]
+    pub const fn with_together(mut self, together: &'static [&'static [usize]]) -> KernelInfo {
+        self.together = together;
+        self
     }
 }
 
@@ -45,6 +52,8 @@ pub(crate) struct Known {
     pub(crate) below_system: BelowSystem,
     /// The name and the place of the shared array whose length the launch gives.
     pub(crate) sized_at_launch: Option<(&'static str, Site)>,
+    /// The size of a stack for a thread of it on the host, in bytes.
+    pub(crate) stack_bytes: usize,
 }
 
 /// What is known of a kernel. Builds it when it is launched for the first time, on any device, and refuses it if that
@@ -66,9 +75,18 @@ fn verify(kernel: &dyn Kernel, identity: KernelIdentity) -> Result<Known> {
         return Ok(*known);
     }
     let built = kernel.build()?;
+    let given: Vec<Param> = kernel.arguments().map(|argument| argument.param()).collect();
+    if given != built.params {
+        let list = |params: &[Param]| params.iter().map(Param::to_string).collect::<Vec<_>>().join(", ");
+        let (name, given, has) = (&built.name, list(&given), list(&built.params));
+        return Err(system(
+            "launching a kernel",
+            format!("`{name}` has the parameters ({has}), and was given ({given})"),
+        ));
+    }
     let at_launch = built.shared.iter().find(|array| array.len == SharedLen::AtLaunch);
     let sized_at_launch = at_launch.map(|array| (array.name, array.site));
-    let known = Known { below_system: BelowSystem::of(&built), sized_at_launch };
+    let known = Known { below_system: BelowSystem::of(&built), sized_at_launch, stack_bytes: stack_bytes(&built) };
     if kernel.info().verified.set((identity, known)).is_err() {
         others().insert(identity, known);
     }
@@ -92,23 +110,22 @@ impl KernelIdentity {
 /// A kernel with its arguments, of any type: what devices are given.
 ///
 /// # Safety
-/// `arguments` names every part of a buffer that `run` touches, with the access that it has there: the clocks rely on
-/// it. Calling a function with `#[kernel]` gives kernels that do.
+/// `argument` names every part of a buffer that `run` touches, with the access that it has there: the clocks rely on it.
+/// Kernels of one identity have arguments for the same parameters, which are those of what `build` returns. Calling a
+/// function with `#[kernel]` gives kernels that keep this.
 pub unsafe trait Kernel: Send + Sync + 'static {
     /// The kernel's name, place and parameters.
     fn info(&self) -> &'static KernelInfo;
     /// The number of dimensions of its launches.
     fn rank(&self) -> usize;
-    /// Calls `visit` with each argument, in order.
-    ///
-    /// # Errors
-    /// The first error that `visit` returns.
-    fn arguments<'k>(&'k self, visit: &mut dyn FnMut(Argument<'k>) -> Result<()>) -> Result<()>;
-    /// Runs one block, of one thread, on the host.
+    /// The argument for the parameter of this number; `None` beyond the last one.
+    fn argument(&self, number: usize) -> Option<Argument<'_>>;
+    /// Runs one thread on the host. Where it waits, it may switch to others of its block, and never returns if the launch
+    /// is stopped meanwhile: nothing in it has a destructor then.
     ///
     /// # Safety
     /// The uses of the arguments have been recorded and none conflicts with another that is not ordered, their memory is
-    /// the host's, and each block of the launch runs once.
+    /// the host's, and each thread of the launch runs once.
     unsafe fn run(&self, thread: &Thread<'_>);
     /// Builds the intermediate representation.
     ///
@@ -121,40 +138,40 @@ pub unsafe trait Kernel: Send + Sync + 'static {
     fn to_arc(&self) -> Arc<dyn Kernel>;
 }
 
-/// An argument of a kernel.
-pub enum Argument<'a> {
-    /// A value, the same for all threads.
-    Scalar(Const),
-    /// A part of a buffer.
-    View(ViewArgument<'a>),
+impl<'t> dyn Kernel + 't {
+    /// The arguments, in the order of the parameters.
+    #[inline]
+    pub fn arguments(&self) -> impl Iterator<Item = Argument<'_>> {
+        (0..).map_while(|number| self.argument(number))
+    }
+
+    /// The bytes that are given for a parameter that is a value.
+    ///
+    /// # Errors
+    /// The kernel has no such parameter.
+    pub fn scalar(&self, param: ParamId) -> Result<&[u8]> {
+        match self.argument(param.index()).map(|argument| argument.value) {
+            Some(ArgumentValue::Scalar { bytes, .. }) => Ok(bytes),
+            Some(ArgumentValue::View(_)) | None => Err(unfit(self.info(), "a value", param)),
+        }
+    }
+
+    /// The part of a buffer that is given for a parameter that is a view.
+    ///
+    /// # Errors
+    /// The kernel has no such parameter.
+    pub fn view(&self, param: ParamId) -> Result<ViewArgument<'_>> {
+        match self.argument(param.index()).map(|argument| argument.value) {
+            Some(ArgumentValue::View(view)) => Ok(view),
+            Some(ArgumentValue::Scalar { .. }) | None => Err(unfit(self.info(), "a view", param)),
+        }
+    }
 }
 
-/// A part of a buffer as an argument.
-pub struct ViewArgument<'a> {
-    /// The buffer that the part is of.
-    pub buffer: &'a Arc<RawBuffer>,
-    /// How the kernel's threads share it.
-    pub access: Access,
-    /// The number of its dimensions.
-    pub rank: usize,
-    pub(crate) region: Region,
-}
-
-impl ViewArgument<'_> {
-    /// Where the part starts in the buffer, in elements.
-    pub fn offset(&self) -> usize {
-        self.buffer.offset(self.region.begin)
-    }
-
-    /// The extent, in elements; 1 in the dimensions behind the rank.
-    pub fn extent(&self) -> [u32; MAX_RANK] {
-        self.region.extent()
-    }
-
-    /// The distance of neighbours in each dimension, in elements.
-    pub fn strides(&self) -> [u32; MAX_RANK] {
-        self.buffer.strides()
-    }
+#[cold]
+fn unfit(info: &KernelInfo, what: &str, param: ParamId) -> Error {
+    let message = format!("kernel `{}` has no argument that is {what} for parameter {param:?}", info.name);
+    system("launching a kernel", message)
 }
 
 /// A bundle of a kernel of rank `D` with its arguments: what calling a kernel on the host gives, and what
@@ -235,8 +252,8 @@ where
     }
 
     #[inline]
-    fn arguments<'k>(&'k self, visit: &mut dyn FnMut(Argument<'k>) -> Result<()>) -> Result<()> {
-        self.arguments.visit(visit)
+    fn argument(&self, number: usize) -> Option<Argument<'_>> {
+        self.arguments.argument(number, self.info.parameters)
     }
 
     #[inline]
@@ -274,8 +291,8 @@ unsafe impl Kernel for Arc<dyn Kernel> {
         (**self).rank()
     }
 
-    fn arguments<'k>(&'k self, visit: &mut dyn FnMut(Argument<'k>) -> Result<()>) -> Result<()> {
-        (**self).arguments(visit)
+    fn argument(&self, number: usize) -> Option<Argument<'_>> {
+        (**self).argument(number)
     }
 
     unsafe fn run(&self, thread: &Thread<'_>) {
@@ -295,197 +312,3 @@ unsafe impl Kernel for Arc<dyn Kernel> {
         self.clone()
     }
 }
-
-/// One argument of a bundle.
-///
-/// # Safety
-/// `visit` names the part of a buffer that `view` gives access to, with that access.
-#[doc(hidden)]
-pub unsafe trait Arg: Clone + Send + Sync + 'static {
-    /// What the host's function is given.
-    type View;
-    /// What the builder is given.
-    type Built<'b>;
-    fn visit(&self) -> Argument<'_>;
-    /// # Safety
-    /// As for [`Kernel::run`], and the view is not used once the thread has ended.
-    unsafe fn view(&self, name: &'static str, thread: &Thread<'_>) -> Self::View;
-    fn built<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b>;
-}
-
-// SAFETY: a value is no part of a buffer.
-unsafe impl<T: Scalar> Arg for T {
-    type View = T;
-    type Built<'b> = builder::Val<'b, T>;
-    #[inline]
-    fn visit(&self) -> Argument<'_> {
-        Argument::Scalar(Const::of(*self))
-    }
-    #[inline(always)]
-    unsafe fn view(&self, _: &'static str, _: &Thread<'_>) -> T {
-        *self
-    }
-    fn built<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b> {
-        builder.scalar(name)
-    }
-}
-
-/// A part of a buffer, bound to a parameter of type `V`.
-#[doc(hidden)]
-pub struct Bound<V> {
-    raw: Arc<RawBuffer>,
-    region: Region,
-    view: PhantomData<fn() -> V>,
-}
-
-impl<V> Clone for Bound<V> {
-    fn clone(&self) -> Self {
-        Bound { raw: self.raw.clone(), region: self.region, view: PhantomData }
-    }
-}
-
-/// The type of a kernel's parameter that is a view.
-#[doc(hidden)]
-pub trait Parameter: Sized {
-    type Arg: Arg<View = Self>;
-    type Built<'b>;
-}
-
-/// What can be given for a parameter of type `P`: for `Read`, `Shared` and `Atomic` a `&Buffer` or `&View`; for
-/// `PerItem`, which is exclusive, a `&mut Buffer` or `ViewMut`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be given for a parameter `{P}`",
-    label = "not an argument for `{P}`",
-    note = "`Read`, `Shared` and `Atomic` parameters take `&buffer` or a view of it, `PerItem` parameters take \
-            `&mut buffer` or an exclusive view; element type and dimensions must be the parameter's"
-)]
-pub trait IntoArg<P: Parameter> {
-    #[doc(hidden)]
-    fn into_arg(self) -> P::Arg;
-}
-
-fn bind<T, V, const D: usize>(part: Part<T, D>) -> Bound<V> {
-    Bound { raw: part.raw, region: part.region, view: PhantomData }
-}
-
-macro_rules! view_arguments {
-    ($($view:ident $bound:ident <- $($source:ty: $part:expr),+;)+) => {$(
-        // SAFETY: both name the same region of the same buffer.
-        unsafe impl<T: $bound, const D: usize> Arg for Bound<$view<T, D>>
-        where
-            Dim<D>: Rank,
-        {
-            type View = $view<T, D>;
-            type Built<'b> = builder::$view<'b, T, D>;
-            #[inline]
-            fn visit(&self) -> Argument<'_> {
-                let (access, rank) = (Access::$view, D);
-                Argument::View(ViewArgument { buffer: &self.raw, access, rank, region: self.region })
-            }
-            #[inline(always)]
-            unsafe fn view(&self, name: &'static str, thread: &Thread<'_>) -> $view<T, D> {
-                let raw = &*self.raw;
-                let (extent, strides) = (self.region.extent(), raw.strides());
-                // SAFETY: the region is within the buffer, which the bundle owns, of elements of type `T`; its memory is
-                // the host's and the clocks have allowed the use, by the caller's promise. Without such memory the view
-                // has no element.
-                $view(unsafe {
-                    match raw.host {
-                        Some(start) => {
-                            let start = start.as_ptr().cast::<T>().add(raw.offset(self.region.begin));
-                            Strided::new(start, extent, strides, name, thread)
-                        }
-                        None => Strided::new(std::ptr::null_mut(), [0; MAX_RANK], strides, name, thread),
-                    }
-                })
-            }
-            fn built<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b> {
-                builder::$view::new(builder, builder.view::<T>(name, Access::$view, D))
-            }
-        }
-
-        impl<T: $bound, const D: usize> Parameter for $view<T, D>
-        where
-            Dim<D>: Rank,
-        {
-            type Arg = Bound<Self>;
-            type Built<'b> = builder::$view<'b, T, D>;
-        }
-
-        $(#[diagnostic::do_not_recommend]
-        impl<T: $bound, const D: usize> IntoArg<$view<T, D>> for $source
-        where
-            Dim<D>: Rank,
-        {
-            #[inline]
-            fn into_arg(self) -> Bound<$view<T, D>> {
-                let part: fn($source) -> Part<T, D> = $part;
-                bind(part(self))
-            }
-        })+
-    )+};
-}
-view_arguments! {
-    Read Element <- &Buffer<T, D>: |x| x.whole(), &View<T, D>: |x| x.0.clone(), View<T, D>: |x| x.0;
-    Shared Element <- &Buffer<T, D>: |x| x.whole(), &View<T, D>: |x| x.0.clone(), View<T, D>: |x| x.0;
-    Atomic AtomicScalar <- &Buffer<T, D>: |x| x.whole(), &View<T, D>: |x| x.0.clone(), View<T, D>: |x| x.0;
-    PerItem Element <- &mut Buffer<T, D>: |x| x.whole(), &mut ViewMut<T, D>: |x| x.0.clone(), ViewMut<T, D>: |x| x.0;
-}
-
-/// The arguments of a bundle: a tuple of [`Arg`]s.
-///
-/// # Safety
-/// As for [`Arg`].
-#[doc(hidden)]
-pub unsafe trait Arguments: Clone + Send + Sync + 'static {
-    type Views;
-    type Built<'b>;
-    fn visit<'a>(&'a self, visit: &mut dyn FnMut(Argument<'a>) -> Result<()>) -> Result<()>;
-    /// # Safety
-    /// As for [`Arg::view`].
-    unsafe fn views(&self, names: &'static [&'static str], thread: &Thread<'_>) -> Self::Views;
-    fn built<'b>(builder: &'b Builder, names: &'static [&'static str]) -> Self::Built<'b>;
-}
-
-macro_rules! arguments {
-    ($(($($name:ident $index:tt),*))+) => {$(
-        // SAFETY: each argument keeps the promise of `Arg`.
-        unsafe impl<$($name: Arg),*> Arguments for ($($name,)*) {
-            type Views = ($($name::View,)*);
-            type Built<'b> = ($($name::Built<'b>,)*);
-            #[inline]
-            fn visit<'a>(&'a self, _visit: &mut dyn FnMut(Argument<'a>) -> Result<()>) -> Result<()> {
-                $(_visit(self.$index.visit())?;)*
-                Ok(())
-            }
-            #[inline(always)]
-            #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
-            unsafe fn views(&self, _names: &'static [&'static str], _thread: &Thread<'_>) -> Self::Views {
-                // SAFETY: the caller's promise.
-                ($(unsafe { self.$index.view(_names[$index], _thread) },)*)
-            }
-            #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
-            fn built<'b>(_builder: &'b Builder, _names: &'static [&'static str]) -> Self::Built<'b> {
-                ($($name::built(_builder, _names[$index]),)*)
-            }
-        }
-    )+};
-}
-arguments! {
-    ()(A 0)(A 0, B 1)(A 0, B 1, C 2)(A 0, B 1, C 2, D 3)(A 0, B 1, C 2, D 3, E 4)(A 0, B 1, C 2, D 3, E 4, F 5)
-    (A 0, B 1, C 2, D 3, E 4, F 5, G 6)(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
-    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8)(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9)
-    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10)
-    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11)
-}
-
-const fn built_matches<'b, P, A>()
-where
-    P: KernelType,
-    A: Arg<Built<'b> = P::Built<'b>>,
-    P::Built<'b>: IrValue<'b>,
-{
-}
-// A device function's parameter and a kernel's argument have the same type in the builder.
-const _: () = built_matches::<f32, f32>();
-const _: () = built_matches::<Read<f32, 2>, Bound<Read<f32, 2>>>();

@@ -5,10 +5,12 @@
 //! host devices, which need nothing else. What never will: a target's code, a driver, a memory model.
 
 mod acc;
+mod argument;
 mod atomic;
 mod buffer;
 pub mod clock;
 mod device;
+mod divergence;
 mod domain;
 mod error;
 mod extent;
@@ -27,22 +29,22 @@ mod spec;
 pub mod support;
 mod sync;
 mod thread;
+mod together;
 pub mod view;
 
 pub use acc::Acc;
+pub use argument::{Arg, Argument, ArgumentValue, Arguments, Bound, IntoArg, ViewArgument};
 pub use buffer::{Buffer, Destination, MapGuard, MapGuardMut, RawBuffer, Source, View, ViewMut};
 pub use device::{
     Backend, BackendQueue, Device, DeviceKind, Found, LaunchRequest, Missing, Mover, PROVIDERS, Properties, Provider,
 };
+pub use divergence::Divergence;
 pub use domain::{SyncDomain, SyncDomainMap};
 pub use error::{Error, ErrorKind, Fault, FaultKind, Limit, Result, ThreadLine, format_index, system};
 pub use extent::{Extent, ToExtent};
 pub use host::run_beside;
 pub use indices::{Dimension, IndexRange, Indices, IndicesIter, Items, ItemsIter, Range, range};
-pub use kernel::{
-    Arg, Argument, Arguments, Bound, Bundle, Draft, IntoArg, Kernel, KernelIdentity, KernelInfo, Launch, Parameter,
-    ViewArgument,
-};
+pub use kernel::{Bundle, Draft, Kernel, KernelIdentity, KernelInfo, Launch};
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
 pub use observe::{Observer, OptionsFor};
 pub use panics::{caught, panicked};
@@ -53,4 +55,5 @@ pub use scenario::{Ending, Expectation, Launched, Registration, SCENARIOS, Scena
 pub use spec::{FrameSpec, LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
 pub use sync::lock;
 pub use thread::{Grid, Thread};
+pub use together::{Elements, ItemsTogether, ItemsTogetherIter, Views};
 pub use view::{Atomic, PerItem, Read, Shared};

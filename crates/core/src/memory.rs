@@ -4,7 +4,7 @@ use std::alloc::Layout;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use wattle_ir::{Element, Type};
+use wattle_ir::{Element, Scalar, Type};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -249,9 +249,9 @@ pub(crate) fn zeros<T: Element>(len: usize) -> Result<Vec<T>> {
     Ok(unsafe { Vec::from_raw_parts(start.as_ptr().cast(), len, len) })
 }
 
-/// The elements as bytes.
-pub(crate) fn bytes<T: Element>(values: &[T]) -> &[u8] {
-    // SAFETY: elements are numbers without padding, so all their bytes are initialized.
+/// The values as bytes.
+pub(crate) fn bytes<T: Scalar>(values: &[T]) -> &[u8] {
+    // SAFETY: scalars have no padding, so all their bytes are initialized.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 

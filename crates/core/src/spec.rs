@@ -9,10 +9,11 @@ use crate::error::Result;
 use crate::extent::{self, Extent, ToExtent};
 
 /// Logical work: `frames` frames of `frame_extent` each. The device chooses blocks and threads, and a kernel that is
-/// launched so must be right for any choice: it shares its work out with `acc.indices` and `acc.items`.
+/// launched so must be right for any choice: it shares its work out with `acc.indices` and `acc.items`. Without a frame
+/// there is nothing to do, and the launch does nothing.
 ///
 /// The simulated device takes a frame for a block and its extent for threads; the host runs a few blocks per worker,
-/// each of one thread.
+/// each of one thread, which is its fastest choice.
 #[derive(Clone, Copy, Debug)]
 pub struct FrameSpec<const D: usize> {
     frames: [usize; D],
@@ -33,8 +34,12 @@ impl<const D: usize> FrameSpec<D> {
     }
 }
 
-/// Exactly `blocks` blocks of `threads` threads each. A device that cannot keep this says so in an error: the host runs
-/// one thread per block.
+/// Exactly `blocks` blocks of `threads` threads each; with no block the launch does nothing. A device that cannot keep
+/// this says so in an error.
+///
+/// On the host the threads of a block take turns on one worker. A turn ends at a barrier and, every fourth time, on the back
+/// edge of a loop that may be a wait; then each other thread that can run has one, in the order of their numbers. So a
+/// thread may wait for any other of its block, and for blocks before its own.
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadSpec<const D: usize> {
     blocks: [usize; D],
@@ -63,7 +68,7 @@ mod sealed {
 impl<const D: usize> Spec<D> for FrameSpec<D> {
     fn shape(self) -> Result<Shape> {
         let frames: Extent<D> = extent::check(self.frames, "frames")?;
-        let frame_extent: Extent<D> = extent::check(self.frame_extent, "a frame extent")?;
+        let frame_extent: Extent<D> = extent::check_share(self.frame_extent, "a frame extent")?;
         check_total(frames, frame_extent)?;
         Ok(Shape { kind: ShapeKind::Frames, rank: D, outer: frames.spread(), inner: frame_extent.spread() })
     }
@@ -72,7 +77,7 @@ impl<const D: usize> Spec<D> for FrameSpec<D> {
 impl<const D: usize> Spec<D> for ThreadSpec<D> {
     fn shape(self) -> Result<Shape> {
         let blocks: Extent<D> = extent::check(self.blocks, "blocks")?;
-        let threads: Extent<D> = extent::check(self.threads, "threads")?;
+        let threads: Extent<D> = extent::check_share(self.threads, "threads")?;
         check_total(blocks, threads)?;
         Ok(Shape { kind: ShapeKind::Threads, rank: D, outer: blocks.spread(), inner: threads.spread() })
     }
@@ -97,6 +102,11 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// Whether there is no thread: such a launch does nothing.
+    pub fn is_empty(&self) -> bool {
+        self.outer.contains(&0)
+    }
+
     /// As large a part of `extent` as has at most `most` elements and at least 1, the slowest dimensions first.
     pub fn at_most(extent: [u32; MAX_RANK], most: u32) -> [u32; MAX_RANK] {
         let mut left = most;
@@ -153,7 +163,7 @@ impl LaunchOptions {
     }
 
     /// All blocks at once, so that they may wait for each other in any direction. The host grants it up to its
-    /// workers, then by more threads.
+    /// workers, then by more threads of the operating system: 1024 blocks, and 16,384 threads of blocks that have several.
     pub fn cooperative(self) -> Self {
         LaunchOptions { cooperative: true, ..self }
     }

@@ -1,10 +1,13 @@
 //! What the functions that the kernel macro writes call: the arithmetic rules by name, and access to arrays.
 
-use wattle_ir::builder::STEP_OF_ZERO;
-use wattle_ir::{Dim, Element, Float, Idx, Int, KernelValue, LOCAL_ARRAY, Rank, Scalar, Signed, Word, operations};
+use wattle_ir::builder::{Part, STEP_OF_ZERO};
+use wattle_ir::{
+    Dim, Element, Float, Idx, Int, KernelValue, LOCAL_ARRAY, Rank, Scalar, Signed, Word, compositions, operations,
+};
 
 use crate::indices::{Indices, Items, Range};
 use crate::thread::{BadIndex, Thread};
+use crate::together::{ItemsTogether, Places, Views};
 use crate::view::Read;
 
 /// What has elements in a kernel: views and arrays.
@@ -213,6 +216,30 @@ where
     map.slice()
 }
 
+impl<V: Views<E>, const E: usize> Run for ItemsTogether<V, E>
+where
+    Dim<E>: Rank,
+{
+    type Index = Idx<E>;
+    #[inline(always)]
+    fn bounds(&self) -> Option<(u32, u32)> {
+        self.run()
+    }
+    #[inline(always)]
+    fn indexer(&self) -> fn(u32) -> Idx<E> {
+        |number| Dim::<E>::gather([number, 0, 0, 0])
+    }
+}
+
+/// The elements of a map of several views that is one run.
+#[inline(always)]
+pub fn elements_together<V: Views<E>, const E: usize>(map: &mut ItemsTogether<V, E>) -> <V::Places as Places>::Slices
+where
+    Dim<E>: Rank,
+{
+    map.slices()
+}
+
 /// The elements `begin..end` of a view as a slice, or `None` where they are not all in bounds: what a loop over
 /// consecutive indices checks once.
 #[inline(always)]
@@ -226,7 +253,7 @@ pub fn named<V: Named>(view: V, name: &'static str) -> V {
     view.named(name)
 }
 
-impl<T: Element, const N: usize> Extents for [T; N] {
+impl<P: Part, const N: usize> Extents for [P; N] {
     type Extent = u32;
     #[inline(always)]
     fn extent(&self) -> u32 {
@@ -238,33 +265,83 @@ impl<T: Element, const N: usize> Extents for [T; N] {
     }
 }
 
-impl<T: Element, const N: usize> Get for [T; N] {
+impl<P: Part, const N: usize> Get for [P; N] {
     type Index = u32;
-    type Value = T;
+    type Value = P;
     #[inline(always)]
     #[track_caller]
-    fn get(&self, index: u32, thread: &Thread<'_>) -> T {
+    fn get(&self, index: u32, thread: &Thread<'_>) -> P {
         match self.as_slice().get(index as usize) {
             Some(element) => *element,
             None => {
                 thread.out_of_bounds(bad_index::<N>(index));
-                T::ZERO
+                P::zero()
             }
         }
     }
 }
 
-impl<T: Element, const N: usize> Set for &mut [T; N] {
+impl<P: Part, const N: usize> Set for &mut [P; N] {
     type Index = u32;
-    type Value = T;
+    type Value = P;
     #[inline(always)]
     #[track_caller]
-    fn set(self, index: u32, value: T, thread: &Thread<'_>) {
-        match self.get_mut(index as usize) {
-            Some(element) => *element = value,
-            None => thread.out_of_bounds(bad_index::<N>(index)),
+    fn set(self, index: u32, value: P, thread: &Thread<'_>) {
+        if let Some(element) = self.row(index, thread) {
+            *element = value;
         }
     }
+}
+
+/// A row that may not exist: then nothing is written.
+impl<P: Part, const N: usize> Set for Option<&mut [P; N]> {
+    type Index = u32;
+    type Value = P;
+    #[inline(always)]
+    #[track_caller]
+    fn set(self, index: u32, value: P, thread: &Thread<'_>) {
+        if let Some(row) = self {
+            row.set(index, value, thread);
+        }
+    }
+}
+
+/// What a kernel writes to by the index of a row: an array of arrays.
+pub trait Rows {
+    /// A row, exclusively.
+    type Row;
+    /// The row at `index`; `None` and a fault where that is out of bounds.
+    #[track_caller]
+    fn row(self, index: u32, thread: &Thread<'_>) -> Option<Self::Row>;
+}
+
+impl<'r, P, const N: usize> Rows for &'r mut [P; N] {
+    type Row = &'r mut P;
+    #[inline(always)]
+    #[track_caller]
+    fn row(self, index: u32, thread: &Thread<'_>) -> Option<&'r mut P> {
+        let row = self.get_mut(index as usize);
+        if row.is_none() {
+            thread.out_of_bounds(bad_index::<N>(index));
+        }
+        row
+    }
+}
+
+impl<R: Rows> Rows for Option<R> {
+    type Row = R::Row;
+    #[inline(always)]
+    #[track_caller]
+    fn row(self, index: u32, thread: &Thread<'_>) -> Option<R::Row> {
+        self?.row(index, thread)
+    }
+}
+
+/// The row `of[index]`, to be written to.
+#[inline(always)]
+#[track_caller]
+pub fn row<R: Rows>(of: R, index: u32, thread: &Thread<'_>) -> Option<R::Row> {
+    of.row(index, thread)
 }
 
 #[inline(always)]
@@ -288,8 +365,11 @@ functions! {
     Signed: neg();
 }
 
-/// The type of a result.
+/// The type of an operand or result.
 macro_rules! result {
+    () => {
+        T
+    };
     (Self) => {
         T
     };
@@ -301,10 +381,10 @@ macro_rules! result {
 /// The function for a method of numbers; operators have functions above and below.
 macro_rules! method {
     (op $($rest:tt)*) => {};
-    (fn $(#[$doc:meta])* $class:ident $method:ident($($y:ident),*) -> $out:ident) => {
+    ($how:ident $(#[$doc:meta])* $class:ident $method:ident($($y:ident $(: $of:ident)?),*) -> $out:ident) => {
         $(#[$doc])*
         #[inline(always)]
-        pub fn $method<T: $class>(x: T, $($y: T),*) -> result!($out) {
+        pub fn $method<T: $class>(x: T, $($y: result!($($of)?)),*) -> result!($out) {
             T::$method(x, $($y),*)
         }
     };
@@ -315,10 +395,17 @@ macro_rules! methods {
         $(#[$doc:meta])* $how:ident $class:ident $op:ident $text:literal
         $method:ident($x:ident $(, $y:ident $(: $of:ident)?)*) -> $out:ident, $precision:ident {$($meaning:tt)+}
     )+})+) => {
-        $($(method!($how $(#[$doc])* $class $method($($y),*) -> $out);)+)+
+        $($(method!($how $(#[$doc])* $class $method($($y $(: $of)?),*) -> $out);)+)+
     };
 }
 operations!(methods);
+compositions!(methods);
+
+/// The sine and the cosine, each as by itself.
+#[inline(always)]
+pub fn sin_cos<T: Float>(x: T) -> (T, T) {
+    x.sin_cos()
+}
 
 /// The bits of a float as an integer.
 #[inline(always)]
@@ -401,9 +488,15 @@ const MAX_ARRAY: usize = 16 << 10;
 
 /// The array `[x; N]`.
 #[inline(always)]
-pub fn repeat<T: Element, const N: usize>(x: T) -> [T; N] {
+pub fn repeat<T: Part, const N: usize>(x: T) -> [T; N] {
     const { assert!(N * size_of::<T>() <= MAX_ARRAY, "an array in a kernel has at most 16 KiB; use a buffer for more") };
     [x; N]
+}
+
+/// The array itself: its bound refuses what kernels have no arrays of.
+#[inline(always)]
+pub fn array<T: Part, const N: usize>(of: [T; N]) -> [T; N] {
+    of
 }
 
 /// The zero that a device function returns when its thread is stopped.

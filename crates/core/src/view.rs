@@ -4,7 +4,7 @@
 //!
 //! A view is a pointer with an extent and no lifetime. What makes it sound:
 //!
-//! * **Where it exists.** Views are made when a block starts and are given to the kernel's function alone. The subset
+//! * **Where it exists.** Views are made when a thread starts and are given to the kernel's function alone. The subset
 //!   of `#[kernel]` has no way to keep one: no statics, no closures, no calls but of device functions. No method or
 //!   operator is looked up by name where a user's trait could be found: what the macro writes names each by its path.
 //! * **That its memory lives.** The launch owns the buffers that its bundle names until it has ended.
@@ -111,7 +111,7 @@ macro_rules! views {
                 self.0.extent[..D].iter().product()
             }
 
-            /// Whether there is no element. A buffer always has one.
+            /// Whether there is no element.
             #[inline(always)]
             pub fn is_empty(&self) -> bool {
                 self.len() == 0

@@ -22,9 +22,9 @@ pub const STOPPED_AT: u32 = 10;
 /// The most stopped blocks that are reported.
 pub const MAX_STOPPED: u32 = 91;
 /// One bit for each block, by its number modulo [`BLOCK_BITS`]: whether one of its threads has reported its loop.
-pub const TOLD: u32 = 192;
-/// How many bits [`TOLD`] has; a power of two.
-pub const BLOCK_BITS: u32 = 32 * (SHARED_WORDS - TOLD);
+pub const REPORTED: u32 = 192;
+/// How many bits [`REPORTED`] has; a power of two.
+pub const BLOCK_BITS: u32 = 32 * (SHARED_WORDS - REPORTED);
 /// How many words are the same for all targets.
 pub const SHARED_WORDS: u32 = 256;
 
@@ -36,4 +36,4 @@ pub const SHARED_WORDS: u32 = 256;
 /// fault are discarded. Within a launch it changes nothing: all threads of a block take the same way to its barriers.
 pub const OPEN: u32 = u32::MAX;
 
-const _: () = assert!(STOPPED_AT + 2 * MAX_STOPPED <= TOLD && BLOCK_BITS.is_power_of_two());
+const _: () = assert!(STOPPED_AT + 2 * MAX_STOPPED <= REPORTED && BLOCK_BITS.is_power_of_two());

@@ -3,11 +3,10 @@
 //! A raw word holds a value's bits in its low end and zeros above ([`Scalar::to_raw`]). Each function takes the type
 //! that the verifier has checked; for a type that the operation does not apply to, the result is 0.
 
-use wattle_operations::{atomics, operations};
+use wattle_math as math;
+use wattle_operations::{atomics, operations, types};
 
-use crate::angle::Angle;
-use crate::scalar::{greater, lesser, meaning, operand_type};
-use crate::types::types;
+use crate::scalar::{greater, lesser, meaning, native, operand_type};
 use crate::{AtomicOp, BinaryOp, DivOp, Int, Scalar, TernaryOp, Type, UnaryOp};
 
 /// A type with all operations; what does not apply to it gives 0.
@@ -16,6 +15,7 @@ trait Evaluate: Scalar {
     fn binary(op: BinaryOp, x: Self, y: u64) -> u64;
     fn ternary(op: TernaryOp, x: Self, y: u64, z: u64) -> u64;
     fn atomic(op: AtomicOp, old: Self, operand: Self) -> u64;
+    fn divide(op: DivOp, x: Self, y: Self) -> Option<u64>;
 }
 
 /// One match over the operations of a number of operands, for one type.
@@ -66,11 +66,24 @@ macro_rules! evaluate_atomics {
     };
 }
 
+/// The quotient or the remainder of integers.
+fn divided<T: Int>(op: DivOp, x: T, y: T) -> Option<u64> {
+    match op {
+        DivOp::Div => x.div(y),
+        DivOp::Rem => x.rem(y),
+    }
+    .map(T::to_raw)
+}
+
 macro_rules! evaluate_all {
     ($($(#[$doc:meta])* $variant:ident $rust:ident $bits:literal $kind:ident $bits_type:ident $row:ident $($atomic:ident)?;)+) => {$(
-        impl Evaluate for $rust {
+        impl Evaluate for native::$variant {
             operations!(evaluate $rust $row);
             atomics!(evaluate_atomics $row);
+            #[allow(unused, reason = "as above")]
+            fn divide(op: DivOp, x: Self, y: Self) -> Option<u64> {
+                meaning!($row {int: divided(op, x, y), any: None,})
+            }
         }
     )+};
 }
@@ -82,7 +95,7 @@ macro_rules! of_type {
         $bits_type:ident $row:ident $($atomic:ident)?;)+) => {
         match $ty {
             $(Type::$variant => {
-                type $name = $rust;
+                type $name = native::$variant;
                 $value
             })+
         }
@@ -111,25 +124,7 @@ pub fn atomic(op: AtomicOp, ty: Type, old: u64, operand: u64) -> u64 {
 
 /// Integer division or remainder; `None` for a divisor of zero.
 pub fn divide(op: DivOp, ty: Type, x: u64, y: u64) -> Option<u64> {
-    fn divide<T: Int>(op: DivOp, x: u64, y: u64) -> Option<u64> {
-        let (x, y) = (T::from_raw(x), T::from_raw(y));
-        match op {
-            DivOp::Div => x.div(y),
-            DivOp::Rem => x.rem(y),
-        }
-        .map(T::to_raw)
-    }
-    match ty {
-        Type::U8 => divide::<u8>(op, x, y),
-        Type::I8 => divide::<i8>(op, x, y),
-        Type::U16 => divide::<u16>(op, x, y),
-        Type::I16 => divide::<i16>(op, x, y),
-        Type::U32 => divide::<u32>(op, x, y),
-        Type::I32 => divide::<i32>(op, x, y),
-        Type::U64 => divide::<u64>(op, x, y),
-        Type::I64 => divide::<i64>(op, x, y),
-        Type::F32 | Type::F64 | Type::Bool => None,
-    }
+    types!(of_type ty T { T::divide(op, T::from_raw(x), T::from_raw(y)) })
 }
 
 /// The value as Rust prints it with `{}`.

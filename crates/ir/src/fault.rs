@@ -15,6 +15,7 @@ pub struct FaultSite {
 
 /// What can happen at a place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Fault {
     /// An index was out of bounds.
     OutOfBounds {

@@ -8,6 +8,7 @@ use std::fmt;
 
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
+use crate::fault::Fault;
 use crate::{AtomicOp, BinaryOp, DivOp, Scalar, TernaryOp, Type, UnaryOp};
 
 /// A name in the source. (An alias, since what reads kernels from files would take a written reference for borrowed.)
@@ -106,7 +107,7 @@ pub struct Kernel {
     pub params: Vec<Param>,
     /// The block's shared memory: one copy per block.
     pub shared: Vec<SharedArray>,
-    /// The thread's own arrays.
+    /// The thread's own arrays, and those of constants.
     pub locals: Vec<LocalArray>,
     /// The thread's own scalar variables.
     pub slots: Vec<Slot>,
@@ -200,14 +201,25 @@ pub enum SharedLen {
     AtLaunch,
 }
 
-/// An array of the thread's own. Its elements are zero when the kernel starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An array of the thread's own, whose elements are zero when the kernel starts; or one of constants, the same for all
+/// threads, to which nothing is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LocalArray {
     /// The type of its elements.
     pub element: Type,
     /// How many elements it has.
     pub len: u32,
+    /// The elements' bits, of an array of constants.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub constants: Option<Vec<u64>>,
+}
+
+impl LocalArray {
+    /// An array of the thread's own.
+    pub fn new(element: Type, len: u32) -> LocalArray {
+        LocalArray { element, len, constants: None }
+    }
 }
 
 /// A scalar variable of the thread's own. It is zero when the kernel starts.
@@ -374,4 +386,7 @@ pub enum Stmt {
     Return,
     /// A fault with this message where the condition does not hold; the thread goes on.
     Assert { condition: ExprId, message: String, site: Site },
+    /// A fault, with the index that was out of bounds if it is one; the thread goes on. Kernels have it that were
+    /// [legalized](crate::legalize) alone, whose accesses and divisions do not fail.
+    Fault { fault: Fault, index: Index, site: Site },
 }

@@ -1,7 +1,7 @@
 //! What the types of a kernel's parameters and variables become while it is built.
 
-use crate::builder::{Array, IrValue, Val};
-use crate::{Element, Scalar};
+use crate::Scalar;
+use crate::builder::{Array, IrValue, Part, Val};
 
 /// A type that a parameter of a kernel or of a device function can have.
 ///
@@ -39,13 +39,13 @@ impl<T: Scalar> KernelValue for T {
 }
 
 // SAFETY: an array is values, or local memory.
-unsafe impl<T: Element, const N: usize> KernelType for [T; N] {
-    type Built<'b> = Array<'b, T, N>;
+unsafe impl<P: Part, const N: usize> KernelType for [P; N] {
+    type Built<'b> = Array<'b, P, N>;
 }
 
-impl<T: Element, const N: usize> KernelValue for [T; N] {
+impl<P: Part, const N: usize> KernelValue for [P; N] {
     fn zero() -> Self {
-        [T::ZERO; N]
+        [P::zero(); N]
     }
 }
 

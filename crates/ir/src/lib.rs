@@ -5,7 +5,6 @@
 //! function and every interpreter use these, so they cannot disagree. What never will live here: devices, memory,
 //! schedules, and the text or words of any target.
 
-mod angle;
 #[doc(hidden)]
 pub mod builder;
 pub mod control;
@@ -15,9 +14,11 @@ pub mod fault;
 mod inspect;
 mod kernel;
 mod kernel_type;
+mod legalize;
 mod ops;
 mod print;
 mod rank;
+pub mod raw;
 mod scalar;
 #[cfg(feature = "serde")]
 mod serial;
@@ -27,19 +28,20 @@ mod verify;
 pub mod visit;
 pub mod worker;
 
-pub use expand::{Function, expand};
+pub use expand::{Exact, expand};
 pub use inspect::plain_name;
 pub use kernel::{
     Access, Builtin, Const, Expr, ExprId, Index, Kernel, LOCAL_ARRAY, Label, LocalArray, LocalId, MAX_RANK, Param,
     ParamId, ParamKind, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt,
 };
 pub use kernel_type::{KernelType, KernelValue};
+pub use legalize::{Check, Converts, Divides, Legal, Native, legalize};
 pub use ops::{AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
 pub use rank::{Dim, Idx, Rank};
 pub use scalar::{
     AtomicInt, AtomicScalar, Element, ElementOps, Float, FloatOps, Int, IntOps, Scalar, Signed, SignedOps, Word,
-    WordOps,
+    WordOps, native,
 };
 pub use types::{Type, TypeInfo, TypeKind};
 pub use verify::{VerifyError, verify};
-pub use wattle_operations::{atomics, operations};
+pub use wattle_operations::{atomics, compositions, operations, types};

@@ -11,7 +11,8 @@ pub enum Precision {
     Exact,
     /// It is rounded once, as IEEE 754 says; it may be subnormal, which is not promised.
     Rounded,
-    /// It is within a bound that [`FloatOps`](crate::FloatOps) states.
+    /// It is within a bound that its method states, and has the same bits on every device; it may be subnormal, which is
+    /// not promised.
     Bounded,
 }
 
@@ -52,6 +53,9 @@ macro_rules! type_of {
     };
     ($first:expr, u32) => {
         Type::U32
+    };
+    ($first:expr, i32) => {
+        Type::I32
     };
 }
 
@@ -94,6 +98,13 @@ macro_rules! enumeration {
             pub fn is_sign(self) -> bool {
                 match self {
                     $($name::$op => stringify!($how) == "op",)+
+                }
+            }
+
+            /// Whether it is a function of floats that [`expand`](crate::expand()) replaces for every target.
+            pub fn is_function(self) -> bool {
+                match self {
+                    $($name::$op => stringify!($how) == "by",)+
                 }
             }
 
@@ -142,6 +153,41 @@ macro_rules! enumerations {
     };
 }
 operations!(enumerations);
+
+/// A pattern of the functions among operations, which code generators never see.
+macro_rules! functions {
+    ($dollar:tt unary {$($unary:tt)+} binary {$($binary:tt)+} ternary {$($ternary:tt)+}) => {
+        functions!(@pick $dollar unary_functions UnaryOp [] {$($unary)+});
+        functions!(@pick $dollar binary_functions BinaryOp [] {$($binary)+});
+    };
+    (@pick $dollar:tt $name:ident $ops:ident [$($picked:ident)*] {}) => {
+        functions!(@define $dollar $name $ops [$($picked)*]);
+    };
+    (@pick $dollar:tt $name:ident $ops:ident [$($picked:ident)*] {
+        $(#[$doc:meta])* by $class:ident $op:ident $text:literal
+        $method:ident($($operand:tt)+) -> $out:ident, $precision:ident {$($meaning:tt)+}
+        $($rest:tt)*
+    }) => {
+        functions!(@pick $dollar $name $ops [$($picked)* $op] {$($rest)*});
+    };
+    (@pick $dollar:tt $name:ident $ops:ident [$($picked:ident)*] {
+        $(#[$doc:meta])* $how:ident $class:ident $op:ident $text:literal
+        $method:ident($($operand:tt)+) -> $out:ident, $precision:ident {$($meaning:tt)+}
+        $($rest:tt)*
+    }) => {
+        functions!(@pick $dollar $name $ops [$($picked)*] {$($rest)*});
+    };
+    (@define $dollar:tt $name:ident $ops:ident [$first:ident $($other:ident)*]) => {
+        /// The pattern of the operations that [`expand`](crate::expand()) replaces for every target.
+        #[macro_export]
+        macro_rules! $name {
+            () => {
+                $dollar crate::$ops::$first $(| $dollar crate::$ops::$other)*
+            };
+        }
+    };
+}
+operations!(functions $);
 
 impl UnaryOp {
     /// The type of the result for an operand of type `operand`, or `None` if the operation does not apply to it.
@@ -211,11 +257,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operands_have_one_type_but_for_the_counts_of_shifts() {
+    fn operands_have_one_type_but_for_counts_and_whole_exponents() {
         for &op in BinaryOp::ALL {
             for (left, right) in Type::ALL.into_iter().flat_map(|left| Type::ALL.map(|right| (left, right))) {
-                let shifts = matches!(op, BinaryOp::Shl | BinaryOp::Shr);
-                let fits = if shifts { right == Type::U32 } else { left == right };
+                let fits = match op {
+                    BinaryOp::Shl | BinaryOp::Shr => right == Type::U32,
+                    BinaryOp::Powi => right == Type::I32,
+                    _ => left == right,
+                };
                 assert!(fits || op.result(left, right).is_none(), "{left} {op:?} {right}");
             }
         }

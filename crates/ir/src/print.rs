@@ -2,13 +2,25 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::{Builtin, Const, Expr, ExprId, Kernel, Label, ParamKind, Place, SharedLen, SlotId, Stmt, Type, eval};
+use crate::{
+    Builtin, Const, Expr, ExprId, Kernel, Label, LocalArray, Param, ParamKind, Place, SharedLen, SlotId, Stmt, Type,
+    eval,
+};
 
 impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut printer = Printer { kernel: self, text: String::new(), indent: 0 };
         printer.kernel()?;
         f.write_str(&printer.text)
+    }
+}
+
+impl fmt::Display for Param {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            ParamKind::Scalar(ty) => write!(f, "{}: {ty}", self.name),
+            ParamKind::View { access, element, rank } => write!(f, "{}: {access:?}<{element}, {rank}>", self.name),
+        }
     }
 }
 
@@ -26,12 +38,7 @@ impl Printer<'_> {
         let kernel = self.kernel;
         writeln!(self.text, "kernel {} rank {}  // {}", kernel.name, kernel.rank, kernel.site)?;
         for param in &kernel.params {
-            match param.kind {
-                ParamKind::Scalar(ty) => writeln!(self.text, "  param {}: {ty}", param.name)?,
-                ParamKind::View { access, element, rank } => {
-                    writeln!(self.text, "  param {}: {access:?}<{element}, {rank}>", param.name)?;
-                }
-            }
+            writeln!(self.text, "  param {param}")?;
         }
         for (number, array) in kernel.shared.iter().enumerate() {
             let kind = if array.atomic { "atomic" } else { "plain" };
@@ -46,7 +53,14 @@ impl Printer<'_> {
             }
         }
         for (number, array) in kernel.locals.iter().enumerate() {
-            writeln!(self.text, "  local a{number}: [{}; {}]", array.element, array.len)?;
+            let LocalArray { element, len, constants } = array;
+            match constants {
+                None => writeln!(self.text, "  local a{number}: [{element}; {len}]")?,
+                Some(all) => {
+                    let all = all.iter().map(|&raw| eval::debug(*element, raw)).collect::<Vec<_>>().join(", ");
+                    writeln!(self.text, "  constants a{number}: [{element}; {len}] = [{all}]")?;
+                }
+            }
         }
         self.text.push_str("{\n");
         self.block(&kernel.body)?;
@@ -146,6 +160,10 @@ impl Printer<'_> {
             Stmt::Break(label) => format!("break {}", label_name(*label)),
             Stmt::Continue(label) => format!("continue {}", label_name(*label)),
             Stmt::Return => "return".to_owned(),
+            Stmt::Fault { fault, index, .. } => {
+                let index: Vec<_> = index.iter().map(|id| self.expr(*id)).collect();
+                format!("fault {fault:?} [{}]", index.join(", "))
+            }
             Stmt::Assert { condition, message, .. } => format!("assert {}, {message:?}", self.expr(*condition)),
         };
         self.line(stmt, &text)

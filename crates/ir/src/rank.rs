@@ -15,6 +15,8 @@ pub type Idx<const D: usize> = <Dim<D> as Rank>::Index;
 /// What depends on the number of dimensions.
 #[diagnostic::on_unimplemented(message = "launches and views have 1 to 4 dimensions")]
 pub trait Rank: sealed::Sealed {
+    /// The number of dimensions.
+    const RANK: usize;
     /// See [`Idx`].
     type Index: Copy + Debug + PartialEq + Send + Sync + 'static;
     /// An index while a kernel is built.
@@ -36,6 +38,7 @@ mod sealed {
 }
 
 impl Rank for Dim<1> {
+    const RANK: usize = 1;
     type Index = u32;
     type Built<'b> = Val<'b, u32>;
 
@@ -58,6 +61,7 @@ impl Rank for Dim<1> {
 macro_rules! rank {
     ($($d:literal)+) => {$(
         impl Rank for Dim<$d> {
+            const RANK: usize = $d;
             type Index = [u32; $d];
             type Built<'b> = Array<'b, u32, $d>;
 

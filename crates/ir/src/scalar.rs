@@ -6,15 +6,15 @@
 //! Integers wrap in every build profile; shift counts are taken modulo the width; conversions from float to integer
 //! saturate (NaN gives 0); division of an integer by zero has no result (the caller reports a fault and goes on with
 //! 0); nothing is contracted. Floats are IEEE 754: `+ - * /`, `sqrt`, `fma`, the roundings and comparisons are
-//! exact; `rsqrt`, `exp`, `ln`, `sin`, `cos`, `tanh` and `pow` are those of the device, within the bounds that
-//! [`FloatOps`] states, for all operands. Signs and payloads of NaN, and subnormals, are not promised.
+//! exact; the functions are those of `wattle-math`, the same on every device, within the bounds that [`FloatOps`] states,
+//! for all operands. Signs and payloads of NaN, and subnormals, are not promised.
 
 use std::fmt::{Debug, Display};
 
-use wattle_operations::operations;
+use wattle_math as math;
+use wattle_operations::{compositions, operations, types};
 
 use crate::Type;
-use crate::angle::Angle;
 
 /// What follows where the first two words, names of classes, are the same one.
 macro_rules! only {
@@ -91,7 +91,9 @@ use sealed::Sealed;
     message = "`{Self}` is not a number that kernels know",
     note = "they know u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 and bool"
 )]
-pub trait Scalar: Copy + Debug + Display + Default + PartialEq + PartialOrd + Send + Sync + Sealed + 'static {
+pub trait Scalar:
+    Casts + Copy + Debug + Display + Default + PartialEq + PartialOrd + Send + Sync + Sealed + 'static
+{
     /// The type, as data.
     const TYPE: Type;
 
@@ -101,27 +103,6 @@ pub trait Scalar: Copy + Debug + Display + Default + PartialEq + PartialOrd + Se
     fn from_raw(raw: u64) -> Self;
     /// The value of `x` in this type, as Rust's `as` converts: integers wrap, floats saturate, NaN gives 0.
     fn cast_from<S: Scalar>(x: S) -> Self;
-
-    #[doc(hidden)]
-    fn to_u8(self) -> u8;
-    #[doc(hidden)]
-    fn to_i8(self) -> i8;
-    #[doc(hidden)]
-    fn to_u16(self) -> u16;
-    #[doc(hidden)]
-    fn to_i16(self) -> i16;
-    #[doc(hidden)]
-    fn to_u32(self) -> u32;
-    #[doc(hidden)]
-    fn to_i32(self) -> i32;
-    #[doc(hidden)]
-    fn to_u64(self) -> u64;
-    #[doc(hidden)]
-    fn to_i64(self) -> i64;
-    #[doc(hidden)]
-    fn to_f32(self) -> f32;
-    #[doc(hidden)]
-    fn to_f64(self) -> f64;
 }
 
 /// A number that memory can hold: the eight integer types, `f32` and `f64`. Every bit pattern is a value.
@@ -167,6 +148,7 @@ pub trait IntOps: ElementOps {
     /// The remainder, with the sign of the dividend; `None` for a divisor of zero. `MIN % -1` is 0.
     fn rem(self, other: Self) -> Option<Self>;
     operations!(declare Int);
+    compositions!(declare Int);
 }
 
 /// An unsigned integer of 32 or 64 bits: `u32` or `u64`.
@@ -179,6 +161,7 @@ pub trait Word: Int + WordOps {}
 /// The arithmetic of `u32` and `u64` alone.
 pub trait WordOps: IntOps {
     operations!(declare Word);
+    compositions!(declare Word);
 }
 
 /// `f32` or `f64`.
@@ -195,16 +178,18 @@ pub trait Float: Signed + FloatOps {}
 /// true value is within the bound of the largest finite number, the result may be infinite. A subnormal operand may count
 /// as a zero of its sign, and a result whose true value is subnormal may be any number from zero to the least normal
 /// one, with its sign. Special values are those of C (ISO C 2011, annex F.10). The sign and payload of a NaN are not
-/// promised. The host's functions are those of its C library, but for the reduction of large angles; the bounds are tested
-/// with glibc.
+/// promised. All else has the same bits on every device.
 pub trait FloatOps: SignedOps {
     /// The unsigned integer as wide.
-    type Bits: Int;
+    type Bits: Word;
     /// The bits as an integer.
     fn to_bits(self) -> Self::Bits;
     /// The float of these bits.
     fn from_bits(bits: Self::Bits) -> Self;
+    /// The sine and the cosine, each as by itself.
+    fn sin_cos(self) -> (Self, Self);
     operations!(declare Float);
+    compositions!(declare Float);
 }
 
 /// A number on which atomic operations exist: `u32 i32 u64 i64 f32 f64`. Floats have load, store, exchange and
@@ -238,16 +223,42 @@ pub(crate) fn greater<T: Float>(x: T, y: T) -> T {
     if x == y { both } else { greater }
 }
 
-macro_rules! casts {
-    ($($f:ident: $t:ident),+) => {
-        $(#[inline(always)]
-        fn $f(self) -> $t { self as $t })+
+/// The conversion to `T`, as Rust's `as` does it.
+#[doc(hidden)]
+pub trait CastTo<T> {
+    fn cast_to(self) -> T;
+}
+
+macro_rules! cast {
+    // Rust has no `as bool`; the kernel macro's types keep this from being asked for, and the verifier refuses it.
+    ($x:ident $from_row:ident bool $to:ident) => {
+        $x.to_raw() != 0
+    };
+    ($x:ident bool float $to:ident) => {
+        $x as u8 as $to
+    };
+    ($x:ident $from_row:ident $row:ident $to:ident) => {
+        $x as $to
     };
 }
 
+macro_rules! casts {
+    ($from:ident $from_row:ident $($(#[$doc:meta])* $variant:ident $t:ident $bits:literal $kind:ident $bits_type:ident
+        $row:ident $($atomic:ident)?;)+) => {$(
+        impl CastTo<$t> for $from {
+            #[inline(always)]
+            fn cast_to(self) -> $t {
+                let x = self;
+                cast!(x $from_row $row $t)
+            }
+        }
+    )+};
+}
+
 macro_rules! scalar {
-    ($t:ident, $type:ident, $cast:ident, |$x:ident| $to:expr, |$raw:ident| $from:expr) => {
+    ($t:ident, $type:ident, |$x:ident| $to:expr, |$raw:ident| $from:expr) => {
         impl Sealed for $t {}
+        impl Casts for $t {}
         impl Scalar for $t {
             const TYPE: Type = Type::$type;
             #[inline(always)]
@@ -261,17 +272,37 @@ macro_rules! scalar {
             }
             #[inline(always)]
             fn cast_from<S: Scalar>(x: S) -> Self {
-                x.$cast()
+                x.cast_to()
             }
-            casts!(to_u8: u8, to_i8: i8, to_u16: u16, to_i16: i16, to_u32: u32, to_i32: i32, to_u64: u64,
-                   to_i64: i64, to_f32: f32, to_f64: f64);
         }
     };
 }
 
-macro_rules! int {
-    ($($t:ident $type:ident $cast:ident $bits:ident $row:ident),+) => {$(
-        scalar!($t, $type, $cast, |x| x as $bits as u64, |raw| raw as $t);
+/// The traits of a type, by the kind that it has in the tables.
+macro_rules! implement_type {
+    (bool $t:ident $type:ident $bits:ident) => {
+        scalar!($t, $type, |x| x as u64, |raw| raw & 1 != 0);
+    };
+    (unsigned $t:ident $type:ident $bits:ident) => {
+        implement_type!(int $t $type $bits unsigned);
+    };
+    (word $t:ident $type:ident $bits:ident) => {
+        implement_type!(int $t $type $bits word);
+        impl Word for $t {}
+        impl WordOps for $t {
+            operations!(implement Word word);
+            compositions!(implement Word word);
+        }
+    };
+    (signed $t:ident $type:ident $bits:ident) => {
+        implement_type!(int $t $type $bits signed);
+        impl Signed for $t {}
+        impl SignedOps for $t {
+            operations!(implement Signed signed);
+        }
+    };
+    (int $t:ident $type:ident $bits:ident $row:ident) => {
+        scalar!($t, $type, |x| x as native::$bits as u64, |raw| raw as $t);
         impl Element for $t {}
         impl ElementOps for $t {
             const ZERO: Self = 0;
@@ -285,31 +316,11 @@ macro_rules! int {
             #[inline(always)]
             fn rem(self, other: Self) -> Option<Self> { (other != 0).then(|| self.wrapping_rem(other)) }
             operations!(implement Int $row);
+            compositions!(implement Int $row);
         }
-    )+};
-}
-
-macro_rules! signed_int {
-    ($($t:ident),+) => {$(
-        impl Signed for $t {}
-        impl SignedOps for $t {
-            operations!(implement Signed signed);
-        }
-    )+};
-}
-
-macro_rules! word {
-    ($($t:ident),+) => {$(
-        impl Word for $t {}
-        impl WordOps for $t {
-            operations!(implement Word word);
-        }
-    )+};
-}
-
-macro_rules! float {
-    ($($t:ident $type:ident $cast:ident $bits:ident),+) => {$(
-        scalar!($t, $type, $cast, |x| $t::to_bits(x) as u64, |raw| $t::from_bits(raw as $bits));
+    };
+    (float $t:ident $type:ident $bits:ident) => {
+        scalar!($t, $type, |x| $t::to_bits(x) as u64, |raw| $t::from_bits(raw as native::$bits));
         impl Element for $t {}
         impl ElementOps for $t {
             const ZERO: Self = 0.0;
@@ -324,51 +335,49 @@ macro_rules! float {
         }
         impl Float for $t {}
         impl FloatOps for $t {
-            type Bits = $bits;
+            type Bits = native::$bits;
             #[inline(always)]
-            fn to_bits(self) -> $bits { $t::to_bits(self) }
+            fn to_bits(self) -> native::$bits { $t::to_bits(self) }
             #[inline(always)]
-            fn from_bits(bits: $bits) -> Self { $t::from_bits(bits) }
+            fn from_bits(bits: native::$bits) -> Self { $t::from_bits(bits) }
+            #[inline(always)]
+            fn sin_cos(self) -> (Self, Self) { math::sin_cos(self) }
             operations!(implement Float float);
+            compositions!(implement Float float);
         }
-    )+};
+    };
 }
 
-int!(u8 U8 to_u8 u8 unsigned, u16 U16 to_u16 u16 unsigned, u32 U32 to_u32 u32 word, u64 U64 to_u64 u64 word);
-int!(i8 I8 to_i8 u8 signed, i16 I16 to_i16 u16 signed, i32 I32 to_i32 u32 signed, i64 I64 to_i64 u64 signed);
-signed_int!(i8, i16, i32, i64);
-word!(u32, u64);
-float!(f32 F32 to_f32 u32, f64 F64 to_f64 u64);
-
-impl Sealed for bool {}
-impl Scalar for bool {
-    const TYPE: Type = Type::Bool;
-    #[inline(always)]
-    fn to_raw(self) -> u64 {
-        self as u64
-    }
-    #[inline(always)]
-    fn from_raw(raw: u64) -> Self {
-        raw & 1 != 0
-    }
-    // Rust has no `as bool`; the kernel macro's types keep this from being asked for, and the verifier refuses it.
-    #[inline(always)]
-    fn cast_from<S: Scalar>(x: S) -> Self {
-        x.to_raw() != 0
-    }
-    #[inline(always)]
-    fn to_f32(self) -> f32 {
-        self as u8 as f32
-    }
-    #[inline(always)]
-    fn to_f64(self) -> f64 {
-        self as u8 as f64
-    }
-    casts!(to_u8: u8, to_i8: i8, to_u16: u16, to_i16: i16, to_u32: u32, to_i32: i32, to_u64: u64, to_i64: i64);
+/// The traits of a type with atomic operations.
+macro_rules! implement_atomic {
+    (float $t:ident $atomic:ident) => {
+        impl AtomicScalar for $t {}
+    };
+    ($row:ident $t:ident $atomic:ident) => {
+        impl AtomicScalar for $t {}
+        impl AtomicInt for $t {}
+    };
 }
 
-macro_rules! implement {
-    ($name:ident: $($t:ident),+) => { $(impl $name for $t {})+ };
+macro_rules! implement_all {
+    ($($(#[$doc:meta])* $variant:ident $t:ident $bits:literal $kind:ident $bits_type:ident $row:ident $($atomic:ident)?;)+) => {
+        /// The conversions to all types.
+        #[doc(hidden)]
+        pub trait Casts: Sized $(+ CastTo<$t>)+ {}
+
+        /// The types in Rust, by the names of their variants: what else is made of the table names them so.
+        pub mod native {
+            $(
+                $(#[$doc])*
+                pub type $variant = $t;
+            )+
+        }
+
+        $(
+            implement_type!($row $t $variant $bits_type);
+            types!(casts $t $row);
+            $(implement_atomic!($row $t $atomic);)?
+        )+
+    };
 }
-implement!(AtomicScalar: u32, i32, u64, i64, f32, f64);
-implement!(AtomicInt: u32, i32, u64, i64);
+types!(implement_all);

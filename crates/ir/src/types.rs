@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use wattle_operations::types;
+
 /// What the values of a type are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TypeKind {
@@ -30,36 +32,6 @@ pub struct TypeInfo {
     pub bits_type: Type,
 }
 
-/// Hands the types to another macro: the variant, the type in Rust, its bits, kind and bits as an integer, the name that
-/// the tables of operations have for the kind, and whether there are atomics of it. `Bool` is the first one.
-macro_rules! types {
-    ($then:ident $($with:tt)*) => { $then! { $($with)*
-        /// A truth value. It lives in slots and never in memory.
-        Bool bool 8 Bool U8 bool;
-        /// Unsigned, 8 bits.
-        U8 u8 8 Unsigned U8 unsigned;
-        /// Signed, 8 bits, two's complement.
-        I8 i8 8 Signed U8 signed;
-        /// Unsigned, 16 bits.
-        U16 u16 16 Unsigned U16 unsigned;
-        /// Signed, 16 bits.
-        I16 i16 16 Signed U16 signed;
-        /// Unsigned, 32 bits.
-        U32 u32 32 Unsigned U32 word atomic;
-        /// Signed, 32 bits.
-        I32 i32 32 Signed U32 signed atomic;
-        /// Unsigned, 64 bits.
-        U64 u64 64 Unsigned U64 word atomic;
-        /// Signed, 64 bits.
-        I64 i64 64 Signed U64 signed atomic;
-        /// IEEE 754 binary32.
-        F32 f32 32 Float U32 float atomic;
-        /// IEEE 754 binary64.
-        F64 f64 64 Float U64 float atomic;
-    } };
-}
-pub(crate) use types;
-
 macro_rules! define {
     ($($(#[$doc:meta])* $variant:ident $rust:ident $bits:literal $kind:ident $bits_type:ident $row:ident $($atomic:ident)?;)+) => {
         /// The type of a value. Every bit pattern of every type but `Bool` is a value.
@@ -80,7 +52,7 @@ macro_rules! define {
                         name: stringify!($rust),
                         bits: $bits,
                         kind: TypeKind::$kind,
-                        atomic: matches!(stringify!($($atomic)?).as_bytes(), b"atomic"),
+                        atomic: !stringify!($($atomic)?).is_empty(),
                         bits_type: Type::$bits_type,
                     },
                 )+}

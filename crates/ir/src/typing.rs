@@ -114,7 +114,7 @@ impl Typing<'_> {
             }
             Place::Local(id) => {
                 let array = self.kernel.locals.get(id.index()).ok_or_else(missing)?;
-                Ok(PlaceType { element: array.element, rank: 1, atomic: false, writable: true })
+                Ok(PlaceType { element: array.element, rank: 1, atomic: false, writable: array.constants.is_none() })
             }
         }
     }

@@ -24,13 +24,32 @@ pub struct VerifyError {
 /// # Errors
 /// The first defect, with the nearest source line.
 pub fn verify(kernel: &Kernel) -> Result<(), VerifyError> {
-    let mut verifier =
-        Verifier { kernel, types: Vec::with_capacity(kernel.exprs.len()), defined: HashSet::new(), at: kernel.site };
+    verify_at(kernel, Stage::Written)
+}
+
+/// As [`verify`], for a kernel that was legalized.
+pub(crate) fn verify_legal(kernel: &Kernel) -> Result<(), VerifyError> {
+    verify_at(kernel, Stage::Legal)
+}
+
+/// What has been done to a kernel.
+#[derive(Clone, Copy, PartialEq)]
+enum Stage {
+    /// Nothing: it is as it was written.
+    Written,
+    /// It was made for a target: it has faults and no assertions.
+    Legal,
+}
+
+fn verify_at(kernel: &Kernel, stage: Stage) -> Result<(), VerifyError> {
+    let (types, defined) = (Vec::with_capacity(kernel.exprs.len()), HashSet::new());
+    let mut verifier = Verifier { kernel, stage, types, defined, at: kernel.site };
     verifier.all().map_err(|what| VerifyError { kernel: kernel.name.clone(), at: verifier.at, what })
 }
 
 struct Verifier<'k> {
     kernel: &'k Kernel,
+    stage: Stage,
     /// The types of the expressions that have been checked.
     types: Vec<Type>,
     /// The labels that have been defined.
@@ -62,6 +81,13 @@ impl Verifier<'_> {
             ensure(element != Type::Bool, || format!("shared array `{name}` is of bool"))?;
             ensure(!array.atomic || element.is_atomic(), || {
                 format!("shared array `{name}`: there are no atomic operations on {element}")
+            })?;
+        }
+        for (number, array) in kernel.locals.iter().enumerate() {
+            let Some(constants) = &array.constants else { continue };
+            let (found, len) = (constants.len(), array.len);
+            ensure(found as u64 == u64::from(len), || {
+                format!("array a{number} of {len} elements has {found} constants")
             })?;
         }
         for expr in &kernel.exprs {
@@ -125,6 +151,7 @@ impl Verifier<'_> {
             Stmt::LoadLanes { dst, place, index, .. } => {
                 let found = self.access(*place, &[*index], false)?;
                 let lanes = self.of().place(Place::Local(*dst))?;
+                self.writable(Place::Local(*dst), &lanes)?;
                 let (from, to) = (found.element, lanes.element);
                 ensure(from == to, || format!("lanes of {from} into an array of {to}"))
             }
@@ -186,7 +213,14 @@ impl Verifier<'_> {
                 let known = labels.contains(&(*label, true));
                 ensure(known, || format!("continue of {label:?}, which is no loop around it"))
             }
-            Stmt::Assert { condition, .. } => self.of().expect(*condition, Type::Bool),
+            Stmt::Assert { condition, .. } => {
+                ensure(self.stage == Stage::Written, || "an assertion, which is a fault by now".into())?;
+                self.of().expect(*condition, Type::Bool)
+            }
+            Stmt::Fault { index, .. } => {
+                ensure(self.stage == Stage::Legal, || "a fault, which no source says".into())?;
+                index.iter().try_for_each(|&index| self.of().expect(index, Type::U32))
+            }
         }
     }
 }

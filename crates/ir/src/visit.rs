@@ -161,6 +161,7 @@ macro_rules! parts {
                     Stmt::Break(label) => $stmt_parts { jump: Some(Jump::Break(*label)), ..none },
                     Stmt::Continue(label) => $stmt_parts { jump: Some(Jump::Continue(*label)), ..none },
                     Stmt::Return => $stmt_parts { jump: Some(Jump::Return), ..none },
+                    Stmt::Fault { fault: _, index, site } => $stmt_parts { index, site: Some(site), ..none },
                     Stmt::Assert { condition, message: _, site } => {
                         $stmt_parts { values: [Some(condition), None], site: Some(site), ..none }
                     }
@@ -242,9 +243,9 @@ impl Stmt {
         parts.order.and(parts.place).copied()
     }
 
-    /// The source line of the statement, where it has one.
+    /// The source line of the statement, where it has one; of a check, that of what is checked.
     pub fn site(&self) -> Option<Site> {
-        self.parts().site.copied()
+        self.parts().site.copied().or_else(|| self.check()?.beyond.first()?.site())
     }
 
     /// The scope of the statement, where it has one.

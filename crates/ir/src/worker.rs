@@ -28,8 +28,27 @@ pub trait Spans<Launch, Range>: Copy {
     const LINEAR: bool;
 }
 
+/// The rank of a range that per-dimension workers share is the launch's.
+#[diagnostic::on_unimplemented(
+    message = "the range has the rank `{Range}`, and the kernel's `Acc` the rank `{Self}`",
+    note = "write a range with as many dimensions, `[0, 0]..[height, width]`, or number the threads row by row: \
+            `LINEAR_THREADS_IN_GRID`, which shares ranges of any rank"
+)]
+pub trait SameRank<Range> {}
+impl<const D: usize> SameRank<Dim<D>> for Dim<D> {}
+
+// With one implementation alone for each launch, rustc would take the range's rank to be the launch's, and complain about
+// that. No range has the rank 0.
+macro_rules! no_range {
+    ($($d:literal)+) => {$(
+        #[diagnostic::do_not_recommend]
+        impl SameRank<Dim<0>> for Dim<$d> {}
+    )+};
+}
+no_range!(1 2 3 4);
+
 macro_rules! workers {
-    ($($(#[$meta:meta])* $name:ident $constant:ident $kind:ident $linear:literal <$launch:ident $range:ident $($d:ident)*>)+) => {$(
+    ($($(#[$meta:meta])* $name:ident $constant:ident $kind:ident $linear:literal $(where $bound:ident)?;)+) => {$(
         $(#[$meta])*
         #[derive(Clone, Copy, Debug)]
         pub struct $name;
@@ -37,7 +56,10 @@ macro_rules! workers {
         $(#[$meta])*
         pub const $constant: $name = $name;
 
-        impl<$(const $d: usize),*> Spans<Dim<$launch>, Dim<$range>> for $name {
+        impl<const D: usize, const E: usize> Spans<Dim<D>, Dim<E>> for $name
+        where
+            $(Dim<D>: $bound<Dim<E>>,)?
+        {
             const KIND: Kind = Kind::$kind;
             const LINEAR: bool = $linear;
         }
@@ -46,17 +68,17 @@ macro_rules! workers {
 
 workers! {
     /// All threads of the grid, per dimension.
-    ThreadsInGrid THREADS_IN_GRID ThreadsInGrid false <D D D>
+    ThreadsInGrid THREADS_IN_GRID ThreadsInGrid false where SameRank;
     /// The threads of the block, per dimension.
-    ThreadsInBlock THREADS_IN_BLOCK ThreadsInBlock false <D D D>
+    ThreadsInBlock THREADS_IN_BLOCK ThreadsInBlock false where SameRank;
     /// The blocks of the grid, per dimension.
-    BlocksInGrid BLOCKS_IN_GRID BlocksInGrid false <D D D>
+    BlocksInGrid BLOCKS_IN_GRID BlocksInGrid false where SameRank;
     /// All threads of the grid, by their row-major number.
-    LinearThreadsInGrid LINEAR_THREADS_IN_GRID ThreadsInGrid true <D E D E>
+    LinearThreadsInGrid LINEAR_THREADS_IN_GRID ThreadsInGrid true;
     /// The threads of the block, by their row-major number.
-    LinearThreadsInBlock LINEAR_THREADS_IN_BLOCK ThreadsInBlock true <D E D E>
+    LinearThreadsInBlock LINEAR_THREADS_IN_BLOCK ThreadsInBlock true;
     /// The blocks of the grid, by their row-major number.
-    LinearBlocksInGrid LINEAR_BLOCKS_IN_GRID BlocksInGrid true <D E D E>
+    LinearBlocksInGrid LINEAR_BLOCKS_IN_GRID BlocksInGrid true;
     /// Every thread is given every index.
-    AllThreads ALL_THREADS AllThreads true <D E D E>
+    AllThreads ALL_THREADS AllThreads true;
 }

@@ -2,8 +2,8 @@
 
 use wattle_ir::builder::{self, Builder, Variable};
 use wattle_ir::{
-    Access, BinaryOp, Builtin, Const, Expr, ExprId, Kernel, Label, LocalArray, Param, ParamId, ParamKind, Place,
-    SharedArray, SharedLen, Site, Slot, SlotId, Stmt, TernaryOp, Type, UnaryOp, verify,
+    Access, BinaryOp, Builtin, Const, Expr, ExprId, Kernel, Label, LocalArray, LocalId, Param, ParamId, ParamKind,
+    Place, SharedArray, SharedLen, Site, Slot, SlotId, Stmt, TernaryOp, Type, UnaryOp, verify,
 };
 use wattle_memory::{Order, ReadOrder, Scope};
 
@@ -25,7 +25,7 @@ fn kernel() -> Kernel {
             view("atomic", Access::Atomic),
         ],
         shared: vec![shared("tile", false), shared("counts", true)],
-        locals: vec![LocalArray { element: Type::U32, len: 4 }],
+        locals: vec![LocalArray::new(Type::U32, 4)],
         slots: [Type::U32, Type::F32, Type::Bool].map(|ty| Slot { ty, name: None }).to_vec(),
         // e0: a u32, e1: an f32, e2: a bool
         exprs: vec![Expr::Const(Const::of(1u32)), Expr::Const(Const::of(1.0f32)), Expr::Const(Const::of(true))],
@@ -167,4 +167,22 @@ fn functions_that_call_each_other_without_end_are_refused() {
     forever(&builder);
     let error = builder.finish().expect_err("endless").to_string();
     assert!(error.contains("`forever`") && error.contains("write the recursion as a loop"), "{error}");
+}
+
+#[test]
+fn constants() {
+    let constant = |kernel: &mut Kernel, constants: Vec<u64>| {
+        kernel.locals.push(LocalArray { element: Type::U32, len: 3, constants: Some(constants) });
+    };
+    let place = Place::Local(LocalId(1));
+    refused("array a1 of 3 elements has 2 constants", |kernel| constant(kernel, vec![1, 2]));
+    refused("a write to `a local array`, which is read-only", |kernel| {
+        constant(kernel, vec![1, 2, 3]);
+        kernel.body = vec![Stmt::Store { place, index: vec![U32], value: U32, site: LINE }];
+    });
+    refused("a write to `a local array`, which is read-only", |kernel| {
+        constant(kernel, vec![1, 2, 3]);
+        kernel.body =
+            vec![Stmt::LoadLanes { dst: LocalId(1), place: Place::Local(LocalId(0)), index: U32, site: LINE }];
+    });
 }

@@ -1,7 +1,7 @@
 //! The subset of Rust that kernels are written in, as a tree: what the parser makes and the two emitters read.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use syn::{Attribute, BinOp, Generics, Lifetime, Path, Type, Visibility};
+use syn::{Attribute, BinOp, Generics, Path, Type, Visibility};
 
 /// A kernel or a device function.
 pub struct Function {
@@ -31,6 +31,8 @@ pub enum Class {
     Acc(Option<syn::Expr>),
     /// A view: `Read`, `Shared`, `Atomic` or `PerItem`.
     View(View),
+    /// A variable of the caller's: `&mut T`.
+    Exclusive,
     /// A value.
     Value,
 }
@@ -56,6 +58,8 @@ pub struct Local {
     pub number: usize,
     /// Whether it is known to hold a view, which is written through whether or not the variable is `mut`.
     pub is_view: bool,
+    /// Whether it is a `&mut` parameter: what is read and assigned to is the caller's variable.
+    pub is_reference: bool,
 }
 
 pub struct Block {
@@ -67,16 +71,48 @@ pub struct Block {
 
 #[allow(clippy::large_enum_variant, reason = "a tree lives for one function")]
 pub enum Statement {
-    Let { pattern: Pattern, ty: Option<Type>, value: Expr, span: Span },
+    /// `otherwise` is the block of a `let … else`, which never ends; without it the pattern always matches.
+    Let {
+        pattern: Pattern,
+        ty: Option<Type>,
+        value: Expr,
+        otherwise: Option<Block>,
+        span: Span,
+    },
     Do(Expr),
+    /// `const N: u32 = 3;`
+    Const(syn::ItemConst),
 }
 
+#[allow(clippy::large_enum_variant, reason = "as above")]
 pub enum Pattern {
     Local(Local),
+    /// `name @ pattern`.
+    At(Local, Box<Pattern>),
     Wild(Span),
     Tuple(Vec<Pattern>),
     Array(Vec<Pattern>),
+    /// A literal or a constant.
+    Value(Box<Expr>),
+    /// `1..=9`, `1..`, `..9`: the ends are literals or constants, and at least one is there.
+    Range {
+        begin: Option<Box<Expr>>,
+        end: Option<Box<Expr>>,
+        inclusive: bool,
+    },
+    /// `1 | 2`, without names.
+    Or(Vec<Pattern>),
 }
+
+/// An arm of a `match`.
+pub struct Arm {
+    pub pattern: Pattern,
+    pub guard: Option<Expr>,
+    pub body: Block,
+}
+
+/// A loop or a labelled block, as `break` and `continue` name it; each has another number in its function.
+pub type Target = usize;
 
 pub struct Expr {
     pub kind: ExprKind,
@@ -87,13 +123,18 @@ pub enum ExprKind {
     Literal(syn::Lit),
     /// `-1`.
     NegativeLiteral(syn::Lit),
+    /// A literal of whichever floating-point type its place decides.
+    Float {
+        literal: syn::LitFloat,
+        negative: bool,
+    },
     Local(Local),
     /// A constant: whatever path is not a local variable.
     Constant(Path),
     Negate(Box<Expr>),
     Not(Box<Expr>),
     Deref(Box<Expr>),
-    /// `&mut out`.
+    /// `&mut out`, of a view or a variable.
     Exclusive(Box<Expr>),
     Binary(BinOp, Box<Expr>, Box<Expr>),
     Assign(Box<Place>, Box<Expr>),
@@ -126,24 +167,37 @@ pub enum ExprKind {
         then: Block,
         otherwise: Option<Box<Expr>>,
     },
+    /// The last arm needs no test: rustc has seen that the arms are exhaustive.
+    Match {
+        value: Box<Expr>,
+        arms: Vec<Arm>,
+    },
     While {
-        label: Option<Lifetime>,
+        target: Target,
         condition: Box<Expr>,
         body: Block,
     },
     Loop {
-        label: Option<Lifetime>,
+        target: Target,
         body: Block,
     },
     For {
-        label: Option<Lifetime>,
+        target: Target,
         pattern: Pattern,
         source: Box<Expr>,
         body: Block,
     },
     Block(Block),
-    Break(Option<Lifetime>),
-    Continue(Option<Lifetime>),
+    /// `'label: { … }`.
+    Labelled {
+        target: Target,
+        body: Block,
+    },
+    Break {
+        target: Target,
+        value: Option<Box<Expr>>,
+    },
+    Continue(Target),
     Return(Option<Box<Expr>>),
     Tuple(Vec<Expr>),
     Field(Box<Expr>, syn::Index),
@@ -163,7 +217,8 @@ pub enum ExprKind {
 /// What can be assigned to.
 #[allow(clippy::large_enum_variant, reason = "as above")]
 pub enum Place {
-    Local(Local),
+    /// A variable, or a part of one that is a tuple: `pair.0`.
+    Variable(Local, Vec<syn::Index>),
     Index(Expr, Expr),
     Deref(Expr),
 }
@@ -173,13 +228,13 @@ impl Expr {
     fn operands(&self) -> Vec<&Expr> {
         use ExprKind::*;
         match &self.kind {
-            Literal(_) | NegativeLiteral(_) | Local(_) | Constant(_) | Break(_) | Continue(_) => vec![],
+            Literal(_) | NegativeLiteral(_) | Float { .. } | Local(_) | Constant(_) | Continue(_) => vec![],
             Negate(x) | Not(x) | Deref(x) | Exclusive(x) | Cast(x, _) | Field(x, _) | Repeat(x, _) => vec![x],
             FromBits { bits: x, .. } | Assert { condition: x, .. } => vec![x],
             Binary(_, x, y) | Index(x, y) | Range { begin: x, end: y, .. } => vec![x, y],
             Assign(place, value) | AssignWith(_, place, value) => {
                 let mut all = match &**place {
-                    Place::Local(_) => vec![],
+                    Place::Variable(..) => vec![],
                     Place::Index(x, y) => vec![x, y],
                     Place::Deref(x) => vec![x],
                 };
@@ -191,8 +246,11 @@ impl Expr {
             If { condition, otherwise, .. } => std::iter::once(condition).chain(otherwise).map(|x| &**x).collect(),
             While { condition, .. } => vec![condition],
             For { source, .. } => vec![source],
-            Return(value) => value.iter().map(|x| &**x).collect(),
-            Loop { .. } | Block(_) => vec![],
+            Match { value, arms } => {
+                std::iter::once(&**value).chain(arms.iter().filter_map(|arm| arm.guard.as_ref())).collect()
+            }
+            Return(value) | Break { value, .. } => value.iter().map(|x| &**x).collect(),
+            Loop { .. } | Block(_) | Labelled { .. } => vec![],
         }
     }
 
@@ -202,7 +260,9 @@ impl Expr {
             | ExprKind::While { body: block, .. }
             | ExprKind::Loop { body: block, .. }
             | ExprKind::For { body: block, .. }
+            | ExprKind::Labelled { body: block, .. }
             | ExprKind::Block(block) => vec![block],
+            ExprKind::Match { arms, .. } => arms.iter().map(|arm| &arm.body).collect(),
             _ => vec![],
         }
     }
@@ -221,9 +281,10 @@ impl Expr {
         found
     }
 
-    /// Whether there are statements within, which may assign to variables that are read beside them.
-    pub fn has_blocks(&self) -> bool {
-        self.any(&|x| !x.blocks().is_empty())
+    /// Whether there are statements within, or calls with `&mut`, which may assign to variables that are read beside
+    /// them.
+    pub fn may_assign(&self) -> bool {
+        self.any(&|x| !x.blocks().is_empty() || matches!(x.kind, ExprKind::Exclusive(_)))
     }
 
     /// Whether evaluating it does nothing but give a value.
@@ -238,7 +299,7 @@ impl Expr {
                     | ExprKind::Index(..)
                     | ExprKind::Method { .. }
                     | ExprKind::Call { .. }
-                    | ExprKind::Break(_)
+                    | ExprKind::Break { .. }
                     | ExprKind::Continue(_)
                     | ExprKind::Return(_)
                     | ExprKind::Assert { .. }
@@ -250,10 +311,12 @@ impl Expr {
     /// Whether control never comes out at its end.
     pub fn diverges(&self) -> bool {
         match &self.kind {
-            ExprKind::Break(_) | ExprKind::Continue(_) | ExprKind::Return(_) => true,
+            ExprKind::Break { .. } | ExprKind::Continue(_) | ExprKind::Return(_) => true,
             ExprKind::Block(block) => block.diverges(),
+            ExprKind::Labelled { target, body } => body.diverges() && !body.breaks_to(*target),
             ExprKind::If { then, otherwise: Some(otherwise), .. } => then.diverges() && otherwise.diverges(),
-            ExprKind::Loop { body, .. } => !body.any(&|x| matches!(x.kind, ExprKind::Break(_))),
+            ExprKind::Match { value, arms } => value.diverges() || arms.iter().all(|arm| arm.body.diverges()),
+            ExprKind::Loop { target, body } => !body.breaks_to(*target),
             _ => false,
         }
     }
@@ -263,8 +326,12 @@ impl Block {
     pub fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
         for statement in &self.statements {
             match statement {
-                Statement::Let { value, .. } => value.walk(visit),
+                Statement::Let { value, otherwise, .. } => {
+                    value.walk(visit);
+                    otherwise.iter().for_each(|block| block.walk(visit));
+                }
                 Statement::Do(x) => x.walk(visit),
+                Statement::Const(_) => {}
             }
         }
         if let Some(value) = &self.value {
@@ -278,10 +345,21 @@ impl Block {
         found
     }
 
+    /// Whether some `break` within leaves that loop or block.
+    pub fn breaks_to(&self, target: Target) -> bool {
+        self.any(&|x| matches!(x.kind, ExprKind::Break { target: to, .. } if to == target))
+    }
+
+    /// Whether some `break` out of that loop or block has a value.
+    pub fn gives_value(&self, target: Target) -> bool {
+        self.any(&|x| matches!(x.kind, ExprKind::Break { target: to, value: Some(_) } if to == target))
+    }
+
     pub fn diverges(&self) -> bool {
         let within = self.statements.iter().any(|statement| match statement {
             Statement::Let { value, .. } => value.diverges(),
             Statement::Do(x) => x.diverges(),
+            Statement::Const(_) => false,
         });
         within || self.value.as_ref().is_some_and(|value| value.diverges())
     }

@@ -1,18 +1,22 @@
 //! Emits the builder: the function that makes the kernel's intermediate representation when it is called.
 //!
 //! Every value is a `Val` or a tuple or array of them, so rustc infers the same types as for the host's function.
+//! `if` and `match` are written in `build/choose.rs`, loops and jumps in `build/loops.rs`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{BinOp, Lifetime};
+use syn::BinOp;
 
 use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Place, Statement};
 use crate::names::{self, private};
 
+mod choose;
+mod loops;
+
 pub struct Build {
     is_kernel: bool,
-    /// The loops around: the label in the source, and the variable that holds the loop.
-    loops: Vec<(Option<String>, Ident)>,
+    /// The loops and labelled blocks around.
+    around: Vec<loops::Around>,
     next: usize,
     /// Whether the expression that is being written holds statements, which may assign to what is read beside them.
     compound: bool,
@@ -46,7 +50,7 @@ fn function(op: &BinOp) -> &'static str {
 
 impl Build {
     pub fn new(is_kernel: bool) -> Self {
-        Build { is_kernel, loops: Vec::new(), next: 0, compound: false }
+        Build { is_kernel, around: Vec::new(), next: 0, compound: false }
     }
 
     /// A block whose value is not used.
@@ -74,7 +78,7 @@ impl Build {
 
     fn statement(&mut self, statement: &Statement) -> TokenStream {
         match statement {
-            Statement::Let { pattern, ty, value, .. } => {
+            Statement::Let { pattern, ty, value, otherwise, .. } => {
                 let mut tokens = self.full(value);
                 if let Some(ty) = ty
                     && !matches!(ty, syn::Type::Infer(_))
@@ -82,8 +86,12 @@ impl Build {
                     let builder = builder();
                     tokens = quote!(::wattle::__private::typed::<#ty>(#builder, #tokens));
                 }
-                self.bind(pattern, tokens, true)
+                match otherwise {
+                    None => self.bind(pattern, tokens, true),
+                    Some(otherwise) => self.let_else(pattern, tokens, otherwise),
+                }
             }
+            Statement::Const(item) => quote!(#item),
             Statement::Do(x) => {
                 let tokens = self.effect_of(x);
                 quote!(#tokens)
@@ -103,7 +111,13 @@ impl Build {
                     (false, false) => quote!(let #name = #value;),
                 }
             }
-            Pattern::Wild(_) => quote!(let _ = #value;),
+            Pattern::At(local, pattern) => {
+                let part = self.fresh("part");
+                let first = self.bind(pattern, quote!(#part), hold);
+                let second = self.bind(&Pattern::Local(local.clone()), quote!(#part), hold);
+                quote!(let #part = #value; #first #second)
+            }
+            Pattern::Wild(_) | Pattern::Value(_) | Pattern::Range { .. } | Pattern::Or(_) => quote!(let _ = #value;),
             Pattern::Tuple(all) => {
                 let (parts, bindings) = self.bind_parts(all, hold);
                 quote!(let (#(#parts,)*) = #value; #bindings)
@@ -128,7 +142,7 @@ impl Build {
 
     /// A whole expression: what is read in it is read before what its statements assign.
     fn full(&mut self, x: &Expr) -> TokenStream {
-        let outer = std::mem::replace(&mut self.compound, x.has_blocks());
+        let outer = std::mem::replace(&mut self.compound, x.may_assign());
         let tokens = self.expr(x);
         self.compound = outer;
         tokens
@@ -137,11 +151,11 @@ impl Build {
     /// The value that is assigned to a place: it is read before what the statements in the place assign.
     fn before(&mut self, value: &Expr, place: &Place) -> TokenStream {
         let compound = match place {
-            Place::Local(_) => false,
-            Place::Index(base, index) => base.has_blocks() || index.has_blocks(),
-            Place::Deref(item) => item.has_blocks(),
+            Place::Variable(..) => false,
+            Place::Index(base, index) => base.may_assign() || index.may_assign(),
+            Place::Deref(item) => item.may_assign(),
         };
-        let outer = std::mem::replace(&mut self.compound, compound || value.has_blocks());
+        let outer = std::mem::replace(&mut self.compound, compound || value.may_assign());
         let tokens = self.expr(value);
         self.compound = outer;
         tokens
@@ -152,19 +166,14 @@ impl Build {
         let builder = builder();
         match &x.kind {
             ExprKind::If { condition, then, otherwise } => {
-                let (condition, then) = (self.full(condition), self.effect(then));
-                let otherwise = otherwise.as_ref().map(|otherwise| self.effect_of(otherwise));
-                quote! {
-                    #builder.if_begin(#condition);
-                    #then
-                    #builder.if_else();
-                    { #otherwise }
-                    #builder.if_end();
-                }
+                self.branch(x.span, condition, then, otherwise.as_deref(), false).tokens
             }
+            ExprKind::Match { value, arms } => self.matching(x.span, value, arms, false).tokens,
             ExprKind::Block(block) => self.effect(block),
-            ExprKind::Break(_) | ExprKind::Continue(_) | ExprKind::Return(_) => self.jump(x),
-            ExprKind::While { .. } | ExprKind::Loop { .. } | ExprKind::For { .. } => self.repeat(x),
+            ExprKind::Labelled { target, body } if !body.gives_value(*target) => self.labelled_effect(*target, body),
+            ExprKind::Break { .. } | ExprKind::Continue(_) | ExprKind::Return(_) => self.jump(x),
+            ExprKind::While { .. } | ExprKind::For { .. } => self.repeat(x),
+            ExprKind::Loop { target, body } if !body.gives_value(*target) => self.repeat(x),
             _ => {
                 let value = self.full(x);
                 quote!(#builder.discard(#value);)
@@ -201,8 +210,28 @@ impl Build {
                 let name = &local.name;
                 quote!(::wattle::__private::Variable::get(&#name))
             }
+            // So is one of a row, or of a part of a tuple.
+            ExprKind::Index(of, index) => {
+                let (of, index) = (self.base(of), self.expr(index));
+                let (row, at) = (self.fresh("base"), self.fresh("index"));
+                quote_spanned!(base.span=> {
+                    let #row = #of;
+                    let #at = #index;
+                    ::wattle::__private::builder::get(&#row, #at)
+                })
+            }
+            ExprKind::Field(of, index) => {
+                let of = self.base(of);
+                quote!(#of.#index)
+            }
             _ => self.expr(base),
         }
+    }
+
+    /// A variable itself, or a part of one: what is assigned to.
+    fn variable(local: &Local, fields: &[syn::Index]) -> TokenStream {
+        let name = &local.name;
+        quote!(#name #(.#fields)*)
     }
 
     pub fn expr(&mut self, x: &Expr) -> TokenStream {
@@ -210,6 +239,10 @@ impl Build {
         match &x.kind {
             ExprKind::Literal(literal) => self.call(span, "lit", &[quote!(#literal)]),
             ExprKind::NegativeLiteral(literal) => self.call(span, "lit", &[quote!(-#literal)]),
+            ExprKind::Float { literal, negative } => {
+                let both = names::both_floats(literal, *negative);
+                self.call(span, "lit", &[quote_spanned!(span=> ::wattle::__private::float(#both))])
+            }
             ExprKind::Local(local) => self.read(local),
             ExprKind::Constant(path) => self.call(span, "lift", &[quote!(#path)]),
             ExprKind::Negate(x) => {
@@ -224,37 +257,20 @@ impl Build {
                 let x = self.expr(x);
                 quote_spanned!(span=> ::wattle::__private::builder::ItemRef::__deref(&#x))
             }
-            ExprKind::Exclusive(x) => match &x.kind {
-                ExprKind::Local(local) => {
-                    let name = &local.name;
-                    quote!(&mut #name)
-                }
-                _ => self.expr(x),
-            },
+            ExprKind::Exclusive(x) => exclusive(x),
             ExprKind::Binary(op @ (BinOp::And(_) | BinOp::Or(_)), left, right) if !right.is_pure() => {
-                let is_and = matches!(op, BinOp::And(_));
                 let (left, right) = (self.expr(left), self.full(right));
-                let (decided, joined) = (!is_and, self.fresh("joined"));
-                let held = self.fresh("condition");
-                let first = if is_and { quote!(#held) } else { quote!(#builder.not(#held)) };
-                quote_spanned! {span=> {
-                    { let #held = #left; #builder.if_begin(#first); }
-                    let #joined = #builder.join(#right);
-                    #builder.if_else();
-                    ::wattle::__private::Variable::set(&#joined, #builder.lit(#decided));
-                    #builder.if_end();
-                    ::wattle::__private::Variable::get(&#joined)
-                }}
+                self.short_circuit(span, matches!(op, BinOp::And(_)), left, right)
             }
             ExprKind::Binary(op, left, right) => {
                 let (left, right) = (self.expr(left), self.expr(right));
                 self.binary(op, span, left, right)
             }
             ExprKind::Assign(place, value) => {
-                let several = matches!(**place, Place::Local(_))
+                let several = matches!(**place, Place::Variable(..))
                     && value.any(&|x| matches!(x.kind, ExprKind::Tuple(_) | ExprKind::Call { .. }));
                 let mut tokens = self.before(value, place);
-                if let (true, Place::Local(local)) = (several, &**place) {
+                if let (true, Place::Variable(local, _)) = (several, &**place) {
                     // A tuple may be made of what the variable holds: all is read before a part is written.
                     let text = local.name.to_string();
                     tokens = quote!(#builder.bind(#tokens, #text));
@@ -273,10 +289,12 @@ impl Build {
             ExprKind::Index(base, index) => {
                 let (base, index) = (self.base(base), self.expr(index));
                 let (of, at) = (self.fresh("base"), self.fresh("index"));
-                quote_spanned!(span=> {
+                let value = quote_spanned!(span=> ::wattle::__private::builder::get(&#of, #at));
+                let value = if self.compound { quote!(#builder.copied(#value)) } else { value };
+                quote!({
                     let #of = #base;
                     let #at = #index;
-                    ::wattle::__private::builder::get(&#of, #at)
+                    #value
                 })
             }
             ExprKind::Method { receiver, name, generics, arguments } => {
@@ -305,19 +323,27 @@ impl Build {
             }
             ExprKind::Cast(x, ty) => match &x.kind {
                 ExprKind::Constant(path) => self.call(span, "lit", &[quote!(#path as #ty)]),
+                // Not by a value of the literal's own type, which a device may lack.
+                ExprKind::Literal(literal) => quote_spanned!(span=> #builder.lit_as::<_, #ty>(#literal)),
+                ExprKind::NegativeLiteral(literal) => quote_spanned!(span=> #builder.lit_as::<_, #ty>(-#literal)),
                 _ => {
                     let x = self.expr(x);
                     quote_spanned!(span=> #builder.cast::<_, #ty>(#x))
                 }
             },
-            ExprKind::If { condition, then, otherwise } => self.choose(span, condition, then, otherwise.as_deref()),
+            ExprKind::If { condition, then, otherwise } => {
+                self.branch(span, condition, then, otherwise.as_deref(), true).value()
+            }
+            ExprKind::Match { value, arms } => self.matching(span, value, arms, true).value(),
+            ExprKind::Loop { target, body } if body.gives_value(*target) => self.repeat_for_value(x),
             ExprKind::While { .. } | ExprKind::Loop { .. } | ExprKind::For { .. } => {
                 let repeat = self.repeat(x);
                 let value = if x.diverges() { quote!(#builder.unreachable()) } else { quote!(()) };
                 quote!({ #repeat #value })
             }
             ExprKind::Block(block) => self.value(block),
-            ExprKind::Break(_) | ExprKind::Continue(_) | ExprKind::Return(_) => {
+            ExprKind::Labelled { target, body } => self.labelled(*target, body),
+            ExprKind::Break { .. } | ExprKind::Continue(_) | ExprKind::Return(_) => {
                 let jump = self.jump(x);
                 quote!({ #jump #builder.unreachable() })
             }
@@ -357,19 +383,20 @@ impl Build {
     ) -> TokenStream {
         let held = self.fresh("value");
         match place {
-            Place::Local(local) => {
-                let name = &local.name;
-                let value = value(self, quote!(::wattle::__private::Variable::get(&#name)));
-                quote_spanned!(span=> { let #held = #value; ::wattle::__private::Variable::set(&#name, #held) })
+            Place::Variable(local, fields) => {
+                let variable = Self::variable(local, fields);
+                let value = value(self, quote!(::wattle::__private::Variable::get(&#variable)));
+                quote_spanned!(span=> { let #held = #value; ::wattle::__private::Variable::set(&#variable, #held) })
             }
             Place::Index(base, index) => {
                 let (base, index) = (self.base(base), self.expr(index));
-                let at = self.fresh("index");
-                let value = value(self, quote_spanned!(span=> ::wattle::__private::builder::get(&#base, #at)));
+                let (of, at) = (self.fresh("base"), self.fresh("index"));
+                let value = value(self, quote_spanned!(span=> ::wattle::__private::builder::get(&#of, #at)));
                 quote_spanned! {span=> {
+                    let #of = #base;
                     let #at = #index;
                     let #held = #value;
-                    ::wattle::__private::builder::set(&#base, #at, #held)
+                    ::wattle::__private::builder::set(&#of, #at, #held)
                 }}
             }
             Place::Deref(item) => {
@@ -382,114 +409,21 @@ impl Build {
             }
         }
     }
+}
 
-    /// `if` with a value.
-    fn choose(&mut self, span: Span, condition: &Expr, then: &Block, otherwise: Option<&Expr>) -> TokenStream {
-        let builder = builder();
-        let joined = self.fresh("joined");
-        let condition = self.full(condition);
-        let join = |value: TokenStream| quote!(let #joined = #builder.join(#value););
-        // The branch that is left for good has no value, and rustc could infer no type for it.
-        let (then, otherwise) = match otherwise {
-            Some(otherwise) if then.diverges() => (self.effect(then), join(self.full(otherwise))),
-            Some(otherwise) if otherwise.diverges() => (join(self.value(then)), self.effect_of(otherwise)),
-            otherwise => {
-                let then = join(self.value(then));
-                let otherwise = otherwise.map_or_else(|| quote!(()), |otherwise| self.full(otherwise));
-                (then, quote!({ ::wattle::__private::Variable::set(&#joined, #otherwise); }))
-            }
-        };
-        quote_spanned! {span=> {
-            #builder.if_begin(#condition);
-            #then
-            #builder.if_else();
-            #otherwise
-            #builder.if_end();
-            ::wattle::__private::Variable::get(&#joined)
-        }}
-    }
-
-    fn jump(&mut self, x: &Expr) -> TokenStream {
-        let builder = builder();
-        match &x.kind {
-            ExprKind::Break(label) => {
-                let handle = self.loop_of(label);
-                quote!(#builder.break_to(::wattle::__private::builder::LoopHandle::break_label(&#handle));)
-            }
-            ExprKind::Continue(label) => {
-                let handle = self.loop_of(label);
-                quote!(#builder.continue_to(::wattle::__private::builder::LoopHandle::continue_label(&#handle));)
-            }
-            ExprKind::Return(value) if self.is_kernel => {
-                let value = value.as_ref().map(|value| self.full(value));
-                quote!(#value; #builder.return_();)
-            }
-            ExprKind::Return(value) => {
-                let value = value.as_ref().map_or_else(|| quote!(()), |value| self.full(value));
-                let (result, body) = (private("result"), private("body"));
-                quote! {
-                    ::wattle::__private::Variable::set(&#result, #value);
-                    #builder.break_to(#body);
-                }
-            }
-            _ => TokenStream::new(),
+/// The variable or view of a `&mut x`.
+fn exclusive(x: &Expr) -> TokenStream {
+    match &x.kind {
+        ExprKind::Local(local) if local.is_view => {
+            let name = &local.name;
+            quote!(&mut #name)
         }
-    }
-
-    fn loop_of(&self, label: &Option<Lifetime>) -> Ident {
-        let found = match label {
-            Some(label) => {
-                let name = label.ident.to_string();
-                self.loops.iter().rev().find(|(known, _)| known.as_ref() == Some(&name))
-            }
-            None => self.loops.last(),
-        };
-        // The parser has refused what is outside a loop.
-        found.map_or_else(|| private("no_loop"), |(_, handle)| handle.clone())
-    }
-
-    fn repeat(&mut self, x: &Expr) -> TokenStream {
-        let (span, builder) = (x.span, builder());
-        let handle = self.fresh("repeat");
-        let body_of = |build: &mut Self, label: &Option<Lifetime>, body: &Block| {
-            build.loops.push((label.as_ref().map(|label| label.ident.to_string()), handle.clone()));
-            let outer = std::mem::replace(&mut build.compound, false);
-            let body = build.effect(body);
-            build.compound = outer;
-            build.loops.pop();
-            body
-        };
-        match &x.kind {
-            ExprKind::While { label, condition, body } => {
-                let condition = self.full(condition);
-                let body = body_of(self, label, body);
-                let begin = quote_spanned!(span=> #builder.loop_begin(false));
-                quote!({
-                    let #handle = #begin;
-                    #builder.while_condition(&#handle, #condition);
-                    #body
-                    #builder.loop_end(#handle);
-                })
-            }
-            ExprKind::Loop { label, body } => {
-                let body = body_of(self, label, body);
-                let begin = quote_spanned!(span=> #builder.loop_begin(false));
-                quote!({ let #handle = #begin; #body #builder.loop_end(#handle); })
-            }
-            ExprKind::For { label, pattern, source, body } => {
-                let source = self.full(source);
-                let item = self.fresh("item");
-                let bind = self.bind(pattern, quote!(#item), false);
-                let body = body_of(self, label, body);
-                let begin = quote_spanned!(span=> #builder.for_begin(#source));
-                quote!({
-                    let (#handle, #item) = #begin;
-                    #bind
-                    #body
-                    #builder.loop_end(#handle);
-                })
-            }
-            _ => TokenStream::new(),
+        ExprKind::Local(local) => Build::variable(local, &[]),
+        ExprKind::Field(base, index) => {
+            let base = exclusive(base);
+            quote!(#base.#index)
         }
+        // The parser takes nothing else.
+        _ => TokenStream::new(),
     }
 }

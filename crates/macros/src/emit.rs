@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, GenericParam, ItemFn, PathArguments, Result, Type};
 
-use crate::ast::{Class, Function, Parameter, View};
+use crate::ast::{Class, Expr, ExprKind, Function, Parameter, View};
 use crate::build::Build;
 use crate::host::Host;
 use crate::names::private;
@@ -20,7 +20,8 @@ fn host_parameters(function: &Function) -> Vec<TokenStream> {
             return quote!(#[allow(unused_mut, reason = "`items` takes it exclusively")] mut #name: #ty);
         }
         let mut_span = parameter.local.mut_span;
-        let mutable = parameter.local.mutable.then(|| quote_spanned!(mut_span=> mut));
+        let mutable =
+            (parameter.local.mutable && parameter.class == Class::Value).then(|| quote_spanned!(mut_span=> mut));
         quote!(#mutable #name: #ty)
     };
     function.parameters.iter().map(parameter).collect()
@@ -48,11 +49,12 @@ fn build_parameters(function: &Function, after: Option<&TokenStream>) -> (Vec<To
                 quote!(::wattle::__private::builder::Acc<'kernel, #dimensions>)
             }
             Class::View(View::PerItem) => {
-                quote_spanned!(ty.span()=> <#ty as ::wattle::__private::Parameter>::Built<'kernel>)
+                quote_spanned!(ty.span()=> <::wattle::__private::Bound<#ty> as ::wattle::__private::Arg>::Built<'kernel>)
             }
+            Class::Exclusive => variable(function, ty),
             _ => built(function, ty),
         };
-        if parameter.local.mutable {
+        if parameter.local.mutable && parameter.class == Class::Value {
             let text = name.to_string();
             bindings.extend(quote!(let #name = #builder.variable(#name, #text);));
         }
@@ -95,6 +97,29 @@ fn built(function: &Function, ty: &Type) -> TokenStream {
     quote_spanned!(span=> <#ty as ::wattle::__private::KernelType>::Built<'kernel>)
 }
 
+/// What stands for a `&mut` parameter in the builder: the caller's variable.
+fn variable(function: &Function, ty: &Type) -> TokenStream {
+    let span = ty.span();
+    match ty {
+        Type::Reference(reference) => variable(function, &reference.elem),
+        Type::Paren(inner) => variable(function, &inner.elem),
+        Type::Group(inner) => variable(function, &inner.elem),
+        Type::Tuple(tuple) => {
+            let all = tuple.elems.iter().map(|ty| variable(function, ty));
+            quote_spanned!(span=> (#(#all,)*))
+        }
+        Type::Path(path) if function.generics.type_params().any(|generic| path.path.is_ident(&generic.ident)) => {
+            quote_spanned!(span=> ::wattle::__private::builder::Var<'kernel, #ty>)
+        }
+        // A variable that is an array is the array itself.
+        Type::Array(_) => built(function, ty),
+        _ => {
+            let built = built(function, ty);
+            quote_spanned!(span=> <#built as ::wattle::__private::builder::IrValue<'kernel>>::Var)
+        }
+    }
+}
+
 /// The generics as parameters and as arguments.
 fn generics(function: &Function) -> (Vec<TokenStream>, Vec<TokenStream>) {
     let (mut parameters, mut arguments) = (Vec::new(), Vec::new());
@@ -135,6 +160,26 @@ fn host_attributes(function: &Function) -> TokenStream {
         )]
         #[inline(always)]
     }
+}
+
+/// What a kernel's description says of the parameters whose items it goes over together.
+fn together(function: &Function) -> Option<TokenStream> {
+    let number = |view: &Expr| {
+        let ExprKind::Exclusive(view) = &view.kind else { return None };
+        let ExprKind::Local(local) = &view.kind else { return None };
+        function.parameters[1..].iter().position(|parameter| parameter.local.number == local.number)
+    };
+    let mut all = Vec::new();
+    function.body.walk(&mut |x| {
+        if let ExprKind::Method { name, arguments, .. } = &x.kind
+            && name == "items_together"
+            && let Some(ExprKind::Tuple(views)) = arguments.first().map(|views| &views.kind)
+        {
+            let views = views.iter().filter_map(number);
+            all.push(quote!(&[#(#views),*]));
+        }
+    });
+    (!all.is_empty()).then(|| quote!(.with_together(&[#(#all),*])))
 }
 
 pub fn kernel(item: ItemFn) -> Result<TokenStream> {
@@ -180,6 +225,7 @@ pub fn kernel(item: ItemFn) -> Result<TokenStream> {
             _ => quote!(#name),
         }
     });
+    let together = together(&function);
     let fn_token = quote_spanned!(name.span()=> fn);
     let text = name.to_string();
     let start = name.span().unwrap();
@@ -217,7 +263,7 @@ pub fn kernel(item: ItemFn) -> Result<TokenStream> {
                 #text,
                 ::wattle::__private::Site { file: ::core::file!(), line: #line, column: #column },
                 &[#(#texts),*],
-            );
+            )#together;
             let #draft = ::wattle::__private::Draft::new(
                 &#info,
                 (#(#arguments,)*),
@@ -252,7 +298,7 @@ fn is_for_function(attribute: &Attribute) -> bool {
 
 pub fn device_fn(item: ItemFn) -> Result<TokenStream> {
     let function = parse(item, false)?;
-    let (generic_parameters, _) = generics(&function);
+    let (generic_parameters, generic_arguments) = generics(&function);
     let where_clause = &function.generics.where_clause;
     let Function { attributes, visibility, name, refused, .. } = &function;
     let (thread, builder) = (private("thread"), private("builder"));
@@ -295,6 +341,9 @@ pub fn device_fn(item: ItemFn) -> Result<TokenStream> {
     } else {
         quote!(let #value: #value_type = #build_value;)
     };
+    // What is returned may be made of the caller's variables, which the caller can change before it uses it.
+    let exclusive = function.parameters.iter().any(|parameter| parameter.class == Class::Exclusive);
+    let hold = exclusive.then(|| quote!(let #value: #value_type = #builder.copied(#value);));
     let fn_token = quote_spanned!(name.span()=> fn);
     let text = name.to_string();
     let quiet = quiet();
@@ -337,7 +386,7 @@ pub fn device_fn(item: ItemFn) -> Result<TokenStream> {
             #visibility fn #host_name<#(#generic_parameters),*>(
                 #this,
                 #(#host_parameters),*
-            ) -> (#result_type, impl ::core::marker::Sized) #where_clause {
+            ) -> (#result_type, impl ::core::marker::Sized + use<#(#generic_arguments),*>) #where_clause {
                 #[allow(unused_imports, reason = "not every function has use for them")]
                 use ::wattle::__private::NotMarked as _;
                 #[allow(unused, reason = "not every function has use for it")]
@@ -359,6 +408,7 @@ pub fn device_fn(item: ItemFn) -> Result<TokenStream> {
                 use ::wattle::__private::NotMarked as _;
                 #build_bindings
                 #build_body
+                #hold
                 #builder.call_end();
                 #value
             }

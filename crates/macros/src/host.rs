@@ -1,8 +1,9 @@
 //! Emits the host's function: the user's body, with its memory accesses and arithmetic as calls, compiled by rustc.
 //!
-//! Loops are written in `host/loops.rs`.
+//! Loops are written in `host/loops.rs`, `match` and patterns in `host/patterns.rs`.
 
 mod loops;
+mod patterns;
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::{BinOp, Lifetime};
 
-use crate::ast::{Block, Class, Expr, ExprKind, Function, Local, Pattern, Place, Statement, View};
+use crate::ast::{Block, Class, Expr, ExprKind, Function, Local, Pattern, Place, Statement, Target, View};
 use crate::names::{self, private};
 
 pub struct Host {
@@ -31,11 +32,10 @@ struct Windows {
     slices: BTreeMap<usize, Ident>,
 }
 
-/// The labels of a loop that is being written: what `break` and `continue` name.
+/// The labels of a loop or labelled block that is being written: what `break` and `continue` name.
 #[derive(Clone)]
 struct Labels {
-    /// Its label in the source.
-    name: Option<String>,
+    target: Target,
     out: Lifetime,
     again: Lifetime,
 }
@@ -47,6 +47,23 @@ fn support(span: Span) -> TokenStream {
 /// A name that the user's code cannot mean; what rustc says about it belongs to `span`.
 fn private_at(name: &str, span: Span) -> Ident {
     Ident::new(&format!("__wattle_{name}"), Span::mixed_site().located_at(span))
+}
+
+/// What is read or written to by index.
+struct Indexed {
+    /// Statements that come before.
+    first: TokenStream,
+    /// The place.
+    read: TokenStream,
+    /// What writes to it: a view, or an exclusive reference.
+    written: TokenStream,
+}
+
+/// A variable, or a part of one that is a tuple, as a place.
+fn variable(local: &Local, fields: &[syn::Index]) -> TokenStream {
+    let name = &local.name;
+    let root = if local.is_reference { quote_spanned!(name.span()=> (*#name)) } else { quote!(#name) };
+    quote!(#root #(.#fields)*)
 }
 
 /// `{ … }` in the place of the user's own block.
@@ -90,7 +107,7 @@ impl Host {
 
     fn statement(&mut self, statement: &Statement) -> TokenStream {
         match statement {
-            Statement::Let { pattern, ty, value, span } => {
+            Statement::Let { pattern, ty, value, otherwise, span } => {
                 let mut tokens = self.expr(value);
                 if let (Pattern::Local(local), ExprKind::Method { name, .. }) = (pattern, &value.kind)
                     && name.to_string().starts_with("shared")
@@ -99,10 +116,15 @@ impl Host {
                     let support = support(*span);
                     tokens = quote_spanned!(*span=> #support::named(#tokens, #name));
                 }
-                let pattern = self.pattern(pattern);
                 let ty = ty.as_ref().map(|ty| quote!(: #ty));
-                quote_spanned!(*span=> let #pattern #ty = #tokens;)
+                let pattern = self.pattern(pattern, otherwise.is_some());
+                let otherwise = otherwise.as_ref().map(|otherwise| {
+                    let otherwise = self.block(otherwise);
+                    quote!(else #otherwise)
+                });
+                quote_spanned!(*span=> let #pattern #ty = #tokens #otherwise;)
             }
+            Statement::Const(item) => quote!(#item),
             Statement::Do(x) => {
                 let (tokens, span) = (self.expr(x), x.span);
                 quote_spanned!(span=> #tokens;)
@@ -110,28 +132,31 @@ impl Host {
         }
     }
 
-    fn pattern(&self, pattern: &Pattern) -> TokenStream {
-        match pattern {
-            Pattern::Local(Local { name, mutable: true, mut_span, .. }) => quote_spanned!(*mut_span=> mut #name),
-            Pattern::Local(Local { name, .. }) => quote!(#name),
-            Pattern::Wild(span) => quote_spanned!(*span=> _),
-            Pattern::Tuple(all) => {
-                let all = all.iter().map(|pattern| self.pattern(pattern));
-                quote!((#(#all,)*))
-            }
-            Pattern::Array(all) => {
-                let all = all.iter().map(|pattern| self.pattern(pattern));
-                quote!([#(#all),*])
-            }
-        }
-    }
-
-    /// What is written to by index: a view as it is, an array exclusively.
-    fn written(&mut self, base: &Expr) -> TokenStream {
-        let tokens = self.expr(base);
+    /// What is read or written to by index, as a place. The indices of its rows are worked out once, before it.
+    fn indexed(&mut self, base: &Expr) -> Indexed {
+        let (span, support) = (base.span, support(base.span));
+        let thread = private_at("thread", span);
         match &base.kind {
-            ExprKind::Local(local) if local.is_view => quote_spanned!(base.span=> &#tokens),
-            _ => quote_spanned!(base.span=> &mut #tokens),
+            ExprKind::Local(local) if local.is_view => {
+                let view = variable(local, &[]);
+                Indexed { first: TokenStream::new(), read: view.clone(), written: quote_spanned!(span=> &#view) }
+            }
+            ExprKind::Index(of, index) => {
+                let Indexed { first, read, written } = self.indexed(of);
+                let index_span = index.span;
+                self.next += 1;
+                let at = private_at(&format!("row{}", self.next), index_span);
+                let index = self.expr(index);
+                Indexed {
+                    first: quote!(#first let #at = #index;),
+                    read: quote_spanned!(span=> #support::get(&#read, #at, #thread)),
+                    written: quote_spanned!(span=> #support::row(#written, #at, #thread)),
+                }
+            }
+            _ => {
+                let place = self.expr(base);
+                Indexed { first: TokenStream::new(), read: place.clone(), written: quote_spanned!(span=> &mut #place) }
+            }
         }
     }
 
@@ -187,10 +212,11 @@ impl Host {
         match &x.kind {
             ExprKind::Literal(literal) => quote!(#literal),
             ExprKind::NegativeLiteral(literal) => quote_spanned!(span=> (-#literal)),
-            ExprKind::Local(local) => {
-                let name = &local.name;
-                quote!(#name)
+            ExprKind::Float { literal, negative } => {
+                let both = names::both_floats(literal, *negative);
+                quote_spanned!(span=> ::wattle::__private::float(#both))
             }
+            ExprKind::Local(local) => variable(local, &[]),
             ExprKind::Constant(path) => quote_spanned!(span=> ::wattle::__private::constant(#path)),
             ExprKind::Negate(x) => {
                 let x = self.expr(x);
@@ -216,18 +242,19 @@ impl Host {
                 let value_span = value.span;
                 let value = self.expr(value);
                 match &**place {
-                    Place::Local(local) => {
-                        let name = &local.name;
-                        quote_spanned!(span=> #name = #value)
+                    Place::Variable(local, fields) => {
+                        let to = variable(local, fields);
+                        quote_spanned!(span=> #to = #value)
                     }
                     Place::Index(base, index) => {
                         let index_span = index.span;
-                        let (to, index) = (self.written(base), self.expr(index));
+                        let (Indexed { first, written, .. }, index) = (self.indexed(base), self.expr(index));
                         let (held, at) = (private_at("value", value_span), private_at("index", index_span));
                         quote_spanned!(span=> {
                             let #held = #value;
+                            #first
                             let #at = #index;
-                            #support::set(#to, #at, #held, #thread)
+                            #support::set(#written, #at, #held, #thread)
                         })
                     }
                     Place::Deref(item) => {
@@ -240,21 +267,22 @@ impl Host {
                 let held = private_at("value", value.span);
                 let value = self.expr(value);
                 match &**place {
-                    Place::Local(local) => {
-                        let name = &local.name;
-                        let result = self.binary(op, span, quote!(#name), quote!(#held));
-                        quote_spanned!(span=> { let #held = #value; #name = #result })
+                    Place::Variable(local, fields) => {
+                        let to = variable(local, fields);
+                        let result = self.binary(op, span, to.clone(), quote!(#held));
+                        quote_spanned!(span=> { let #held = #value; #to = #result })
                     }
                     Place::Index(base, index) => {
                         let index_span = index.span;
-                        let (base, to, index) = (self.expr(base), self.written(base), self.expr(index));
+                        let (Indexed { first, read, written }, index) = (self.indexed(base), self.expr(index));
                         let (at, old) = (private_at("index", index_span), private_at("old", span));
                         let result = self.binary(op, span, quote!(#old), quote!(#held));
                         quote_spanned!(span=> {
                             let #held = #value;
+                            #first
                             let #at = #index;
-                            let #old = #support::get(&#base, #at, #thread);
-                            #support::set(#to, #at, #result, #thread)
+                            let #old = #support::get(&#read, #at, #thread);
+                            #support::set(#written, #at, #result, #thread)
                         })
                     }
                     Place::Deref(item) => {
@@ -269,8 +297,16 @@ impl Host {
                     let number = private("number");
                     return quote_spanned!(span=> #slice[#number]);
                 }
-                let (base, index) = (self.expr(base), self.expr(index));
-                quote_spanned!(span=> #support::get(&#base, #index, #thread))
+                let index = self.expr(index);
+                let base = match &base.kind {
+                    // In its place: a copy of a long array would take longer than the access.
+                    ExprKind::Constant(path) => quote_spanned!(base.span=> ::wattle::__private::constants(&#path)),
+                    _ => {
+                        let place = self.expr(base);
+                        quote!(&#place)
+                    }
+                };
+                quote_spanned!(span=> #support::get(#base, #index, #thread))
             }
             ExprKind::Method { receiver, name, generics, arguments } => {
                 let (on, arguments) = (self.expr(receiver), self.exprs(arguments));
@@ -314,26 +350,32 @@ impl Host {
                 });
                 quote_spanned!(span=> if #condition #then #otherwise)
             }
-            ExprKind::While { label, condition, body } => {
+            ExprKind::Match { value, arms } => self.matching(value, arms, span),
+            ExprKind::While { target, condition, body } => {
                 let stop = self.stop(Some(condition), body, span);
-                let (at, body) = self.within(label, false, |host| (host.expr(condition), host.block(body)));
+                let (at, body) = self.within(*target, false, |host| (host.expr(condition), host.block(body)));
                 let Labels { out, .. } = at;
                 let (condition, body) = body;
                 quote_spanned!(span=> #out: while #condition { #stop #body })
             }
-            ExprKind::Loop { label, body } => {
+            ExprKind::Loop { target, body } => {
                 let stop = self.stop(None, body, span);
-                let (Labels { out, .. }, body) = self.within(label, false, |host| host.block(body));
+                let (Labels { out, .. }, body) = self.within(*target, false, |host| host.block(body));
                 quote_spanned!(span=> #out: loop { #stop #body })
             }
-            ExprKind::For { label, pattern, source, body } => self.repeat(label, pattern, source, body, span),
+            ExprKind::For { target, pattern, source, body } => self.repeat(*target, pattern, source, body, span),
             ExprKind::Block(block) => self.block(block),
-            ExprKind::Break(label) => {
-                let Labels { out, .. } = self.around(label);
-                quote_spanned!(span=> break #out)
+            ExprKind::Labelled { target, body } => {
+                let (Labels { out, .. }, body) = self.within(*target, false, |host| host.block(body));
+                quote_spanned!(span=> #out: #body)
             }
-            ExprKind::Continue(label) => {
-                let Labels { again, .. } = self.around(label);
+            ExprKind::Break { target, value } => {
+                let Labels { out, .. } = self.around(*target);
+                let value = value.as_ref().map(|value| self.expr(value));
+                quote_spanned!(span=> break #out #value)
+            }
+            ExprKind::Continue(target) => {
+                let Labels { again, .. } = self.around(*target);
                 quote_spanned!(span=> continue #again)
             }
             ExprKind::Return(value) => {
@@ -354,7 +396,7 @@ impl Host {
             }
             ExprKind::Array(all) => {
                 let all = self.exprs(all);
-                quote_spanned!(span=> [#(#all),*])
+                quote_spanned!(span=> #support::array([#(#all),*]))
             }
             ExprKind::Repeat(value, count) => {
                 let value = self.expr(value);

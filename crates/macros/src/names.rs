@@ -44,6 +44,7 @@ const METHODS: [(&str, &[&str]); 6] = [
             "mem_fence",
             "indices",
             "items",
+            "items_together",
             "shared",
             "shared_atomic",
             "shared_at_launch",
@@ -85,5 +86,19 @@ pub fn receiver(method: &Ident, receiver: TokenStream, span: Span) -> TokenStrea
     match method.to_string().as_str() {
         "contiguous" | "strided" | "rev" | "step_by" => receiver,
         _ => quote_spanned!(span=> &#receiver),
+    }
+}
+
+/// A literal as `f32` and as `f64`, each rounded once.
+pub fn both_floats(literal: &syn::LitFloat, negative: bool) -> TokenStream {
+    let (single, double) = (literal.base10_parse::<f32>(), literal.base10_parse::<f64>());
+    // What is no number is the lexer's error, not ours.
+    let (mut single, mut double) = (single.unwrap_or_default(), double.unwrap_or_default());
+    if negative {
+        (single, double) = (-single, -double);
+    }
+    let (single, double) = (single.to_bits(), double.to_bits());
+    quote_spanned! {literal.span()=>
+        ::core::primitive::f32::from_bits(#single), ::core::primitive::f64::from_bits(#double)
     }
 }

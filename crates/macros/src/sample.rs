@@ -9,7 +9,7 @@ use crate::ast::Function;
 /// Generic arguments that satisfy the function's bounds, or `None` where these are not the library's own.
 pub fn of(function: &Function) -> Option<TokenStream> {
     // More parameters than `wattle::__private::Function` has.
-    if function.parameters.len() > 15 {
+    if function.parameters.len() > 33 {
         return None;
     }
     let mut arguments = Vec::new();

@@ -22,6 +22,9 @@ pub fn callee(path: &Path) -> (Path, Option<TokenStream>) {
     (path, generics)
 }
 
+/// The most parameters of a kernel behind its first: as many have types in `wattle`.
+const MOST_PARAMETERS: usize = 32;
+
 /// Attributes within a function. The compiler has not looked at them when it calls this macro, and what is written in
 /// the function's place would be without them.
 #[derive(Default)]
@@ -76,7 +79,7 @@ pub fn parse(item: ItemFn, is_kernel: bool) -> Result<Function> {
             return error(lifetime, "kernels and device functions have no lifetimes; views are written without");
         }
     }
-    let mut parser = Parser::new(is_kernel);
+    let mut parser = Parser::new(is_kernel, &signature.generics);
     let mut parameters = Vec::new();
     for (number, input) in signature.inputs.iter().enumerate() {
         let typed = match input {
@@ -89,6 +92,13 @@ pub fn parse(item: ItemFn, is_kernel: bool) -> Result<Function> {
         let Pat::Ident(name) = &*typed.pat else {
             return error(&typed.pat, "a parameter here is a name; take tuples apart in the body");
         };
+        if is_kernel && number > MOST_PARAMETERS {
+            let message = format!(
+                "a kernel has at most {MOST_PARAMETERS} parameters behind `acc`; put numbers that belong together into a \
+                 buffer, `x: Read<f32>`, or views into one with more dimensions"
+            );
+            return error(typed, &message);
+        }
         let class = class(&typed.ty)?;
         match (&class, is_kernel, number) {
             (Class::Acc(_), true, 0) | (Class::Acc(_), false, _) => {}
@@ -105,6 +115,12 @@ pub fn parse(item: ItemFn, is_kernel: bool) -> Result<Function> {
                     "a device function cannot take a `PerItem` view; loop over its items in the kernel, and pass values",
                 );
             }
+            (Class::Exclusive, true, _) => {
+                return error(
+                    &typed.ty,
+                    "a kernel's parameters are numbers and views; it writes to `PerItem`, `Shared` or `Atomic`",
+                );
+            }
             (Class::Value, true, _) if !matches!(&*typed.ty, syn::Type::Path(_) | syn::Type::Group(_)) => {
                 return error(
                     &typed.ty,
@@ -113,7 +129,10 @@ pub fn parse(item: ItemFn, is_kernel: bool) -> Result<Function> {
             }
             _ => {}
         }
-        let local = parser.declare(&name.ident, name.mutability.is_some() && class == Class::Value);
+        let local = match class {
+            Class::Exclusive => parser.declare_reference(&name.ident),
+            _ => parser.declare(&name.ident, name.mutability.is_some() && class == Class::Value),
+        };
         if let Class::View(view) = class {
             parser.is_view(&local, view);
         }

@@ -1,9 +1,9 @@
-//! What kernels can compute, as tables: the operations on numbers, and the atomic operations.
+//! What kernels can compute, as tables: the types of values, the operations on numbers, and the atomic operations.
 //!
 //! Each table is a macro that hands its rows to another one: `operations!(each more)` becomes `each!(more rows)`. From
 //! the rows come the enumerations with their names and typing rules, the evaluator, the methods of numbers on the host
 //! and in the builder, and the names that the kernel macro knows. A new operation is a new row, and an arm in each code
-//! generator, which does not compile without it.
+//! generator, which does not compile without it; so is a new type, with its meaning in Rust in `ir::scalar`.
 //!
 //! The tables are a crate of their own because the kernel macro reads them too. What never will live here: code.
 
@@ -18,13 +18,14 @@
 /// how Class Variant "name" method(operands) -> Result, precision { kind: meaning, … }
 /// ```
 ///
-/// - `how` is `fn` for what kernels write as a method, `op` for what they write with a sign of Rust's.
+/// - `how` is `fn` for what kernels write as a method, `op` for what they write with a sign of Rust's. `by` is a method
+///   too, of floats, which no code generator sees: expressions in `math`, which is `wattle-math`, replace it before.
 /// - `Class` is the trait of the numbers that have the method; `Sign` for what has no method on the host.
 /// - `"name"` is what the printer writes.
 /// - The operands have the type of the first one where nothing else is said, and `Self` is that type.
 /// - `precision` is that of the result on floats: `exact` results are the operand or an integer and have the same bits on
 ///   all devices; `rounded` ones are rounded once as IEEE 754 says, and may be subnormal; `bounded` ones are within the
-///   stated bound.
+///   stated bound, may be subnormal, and have the same bits on all devices too.
 /// - The kinds are `bool`, `int` (all integers), `signed` and `word` (unsigned, 32 or 64 bits), `float`, and `any`. The
 ///   operation exists on the types of these kinds; the expression is its meaning there, in Rust.
 #[macro_export]
@@ -41,28 +42,66 @@ macro_rules! operations {
             fn Float Sqrt "sqrt" sqrt(x) -> Self, rounded { float: x.sqrt() }
             /// One by the square root, within 1.5 ulp. Below zero it is NaN; of a zero it is an infinity with the zero's
             /// sign.
-            fn Float Rsqrt "rsqrt" rsqrt(x) -> Self, bounded { float: 1.0 / x.sqrt() }
+            by Float Rsqrt "rsqrt" rsqrt(x) -> Self, bounded { float: math::rsqrt(x) }
+            /// The cube root, within 1 ulp, with the sign of the number.
+            by Float Cbrt "cbrt" cbrt(x) -> Self, bounded { float: math::cbrt(x) }
             /// The exponential, within 1.5 ulp. Beyond the range it is infinity or 0.
-            fn Float Exp "exp" exp(x) -> Self, bounded { float: x.exp() }
+            by Float Exp "exp" exp(x) -> Self, bounded { float: math::exp(x) }
+            /// 2 to the power of the number, within 1.5 ulp. Beyond the range it is infinity or 0.
+            by Float Exp2 "exp2" exp2(x) -> Self, bounded { float: math::exp2(x) }
+            /// The exponential less 1, within 1.5 ulp, also where that is small; of -0 it is -0.
+            by Float ExpM1 "exp_m1" exp_m1(x) -> Self, bounded { float: math::exp_m1(x) }
             /// The natural logarithm, within 1.5 ulp. Below zero it is NaN; of a zero it is -infinity.
-            fn Float Ln "ln" ln(x) -> Self, bounded { float: x.ln() }
+            by Float Ln "ln" ln(x) -> Self, bounded { float: math::ln(x) }
+            /// The logarithm to base 2, within 1.5 ulp; exact of powers of 2. Below zero it is NaN; of a zero it is -infinity.
+            by Float Log2 "log2" log2(x) -> Self, bounded { float: math::log2(x) }
+            /// The logarithm to base 10, within 1.5 ulp. Below zero it is NaN; of a zero it is -infinity.
+            by Float Log10 "log10" log10(x) -> Self, bounded { float: math::log10(x) }
+            /// The natural logarithm of 1 more, within 1.5 ulp, also where the number is small; of -0 it is -0. Below -1 it
+            /// is NaN; of -1 it is -infinity.
+            by Float Ln1p "ln_1p" ln_1p(x) -> Self, bounded { float: math::ln_1p(x) }
             /// The sine of an angle in radians, within 1.5 ulp for every finite angle. Of an infinity it is NaN; of -0 it
             /// is -0.
-            fn Float Sin "sin" sin(x) -> Self, bounded { float: Angle::sin(x) }
+            by Float Sin "sin" sin(x) -> Self, bounded { float: math::sin(x) }
             /// The cosine of an angle in radians, within 1.5 ulp for every finite angle. Of an infinity it is NaN.
-            fn Float Cos "cos" cos(x) -> Self, bounded { float: Angle::cos(x) }
+            by Float Cos "cos" cos(x) -> Self, bounded { float: math::cos(x) }
+            /// The tangent of an angle in radians, within 3 ulp for every finite angle. Of an infinity it is NaN; of -0 it
+            /// is -0.
+            by Float Tan "tan" tan(x) -> Self, bounded { float: math::tan(x) }
+            /// The angle from -π/2 to π/2 of this sine, within 1.5 ulp; of -0 it is -0. Beyond 1 it is NaN.
+            by Float Asin "asin" asin(x) -> Self, bounded { float: math::asin(x) }
+            /// The angle from 0 to π of this cosine, within 1.5 ulp. Beyond 1 it is NaN.
+            by Float Acos "acos" acos(x) -> Self, bounded { float: math::acos(x) }
+            /// The angle from -π/2 to π/2 of this tangent, within 1.5 ulp; of -0 it is -0.
+            by Float Atan "atan" atan(x) -> Self, bounded { float: math::atan(x) }
+            /// The hyperbolic sine, within 3 ulp; of -0 it is -0.
+            by Float Sinh "sinh" sinh(x) -> Self, bounded { float: math::sinh(x) }
+            /// The hyperbolic cosine, within 2 ulp.
+            by Float Cosh "cosh" cosh(x) -> Self, bounded { float: math::cosh(x) }
             /// The hyperbolic tangent, within 3 ulp. Of an infinity it is 1 with the infinity's sign; of -0 it is -0.
-            fn Float Tanh "tanh" tanh(x) -> Self, bounded { float: x.tanh() }
+            by Float Tanh "tanh" tanh(x) -> Self, bounded { float: math::tanh(x) }
+            /// The inverse of the hyperbolic sine, within 3 ulp; of -0 it is -0.
+            by Float Asinh "asinh" asinh(x) -> Self, bounded { float: math::asinh(x) }
+            /// The inverse of the hyperbolic cosine, within 3 ulp. Below 1 it is NaN.
+            by Float Acosh "acosh" acosh(x) -> Self, bounded { float: math::acosh(x) }
+            /// The inverse of the hyperbolic tangent, within 3 ulp; of -0 it is -0. Of 1 it is infinity, beyond NaN.
+            by Float Atanh "atanh" atanh(x) -> Self, bounded { float: math::atanh(x) }
             /// The greatest whole number that is not greater; exact.
             fn Float Floor "floor" floor(x) -> Self, exact { float: x.floor() }
             /// The least whole number that is not less; exact.
             fn Float Ceil "ceil" ceil(x) -> Self, exact { float: x.ceil() }
             /// The nearest whole number, halves away from zero; exact.
-            fn Float Round "round" round(x) -> Self, exact { float: x.round() }
+            by Float Round "round" round(x) -> Self, exact { float: math::round(x) }
+            /// The nearest whole number, halves to the even one; exact.
+            fn Float RoundTiesEven "round_ties_even" round_ties_even(x) -> Self, exact { float: x.round_ties_even() }
+            /// The nearest whole number that is not greater in size; exact.
+            fn Float Trunc "trunc" trunc(x) -> Self, exact { float: x.trunc() }
             /// Whether it is not a number.
             fn Float IsNan "is_nan" is_nan(x) -> bool, exact { float: x.is_nan() }
             /// How many bits are one.
             fn Int CountOnes "count_ones" count_ones(x) -> u32, exact { int: x.count_ones() }
+            /// The bits in the opposite order.
+            fn Int ReverseBits "reverse_bits" reverse_bits(x) -> Self, exact { int: x.reverse_bits() }
             /// How many bits are zero above the highest one; the width for zero.
             fn Int LeadingZeros "leading_zeros" leading_zeros(x) -> u32, exact { int: x.leading_zeros() }
             /// How many bits are zero below the lowest one; the width for zero.
@@ -83,7 +122,14 @@ macro_rules! operations {
             fn Element Max "max" max(x, y) -> Self, exact { int: Ord::max(x, y), float: greater(x, y) }
             /// The first number to the power of the second, within 1.5 ulp. Below zero it is NaN unless the exponent is a
             /// whole number; for the exponent 0 and the base 1 it is 1, also where the other is NaN.
-            fn Float Pow "pow" pow(x, y) -> Self, bounded { float: x.powf(y) }
+            by Float Pow "pow" pow(x, y) -> Self, bounded { float: math::pow(x, y) }
+            /// The number to the power of an integer, within 1.5 ulp; for the exponent 0 it is 1, also of a NaN.
+            by Float Powi "powi" powi(x, n: i32) -> Self, bounded { float: math::powi(x, n) }
+            /// The angle of the point (`x`, `self`) from -π to π, within 2 ulp. The signs of zeros count.
+            by Float Atan2 "atan2" atan2(y, x) -> Self, bounded { float: math::atan2(y, x) }
+            /// The square root of the sum of both squares, within 1.5 ulp, also where a square is out of range. Of an
+            /// infinity it is infinity, also with a NaN.
+            by Float Hypot "hypot" hypot(x, y) -> Self, bounded { float: math::hypot(x, y) }
             /// The high half of the full product, which has twice the width: the product divided by 2 to the width.
             fn Word MulHi "mul_hi" mul_hi(x, y) -> Self, exact { word: x.carrying_mul(y, 0).1 }
             /// Bitwise and.
@@ -112,6 +158,54 @@ macro_rules! operations {
         ternary {
             /// `x * y + z`, rounded once (0.5 ulp).
             fn Float Fma "fma" fma(x, y, z) -> Self, rounded { float: x.mul_add(y, z) }
+        }
+    } };
+}
+
+/// The methods of numbers that are built of operations: the rows are those of [`operations!`], whose second names are not
+/// used. The intermediate representation does not know them; the builder has a function for each.
+#[macro_export]
+macro_rules! compositions {
+    ($then:ident $($with:tt)*) => { $then! { $($with)*
+        unary {
+            /// One by the number, rounded correctly (0.5 ulp).
+            fn Float Recip "recip" recip(x) -> Self, rounded { float: 1.0 / x }
+            /// What the number is more than its whole part, with its sign; exact.
+            fn Float Fract "fract" fract(x) -> Self, exact { float: x - x.trunc() }
+            /// 1 with the sign of the number, also of a zero; NaN of a NaN.
+            fn Float Signum "signum" signum(x) -> Self, exact { float: x.signum() }
+            /// An angle in radians as degrees: the product with the nearest number to 180/π.
+            fn Float ToDegrees "to_degrees" to_degrees(x) -> Self, rounded { float: x * Self::cast_from(57.29577951308232) }
+            /// An angle in degrees as radians: the product with the nearest number to π/180.
+            fn Float ToRadians "to_radians" to_radians(x) -> Self, rounded { float: x * Self::cast_from(0.017453292519943295) }
+            /// Whether it is neither infinite nor NaN.
+            fn Float IsFinite "is_finite" is_finite(x) -> bool, exact { float: x.is_finite() }
+            /// Whether it is an infinity.
+            fn Float IsInfinite "is_infinite" is_infinite(x) -> bool, exact { float: x.is_infinite() }
+            /// Whether its sign is negative, also of a zero.
+            fn Float IsSignNegative "is_sign_negative" is_sign_negative(x) -> bool, exact { float: x.is_sign_negative() }
+            /// The bytes in the opposite order.
+            fn Int SwapBytes "swap_bytes" swap_bytes(x) -> Self, exact { int: x.swap_bytes() }
+            /// The number of the highest bit that is one, which is the logarithm to base 2, rounded down; 0 for zero.
+            fn Int Ilog2 "ilog2" ilog2(x) -> u32, exact { int: Self::BITS - 1 - (x | 1).leading_zeros() }
+            /// The square root, rounded down.
+            fn Word Isqrt "isqrt" isqrt(x) -> Self, exact { word: x.isqrt() }
+        }
+        binary {
+            /// The size of the first number with the sign of the second.
+            fn Float Copysign "copysign" copysign(x, y) -> Self, exact { float: x.copysign(y) }
+            /// The bits moved up by a count that is taken modulo the width; those that leave come in at the other end.
+            fn Int RotateLeft "rotate_left" rotate_left(x, count: u32) -> Self, exact { int: x.rotate_left(count) }
+            /// The bits moved down by a count that is taken modulo the width; those that leave come in at the other end.
+            fn Int RotateRight "rotate_right" rotate_right(x, count: u32) -> Self, exact { int: x.rotate_right(count) }
+            /// The sum, or the type's bound where that is beyond it.
+            fn Int SaturatingAdd "saturating_add" saturating_add(x, y) -> Self, exact { int: x.saturating_add(y) }
+            /// The difference, or the type's bound where that is beyond it.
+            fn Int SaturatingSub "saturating_sub" saturating_sub(x, y) -> Self, exact { int: x.saturating_sub(y) }
+            /// The product, or the greatest number where that is beyond it.
+            fn Word SaturatingMul "saturating_mul" saturating_mul(x, y) -> Self, exact { word: x.saturating_mul(y) }
+            /// The distance between two numbers.
+            fn Word AbsDiff "abs_diff" abs_diff(x, y) -> Self, exact { word: x.abs_diff(y) }
         }
     } };
 }
@@ -156,5 +250,47 @@ macro_rules! atomics {
         AtomicInt Dec fetch_dec fetch_dec_with update(old, operand) {
             int: if old == 0 || old > operand { operand } else { old.wrapping_sub(1) }
         }
+    } };
+}
+
+/// The types of values, `bool` first.
+///
+/// A row is
+///
+/// ```text
+/// /// The documentation of the type.
+/// Variant rust bits Kind BitsType kind Atomic
+/// ```
+///
+/// - `rust` is the type in Rust, `bits` its size in memory, and `Kind` what its values are.
+/// - `BitsType` is the unsigned integer type as wide, which the bits can be read as.
+/// - `kind` is the name that the kind has in [`operations!`].
+/// - `Atomic` is the standard library's type through which the host does atomic operations on it; types without one have
+///   no atomic operations.
+#[macro_export]
+macro_rules! types {
+    ($then:ident $($with:tt)*) => { $then! { $($with)*
+        /// A truth value. It lives in slots and never in memory.
+        Bool bool 8 Bool U8 bool;
+        /// Unsigned, 8 bits.
+        U8 u8 8 Unsigned U8 unsigned;
+        /// Signed, 8 bits, two's complement.
+        I8 i8 8 Signed U8 signed;
+        /// Unsigned, 16 bits.
+        U16 u16 16 Unsigned U16 unsigned;
+        /// Signed, 16 bits.
+        I16 i16 16 Signed U16 signed;
+        /// Unsigned, 32 bits.
+        U32 u32 32 Unsigned U32 word AtomicU32;
+        /// Signed, 32 bits.
+        I32 i32 32 Signed U32 signed AtomicI32;
+        /// Unsigned, 64 bits.
+        U64 u64 64 Unsigned U64 word AtomicU64;
+        /// Signed, 64 bits.
+        I64 i64 64 Signed U64 signed AtomicI64;
+        /// IEEE 754 binary32.
+        F32 f32 32 Float U32 float AtomicU32;
+        /// IEEE 754 binary64.
+        F64 f64 64 Float U64 float AtomicU64;
     } };
 }

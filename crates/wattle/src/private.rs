@@ -7,10 +7,11 @@ pub use std::marker::Copy;
 
 pub use linkme;
 pub use wattle_core::{
-    Acc, Atomic, Draft, Indices, IntoArg, KernelInfo, Launch, Parameter, Range, Read, Thread, range, support,
+    Acc, Arg, Atomic, Bound, Draft, Indices, IntoArg, KernelInfo, Launch, Range, Read, Thread, range, support,
 };
 pub use wattle_core::{Ending, Registration, SCENARIOS, Summary};
 pub use wattle_ir::builder::{self, Variable};
+use wattle_ir::{Float, Scalar};
 pub use wattle_ir::{KernelType, Site};
 
 /// `let x: T = value` in a builder.
@@ -104,7 +105,8 @@ pub unsafe trait Bodies<'a> {
 #[diagnostic::on_unimplemented(
     message = "a kernel can call no function but those that are marked `#[device_fn]`",
     label = "not marked `#[device_fn]`",
-    note = "write `#[device_fn]` above this function, if it is yours; mathematical functions are methods: `x.sqrt()`"
+    note = "write `#[device_fn]` above this function, if it is yours; mathematical functions are methods: `x.sqrt()`; a kernel \
+            cannot call a kernel: put what both do into a device function"
 )]
 pub unsafe trait DeviceFunction {
     /// The type of `__bodies`, which does not exist, since nothing implements the trait.
@@ -148,6 +150,18 @@ pub fn nothing<T: Nothing>(_: T) {}
 #[inline(always)]
 pub const fn constant<T: builder::Lift + Copy>(value: T) -> T {
     value
+}
+
+/// The array of constants itself, in its place.
+#[inline(always)]
+pub const fn constants<T: builder::Lift + Copy>(values: &T) -> &T {
+    values
+}
+
+/// A literal as the type that its place decides.
+#[inline(always)]
+pub fn float<T: Float>(single: f32, double: f64) -> T {
+    if T::TYPE == f32::TYPE { T::cast_from(single) } else { T::cast_from(double) }
 }
 
 /// Bitwise and, of integers and bool.
@@ -210,4 +224,4 @@ macro_rules! functions {
         $(functions!($($name)*);)?
     };
 }
-functions!(P0 P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 P11 P12 P13 P14 P15);
+functions!(P0 P1 P2 P3 P4 P5 P6 P7 P8 P9 P10 P11 P12 P13 P14 P15 P16 P17 P18 P19 P20 P21 P22 P23 P24 P25 P26 P27 P28 P29 P30 P31 P32);

@@ -9,20 +9,32 @@
 
 #[path = "conformance/bad_input.rs"]
 mod bad_input;
+#[path = "conformance/block_threads.rs"]
+mod block_threads;
 #[path = "conformance/clocks.rs"]
 mod clocks;
+#[path = "conformance/clocks_over_time.rs"]
+mod clocks_over_time;
 #[path = "conformance/copies.rs"]
 mod copies;
 #[path = "conformance/domains.rs"]
 mod domains;
+#[path = "conformance/empty.rs"]
+mod empty;
 #[path = "conformance/endings.rs"]
 mod endings;
 #[path = "conformance/events.rs"]
 mod events;
+#[path = "conformance/everyday.rs"]
+mod everyday;
+#[path = "conformance/functions.rs"]
+mod functions;
 #[path = "conformance/harness.rs"]
 mod harness;
 #[path = "conformance/kernels.rs"]
 mod kernels;
+#[path = "conformance/many_queues.rs"]
+mod many_queues;
 #[path = "conformance/math.rs"]
 mod math;
 #[path = "conformance/panics.rs"]
@@ -31,12 +43,12 @@ mod panics;
 mod points;
 #[path = "conformance/queues.rs"]
 mod queues;
-#[path = "conformance/reference.rs"]
-mod reference;
 #[path = "conformance/shapes.rs"]
 mod shapes;
 #[path = "conformance/simulated.rs"]
 mod simulated;
+#[path = "conformance/waiting_tasks.rs"]
+mod waiting_tasks;
 
 #[test]
 fn clocks() {
@@ -44,8 +56,33 @@ fn clocks() {
 }
 
 #[test]
+fn clocks_over_time() {
+    harness::run("clocks over time", clocks_over_time::CASES);
+}
+
+#[test]
+fn waiting_tasks() {
+    harness::run("waiting tasks", waiting_tasks::CASES);
+}
+
+#[test]
 fn queues() {
     harness::run("queues", queues::CASES);
+}
+
+#[test]
+fn empty() {
+    harness::run("nothing", empty::CASES);
+}
+
+#[test]
+fn everyday() {
+    harness::run("everyday Rust", everyday::CASES);
+}
+
+#[test]
+fn many_queues() {
+    harness::run("many queues", many_queues::CASES);
 }
 
 #[test]
@@ -69,6 +106,11 @@ fn shapes() {
 }
 
 #[test]
+fn block_threads() {
+    harness::run("threads of a block", block_threads::CASES);
+}
+
+#[test]
 fn bad_input() {
     harness::run("bad input", bad_input::CASES);
 }
@@ -76,6 +118,11 @@ fn bad_input() {
 #[test]
 fn math() {
     harness::run("math", math::CASES);
+}
+
+#[test]
+fn functions() {
+    harness::run("functions", functions::CASES);
 }
 
 #[test]

@@ -96,10 +96,13 @@ fn an_assertion_that_fails_prints_the_report() {
     }
     let wrong = said(&|| drop(checker.assert_refuted(zero)));
     assert!(wrong.contains("should be refuted, and is not:\nholds under portable"), "{wrong}");
-    let two = |device: &Device| {
+    let too_many = |device: &Device| {
         let word = device.alloc_zeroed::<u32>(1)?;
-        device.queue()?.launch(ThreadSpec::new(1, 2), race(&word))
+        device.queue()?.launch(ThreadSpec::new(1, 1025), race(&word))
     };
-    let wrong = said(&|| drop(Checker::new(Model::Rust).assert_holds(two)));
-    assert!(wrong.contains("cannot be checked under host: device `checker for host` cannot run 2 threads"), "{wrong}");
+    let wrong = said(&|| drop(Checker::new(Model::Rust).assert_holds(too_many)));
+    assert!(
+        wrong.contains("cannot be checked under host: device `checker for host` cannot run blocks of 1025 threads"),
+        "{wrong}"
+    );
 }

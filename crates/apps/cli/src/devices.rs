@@ -32,7 +32,9 @@ pub fn devices(session: &mut Session) -> Result<Exit, Stop> {
         ];
         let domains = (properties.sync_domains > 1)
             .then(|| ("domains", format!("{} for memory synchronization", properties.sync_domains)));
-        for (what, value) in rows.into_iter().chain(domains) {
+        let floats = (!properties.exact_floats)
+            .then(|| ("floats", "not promised to be rounded to nearest: functions may have other bits".to_owned()));
+        for (what, value) in rows.into_iter().chain(domains).chain(floats) {
             let what = session.style.paint(Tone::Faint, &text::pad(what, 12));
             session.line(format!("{}{what}  {value}", " ".repeat(NAME)))?;
         }

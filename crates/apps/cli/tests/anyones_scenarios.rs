@@ -45,10 +45,10 @@ fn races(device: &Device) -> Result<Summary> {
     Ok(Summary::new("two blocks"))
 }
 
-fn two_threads(device: &Device) -> Result<Summary> {
+fn many_threads(device: &Device) -> Result<Summary> {
     let number = device.alloc_zeroed::<u32>(1)?;
-    device.queue()?.launch(ThreadSpec::new(1, 2), count(&number))?;
-    Ok(Summary::new("two threads of a block"))
+    device.queue()?.launch(ThreadSpec::new(1, 1025), count(&number))?;
+    Ok(Summary::new("many threads of a block"))
 }
 
 fn spins(device: &Device) -> Result<Summary> {
@@ -86,7 +86,7 @@ const COUNTS: Scenario = Scenario {
     ..fixed("counts", Expectation::Holds, nothing)
 };
 const RACES: Scenario = fixed("races", Expectation::Refuted, races);
-const TWO_THREADS: Scenario = fixed("two-threads", Expectation::Holds, two_threads);
+const MANY_THREADS: Scenario = fixed("many-threads", Expectation::Holds, many_threads);
 const SPINS: Scenario = fixed("spins", Expectation::Holds, spins);
 const OUT_OF_BOUNDS: Scenario = fixed("out-of-bounds", Expectation::Holds, out_of_bounds);
 const PANICS: Scenario = fixed("panics", Expectation::Holds, panics);
@@ -110,7 +110,7 @@ fn json(scenarios: &[Scenario], args: &[&str]) -> (Exit, Value) {
 
 #[test]
 fn a_tour_with_all_as_it_should_be() {
-    let (exit, out) = text(&[COUNTS, RACES, TWO_THREADS], &["tour"]);
+    let (exit, out) = text(&[COUNTS, RACES, MANY_THREADS], &["tour"]);
     assert_eq!(exit, Exit::Holds, "{out}");
     for words in [
         &format!("3 scenarios on {} devices", Device::all().len()),
@@ -118,7 +118,7 @@ fn a_tour_with_all_as_it_should_be() {
         "10 blocks: each block counts once",
         "refuted, as it should be: data race on `word` at index 0",
         "nothing seen, this device hides it",
-        "not possible here: device `host` cannot run blocks of 2 threads",
+        "not possible here: device `host` cannot run blocks of 1025 threads",
         "All is as it should be.",
     ] {
         assert!(out.contains(words), "{words}:\n{out}");
@@ -162,8 +162,8 @@ fn how_a_run_ends() {
         (COUNTS, "host", Exit::Holds, "held", None),
         (RACES, "host", Exit::Holds, "held", None),
         (RACES, "simulated", Exit::DoesNotHold, "does_not_hold", Some("finding")),
-        (TWO_THREADS, "host", Exit::Unanswered, "unsupported", Some("capability")),
-        (TWO_THREADS, "simulated", Exit::Holds, "held", None),
+        (MANY_THREADS, "host", Exit::Unanswered, "unsupported", Some("capability")),
+        (MANY_THREADS, "simulated", Exit::Holds, "held", None),
         (SPINS, "host", Exit::DoesNotHold, "does_not_hold", Some("time_limit")),
         (SPINS, "simulated", Exit::DoesNotHold, "does_not_hold", Some("finding")),
         (OUT_OF_BOUNDS, "host", Exit::DoesNotHold, "does_not_hold", Some("fault")),

@@ -151,7 +151,7 @@ fn overlapping_views(device: &Device) -> Result<Summary> {
 }
 
 fn no_extent(device: &Device) -> Result<Summary> {
-    device.alloc::<u64>(0)?;
+    device.queue()?.launch(ThreadSpec::new(1, 0), count(&device.alloc_zeroed::<u32>(1)?))?;
     done()
 }
 

@@ -325,12 +325,11 @@ impl<const TILE: usize> Scan<TILE> {
     pub fn new(device: &Device, n: usize) -> Result<Self> {
         let blocks = n.div_ceil(TILE);
         // A block is one tile, on every device, so its threads must be as many as the device can give. More than run in
-        // lock step make nothing faster on a software device.
+        // lock step make nothing faster on the cores of a machine.
         let properties = device.properties();
-        let most = if properties.kind == DeviceKind::Software {
-            properties.warp_width
-        } else {
-            properties.max_threads_per_block
+        let most = match properties.kind {
+            DeviceKind::Host | DeviceKind::Software => properties.warp_width,
+            _ => properties.max_threads_per_block,
         };
         Ok(Scan {
             blocks,

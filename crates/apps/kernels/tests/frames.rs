@@ -93,7 +93,7 @@ fn fewer_and_more_threads_than_a_frame_has_places_are_tried() {
         filled(&out, queue)
     };
     assert_eq!(report(portable(), 1, 4, launch).violated_in, ["1 block × 3 threads"]);
-    // A host block has one thread, whatever a frame's extent.
+    // The host chooses one thread per block, whatever a frame's extent.
     let host = report(Checker::for_target(Target::Host), 1, 4, launch);
     assert_eq!((host.verdict, host.shapes), (Verdict::Holds, vec!["1 block × 1 thread".to_owned()]));
     let past = |queue: &Queue, spec| {

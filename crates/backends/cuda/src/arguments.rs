@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use wattle_core::{Grid, Kernel, Result};
-use wattle_gpu::{Given, ViewValue};
-use wattle_ir::MAX_RANK;
+use wattle_ir::{MAX_RANK, ParamId};
 use wattle_ptx::{Argument, Layout};
 
 use crate::context::Context;
@@ -12,12 +11,11 @@ use crate::driver::Address;
 use crate::memory::CudaMemory;
 use crate::slots::Slot;
 
-/// The arguments of a launch. The value is used again for the next launch, so that nothing is allocated.
-#[derive(Default)]
-pub(crate) struct Arguments {
-    /// The kernel's own arguments, with views by their addresses.
-    given: Given<Address>,
-    pub(crate) bytes: Vec<u8>,
+/// A view as a kernel's function takes it: its first element's address, and extent and strides in elements.
+pub(crate) struct DeviceView {
+    pub(crate) address: Address,
+    pub(crate) extent: [u32; MAX_RANK],
+    pub(crate) strides: [u32; MAX_RANK],
 }
 
 /// The values that a launch passes besides the kernel's own arguments.
@@ -28,61 +26,63 @@ pub(crate) struct Setting<'s> {
     pub(crate) shared_len: u32,
 }
 
-impl Arguments {
-    /// Takes the arguments of a kernel, and lays them out as bytes.
-    ///
-    /// # Errors
-    /// A buffer is of another device.
-    pub(crate) fn take(
-        &mut self,
-        context: &Arc<Context>,
-        layout: &Layout,
-        kernel: &dyn Kernel,
-        setting: &Setting<'_>,
-    ) -> Result<()> {
-        let is_ours = |memory: &CudaMemory| Arc::ptr_eq(&memory.context, context);
-        let address =
-            |_, view: &ViewValue<'_, CudaMemory>| Ok(view.memory.address + view.offset * view.memory.element as u64);
-        self.given.take(kernel, is_ours, address)?;
-        self.lay_out(layout, setting);
-        Ok(())
-    }
+/// Lays out the arguments of a kernel in `bytes`.
+///
+/// # Errors
+/// A buffer is of another device.
+pub(crate) fn lay_out(
+    bytes: &mut Vec<u8>,
+    context: &Arc<Context>,
+    layout: &Layout,
+    kernel: &dyn Kernel,
+    setting: &Setting<'_>,
+) -> Result<()> {
+    let view = |param| {
+        let view = kernel.view(param)?;
+        let start =
+            view.place(|memory: &CudaMemory| Arc::ptr_eq(&memory.context, context).then_some(memory.address))?;
+        let address = start + (view.offset() * view.element().size()) as u64;
+        Ok(DeviceView { address, extent: view.extent(), strides: view.strides() })
+    };
+    lay_out_of(bytes, layout, setting, |param| kernel.scalar(param), view)
+}
 
-    /// Takes the arguments of a built-in kernel, and lays them out as bytes.
-    pub(crate) fn take_given(
-        &mut self,
-        layout: &Layout,
-        give: impl FnOnce(&mut Given<Address>),
-        setting: &Setting<'_>,
-    ) {
-        self.given.clear();
-        give(&mut self.given);
-        self.lay_out(layout, setting);
+/// Lays out arguments in `bytes`; `scalar` and `view` give those of the kernel's own parameters.
+///
+/// # Errors
+/// Those of `scalar` and `view`.
+pub(crate) fn lay_out_of<'k>(
+    bytes: &mut Vec<u8>,
+    layout: &Layout,
+    setting: &Setting<'_>,
+    scalar: impl Fn(ParamId) -> Result<&'k [u8]>,
+    view: impl Fn(ParamId) -> Result<DeviceView>,
+) -> Result<()> {
+    let Setting { slot, number, grid, shared_len } = setting;
+    bytes.clear();
+    bytes.resize(layout.parameter_bytes() as usize, 0);
+    for parameter in &layout.arguments {
+        let at = |extent: &[u32; MAX_RANK], d: u8| u64::from(extent[usize::from(d)]);
+        let (offset, size) = (parameter.offset as usize, parameter.size as usize);
+        let into = &mut bytes[offset..offset + size];
+        let value = match parameter.what {
+            Argument::Control => slot.control,
+            Argument::Host => slot.words.address,
+            Argument::Number => u64::from(*number),
+            Argument::Base(param) => view(param)?.address,
+            Argument::Extent(param, d) => at(&view(param)?.extent, d),
+            Argument::Stride(param, d) => at(&view(param)?.strides, d),
+            Argument::Scalar(param) => {
+                into.copy_from_slice(scalar(param)?);
+                continue;
+            }
+            Argument::SharedLen => u64::from(*shared_len),
+            Argument::BlockExtent(d) => at(&grid.threads, d),
+            Argument::GridExtent(d) => at(&grid.blocks, d),
+            Argument::FrameCount(d) => at(&grid.frames, d),
+            Argument::FrameExtent(d) => at(&grid.frame_extent, d),
+        };
+        into.copy_from_slice(&value.to_le_bytes()[..size]);
     }
-
-    fn lay_out(&mut self, layout: &Layout, setting: &Setting<'_>) {
-        let Setting { slot, number, grid, shared_len } = setting;
-        let given = &self.given;
-        self.bytes.clear();
-        self.bytes.resize(layout.parameter_bytes() as usize, 0);
-        for parameter in &layout.arguments {
-            let at = |extent: &[u32; MAX_RANK], d: u8| u64::from(extent[usize::from(d)]);
-            let value = match parameter.what {
-                Argument::Control => slot.control,
-                Argument::Host => slot.words.address,
-                Argument::Number => u64::from(*number),
-                Argument::Base(param) => given.place(param).copied().unwrap_or(0),
-                Argument::Extent(param, d) => given.extent(param, d).into(),
-                Argument::Stride(param, d) => given.stride(param, d).into(),
-                Argument::Scalar(param) => given.scalar(param),
-                Argument::SharedLen => u64::from(*shared_len),
-                Argument::BlockExtent(d) => at(&grid.threads, d),
-                Argument::GridExtent(d) => at(&grid.blocks, d),
-                Argument::FrameCount(d) => at(&grid.frames, d),
-                Argument::FrameExtent(d) => at(&grid.frame_extent, d),
-            };
-            let (offset, size) = (parameter.offset as usize, parameter.size as usize);
-            self.bytes[offset..offset + size].copy_from_slice(&value.to_le_bytes()[..size]);
-        }
-    }
+    Ok(())
 }

@@ -4,10 +4,11 @@
 use std::sync::{Arc, OnceLock};
 
 use wattle_core::{RawBuffer, Result, Runs, Shape, ShapeKind, Transfer, TransferEnd, system};
-use wattle_gpu::Given;
 use wattle_ir::builder::{Acc, Builder, PerItem, Read, get};
-use wattle_ir::{Access, MAX_RANK, Site};
+use wattle_ir::{Access, MAX_RANK, ParamId, Site};
+use wattle_ptx::Layout;
 
+use crate::arguments::{DeviceView, Setting, lay_out_of};
 use crate::context::Context;
 use crate::driver::{Address, Pattern};
 use crate::memory::CudaMemory;
@@ -62,28 +63,22 @@ impl Builtin {
     /// The shape of the launch.
     pub(crate) fn shape(self) -> Shape {
         let (Builtin::Fill { count, .. } | Builtin::Copy { count, .. }) = self;
-        let line = |extent| std::array::from_fn(|d| if d == 0 { extent } else { 1 });
         let frames = count.div_ceil(THREADS).max(1);
         Shape { kind: ShapeKind::Frames, rank: 1, outer: line(frames), inner: line(THREADS) }
     }
 
-    /// Passes the arguments of the kernel to `given`.
-    pub(crate) fn give(self, given: &mut Given<Address>) {
-        let line = |count| {
-            let mut extent = [1; MAX_RANK];
-            extent[0] = count;
-            extent
+    /// Lays out the arguments of the kernel in `bytes`.
+    pub(crate) fn lay_out(self, bytes: &mut Vec<u8>, layout: &Layout, setting: &Setting<'_>) -> Result<()> {
+        let (value, from, to, count) = match self {
+            Builtin::Fill { value, to, count } => (value, to, to, count),
+            Builtin::Copy { from, to, count } => (0, from, to, count),
         };
-        match self {
-            Builtin::Fill { value, to, count } => {
-                given.push_scalar(value.into());
-                given.push_view(to, line(count), [1; MAX_RANK]);
-            }
-            Builtin::Copy { from, to, count } => {
-                given.push_view(from, line(count), [1; MAX_RANK]);
-                given.push_view(to, line(count), [1; MAX_RANK]);
-            }
-        }
+        let value = value.to_le_bytes();
+        let view = |param| {
+            let address = if param == ParamId(0) { from } else { to };
+            Ok(DeviceView { address, extent: line(count), strides: [1; MAX_RANK] })
+        };
+        lay_out_of(bytes, layout, setting, |_| Ok(&value), view)
     }
 
     /// The kernel, built if it was not yet.
@@ -98,6 +93,11 @@ impl Builtin {
         let built = Arc::new(Built::new(build()?));
         Ok(place.get_or_init(|| built).clone())
     }
+}
+
+/// The one-dimensional extent of `count` elements.
+fn line(count: u32) -> [u32; MAX_RANK] {
+    std::array::from_fn(|d| if d == 0 { count } else { 1 })
 }
 
 /// The words of a part of a buffer; `None` if it is another device's, or is not whole consecutive words.

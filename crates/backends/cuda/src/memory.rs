@@ -22,8 +22,6 @@ pub(crate) struct CudaMemory {
     pub(crate) address: Address,
     /// The host address; `None` if the host cannot reach the memory.
     host: Option<NonNull<u8>>,
-    /// The size of an element, in bytes.
-    pub(crate) element: usize,
     kind: MemoryKind,
     bytes: usize,
 }
@@ -40,8 +38,8 @@ impl CudaMemory {
         context.free_deferred();
         let bytes = request.bytes();
         let (address, host) = context.allocate(request.kind, bytes)?;
-        let (element, kind) = (request.element.size(), request.kind);
-        let memory = CudaMemory { context: context.clone(), address, host, element, kind, bytes };
+        let kind = request.kind;
+        let memory = CudaMemory { context: context.clone(), address, host, kind, bytes };
         match kind {
             // Memory that the host can see must be initialized by Rust's rules, whatever used it before.
             MemoryKind::HostMapped => {
@@ -267,7 +265,9 @@ impl Drop for CudaMemory {
     fn drop(&mut self) {
         let memory = match (self.kind, self.host) {
             (MemoryKind::HostMapped, Some(start)) => DeferredFree::Host(start),
-            _ => DeferredFree::Device(self.address, self.bytes),
+            (MemoryKind::HostMapped, None) | (MemoryKind::Device | MemoryKind::Unified, _) => {
+                DeferredFree::Device(self.address, self.bytes)
+            }
         };
         // SAFETY: it is this context's, and deferred once. Launches and copies own the buffers that they use until they
         // have ended; one that is not waited for any more keeps its buffers for ever.

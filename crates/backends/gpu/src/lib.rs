@@ -1,11 +1,10 @@
 //! What the drivers of Wattle's GPUs share.
 //!
 //! Drivers execute their queues' operations as [`wattle_core::queue::Executor`]s. This crate has what they share: the
-//! [`Survey`] of devices, a device's [`Health`], the arguments of a launch ([`Given`]), launches in flight
-//! ([`Launched`]) and their [`Report`]s, the [`CacheFolder`] for what drivers compile, and the end of the process
-//! ([`exit`]). It never contains a driver, nor code generation.
+//! [`Survey`] of devices, a device's [`Health`], launches in flight ([`Launched`]) and their [`Report`]s, the
+//! [`CacheFolder`] for what drivers compile, and the end of the process ([`exit`]). It never contains a driver, nor code
+//! generation.
 
-mod arguments;
 mod cache;
 mod error;
 pub mod exit;
@@ -16,7 +15,6 @@ mod shape;
 mod stop;
 mod survey;
 
-pub use arguments::{Given, Value, ViewValue, values};
 pub use cache::CacheFolder;
 pub use error::cannot;
 pub use health::{Health, WhenLost};

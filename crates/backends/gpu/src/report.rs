@@ -1,6 +1,6 @@
 //! The report of a launch, as the errors that all devices have.
 
-use wattle_core::{Argument, Error, ErrorKind, FaultKind, Grid, Kernel, ThreadLine, format_index, system};
+use wattle_core::{Error, ErrorKind, FaultKind, Grid, Kernel, ThreadLine, format_index, system};
 use wattle_ir::control;
 use wattle_ir::fault::{Fault, FaultSite};
 use wattle_ir::{MAX_RANK, Place, SharedLen, Site};
@@ -97,17 +97,7 @@ impl Report<'_> {
     fn extent(&self, place: Place) -> [u32; MAX_RANK] {
         let mut found = [1; MAX_RANK];
         match place {
-            Place::Param(id) => {
-                let mut number = 0;
-                // Visiting cannot fail where the visitor does not.
-                let _ = self.kernel.arguments(&mut |argument| {
-                    if let (Argument::View(view), true) = (argument, number == id.index()) {
-                        found = view.extent();
-                    }
-                    number += 1;
-                    Ok(())
-                });
-            }
+            Place::Param(id) => found = self.kernel.view(id).map_or(found, |view| view.extent()),
             Place::Shared(id) => {
                 found[0] = match self.ir.shared.get(id.index()).map(|array| array.len) {
                     Some(SharedLen::Static(len)) => len,

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use wattle::prelude::*;
-use wattle_core::{ErrorKind, FaultKind, Grid, Kernel};
-use wattle_gpu::{Reason, Report, Value, values};
+use wattle_core::{ArgumentValue, ErrorKind, FaultKind, Grid, HostMemory, Kernel};
+use wattle_gpu::{Reason, Report};
 use wattle_ir::control;
 use wattle_ir::fault::{Fault, FaultSite};
 use wattle_ir::{ParamId, Place, SharedId, Site};
@@ -110,29 +110,25 @@ fn stopped_launches_name_each_line_once() {
 }
 
 #[test]
-fn arguments_are_walked_in_order() {
-    use wattle_core::HostMemory;
+fn arguments_say_all_that_a_driver_needs() {
     let device = Device::host();
     let x = device.alloc_zeroed_nd::<u32, 2>([6, 10]).unwrap();
     let kernel = some(x.region([1, 2], [4, 9]).unwrap(), 9);
-    let mut seen = Vec::new();
-    values::<HostMemory>(
-        &kernel,
-        |_| true,
-        |name, value| {
-            seen.push(match value {
-                Value::Scalar(raw) => format!("{name} = {raw}"),
-                Value::View(view) => {
-                    assert_eq!((view.extent, view.strides[..2].to_vec()), ([3, 7, 1, 1], vec![10, 1]));
-                    format!("{name} at {} over {}", view.offset, view.span())
-                }
-            });
-            Ok(())
-        },
-    )
-    .unwrap();
-    assert_eq!(seen, ["x at 12 over 27", "count = 9"]);
+    let kernel: &dyn Kernel = &kernel;
+    let seen = kernel.arguments().map(|argument| match argument.value {
+        ArgumentValue::Scalar { ty, bytes } => format!("{} = {bytes:?} as {ty}", argument.name),
+        ArgumentValue::View(view) => {
+            assert_eq!((view.extent(), view.strides()), ([3, 7, 1, 1], [10, 1, 1, 1]));
+            format!("{} at {} over {} {}", argument.name, view.offset(), view.span(), view.element())
+        }
+    });
+    assert_eq!(seen.collect::<Vec<_>>(), ["x at 12 over 27 u32", "count = [9, 0, 0, 0] as u32"]);
+    let params: Vec<_> = kernel.arguments().map(|argument| argument.param()).collect();
+    assert_eq!(params, kernel.build().unwrap().params);
+    assert!(kernel.view(ParamId(1)).is_err() && kernel.scalar(ParamId(0)).is_err() && kernel.argument(2).is_none());
+    let view = kernel.view(ParamId(0)).unwrap();
     let other = |error: wattle_core::Error| error.to_string().contains("of another device");
-    assert!(values::<HostMemory>(&kernel, |_| false, |_, _| Ok(())).is_err_and(other));
-    assert!(values::<u32>(&kernel, |_| true, |_, _| Ok(())).is_err_and(other));
+    assert_eq!(view.place(|_: &HostMemory| Some(7)).unwrap(), 7);
+    assert!(view.place(|_: &HostMemory| None::<()>).is_err_and(other));
+    assert!(view.place(|_: &u32| Some(7)).is_err_and(other));
 }

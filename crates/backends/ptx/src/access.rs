@@ -2,15 +2,14 @@
 
 use std::fmt;
 
-use wattle_ir::fault::Fault;
-use wattle_ir::{Access, DivOp, Expr, ExprId, LocalId, ParamKind, Place, Site, SlotId, Stmt, Type};
+use wattle_ir::{Access, DivOp, Expr, ExprId, LocalId, ParamKind, Place, SlotId, Stmt, Type};
 
 use crate::Lacking;
 use crate::assemble::{Class, Section, Value, ins};
 use crate::emit::{Emitter, memory_type, shared_name};
 use crate::expr::int_type;
 use crate::layout::Argument;
-use crate::locals::Local;
+use crate::locals::{Local, constants_name};
 use crate::parameters::shared_offsets;
 
 /// An element's address, and its space.
@@ -42,16 +41,6 @@ const MOST_OFFSET: u64 = 0x7fff_0000;
 
 impl Emitter<'_> {
     pub(crate) fn stmt(&mut self, stmt: &Stmt) -> Result<(), Lacking> {
-        self.make(stmt)?;
-        if let Some(slot) = stmt.assigned() {
-            self.forget(slot);
-        }
-        Ok(())
-    }
-
-    fn make(&mut self, stmt: &Stmt) -> Result<(), Lacking> {
-        // A slot may have another value than in the statement before.
-        self.known.clear();
         if let Some(site) = stmt.site() {
             self.asm.site(site);
         }
@@ -60,32 +49,37 @@ impl Emitter<'_> {
                 let value = self.value(*value);
                 self.set_slot(*slot, value);
             }
-            Stmt::Divide { dst, op, left, right, site } => self.divide(*dst, *op, *left, *right, *site),
-            Stmt::Load { dst, place, index, site } => self.load(*dst, *place, index, *site),
-            Stmt::LoadLanes { dst, place, index, site } => self.load_lanes(*dst, *place, *index, *site),
-            Stmt::Store { place, index, value, site } => self.store(*place, index, *value, *site),
+            Stmt::Divide { dst, op, left, right, .. } => self.divide(*dst, *op, *left, *right),
+            Stmt::Load { dst, place, index, .. } => self.load(*dst, *place, index),
+            Stmt::LoadLanes { dst, place, index, .. } => self.load_lanes(*dst, *place, *index),
+            Stmt::Store { place, index, value, .. } => self.store(*place, index, *value),
             Stmt::AtomicLoad { .. }
             | Stmt::AtomicStore { .. }
             | Stmt::AtomicUpdate { .. }
-            | Stmt::CompareExchange { .. } => return self.atomic(stmt),
-            Stmt::Fence { order, scope, site } => return self.fence(*order, *scope, *site),
+            | Stmt::CompareExchange { .. } => self.atomic(stmt)?,
+            Stmt::Fence { order, scope, site } => self.fence(*order, *scope, *site)?,
             Stmt::Barrier { .. } => self.barrier(),
-            Stmt::If { condition, then, otherwise } => return self.if_else(*condition, then, otherwise),
+            Stmt::If { condition, then, otherwise } => match stmt.check() {
+                Some(check) => self.check(&check)?,
+                None => self.if_else(*condition, then, otherwise)?,
+            },
             Stmt::Loop { label, body, continuing, bounded, site } => {
-                return self.loop_over(*label, body, continuing, *bounded, *site);
+                self.loop_over(*label, body, continuing, *bounded, *site)?;
             }
-            Stmt::Block { label, body } => return self.labelled(*label, body),
+            Stmt::Block { label, body } => self.labelled(*label, body)?,
             Stmt::Break(label) => self.break_from(*label),
             Stmt::Continue(label) => self.continue_at(*label),
             Stmt::Return => self.end_thread(),
-            Stmt::Assert { condition, message, site } => {
-                let holds = self.value(*condition);
-                let (fails, end) = (self.asm.target(), self.asm.target());
-                ins!(self, "@!{holds} bra {fails}");
-                self.asm.place(end);
-                self.apart(fails, end, |emitter| emitter.fault(*site, Fault::Assertion(message.clone()), &[]));
+            Stmt::Fault { fault, index, site } => {
+                let index = self.index(index);
+                self.fault(*site, fault.clone(), &index);
             }
+            // Legal kernels have faults instead.
+            Stmt::Assert { .. } => {}
         }
+        // A slot may have another value in the next statement. In the first one of a side of a branch it has that which
+        // the condition has seen.
+        self.known.clear();
         Ok(())
     }
 
@@ -103,127 +97,18 @@ impl Emitter<'_> {
         self.asm.go_to(section);
     }
 
-    fn divide(&mut self, dst: SlotId, op: DivOp, left: ExprId, right: ExprId, site: Site) {
+    /// Divides by what is not zero.
+    fn divide(&mut self, dst: SlotId, op: DivOp, left: ExprId, right: ExprId) {
         let ty = self.types[left.index()];
-        let class = Class::of(ty);
         let (x, y) = (self.value(left), self.value(right));
-        let of = int_type(ty);
-        let minus_one = Value::Constant(ty, u64::MAX >> (64 - 8 * ty.size()));
-        let (known_zero, known_fine) = match y {
-            Value::Constant(_, raw) => (raw == 0, raw != 0 && y != minus_one),
-            Value::Register(..) => (false, false),
-        };
-        if known_zero {
-            self.fault(site, Fault::DivisionByZero, &[]);
-            self.set_slot(dst, Value::Constant(ty, 0));
-            return;
-        }
-        let (fails, end) = (self.asm.target(), self.asm.target());
-        let checked = matches!(y, Value::Register(..));
-        if checked {
-            let by_zero = self.op(&format!("setp.eq.{of}"), Class::Predicate, &[y, Value::Constant(ty, 0)]);
-            ins!(self, "@{by_zero} bra {fails}");
-        }
-        // The least value divided by -1 overflows, which the ISA does not define: a value that is divided by -1 is
-        // negated. Small integers have room for the result.
-        let overflows = ty.is_signed() && ty.size() >= 4 && !known_fine;
         let name = if op == DivOp::Div { "div" } else { "rem" };
-        let result = if overflows {
-            let y = self.in_register(ty, y);
-            let negates = self.op(&format!("setp.eq.{of}"), Class::Predicate, &[y, minus_one]);
-            let divisor = self.select(ty, negates, Value::Constant(ty, 1), y);
-            let result = self.op(&format!("{name}.{of}"), class, &[x, divisor]);
-            if op == DivOp::Div {
-                let negated = self.in_register(ty, x);
-                let negated = self.op(&format!("neg.{of}"), class, &[negated]);
-                self.select(ty, negates, negated, result)
-            } else {
-                result
-            }
-        } else {
-            let result = self.op(&format!("{name}.{of}"), class, &[x, y]);
-            self.wrapped(ty, result)
-        };
+        let result = self.op(&format!("{name}.{}", int_type(ty)), Class::of(ty), &[x, y]);
+        let result = self.wrapped(ty, result);
         self.set_slot(dst, result);
-        if checked {
-            self.asm.place(end);
-            self.apart(fails, end, |emitter| {
-                emitter.fault(site, Fault::DivisionByZero, &[]);
-                emitter.set_slot(dst, Value::Constant(ty, 0));
-            });
-        }
     }
 
-    /// Emits `within` for an index that is in bounds, and `beyond` for one that is not, which is a fault.
-    pub(crate) fn checked<T: Default>(
-        &mut self,
-        place: Place,
-        index: &[ExprId],
-        lanes: u32,
-        site: Site,
-        within: impl FnOnce(&mut Self, &[Value]) -> T,
-        beyond: impl FnOnce(&mut Self),
-    ) -> T {
-        let known: Vec<_> = (0..).zip(index).map(|(d, id)| lanes == 1 && self.is_within(*id, place, d)).collect();
-        let index: Vec<_> = index.iter().map(|id| self.value(*id)).collect();
-        if known.iter().all(|known| *known) {
-            return within(self, &index);
-        }
-        if let ([Value::Constant(_, constant)], Some(len)) = (index.as_slice(), self.kernel.known_len(place)) {
-            if constant + u64::from(lanes) <= u64::from(len) {
-                return within(self, &index);
-            }
-            // An array in registers has no register for such an index.
-            let told = vec![self.last_lane(index[0], lanes)];
-            self.fault(site, Fault::OutOfBounds { place, rank: 1 }, &told);
-            beyond(self);
-            return T::default();
-        }
-        let mut beyond_bounds: Option<Value> = None;
-        for (d, &at) in index.iter().enumerate().filter(|(d, _)| !known[*d]) {
-            let extent = self.extent(place, d as u8);
-            let (name, operands) = if lanes == 1 {
-                ("ge", [at, extent])
-            } else {
-                // The last lane is in bounds if `at <= extent - lanes`, where the extent is at least `lanes`.
-                let lanes = Value::word(lanes);
-                let extent = self.in_register(Type::U32, extent);
-                beyond_bounds = Some(self.op("setp.lt.u32", Class::Predicate, &[extent, lanes]));
-                ("gt", [at, self.op("sub.u32", Class::Word, &[extent, lanes])])
-            };
-            beyond_bounds = Some(match beyond_bounds {
-                None => self.op(&format!("setp.{name}.u32"), Class::Predicate, &operands),
-                Some(before) => {
-                    let operands = [operands[0], operands[1], before];
-                    self.op(&format!("setp.{name}.or.u32"), Class::Predicate, &operands)
-                }
-            });
-        }
-        let Some(beyond_bounds) = beyond_bounds else { return T::default() };
-        let (fails, end) = (self.asm.target(), self.asm.target());
-        ins!(self, "@{beyond_bounds} bra {fails}");
-        let result = within(self, &index);
-        self.asm.place(end);
-        self.apart(fails, end, |emitter| {
-            let rank = index.len();
-            let told = if lanes == 1 { index } else { vec![emitter.last_lane(index[0], lanes)] };
-            emitter.fault(site, Fault::OutOfBounds { place, rank }, &told);
-            beyond(emitter);
-        });
-        result
-    }
-
-    /// Returns `index + lanes - 1`, or the greatest number of 32 bits if that is beyond it.
-    fn last_lane(&mut self, index: Value, lanes: u32) -> Value {
-        match index {
-            Value::Constant(_, raw) => Value::word((raw as u32).saturating_add(lanes - 1)),
-            _ if lanes == 1 => index,
-            _ => {
-                let last = self.op("add.u32", Class::Word, &[index, Value::word(lanes - 1)]);
-                let wrapped = self.op("setp.lt.u32", Class::Predicate, &[last, index]);
-                self.select(Type::U32, wrapped, Value::word(u32::MAX), last)
-            }
-        }
+    pub(crate) fn index(&mut self, index: &[ExprId]) -> Vec<Value> {
+        index.iter().map(|id| self.value(*id)).collect()
     }
 
     /// The address of an element that is within bounds.
@@ -246,7 +131,13 @@ impl Emitter<'_> {
                 };
                 self.in_array("shared", Class::Word, name, u64::from(offset), index[0], size)
             }
-            Place::Local(id) => self.in_array("local", Class::Long, format!("local_{}", id.0), 0, index[0], size),
+            Place::Local(id) => {
+                let name = match self.locals[id.index()] {
+                    Local::Constants => constants_name(&self.entry, id.index()),
+                    Local::Registers(_) | Local::Memory => format!("local_{}", id.0),
+                };
+                self.in_array(self.local_space(id), Class::Long, name, 0, index[0], size)
+            }
         }
     }
 
@@ -307,7 +198,7 @@ impl Emitter<'_> {
     /// (PTX ISA 8.8, 8.4 "Operation types"), which an access without a word is too.
     pub(crate) fn plain(&self, place: Place, what: &str) -> String {
         match place {
-            Place::Local(_) => format!("{what}.local"),
+            Place::Local(id) => format!("{what}.{}", self.local_space(id)),
             Place::Shared(_) => format!("{what}.weak.shared"),
             Place::Param(id) => match self.kernel.params[id.index()].kind {
                 ParamKind::View { access: Access::Read, .. } => format!("{what}.global.nc"),
@@ -321,46 +212,27 @@ impl Emitter<'_> {
         let Place::Local(id) = place else { return None };
         match &self.locals[id.index()] {
             Local::Registers(registers) => Some((id, registers.clone())),
-            Local::Memory => None,
+            Local::Memory | Local::Constants => None,
         }
     }
 
-    fn load(&mut self, dst: SlotId, place: Place, index: &[ExprId], site: Site) {
-        let ty = self.kernel.element_of(place);
-        self.checked(
-            place,
-            index,
-            1,
-            site,
-            |emitter, index| {
-                if let Some((id, elements)) = emitter.elements(place) {
-                    let value = emitter.chosen(id, &elements, index[0]);
-                    return emitter.set_slot(dst, value);
-                }
-                let (at, to) = (emitter.pointer(place, index), emitter.slot(dst));
-                ins!(emitter, "{}.{} {to}, {at}", emitter.plain(place, "ld"), memory_type(ty));
-            },
-            |emitter| emitter.set_slot(dst, Value::Constant(ty, 0)),
-        );
+    fn load(&mut self, dst: SlotId, place: Place, index: &[ExprId]) {
+        let index = self.index(index);
+        if let Some((id, elements)) = self.elements(place) {
+            let value = self.chosen(id, &elements, index[0]);
+            return self.set_slot(dst, value);
+        }
+        let (at, to, ty) = (self.pointer(place, &index), self.slot(dst), self.kernel.element_of(place));
+        ins!(self, "{}.{} {to}, {at}", self.plain(place, "ld"), memory_type(ty));
     }
 
-    fn store(&mut self, place: Place, index: &[ExprId], value: ExprId, site: Site) {
-        let ty = self.kernel.element_of(place);
-        let value = self.value(value);
-        self.checked(
-            place,
-            index,
-            1,
-            site,
-            |emitter, index| {
-                if let Some((_, elements)) = emitter.elements(place) {
-                    return emitter.choose(&elements, index[0], value);
-                }
-                let at = emitter.pointer(place, index);
-                ins!(emitter, "{}.{} {at}, {value}", emitter.plain(place, "st"), memory_type(ty));
-            },
-            |_| {},
-        );
+    fn store(&mut self, place: Place, index: &[ExprId], value: ExprId) {
+        let (index, value) = (self.index(index), self.value(value));
+        if let Some((_, elements)) = self.elements(place) {
+            return self.choose(&elements, index[0], value);
+        }
+        let (at, ty) = (self.pointer(place, &index), self.kernel.element_of(place));
+        ins!(self, "{}.{} {at}, {value}", self.plain(place, "st"), memory_type(ty));
     }
 
     /// Whether an expression is a constant or a slot, which costs nothing to compute.

@@ -21,13 +21,7 @@ impl Class {
     const ALL: [Class; 5] = [Class::Predicate, Class::Word, Class::Long, Class::Float, Class::Double];
 
     pub fn of(ty: Type) -> Class {
-        match ty {
-            Type::Bool => Class::Predicate,
-            Type::F32 => Class::Float,
-            Type::F64 => Class::Double,
-            Type::U64 | Type::I64 => Class::Long,
-            Type::U8 | Type::I8 | Type::U16 | Type::I16 | Type::U32 | Type::I32 => Class::Word,
-        }
+        row(ty).0
     }
 
     fn prefix(self) -> &'static str {
@@ -50,6 +44,28 @@ impl Class {
             Class::Double => "f64",
         }
     }
+}
+
+/// The class of the registers that values of a type live in, and the type's suffix in loads and stores.
+fn row(ty: Type) -> (Class, &'static str) {
+    match ty {
+        Type::Bool => (Class::Predicate, "u8"),
+        Type::U8 => (Class::Word, "u8"),
+        Type::I8 => (Class::Word, "s8"),
+        Type::U16 => (Class::Word, "u16"),
+        Type::I16 => (Class::Word, "s16"),
+        Type::U32 => (Class::Word, "u32"),
+        Type::I32 => (Class::Word, "s32"),
+        Type::U64 => (Class::Long, "u64"),
+        Type::I64 => (Class::Long, "s64"),
+        Type::F32 => (Class::Float, "f32"),
+        Type::F64 => (Class::Double, "f64"),
+    }
+}
+
+/// The type suffix of loads and stores of a type.
+pub fn memory_type(ty: Type) -> &'static str {
+    row(ty).1
 }
 
 /// An operand: a register, or a constant that is no truth value.

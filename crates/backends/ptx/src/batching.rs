@@ -16,7 +16,6 @@ use wattle_ir::{Access, BinaryOp, Expr, ExprId, Kernel, Label, ParamKind, Place,
 use crate::Lacking;
 use crate::assemble::{Class, Target, Value, ins};
 use crate::emit::{Emitter, memory_type};
-use crate::facts::same;
 
 /// How many turns run at a time.
 const TURNS: usize = 4;
@@ -30,8 +29,6 @@ pub struct Batch<'k> {
     slot: SlotId,
     end: ExprId,
     step: ExprId,
-    /// The condition that is tested before each turn, and its value in a turn that runs.
-    asked: (ExprId, bool),
     /// The loads of a turn that are made before the rest of any turn, with the statements that they need.
     first: Vec<&'k Stmt>,
     rest: Vec<&'k Stmt>,
@@ -44,9 +41,9 @@ pub fn batch<'k>(kernel: &'k Kernel, label: Label, body: &'k [Stmt], continuing:
     let [Stmt::Assign { slot, value: next }] = *continuing else { return None };
     let (Stmt::If { condition, then, otherwise }, turn) = body.split_first()? else { return None };
     let breaks = |block: &[Stmt]| *block == [Stmt::Break(label)];
-    let (x, end, holds) = match kernel.exprs[condition.index()] {
-        Expr::Binary(BinaryOp::Lt, x, end) if then.is_empty() && breaks(otherwise) => (x, end, true),
-        Expr::Binary(BinaryOp::Ge, x, end) if breaks(then) && otherwise.is_empty() => (x, end, false),
+    let (x, end) = match kernel.exprs[condition.index()] {
+        Expr::Binary(BinaryOp::Lt, x, end) if then.is_empty() && breaks(otherwise) => (x, end),
+        Expr::Binary(BinaryOp::Ge, x, end) if breaks(then) && otherwise.is_empty() => (x, end),
         _ => return None,
     };
     let step = step(kernel, slot, end, next)?;
@@ -56,7 +53,7 @@ pub fn batch<'k>(kernel: &'k Kernel, label: Label, body: &'k [Stmt], continuing:
         return None;
     }
     let (first, rest) = turn.loads_first()?;
-    Some(Batch { slot, end, step, asked: (*condition, holds), first, rest, next })
+    Some(Batch { slot, end, step, first, rest, next })
 }
 
 fn is_slot(kernel: &Kernel, id: ExprId, slot: SlotId) -> bool {
@@ -76,8 +73,9 @@ fn step(kernel: &Kernel, slot: SlotId, end: ExprId, next: ExprId) -> Option<Expr
                 return None;
             };
             let Expr::Binary(BinaryOp::Sub, whole, before) = expr(left) else { return None };
+            // An expression is in a legal kernel once.
             let fits = is_slot(kernel, x, slot) && is_slot(kernel, before, slot);
-            (fits && same(kernel, step, added) && same(kernel, whole, end) && same(kernel, last, end)).then_some(step)
+            (fits && step == added && whole == end && last == end).then_some(step)
         }
         _ => None,
     }
@@ -99,8 +97,9 @@ fn may_be_batched(stmt: &Stmt) -> bool {
         | Stmt::Store { .. }
         | Stmt::AtomicUpdate { .. }
         | Stmt::If { .. }
-        | Stmt::Assert { .. } => true,
-        Stmt::AtomicLoad { .. }
+        | Stmt::Fault { .. } => true,
+        Stmt::Assert { .. }
+        | Stmt::AtomicLoad { .. }
         | Stmt::AtomicStore { .. }
         | Stmt::CompareExchange { .. }
         | Stmt::Fence { .. }
@@ -110,6 +109,14 @@ fn may_be_batched(stmt: &Stmt) -> bool {
         | Stmt::Break(_)
         | Stmt::Continue(_)
         | Stmt::Return => false,
+    }
+}
+
+/// The load that the statement checks and makes, or the statement itself.
+fn checked(stmt: &Stmt) -> &Stmt {
+    match stmt.check().map(|check| check.within) {
+        Some([load @ Stmt::Load { .. }]) => load,
+        _ => stmt,
     }
 }
 
@@ -139,17 +146,26 @@ impl<'k> Turn<'k> {
     /// A turn that can run beside others, or `None` if it is too large.
     fn of(kernel: &'k Kernel, slot: SlotId, stmts: &'k [Stmt]) -> Option<Turn<'k>> {
         let (mut all, mut nodes) = (stmts.iter().collect::<Vec<_>>(), FxHashSet::default());
-        let mut next = 0;
+        let (mut next, mut checks) = (0, 0);
         while let Some(&stmt) = all.get(next) {
             if !may_be_batched(stmt) {
                 return None;
             }
-            stmt.operands().for_each(|id| visit(kernel, *id, &mut nodes));
-            all.extend(stmt.blocks().flatten());
+            // A check counts no more than what is checked.
+            match stmt.check() {
+                Some(check) => {
+                    checks += 1 + check.beyond.len();
+                    all.extend(check.within.iter().chain(check.beyond));
+                }
+                None => {
+                    stmt.operands().for_each(|id| visit(kernel, *id, &mut nodes));
+                    all.extend(stmt.blocks().flatten());
+                }
+            }
             next += 1;
         }
         let sets = all.iter().filter_map(|stmt| stmt.assigned()).collect();
-        (all.len() + nodes.len() <= MOST_NODES).then_some(Turn { kernel, slot, stmts, all, sets })
+        (all.len() - checks + nodes.len() <= MOST_NODES).then_some(Turn { kernel, slot, stmts, all, sets })
     }
 
     fn moves(&self, slot: SlotId) -> bool {
@@ -177,9 +193,10 @@ impl<'k> Turn<'k> {
         let mut words = 0;
         for (stmt, goes_first) in self.stmts.iter().zip(&mut goes_first) {
             let fixed = |id: ExprId| self.reads(id).all(|slot| made.contains(&slot) || !self.moves(slot));
-            let free = stmt.assigned().is_some_and(|slot| !left.slots.contains(&slot));
+            let load = checked(stmt);
+            let free = load.assigned().is_some_and(|slot| !left.slots.contains(&slot));
             *goes_first = free
-                && match stmt {
+                && match load {
                     Stmt::Assign { value, .. } => fixed(*value),
                     Stmt::Load { place, index, .. } => {
                         let alone = self.is_alone(*place) && !left.places.contains(place);
@@ -190,14 +207,15 @@ impl<'k> Turn<'k> {
                     _ => false,
                 };
             if *goes_first {
-                made.extend(stmt.assigned());
+                made.extend(load.assigned());
             } else {
                 self.leave(stmt, &mut left);
                 made.retain(|slot| !left.set.contains(slot));
             }
         }
         // A statement that no load needs stays where it is.
-        let last = (0..goes_first.len()).rfind(|at| goes_first[*at] && matches!(self.stmts[*at], Stmt::Load { .. }))?;
+        let last = (0..goes_first.len())
+            .rfind(|at| goes_first[*at] && matches!(checked(&self.stmts[*at]), Stmt::Load { .. }))?;
         goes_first[last + 1..].fill(false);
         let (first, rest): (Vec<_>, Vec<_>) = self.stmts.iter().zip(goes_first).partition(|(_, first)| *first);
         let stmts = |all: Vec<(&'k Stmt, bool)>| all.into_iter().map(|(stmt, _)| stmt).collect();
@@ -256,12 +274,8 @@ impl Emitter<'_> {
         let fit = self.op("setp.gt.and.u32", Class::Predicate, &[left, reach, below]);
         ins!(self, "@!{fit} bra {end}");
         let slots = self.slots_of_turns(found, step);
-        let made = self.in_block(|emitter| {
-            emitter.learn(found.asked.0, found.asked.1);
-            found.first.iter().for_each(|stmt| emitter.in_all_turns(stmt, found.slot, &slots, end));
-            slots.iter().try_for_each(|turn| emitter.in_turn(turn, |emitter| emitter.all(&found.rest)))
-        });
-        made?;
+        found.first.iter().for_each(|stmt| self.in_all_turns(stmt, found.slot, &slots, end));
+        slots.iter().try_for_each(|turn| self.in_turn(turn, |emitter| emitter.all(&found.rest)))?;
         let next = self.in_turn(&slots[TURNS - 1], |emitter| emitter.value(found.next));
         self.copy(slot, next);
         self.asm.branch(head);
@@ -273,7 +287,7 @@ impl Emitter<'_> {
     /// last turn has those that they have outside, where they stay.
     fn slots_of_turns(&mut self, found: &Batch<'_>, step: Value) -> Vec<Vec<Value>> {
         let mut turns = vec![self.slots.clone(); TURNS];
-        for slot in found.first.iter().filter_map(|stmt| stmt.assigned()) {
+        for slot in found.first.iter().filter_map(|stmt| checked(stmt).assigned()) {
             let ty = self.kernel.slots[slot.index()].ty;
             turns[..TURNS - 1].iter_mut().for_each(|turn| turn[slot.index()] = self.asm.fresh(ty));
         }
@@ -303,7 +317,12 @@ impl Emitter<'_> {
         if let Some(site) = stmt.site() {
             self.asm.site(site);
         }
-        match stmt {
+        if let Some(check) = stmt.check()
+            && let Some(fails) = self.in_some_turn(check.condition, slot, turns, None)
+        {
+            ins!(self, "@{fails} bra {end}");
+        }
+        match checked(stmt) {
             Stmt::Assign { slot, value } => {
                 for turn in turns {
                     self.in_turn(turn, |emitter| {
@@ -313,38 +332,39 @@ impl Emitter<'_> {
                 }
             }
             Stmt::Load { dst, place, index, .. } => {
-                let of = memory_type(self.kernel.element_of(*place));
-                let index_in = |turn: &Vec<Value>, emitter: &mut Self| {
-                    emitter.in_turn(turn, |emitter| index.iter().map(|id| emitter.value(*id)).collect::<Vec<_>>())
-                };
-                let indices: Vec<_> = turns.iter().map(|turn| index_in(turn, self)).collect();
-                let mut beyond: Option<Value> = None;
-                for (d, id) in index.iter().enumerate() {
-                    if self.is_within(*id, *place, d as u8) {
-                        continue;
-                    }
-                    let extent = self.extent(*place, d as u8);
-                    // The slot is the greatest in the last turn, so only that turn is checked.
-                    let asked = if is_slot(self.kernel, *id, slot) { &indices[TURNS - 1..] } else { &indices };
-                    for turn in asked {
-                        let operands: Vec<_> = [turn[d], extent].into_iter().chain(beyond).collect();
-                        let or = if beyond.is_some() { ".or" } else { "" };
-                        beyond = Some(self.op(&format!("setp.ge{or}.u32"), Class::Predicate, &operands));
-                    }
-                }
-                if let Some(beyond) = beyond {
-                    ins!(self, "@{beyond} bra {end}");
-                }
-                let name = self.plain(*place, "ld");
-                for (turn, index) in turns.iter().zip(&indices) {
-                    let at = self.pointer(*place, index);
+                let (name, of) = (self.plain(*place, "ld"), memory_type(self.kernel.element_of(*place)));
+                for turn in turns {
+                    let at = self.in_turn(turn, |emitter| {
+                        let index = emitter.index(index);
+                        emitter.pointer(*place, &index)
+                    });
                     ins!(self, "{name}.{of} {}, {at}", turn[dst.index()]);
                 }
             }
             _ => {}
         }
-        if let Some(slot) = stmt.assigned() {
-            self.forget(slot);
+    }
+
+    /// Whether the check of an index, or `before`, fails in any of the turns.
+    fn in_some_turn(
+        &mut self,
+        fails: ExprId,
+        slot: SlotId,
+        turns: &[Vec<Value>],
+        before: Option<Value>,
+    ) -> Option<Value> {
+        let Expr::Binary(op, x, y) = self.kernel.exprs[fails.index()] else { return before };
+        if op == BinaryOp::Or {
+            let before = self.in_some_turn(x, slot, turns, before);
+            return self.in_some_turn(y, slot, turns, before);
         }
+        // The slot is the greatest in the last turn, so only that turn is checked.
+        let asked = if is_slot(self.kernel, x, slot) { &turns[TURNS - 1..] } else { turns };
+        asked.iter().fold(before, |before, turn| {
+            let operands = self.in_turn(turn, |emitter| [x, y].map(|id| emitter.value(id)));
+            let or = if before.is_some() { ".or" } else { "" };
+            let operands: Vec<_> = operands.into_iter().chain(before).collect();
+            Some(self.op(&format!("setp.ge{or}.u32"), Class::Predicate, &operands))
+        })
     }
 }

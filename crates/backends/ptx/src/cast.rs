@@ -47,15 +47,14 @@ impl Emitter<'_> {
         }
     }
 
-    /// Converts a float to an integer: a value beyond the type becomes the type's bound, and NaN becomes 0.
+    /// Converts a float to an integer: a value beyond the type becomes the type's bound.
     ///
-    /// The instruction clamps to its own type. NaN becomes 0 from 32 to 32 bits, and the least value where one of both
-    /// has 64 (PTX ISA 8.8, 9.7.9.21 "cvt").
+    /// The instruction clamps to its own type (PTX ISA 8.8, 9.7.9.21 "cvt").
     fn saturate(&mut self, from: Type, to: Type, x: Value) -> Value {
         let class = Class::of(to);
         let (float, int) = (number_type(from), int_type(to));
         let whole = self.op(&format!("cvt.rzi.{int}.{float}"), class, &[x]);
-        let whole = match to {
+        match to {
             Type::U8 | Type::U16 => {
                 let most = Value::word(if to == Type::U8 { 0xff } else { 0xffff });
                 self.op("min.u32", class, &[whole, most])
@@ -67,11 +66,6 @@ impl Emitter<'_> {
                 self.op("max.s32", class, &[whole, bound(least)])
             }
             Type::Bool | Type::U32 | Type::I32 | Type::U64 | Type::I64 | Type::F32 | Type::F64 => whole,
-        };
-        if from == Type::F32 && to.size() <= 4 {
-            return whole;
         }
-        let not_a_number = self.op(&format!("setp.nan.{float}"), Class::Predicate, &[x, x]);
-        self.select(to, not_a_number, Value::Constant(to, 0), whole)
     }
 }

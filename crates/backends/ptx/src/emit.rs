@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_ir::fault::Sites;
 use wattle_ir::plain_name;
-use wattle_ir::{Builtin, ExprId, Kernel, Param, ParamKind, SharedLen, SlotId, Type};
+use wattle_ir::{Builtin, ExprId, Kernel, Legal, Param, ParamKind, SharedLen, SlotId, Type};
 use wattle_memory::Lowering;
 
+pub use crate::assemble::memory_type;
 use crate::assemble::{Assembler, Class, Section, Value, ins};
-use crate::facts::Facts;
 use crate::flow::Flow;
 use crate::layout::{Argument, Layout, MOST_PARAMETER_BYTES, MOST_STATIC_SHARED, Module};
-use crate::locals::Local;
+use crate::locals::{Local, constants};
 use crate::parameters::layout;
 use crate::report::Reports;
 use crate::target::{Lacking, Target};
@@ -39,13 +39,12 @@ pub struct Emitter<'k> {
     /// The current turn of each unrolled loop, by the slot that counts it.
     pub(crate) counters: FxHashMap<SlotId, u32>,
     pub(crate) flow: Flow,
-    pub(crate) facts: Facts,
     pub(crate) sites: Sites,
     pub(crate) reports: Reports,
 }
 
-/// Makes a module of a kernel whose operators all exist in PTX.
-pub fn emit(kernel: &Kernel, target: &Target) -> Result<Module, Lacking> {
+/// Makes a module of a kernel that PTX can do.
+pub fn emit(kernel: &Legal, target: &Target) -> Result<Module, Lacking> {
     let layout = layout(kernel);
     let bytes = layout.parameter_bytes();
     if bytes > MOST_PARAMETER_BYTES {
@@ -68,7 +67,6 @@ pub fn emit(kernel: &Kernel, target: &Target) -> Result<Module, Lacking> {
         known: FxHashMap::default(),
         counters: FxHashMap::default(),
         flow: Flow::default(),
-        facts: Facts::default(),
         sites: Sites::default(),
         reports: Reports::default(),
     };
@@ -97,6 +95,7 @@ impl Emitter<'_> {
         if layout.launch_sized_element.is_some() || layout.shared_bytes_at_launch > 0 {
             let _ = writeln!(body, ".extern .shared .align 16 .b8 {entry}_shared[];\n");
         }
+        body += &constants(kernel, &entry);
         let parameters = layout.arguments.iter().map(|parameter| {
             let bits = parameter.size * 8;
             format!("    .param .u{bits} {}", parameter_name(&entry, &kernel.params, parameter.what))
@@ -237,22 +236,6 @@ impl Emitter<'_> {
         let to = self.asm.fresh(ty);
         ins!(self, "ld.param.{} {to}, [{name}]", memory_type(ty));
         to
-    }
-}
-
-/// The type suffix of loads and stores of a type.
-pub fn memory_type(ty: Type) -> &'static str {
-    match ty {
-        Type::Bool | Type::U8 => "u8",
-        Type::I8 => "s8",
-        Type::U16 => "u16",
-        Type::I16 => "s16",
-        Type::U32 => "u32",
-        Type::I32 => "s32",
-        Type::U64 => "u64",
-        Type::I64 => "s64",
-        Type::F32 => "f32",
-        Type::F64 => "f64",
     }
 }
 

@@ -5,7 +5,6 @@ use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, TernaryOp, Type, TypeKin
 use crate::assemble::{Class, Value, ins};
 use crate::emit::{Emitter, memory_type};
 use crate::layout::Argument;
-use crate::unroll::folded;
 
 /// The type suffix of integer instructions: small integers are computed with as 32 bits.
 pub fn int_type(ty: Type) -> &'static str {
@@ -31,6 +30,19 @@ pub fn bits_type(ty: Type) -> &'static str {
         Type::Bool => "pred",
         _ if ty.size() == 8 => "b64",
         _ => "b32",
+    }
+}
+
+/// The name of a comparison.
+fn comparison(op: BinaryOp, of: Type) -> &'static str {
+    match op {
+        BinaryOp::Ne if of.is_float() => "neu",
+        BinaryOp::Ne => "ne",
+        BinaryOp::Lt => "lt",
+        BinaryOp::Le => "le",
+        BinaryOp::Gt => "gt",
+        BinaryOp::Ge => "ge",
+        _ => "eq",
     }
 }
 
@@ -61,9 +73,15 @@ impl Emitter<'_> {
                 self.unary(op, from, x)
             }
             Expr::Binary(op, x, y) => {
-                let from = self.types[x.index()];
-                let (x, y) = (self.value(x), self.value(y));
-                folded(op, x, y).unwrap_or_else(|| self.binary(op, from, x, y))
+                let constant = if ty == Type::U32 { self.constant(id) } else { None };
+                match constant {
+                    Some(constant) => Value::Constant(ty, constant),
+                    None => self.joined(op, x, y).unwrap_or_else(|| {
+                        let from = self.types[x.index()];
+                        let (x, y) = (self.value(x), self.value(y));
+                        self.binary(op, from, x, y)
+                    }),
+                }
             }
             Expr::Ternary(op, x, y, z) => {
                 let operands = [x, y, z].map(|id| self.value(id));
@@ -148,12 +166,12 @@ impl Emitter<'_> {
 
     /// The result of a 32-bit operation as a value of the type: small integers wrap here.
     pub(crate) fn wrapped(&mut self, ty: Type, x: Value) -> Value {
-        match ty {
-            Type::U8 => self.op("and.b32", Class::Word, &[x, Value::word(0xff)]),
-            Type::U16 => self.op("and.b32", Class::Word, &[x, Value::word(0xffff)]),
-            Type::I8 => self.op("cvt.s32.s8", Class::Word, &[x]),
-            Type::I16 => self.op("cvt.s32.s16", Class::Word, &[x]),
-            Type::Bool | Type::U32 | Type::I32 | Type::U64 | Type::I64 | Type::F32 | Type::F64 => x,
+        match ty.kind() {
+            TypeKind::Unsigned if ty.bits() < 32 => {
+                self.op("and.b32", Class::Word, &[x, Value::word((1 << ty.bits()) - 1)])
+            }
+            TypeKind::Signed if ty.bits() < 32 => self.op(&format!("cvt.s32.{}", memory_type(ty)), Class::Word, &[x]),
+            TypeKind::Bool | TypeKind::Unsigned | TypeKind::Signed | TypeKind::Float => x,
         }
     }
 
@@ -204,33 +222,49 @@ impl Emitter<'_> {
                 self.op(&simple("clz", bits_type(ty)), Class::Word, &[x])
             }
             UnaryOp::Sqrt => self.op(&simple("sqrt.rn", number_type(ty)), class, &[x]),
-            UnaryOp::Floor | UnaryOp::Ceil => {
-                let name = if op == UnaryOp::Floor { "cvt.rmi" } else { "cvt.rpi" };
+            UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::RoundTiesEven | UnaryOp::Trunc => {
+                let name = match op {
+                    UnaryOp::Floor => "cvt.rmi",
+                    UnaryOp::Ceil => "cvt.rpi",
+                    UnaryOp::Trunc => "cvt.rzi",
+                    _ => "cvt.rni",
+                };
                 let of = number_type(ty);
                 self.op(&format!("{name}.{of}.{of}"), class, &[x])
             }
+            UnaryOp::ReverseBits => {
+                let x = self.op(&simple("brev", bits_type(ty)), class, &[x]);
+                match 32u32.saturating_sub(ty.size() as u32 * 8) {
+                    0 => x,
+                    // The bits of a small integer are at the upper end, and its sign is there.
+                    above => self.op(&simple("shr", int_type(ty)), class, &[x, Value::word(above)]),
+                }
+            }
             // `wattle_ir::expand` has replaced these.
-            UnaryOp::Rsqrt
-            | UnaryOp::Exp
-            | UnaryOp::Ln
-            | UnaryOp::Sin
-            | UnaryOp::Cos
-            | UnaryOp::Tanh
-            | UnaryOp::Round => x,
+            wattle_ir::unary_functions!() => x,
         }
     }
 
-    pub(crate) fn compare(&mut self, op: BinaryOp, ty: Type, x: Value, y: Value) -> Value {
-        let name = match op {
-            BinaryOp::Ne if ty.is_float() => "neu",
-            BinaryOp::Ne => "ne",
-            BinaryOp::Lt => "lt",
-            BinaryOp::Le => "le",
-            BinaryOp::Gt => "gt",
-            BinaryOp::Ge => "ge",
-            _ => "eq",
+    /// Emits a comparison together with what it is joined with by `&`, `|` or `^`: one instruction does both.
+    fn joined(&mut self, op: BinaryOp, x: ExprId, y: ExprId) -> Option<Value> {
+        let Expr::Binary(test, left, right) = self.kernel.exprs[y.index()] else { return None };
+        let how = match op {
+            BinaryOp::And => "and",
+            BinaryOp::Or => "or",
+            BinaryOp::Xor => "xor",
+            _ => return None,
         };
-        self.op(&format!("setp.{name}.{}", number_type(ty)), Class::Predicate, &[x, y])
+        let ty = self.types[left.index()];
+        if self.types[y.index()] != Type::Bool || ty == Type::Bool || self.known.contains_key(&y) {
+            return None;
+        }
+        let operands = [left, right, x].map(|id| self.value(id));
+        let name = format!("setp.{}.{how}.{}", comparison(test, ty), number_type(ty));
+        Some(self.op(&name, Class::Predicate, &operands))
+    }
+
+    pub(crate) fn compare(&mut self, op: BinaryOp, ty: Type, x: Value, y: Value) -> Value {
+        self.op(&format!("setp.{}.{}", comparison(op, ty), number_type(ty)), Class::Predicate, &[x, y])
     }
 
     pub(crate) fn select(&mut self, ty: Type, condition: Value, x: Value, y: Value) -> Value {
@@ -279,16 +313,10 @@ impl Emitter<'_> {
                 self.op(&format!("{name}.{}", bits_type(ty)), class, &[x, y])
             }
             BinaryOp::Shl | BinaryOp::Shr => {
-                // The instructions clamp the count.
-                let mask = ty.size() as u32 * 8 - 1;
-                let count = match y {
-                    Value::Constant(_, raw) => Value::word(raw as u32 & mask),
-                    y => self.op("and.b32", Class::Word, &[y, Value::word(mask)]),
-                };
                 if op == BinaryOp::Shr {
-                    return self.op(&format!("shr.{}", int_type(ty)), class, &[x, count]);
+                    return self.op(&format!("shr.{}", int_type(ty)), class, &[x, y]);
                 }
-                let result = self.op(&format!("shl.{}", bits_type(ty)), class, &[x, count]);
+                let result = self.op(&format!("shl.{}", bits_type(ty)), class, &[x, y]);
                 self.wrapped(ty, result)
             }
             BinaryOp::Ne if ty == Type::Bool => self.op("xor.pred", class, &[x, y]),
@@ -299,8 +327,8 @@ impl Emitter<'_> {
             BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
                 self.compare(op, ty, x, y)
             }
-            // `wattle_ir::expand` has replaced it.
-            BinaryOp::Pow => x,
+            // `wattle_ir::expand` has replaced these.
+            wattle_ir::binary_functions!() => x,
         }
     }
 }

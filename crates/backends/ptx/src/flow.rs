@@ -2,13 +2,12 @@
 
 use rustc_hash::FxHashMap;
 use wattle_ir::visit::Jump;
-use wattle_ir::{ExprId, Label, Site, Stmt};
+use wattle_ir::{Check, ExprId, Label, Site, Stmt};
 
 use crate::Lacking;
 use crate::assemble::{Target, Value, ins};
 use crate::batching::batch;
 use crate::emit::Emitter;
-use crate::facts::leaves;
 use crate::unroll::counted;
 
 /// The labels that exits go to.
@@ -32,28 +31,36 @@ const MOST_PREDICATED: usize = 4;
 
 impl Emitter<'_> {
     pub(crate) fn block(&mut self, block: &[Stmt]) -> Result<(), Lacking> {
-        self.in_block(|emitter| {
-            let mut before = None;
-            for stmt in block {
-                if !emitter.asm.is_open() {
-                    break;
-                }
-                match counted(emitter.kernel, before, stmt) {
-                    Some(found) => emitter.unrolled(&found)?,
-                    None => emitter.stmt(stmt)?,
-                }
-                before = Some(stmt);
+        let mut before = None;
+        for stmt in block {
+            if !self.asm.is_open() {
+                break;
             }
-            Ok(())
-        })
+            match counted(self.kernel, before, stmt) {
+                Some(found) => self.unrolled(&found)?,
+                None => self.stmt(stmt)?,
+            }
+            before = Some(stmt);
+        }
+        Ok(())
     }
 
-    /// Emits a block that runs only where the condition holds, or only where it does not.
-    fn block_where(&mut self, condition: ExprId, holds: bool, block: &[Stmt]) -> Result<(), Lacking> {
-        self.in_block(|emitter| {
-            emitter.learn(condition, holds);
-            emitter.block(block)
-        })
+    /// Emits a check: what is done where it fails stands behind the kernel's end.
+    pub(crate) fn check(&mut self, check: &Check<'_>) -> Result<(), Lacking> {
+        if let Some(holds) = self.constant(check.condition) {
+            return self.block(if (holds != 0) == check.fails_if { check.beyond } else { check.within });
+        }
+        let condition = self.value(check.condition);
+        let (fails, end) = (self.asm.target(), self.asm.target());
+        let not = if check.fails_if { "" } else { "!" };
+        ins!(self, "@{not}{condition} bra {fails}");
+        let known = self.known.clone();
+        self.block(check.within)?;
+        self.asm.place(end);
+        self.known = known;
+        let mut made = Ok(());
+        self.apart(fails, end, |emitter| made = emitter.block(check.beyond));
+        made
     }
 
     /// The thread's end, which reports its first fault.
@@ -84,47 +91,36 @@ impl Emitter<'_> {
     }
 
     pub(crate) fn if_else(&mut self, condition: ExprId, then: &[Stmt], otherwise: &[Stmt]) -> Result<(), Lacking> {
-        self.branches(condition, then, otherwise)?;
-        // What assigns to a slot of the condition makes nothing of it known.
-        for (block, other, holds) in [(then, otherwise, false), (otherwise, then, true)] {
-            if leaves(block) && other.is_empty() {
-                self.learn(condition, holds);
-            }
-        }
-        Ok(())
-    }
-
-    fn branches(&mut self, condition: ExprId, then: &[Stmt], otherwise: &[Stmt]) -> Result<(), Lacking> {
-        let asked = condition;
         let condition = self.value(condition);
         // An exit becomes a branch under the predicate.
-        for (block, other, not, holds) in [(then, otherwise, "", false), (otherwise, then, "!", true)] {
+        for (block, other, not) in [(then, otherwise, ""), (otherwise, then, "!")] {
             if let [exit] = block
                 && let Some(to) = exit.jump().and_then(|jump| self.target_of(jump))
             {
                 ins!(self, "@{not}{condition} bra {to}");
-                return self.block_where(asked, holds, other);
+                return self.block(other);
             }
         }
         if self.assigns_little(then) && self.assigns_little(otherwise) {
             self.predicated(condition, then, otherwise);
             return Ok(());
         }
-        let end = self.asm.target();
+        let (end, known) = (self.asm.target(), self.known.clone());
         if otherwise.is_empty() {
             ins!(self, "@!{condition} bra {end}");
-            self.block_where(asked, true, then)?;
+            self.block(then)?;
             self.asm.place(end);
             return Ok(());
         }
         let no = self.asm.target();
         ins!(self, "@!{condition} bra {no}");
-        self.block_where(asked, true, then)?;
+        self.block(then)?;
         if self.asm.is_open() {
             self.asm.branch(end);
         }
         self.asm.place(no);
-        self.block_where(asked, false, otherwise)?;
+        self.known = known;
+        self.block(otherwise)?;
         self.asm.place(end);
         Ok(())
     }
@@ -167,7 +163,6 @@ impl Emitter<'_> {
                 {
                     ins!(self, "@{not}{held} mov.{} {to}, {value}", class.name());
                 }
-                self.forget(*slot);
             }
         }
     }
@@ -190,9 +185,7 @@ impl Emitter<'_> {
     ) -> Result<(), Lacking> {
         let [head, continues, end] = [(); 3].map(|()| self.asm.target());
         self.flow.surround(label, end, Some(continues));
-        // Only what holds in each turn may be known.
-        self.forget_all(body);
-        self.forget_all(continuing);
+        self.known.clear();
         if bounded && let Some(found) = batch(self.kernel, label, body, continuing) {
             self.batched_turns(&found)?;
         }

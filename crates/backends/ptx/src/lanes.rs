@@ -1,34 +1,24 @@
 //! Accesses to several consecutive elements at once.
 
-use wattle_ir::{ExprId, LocalId, Place, Site, Type};
+use wattle_ir::{ExprId, LocalId, Place, Type};
 
 use crate::assemble::{Class, Value, ins};
 use crate::emit::{Emitter, memory_type};
 
 impl Emitter<'_> {
-    pub(crate) fn load_lanes(&mut self, dst: LocalId, place: Place, index: ExprId, site: Site) {
-        let array = self.kernel.locals[dst.index()];
-        let put = |emitter: &mut Self, lane: u32, value: Value| {
+    pub(crate) fn load_lanes(&mut self, dst: LocalId, place: Place, index: ExprId) {
+        let (array, index) = (&self.kernel.locals[dst.index()], self.value(index));
+        let values = self.lanes(place, index, array.element, array.len);
+        for (lane, value) in (0..).zip(values) {
             let lane = Value::word(lane);
-            if let Some((_, elements)) = emitter.elements(Place::Local(dst)) {
-                return emitter.choose(&elements, lane, value);
-            }
-            let to = emitter.pointer(Place::Local(dst), &[lane]);
-            ins!(emitter, "st.local.{} {to}, {value}", memory_type(array.element));
-        };
-        self.checked(
-            place,
-            &[index],
-            array.len,
-            site,
-            |emitter, index| {
-                let values = emitter.lanes(place, index[0], array.element, array.len);
-                for (lane, value) in values.into_iter().enumerate() {
-                    put(emitter, lane as u32, value);
+            match self.elements(Place::Local(dst)) {
+                Some((_, elements)) => self.choose(&elements, lane, value),
+                None => {
+                    let to = self.pointer(Place::Local(dst), &[lane]);
+                    ins!(self, "st.local.{} {to}, {value}", memory_type(array.element));
                 }
-            },
-            |emitter| (0..array.len).for_each(|lane| put(emitter, lane, Value::Constant(array.element, 0))),
-        );
+            }
+        }
     }
 
     /// Loads `lanes` elements from an index on.

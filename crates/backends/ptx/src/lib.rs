@@ -15,7 +15,6 @@ mod cast;
 pub mod control;
 mod emit;
 mod expr;
-mod facts;
 mod flow;
 mod lanes;
 mod layout;
@@ -30,7 +29,7 @@ pub use layout::{Argument, Layout, MOST_PARAMETER_BYTES, MOST_STATIC_SHARED, Mod
 pub use target::{GREATEST_SM, LEAST_SM, Lacking, Target, least_version};
 
 pub use wattle_ir::fault::{Fault, FaultSite};
-use wattle_ir::{Function, Kernel, expand};
+use wattle_ir::{Converts, Divides, Exact, Kernel, Legal, Native, Type, legalize};
 
 /// Makes a module of a verified kernel.
 ///
@@ -38,8 +37,24 @@ use wattle_ir::{Function, Kernel, expand};
 /// The target lacks something that the kernel uses.
 pub fn build(kernel: &Kernel, target: &Target) -> Result<Module, Lacking> {
     target.check(&kernel.name)?;
-    // PTX has these approximately, in 32 bits alone, or not at all. Fused products, quotients and roots it rounds
-    // correctly in both sizes (PTX ISA 8.8, 9.7.3 "Floating point instructions").
-    let kernel = expand(kernel, &|function, _| !matches!(function, Function::Fma | Function::Div | Function::Sqrt));
-    emit::emit(&kernel, target)
+    emit::emit(&legal(kernel), target)
 }
+
+/// The kernel in what PTX has by itself.
+#[doc(hidden)]
+pub fn legal(kernel: &Kernel) -> Legal {
+    legalize(kernel, &NATIVE)
+}
+
+/// What PTX has by itself.
+const NATIVE: Native<'_> = Native {
+    // Rounded correctly in both sizes (PTX ISA 8.8, 9.7.3 "Floating point instructions").
+    exact: &|_| Exact::ALL,
+    // The ISA does not define the overflow of the least value by -1 (9.7.1.7 "div"). Small integers have room for it.
+    divides: &|_, ty| if ty.is_signed() && ty.bits() >= 32 { Divides::ButLeast } else { Divides::Always },
+    // NaN becomes 0 from 32 to 32 bits, and the least value where one of both has 64 (9.7.9.21 "cvt").
+    converts: &|from, to| if from == Type::F32 && to.bits() <= 32 { Converts::All } else { Converts::Numbers },
+    updates: &|op, _, ty| atomic::instruction(op, ty).is_some(),
+    floats: &|_, _| true,
+    loads_lanes: true,
+};

@@ -1,6 +1,8 @@
 //! The thread's own arrays: they are registers where possible, else local memory.
 
-use wattle_ir::{LocalId, Place, Stmt, Type};
+use std::fmt::Write as _;
+
+use wattle_ir::{Kernel, LocalId, Place, Stmt, Type};
 
 use crate::assemble::{Class, Value, ins};
 use crate::emit::{Emitter, memory_type};
@@ -19,6 +21,40 @@ pub enum Local {
     Registers(Vec<Value>),
     /// Local memory, under the name that the array's number gives it.
     Memory,
+    /// An array of constants: a variable of the module.
+    Constants,
+}
+
+/// Bytes of constant memory that a module's variables can have (CUDA C++ Programming Guide, "Technical Specifications
+/// per Compute Capability").
+const CONSTANT_MEMORY: usize = 64 << 10;
+
+/// The state space of a kernel's arrays of constants: what they are too many for is global memory.
+pub(crate) fn constant_space(kernel: &Kernel) -> &'static str {
+    let arrays = kernel.locals.iter().filter(|array| array.constants.is_some());
+    // Each may have to be aligned to 16 bytes.
+    let bytes: usize = arrays.map(|array| (array.len as usize * array.element.size()).next_multiple_of(16)).sum();
+    if bytes <= CONSTANT_MEMORY { "const" } else { "global" }
+}
+
+/// The variables of the module that hold a kernel's arrays of constants.
+pub(crate) fn constants(kernel: &Kernel, entry: &str) -> String {
+    let mut text = String::new();
+    for (number, array) in kernel.locals.iter().enumerate() {
+        let Some(constants) = &array.constants else { continue };
+        let (space, bits) = (constant_space(kernel), array.element.bits());
+        let values = constants.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        let name = constants_name(entry, number);
+        let len = array.len.max(1);
+        let values = if values.is_empty() { "0".to_owned() } else { values };
+        let _ = writeln!(text, ".{space} .align 16 .b{bits} {name}[{len}] = {{{values}}};\n");
+    }
+    text
+}
+
+/// The name of an array of constants, which other kernels of a program may have too.
+pub(crate) fn constants_name(entry: &str, number: usize) -> String {
+    format!("{entry}_constants_{number}")
 }
 
 impl Emitter<'_> {
@@ -35,7 +71,9 @@ impl Emitter<'_> {
             chosen[id.index()] |= !index.iter().all(|index| is_constant(self.kernel, *index, counters));
         });
         for (number, array) in self.kernel.locals.iter().enumerate() {
-            if array.len <= if chosen[number] { MOST_CHOSEN } else { MOST_REGISTERS } {
+            if array.constants.is_some() {
+                self.locals.push(Local::Constants);
+            } else if array.len <= if chosen[number] { MOST_CHOSEN } else { MOST_REGISTERS } {
                 let registers: Vec<_> = (0..array.len).map(|_| self.asm.fresh(array.element)).collect();
                 registers.iter().for_each(|&register| self.clear(register, array.element));
                 self.locals.push(Local::Registers(registers));
@@ -43,6 +81,14 @@ impl Emitter<'_> {
                 self.locals.push(Local::Memory);
                 self.clear_memory(number, array.element, array.len);
             }
+        }
+    }
+
+    /// The state space of an array of the thread's own in memory, or of constants.
+    pub(crate) fn local_space(&self, id: LocalId) -> &'static str {
+        match self.locals[id.index()] {
+            Local::Constants => constant_space(self.kernel),
+            Local::Registers(_) | Local::Memory => "local",
         }
     }
 

@@ -181,7 +181,7 @@ impl Emitter<'_> {
         let word = self.op("shr.u32", Class::Word, &[number, Value::word(5)]);
         let at = self.op("mad.wide.u32", Class::Long, &[word, Value::word(4), control]);
         let told = self.asm.register(Class::Word);
-        ins!(self, "atom.relaxed.gpu.global.or.b32 {told}, [{at}+{}], {bit}", control::TOLD * 4);
+        ins!(self, "atom.relaxed.gpu.global.or.b32 {told}, [{at}+{}], {bit}", control::REPORTED * 4);
         let told = self.op("and.b32", Class::Word, &[told, bit]);
         let told = self.op("setp.ne.u32", Class::Predicate, &[told, Value::word(0)]);
         ins!(self, "@{told} bra {end}");

@@ -1,7 +1,7 @@
 //! Loops with a constant number of turns: they are emitted once for each turn, so that indices of the thread's own
 //! arrays are constants and the arrays can be registers.
 
-use wattle_ir::{BinaryOp, Expr, ExprId, Kernel, Label, SlotId, Stmt, Type};
+use wattle_ir::{BinaryOp, Expr, ExprId, Kernel, Label, SlotId, Stmt, Type, eval};
 
 use crate::Lacking;
 use crate::assemble::Value;
@@ -69,7 +69,11 @@ fn weight(kernel: &Kernel, block: &[Stmt]) -> u64 {
     for stmt in block {
         let own: u64 = match counted(kernel, before, stmt) {
             Some(inner) => weight(kernel, inner.body).saturating_mul(u64::from(inner.to.saturating_sub(inner.from))),
-            None => stmt.blocks().fold(0, |sum, block| sum.saturating_add(weight(kernel, block))),
+            // A check counts no more than what is checked.
+            None => match stmt.check() {
+                Some(check) => weight(kernel, check.within).saturating_sub(1),
+                None => stmt.blocks().fold(0, |sum, block| sum.saturating_add(weight(kernel, block))),
+            },
         };
         sum = sum.saturating_add(own).saturating_add(1);
         before = Some(stmt);
@@ -108,40 +112,34 @@ pub fn walk_unrolled(
     }
 }
 
-/// Whether the expression is a constant in each turn: what [`folded`] makes of constants and counts.
-pub fn is_constant(kernel: &Kernel, id: ExprId, counters: &[SlotId]) -> bool {
+/// The value of an expression over constants of type `u32` and slots that count unrolled turns, whose values `turn` gives.
+pub fn folded(kernel: &Kernel, id: ExprId, turn: &dyn Fn(SlotId) -> Option<u32>) -> Option<u64> {
     match kernel.exprs[id.index()] {
-        Expr::Const(_) => true,
-        Expr::Slot(slot) => counters.contains(&slot),
+        Expr::Const(_) => constant(kernel, id).map(u64::from),
+        Expr::Slot(slot) => turn(slot).map(u64::from),
         Expr::Binary(op, x, y) => {
-            let folds = folded(op, Value::word(0), Value::word(0)).is_some();
-            folds && is_constant(kernel, x, counters) && is_constant(kernel, y, counters)
+            let (x, y) = (folded(kernel, x, turn)?, folded(kernel, y, turn)?);
+            Some(eval::binary(op, Type::U32, x, y))
         }
-        _ => false,
+        _ => None,
     }
 }
 
-/// The result of an operator on two constants of type `u32`.
-pub fn folded(op: BinaryOp, x: Value, y: Value) -> Option<Value> {
-    let (Value::Constant(Type::U32, x), Value::Constant(Type::U32, y)) = (x, y) else { return None };
-    let (x, y) = (x as u32, y as u32);
-    Some(Value::word(match op {
-        BinaryOp::Add => x.wrapping_add(y),
-        BinaryOp::Sub => x.wrapping_sub(y),
-        BinaryOp::Mul => x.wrapping_mul(y),
-        BinaryOp::And => x & y,
-        BinaryOp::Or => x | y,
-        BinaryOp::Xor => x ^ y,
-        BinaryOp::Shl => x.wrapping_shl(y),
-        BinaryOp::Shr => x.wrapping_shr(y),
-        _ => return None,
-    }))
+/// Whether the expression is a constant in each turn.
+pub fn is_constant(kernel: &Kernel, id: ExprId, counters: &[SlotId]) -> bool {
+    folded(kernel, id, &|slot| counters.contains(&slot).then_some(0)).is_some()
 }
 
 impl Emitter<'_> {
+    /// The value of an expression that is a constant in this turn.
+    pub(crate) fn constant(&self, id: ExprId) -> Option<u64> {
+        folded(self.kernel, id, &|slot| self.counters.get(&slot).copied())
+    }
+
     pub(crate) fn unrolled(&mut self, found: &Counted<'_>) -> Result<(), Lacking> {
         let end = self.asm.target();
         let register = self.slot(found.slot);
+        self.known.clear();
         for turn in found.from..found.to {
             let continues = self.asm.target();
             self.flow.surround(found.label, end, Some(continues));
@@ -155,6 +153,7 @@ impl Emitter<'_> {
         }
         self.copy(register, Value::word(found.from.max(found.to)));
         self.asm.place(end);
+        self.known.clear();
         Ok(())
     }
 }

@@ -40,6 +40,24 @@ functions! {
     tanh |x, _y| x.tanh();
     round |x, _y| x.round();
     pow |x, y| x.pow(y);
+    powi |x, y| x.powi(y as i32);
+    cbrt |x, _y| x.cbrt();
+    hypot |x, y| x.hypot(y);
+    exp2 |x, _y| x.exp2();
+    exp_m1 |x, _y| x.exp_m1();
+    log2 |x, _y| x.log2();
+    log10 |x, _y| x.log10();
+    ln_1p |x, _y| x.ln_1p();
+    tan |x, _y| x.tan();
+    asin |x, _y| x.asin();
+    acos |x, _y| x.acos();
+    atan |x, _y| x.atan();
+    atan2 |x, y| x.atan2(y);
+    sinh |x, _y| x.sinh();
+    cosh |x, _y| x.cosh();
+    asinh |x, _y| x.asinh();
+    acosh |x, _y| x.acosh();
+    atanh |x, _y| x.atanh();
     turn |x, y| x * y.sin() + y * y.cos();
     nested |x, y| (x.sin() + y.cos()).sin();
 }

@@ -26,7 +26,7 @@ fn kernel(ty: Type, len: u32, to: Expr) -> Kernel {
             Param { name: "to", kind: ParamKind::Scalar(Type::U32) },
         ],
         shared: vec![],
-        locals: vec![LocalArray { element: ty, len }],
+        locals: vec![LocalArray::new(ty, len)],
         slots: vec![Slot { ty: Type::U32, name: None }, Slot { ty, name: None }],
         exprs: vec![
             Expr::Const(Const::of(0u32)),
@@ -81,4 +81,30 @@ fn unrolled_indices_are_checked() {
     let faults =
         kinds.iter().filter(|fault| matches!(fault, wattle_ptx::Fault::OutOfBounds { place, .. } if *place == local));
     assert_eq!(faults.count(), 1, "one line, told once: {kinds:?}");
+}
+
+/// An array of constants is constant memory of the module, or global memory if it is too long for that, and nobody writes
+/// to it.
+#[test]
+fn constants_are_constant_memory() {
+    let ptxas = tools::assembler();
+    for ty in Type::ELEMENTS {
+        for (len, space) in [(1, "const"), (37, "const"), (70_000, "global")] {
+            let mut kernel = kernel(ty, 4, Expr::Param(ParamId(1)));
+            let raw = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - ty.bits());
+            let constants = (0..len).map(raw).collect();
+            kernel.locals[0] = LocalArray { element: ty, len: len as u32, constants: Some(constants) };
+            kernel.body.remove(0);
+            wattle_ir::verify(&kernel).expect("well typed");
+            let module = tools::module(&kernel, &Target::new(80));
+            let declared = format!(".{space} .align 16 .b{} wattle_lanes_{ty}_4_constants_0[{len}]", ty.bits());
+            assert!(module.body.contains(&declared), "`{declared}` is not in\n{}", &module.body[..300]);
+            assert!(module.body.contains(&format!("ld.{space}.")) && !module.body.contains(".local "));
+            if let Some(ptxas) = &ptxas {
+                let (said, _) = tools::assemble(ptxas, &module.text(), 80);
+                let complaints = tools::complaints(&said, |_| false);
+                assert!(complaints.is_empty(), "{complaints:#?}");
+            }
+        }
+    }
 }

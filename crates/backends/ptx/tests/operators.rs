@@ -3,8 +3,8 @@
 mod tools;
 
 use wattle_ir::{
-    BinaryOp, DivOp, Expr, ExprId, Kernel, Param, ParamId, ParamKind, Precision, Site, Slot, SlotId, Stmt, TernaryOp,
-    Type, UnaryOp,
+    BinaryOp, DivOp, Expr, ExprId, Kernel, Param, ParamId, ParamKind, Site, Slot, SlotId, Stmt, TernaryOp, Type,
+    UnaryOp,
 };
 use wattle_ptx::Target;
 
@@ -56,8 +56,7 @@ fn all_types() -> impl Iterator<Item = Type> {
 fn unary() {
     let mut table = String::new();
     // The others are replaced before code is made of them.
-    let own = |op: &&UnaryOp| op.precision() != Precision::Bounded && **op != UnaryOp::Round;
-    for &op in UnaryOp::ALL.iter().filter(own) {
+    for &op in UnaryOp::ALL.iter().filter(|op| !op.is_function()) {
         for ty in all_types() {
             let Some(result) = op.result(ty) else { continue };
             table += &format!("{} {ty}: {}\n", op.name(), computed([ty, ty], result, Expr::Unary(op, X)));
@@ -70,7 +69,7 @@ fn unary() {
 fn binary() {
     use BinaryOp::*;
     let mut table = String::new();
-    for &op in BinaryOp::ALL.iter().filter(|op| op.precision() != Precision::Bounded) {
+    for &op in BinaryOp::ALL.iter().filter(|op| !op.is_function()) {
         for ty in all_types() {
             let right = if matches!(op, Shl | Shr) { Type::U32 } else { ty };
             let Some(result) = op.result(ty, right) else { continue };

@@ -231,7 +231,7 @@ fn case(seed: u64) -> Case {
         rank: 1,
         params: params.map(view).collect(),
         shared: vec![],
-        locals: vec![LocalArray { element: Type::U32, len: 8 }],
+        locals: vec![LocalArray::new(Type::U32, 8)],
         slots: vec![Slot { ty: Type::U32, name: None }; VARS.end as usize],
         exprs: made.exprs,
         body,

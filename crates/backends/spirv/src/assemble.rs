@@ -224,6 +224,14 @@ impl Assembler {
         id
     }
 
+    /// An array of constants.
+    pub fn composite(&mut self, of: Word, parts: &[Word]) -> Word {
+        let id = self.id();
+        let parts = parts.iter().map(|&part| Operand::IdRef(part)).collect();
+        self.global(Instruction::new(Op::ConstantComposite, Some(of), Some(id), parts));
+        id
+    }
+
     pub fn variable(&mut self, class: StorageClass, of: Word, name: &str) -> Word {
         let (pointer, id) = (self.pointer(class, of), self.id());
         self.global(Instruction::new(Op::Variable, Some(pointer), Some(id), vec![Operand::StorageClass(class)]));
@@ -233,8 +241,14 @@ impl Assembler {
 
     /// Declares a variable of the function that is being made; it begins as zero.
     pub fn local(&mut self, of: Word, name: &str) -> Word {
-        let (pointer, zero, id) = (self.pointer(StorageClass::Function, of), self.null(of), self.id());
-        let operands = vec![Operand::StorageClass(StorageClass::Function), Operand::IdRef(zero)];
+        let zero = self.null(of);
+        self.local_of(of, name, zero)
+    }
+
+    /// Declares a variable of the function that is being made, which begins as the constant `first`.
+    pub fn local_of(&mut self, of: Word, name: &str, first: Word) -> Word {
+        let (pointer, id) = (self.pointer(StorageClass::Function, of), self.id());
+        let operands = vec![Operand::StorageClass(StorageClass::Function), Operand::IdRef(first)];
         self.variables.push(Instruction::new(Op::Variable, Some(pointer), Some(id), operands));
         self.name(id, name);
         id

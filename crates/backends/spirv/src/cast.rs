@@ -26,7 +26,8 @@ impl Emitter<'_> {
                 self.compare(Op::INotEqual, x, zero)
             }
             _ if from.is_float() && to.is_float() => self.asm.of(Op::FConvert, of, &[x]),
-            _ if from.is_float() => self.saturate(from, to, x),
+            _ if from.is_float() && to.is_signed() => self.asm.of(Op::ConvertFToS, of, &[x]),
+            _ if from.is_float() => self.asm.of(Op::ConvertFToU, of, &[x]),
             (Type::U32, Type::F32) if self.features.workarounds.rough_conversion => self.in_halves(x),
             _ if to.is_float() && from.is_signed() => self.asm.of(Op::ConvertSToF, of, &[x]),
             _ if to.is_float() => self.asm.of(Op::ConvertUToF, of, &[x]),
@@ -50,37 +51,5 @@ impl Emitter<'_> {
         let scale = self.asm.constant(Type::F32, 65_536.0f32.to_raw());
         let high = self.exact(Op::FMul, Type::F32, [high, scale]);
         self.exact(Op::FAdd, Type::F32, [high, low])
-    }
-
-    /// Converts a float to an integer: a value beyond the type becomes the type's bound, and NaN becomes 0. The
-    /// instruction defines neither.
-    fn saturate(&mut self, from: Type, to: Type, x: Word) -> Word {
-        let (of, float) = (self.asm.ty(to), self.asm.ty(from));
-        let bits = to.size() as u32 * 8;
-        // The bounds are powers of two, or zero, and so are exact.
-        let power = |exponent: u32| 2.0f32.powi(exponent as i32);
-        let constant = |value: f32| eval::cast(Type::F32, from, value.to_raw());
-        let all = u64::MAX >> (64 - bits);
-        let (least, least_raw, beyond, greatest_raw) = if to.is_signed() {
-            (-power(bits - 1), 1u64 << (bits - 1), power(bits - 1), all >> 1)
-        } else {
-            (0.0, 0, power(bits), all)
-        };
-        let (least, beyond) = (constant(least), constant(beyond));
-        let (least, beyond) = (self.asm.constant(from, least), self.asm.constant(from, beyond));
-        let zero = self.asm.constant(from, 0);
-        let above_least = self.compare(Op::FOrdGreaterThanEqual, x, least);
-        let below_beyond = self.compare(Op::FOrdLessThan, x, beyond);
-        let bool = self.asm.ty(Type::Bool);
-        let fits = self.asm.of(Op::LogicalAnd, bool, &[above_least, below_beyond]);
-        let safe = self.asm.of(Op::Select, float, &[fits, x, zero]);
-        let op = if to.is_signed() { Op::ConvertFToS } else { Op::ConvertFToU };
-        let inside = self.asm.of(op, of, &[safe]);
-        let (least_raw, greatest_raw) = (self.asm.constant(to, least_raw), self.asm.constant(to, greatest_raw));
-        // NaN is neither below nor above, and was converted as zero.
-        let below = self.compare(Op::FOrdLessThan, x, least);
-        let above = self.compare(Op::FOrdGreaterThanEqual, x, beyond);
-        let low = self.asm.of(Op::Select, of, &[below, least_raw, inside]);
-        self.asm.of(Op::Select, of, &[above, greatest_raw, low])
     }
 }

@@ -4,7 +4,7 @@ use rustc_hash::FxHashSet;
 use wattle_ir::{AtomicOp, Kernel, ParamKind, Place, Site, Stmt, Type};
 use wattle_memory::Scope;
 
-use crate::features::{Features, Lacking};
+use crate::features::{Features, Lacking, needs};
 
 /// The types that a kernel's code needs.
 pub fn types_of(kernel: &Kernel) -> FxHashSet<Type> {
@@ -19,16 +19,9 @@ pub fn types_of(kernel: &Kernel) -> FxHashSet<Type> {
     used
 }
 
-/// The feature that a type needs and the device lacks.
+/// The features that a type needs and the device lacks.
 fn missing_for(ty: Type, features: &Features) -> Option<&'static str> {
-    let (has, feature) = match ty {
-        Type::U8 | Type::I8 => (features.int8, "shaderInt8 with storageBuffer8BitAccess"),
-        Type::U16 | Type::I16 => (features.int16, "shaderInt16 with storageBuffer16BitAccess"),
-        Type::U64 | Type::I64 => (features.int64, "shaderInt64"),
-        Type::F64 => (features.float64, "shaderFloat64"),
-        Type::Bool | Type::U32 | Type::I32 | Type::F32 => return None,
-    };
-    (!has).then_some(feature)
+    needs(ty).filter(|needs| !(needs.has)(features)).map(|needs| needs.features)
 }
 
 /// Whether the device has all that the kernel uses.
@@ -82,11 +75,8 @@ fn check_stmt(kernel: &Kernel, features: &Features, types: &[Type], stmt: &Stmt,
         _ => (features.shared_int64_atomics, "shaderSharedInt64Atomics"),
     };
     // A sum of doubles that the device has an instruction for needs no 64-bit integers, if nothing else is done there.
-    let sums = match place {
-        Place::Param(_) => features.buffer_float64_add,
-        _ => features.shared_float64_add,
-    };
-    let only_sums = ty == Type::F64 && sums && matches!(stmt, Stmt::AtomicUpdate { op: AtomicOp::Add, .. });
+    let only_sums =
+        ty == Type::F64 && features.adds(place, ty) && matches!(stmt, Stmt::AtomicUpdate { op: AtomicOp::Add, .. });
     if ty.size() < 8 || (has && features.int64) || only_sums {
         return Ok(());
     }

@@ -4,12 +4,12 @@ use rspirv::dr::Operand;
 use rspirv::spirv::{Capability, ExecutionMode, Op, Word};
 use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_ir::fault::Sites;
-use wattle_ir::{AtomicOp, ExprId, Kernel, Place, SlotId, Stmt, Type};
+use wattle_ir::{AtomicOp, ExprId, Kernel, Legal, Place, SlotId, Stmt, Type};
 use wattle_memory::{Lowering, Target};
 
 use crate::assemble::Assembler;
 use crate::control;
-use crate::features::{Features, Lacking};
+use crate::features::{Features, Lacking, needs};
 use crate::flow::Flow;
 use crate::interface::{Entry, Interface, layout};
 use crate::layout::{ArgumentWord, Layout, Module, SpecConstant};
@@ -29,8 +29,6 @@ pub struct Emitter<'k> {
     /// The variables of slots and of the thread's own arrays.
     pub(crate) slots: Vec<Word>,
     pub(crate) locals: Vec<Word>,
-    /// The places of floats to which the device adds sums with an instruction.
-    pub(crate) added: FxHashSet<Place>,
     /// The expressions that have been computed within the statement, and their results.
     pub(crate) known: FxHashMap<ExprId, Word>,
     pub(crate) flow: Flow,
@@ -38,13 +36,13 @@ pub struct Emitter<'k> {
     pub(crate) reports: Reports,
 }
 
-/// Makes a module of a kernel whose operators the device has all.
-pub fn emit(kernel: &Kernel, features: &Features) -> Result<Module, Lacking> {
+/// Makes a module of a kernel that the device can do.
+pub fn emit(kernel: &Legal, features: &Features) -> Result<Module, Lacking> {
     let mut asm = Assembler::new();
-    let added = native_sums(kernel, features);
+    let added = sums(kernel, features);
     capabilities(&mut asm, kernel, features, &added);
     let layout = layout(kernel, features);
-    let interface = Interface::declare(&mut asm, kernel, &layout, &added);
+    let interface = Interface::declare(&mut asm, kernel, &layout);
     let main = asm.id();
     asm.begin_as(main, &[], &kernel.name);
     asm.line(kernel.site.file, kernel.site.line, kernel.site.column);
@@ -60,7 +58,6 @@ pub fn emit(kernel: &Kernel, features: &Features) -> Result<Module, Lacking> {
         entry,
         slots: Vec::new(),
         locals: Vec::new(),
-        added,
         known: FxHashMap::default(),
         flow: Flow::default(),
         sites: Sites::default(),
@@ -119,22 +116,14 @@ fn orders_in_loops(block: &[Stmt], looped: bool) -> bool {
     })
 }
 
-/// The places of floats that the device has an instruction to add sums to.
-fn native_sums(kernel: &Kernel, features: &Features) -> FxHashSet<Place> {
+/// The places of floats that the device has an instruction to add to, where the kernel adds something.
+pub fn sums(kernel: &Kernel, features: &Features) -> FxHashSet<Place> {
     let mut places = FxHashSet::default();
     kernel.walk(&mut |stmt| {
-        if let Stmt::AtomicUpdate { op: AtomicOp::Add, place, .. } = *stmt {
-            let buffer = matches!(place, Place::Param(_));
-            let native = match kernel.element_of(place) {
-                Type::F32 if buffer => features.buffer_float32_add,
-                Type::F32 => features.shared_float32_add,
-                Type::F64 if buffer => features.buffer_float64_add,
-                Type::F64 => features.shared_float64_add,
-                _ => false,
-            };
-            if native {
-                places.insert(place);
-            }
+        if let Stmt::AtomicUpdate { op: AtomicOp::Add, place, .. } = *stmt
+            && features.adds(place, kernel.element_of(place))
+        {
+            places.insert(place);
         }
     });
     places
@@ -145,25 +134,11 @@ fn capabilities(asm: &mut Assembler, kernel: &Kernel, features: &Features, added
         asm.capability(capability);
     }
     let used = crate::check::types_of(kernel);
-    for ty in &used {
-        match ty {
-            Type::U8 | Type::I8 => {
-                asm.capability(Capability::Int8);
-                asm.capability(Capability::StorageBuffer8BitAccess);
-            }
-            Type::U16 | Type::I16 => {
-                asm.capability(Capability::Int16);
-                asm.capability(Capability::StorageBuffer16BitAccess);
-            }
-            Type::U64 | Type::I64 => asm.capability(Capability::Int64),
-            Type::F64 => {
-                asm.capability(Capability::Float64);
-                // Floats are hidden as integers.
-                if features.workarounds.hides() {
-                    asm.capability(Capability::Int64);
-                }
-            }
-            Type::Bool | Type::U32 | Type::I32 | Type::F32 => {}
+    for ty in used {
+        // Floats are hidden as integers.
+        let hidden = (ty.is_float() && features.workarounds.hides()).then(|| ty.bits_type());
+        for needs in [Some(ty), hidden].into_iter().flatten().filter_map(needs) {
+            needs.capabilities.iter().for_each(|&capability| asm.capability(capability));
         }
     }
     kernel.walk(&mut |stmt| {
@@ -195,7 +170,16 @@ impl Emitter<'_> {
         for (number, array) in self.kernel.locals.iter().enumerate() {
             let (of, len) = (self.asm.ty(array.element), self.asm.word(array.len.max(1)));
             let of = self.asm.array(of, len);
-            let id = self.asm.local(of, &format!("a{number}"));
+            let name = format!("a{number}");
+            let id = match &array.constants {
+                // Nothing writes to it, which drivers see: they keep it as constant data.
+                Some(constants) if constants.iter().any(|&raw| raw != 0) => {
+                    let parts: Vec<_> = constants.iter().map(|&raw| self.asm.constant(array.element, raw)).collect();
+                    let first = self.asm.composite(of, &parts);
+                    self.asm.local_of(of, &name, first)
+                }
+                _ => self.asm.local(of, &name),
+            };
             self.locals.push(id);
         }
     }

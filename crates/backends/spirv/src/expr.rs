@@ -156,21 +156,19 @@ impl Emitter<'_> {
                 self.asm.of(Op::IsNan, bool, &[x])
             }
             UnaryOp::CountOnes => self.count_ones(ty, x),
+            UnaryOp::ReverseBits => self.reverse_bits(ty, x),
             UnaryOp::LeadingZeros => self.leading_zeros(ty, x),
             UnaryOp::TrailingZeros => self.trailing_zeros(ty, x),
             UnaryOp::Sqrt => {
                 let x = if self.features.workarounds.loses_roots { self.behind_zero(ty, x) } else { x };
                 self.asm.extended(GlslStd450Op::Sqrt, of, &[x])
             }
-            UnaryOp::Rsqrt => self.asm.extended(GlslStd450Op::InverseSqrt, of, &[x]),
-            UnaryOp::Exp => self.asm.extended(GlslStd450Op::Exp, of, &[x]),
-            UnaryOp::Ln => self.asm.extended(GlslStd450Op::Log, of, &[x]),
-            UnaryOp::Sin => self.asm.extended(GlslStd450Op::Sin, of, &[x]),
-            UnaryOp::Cos => self.asm.extended(GlslStd450Op::Cos, of, &[x]),
-            UnaryOp::Tanh => self.asm.extended(GlslStd450Op::Tanh, of, &[x]),
             UnaryOp::Floor => self.asm.extended(GlslStd450Op::Floor, of, &[x]),
             UnaryOp::Ceil => self.asm.extended(GlslStd450Op::Ceil, of, &[x]),
-            UnaryOp::Round => self.asm.extended(GlslStd450Op::Round, of, &[x]),
+            UnaryOp::RoundTiesEven => self.asm.extended(GlslStd450Op::RoundEven, of, &[x]),
+            UnaryOp::Trunc => self.asm.extended(GlslStd450Op::Trunc, of, &[x]),
+            // `wattle_ir::expand` has replaced these.
+            wattle_ir::unary_functions!() => x,
         }
     }
 
@@ -239,7 +237,8 @@ impl Emitter<'_> {
             }
             BinaryOp::MulHi if ty.size() < 8 => self.full_product(x, y).1,
             BinaryOp::MulHi => self.high_product(x, y),
-            BinaryOp::Pow => self.asm.extended(GlslStd450Op::Pow, of, &[x, y]),
+            // `wattle_ir::expand` has replaced these.
+            wattle_ir::binary_functions!() => x,
             BinaryOp::And if ty == Type::Bool => self.asm.of(Op::LogicalAnd, of, &[x, y]),
             BinaryOp::Or if ty == Type::Bool => self.asm.of(Op::LogicalOr, of, &[x, y]),
             BinaryOp::Xor if ty == Type::Bool => self.asm.of(Op::LogicalNotEqual, of, &[x, y]),
@@ -247,10 +246,8 @@ impl Emitter<'_> {
             BinaryOp::Or => self.asm.of(Op::BitwiseOr, of, &[x, y]),
             BinaryOp::Xor => self.asm.of(Op::BitwiseXor, of, &[x, y]),
             BinaryOp::Shl | BinaryOp::Shr => {
-                let (word, mask) = (self.asm.u32(), self.asm.word(ty.size() as u32 * 8 - 1));
-                let count = self.asm.of(Op::BitwiseAnd, word, &[y, mask]);
                 // Some drivers want the count to be as wide as what is shifted.
-                let count = self.resize(Type::U32, ty, count);
+                let count = self.resize(Type::U32, ty, y);
                 let op = match (op, signed) {
                     (BinaryOp::Shl, _) => Op::ShiftLeftLogical,
                     (_, true) => Op::ShiftRightArithmetic,
@@ -343,6 +340,24 @@ impl Emitter<'_> {
         let (low, high) = self.halves(x);
         let (low, high) = (self.asm.of(Op::BitCount, word, &[low]), self.asm.of(Op::BitCount, word, &[high]));
         self.asm.of(Op::IAdd, word, &[low, high])
+    }
+
+    /// The instruction is for 32 bits.
+    fn reverse_bits(&mut self, ty: Type, x: Word) -> Word {
+        let word = self.asm.u32();
+        if ty.size() < 8 {
+            let wide = self.resize(ty.bits_type(), Type::U32, x);
+            let wide = self.asm.of(Op::BitReverse, word, &[wide]);
+            let above = self.asm.word(32 - ty.size() as u32 * 8);
+            let wide = self.asm.of(Op::ShiftRightLogical, word, &[wide, above]);
+            let small = self.resize(Type::U32, ty.bits_type(), wide);
+            return self.bits(ty.bits_type(), ty, small);
+        }
+        let (low, high) = self.halves(x);
+        let (low, high) = (self.asm.of(Op::BitReverse, word, &[low]), self.asm.of(Op::BitReverse, word, &[high]));
+        let (pair, of) = (self.asm.vector(word, 2), self.asm.ty(ty));
+        let both = self.asm.of(Op::CompositeConstruct, pair, &[high, low]);
+        self.asm.of(Op::Bitcast, of, &[both])
     }
 
     fn leading_zeros(&mut self, ty: Type, x: Word) -> Word {

@@ -1,7 +1,8 @@
 //! The features of a device that code depends on, and the errors for a kernel that needs more.
 
+use rspirv::spirv::Capability;
 use thiserror::Error;
-use wattle_ir::{Site, Type};
+use wattle_ir::{Place, Site, Type};
 
 /// What a Vulkan device has, as far as code depends on it.
 ///
@@ -47,6 +48,33 @@ pub struct Features {
     pub workarounds: Workarounds,
 }
 
+/// What a type needs of a device.
+pub(crate) struct Needs {
+    /// Whether the device has it.
+    pub has: fn(&Features) -> bool,
+    /// The features' names in Vulkan.
+    pub features: &'static str,
+    /// The capabilities that a module declares.
+    pub capabilities: &'static [Capability],
+}
+
+/// What a type needs of a device; `None` for the types that all devices have.
+pub(crate) fn needs(ty: Type) -> Option<Needs> {
+    use Capability::{Float64, Int8, Int16, Int64, StorageBuffer8BitAccess, StorageBuffer16BitAccess};
+    let needs = |has, features, capabilities| Some(Needs { has, features, capabilities });
+    match ty {
+        Type::Bool | Type::U32 | Type::I32 | Type::F32 => None,
+        Type::U8 | Type::I8 => {
+            needs(|has| has.int8, "shaderInt8 with storageBuffer8BitAccess", &[Int8, StorageBuffer8BitAccess])
+        }
+        Type::U16 | Type::I16 => {
+            needs(|has| has.int16, "shaderInt16 with storageBuffer16BitAccess", &[Int16, StorageBuffer16BitAccess])
+        }
+        Type::U64 | Type::I64 => needs(|has| has.int64, "shaderInt64", &[Int64]),
+        Type::F64 => needs(|has| has.float64, "shaderFloat64", &[Float64]),
+    }
+}
+
 /// Faults of drivers that code must go around. Each was found by running it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Workarounds {
@@ -89,6 +117,17 @@ impl Workarounds {
 }
 
 impl Features {
+    /// Whether the device has an instruction to add a float of type `ty` to a place.
+    pub(crate) fn adds(&self, place: Place, ty: Type) -> bool {
+        match (ty, place) {
+            (Type::F32, Place::Param(_)) => self.buffer_float32_add,
+            (Type::F32, _) => self.shared_float32_add,
+            (Type::F64, Place::Param(_)) => self.buffer_float64_add,
+            (Type::F64, _) => self.shared_float64_add,
+            _ => false,
+        }
+    }
+
     /// All features that code can use: what `wattle emit` shows where no device is named.
     pub fn all() -> Features {
         Features {

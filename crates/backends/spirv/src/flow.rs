@@ -138,6 +138,7 @@ impl Emitter<'_> {
         let condition = self.value(condition);
         let (yes, no, end) = (self.asm.id(), self.asm.id(), self.asm.id());
         let no_or_end = if otherwise.is_empty() { end } else { no };
+        let known = self.known.clone();
         self.merge_here(end);
         self.asm.terminate(Op::BranchConditional, [condition, yes, no_or_end].map(Operand::IdRef).to_vec());
         let mut reached = otherwise.is_empty();
@@ -146,6 +147,7 @@ impl Emitter<'_> {
                 continue;
             }
             self.asm.label(label);
+            self.known = known.clone();
             self.block(block)?;
             reached |= self.asm.is_open();
             if self.asm.is_open() {
@@ -398,30 +400,5 @@ impl Emitter<'_> {
             self.exit(*exit);
             self.asm.label(end);
         }
-    }
-
-    /// Emits a loop of the emitter's own, until `attempt` succeeds; `attempt` gives whether it does. Left at its head
-    /// alone.
-    pub(crate) fn until(&mut self, site: Site, attempt: impl FnOnce(&mut Self) -> Word) {
-        let (word, zero) = (self.asm.u32(), self.asm.word(0));
-        let done = self.asm.local(word, "exchanged");
-        self.set(done, zero);
-        let [head, start, continues, merge] = [(); 4].map(|()| self.asm.id());
-        self.branch(head);
-        self.asm.label(head);
-        let left = self.is_done(done);
-        let control = Operand::LoopControl(LoopControl::NONE);
-        self.asm.act(Op::LoopMerge, vec![Operand::IdRef(merge), Operand::IdRef(continues), control]);
-        self.asm.terminate(Op::BranchConditional, [left, merge, start].map(Operand::IdRef).to_vec());
-        self.asm.label(start);
-        let succeeded = attempt(self);
-        let number = self.entry.word(ArgumentWord::Number);
-        let said = self.asm.of(Op::Select, word, &[succeeded, number, zero]);
-        self.set(done, said);
-        self.branch(continues);
-        self.asm.label(continues);
-        self.branch(head);
-        self.asm.label(merge);
-        self.report_cut(Some(done), site);
     }
 }

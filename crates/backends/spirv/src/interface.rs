@@ -2,8 +2,8 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Decoration, MemoryAccess, Op, StorageClass, Word};
-use rustc_hash::{FxHashMap, FxHashSet};
-use wattle_ir::{Access, Kernel, ParamId, ParamKind, Place, SharedLen, Type};
+use rustc_hash::FxHashMap;
+use wattle_ir::{Access, Kernel, ParamId, ParamKind, SharedLen};
 
 use crate::assemble::Assembler;
 use crate::control;
@@ -15,9 +15,6 @@ use crate::layout::{ArgumentWord, Layout, SpecConstant, ViewBinding};
 pub struct Variable {
     pub id: Word,
     pub class: StorageClass,
-    /// The type of an element in memory: an unsigned integer of the same size where the elements are floats that take
-    /// atomic operations, unless those include sums that the device has.
-    pub stored: Type,
 }
 
 /// The module's variables.
@@ -106,9 +103,8 @@ pub fn layout(kernel: &Kernel, features: &Features) -> Layout {
 }
 
 impl Interface {
-    /// Declares the module's variables. `added` are the places of floats to which the device adds sums with an
-    /// instruction.
-    pub fn declare(asm: &mut Assembler, kernel: &Kernel, layout: &Layout, added: &FxHashSet<Place>) -> Interface {
+    /// Declares the module's variables.
+    pub fn declare(asm: &mut Assembler, kernel: &Kernel, layout: &Layout) -> Interface {
         let word = asm.u32();
         let words = asm.buffer(word, 4);
         let [control, gate] = ["control", "gate"].map(|name| asm.variable(StorageClass::StorageBuffer, words, name));
@@ -141,16 +137,12 @@ impl Interface {
             asm.name(block, "Arguments");
             (asm.variable(StorageClass::PushConstant, block, "arguments"), StorageClass::PushConstant)
         });
-        let stored = |place: Place, element: Type, atomic: bool| {
-            if atomic && element.is_float() && !added.contains(&place) { element.bits_type() } else { element }
-        };
         let mut views = FxHashMap::default();
         for (binding, view) in layout.views.iter().enumerate() {
             let param = &kernel.params[view.param.index()];
             let ParamKind::View { access, element, .. } = param.kind else { continue };
-            let stored = stored(Place::Param(view.param), element, access == Access::Atomic);
-            let of = asm.ty(stored);
-            let buffer = asm.buffer(of, stored.size() as u32);
+            let of = asm.ty(element);
+            let buffer = asm.buffer(of, element.size() as u32);
             let id = asm.variable(StorageClass::StorageBuffer, buffer, param.name);
             asm.bind(id, 1, binding as u32);
             match access {
@@ -160,19 +152,18 @@ impl Interface {
                 // Two parameters may be views of the same elements.
                 Access::Shared | Access::Atomic => asm.decorate(id, Decoration::Aliased, &[]),
             }
-            views.insert(view.param, Variable { id, class: StorageClass::StorageBuffer, stored });
+            views.insert(view.param, Variable { id, class: StorageClass::StorageBuffer });
         }
         let mut shared = Vec::new();
-        for (number, array) in kernel.shared.iter().enumerate() {
-            let stored = stored(Place::Shared(wattle_ir::SharedId(number as u32)), array.element, array.atomic);
-            let of = asm.ty(stored);
+        for array in &kernel.shared {
+            let of = asm.ty(array.element);
             let len = match array.len {
                 SharedLen::Static(len) => asm.word(len.max(1)),
                 SharedLen::AtLaunch => specs[SpecConstant::SharedLen as usize],
             };
             let of = asm.array(of, len);
             let id = asm.variable(StorageClass::Workgroup, of, array.name);
-            shared.push(Variable { id, class: StorageClass::Workgroup, stored });
+            shared.push(Variable { id, class: StorageClass::Workgroup });
         }
         Interface { control, gate, hidden: None, workgroup, workgroups, local_index, push, specs, views, shared }
     }

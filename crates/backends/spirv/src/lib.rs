@@ -26,8 +26,9 @@ pub use layout::{ArgumentWord, Layout, Module, SpecConstant, ViewBinding};
 pub use lint::lint;
 pub use text::disassemble;
 
+use rspirv::spirv::Op;
 pub use wattle_ir::fault::{Fault, FaultSite};
-use wattle_ir::{Function, Kernel, expand};
+use wattle_ir::{Converts, DivOp, Divides, Exact, Kernel, Legal, Native, legalize};
 
 /// Makes a module of a verified kernel.
 ///
@@ -35,15 +36,36 @@ use wattle_ir::{Function, Kernel, expand};
 /// The device lacks something that the kernel uses.
 pub fn build(kernel: &Kernel, features: &Features) -> Result<Module, Lacking> {
     check::check(kernel, features)?;
-    let kernel = expand(kernel, &|function, _| match function {
-        // Vulkan's functions are within its own bounds, which are wider than ours, and of 32 bits alone (Vulkan 1.3,
-        // appendix "Precision and Operation of SPIR-V Instructions").
-        Function::Rsqrt | Function::Exp | Function::Ln | Function::Sin | Function::Cos => true,
-        Function::Tanh | Function::Pow | Function::Round => true,
-        Function::Fma => features.workarounds.split_fma,
-        Function::Div | Function::Sqrt => features.workarounds.rough_division,
-    });
-    // The expansion of a function may need more than the kernel itself.
+    let kernel = legal(kernel, features);
+    // What an operation becomes may need more than the kernel itself.
     check::check(&kernel, features)?;
     emit::emit(&kernel, features)
+}
+
+/// The kernel in what a device has by itself.
+#[doc(hidden)]
+pub fn legal(kernel: &Kernel, features: &Features) -> Legal {
+    let sums = emit::sums(kernel, features);
+    let native = Native {
+        // Vulkan promises roughly 2.5 ulp, and of `Fma` nothing (Vulkan 1.3, appendix "Precision and Operation of SPIR-V
+        // Instructions").
+        exact: &|_| {
+            let exact = !features.workarounds.rough_division;
+            Exact { fma: !features.workarounds.split_fma, div: exact, sqrt: exact }
+        },
+        // The least value by -1 is not defined, and Vulkan leaves the remainder of negative numbers open.
+        divides: &|op, ty| match (op, ty.is_signed()) {
+            (_, false) => Divides::Always,
+            (DivOp::Div, true) => Divides::ButLeast,
+            (DivOp::Rem, true) => Divides::Never,
+        },
+        // The instruction defines neither what is beyond the type nor NaN.
+        converts: &|_, _| Converts::Fitting,
+        updates: &|op, place, ty| {
+            atomic::instruction(op, ty).is_some_and(|op| op != Op::AtomicFAddEXT || sums.contains(&place))
+        },
+        floats: &|place, _| sums.contains(&place),
+        loads_lanes: false,
+    };
+    legalize(kernel, &native)
 }

@@ -148,7 +148,7 @@ impl Emitter<'_> {
         let within = self.asm.of(Op::BitwiseAnd, word, &[number, mask]);
         let bit = self.asm.of(Op::ShiftLeftLogical, word, &[one, within]);
         let at = self.asm.of(Op::ShiftRightLogical, word, &[number, width]);
-        let start = self.asm.word(control::TOLD);
+        let start = self.asm.word(control::REPORTED);
         let at = self.asm.of(Op::IAdd, word, &[at, start]);
         let at = self.interface.control(&mut self.asm, at);
         let before = self.relaxed(Op::AtomicOr, at, &[bit]);

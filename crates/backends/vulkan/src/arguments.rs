@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use ash::vk;
 use wattle_core::{Grid, Kernel, Result};
-use wattle_gpu::{Given, ViewValue, cannot};
+use wattle_gpu::cannot;
+use wattle_ir::{ParamId, raw};
 use wattle_spirv::ArgumentWord;
 
 use crate::block::PADDING;
@@ -25,8 +26,6 @@ pub(crate) struct Binding {
 /// The arguments of a launch. The value is reused for the next launch, so that nothing is allocated.
 #[derive(Default)]
 pub(crate) struct Arguments {
-    /// The views by the buffer ranges that reach them, each with its start in that range, in elements.
-    given: Given<(Binding, u32)>,
     /// The argument words, in the order of the layout.
     pub(crate) words: Vec<u32>,
     /// The buffer ranges, in the order of the layout's views.
@@ -43,48 +42,52 @@ impl Arguments {
         grid: &Grid,
         number: u32,
     ) -> Result<()> {
-        let is_ours = |memory: &VulkanMemory| Arc::ptr_eq(&memory.context, context);
-        let limits = &context.physical.limits;
-        let most = u64::from(limits.max_storage_buffer_range);
-        self.given.take(kernel, is_ours, |parameter, view: &ViewValue<'_, VulkanMemory>| {
-            let memory = view.memory;
-            let part = Part { start: view.offset, elements: view.span(), size: memory.element as u64 };
-            let range = part.range(memory.block.bytes, most, limits.min_storage_buffer_offset_alignment);
-            let Some((offset, range)) = range else {
-                let (name, bytes) = (kernel.info().name, part.elements * part.size);
-                let what = format!(
-                    "let kernel `{name}` reach all {bytes} bytes of `{parameter}`: {most} at the most \
-                     (maxStorageBufferRange)"
-                );
-                return Err(cannot(context.name(), what, "give it a part, or several smaller buffers"));
-            };
-            let binding = Binding { allocation: memory.id, buffer: memory.block.buffer, offset, range };
-            Ok((binding, (part.start - offset / part.size) as u32))
-        })?;
-        self.lay_out(compiled, grid, number);
+        self.bindings.clear();
+        for view in &compiled.layout.views {
+            self.bindings.push(bind(context, kernel, view.param)?.0);
+        }
+        self.words.clear();
+        for word in &compiled.layout.arguments {
+            self.words.push(match *word {
+                ArgumentWord::Blocks => grid.block_count(),
+                ArgumentWord::Zero => 0,
+                ArgumentWord::Number => number,
+                ArgumentWord::Offset(param) => bind(context, kernel, param)?.1,
+                ArgumentWord::Extent(param, d) => kernel.view(param)?.extent()[usize::from(d)],
+                ArgumentWord::Stride(param, d) => kernel.view(param)?.strides()[usize::from(d)],
+                ArgumentWord::Low(param) => word_of(kernel.scalar(param)?, 0),
+                ArgumentWord::High(param) => word_of(kernel.scalar(param)?, 1),
+                ArgumentWord::GridExtent(d) => grid.blocks[usize::from(d)],
+                ArgumentWord::FrameCount(d) => grid.frames[usize::from(d)],
+                ArgumentWord::FrameExtent(d) => grid.frame_extent[usize::from(d)],
+            });
+        }
         Ok(())
     }
+}
 
-    fn lay_out(&mut self, compiled: &Compiled, grid: &Grid, number: u32) {
-        let given = &self.given;
-        self.words.clear();
-        self.words.extend(compiled.layout.arguments.iter().map(|word| match *word {
-            ArgumentWord::Blocks => grid.block_count(),
-            ArgumentWord::Zero => 0,
-            ArgumentWord::Number => number,
-            ArgumentWord::Offset(param) => given.place(param).map_or(0, |(_, offset)| *offset),
-            ArgumentWord::Extent(param, d) => given.extent(param, d),
-            ArgumentWord::Stride(param, d) => given.stride(param, d),
-            ArgumentWord::Low(param) => given.scalar(param) as u32,
-            ArgumentWord::High(param) => (given.scalar(param) >> 32) as u32,
-            ArgumentWord::GridExtent(d) => grid.blocks[usize::from(d)],
-            ArgumentWord::FrameCount(d) => grid.frames[usize::from(d)],
-            ArgumentWord::FrameExtent(d) => grid.frame_extent[usize::from(d)],
-        }));
-        self.bindings.clear();
-        let bindings = compiled.layout.views.iter().filter_map(|view| given.place(view.param));
-        self.bindings.extend(bindings.map(|(binding, _)| *binding));
-    }
+/// A 32-bit word of a value's bytes.
+fn word_of(bytes: &[u8], number: usize) -> u32 {
+    bytes.chunks(4).nth(number).map_or(0, |bytes| raw::from_bytes(bytes) as u32)
+}
+
+/// The range of a buffer through which a kernel reaches a view, and where the view starts in it, in elements.
+fn bind(context: &Arc<Context>, kernel: &dyn Kernel, param: ParamId) -> Result<(Binding, u32)> {
+    let view = kernel.view(param)?;
+    let memory = view.place(|memory: &VulkanMemory| Arc::ptr_eq(&memory.context, context).then_some(memory))?;
+    let part = Part { start: view.offset() as u64, elements: view.span(), size: view.element().size() as u64 };
+    let limits = &context.physical.limits;
+    let most = u64::from(limits.max_storage_buffer_range);
+    let Some((offset, range)) = part.range(memory.block.bytes, most, limits.min_storage_buffer_offset_alignment) else {
+        let (name, bytes) = (kernel.info().name, part.elements * part.size);
+        let parameter = kernel.argument(param.index()).map_or("", |argument| argument.name);
+        let what = format!(
+            "let kernel `{name}` reach all {bytes} bytes of `{parameter}`: {most} at the most (maxStorageBufferRange)"
+        );
+        return Err(cannot(context.name(), what, "give it a part, or several smaller buffers"));
+    };
+    let binding = Binding { allocation: memory.id, buffer: memory.block.buffer, offset, range };
+    Ok((binding, (part.start - offset / part.size) as u32))
 }
 
 /// A part of a buffer, in elements of `size` bytes.
@@ -112,6 +115,13 @@ impl Part {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_values_are_in_order() {
+        let words = |bytes: &[u8]| [0, 1].map(|number| word_of(bytes, number));
+        assert_eq!(words(&0x0123_4567_89ab_cdef_u64.to_ne_bytes()), [0x89ab_cdef, 0x0123_4567]);
+        assert_eq!((words(&0x89ab_cdef_u32.to_ne_bytes()), words(&[7])), ([0x89ab_cdef, 0], [7, 0]));
+    }
 
     #[test]
     fn ranges_cover_their_parts() {

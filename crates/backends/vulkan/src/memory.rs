@@ -20,8 +20,6 @@ pub(crate) struct VulkanMemory {
     pub(crate) block: ManuallyDrop<Block>,
     /// A number that no two allocations of a process ever share.
     pub(crate) id: u64,
-    /// The size of an element, in bytes.
-    pub(crate) element: usize,
     kind: MemoryKind,
 }
 
@@ -31,8 +29,8 @@ impl VulkanMemory {
         context.usable()?;
         let block = context.new_block(Purpose::Buffer(request.kind), request.bytes() as u64)?;
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        let (element, kind) = (request.element.size(), request.kind);
-        let memory = VulkanMemory { context: context.clone(), block: ManuallyDrop::new(block), id, element, kind };
+        let kind = request.kind;
+        let memory = VulkanMemory { context: context.clone(), block: ManuallyDrop::new(block), id, kind };
         // Memory that the host can see must be initialized for Rust's rules, whatever it held before.
         if request.zeroed || memory.block.mapped.is_some() {
             context.zero(&memory.block)?;

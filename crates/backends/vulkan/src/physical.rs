@@ -172,6 +172,11 @@ impl Physical {
         properties.max_cooperative_blocks = if is_software { 1 } else { workers };
         properties.concurrent_queues = family.compute_queues;
         properties.scopes = vec![Scope::Block, Scope::Device];
+        let features = features(&chain, &more, &limits);
+        let exact64 = !features.float64 || (features.preserve64 && features.nearest64);
+        // A driver that computes with this processor's own instructions does so too, promised or not.
+        let promised = features.preserve32 && features.nearest32 && exact64;
+        properties.exact_floats = promised || !features.workarounds.rough_division;
         let identity = Identity {
             vendor: plain.vendor_id,
             device: plain.device_id,
@@ -181,7 +186,7 @@ impl Physical {
         Ok(Physical {
             handle,
             properties,
-            features: features(&chain, &more, &limits),
+            features,
             label,
             has_atomic_float,
             limits,

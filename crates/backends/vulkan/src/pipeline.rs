@@ -79,7 +79,8 @@ fn accesses(kernel: &wattle_ir::Kernel) -> u64 {
             | Stmt::Break(_)
             | Stmt::Continue(_)
             | Stmt::Return
-            | Stmt::Assert { .. } => 0,
+            | Stmt::Assert { .. }
+            | Stmt::Fault { .. } => 0,
         }
     });
     count

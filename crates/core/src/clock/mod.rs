@@ -43,7 +43,8 @@ pub(crate) struct Region {
 impl Region {
     #[inline]
     fn overlaps(&self, other: &Region) -> bool {
-        (0..MAX_RANK).all(|d| self.begin[d] < other.end[d] && other.begin[d] < self.end[d])
+        // A part without an element overlaps none.
+        (0..MAX_RANK).all(|d| self.begin[d].max(other.begin[d]) < self.end[d].min(other.end[d]))
     }
 
     #[inline]

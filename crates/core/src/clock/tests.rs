@@ -199,6 +199,44 @@ fn the_work_of_a_queue_that_is_gone_is_waited_for() {
     record(&stamp, &wanted).map_err(error).unwrap();
 }
 
+/// As long as an event is left, the work up to it can be waited for by it, and only that work.
+#[test]
+fn an_event_stands_for_a_queue_that_is_gone() {
+    let (uses, later, a, b) = (Uses::default(), Uses::default(), queue(), queue());
+    let gone = |uses: &Uses| {
+        let held = uses.hold(region(0, 8), Access::Read, user("guard"), &Moment::default());
+        matches!(held, Err(Refused::Gone(_)))
+    };
+    enqueue(&uses, &a, Access::PerItem, "a").unwrap();
+    let event = a.event();
+    assert_eq!(entries(&event), entries(&a.moment()));
+    enqueue(&later, &a, Access::PerItem, "a, later").unwrap();
+    assert!(!gone(&uses) && !gone(&later) && a.last().is_none(), "the queue is there");
+    a.leave(LastPoint { state: Arc::default(), mover: None });
+    assert!(a.last().is_some());
+    assert!(!gone(&uses) && gone(&later), "the event is of the first use alone");
+    b.after(&event);
+    enqueue(&uses, &b, Access::Read, "b").unwrap();
+    let copy = event.clone();
+    drop(event);
+    assert!(!gone(&uses));
+    drop(copy);
+    assert!(gone(&uses), "nothing is left by which to wait");
+}
+
+#[test]
+fn a_queue_whose_work_the_host_has_waited_for_is_over() {
+    let (uses, a, b) = (Uses::default(), queue(), queue());
+    assert!(a.is_all_over(), "nothing was enqueued");
+    enqueue(&uses, &a, Access::PerItem, "a").unwrap();
+    b.after(&a.moment());
+    let last = enqueue(&uses, &b, Access::PerItem, "b").unwrap();
+    assert!(!a.is_all_over() && !b.is_all_over());
+    b.host_waited_for_all(last);
+    assert!(b.is_all_over() && a.is_all_over(), "and what it was ordered after");
+    enqueue(&uses, &queue(), Access::PerItem, "another").unwrap();
+}
+
 #[test]
 fn what_comes_before_a_host_task_is_over_for_its_thread() {
     let (uses, a, b) = (Uses::default(), queue(), queue());

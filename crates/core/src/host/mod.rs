@@ -1,24 +1,39 @@
 //! The host devices: the pool of this machine's cores, and one core alone. A kernel's own Rust function is what runs.
+//!
+//! A block lives on one worker, which runs it to its end. Blocks start in index order, so the progress between blocks is
+//! linear occupancy-bound (`lobe`); within a block it is fair ([`fibers`]).
 
+mod block;
 mod executor;
+mod fibers;
 mod handover;
+mod launch_state;
+mod patience;
 mod run;
+mod stacks;
 mod sync;
 
 use std::sync::Arc;
 
 use wattle_memory::Scope;
 
+pub(crate) use block::{Block, NoMemory, SHARED_MEMORY};
+pub(crate) use fibers::{Turns, Wait};
+pub(crate) use launch_state::LaunchState;
+pub(crate) use patience::{POLLS_PER_LOOK, Patience};
 pub use run::run_beside;
+pub(crate) use stacks::stack_bytes;
 
 use crate::device::{Backend, BackendQueue, DeviceKind, Properties};
 use crate::error::Result;
 use crate::memory::{Allocation, HostMemory, Memory, total_memory};
 use crate::queue::with_executor;
-use crate::thread::SHARED_MEMORY;
 
 /// The most blocks of a cooperative launch: beyond the workers, each is a thread of its own.
 const MAX_COOPERATIVE_BLOCKS: u32 = 1024;
+
+/// The most threads of a block: what CUDA devices have.
+const MAX_THREADS_PER_BLOCK: u32 = 1024;
 
 /// The backend of a host device.
 pub(crate) struct HostBackend {
@@ -46,11 +61,12 @@ impl HostBackend {
                 workers,
                 memory: total_memory().unwrap_or(0),
                 warp_width: 1,
-                max_threads_per_block: 1,
+                max_threads_per_block: MAX_THREADS_PER_BLOCK,
                 max_shared_memory: SHARED_MEMORY,
                 max_cooperative_blocks: MAX_COOPERATIVE_BLOCKS,
                 concurrent_queues: u32::MAX,
                 sync_domains: 1,
+                exact_floats: true,
                 scopes: Scope::ALL.to_vec(),
             }),
         }

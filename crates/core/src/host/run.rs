@@ -6,15 +6,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use wattle_ir::MAX_RANK;
 
+use super::block::Block;
+use super::fibers;
 use super::handover::Handover;
+use super::launch_state::LaunchState;
+use super::patience::InKernel;
+use super::stacks::{MOST_STACKS, Stacks};
 use crate::device::Properties;
 use crate::error::{Result, system};
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, known};
 use crate::panics::panicked;
 use crate::queue::host_part_shape;
 use crate::spec::{LaunchOptions, Shape, ShapeKind};
 use crate::sync::lock;
-use crate::thread::{Grid, InKernel, LaunchState, Stopped, Thread};
+use crate::thread::{Grid, Stopped, Thread};
 
 /// Blocks per worker in a launch whose blocks the device chooses: enough that a worker that is slower than the others
 /// does not delay the end for long.
@@ -26,27 +31,29 @@ const BLOCKS_PER_LOOK: u32 = 64;
 /// Blocks and threads for a shape.
 #[inline]
 pub(super) fn grid(properties: &Properties, shape: &Shape, options: &LaunchOptions) -> Result<Grid> {
-    let blocks = match shape.kind {
+    let (blocks, threads) = match shape.kind {
         ShapeKind::Threads => {
-            if shape.inner.iter().any(|&threads| threads != 1) {
-                return Err(several_threads(properties, shape));
+            let threads: u32 = shape.inner.iter().product();
+            if threads > properties.max_threads_per_block {
+                return Err(too_many_threads(properties, threads));
             }
-            shape.outer
+            (shape.outer, shape.inner)
         }
-        ShapeKind::Frames if options.blocks != u32::MAX => Shape::at_most(shape.outer, options.blocks),
-        ShapeKind::Frames if properties.workers == 1 => [1; MAX_RANK],
-        ShapeKind::Frames => spread(shape.outer, properties.workers * BLOCKS_PER_WORKER),
+        // One thread per block is the fastest choice: it switches to nobody.
+        ShapeKind::Frames if options.blocks != u32::MAX => (Shape::at_most(shape.outer, options.blocks), [1; MAX_RANK]),
+        ShapeKind::Frames if properties.workers == 1 => ([1; MAX_RANK], [1; MAX_RANK]),
+        ShapeKind::Frames => (spread(shape.outer, properties.workers * BLOCKS_PER_WORKER), [1; MAX_RANK]),
     };
     let (frames, frame_extent) = (shape.outer, shape.inner);
-    Ok(Grid { rank: shape.rank, blocks, threads: [1; MAX_RANK], frames, frame_extent })
+    Ok(Grid { rank: shape.rank, blocks, threads, frames, frame_extent })
 }
 
 #[cold]
-fn several_threads(properties: &Properties, shape: &Shape) -> crate::Error {
-    let threads: u32 = shape.inner.iter().product();
-    let what = format!("run blocks of {threads} threads: it runs one thread per block");
-    let instead = "launch with a `FrameSpec`, with one thread per block, or on the device `simulated`";
-    crate::Error::capability(&properties.name, what, instead).limited(threads, 1u32)
+fn too_many_threads(properties: &Properties, threads: u32) -> crate::Error {
+    let most = properties.max_threads_per_block;
+    let what = format!("run blocks of {threads} threads: {most} at the most");
+    let instead = "launch blocks of fewer threads, or with a `FrameSpec`, which leaves the choice to the device";
+    crate::Error::capability(&properties.name, what, instead).limited(threads, most)
 }
 
 /// About `wanted` blocks, none without a frame, the slowest dimensions first.
@@ -121,9 +128,12 @@ unsafe fn run_grid(
 ) -> Result<()> {
     let state = LaunchState::new(kernel.info(), grid, options.get_shared_len(), options.get_time_limit());
     let blocks = grid.block_count();
+    if options.is_cooperative() {
+        can_be_at_once(properties, blocks, state.threads_in_block())?;
+    }
     let ran = if options.is_cooperative() && blocks > properties.workers {
         // SAFETY: the caller's promise; so below.
-        unsafe { at_once(properties, kernel, &state, blocks) }
+        unsafe { at_once(kernel, &state, blocks) }
     } else {
         match team {
             Some(team) if blocks > 1 => {
@@ -131,7 +141,7 @@ unsafe fn run_grid(
                 let next = AtomicU64::new(0);
                 team.run(&|| {
                     // SAFETY: the caller's promise; the workers share the counter.
-                    if let Err(error) = unsafe { run_blocks(kernel, &state, &next) } {
+                    if let Err(error) = unsafe { run_blocks(kernel, &state, &next, options.is_cooperative()) } {
                         lock(&panic).get_or_insert(error);
                     }
                 });
@@ -144,6 +154,33 @@ unsafe fn run_grid(
     ran.and(state.outcome())
 }
 
+/// The stacks for the threads of a block. `must` takes them where other workers can do without this one too.
+#[inline]
+fn stacks(kernel: &dyn Kernel, state: &LaunchState, must: bool) -> Result<Stacks> {
+    if state.threads_in_block() == 1 {
+        return Ok(Stacks::NONE);
+    }
+    let stacks = Stacks::borrow(state.threads_in_block() as usize, known(kernel)?.stack_bytes, must);
+    stacks.map_err(|error| {
+        system(format!("making stacks for the {} threads of a block", state.threads_in_block()), error)
+    })
+}
+
+/// Runs one block.
+///
+/// # Safety
+/// As for [`launch`], and the block runs once.
+#[inline]
+unsafe fn run_block(kernel: &dyn Kernel, state: &LaunchState, number: u32, stacks: &mut Stacks) {
+    if state.threads_in_block() == 1 {
+        // SAFETY: the caller's promise.
+        unsafe { kernel.run(&Thread::new(&Block::new(state, number), 0)) };
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { fibers::run_block(kernel, state, number, stacks) };
+    }
+}
+
 /// Runs all blocks one after another.
 ///
 /// # Safety
@@ -151,25 +188,37 @@ unsafe fn run_grid(
 #[inline]
 unsafe fn run_alone(kernel: &dyn Kernel, state: &LaunchState) -> Result<()> {
     let _in_kernel = InKernel::enter();
+    let mut stacks = stacks(kernel, state, true)?;
     let run = || {
         for block in 0..state.grid().block_count() {
             if state.stopped() || (block % BLOCKS_PER_LOOK == BLOCKS_PER_LOOK - 1 && state.look()) {
                 return;
             }
             // SAFETY: the caller's promise, and this runs each block once.
-            unsafe { kernel.run(&Thread::new(state, block)) };
+            unsafe { run_block(kernel, state, block, &mut stacks) };
         }
     };
     caught(kernel, state, catch_unwind(AssertUnwindSafe(run)))
 }
 
-/// Takes blocks in index order and runs each to its end, until none is left.
+/// Takes blocks in index order and runs each to its end, until none is left. `must` says that all blocks that are left
+/// wait for this worker.
 ///
 /// # Safety
 /// As for [`launch`].
-unsafe fn run_blocks(kernel: &dyn Kernel, state: &LaunchState, next: &AtomicU64) -> Result<()> {
+unsafe fn run_blocks(kernel: &dyn Kernel, state: &LaunchState, next: &AtomicU64, must: bool) -> Result<()> {
     let blocks = state.grid().block_count() as u64;
     let _in_kernel = InKernel::enter();
+    // Where no other worker has begun, all blocks may be left to this one.
+    let must = must || next.load(Ordering::Relaxed) == 0;
+    let mut stacks = match stacks(kernel, state, must) {
+        Ok(stacks) => stacks,
+        Err(_) if !must => return Ok(()),
+        Err(error) => {
+            state.abandon();
+            return Err(error);
+        }
+    };
     let run = || {
         loop {
             // Relaxed: the counter alone decides which worker runs which block; the launch's handover orders the rest.
@@ -181,7 +230,7 @@ unsafe fn run_blocks(kernel: &dyn Kernel, state: &LaunchState, next: &AtomicU64)
                 return;
             }
             // SAFETY: the caller's promise, and the counter gives each block once.
-            unsafe { kernel.run(&Thread::new(state, block as u32)) };
+            unsafe { run_block(kernel, state, block as u32, &mut stacks) };
         }
     };
     caught(kernel, state, catch_unwind(AssertUnwindSafe(run)))
@@ -199,17 +248,23 @@ fn caught(kernel: &dyn Kernel, state: &LaunchState, ended: std::thread::Result<(
     }
 }
 
+/// Refuses a launch of more blocks at once than there can be.
+fn can_be_at_once(properties: &Properties, blocks: u32, threads: u32) -> Result<()> {
+    let most = properties.max_cooperative_blocks.min(MOST_STACKS / threads);
+    if blocks <= most {
+        return Ok(());
+    }
+    let of = if threads == 1 { String::new() } else { format!(" of {threads} threads") };
+    let what = format!("run {blocks} blocks{of} at once: {most} at the most");
+    let instead = "launch fewer blocks, and give each more work";
+    Err(crate::Error::capability(&properties.name, what, instead).limited(blocks, most))
+}
+
 /// Runs all blocks at the same time, on threads of their own.
 ///
 /// # Safety
 /// As for [`launch`].
-unsafe fn at_once(properties: &Properties, kernel: &dyn Kernel, state: &LaunchState, blocks: u32) -> Result<()> {
-    let most = properties.max_cooperative_blocks;
-    if blocks > most {
-        let what = format!("run {blocks} blocks at once: {most} at the most");
-        let instead = "launch fewer blocks, and give each more work";
-        return Err(crate::Error::capability(&properties.name, what, instead).limited(blocks, most));
-    }
+unsafe fn at_once(kernel: &dyn Kernel, state: &LaunchState, blocks: u32) -> Result<()> {
     let next = AtomicU64::new(0);
     std::thread::scope(|scope| {
         let mut ran = Ok(());
@@ -218,7 +273,7 @@ unsafe fn at_once(properties: &Properties, kernel: &dyn Kernel, state: &LaunchSt
             let started = std::thread::Builder::new()
                 .name("wattle-cooperative".into())
                 // SAFETY: the caller's promise; the threads share the counter.
-                .spawn_scoped(scope, || unsafe { run_blocks(kernel, state, &next) });
+                .spawn_scoped(scope, || unsafe { run_blocks(kernel, state, &next, true) });
             match started {
                 Ok(thread) => threads.push(thread),
                 Err(error) => {

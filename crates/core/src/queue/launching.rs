@@ -3,12 +3,13 @@
 use wattle_ir::Site;
 
 use super::{Queue, Uses};
+use crate::argument::{Argument, ArgumentValue};
 use crate::buffer::RawBuffer;
-use crate::clock::{Region, User, Wanted};
+use crate::clock::{User, Wanted};
 use crate::device::LaunchRequest;
 use crate::domain::Sharing;
-use crate::error::{Error, ErrorKind, Result};
-use crate::kernel::{Argument, Kernel, KernelInfo, Launch, known};
+use crate::error::{Error, ErrorKind, Result, format_index};
+use crate::kernel::{Kernel, KernelInfo, Launch, known};
 use crate::memory::MemoryKind;
 use crate::spec::{LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
 
@@ -38,6 +39,9 @@ impl Queue {
         self.has_domains(&options)?;
         has_shared_len(kernel.info(), known(kernel)?.sized_at_launch, &options)?;
         self.not_in_its_task()?;
+        if shape.is_empty() {
+            return Ok(());
+        }
         let _waiting = self.begin_to_wait()?;
         self.backend.prepare(&LaunchRequest { kernel, host_part: None, shape, options })
     }
@@ -51,6 +55,9 @@ impl Queue {
         self.gather(&request, request.kernel, site, false, &mut uses)?;
         if let Some(host_part) = request.host_part {
             self.gather(&request, host_part, site, true, &mut uses)?;
+        }
+        if request.shape.is_empty() {
+            return empty(&request);
         }
         let turn = self.turn_for(&uses, false)?;
         // SAFETY: the uses have just been recorded.
@@ -85,20 +92,18 @@ impl Queue {
         let domain = request.options.domain_map.domain(request.options.domain);
         let known = known(kernel)?;
         has_shared_len(info, known.sized_at_launch, &request.options)?;
-        let mut number = 0;
-        kernel.arguments(&mut |argument| {
-            let parameter = info.parameters.get(number).copied();
-            let below_system = known.below_system.contains(number);
-            number += 1;
-            let Argument::View(view) = argument else { return Ok(()) };
+        for (number, argument) in kernel.arguments().enumerate() {
+            let ArgumentValue::View(view) = argument.value else { continue };
             if is_host_part && view.buffer.kind == MemoryKind::Device && view.buffer.host.is_none() {
-                return Err(self.out_of_reach(parameter.unwrap_or_default()));
+                return Err(self.out_of_reach(argument.name));
             }
-            let user = User { what: info.name, parameter, site };
+            let user = User { what: info.name, parameter: Some(argument.name), site };
+            let below_system = known.below_system.contains(number);
             let sharing = Sharing { access: view.access, domain, below_system };
-            uses.push(self.wanted(view.buffer, view.region, sharing, user)?);
-            Ok(())
-        })
+            self.owns(view.buffer, user)?;
+            uses.push(Wanted { uses: &view.buffer.uses, region: *view.region, sharing, user });
+        }
+        if info.together.is_empty() { Ok(()) } else { have_one_extent(kernel, site) }
     }
 
     #[cold]
@@ -107,19 +112,10 @@ impl Queue {
         Error::capability(self.device.name(), what, "allocate it with `alloc_host_mapped` or `alloc_unified`")
     }
 
-    /// A use of a buffer of the queue's device.
+    /// Refuses a buffer of another device.
     #[inline]
-    pub(super) fn wanted<'u>(
-        &self,
-        buffer: &'u RawBuffer,
-        region: Region,
-        sharing: impl Into<Sharing>,
-        user: User,
-    ) -> Result<Wanted<'u>> {
-        if buffer.device != self.device {
-            return Err(self.wrong_device(buffer, user));
-        }
-        Ok(Wanted { uses: &buffer.uses, region, sharing: sharing.into(), user })
+    pub(super) fn owns(&self, buffer: &RawBuffer, user: User) -> Result<()> {
+        if buffer.device == self.device { Ok(()) } else { Err(self.wrong_device(buffer, user)) }
     }
 
     #[cold]
@@ -133,7 +129,41 @@ impl Queue {
     }
 }
 
+/// Refuses views of different extents of which a kernel goes over the items together.
+#[cold]
+fn have_one_extent(kernel: &dyn Kernel, site: Site) -> Result<()> {
+    let info = kernel.info();
+    let extent = |argument: Argument<'_>| match argument.value {
+        ArgumentValue::View(view) => view.extent()[..view.rank].to_vec(),
+        ArgumentValue::Scalar { .. } => Vec::new(),
+    };
+    let extents: Vec<_> = kernel.arguments().map(extent).collect();
+    for views in info.together {
+        let of = |number: usize| {
+            let name = info.parameters.get(number).copied().unwrap_or_default();
+            (name.to_owned(), extents.get(number).map(|extent| format_index(extent)).unwrap_or_default())
+        };
+        let first = of(views.first().copied().unwrap_or_default());
+        if let Some(second) = views.iter().map(|&number| of(number)).find(|(_, extent)| *extent != first.1) {
+            return Err(ErrorKind::ItemsExtent { kernel: info.name.to_owned(), site, first, second }.into());
+        }
+    }
+    Ok(())
+}
+
+/// A launch without a block: nothing is to be done, but that a host part would have nobody beside it.
+#[cold]
+fn empty(request: &LaunchRequest<'_>) -> Result<()> {
+    if request.host_part.is_none() {
+        return Ok(());
+    }
+    let extent = format!("{:?}", &request.shape.outer[..request.shape.rank]);
+    let why = "no block of it would run beside the host part; launch at least one";
+    Err(ErrorKind::Extent { what: "a launch with a host part", extent, why }.into())
+}
+
 /// Refuses a launch that does not say how long the kernel's shared array is.
+#[inline]
 fn has_shared_len(
     info: &KernelInfo,
     sized_at_launch: Option<(&'static str, Site)>,

@@ -87,7 +87,7 @@ impl Queue {
     /// Launches a kernel with its arguments: `queue.launch(spec, kernel(&x, &mut y))`.
     ///
     /// # Errors
-    /// A shape that is empty, too large, or that the device cannot keep; a buffer of another device; a use of a buffer
+    /// A shape that is too large, or that the device cannot keep; a buffer of another device; a use of a buffer
     /// that conflicts with another one. If the queue is blocking, also what went wrong in the launch: a fault, a
     /// failed assertion, a time limit.
     #[track_caller]

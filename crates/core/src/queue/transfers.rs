@@ -27,13 +27,11 @@ impl Queue {
         if from.raw.device != self.device && to.raw.device != self.device {
             return Err(self.wrong_device(&to.raw, User { what: "a copy", parameter: None, site }));
         }
+        if elements(&from) == 0 {
+            return Ok(());
+        }
         let uses = [(&from, Access::Read, "a copy (source)"), (&to, Access::PerItem, "a copy (destination)")];
-        let uses = uses.map(|(part, access, what)| Wanted {
-            uses: &part.raw.uses,
-            region: part.region,
-            sharing: access.into(),
-            user: User { what, parameter: None, site },
-        });
+        let uses = uses.map(|(part, access, what)| wanted(part, access, User { what, parameter: None, site }));
         let turn = self.turn_for(&uses, false)?;
         let end = |part: Part<T, D>| TransferEnd::Buffer(part.raw, Runs(part.region));
         self.submit(turn, Operation::Copy(Transfer { from: end(from), to: end(to) }))
@@ -74,7 +72,11 @@ impl Queue {
 
     fn write_part<T: Element, const D: usize>(&self, part: Part<T, D>, from: TransferEnd, user: User) -> Result<()> {
         self.usable()?;
-        let turn = self.turn_for(&[self.wanted(&part.raw, part.region, Access::PerItem, user)?], false)?;
+        self.owns(&part.raw, user)?;
+        if elements(&part) == 0 {
+            return Ok(());
+        }
+        let turn = self.turn_for(&[wanted(&part, Access::PerItem, user)], false)?;
         let to = TransferEnd::Buffer(part.raw, Runs(part.region));
         self.submit(turn, Operation::Copy(Transfer { from, to }))
     }
@@ -91,7 +93,11 @@ impl Queue {
             return Err(copy_shape(site, part.extent_text(), to.len().to_string()));
         }
         let user = User { what: "a copy to the host", parameter: None, site };
-        let turn = self.turn_for(&[self.wanted(&part.raw, part.region, Access::Read, user)?], true)?;
+        self.owns(&part.raw, user)?;
+        if to.is_empty() {
+            return self.wait();
+        }
+        let turn = self.turn_for(&[wanted(&part, Access::Read, user)], true)?;
         // SAFETY: the wait returns when the queue has done the copy, or will never do it.
         let Some(lent) = (unsafe { HostBytes::lend(bytes_mut(to)) }) else { return Ok(()) };
         let done = lent.done();
@@ -104,6 +110,10 @@ impl Queue {
         let message = "an error stopped the queue before it, and another thread has taken that error";
         Err(system("a copy to the host was not done", message))
     }
+}
+
+fn wanted<T, const D: usize>(part: &Part<T, D>, access: Access, user: User) -> Wanted<'_> {
+    Wanted { uses: &part.raw.uses, region: part.region, sharing: access.into(), user }
 }
 
 fn elements<T, const D: usize>(part: &Part<T, D>) -> usize {

@@ -3,6 +3,7 @@
 use wattle_memory::{ForFence, Scope};
 
 use super::iterate::{Dimension, IndexRange, Indices, Items};
+use super::together::{ItemsTogether, Views};
 use super::{Atomic, Builder, Extents, PerItem, Shared, Val};
 use crate::worker::{Kind, Spans};
 use crate::{AtomicScalar, Builtin, Dim, Element, Expr, Rank, SharedLen, Site, Stmt};
@@ -194,9 +195,25 @@ where
     where
         Dim<E>: Rank,
     {
+        Items::new(self.whole::<E>(Extents::extent(view)), view.place)
+    }
+
+    /// The elements of several views of one extent that belong to this thread.
+    pub fn items_together<V: Views<'b, E>, const E: usize>(&self, views: V) -> ItemsTogether<'b, V, E>
+    where
+        Dim<E>: Rank,
+    {
+        ItemsTogether::new(self.whole::<E>(views.extent()), &views)
+    }
+
+    /// The indices of a view with this extent that fall to this thread.
+    fn whole<const E: usize>(&self, extent: Place<'b, E>) -> Indices<'b, Dim<E>>
+    where
+        Dim<E>: Rank,
+    {
         let (zero, one) = (self.builder.lit(0), self.builder.lit(1));
         let whole = |end| Dimension { begin: zero, end, step: one };
-        let dimensions = Dim::<E>::spread_built(Extents::extent(view)).into_iter().map(whole).collect();
-        Items::new(Indices::new(self.workers(Kind::ThreadsInGrid, D != E), dimensions), view.place)
+        let dimensions = Dim::<E>::spread_built(extent).into_iter().map(whole).collect();
+        Indices::new(self.workers(Kind::ThreadsInGrid, D != E), dimensions)
     }
 }

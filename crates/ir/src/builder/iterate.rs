@@ -308,7 +308,7 @@ impl<'b, R: Rank> Indices<'b, R> {
     }
 
     #[track_caller]
-    fn open(self, builder: &'b Builder) -> (LoopHandle<'b>, Vec<Val<'b, u32>>) {
+    pub(super) fn open(self, builder: &'b Builder) -> (LoopHandle<'b>, Vec<Val<'b, u32>>) {
         let place = |dimension: &Dimension<'b>, counter: Val<'b, u32>| {
             builder.add(dimension.begin, builder.mul(counter, dimension.step))
         };

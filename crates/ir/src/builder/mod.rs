@@ -8,7 +8,10 @@
 mod acc;
 mod access;
 mod array;
+mod compositions;
 mod iterate;
+mod part;
+mod together;
 mod value;
 mod view;
 
@@ -21,7 +24,9 @@ pub use acc::Acc;
 pub use access::{Extents, Get, Set, extent, get, is_empty, len, set, step_by};
 pub use array::Array;
 pub use iterate::{Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped};
-pub use value::{IrValue, Lift, Logic, Val, Var, Variable};
+use part::Memory;
+pub use part::{OfPart, Part};
+pub use value::{Given, IrValue, Lift, Logic, Val, Var, Variable};
 pub use view::{Atomic, ItemRef, PerItem, Read, Shared};
 
 use crate::{
@@ -143,7 +148,18 @@ impl Builder {
 
     pub(crate) fn declare_local(&self, element: Type, len: usize) -> LocalId {
         let locals = &mut self.state.borrow_mut().kernel.locals;
-        locals.push(LocalArray { element, len: len as u32 });
+        locals.push(LocalArray::new(element, len as u32));
+        LocalId(locals.len() as u32 - 1)
+    }
+
+    /// An array of constants; equal ones are one.
+    pub(crate) fn declare_constants(&self, element: Type, raw: Vec<u64>) -> LocalId {
+        let locals = &mut self.state.borrow_mut().kernel.locals;
+        let known = |array: &LocalArray| array.element == element && array.constants.as_ref() == Some(&raw);
+        if let Some(known) = locals.iter().position(known) {
+            return LocalId(known as u32);
+        }
+        locals.push(LocalArray { element, len: raw.len() as u32, constants: Some(raw) });
         LocalId(locals.len() as u32 - 1)
     }
 
@@ -217,26 +233,36 @@ impl Builder {
         self.val(Expr::Const(Const::of(value)))
     }
 
+    /// A literal, converted as Rust's `as` does it.
+    pub fn lit_as<T: Scalar, U: Element>(&self, value: T) -> Val<'_, U> {
+        self.lit(U::cast_from(value))
+    }
+
     /// A constant of the user's, or one of the library's markers (a scope, an order, a worker).
     pub fn lift<L: Lift>(&self, value: L) -> L::Built<'_> {
         value.lift(self)
     }
 
     /// An array of these values.
-    pub fn array<'b, T: Element, const N: usize>(&'b self, values: [Val<'b, T>; N]) -> Array<'b, T, N> {
-        Array::of_values(self, values)
+    pub fn array<'b, V: OfPart<'b>, const N: usize>(&'b self, values: [V; N]) -> Array<'b, V::Part, N> {
+        Array::of_ids(self, values.map(V::part_ids))
     }
 
     /// An array of one value, repeated.
-    pub fn repeat<'b, T: Element, const N: usize>(&'b self, value: Val<'b, T>) -> Array<'b, T, N> {
-        let value = self.hold(value, None);
-        Array::of_values(self, [value; N])
+    pub fn repeat<'b, V: OfPart<'b>, const N: usize>(&'b self, value: V) -> Array<'b, V::Part, N> {
+        Array::of_ids(self, [<V::Part as Part>::hold(self, value.part_ids(), None); N])
     }
 
     /// Builds `let name = value`.
     #[track_caller]
     pub fn bind<'b, V: IrValue<'b>>(&'b self, value: V, name: &'static str) -> V {
-        value.bind(self, name)
+        value.bind(self, Some(name))
+    }
+
+    /// The value as it is now: later assignments do not change it.
+    #[track_caller]
+    pub fn copied<'b, V: IrValue<'b>>(&'b self, value: V) -> V {
+        value.bind(self, None)
     }
 
     /// Builds `let mut name = value`.
@@ -249,6 +275,11 @@ impl Builder {
     #[track_caller]
     pub fn join<'b, V: IrValue<'b>>(&'b self, value: V) -> V::Var {
         value.variable(self, None)
+    }
+
+    /// The value of a loop or block that is left by `break value`.
+    pub fn given<'b, V: IrValue<'b>>(&'b self) -> Given<'b, V> {
+        Given::new(self)
     }
 
     /// An arbitrary value for code that is never reached: after a `return`, `break` or `continue`.

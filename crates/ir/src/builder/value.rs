@@ -1,11 +1,12 @@
 //! Values while a kernel is built, and the operators on them.
 
+use std::cell::OnceCell;
 use std::marker::PhantomData;
 
 use wattle_memory::{Scope, marker};
 use wattle_operations::operations;
 
-use super::Builder;
+use super::{Array, Builder, Part};
 use crate::{
     BinaryOp, Const, DivOp, Element, Expr, ExprId, Float, Int, Scalar, Signed, Site, SlotId, Stmt, TernaryOp, Type,
     UnaryOp, Word, eval, worker,
@@ -57,14 +58,42 @@ pub trait Variable<'b>: Copy {
 pub trait IrValue<'b>: Sized {
     /// The type of the variable that `let mut` makes of it.
     type Var: Variable<'b, Value = Self>;
-    /// The value as it is now, under the user's name.
+    /// The value as it is now, under the user's name where there is one.
     #[track_caller]
-    fn bind(self, builder: &'b Builder, name: &'static str) -> Self;
+    fn bind(self, builder: &'b Builder, name: Option<&'static str>) -> Self;
     /// A variable that starts with this value.
     #[track_caller]
     fn variable(self, builder: &'b Builder, name: Option<&'static str>) -> Self::Var;
     /// An arbitrary value, for code that is never reached.
     fn unreachable(builder: &'b Builder) -> Self;
+}
+
+/// What the `break`s out of a loop or block give: a variable that the first of them declares.
+pub struct Given<'b, V: IrValue<'b>> {
+    builder: &'b Builder,
+    variable: OnceCell<V::Var>,
+}
+
+impl<'b, V: IrValue<'b>> Given<'b, V> {
+    pub(super) fn new(builder: &'b Builder) -> Self {
+        Given { builder, variable: OnceCell::new() }
+    }
+
+    /// The value of one `break`.
+    #[track_caller]
+    pub fn give(&self, value: V) {
+        match self.variable.get() {
+            Some(variable) => variable.set(value),
+            None => {
+                self.variable.get_or_init(|| value.variable(self.builder, None));
+            }
+        }
+    }
+
+    /// The value behind the loop or block.
+    pub fn take(self) -> V {
+        self.variable.into_inner().map_or_else(|| V::unreachable(self.builder), |variable| variable.get())
+    }
 }
 
 impl<'b, T: Scalar> Variable<'b> for Var<'b, T> {
@@ -82,8 +111,8 @@ impl<'b, T: Scalar> Variable<'b> for Var<'b, T> {
 
 impl<'b, T: Scalar> IrValue<'b> for Val<'b, T> {
     type Var = Var<'b, T>;
-    fn bind(self, builder: &'b Builder, name: &'static str) -> Self {
-        builder.hold(self, Some(name))
+    fn bind(self, builder: &'b Builder, name: Option<&'static str>) -> Self {
+        builder.hold(self, name)
     }
     fn variable(self, builder: &'b Builder, name: Option<&'static str>) -> Var<'b, T> {
         // Only the user's own variables may be assigned to in several places.
@@ -112,7 +141,7 @@ macro_rules! tuples {
             type Var = ($($name::Var,)*);
             #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
             #[track_caller]
-            fn bind(self, _builder: &'b Builder, _name: &'static str) -> Self {
+            fn bind(self, _builder: &'b Builder, _name: Option<&'static str>) -> Self {
                 ($(self.$index.bind(_builder, _name),)*)
             }
             #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]
@@ -131,7 +160,7 @@ tuples!(()(A 0)(A 0, B 1)(A 0, B 1, C 2)(A 0, B 1, C 2, D 3)(A 0, B 1, C 2, D 3,
 /// no value in a kernel is of a type of the user's.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot use a constant of type `{Self}`",
-    note = "kernels know u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 and bool; convert where the constant is used: `N as u32`"
+    note = "kernels know integers of 8 to 64 bits, floats and bool; convert where the constant is used: `N as u32`"
 )]
 pub trait Lift: sealed::Sealed {
     /// The type that stands for it while a kernel is built.
@@ -152,6 +181,17 @@ impl<T: Scalar> Lift for T {
     type Built<'b> = Val<'b, T>;
     fn lift(self, builder: &Builder) -> Val<'_, T> {
         builder.lit(self)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: Part, const N: usize> sealed::Sealed for [P; N] {}
+
+#[diagnostic::do_not_recommend]
+impl<P: Part, const N: usize> Lift for [P; N] {
+    type Built<'b> = Array<'b, P, N>;
+    fn lift(self, builder: &Builder) -> Array<'_, P, N> {
+        Array::of_constants(builder, self)
     }
 }
 
@@ -318,8 +358,9 @@ impl Builder {
     }
 }
 
-/// The type of a result in the builder.
+/// The type of an operand or result in the builder.
 macro_rules! built {
+    () => { Val<'b, T> };
     (Self) => { Val<'b, T> };
     ($of:ident) => { Val<'b, $of> };
 }
@@ -327,10 +368,11 @@ macro_rules! built {
 /// A method of numbers that kernels write as one; operators are functions of the builder.
 macro_rules! method {
     (op $($rest:tt)*) => {};
-    (fn $(#[$doc:meta])* $class:ident $apply:ident($op:expr) $method:ident($($y:ident),*) -> $out:ident) => {
+    ($how:ident $(#[$doc:meta])* $class:ident $apply:ident($op:expr) $method:ident($($y:ident $(: $of:ident)?),*)
+        -> $out:ident) => {
         impl<'b, T: $class> Val<'b, T> {
             $(#[$doc])*
-            pub fn $method(self, $($y: Self),*) -> built!($out) {
+            pub fn $method(self, $($y: built!($($of)?)),*) -> built!($out) {
                 self.$apply($op, $($y),*)
             }
         }
@@ -342,7 +384,7 @@ macro_rules! methods {
         $(#[$doc:meta])* $how:ident $class:ident $op:ident $text:literal
         $method:ident($x:ident $(, $y:ident $(: $of:ident)?)*) -> $out:ident, $precision:ident {$($meaning:tt)+}
     )+})+) => {
-        $($(method!($how $(#[$doc])* $class $arity(operation!($arity $op)) $method($($y),*) -> $out);)+)+
+        $($(method!($how $(#[$doc])* $class $arity(operation!($arity $op)) $method($($y $(: $of)?),*) -> $out);)+)+
     };
 }
 

@@ -73,12 +73,12 @@ macro_rules! copy_views {
             Dim<D>: Rank,
         {
             type Var = Self;
-            fn bind(self, builder: &'b Builder, name: &'static str) -> Self {
-                builder.name_place(self.place, name);
+            fn bind(self, builder: &'b Builder, name: Option<&'static str>) -> Self {
+                builder.name_place(self.place, name.unwrap_or("shared"));
                 self
             }
             fn variable(self, builder: &'b Builder, name: Option<&'static str>) -> Self {
-                self.bind(builder, name.unwrap_or("shared"))
+                self.bind(builder, name)
             }
             fn unreachable(builder: &'b Builder) -> Self {
                 // Nothing loads from it, so any place will do.

@@ -5,22 +5,28 @@
 //! 2^-28 in `f64`, are made good; 4 ulp are far less. What they are elsewhere, of zero or infinity for instance, does
 //! not matter.
 
-use super::Exact;
-use super::double_word::residual;
-use super::term::{Real, Term, infinity_bits};
+use wattle_math::{Real, Word};
+
+use super::Format;
+use super::term::Term;
 
 /// A number brought near 1: x = value 2^(power - (BIAS - 7)).
-struct Scaled<'b, T: Real> {
+struct Scaled<'b, T: Format> {
     /// From 2^-7 to 2^9, or for a subnormal number from 2^-58; zero, infinity and NaN stay what they are.
     value: Term<'b, T>,
     /// A multiple of 16, not negative, in the exponent's place among the bits.
     power: Term<'b, T::Bits>,
 }
 
+/// The bits of the power of 2 whose exponent is so much above that of the least one.
+fn field<T: Format>(exponent: u32) -> u64 {
+    u64::from(exponent) << Term::<T>::FRACTION
+}
+
 /// The exponent's highest bits are the power, so that one factor, itself a normal number, will do for each number.
-fn scaled<'b, T: Real>(x: Term<'b, T>) -> Scaled<'b, T> {
-    let power = x.bits() & (infinity_bits::<T>() & -(16 << T::FRACTION));
-    let factor = power.constant::<T::Bits>(i64::from(2 * T::BIAS - 7) << T::FRACTION) - power;
+fn scaled<T: Format>(x: Term<'_, T>) -> Scaled<'_, T> {
+    let power = x.bits() & x.word(Term::<T>::INFINITY & field::<T>(16).wrapping_neg());
+    let factor = x.word(field::<T>(2 * T::BIAS - 7)) - power;
     Scaled { value: x * Term::from_bits(factor), power }
 }
 
@@ -32,66 +38,60 @@ fn scaled<'b, T: Real>(x: Term<'b, T>) -> Scaled<'b, T> {
 /// the other one is the nearest; if it is not so, that leads to the same float, or to the one beyond the zero. Which
 /// of both is nearer, their residuals say: they are exact, or at most one is so great that it loses a bit, and still
 /// the greater.
-fn nearest<'b, T: Real>(
+fn nearest<'b, T: Format>(
     start: Term<'b, T>,
     slope: Term<'b, T>,
     residual: impl Fn(Term<'b, T>) -> Term<'b, T>,
-    fused: bool,
 ) -> Term<'b, T> {
-    let step = |from: Term<'b, T>, by: Term<'b, T>, slope: Term<'b, T>| {
-        if fused { by.fma(slope, from) } else { from + by * slope }
-    };
-    let one = step(start, residual(start), slope);
+    let one = residual(start).step(slope, start);
     let left = residual(one);
-    let other = step(one, left, slope * 1.5);
-    residual(other).abs().lt(left.abs()).select(other, one)
+    let other = left.step(slope * slope.real(1.5), one);
+    Real::select(residual(other).abs().lt(left.abs()), other, one)
 }
 
 /// `a / b`, correctly rounded, where both are so near 1 that no part of a residual underflows, or `a` is +0.
 ///
 /// No quotient is in the middle between two floats: b's product with an odd number that is longer by a bit than a
 /// float would be too long for `a`.
-pub(super) fn moderate_quotient<'b, T: Real>(a: Term<'b, T>, b: Term<'b, T>, exact: Exact) -> Term<'b, T> {
-    if exact.div {
-        return a / b;
+pub(super) fn moderate_quotient<'b, T: Format>(a: Term<'b, T>, b: Term<'b, T>) -> Term<'b, T> {
+    if a.target.exact.div {
+        return a.rough_quotient(b);
     }
-    let inverse = b.constant::<T>(1.0) / b;
-    nearest(a * inverse, inverse, |quotient| residual(a, quotient, b, exact.fma), exact.fma)
+    let inverse = b.real(1.0).rough_quotient(b);
+    nearest(a * inverse, inverse, |quotient| a.residual(quotient, b))
 }
 
-/// `a / b`, correctly rounded where the result is a normal number, zero or infinite. A subnormal result may have been
-/// rounded twice.
-pub(super) fn quotient<'b, T: Real>(a: Term<'b, T>, b: Term<'b, T>, exact: Exact) -> Term<'b, T> {
-    if exact.div {
-        return a / b;
-    }
+/// `a / b`, correctly rounded where the result is a normal number, zero or infinite, with the target's own quotient of
+/// which only numbers near 1 are asked. A subnormal result may have been rounded twice.
+pub(super) fn quotient<'b, T: Format>(a: Term<'b, T>, b: Term<'b, T>) -> Term<'b, T> {
     let (x, y) = (scaled(a), scaled(b));
-    let regular = moderate_quotient(x.value, y.value, exact);
+    let regular = moderate_quotient(x.value, y.value);
     // Taken from the bits of infinity, those of zero and infinity become each other, with the sign, and a NaN a NaN.
     // Others become some number near 1, so that this product is zero, infinite or NaN just where the quotient is.
-    let inverse = Term::from_bits(y.value.constant::<T::Bits>(infinity_bits::<T>()) - y.value.bits());
+    let inverse = Term::from_bits(a.word(Term::<T>::INFINITY) - y.value.bits());
     let special = x.value * inverse;
-    let value = special.is_regular().select(regular, special);
+    // Neither zero, nor infinite, nor NaN: the sign is shifted out, and zero wraps to above infinity.
+    let one = a.word(1);
+    let is_regular = (special.bits().shl(1) - one).lt(a.word((Term::<T>::INFINITY << 1) - 1));
+    let value = Real::select(is_regular, regular, special);
     // 2 to half of the difference, twice: where the first product is out of range, the second one is even more so.
-    let half = (x.power + (i64::from(2 * T::BIAS) << T::FRACTION) - y.power).shr(1);
+    let half = (x.power + a.word(field::<T>(2 * T::BIAS)) - y.power).shr(1);
     value * Term::from_bits(half) * Term::from_bits(half)
 }
 
-/// √x, correctly rounded.
+/// √x, correctly rounded, with the target's own root.
 ///
 /// The residuals decide here too: in units of the last bit of the lesser float n, x - n² is a whole number. It is
 /// below that of the next float, (n + 1)² - x, just where it is at most n, and so is x below (n + ½)².
-pub(super) fn root<'b, T: Real>(x: Term<'b, T>, exact: Exact) -> Term<'b, T> {
-    if exact.sqrt {
-        return x.sqrt();
-    }
+pub(super) fn root<T: Format>(x: Term<'_, T>) -> Term<'_, T> {
     let Scaled { value, power } = scaled(x);
-    let start = value.sqrt();
-    let slope = value.constant::<T>(0.5) / start;
-    let regular = nearest(start, slope, |root| residual(value, root, root, exact.fma), exact.fma);
-    let factor = power.shr(1) + (i64::from(T::BIAS - (T::BIAS - 7) / 2) << T::FRACTION);
-    let special = value.lt(0.0).select(f64::NAN, value);
+    let start = value.rough_root();
+    let slope = x.real(0.5).rough_quotient(start);
+    let regular = nearest(start, slope, |root| value.residual(root, root));
+    let factor = power.shr(1) + x.word(field::<T>(T::BIAS - (T::BIAS - 7) / 2));
+    let special = Real::select(value.lt(x.real(0.0)), x.real(f64::NAN), value);
     // Zero wraps to above infinity, and what has a sign is there too.
-    let positive = (value.bits() - 1).lt(infinity_bits::<T>() - 1);
-    positive.select(regular * Term::from_bits(factor), special)
+    let one = x.word(1);
+    let is_positive = (value.bits() - one).lt(x.word(Term::<T>::INFINITY - 1));
+    Real::select(is_positive, regular * Term::from_bits(factor), special)
 }

@@ -1,128 +1,112 @@
-//! Replaces mathematical functions that a target lacks, or has only inexactly, by operators that every target has.
+//! Replaces mathematical functions by operators that every target has.
 //!
 //! Targets disagree on how good their `exp` or `sin` is, and some have none for `f64`; not all round an `fma` once.
-//! What the functions become here consists of `+ - * /` and `√` of floats as IEEE 754 defines them, `floor`,
-//! comparisons, selections, conversions, and operations on integers of the float's size and on `i32`. So the results
-//! are within the bounds that [`scalar`](crate::FloatOps) states, and the same on each target that evaluates these
-//! exactly and nothing else.
+//! So every function that the table of operations marks so becomes what `wattle-math` says of it, in IEEE 754's `+ - * /`
+//! and `√`, comparisons, selections, and operations on the bits. The host and the interpreters compute the same there,
+//! and the results have the same bits.
 //!
-//! The coefficients are those of Taylor series on a reduced range, computed here; each file says why its error is
-//! what it is. Subnormal results are not promised, but subnormals that are flushed to zero do no harm elsewhere.
-//!
-//! `/` and `√` can be lacking too, where the target's are only near to the true ones. What then stands for them is
-//! exact, and the other functions use it and give the same results as elsewhere; only `pow`, which corrects its
-//! quotients anyway, keeps the target's, and its last bit may depend on them.
+//! `fma`, `/` and `√` can be lacking too, where the target's are only near to the true ones. What then stands for them
+//! is exact, and the functions use it. Subnormal results are not promised, but subnormals that are flushed to zero do no
+//! harm elsewhere.
 
-mod constant;
 mod div;
-mod double_word;
-mod exp;
-mod fma;
-mod ln;
-mod payne_hanek;
-mod pow;
 mod setup;
-mod simple;
 mod template;
 mod term;
-mod trig;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-pub(crate) use constant::FOUR_BY_PI_WORDS;
-
 use crate::visit::walk_mut;
-use crate::{BinaryOp, Expr, ExprId, Kernel, Stmt, TernaryOp, Type, UnaryOp};
+use crate::{BinaryOp, Expr, ExprId, Float, Kernel, Stmt, TernaryOp, Type, UnaryOp, Word};
 use setup::Setups;
 use template::Template;
 
-/// A function of floats that [`expand`] can replace.
+/// Which operators of a float type a target has as the IR defines them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exact {
+    /// `fma` is rounded once.
+    pub fma: bool,
+    /// `/` is rounded correctly; else it is within 4 ulp for operands near 1.
+    pub div: bool,
+    /// `√` is rounded correctly; else it is within 4 ulp for operands near 1.
+    pub sqrt: bool,
+}
+
+impl Exact {
+    /// All of them.
+    pub const ALL: Exact = Exact { fma: true, div: true, sqrt: true };
+}
+
+/// A float format, as numbers.
+trait Format: Float<Bits: Word> {
+    /// Bits of the significand, with the hidden one.
+    const PRECISION: u32;
+    /// The exponent of the greatest power of two; what is added to exponents in the bits.
+    const BIAS: u32;
+}
+
+impl Format for f32 {
+    const PRECISION: u32 = <f32 as wattle_math::Real>::PRECISION;
+    const BIAS: u32 = <f32 as wattle_math::Real>::BIAS;
+}
+
+impl Format for f64 {
+    const PRECISION: u32 = <f64 as wattle_math::Real>::PRECISION;
+    const BIAS: u32 = <f64 as wattle_math::Real>::BIAS;
+}
+
+/// An operation on floats that is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Function {
-    /// [`UnaryOp::Rsqrt`].
-    Rsqrt,
-    /// [`UnaryOp::Exp`].
-    Exp,
-    /// [`UnaryOp::Ln`].
-    Ln,
-    /// [`UnaryOp::Sin`].
-    Sin,
-    /// [`UnaryOp::Cos`].
-    Cos,
-    /// [`UnaryOp::Tanh`].
-    Tanh,
-    /// [`UnaryOp::Round`].
-    Round,
-    /// [`BinaryOp::Pow`].
-    Pow,
-    /// [`TernaryOp::Fma`].
+enum Replaced {
+    /// A function of one operand.
+    Unary(UnaryOp),
+    /// A function of two operands.
+    Binary(BinaryOp),
+    /// An inexact [`TernaryOp::Fma`].
     Fma,
-    /// [`BinaryOp::Div`].
+    /// An inexact [`BinaryOp::Div`].
     Div,
-    /// [`UnaryOp::Sqrt`].
+    /// An inexact [`UnaryOp::Sqrt`].
     Sqrt,
 }
 
-impl Function {
-    /// All functions.
-    pub const ALL: [Function; 11] = [
-        Function::Rsqrt,
-        Function::Exp,
-        Function::Ln,
-        Function::Sin,
-        Function::Cos,
-        Function::Tanh,
-        Function::Round,
-        Function::Pow,
-        Function::Fma,
-        Function::Div,
-        Function::Sqrt,
-    ];
-
-    /// The function that an expression applies, if it is one of these, and its first operand, whose type is the
-    /// function's.
-    pub fn of(expr: &Expr) -> Option<(Function, ExprId)> {
-        Some(match *expr {
-            Expr::Unary(UnaryOp::Rsqrt, x) => (Function::Rsqrt, x),
-            Expr::Unary(UnaryOp::Exp, x) => (Function::Exp, x),
-            Expr::Unary(UnaryOp::Ln, x) => (Function::Ln, x),
-            Expr::Unary(UnaryOp::Sin, x) => (Function::Sin, x),
-            Expr::Unary(UnaryOp::Cos, x) => (Function::Cos, x),
-            Expr::Unary(UnaryOp::Tanh, x) => (Function::Tanh, x),
-            Expr::Unary(UnaryOp::Round, x) => (Function::Round, x),
-            Expr::Binary(BinaryOp::Pow, x, _) => (Function::Pow, x),
-            Expr::Ternary(TernaryOp::Fma, x, ..) => (Function::Fma, x),
-            Expr::Binary(BinaryOp::Div, x, _) => (Function::Div, x),
-            Expr::Unary(UnaryOp::Sqrt, x) => (Function::Sqrt, x),
-            _ => return None,
-        })
+impl Replaced {
+    /// What an expression applies to a float, where that is replaced.
+    fn of(expr: &Expr, exact: Exact) -> Option<Replaced> {
+        match *expr {
+            Expr::Unary(op, _) if op.is_function() => Some(Replaced::Unary(op)),
+            Expr::Binary(op, ..) if op.is_function() => Some(Replaced::Binary(op)),
+            Expr::Unary(UnaryOp::Sqrt, _) if !exact.sqrt => Some(Replaced::Sqrt),
+            Expr::Binary(BinaryOp::Div, ..) if !exact.div => Some(Replaced::Div),
+            Expr::Ternary(TernaryOp::Fma, ..) if !exact.fma => Some(Replaced::Fma),
+            Expr::Unary(..) | Expr::Binary(..) | Expr::Ternary(..) => None,
+            Expr::Const(_) | Expr::Param(_) | Expr::Slot(_) | Expr::Extent(..) | Expr::Builtin(..) => None,
+            Expr::Select(..) | Expr::Cast(..) | Expr::Bits(..) => None,
+        }
     }
 }
 
-/// The kernel, with each function that `lacks` names, for `F32` or `F64`, replaced by simpler operators.
+/// The kernel, with each function, and each operator that is not `exact` for its type, replaced by simpler operators.
 ///
 /// The kernel must be one that [`verify`](crate::verify) accepts; the new one is so too. What is rarely needed, such as
-/// the reduction of large angles, is behind a branch before the statement that uses the function; its results are in
-/// slots behind the kernel's own. Unused expressions are dropped, and a kernel that lacks nothing is returned as it is.
-/// Replacements are large and share their parts, so a reader must take each expression once: as trees, some would have
-/// no end. Those of `F32` use no 64-bit type. Where `lacks` does not name [`Function::Fma`], the others may use it.
+/// the reduction of large angles of `F64`, is behind a branch before the statement that uses the function; its results
+/// are in slots behind the kernel's own. Unused expressions are dropped, and a kernel that uses nothing of these is
+/// returned as it is. Replacements are large and share their parts, so a reader must take each expression once: as
+/// trees, some would have no end. Those of `F32` use no 64-bit type.
 ///
-/// A target that lacks [`Function::Div`] or [`Function::Sqrt`] has a `/` or a `√` all the same, within 4 ulp of
-/// operands near 1. What stands for them corrects that, so these operators remain in the new kernel, which must not be
-/// expanded again.
-pub fn expand<'k>(kernel: &'k Kernel, lacks: &dyn Fn(Function, Type) -> bool) -> Cow<'k, Kernel> {
+/// What stands for an inexact `/` or `√` uses the target's own, so these operators remain in the new kernel, which must
+/// not be expanded again.
+pub fn expand<'k>(kernel: &'k Kernel, exact: &dyn Fn(Type) -> Exact) -> Cow<'k, Kernel> {
     let types = kernel.expr_types();
-    let lacking = |expr: &Expr| {
-        let (function, operand) = Function::of(expr)?;
-        let ty = types.get(operand.index()).copied()?;
-        (ty.is_float() && lacks(function, ty)).then_some((function, ty))
+    let replaced = |expr: &Expr| {
+        // The operand that decides about the type is the first one of all these.
+        let ty = types.get(expr.operands().next()?.index()).copied().filter(|ty| ty.is_float())?;
+        Some((Replaced::of(expr, exact(ty))?, ty))
     };
-    if kernel.exprs.iter().all(|expr| lacking(expr).is_none()) {
+    if kernel.exprs.iter().all(|expr| replaced(expr).is_none()) {
         return Cow::Borrowed(kernel);
     }
-    let exact =
-        |ty| Exact { fma: !lacks(Function::Fma, ty), div: !lacks(Function::Div, ty), sqrt: !lacks(Function::Sqrt, ty) };
     let (mut arena, mut setups) = (Arena::default(), Setups::new(&kernel.slots));
     let mut templates = HashMap::new();
     let mut ids = Vec::with_capacity(kernel.exprs.len());
@@ -130,10 +114,10 @@ pub fn expand<'k>(kernel: &'k Kernel, lacks: &dyn Fn(Function, Type) -> bool) ->
         let mut expr_here = *expr;
         expr_here.operands_mut().for_each(|id| *id = renamed(&ids, *id));
         let operands: Vec<ExprId> = expr_here.operands().copied().collect();
-        ids.push(match lacking(expr) {
-            Some((function, ty)) => templates
-                .entry((function, ty))
-                .or_insert_with(|| Template::new(function, ty, exact(ty)))
+        ids.push(match replaced(expr) {
+            Some((replaced, ty)) => templates
+                .entry((replaced, ty))
+                .or_insert_with(|| Template::new(replaced, ty, exact(ty)))
                 .apply(&operands, &mut arena, &mut setups),
             None => arena.intern(expr_here),
         });
@@ -171,16 +155,8 @@ impl Arena {
     }
 }
 
-/// Which operators of a type the target has as the IR defines them.
-#[derive(Clone, Copy)]
-struct Exact {
-    fma: bool,
-    div: bool,
-    sqrt: bool,
-}
-
 /// Drops the expressions that no statement uses, directly or by others.
-fn drop_unused(kernel: &mut Kernel) {
+pub(crate) fn drop_unused(kernel: &mut Kernel) {
     let mut used = vec![false; kernel.exprs.len()];
     let mark = |used: &mut [bool], id: ExprId| {
         if let Some(used) = used.get_mut(id.index()) {

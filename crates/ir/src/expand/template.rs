@@ -1,23 +1,75 @@
-//! The expressions that replace a function, and how they are put into a kernel.
+//! The expressions that replace an operation, and how they are put into a kernel.
+
+use wattle_math as math;
+use wattle_operations::operations;
 
 use super::setup::Setups;
-use super::term::{Real, Term};
-use super::{Arena, Exact, Function, div, exp, fma, ln, pow, rename, renamed, simple, trig};
+use super::term::{Target, Term};
+use super::{Arena, Exact, Format, Replaced, div, rename, renamed};
 use crate::builder::Builder;
-use crate::{Expr, ExprId, Kernel, ParamId, Site, SlotId, Type};
+use crate::{BinaryOp, Expr, ExprId, Kernel, ParamId, Scalar, Site, SlotId, Type, UnaryOp};
 
-/// The replacement of a function: expressions over its operands, which are parameters there. Statements may set slots
+/// The replacement of an operation: expressions over its operands, which are parameters there. Statements may set slots
 /// first: these read none, and what they use comes before the first expression that reads one.
 pub(super) struct Template {
     kernel: Kernel,
     result: ExprId,
 }
 
+/// The operands of an expansion, by their types.
+struct Operands<'b, T> {
+    floats: [Term<'b, T>; 3],
+    integer: Term<'b, i32>,
+}
+
+/// An operand of a row: a float like the first one, or an `i32`.
+macro_rules! operand {
+    ($operands:ident $number:literal) => {
+        $operands.floats[$number]
+    };
+    ($operands:ident $number:literal i32) => {
+        $operands.integer
+    };
+    ($operands:ident $number:literal $of:ident) => {
+        $operands.floats[$number]
+    };
+}
+
+/// The function of a row, over terms; operations of a target's own have none.
+macro_rules! expansion {
+    (by $operands:ident ($x:ident $(, $y:ident $($of:ident)?)?) {float: $meaning:expr}) => {{
+        let $x = $operands.floats[0];
+        $(let $y = operand!($operands 1 $($of)?);)?
+        Some($meaning)
+    }};
+    ($how:ident $($rest:tt)*) => {
+        None
+    };
+}
+
+macro_rules! expansions {
+    (unary {$($unary:tt)+} binary {$($binary:tt)+} ternary {$($ternary:tt)+}) => {
+        expansions!(@rows unary UnaryOp {$($unary)+});
+        expansions!(@rows binary BinaryOp {$($binary)+});
+    };
+    (@rows $name:ident $ops:ident {$(
+        $(#[$doc:meta])* $how:ident $class:ident $op:ident $text:literal
+        $method:ident($x:ident $(, $y:ident $(: $of:ident)?)?) -> $out:ident, $precision:ident {$($meaning:tt)+}
+    )+}) => {
+        fn $name<'b, T: Format>(op: $ops, operands: &Operands<'b, T>) -> Option<Term<'b, T>> {
+            match op {
+                $($ops::$op => expansion!($how operands ($x $(, $y $($of)?)?) {$($meaning)+}),)+
+            }
+        }
+    };
+}
+operations!(expansions);
+
 impl Template {
-    pub(super) fn new(function: Function, ty: Type, exact: Exact) -> Template {
+    pub(super) fn new(replaced: Replaced, ty: Type, exact: Exact) -> Template {
         match ty {
-            Type::F32 => Template::of::<f32>(function, exact),
-            Type::F64 => Template::of::<f64>(function, exact),
+            Type::F32 => Template::of::<f32>(replaced, exact),
+            Type::F64 => Template::of::<f64>(replaced, exact),
             Type::Bool
             | Type::U8
             | Type::I8
@@ -26,28 +78,31 @@ impl Template {
             | Type::U32
             | Type::I32
             | Type::U64
-            | Type::I64 => unreachable!("functions of floats alone are lacking"),
+            | Type::I64 => unreachable!("operations on floats alone are replaced"),
         }
     }
 
-    fn of<T: Real>(function: Function, exact: Exact) -> Template {
-        let builder = Builder::new("expansion", Site::caller(), 1);
-        let [x, y, z] = ["x", "y", "z"].map(|name| Term(builder.scalar::<T>(name)));
-        let result = match function {
-            Function::Rsqrt => simple::rsqrt(x, exact),
-            Function::Exp => exp::exp(x),
-            Function::Ln => ln::ln(x, exact),
-            Function::Sin => trig::sin(x, exact.fma),
-            Function::Cos => trig::cos(x, exact.fma),
-            Function::Tanh => exp::tanh(x, exact),
-            Function::Round => simple::round(x),
-            Function::Pow => pow::pow(x, y, exact.fma),
-            Function::Fma => fma::fma(x, y, z),
-            Function::Div => div::quotient(x, y, exact),
-            Function::Sqrt => div::root(x, exact),
+    fn of<T: Format>(replaced: Replaced, exact: Exact) -> Template {
+        let target = Target { builder: Builder::new("expansion", Site::caller(), 1), exact };
+        fn param<'b, T: Scalar>(target: &'b Target, number: u32) -> Term<'b, T> {
+            let builder = &target.builder;
+            Term { val: builder.val(Expr::Param(ParamId(number))), target }
+        }
+        let result = {
+            // The types of the parameters are those that the expressions give them.
+            let floats = [0, 1, 2].map(|number| param::<T>(&target, number));
+            let operands = Operands { floats, integer: param(&target, 1) };
+            let [x, y, z] = operands.floats;
+            let result = match replaced {
+                Replaced::Unary(op) => unary(op, &operands),
+                Replaced::Binary(op) => binary(op, &operands),
+                Replaced::Fma => Some(math::fma(x, y, z)),
+                Replaced::Div => Some(div::quotient(x, y)),
+                Replaced::Sqrt => Some(div::root(x)),
+            };
+            result.map_or(x, |result| result).val.id
         };
-        let result = result.0.id;
-        let mut kernel = builder.unverified();
+        let mut kernel = target.builder.unverified();
         kernel.exprs.truncate(result.index() + 1);
         Template { kernel, result }
     }

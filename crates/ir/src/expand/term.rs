@@ -1,37 +1,27 @@
-//! The terms that expansions are written in: [`Val`]s with Rust's own operators, and the two float formats as numbers.
+//! The terms that expansions are written in: [`Val`]s with Rust's own operators, which are a float and its bits to
+//! `wattle-math`.
 
 use std::marker::PhantomData;
 use std::ops;
 
+use wattle_math::{DoubleWord, Flag, Real, Reduced, Word};
+
+use super::div::{moderate_quotient, quotient, root};
+use super::{Exact, Format};
 use crate::builder::{Builder, Logic, Val};
-use crate::{Element, Float, Int, Scalar, SlotId, Stmt};
+use crate::{Element, Scalar, SlotId, Stmt};
 
-/// A float format, as numbers.
-pub(super) trait Real: Float {
-    /// Bits of the significand, with the hidden one.
-    const PRECISION: u32;
-    /// The exponent of the greatest power of two; what is added to exponents in the bits.
-    const BIAS: i32;
-    /// Bits of the fraction as it is stored.
-    const FRACTION: u32 = Self::PRECISION - 1;
-    /// Bits of the exponent.
-    const EXPONENT: u32 = Self::BIAS.ilog2() + 2;
-    /// Bits of the whole format.
-    const WIDTH: u32 = 1 + Self::EXPONENT + Self::FRACTION;
-}
-
-impl Real for f32 {
-    const PRECISION: u32 = f32::MANTISSA_DIGITS;
-    const BIAS: i32 = f32::MAX_EXP - 1;
-}
-
-impl Real for f64 {
-    const PRECISION: u32 = f64::MANTISSA_DIGITS;
-    const BIAS: i32 = f64::MAX_EXP - 1;
+/// What an expansion is built in, and for.
+pub(super) struct Target {
+    pub(super) builder: Builder,
+    pub(super) exact: Exact,
 }
 
 /// An expression of type `T`.
-pub(super) struct Term<'b, T>(pub(super) Val<'b, T>);
+pub(super) struct Term<'b, T> {
+    pub(super) val: Val<'b, T>,
+    pub(super) target: &'b Target,
+}
 
 impl<T> Clone for Term<'_, T> {
     fn clone(&self) -> Self {
@@ -40,250 +30,201 @@ impl<T> Clone for Term<'_, T> {
 }
 impl<T> Copy for Term<'_, T> {}
 
-/// What can stand on an operator's right: a term, or a constant.
-pub(super) trait Operand<'b, T> {
-    fn term(self, builder: &'b Builder) -> Term<'b, T>;
-}
-
-impl<'b, T> Operand<'b, T> for Term<'b, T> {
-    fn term(self, _: &'b Builder) -> Term<'b, T> {
-        self
+impl<'b, T: Scalar> Term<'b, T> {
+    /// Another expression in the same expansion.
+    fn with<U>(self, val: Val<'b, U>) -> Term<'b, U> {
+        Term { val, target: self.target }
     }
-}
 
-impl<'b, T: Float> Operand<'b, T> for f64 {
-    fn term(self, builder: &'b Builder) -> Term<'b, T> {
-        Term(builder.lit(T::cast_from(self)))
-    }
-}
-
-/// An integer constant by its bits: those beyond the type are dropped.
-impl<'b, T: Int> Operand<'b, T> for i64 {
-    fn term(self, builder: &'b Builder) -> Term<'b, T> {
-        Term(builder.lit(T::cast_from(self)))
+    fn constant<U: Scalar>(self, value: U) -> Term<'b, U> {
+        self.with(self.target.builder.lit(value))
     }
 }
 
 macro_rules! operators {
     ($($bound:ident: $operator:ident $name:ident $build:ident),+) => {$(
-        impl<'b, T: $bound, R: Operand<'b, T>> ops::$operator<R> for Term<'b, T> {
+        impl<'b, T: $bound> ops::$operator for Term<'b, T> {
             type Output = Term<'b, T>;
-            fn $name(self, other: R) -> Term<'b, T> {
-                let builder = self.0.builder;
-                Term(builder.$build(self.0, other.term(builder).0))
+            fn $name(self, other: Self) -> Self {
+                self.with(self.target.builder.$build(self.val, other.val))
             }
         }
     )+};
 }
-operators!(Element: Add add add, Element: Sub sub sub, Element: Mul mul mul, Float: Div div div);
+operators!(Element: Add add add, Element: Sub sub sub, Element: Mul mul mul);
 operators!(Logic: BitAnd bitand bit_and, Logic: BitOr bitor bit_or, Logic: BitXor bitxor bit_xor);
 
-impl<'b, T: Float> ops::Neg for Term<'b, T> {
+impl<'b, T: Format> ops::Div for Term<'b, T> {
     type Output = Term<'b, T>;
-    fn neg(self) -> Term<'b, T> {
-        Term(self.0.builder.neg(self.0))
+    fn div(self, divisor: Self) -> Self {
+        if self.target.exact.div { self.rough_quotient(divisor) } else { quotient(self, divisor) }
+    }
+}
+
+impl<'b, T: Format> ops::Neg for Term<'b, T> {
+    type Output = Term<'b, T>;
+    fn neg(self) -> Self {
+        self.with(self.target.builder.neg(self.val))
     }
 }
 
 impl<'b, T: Logic> ops::Not for Term<'b, T> {
     type Output = Term<'b, T>;
-    fn not(self) -> Term<'b, T> {
-        Term(self.0.builder.not(self.0))
+    fn not(self) -> Self {
+        self.with(self.target.builder.not(self.val))
     }
 }
 
-macro_rules! comparisons {
-    ($($name:ident),+) => {
-        impl<'b, T: Element> Term<'b, T> {$(
-            pub(super) fn $name(self, other: impl Operand<'b, T>) -> Term<'b, bool> {
-                let builder = self.0.builder;
-                Term(builder.$name(self.0, other.term(builder).0))
-            }
-        )+}
-    };
-}
-comparisons!(eq, ne, lt, gt, ge);
+impl Flag for Term<'_, bool> {}
 
-impl<'b, T: Scalar> Term<'b, T> {
-    /// A constant in the same expansion.
-    pub(super) fn constant<U: Scalar>(self, value: impl Operand<'b, U>) -> Term<'b, U> {
-        value.term(self.0.builder)
+impl<'b, T: crate::Word> Word for Term<'b, T> {
+    type Flag = Term<'b, bool>;
+
+    fn word(self, value: u64) -> Self {
+        self.constant(T::from_raw(value))
+    }
+    fn shl(self, count: u32) -> Self {
+        let builder = &self.target.builder;
+        self.with(builder.shl(self.val, builder.lit(count)))
+    }
+    fn shr(self, count: u32) -> Self {
+        let builder = &self.target.builder;
+        self.with(builder.shr(self.val, builder.lit(count)))
+    }
+    fn shl_by(self, count: Self) -> Self {
+        self.with(self.target.builder.shl(self.val, count.val))
+    }
+    fn shr_by(self, count: Self) -> Self {
+        self.with(self.target.builder.shr(self.val, count.val))
+    }
+    fn mul_hi(self, other: Self) -> Self {
+        self.with(self.val.mul_hi(other.val))
+    }
+    fn lt(self, other: Self) -> Term<'b, bool> {
+        self.with(self.target.builder.lt(self.val, other.val))
+    }
+    fn eq(self, other: Self) -> Term<'b, bool> {
+        self.with(self.target.builder.eq(self.val, other.val))
+    }
+    fn select(condition: Term<'b, bool>, x: Self, y: Self) -> Self {
+        condition.with(Val::select(condition.val, x.val, y.val))
+    }
+}
+
+impl<'b, T: Format> Term<'b, T> {
+    /// The target's own quotient, which may be only near to the true one.
+    pub(super) fn rough_quotient(self, divisor: Self) -> Self {
+        self.with(self.target.builder.div(self.val, divisor.val))
     }
 
-    pub(super) fn cast<U: Scalar>(self) -> Term<'b, U> {
-        Term(self.0.cast())
+    /// The target's own root, which may be only near to the true one.
+    pub(super) fn rough_root(self) -> Self {
+        self.with(self.val.sqrt())
+    }
+
+    fn fma(self, factor: Self, addend: Self) -> Self {
+        self.with(self.val.fma(factor.val, addend.val))
+    }
+
+    /// `self * factor + addend`, rounded once where the target has that, else twice.
+    pub(super) fn step(self, factor: Self, addend: Self) -> Self {
+        if self.target.exact.fma { self.fma(factor, addend) } else { self * factor + addend }
+    }
+
+    /// `self - x * y`, rounded once, where the product is within a factor of 2 of it, while nothing over- or underflows.
+    pub(super) fn residual(self, x: Self, y: Self) -> Self {
+        if self.target.exact.fma {
+            return x.fma(-y, self);
+        }
+        let product = x.product(y);
+        (self - product.hi) - product.lo
+    }
+}
+
+impl<'b, T: Format> Real for Term<'b, T> {
+    type Bits = Term<'b, T::Bits>;
+    type Flag = Term<'b, bool>;
+    type Integer = Term<'b, i32>;
+
+    const PRECISION: u32 = T::PRECISION;
+    const BIAS: u32 = T::BIAS;
+
+    fn real(self, value: f64) -> Self {
+        self.constant(T::cast_from(value))
+    }
+    fn bits(self) -> Term<'b, T::Bits> {
+        self.with(self.val.to_bits())
+    }
+    fn from_bits(bits: Term<'b, T::Bits>) -> Self {
+        bits.with(bits.target.builder.from_bits(bits.val))
+    }
+    fn integer(integer: Term<'b, i32>) -> Term<'b, T::Bits> {
+        integer.with(integer.val.cast())
+    }
+    fn sqrt(self) -> Self {
+        if self.target.exact.sqrt { self.rough_root() } else { root(self) }
+    }
+    fn lt(self, other: Self) -> Term<'b, bool> {
+        self.with(self.target.builder.lt(self.val, other.val))
+    }
+    fn eq(self, other: Self) -> Term<'b, bool> {
+        self.with(self.target.builder.eq(self.val, other.val))
+    }
+    fn select(condition: Term<'b, bool>, x: Self, y: Self) -> Self {
+        condition.with(Val::select(condition.val, x.val, y.val))
+    }
+
+    fn product(self, other: Self) -> DoubleWord<Self> {
+        if !self.target.exact.fma {
+            return wattle_math::dekker_product(self, other);
+        }
+        let hi = self * other;
+        DoubleWord { hi, lo: self.fma(other, -hi) }
+    }
+
+    fn near_quotient(self, divisor: Self) -> Self {
+        moderate_quotient(self, divisor)
+    }
+
+    fn rarely(
+        condition: Term<'b, bool>,
+        then: impl FnOnce() -> Reduced<Self>,
+        otherwise: impl FnOnce() -> Reduced<Self>,
+    ) -> Reduced<Self> {
+        let (n, r, c) = (Variable::new(condition), Variable::new(condition), Variable::new(condition));
+        let set = |reduced: Reduced<Self>| {
+            n.set(reduced.n);
+            r.set(reduced.r);
+            c.set(reduced.c);
+        };
+        let builder = &condition.target.builder;
+        builder.if_begin(condition.val);
+        set(then());
+        builder.if_else();
+        set(otherwise());
+        builder.if_end();
+        Reduced { n: n.get(), r: r.get(), c: c.get() }
     }
 }
 
 /// A variable of an expansion: what it holds is set by statements that are done before the expansion's value is used.
-pub(super) struct Variable<'b, T> {
+struct Variable<'b, T> {
     slot: SlotId,
-    builder: &'b Builder,
+    target: &'b Target,
     ty: PhantomData<fn() -> T>,
 }
 
 impl<'b, T: Scalar> Variable<'b, T> {
     /// A variable in the same expansion as `other`.
-    pub(super) fn new<U>(other: Term<'b, U>) -> Variable<'b, T> {
-        let builder = other.0.builder;
-        Variable { slot: builder.temporary::<T>(), builder, ty: PhantomData }
+    fn new<U>(other: Term<'b, U>) -> Variable<'b, T> {
+        Variable { slot: other.target.builder.temporary::<T>(), target: other.target, ty: PhantomData }
     }
 
-    pub(super) fn set(&self, value: Term<'b, T>) {
-        self.builder.push(Stmt::Assign { slot: self.slot, value: value.0.id });
+    fn set(&self, value: Term<'b, T>) {
+        self.target.builder.push(Stmt::Assign { slot: self.slot, value: value.val.id });
     }
 
-    pub(super) fn get(&self) -> Term<'b, T> {
-        Term(self.builder.read_slot(self.slot))
+    fn get(&self) -> Term<'b, T> {
+        Term { val: self.target.builder.read_slot(self.slot), target: self.target }
     }
-}
-
-impl<'b> Term<'b, bool> {
-    /// Does one of two things, by statements.
-    pub(super) fn branch(self, then: impl FnOnce(), otherwise: impl FnOnce()) {
-        let builder = self.0.builder;
-        builder.if_begin(self.0);
-        then();
-        builder.if_else();
-        otherwise();
-        builder.if_end();
-    }
-
-    /// `x` where the condition holds, else `y`.
-    pub(super) fn select<T: Scalar>(self, x: impl Operand<'b, T>, y: impl Operand<'b, T>) -> Term<'b, T> {
-        let builder = self.0.builder;
-        Term(Val::select(self.0, x.term(builder).0, y.term(builder).0))
-    }
-
-    /// Whether both conditions hold, or neither.
-    pub(super) fn same(self, other: Term<'b, bool>) -> Term<'b, bool> {
-        Term(self.0.builder.eq(self.0, other.0))
-    }
-}
-
-impl<'b, T: Int> Term<'b, T> {
-    pub(super) fn shl(self, count: u32) -> Term<'b, T> {
-        let builder = self.0.builder;
-        Term(builder.shl(self.0, builder.lit(count)))
-    }
-
-    pub(super) fn shr(self, count: u32) -> Term<'b, T> {
-        let builder = self.0.builder;
-        Term(builder.shr(self.0, builder.lit(count)))
-    }
-
-    pub(super) fn shl_by(self, count: Term<'b, u32>) -> Term<'b, T> {
-        Term(self.0.builder.shl(self.0, count.0))
-    }
-
-    pub(super) fn shr_by(self, count: Term<'b, u32>) -> Term<'b, T> {
-        Term(self.0.builder.shr(self.0, count.0))
-    }
-}
-
-impl<'b> Term<'b, i32> {
-    pub(super) fn clamp(self, low: i32, high: i32) -> Term<'b, i32> {
-        let builder = self.0.builder;
-        Term(self.0.clamp(builder.lit(low), builder.lit(high)))
-    }
-
-    /// 2 to this power, which is a normal number's exponent.
-    pub(super) fn exp2<T: Real>(self) -> Term<'b, T> {
-        Term::from_bits((self + i64::from(T::BIAS)).cast::<T::Bits>().shl(T::FRACTION))
-    }
-}
-
-impl<'b, T: Real> Term<'b, T> {
-    pub(super) fn abs(self) -> Term<'b, T> {
-        Term(self.0.abs())
-    }
-
-    pub(super) fn floor(self) -> Term<'b, T> {
-        Term(self.0.floor())
-    }
-
-    pub(super) fn sqrt(self) -> Term<'b, T> {
-        Term(self.0.sqrt())
-    }
-
-    pub(super) fn fma(self, factor: Term<'b, T>, addend: Term<'b, T>) -> Term<'b, T> {
-        Term(self.0.fma(factor.0, addend.0))
-    }
-
-    pub(super) fn bits(self) -> Term<'b, T::Bits> {
-        Term(self.0.to_bits())
-    }
-
-    pub(super) fn from_bits(bits: Term<'b, T::Bits>) -> Term<'b, T> {
-        Term(bits.0.builder.from_bits(bits.0))
-    }
-
-    /// The sign bit, in its place.
-    pub(super) fn sign(self) -> Term<'b, T::Bits> {
-        self.bits() & (1 << (T::EXPONENT + T::FRACTION))
-    }
-
-    /// The number with its sign turned where `sign` has its bit: a negation that a zero keeps too.
-    pub(super) fn turned(self, sign: Term<'b, T::Bits>) -> Term<'b, T> {
-        Term::from_bits(self.bits() ^ sign)
-    }
-
-    /// Whether it is neither infinite nor NaN. By the bits: targets may assume in float comparisons that they are not.
-    pub(super) fn is_finite(self) -> Term<'b, bool> {
-        (self.bits() & infinity_bits::<T>()).ne(infinity_bits::<T>())
-    }
-
-    /// Whether it is neither zero, nor infinite, nor NaN; by the bits too.
-    pub(super) fn is_regular(self) -> Term<'b, bool> {
-        // The sign is shifted out, and zero wraps to above infinity.
-        (self.bits().shl(1) - 1).lt((infinity_bits::<T>() << 1) - 1)
-    }
-
-    pub(super) fn is_nan(self) -> Term<'b, bool> {
-        (self.bits() & (infinity_bits::<T>() | fraction_mask::<T>())).gt(infinity_bits::<T>())
-    }
-
-    /// This number by 2 to the power of `exponent`, which is at most twice a normal number's. It goes in two steps, so
-    /// that a normal result comes from a normal intermediate one.
-    pub(super) fn scale(self, exponent: Term<'b, i32>) -> Term<'b, T> {
-        let half = exponent.shr(1);
-        self * half.exp2() * (exponent - half).exp2()
-    }
-
-    /// The polynomial in this number with these coefficients, the constant one first.
-    pub(super) fn polynomial(self, coefficients: &[f64]) -> Term<'b, T> {
-        let (last, rest) = coefficients.split_last().unwrap_or((&0.0, &[]));
-        rest.iter().rev().fold(self.constant(*last), |sum, &coefficient| sum * self + coefficient)
-    }
-}
-
-/// The bits of infinity, which are also the mask of the exponent.
-pub(super) fn infinity_bits<T: Real>() -> i64 {
-    i64::from(2 * T::BIAS + 1) << T::FRACTION
-}
-
-/// The mask of the fraction.
-pub(super) fn fraction_mask<T: Real>() -> i64 {
-    (1 << T::FRACTION) - 1
-}
-
-/// The coefficients of a power series, up to the first whose term at `bound` is below 2^-(precision + 6): in all the
-/// series here each term is less than a quarter of the one before, so that what is left out is below a hundredth of an
-/// ulp of a result near 1.
-pub(super) fn coefficients<T: Real>(bound: f64, coefficient: impl Fn(u32) -> f64) -> Vec<f64> {
-    let negligible = 2f64.powi(-(T::PRECISION as i32) - 6);
-    let mut all = Vec::new();
-    for k in 0.. {
-        let next = coefficient(k);
-        all.push(next);
-        if next.abs() * bound.powi(k as i32) < negligible {
-            break;
-        }
-    }
-    all
-}
-
-/// 1 / n!, correctly rounded for the few n that are needed (n! is exact up to 22).
-pub(super) fn inverse_factorial(n: u32) -> f64 {
-    1.0 / (1..=n).map(f64::from).product::<f64>()
 }

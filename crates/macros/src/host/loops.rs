@@ -14,7 +14,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::Lifetime;
 
 use super::{Host, Labels, Windows, support};
-use crate::ast::{Block, Expr, ExprKind, Pattern};
+use crate::ast::{Block, Expr, ExprKind, Pattern, Target};
 use crate::names::{self, private};
 
 /// The most numbers, known when it is compiled, of a loop that does not look whether to end: such a loop is often
@@ -25,7 +25,7 @@ impl Host {
     /// Writes what is within a loop, which has pieces of its own where `in_pieces`.
     pub(super) fn within<T>(
         &mut self,
-        label: &Option<Lifetime>,
+        target: Target,
         in_pieces: bool,
         write: impl FnOnce(&mut Self) -> T,
     ) -> (Labels, T) {
@@ -36,20 +36,19 @@ impl Host {
         };
         let out = named("out");
         let again = if in_pieces { named("again") } else { out.clone() };
-        let labels = Labels { name: label.as_ref().map(|label| label.ident.to_string()), out, again };
+        let labels = Labels { target, out, again };
         self.loops.push(labels.clone());
         let written = write(self);
         self.loops.pop();
         (labels, written)
     }
 
-    /// The labels of the loop that a jump names. The parser has refused what is outside a loop.
-    pub(super) fn around(&self, label: &Option<Lifetime>) -> Labels {
-        let name = label.as_ref().map(|label| label.ident.to_string());
-        let found = self.loops.iter().rev().find(|around| name.is_none() || around.name == name);
+    /// The labels of the loop or block that a jump names. The parser has refused what is outside of it.
+    pub(super) fn around(&self, target: Target) -> Labels {
+        let found = self.loops.iter().rev().find(|around| around.target == target);
         found.cloned().unwrap_or_else(|| {
             let none = Lifetime::new("'__wattle_none", Span::mixed_site());
-            Labels { name: None, out: none.clone(), again: none }
+            Labels { target, out: none.clone(), again: none }
         })
     }
 
@@ -68,7 +67,7 @@ impl Host {
 
     /// Ends the thread at the head of a loop without a bound, if it must end.
     pub(super) fn stop(&self, condition: Option<&Expr>, body: &Block, span: Span) -> TokenStream {
-        let leaves = |x: &Expr| matches!(x.kind, ExprKind::Break(_) | ExprKind::Return(_));
+        let leaves = |x: &Expr| matches!(x.kind, ExprKind::Break { .. } | ExprKind::Return(_));
         let waits = condition.is_some_and(|condition| condition.any(&is_of_others))
             || (body.any(&leaves) && body.any(&is_of_others));
         if !waits {
@@ -81,7 +80,7 @@ impl Host {
 
     pub(super) fn repeat(
         &mut self,
-        label: &Option<Lifetime>,
+        target: Target,
         pattern: &Pattern,
         source: &Expr,
         body: &Block,
@@ -91,8 +90,8 @@ impl Host {
         if let ExprKind::Range { begin, end, inclusive } = &source.kind {
             let (few, constant) = (is_few(begin, end), is_constant(source));
             let (begin, end) = (self.expr(begin), self.expr(end));
-            let pattern = self.pattern(pattern);
-            let (Labels { out, again, .. }, body) = self.within(label, !inclusive && !few, |host| host.block(body));
+            let pattern = self.pattern(pattern, false);
+            let (Labels { out, again, .. }, body) = self.within(target, !inclusive && !few, |host| host.block(body));
             let dots = if *inclusive { quote!(..=) } else { quote!(..) };
             if few {
                 return quote_spanned!(span=> #out: for #pattern in (#begin)#dots(#end) #body);
@@ -119,9 +118,9 @@ impl Host {
         let windows = self.windows_of(pattern, source, body);
         let constant = is_constant(source);
         let source = self.expr(source);
-        let pattern_tokens = self.pattern(pattern);
-        let (Labels { out, .. }, checked) = self.within(label, false, |host| host.block(body));
-        let Some((is_items, index_name, windows)) = windows else {
+        let pattern_tokens = self.pattern(pattern, false);
+        let (Labels { out, .. }, checked) = self.within(target, false, |host| host.block(body));
+        let Some((items, index_name, windows)) = windows else {
             return self.counted(&out, &pattern_tokens, source, checked, (span, constant));
         };
         let map = private("map");
@@ -130,21 +129,30 @@ impl Host {
         let names: Vec<_> = self.names(body, &windows);
         let slices: Vec<_> = windows.slices.values().cloned().collect();
         let outer = self.windows.replace(windows);
-        let (Labels { out, again, .. }, plain) = self.within(label, true, |host| host.block(body));
+        let (Labels { out, again, .. }, plain) = self.within(target, true, |host| host.block(body));
         self.windows = outer;
         let (run, first, last, count) = (private("run"), private("first"), private("last"), private("count"));
         let (number, index, elements) = (private("number"), private("index_of"), private("elements"));
         let look = self.look(quote!((#last - #first) as ::core::primitive::u32), span);
         let used = index_name.map(|name| quote!(let _ = #name;));
         let at = quote!(#index(#run.0.wrapping_add((#first + #number) as ::core::primitive::u32)));
-        let (all, piece, bound) = if is_items {
-            (
+        let slice_of = |number: usize| private(&format!("elements{number}"));
+        let several: Vec<_> = (0..items.unwrap_or_default()).map(slice_of).collect();
+        let (all, piece, bound) = match items {
+            None => (quote!(let #count = (#run.1 - #run.0) as ::core::primitive::usize;), TokenStream::new(), at),
+            Some(0) => (
                 quote!(let #elements = #support::elements(&mut #map); let #count = <[_]>::len(#elements);),
                 quote!(let #elements = &mut #elements[#first..#last];),
                 quote!((#at, &mut #elements[#number])),
-            )
-        } else {
-            (quote!(let #count = (#run.1 - #run.0) as ::core::primitive::usize;), TokenStream::new(), at)
+            ),
+            Some(_) => (
+                quote! {
+                    let (#(#several,)*) = #support::elements_together(&mut #map);
+                    let #count = (#run.1 - #run.0) as ::core::primitive::usize;
+                },
+                quote!(#(let #several = &mut #several[#first..#last];)*),
+                quote!((#at, (#(&mut #several[#number],)*))),
+            ),
         };
         quote_spanned! {span=> {
             #(let #views = #names;)*
@@ -211,11 +219,22 @@ impl Host {
         names.into_values().collect()
     }
 
-    /// The views that a loop reads at its very index, whether it is a loop over items, and the index' name; `None`
-    /// where the loop is not one over an index map, not an innermost one, or gains nothing.
-    fn windows_of(&self, pattern: &Pattern, source: &Expr, body: &Block) -> Option<(bool, Option<Ident>, Windows)> {
-        let ExprKind::Method { name, .. } = &source.kind else { return None };
-        let is_items = name == "items";
+    /// The views that a loop reads at its very index, of which of several views it is a loop over items (none where it is
+    /// one over indices, 0 where it is one over a single view), and the index' name; `None` where the loop is not one
+    /// over an index map, not an innermost one, or gains nothing.
+    fn windows_of(
+        &self,
+        pattern: &Pattern,
+        source: &Expr,
+        body: &Block,
+    ) -> Option<(Option<usize>, Option<Ident>, Windows)> {
+        let ExprKind::Method { name, arguments, .. } = &source.kind else { return None };
+        let items = match (name.to_string().as_str(), arguments.first().map(|views| &views.kind)) {
+            ("items", _) => Some(0),
+            ("items_together", Some(ExprKind::Tuple(views))) => Some(views.len()),
+            _ => None,
+        };
+        let is_items = items.is_some();
         let index = match (pattern, is_items) {
             (Pattern::Local(local), false) if name == "indices" && !local.mutable => Some(local),
             (Pattern::Tuple(both), true) => match &both[..] {
@@ -240,7 +259,7 @@ impl Host {
         });
         let gains = is_items || !slices.is_empty();
         let windows = Windows { index: index.map(|index| index.number), slices };
-        gains.then(|| (is_items, index.map(|index| index.name.clone()), windows))
+        gains.then(|| (items, index.map(|index| index.name.clone()), windows))
     }
 }
 

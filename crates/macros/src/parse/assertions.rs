@@ -1,4 +1,4 @@
-//! Macros in kernels: the assertions, and the refusal of all others.
+//! Macros in kernels: the assertions and `matches!`, and the refusal of all others.
 
 use quote::ToTokens;
 use syn::spanned::Spanned;
@@ -45,6 +45,7 @@ impl Parser {
                 let condition = Box::new(Expr { kind, span });
                 Ok(Expr { kind: ExprKind::Assert { condition, message: text }, span })
             }
+            "matches" => Ok(Expr { kind: self.matches(call)?, span }),
             "println" | "print" | "eprintln" | "dbg" => error(
                 call,
                 "a kernel cannot print; write what you want to see to a buffer, and print it after the launch",
@@ -53,7 +54,7 @@ impl Parser {
                 error(call, "a kernel cannot panic; write `assert!(condition, \"message\")`, which the launch reports")
             }
             "vec" => error(call, "there is no heap in kernels; use an array, `[0.0; 16]`, or block shared memory"),
-            _ => error(call, "a kernel can use the macros assert!, assert_eq! and assert_ne! alone"),
+            _ => error(call, "a kernel can use the macros assert!, assert_eq!, assert_ne! and matches! alone"),
         }
     }
 }

@@ -1,8 +1,12 @@
 //! Calls in kernels: of methods, mathematical functions and device functions; and what a `for` goes over.
 
+use proc_macro2::Ident;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
 use syn::{Error, Result};
 
-use super::names::{ELSEWHERE, SHARED, math};
+use super::absent::absent;
+use super::names::{ELSEWHERE, SHARED, math, nearest};
 use super::{Parser, error};
 use crate::ast::{Expr, ExprKind};
 use crate::names::is_method;
@@ -22,16 +26,21 @@ impl Parser {
                 let message = format!("`{name}` takes {arguments} arguments here, besides what it is called on");
                 return error(&call.method, &message);
             }
-            let mut operands = vec![self.expr(&call.receiver)?];
+            let mut operands = vec![self.base(&call.receiver)?];
             operands.extend(self.exprs(&call.args)?);
+            self.adapt_all(&mut operands);
             return Ok(ExprKind::Math { name: call.method.clone(), operands });
         }
         if let Some((_, instead)) = ELSEWHERE.iter().find(|(known, _)| *known == name) {
             return error(&call.method, &format!("a kernel cannot call `{name}`; {instead}"));
         }
+        if let Some(message) = absent(&name, true).filter(|_| !is_method(&name)) {
+            return error(&call.method, &message);
+        }
         if !is_method(&name) {
+            let nearest = nearest(&name).map_or(String::new(), |known| format!(" (did you mean `{known}`?)"));
             let message = format!(
-                "a kernel cannot call `{name}`; it can call the methods of `Acc` and of views, mathematical functions, \
+                "a kernel cannot call `{name}`{nearest}; it can call the methods of `Acc` and of views, mathematical functions, \
                  and functions that are marked `#[device_fn]`"
             );
             return error(&call.method, &message);
@@ -42,13 +51,29 @@ impl Parser {
             let message = format!("`{name}` is for a range itself, `(0..n).{name}(…)`; work out the rest in the body");
             return error(&call.method, &message);
         }
-        let receiver = self.boxed(&call.receiver)?;
-        let arguments = self.exprs(&call.args)?;
-        Ok(ExprKind::Method { receiver, name: call.method.clone(), generics: call.turbofish.clone(), arguments })
+        let receiver = Box::new(self.base(&call.receiver)?);
+        let (mut name, generics) = (call.method.clone(), call.turbofish.clone());
+        let arguments = if name == "items" { self.items_of(&mut name, &call.args)? } else { self.exprs(&call.args)? };
+        Ok(ExprKind::Method { receiver, name, generics, arguments })
+    }
+
+    /// What `items` goes over: `&mut out`, or several at once, `(&mut x, &mut y)`, for which it has another name.
+    fn items_of(&mut self, method: &mut Ident, arguments: &Punctuated<syn::Expr, syn::Token![,]>) -> Result<Vec<Expr>> {
+        let several = |x: &syn::Expr| match without_parentheses(x) {
+            syn::Expr::Tuple(all) => Some((all.elems.clone(), x.span())),
+            _ => None,
+        };
+        match arguments.first().and_then(several) {
+            Some((views, span)) => {
+                *method = Ident::new("items_together", method.span());
+                Ok(vec![Expr { kind: ExprKind::Tuple(self.arguments(&views)?), span }])
+            }
+            None => self.arguments(arguments),
+        }
     }
 
     pub(super) fn call(&mut self, call: &syn::ExprCall) -> Result<ExprKind> {
-        let syn::Expr::Path(function) = &*call.func else {
+        let syn::Expr::Path(function) = without_parentheses(&call.func) else {
             return error(&call.func, "a kernel can call functions that are marked `#[device_fn]`, by their path");
         };
         let path = &function.path;
@@ -62,11 +87,16 @@ impl Parser {
                 let bits = self.boxed(&call.args[0])?;
                 return Ok(ExprKind::FromBits { ty, bits });
             }
+            if let Some(message) = absent(&name, false) {
+                return error(path, &message);
+            }
             if name.starts_with(char::is_uppercase) {
                 return error(path, "there are no structs and enums in kernels; use numbers, tuples and arrays");
             }
         }
-        Ok(ExprKind::Call { path: path.clone(), arguments: self.exprs(&call.args)? })
+        let mut arguments = self.arguments(&call.args)?;
+        self.adapt_all(&mut arguments);
+        Ok(ExprKind::Call { path: path.clone(), arguments })
     }
 }
 
@@ -86,7 +116,7 @@ pub(super) fn check_source(source: &Expr) -> Result<()> {
         ExprKind::Method { name, .. }
             if matches!(
                 name.to_string().as_str(),
-                "indices" | "items" | "contiguous" | "strided" | "step_by" | "rev"
+                "indices" | "items" | "items_together" | "contiguous" | "strided" | "step_by" | "rev"
             ) =>
         {
             Ok(())

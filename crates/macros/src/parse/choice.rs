@@ -1,111 +1,100 @@
-//! Turns `match` in kernels into comparisons.
+//! `match`, and what is one: `if let`, `while let`, `matches!`.
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::{BinOp, Pat, Result};
+use syn::{Pat, Result};
 
 use super::{Parser, error};
-use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Statement};
+use crate::ast::{Arm, Block, Expr, ExprKind, Pattern, Target};
 
 impl Parser {
-    /// `match` as a chain of comparisons: both emitters then have one thing less to know.
     pub(super) fn choice(&mut self, choice: &syn::ExprMatch) -> Result<ExprKind> {
-        let value = self.expr(&choice.expr)?;
-        let span = value.span;
+        if choice.arms.is_empty() {
+            return error(choice, "a `match` in a kernel has arms; the last one may be `_ => …`");
+        }
+        let value = self.boxed(&choice.expr)?;
+        let arms = choice.arms.iter().map(|arm| {
+            let (pattern, guard) = guarded(&arm.pat);
+            self.arm(pattern, guard, |parser| Ok(block_of(parser.expr(&arm.body)?)))
+        });
+        Ok(ExprKind::Match { value, arms: arms.collect::<Result<_>>()? })
+    }
+
+    fn arm(
+        &mut self,
+        pattern: &Pat,
+        guard: Option<&syn::Expr>,
+        body: impl FnOnce(&mut Self) -> Result<Block>,
+    ) -> Result<Arm> {
         self.scoped(|parser| {
-            let name = Ident::new("matched", Span::mixed_site());
-            let matched = Local { name, mutable: false, mut_span: span, number: parser.next, is_view: false };
-            parser.next += 1;
-            let mut chain = None;
-            for (number, arm) in choice.arms.iter().enumerate().rev() {
-                if let Pat::Guard(guard) = &arm.pat {
-                    return error(&guard.guard, "there are no guards in kernels; use `if` in the arm");
-                }
-                let body = |parser: &mut Self| -> Result<Block> {
-                    let value = parser.expr(&arm.body)?;
-                    let span = value.span;
-                    Ok(Block { statements: Vec::new(), value: Some(Box::new(value)), span })
-                };
-                let last = number + 1 == choice.arms.len();
-                if last {
-                    chain = Some(parser.scoped(|parser| {
-                        let statements = match &arm.pat {
-                            Pat::Wild(_) => Vec::new(),
-                            Pat::Ident(name) => {
-                                let kind = ExprKind::Local(matched.clone());
-                                let value = Expr { kind, span: name.span() };
-                                let pattern = parser.pattern(&arm.pat)?;
-                                vec![Statement::Let { pattern, ty: None, value, span: name.span() }]
-                            }
-                            other => return error(other, "the last arm of a `match` in a kernel is `_ => …`"),
-                        };
-                        let Block { value, span, .. } = body(parser)?;
-                        let kind = ExprKind::Block(Block { statements, value, span });
-                        Ok(Expr { kind, span: arm.span() })
-                    })?);
-                    continue;
-                }
-                let condition = Box::new(parser.arm_condition(&matched, &arm.pat)?);
-                let then = parser.scoped(body)?;
-                let kind = ExprKind::If { condition, then, otherwise: chain.map(Box::new) };
-                chain = Some(Expr { kind, span: arm.span() });
-            }
-            let Some(chain) = chain else {
-                return error(choice, "the last arm of a `match` in a kernel is `_ => …`");
-            };
-            let statements = vec![Statement::Let { pattern: Pattern::Local(matched), ty: None, value, span }];
-            let value = Some(Box::new(Expr { span, ..chain }));
-            Ok(ExprKind::Block(Block { statements, value, span }))
+            let pattern = parser.pattern(pattern, true)?;
+            let guard = guard.map(|guard| parser.expr(guard)).transpose()?;
+            Ok(Arm { pattern, guard, body: body(parser)? })
         })
     }
 
-    fn arm_condition(&mut self, matched: &Local, pattern: &Pat) -> Result<Expr> {
-        let span = pattern.span();
-        let matched_expr = || Box::new(Expr { kind: ExprKind::Local(matched.clone()), span });
-        let compare = |op, with: Expr| Expr { kind: ExprKind::Binary(op, matched_expr(), Box::new(with)), span };
-        match pattern {
-            Pat::Lit(literal) => {
-                let value = self.expr(&syn::Expr::Lit(literal.clone()))?;
-                Ok(compare(BinOp::Eq(Default::default()), value))
-            }
-            Pat::Ident(name) if name.ident.to_string().starts_with(char::is_uppercase) => {
-                let value = Expr { kind: ExprKind::Constant(name.ident.clone().into()), span };
-                Ok(compare(BinOp::Eq(Default::default()), value))
-            }
-            Pat::Path(path) => {
-                let value = Expr { kind: ExprKind::Constant(path.path.clone()), span };
-                Ok(compare(BinOp::Eq(Default::default()), value))
-            }
-            Pat::Range(range) => match (&range.start, &range.end) {
-                (Some(begin), Some(end)) => {
-                    let (begin, end) = (self.expr(begin)?, self.expr(end)?);
-                    let above = compare(BinOp::Ge(Default::default()), begin);
-                    let op = match range.limits {
-                        syn::RangeLimits::Closed(_) => BinOp::Le(Default::default()),
-                        syn::RangeLimits::HalfOpen(_) => BinOp::Lt(Default::default()),
-                    };
-                    let kind =
-                        ExprKind::Binary(BinOp::And(Default::default()), Box::new(above), Box::new(compare(op, end)));
-                    Ok(Expr { kind, span })
-                }
-                _ => error(range, "a range in a pattern has a begin and an end: `0..=9`"),
-            },
-            Pat::Or(any) => {
-                let mut conditions = Vec::new();
-                for pattern in &any.cases {
-                    conditions.push(self.arm_condition(matched, pattern)?);
-                }
-                let or = |x, y| Expr {
-                    kind: ExprKind::Binary(BinOp::Or(Default::default()), Box::new(x), Box::new(y)),
-                    span,
-                };
-                match conditions.into_iter().reduce(or) {
-                    Some(condition) => Ok(condition),
-                    None => error(any, "an empty pattern"),
-                }
-            }
-            Pat::Paren(inner) => self.arm_condition(matched, &inner.pat),
-            other => error(other, "a `match` in a kernel is on integers: `3`, `3 | 4`, `5..=9`, and `_` last"),
-        }
+    /// `if let`.
+    pub(super) fn if_let(&mut self, binding: &syn::ExprLet, branch: &syn::ExprIf) -> Result<ExprKind> {
+        let value = self.boxed(&binding.expr)?;
+        let then = self.arm(&binding.pat, None, |parser| parser.block(&branch.then_branch))?;
+        let otherwise = match &branch.else_branch {
+            Some((_, otherwise)) => block_of(self.expr(otherwise)?),
+            None => Block { statements: Vec::new(), value: None, span: branch.then_branch.span() },
+        };
+        Ok(ExprKind::Match { value, arms: vec![then, otherwise_arm(binding.pat.span(), otherwise)] })
     }
+
+    /// `while let`, which is a `loop` around a `match`.
+    pub(super) fn while_let(
+        &mut self,
+        binding: &syn::ExprLet,
+        repeat: &syn::ExprWhile,
+        target: Target,
+    ) -> Result<ExprKind> {
+        let span = repeat.body.span();
+        let value = self.boxed(&binding.expr)?;
+        let then = self.arm(&binding.pat, None, |parser| parser.block(&repeat.body))?;
+        let leave = Expr { kind: ExprKind::Break { target, value: None }, span };
+        let arms = vec![then, otherwise_arm(binding.pat.span(), block_of(leave))];
+        let choice = Expr { kind: ExprKind::Match { value, arms }, span };
+        Ok(ExprKind::Loop { target, body: Block { span, ..block_of(choice) } })
+    }
+
+    /// `matches!(value, pattern)`.
+    pub(super) fn matches(&mut self, call: &syn::Macro) -> Result<ExprKind> {
+        let (value, pattern, guard) = call.parse_body_with(|input: syn::parse::ParseStream<'_>| {
+            let value: syn::Expr = input.parse()?;
+            input.parse::<syn::Token![,]>()?;
+            let pattern = Pat::parse_multi_with_leading_vert(input)?;
+            let guarded: Option<syn::Token![if]> = input.parse()?;
+            let guard: Option<syn::Expr> = guarded.map(|_| input.parse()).transpose()?;
+            input.parse::<Option<syn::Token![,]>>()?;
+            Ok((value, pattern, guard))
+        })?;
+        let span = call.path.span();
+        let truth = |value: bool| {
+            let literal = syn::Lit::Bool(syn::LitBool::new(value, span));
+            block_of(Expr { kind: ExprKind::Literal(literal), span })
+        };
+        let value = self.boxed(&value)?;
+        let then = self.arm(&pattern, guard.as_ref(), |_| Ok(truth(true)))?;
+        Ok(ExprKind::Match { value, arms: vec![then, otherwise_arm(pattern.span(), truth(false))] })
+    }
+}
+
+fn guarded(pattern: &Pat) -> (&Pat, Option<&syn::Expr>) {
+    match pattern {
+        Pat::Guard(guarded) => (&guarded.pat, Some(&guarded.guard)),
+        pattern => (pattern, None),
+    }
+}
+
+fn otherwise_arm(span: Span, body: Block) -> Arm {
+    Arm { pattern: Pattern::Wild(span), guard: None, body }
+}
+
+/// A block of one expression.
+fn block_of(value: Expr) -> Block {
+    let span = value.span;
+    Block { statements: Vec::new(), value: Some(Box::new(value)), span }
 }

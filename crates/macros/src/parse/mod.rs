@@ -1,21 +1,26 @@
 //! From Rust's syntax to the subset of kernels. Everything outside it is refused here, at its own span, in words that
 //! name the way out.
 
+mod absent;
 mod assertions;
 mod calls;
 mod choice;
+mod literals;
 mod names;
+mod patterns;
+mod places;
 mod types;
 
 use std::collections::HashMap;
 
-use proc_macro2::Ident;
-use quote::ToTokens;
+use proc_macro2::{Ident, Span};
+use quote::{ToTokens, format_ident};
 use syn::spanned::Spanned;
-use syn::{BinOp, Error, Lit, Pat, Result, UnOp};
+use syn::{BinOp, Error, Pat, Result, UnOp};
 
-use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Place, Statement, View};
+use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Statement, Target, View};
 use calls::{check_source, without_parentheses};
+use literals::number;
 use types::check_cast;
 pub use types::{check_type, class};
 
@@ -27,8 +32,9 @@ pub fn error<T>(at: impl ToTokens, message: &str) -> Result<T> {
 /// The variables in scope.
 pub struct Parser {
     scopes: Vec<HashMap<String, Local>>,
-    /// The labels of the loops around.
-    labels: Vec<Option<String>>,
+    /// The loops and labelled blocks around, outermost first.
+    around: Vec<Around>,
+    targets: Target,
     /// The variables that are views, by number.
     views: HashMap<usize, View>,
     next: usize,
@@ -38,30 +44,68 @@ pub struct Parser {
     /// Whether a range may be inclusive: as the whole source of a `for`.
     inclusive_allowed: bool,
     is_kernel: bool,
+    /// Whether the function has type parameters.
+    is_generic: bool,
+    /// Constants that are known to be `usize`: const generics, and those in the body.
+    lengths: Vec<Ident>,
+}
+
+/// A loop or a labelled block around what is parsed.
+struct Around {
+    target: Target,
+    label: Option<String>,
+    is_loop: bool,
 }
 
 impl Parser {
-    pub fn new(is_kernel: bool) -> Self {
+    pub fn new(is_kernel: bool, generics: &syn::Generics) -> Self {
+        let lengths = generics.const_params().filter(|constant| is_length(&constant.ty));
         Parser {
             scopes: vec![HashMap::new()],
-            labels: Vec::new(),
+            around: Vec::new(),
+            targets: 0,
             views: HashMap::new(),
             next: 0,
             returns: false,
             shared_allowed: false,
             inclusive_allowed: false,
             is_kernel,
+            is_generic: generics.type_params().next().is_some(),
+            lengths: lengths.map(|constant| constant.ident.clone()).collect(),
         }
     }
 
     pub fn declare(&mut self, name: &Ident, mutable: bool) -> Local {
         let (name, number) = (name.clone(), self.next);
-        let local = Local { mut_span: name.span(), name, mutable, number, is_view: false };
+        let local = Local { mut_span: name.span(), name, mutable, number, is_view: false, is_reference: false };
         self.next += 1;
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(local.name.to_string(), local.clone());
         }
         local
+    }
+
+    /// Declares a `&mut` parameter.
+    pub fn declare_reference(&mut self, name: &Ident) -> Local {
+        let local = Local { is_reference: true, ..self.declare(name, true) };
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(local.name.to_string(), local.clone());
+        }
+        local
+    }
+
+    /// A variable of the parser's own, which no name in the source means.
+    fn unnamed(&mut self, what: &str) -> Local {
+        self.next += 1;
+        let name = format_ident!("{what}{}", self.next, span = Span::mixed_site());
+        Local {
+            mut_span: name.span(),
+            name,
+            mutable: false,
+            number: self.next - 1,
+            is_view: false,
+            is_reference: false,
+        }
     }
 
     /// Notes that a variable is a view.
@@ -90,16 +134,28 @@ impl Parser {
         parsed
     }
 
-    fn in_loop<T>(&mut self, label: &Option<syn::Label>, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.labels.push(label.as_ref().map(|label| label.name.ident.to_string()));
-        let parsed = parse(self);
-        self.labels.pop();
+    /// Parses what is within a loop, or within a labelled block.
+    fn within<T>(
+        &mut self,
+        label: &Option<syn::Label>,
+        is_loop: bool,
+        parse: impl FnOnce(&mut Self, Target) -> Result<T>,
+    ) -> Result<T> {
+        let (target, label) = (self.targets, label.as_ref().map(|label| label.name.ident.to_string()));
+        self.targets += 1;
+        self.around.push(Around { target, label, is_loop });
+        let parsed = parse(self, target);
+        self.around.pop();
         parsed
     }
 
     /// The body of the function: shared memory may be declared directly in it.
     pub fn body(&mut self, block: &syn::Block) -> Result<Block> {
-        self.statements(block, true)
+        let mut body = self.statements(block, true)?;
+        if let Some(value) = &mut body.value {
+            self.adapt(value);
+        }
+        Ok(body)
     }
 
     fn block(&mut self, block: &syn::Block) -> Result<Block> {
@@ -129,7 +185,15 @@ impl Parser {
     fn statement(&mut self, statement: &syn::Stmt, top: bool) -> Result<Statement> {
         match statement {
             syn::Stmt::Local(local) => self.binding(local, top),
-            syn::Stmt::Item(item) => error(item, "a kernel cannot hold items; move this out of the function"),
+            syn::Stmt::Item(syn::Item::Const(item)) => {
+                if is_length(&item.ty) {
+                    self.lengths.push(item.ident.clone());
+                }
+                Ok(Statement::Const(item.clone()))
+            }
+            syn::Stmt::Item(item) => {
+                error(item, "a kernel holds no items but constants; move this out of the function")
+            }
             syn::Stmt::Expr(x, _) => self.expr(x).map(Statement::Do),
             syn::Stmt::Macro(statement) => self.macro_call(&statement.mac).map(Statement::Do),
         }
@@ -139,9 +203,6 @@ impl Parser {
         let Some(init) = &local.init else {
             return error(local, "a variable in a kernel is given a value where it is declared: `let mut x = 0.0;`");
         };
-        if let Some((_, otherwise)) = &init.diverge {
-            return error(otherwise, "there is no `let … else` in kernels; use `if`");
-        }
         let (pattern, ty) = match &local.pat {
             Pat::Type(typed) => (&*typed.pat, Some((*typed.ty).clone())),
             pattern => (pattern, None),
@@ -152,8 +213,24 @@ impl Parser {
         self.shared_allowed = top && self.is_kernel && matches!(pattern, Pat::Ident(_));
         let value = self.expr(&init.expr);
         self.shared_allowed = false;
-        let value = value?;
-        let pattern = self.pattern(pattern)?;
+        let mut value = value?;
+        if let ExprKind::Constant(path) = &value.kind
+            && path.segments.iter().rev().nth(1).is_some_and(|owner| owner.ident == "Scope" || owner.ident == "Order")
+        {
+            return error(
+                path,
+                "a kernel's variables hold no scopes and orders; write it where it is used: `acc.mem_fence(Scope::Device, \
+                 Order::Release)`, and choose between two by `if`",
+            );
+        }
+        if ty.as_ref().is_some_and(|ty| !matches!(ty, syn::Type::Infer(_))) {
+            self.adapt(&mut value);
+        }
+        let otherwise = match &init.diverge {
+            Some((_, otherwise)) => Some(self.else_block(otherwise)?),
+            None => None,
+        };
+        let pattern = self.pattern(pattern, otherwise.is_some())?;
         let view = match &value.kind {
             ExprKind::Method { name, .. } if name == "shared_atomic" || name == "shared_atomic_at_launch" => {
                 Some(View::Atomic)
@@ -164,24 +241,14 @@ impl Parser {
         if let (Pattern::Local(local), Some(view)) = (&pattern, view) {
             self.is_view(local, view);
         }
-        Ok(Statement::Let { pattern, ty, value, span: local.let_token.span })
+        Ok(Statement::Let { pattern, ty, value, otherwise, span: local.let_token.span })
     }
 
-    fn pattern(&mut self, pattern: &Pat) -> Result<Pattern> {
-        match pattern {
-            Pat::Ident(name) => {
-                if name.by_ref.is_some() || name.subpat.is_some() {
-                    return error(name, "patterns in kernels are names, `_`, tuples `(a, b)` and arrays `[y, x]`");
-                }
-                let local = self.declare(&name.ident, name.mutability.is_some());
-                let mut_span = name.mutability.map_or(local.mut_span, |token| token.span);
-                Ok(Pattern::Local(Local { mut_span, ..local }))
-            }
-            Pat::Wild(wild) => Ok(Pattern::Wild(wild.span())),
-            Pat::Tuple(tuple) => tuple.elems.iter().map(|x| self.pattern(x)).collect::<Result<_>>().map(Pattern::Tuple),
-            Pat::Slice(slice) => slice.elems.iter().map(|x| self.pattern(x)).collect::<Result<_>>().map(Pattern::Array),
-            Pat::Paren(inner) => self.pattern(&inner.pat),
-            other => error(other, "patterns in kernels are names, `_`, tuples `(a, b)` and arrays `[y, x]`"),
+    /// The block of a `let … else`.
+    fn else_block(&mut self, otherwise: &syn::Expr) -> Result<Block> {
+        match otherwise {
+            syn::Expr::Block(block) => self.block(&block.block),
+            other => error(other, "a block follows `else`"),
         }
     }
 
@@ -200,25 +267,38 @@ impl Parser {
             syn::Expr::Lit(literal) => ExprKind::Literal(number(&literal.lit)?),
             syn::Expr::Paren(inner) => return self.expr(&inner.expr),
             syn::Expr::Group(inner) => return self.expr(&inner.expr),
-            syn::Expr::Path(path) => self.path(path)?,
+            syn::Expr::Path(path) => match self.path(path)? {
+                ExprKind::Local(local) if local.is_reference => {
+                    let message = format!("`{0}` is a reference here; write `*{0}`", local.name);
+                    return error(path, &message);
+                }
+                ExprKind::Constant(name) if name.get_ident().is_some_and(|name| self.lengths.contains(name)) => {
+                    let name = name.to_token_stream();
+                    return error(
+                        path,
+                        &format!("`{name}` is a `usize`, and kernels count with `u32`: write `{name} as u32`"),
+                    );
+                }
+                kind => kind,
+            },
             syn::Expr::Unary(unary) => match unary.op {
-                UnOp::Neg(_) => match &*unary.expr {
+                UnOp::Neg(_) => match without_parentheses(&unary.expr) {
                     syn::Expr::Lit(literal) => ExprKind::NegativeLiteral(number(&literal.lit)?),
                     operand => ExprKind::Negate(self.boxed(operand)?),
                 },
                 UnOp::Not(_) => ExprKind::Not(self.boxed(&unary.expr)?),
-                _ => ExprKind::Deref(self.boxed(&unary.expr)?),
+                _ => match self.base(&unary.expr)? {
+                    Expr { kind: ExprKind::Local(local), .. } if local.is_reference => ExprKind::Local(local),
+                    item => ExprKind::Deref(Box::new(item)),
+                },
             },
             syn::Expr::Binary(binary) => self.binary(binary)?,
-            syn::Expr::Assign(assign) => {
-                let value = self.boxed(&assign.right)?;
-                ExprKind::Assign(Box::new(self.place(&assign.left)?), value)
-            }
+            syn::Expr::Assign(assign) => self.assignment(assign)?,
             syn::Expr::Index(index) => {
                 if let syn::Expr::Range(range) = &*index.index {
                     return error(range, "there are no slices in kernels; pass a view of the part you want, or index");
                 }
-                let base = self.boxed(&index.expr)?;
+                let base = Box::new(self.base(&index.expr)?);
                 match self.view(&base) {
                     Some(View::PerItem) => {
                         return error(
@@ -242,11 +322,12 @@ impl Parser {
             syn::Expr::Call(call) => self.call(call)?,
             syn::Expr::Cast(cast) => {
                 check_cast(&cast.ty)?;
-                ExprKind::Cast(self.boxed(&cast.expr)?, (*cast.ty).clone())
+                ExprKind::Cast(Box::new(self.base(&cast.expr)?), (*cast.ty).clone())
             }
             syn::Expr::If(branch) => {
                 if let syn::Expr::Let(binding) = &*branch.cond {
-                    return error(binding, "there is no `if let` in kernels; compare: `if x == 3`");
+                    let kind = self.if_let(binding, branch)?;
+                    return Ok(Expr { kind, span });
                 }
                 let condition = self.boxed(&branch.cond)?;
                 let then = self.block(&branch.then_branch)?;
@@ -256,57 +337,54 @@ impl Parser {
                 };
                 ExprKind::If { condition, then, otherwise }
             }
-            syn::Expr::While(repeat) => {
+            syn::Expr::While(repeat) => self.within(&repeat.label, true, |parser, target| {
                 if let syn::Expr::Let(binding) = &*repeat.cond {
-                    return error(binding, "there is no `while let` in kernels; use `loop` and `break`");
+                    return parser.while_let(binding, repeat, target);
                 }
-                let condition = self.boxed(&repeat.cond)?;
-                let body = self.in_loop(&repeat.label, |parser| parser.block(&repeat.body))?;
-                ExprKind::While { label: label(&repeat.label), condition, body }
-            }
-            syn::Expr::Loop(repeat) => {
-                let body = self.in_loop(&repeat.label, |parser| parser.block(&repeat.body))?;
-                ExprKind::Loop { label: label(&repeat.label), body }
-            }
+                let condition = parser.boxed(&repeat.cond)?;
+                Ok(ExprKind::While { target, condition, body: parser.block(&repeat.body)? })
+            })?,
+            syn::Expr::Loop(repeat) => self.within(&repeat.label, true, |parser, target| {
+                Ok(ExprKind::Loop { target, body: parser.block(&repeat.body)? })
+            })?,
             syn::Expr::ForLoop(repeat) => {
                 self.inclusive_allowed = matches!(without_parentheses(&repeat.expr), syn::Expr::Range(_));
                 let source = self.boxed(&repeat.expr)?;
                 check_source(&source)?;
-                let (pattern, body) = self.scoped(|parser| {
-                    let pattern = parser.pattern(&repeat.pat)?;
-                    let body = parser.in_loop(&repeat.label, |parser| parser.block(&repeat.body))?;
-                    Ok((pattern, body))
-                })?;
-                ExprKind::For { label: label(&repeat.label), pattern, source, body }
+                self.scoped(|parser| {
+                    let pattern = parser.pattern(&repeat.pat, false)?;
+                    parser.within(&repeat.label, true, |parser, target| {
+                        Ok(ExprKind::For { target, pattern, source, body: parser.block(&repeat.body)? })
+                    })
+                })?
             }
-            syn::Expr::Block(block) => {
-                if let Some(label) = &block.label {
-                    return error(label, "blocks in kernels have no labels; label a loop");
-                }
-                ExprKind::Block(self.block(&block.block)?)
+            syn::Expr::Block(block) if block.label.is_some() => {
+                self.within(&block.label, false, |parser, target| {
+                    Ok(ExprKind::Labelled { target, body: parser.block(&block.block)? })
+                })?
             }
+            syn::Expr::Block(block) => ExprKind::Block(self.block(&block.block)?),
             syn::Expr::Match(choice) => self.choice(choice)?,
             syn::Expr::Break(leave) => {
-                if let Some(value) = &leave.expr {
-                    return error(value, "`break` has no value in kernels; assign to a `let mut` before the loop");
-                }
-                self.check_label(x, &leave.label)?;
-                ExprKind::Break(leave.label.clone())
+                let target = self.target(x, &leave.label, true)?;
+                let value = leave.expr.as_ref().map(|value| self.boxed(value)).transpose()?;
+                ExprKind::Break { target, value }
             }
-            syn::Expr::Continue(next) => {
-                self.check_label(x, &next.label)?;
-                ExprKind::Continue(next.label.clone())
-            }
+            syn::Expr::Continue(next) => ExprKind::Continue(self.target(x, &next.label, false)?),
             syn::Expr::Return(leave) => {
                 self.returns = true;
                 ExprKind::Return(match &leave.expr {
-                    Some(value) => Some(self.boxed(value)?),
+                    Some(value) => {
+                        let mut value = self.boxed(value)?;
+                        self.adapt(&mut value);
+                        Some(value)
+                    }
                     None => None,
                 })
             }
             syn::Expr::Tuple(tuple) => ExprKind::Tuple(self.exprs(&tuple.elems)?),
             syn::Expr::Field(field) => match &field.member {
-                syn::Member::Unnamed(index) => ExprKind::Field(self.boxed(&field.base)?, index.clone()),
+                syn::Member::Unnamed(index) => ExprKind::Field(Box::new(self.base(&field.base)?), index.clone()),
                 syn::Member::Named(name) => {
                     return error(
                         name,
@@ -327,15 +405,7 @@ impl Parser {
                 self.inclusive_allowed = false;
                 ExprKind::Range { begin: self.boxed(begin)?, end: self.boxed(end)?, inclusive }
             }
-            syn::Expr::Reference(reference) => match (&reference.mutability, &*reference.expr) {
-                (Some(_), inner @ syn::Expr::Path(_)) => ExprKind::Exclusive(self.boxed(inner)?),
-                _ => {
-                    return error(
-                        reference,
-                        "there are no references in kernels, but `acc.items(&mut out)`; pass the value or the view itself",
-                    );
-                }
-            },
+            syn::Expr::Reference(reference) => return error(reference, places::REFERENCES),
             syn::Expr::Macro(call) => return self.macro_call(&call.mac),
             other => return refuse(other),
         };
@@ -357,51 +427,31 @@ impl Parser {
 
     fn binary(&mut self, binary: &syn::ExprBinary) -> Result<ExprKind> {
         if let Some(op) = plain(&binary.op) {
-            let value = self.boxed(&binary.right)?;
+            let mut value = self.boxed(&binary.right)?;
+            self.adapt(&mut value);
             return Ok(ExprKind::AssignWith(op, Box::new(self.place(&binary.left)?), value));
         }
-        Ok(ExprKind::Binary(binary.op, self.boxed(&binary.left)?, self.boxed(&binary.right)?))
+        let (mut left, mut right) = (self.boxed(&binary.left)?, self.boxed(&binary.right)?);
+        self.adapt_operands(&binary.op, &mut left, &mut right);
+        Ok(ExprKind::Binary(binary.op, left, right))
     }
 
-    fn place(&mut self, x: &syn::Expr) -> Result<Place> {
-        match self.expr(x)?.kind {
-            ExprKind::Local(local) => Ok(Place::Local(local)),
-            ExprKind::Index(base, _) if matches!(self.view(&base), Some(View::Read | View::ReadLine)) => error(
-                x,
-                "nobody writes to a `Read` view; take `PerItem` where each element has its one thread, `Shared` where \
-                 threads write as they like",
-            ),
-            ExprKind::Index(base, index) => Ok(Place::Index(*base, *index)),
-            ExprKind::Deref(item) => Ok(Place::Deref(*item)),
-            ExprKind::Field(..) => error(x, "a tuple is assigned as a whole: `pair = (a, b);`"),
-            _ => error(x, "a kernel assigns to variables, elements `x[i]`, and items `*x`"),
+    /// The loop or block that a jump names.
+    fn target(&self, jump: &syn::Expr, label: &Option<syn::Lifetime>, is_break: bool) -> Result<Target> {
+        let name = label.as_ref().map(|label| label.ident.to_string());
+        let mut around = self.around.iter().rev();
+        let found = around.find(|around| if name.is_some() { around.label == name } else { around.is_loop });
+        match (found, label) {
+            (Some(found), _) if is_break || found.is_loop => Ok(found.target),
+            (Some(_), _) => error(jump, "`continue` is for loops, and this label is a block's"),
+            (None, Some(label)) => error(label, "no loop or block around has this label"),
+            (None, None) => error(jump, "there is no loop around this"),
         }
-    }
-
-    fn check_label(&self, jump: &syn::Expr, label: &Option<syn::Lifetime>) -> Result<()> {
-        let Some(label) = label else {
-            return if self.labels.is_empty() { error(jump, "there is no loop around this") } else { Ok(()) };
-        };
-        let name = label.ident.to_string();
-        if self.labels.iter().any(|known| known.as_ref() == Some(&name)) {
-            return Ok(());
-        }
-        error(label, "no loop around has this label")
     }
 }
 
-fn label(label: &Option<syn::Label>) -> Option<syn::Lifetime> {
-    label.as_ref().map(|label| label.name.clone())
-}
-
-fn number(literal: &Lit) -> Result<Lit> {
-    match literal {
-        Lit::Int(number) if matches!(number.suffix(), "usize" | "isize" | "u128" | "i128") => {
-            error(number, "kernels know 8 to 64 bits; indices and extents are `u32`")
-        }
-        Lit::Int(_) | Lit::Float(_) | Lit::Bool(_) => Ok(literal.clone()),
-        other => error(other, "there is no text in kernels; literals are numbers, `true` and `false`"),
-    }
+fn is_length(ty: &syn::Type) -> bool {
+    matches!(ty, syn::Type::Path(path) if path.path.is_ident("usize"))
 }
 
 /// The operator of a compound assignment.
@@ -432,7 +482,9 @@ fn refuse<T>(x: &syn::Expr) -> Result<T> {
         syn::Expr::Struct(_) => error(x, "there are no structs in kernels; use numbers, tuples and arrays"),
         syn::Expr::Try(_) => error(x, "there is no `?` in kernels; write `assert!(…)`, which the launch reports"),
         syn::Expr::Async(_) | syn::Expr::Await(_) => error(x, "a kernel is not asynchronous; its launch is"),
-        syn::Expr::Let(_) => error(x, "there is no `let` in conditions of kernels; compare: `if x == 3`"),
+        syn::Expr::Let(_) => {
+            error(x, "`let` stands alone in a condition of a kernel; nest the `if`s, or compare: `x == 3`")
+        }
         _ => error(
             x,
             "this is outside the subset of Rust that kernels are written in (see the documentation of `kernel`)",

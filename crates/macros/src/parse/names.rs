@@ -1,6 +1,6 @@
 //! The methods that kernels know, and those that they know under another name.
 
-use wattle_operations::operations;
+use wattle_operations::{compositions, operations};
 
 macro_rules! rows {
     ($($arity:ident {$(
@@ -13,25 +13,47 @@ macro_rules! rows {
 
 /// The operations of the table: how kernels write them, the method, and its arguments.
 const OPERATIONS: &[(&str, &str, &[&str])] = operations!(rows);
+/// The methods that are built of them.
+const COMPOSITIONS: &[(&str, &str, &[&str])] = compositions!(rows);
 
 /// How many arguments a method of numbers has, if it is one.
 pub fn math(name: &str) -> Option<usize> {
     match name {
         "clamp" => Some(2),
-        "to_bits" => Some(0),
+        "to_bits" | "sin_cos" => Some(0),
         _ => {
-            let known = OPERATIONS.iter().find(|(how, known, _)| *how == "fn" && *known == name);
+            let known = OPERATIONS.iter().chain(COMPOSITIONS).find(|(how, known, _)| *how != "op" && *known == name);
             known.map(|(_, _, arguments)| arguments.len())
         }
     }
 }
 
+/// The method of numbers whose name is nearest to this one, if it is near enough to have been meant.
+pub fn nearest(name: &str) -> Option<&'static str> {
+    let methods = OPERATIONS.iter().chain(COMPOSITIONS).filter(|(how, ..)| *how != "op").map(|(_, known, _)| *known);
+    let near = methods.chain(["clamp", "to_bits", "sin_cos"]).map(|known| (distance(name, known), known)).min()?;
+    (near.0 <= name.len().div_ceil(3)).then_some(near.1)
+}
+
+/// How many letters are to be inserted, left out or replaced to make one name the other (Levenshtein).
+fn distance(x: &str, y: &str) -> usize {
+    let mut row: Vec<usize> = (0..=y.len()).collect();
+    for (at, x) in x.bytes().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], at + 1);
+        for (at, y) in y.bytes().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[at + 1];
+            row[at + 1] = replaced.min(diagonal + 1).min(row[at] + 1);
+        }
+    }
+    row[y.len()]
+}
+
 pub const SHARED: [&str; 4] = ["shared", "shared_atomic", "shared_at_launch", "shared_atomic_at_launch"];
 
 /// Methods of the standard library that have another name here, or that cannot be.
-pub const ELSEWHERE: [(&str, &str); 22] = [
+pub const ELSEWHERE: [(&str, &str); 21] = [
     ("powf", "write `x.pow(y)`"),
-    ("powi", "write `x.pow(n as f32)`, or multiply"),
     ("mul_add", "write `x.fma(y, z)`"),
     ("wrapping_add", "integers wrap in kernels: write `x + y`"),
     ("wrapping_sub", "integers wrap in kernels: write `x - y`"),
@@ -50,6 +72,6 @@ pub const ELSEWHERE: [(&str, &str); 22] = [
     ("map", "write a `for` loop"),
     ("sum", "add up in a `for` loop"),
     ("into", "write a conversion: `x as f32`"),
-    ("tan", "write `x.sin() / x.cos()`"),
-    ("log2", "write `x.ln() / 2f32.ln()`, with the constant worked out"),
+    ("log", "write `x.ln() / y.ln()`, `x.log2()` or `x.log10()`"),
+    ("div_ceil", "write `(x + y - 1) / y`"),
 ];

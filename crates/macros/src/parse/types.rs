@@ -1,19 +1,39 @@
 //! The types that kernels know, as they are written.
 
 use syn::Result;
+use wattle_operations::types;
 
+use super::absent::absent_type;
 use super::error;
 use crate::ast::{Class, View};
+
+macro_rules! rows {
+    ($($(#[$doc:meta])* $variant:ident $t:ident $bits:literal $kind:ident $bits_type:ident $row:ident $($atomic:ident)?;)+) => {
+        &[$((stringify!($t), stringify!($row), !stringify!($($atomic)?).is_empty())),+]
+    };
+}
+
+/// The types of the table: the name, the kind, and whether there are atomic operations on it.
+const TYPES: &[(&str, &str, bool)] = types!(rows);
+
+/// The names of the types that are wanted by kind and by whether there are atomic operations on them.
+fn listed(is_wanted: impl Fn(&str, bool) -> bool) -> String {
+    let wanted = TYPES.iter().filter(|(_, row, has_atomics)| is_wanted(row, *has_atomics));
+    wanted.map(|(name, ..)| *name).collect::<Vec<_>>().join(" ")
+}
 
 /// Refuses the types that kernels do not know.
 pub fn check_type(ty: &syn::Type) -> Result<()> {
     match ty {
         syn::Type::Path(path) => {
             let name = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+            if let Some(message) = absent_type(&name) {
+                return error(ty, message);
+            }
             match name.as_str() {
                 "usize" | "isize" => error(ty, "indices and extents in kernels are `u32`"),
-                "u128" | "i128" | "f16" | "f128" => {
-                    error(ty, "kernels know u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 and bool")
+                "u128" | "i128" | "f16" | "f128" if TYPES.iter().all(|(known, ..)| *known != name) => {
+                    error(ty, &format!("kernels know {} and bool", listed(|row, _| row != "bool")))
                 }
                 "char" | "String" | "str" => error(ty, "there is no text in kernels"),
                 "Vec" | "Box" | "Rc" | "Arc" => {
@@ -85,6 +105,9 @@ pub fn class(ty: &syn::Type) -> Result<Class> {
                 _ => {}
             }
         }
+        if reference.mutability.is_some() {
+            return check_type(&reference.elem).map(|()| Class::Exclusive);
+        }
         return check_type(ty).map(|()| Class::Value);
     }
     if let syn::Type::Path(path) = ty
@@ -126,14 +149,16 @@ fn check_element(arguments: &syn::PathArguments, is_atomic: bool) -> Result<()> 
     let name = match element {
         syn::Type::Path(path) => path.path.get_ident().map(ToString::to_string).unwrap_or_default(),
         syn::Type::Group(_) => return Ok(()),
-        _ => return error(element, "a view is of numbers: u8 i8 u16 i16 u32 i32 u64 i64 f32 f64"),
+        _ => return error(element, &format!("a view is of numbers: {}", listed(|row, _| row != "bool"))),
     };
-    match name.as_str() {
-        "bool" => error(element, "memory holds numbers; take `u8` or `u32`, and write `x[i] != 0`"),
-        "u8" | "i8" | "u16" | "i16" if is_atomic => error(
-            element,
-            "atomics exist for u32 i32 u64 i64 (all operations) and f32 f64 (load, store, exchange, add)",
-        ),
-        _ => Ok(()),
+    if name == "bool" {
+        return error(element, "memory holds numbers; take `u8` or `u32`, and write `x[i] != 0`");
     }
+    if is_atomic && TYPES.iter().any(|&(known, _, has_atomics)| known == name && !has_atomics) {
+        let ints = listed(|row, has_atomics| has_atomics && row != "float");
+        let floats = listed(|row, has_atomics| has_atomics && row == "float");
+        let text = format!("atomics exist for {ints} (all operations) and {floats} (load, store, exchange, add)");
+        return error(element, &text);
+    }
+    Ok(())
 }

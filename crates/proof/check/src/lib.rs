@@ -5,6 +5,7 @@
 //! every execution that a memory model permits, by the [`search`] over the threads of its launches ([`program`]).
 //! Drivers, code generation and the host's own threads never belong here.
 
+mod arguments;
 pub mod checker;
 mod device;
 pub mod program;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use common::{Build, barrier, fence, request, run, simulator, well};
 use wattle_check::simulate::{
-    Agent, Argument, Finding, Init, LaunchError, LaunchRequest, MemoryError, Options, Simulator, StopReason, Why,
+    Agent, Argument, Finding, Init, LaunchError, LaunchRequest, MemoryError, Options, Simulator, StopReason, View, Why,
 };
 use wattle_ir::{Access, BinaryOp, Const, DivOp, Expr, Site, Stmt, Type};
 use wattle_machine::{LaunchShape, Program};
@@ -221,7 +221,7 @@ fn blocks_start_in_index_order_and_wait_for_room() {
         let mut simulator = Simulator::new(Options { resident_threads: resident, ..Options::seeded(7) });
         let flags = simulator.allocate(Type::U32, 64, Init::Zero).unwrap();
         let shape = LaunchShape::linear(64, 1);
-        let arguments = vec![Argument::whole(flags, 64)];
+        let arguments = vec![Argument::whole(flags, [64, 1, 1, 1])];
         let program = chain(ascending);
         let launch = simulator.launch(LaunchRequest::new(program.clone(), shape, arguments.clone())).unwrap();
         let result = simulator.finish(launch);
@@ -292,11 +292,9 @@ fn what_cannot_be_launched_is_refused() {
     let floats = simulator.allocate(Type::F32, 4, Init::Zero).unwrap();
     let shape = LaunchShape::linear(1, 1);
     let with = |shape, arguments| LaunchRequest::new(program.clone(), shape, arguments);
-    let view = |offset, extent, stride| Argument::View {
-        memory,
-        offset,
-        extent: [extent, 1, 1, 1],
-        strides: [stride, 0, 0, 0],
+    let view = |offset, extent, stride| {
+        let (extent, strides) = ([extent, 1, 1, 1], [stride, 0, 0, 0]);
+        Argument::View(View { memory: memory.into(), offset, extent, strides })
     };
     assert!(matches!(simulator.launch(with(shape, vec![])), Err(LaunchError::Arguments(_))));
     assert!(simulator.launch(with(shape, vec![view(1, 2, 2)])).is_ok());
@@ -304,7 +302,7 @@ fn what_cannot_be_launched_is_refused() {
     assert_eq!(beyond.to_string(), "kernel `takes`, parameter `data`: elements 2..5 are not in an allocation of 4");
     let error = simulator.launch(with(shape, vec![view(u64::MAX, u32::MAX, u32::MAX)]));
     assert!(matches!(error, Err(LaunchError::Memory { .. })));
-    let error = simulator.launch(with(shape, vec![Argument::whole(floats, 4)]));
+    let error = simulator.launch(with(shape, vec![Argument::whole(floats, [4, 1, 1, 1])]));
     assert!(matches!(error, Err(LaunchError::Element { expected: Type::U32, found: Type::F32, .. })));
     let large = LaunchShape::linear(1 << 11, 1 << 10);
     assert!(matches!(simulator.launch(with(large, vec![view(0, 1, 1)])), Err(LaunchError::TooLarge { .. })));
@@ -320,7 +318,7 @@ fn what_cannot_be_launched_is_refused() {
     assert!(matches!(simulator.read(memory, 0..1), Err(MemoryError::Unknown(_))));
     // An empty launch is done at once.
     let memory = simulator.allocate(Type::U32, 4, Init::Zero).unwrap();
-    let empty = with(LaunchShape::linear(0, 1), vec![Argument::whole(memory, 4)]);
+    let empty = with(LaunchShape::linear(0, 1), vec![Argument::whole(memory, [4, 1, 1, 1])]);
     let launch = simulator.launch(empty).unwrap();
     assert!(simulator.is_done(launch));
     simulator.finish(launch).unwrap();

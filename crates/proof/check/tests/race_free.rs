@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use random::{Case, Random, case, for_vulkan, show, shrink};
-use script::{Op, Script, constant, setup};
+use script::{Op, constant, registers, setup};
 use wattle_check::search::{End, Execution, Visitor, search};
 use wattle_memory::{Label, Level, Model, Placement};
 
@@ -22,31 +22,28 @@ struct Seen {
 }
 
 impl Seen {
-    fn look(&mut self, execution: &Execution<'_, Script>) {
+    fn look(&mut self, execution: &Execution<'_>) {
         let model = self.races.expect("it is set");
         self.racy |= !model.races(execution.graph, execution.analysis).is_empty();
     }
 }
 
-impl Visitor<Script> for Seen {
-    fn complete(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
+impl Visitor for Seen {
+    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         self.look(execution);
-        let outcome = execution
-            .threads
-            .iter()
-            .map(|thread| thread.registers.iter().map(|value| value.unwrap_or(99)).collect())
-            .collect();
+        let outcome =
+            registers(execution).map(|registers| registers.iter().map(|value| value.unwrap_or(99)).collect()).collect();
         *self.outcomes.entry(outcome).or_default() += 1;
         ControlFlow::Continue(())
     }
 
-    fn stuck(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
+    fn stuck(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         self.look(execution);
         self.stuck.insert(execution.stuck.iter().map(|stuck| stuck.thread).collect());
         ControlFlow::Continue(())
     }
 
-    fn waits_in_vain(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
+    fn waits_in_vain(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         self.look(execution);
         ControlFlow::Continue(())
     }

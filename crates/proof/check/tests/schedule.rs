@@ -178,7 +178,7 @@ fn a_reduction_of_1024_threads_is_quick() {
     let input = simulator.allocate(Type::U32, 8192, Init::Unwritten).unwrap();
     let output = simulator.allocate(Type::U32, 8, Init::Unwritten).unwrap();
     simulator.write(input, 0, &(0..8192).collect::<Vec<u64>>()).unwrap();
-    let arguments = vec![Argument::whole(input, 8192), Argument::whole(output, 8)];
+    let arguments = vec![Argument::whole(input, [8192, 1, 1, 1]), Argument::whole(output, [8, 1, 1, 1])];
     let start = Instant::now();
     let launch = simulator.launch(LaunchRequest::new(program, LaunchShape::linear(8, 1024), arguments)).unwrap();
     simulator.finish(launch).unwrap();

@@ -3,8 +3,8 @@
 mod script;
 
 use script::*;
-use wattle_check::search::{Dependencies, Setup, search};
-use wattle_memory::{Label, Level, Model};
+use wattle_check::search::{Action, Address, Dependencies, Process, Setup, Spawn, Target, search};
+use wattle_memory::{Label, Level, Model, Placement};
 
 const D: Level = Level::Device;
 
@@ -149,4 +149,50 @@ fn a_wait_for_nobody_is_stuck() {
     let (found, statistics) =
         run(&vec![vec![wait(1)], vec![store(0, constant(1)), store(0, constant(2))]], Model::Portable);
     assert_eq!((statistics.complete, found.stuck.as_slice()), (1, &[vec![0]][..]), "{statistics:?}");
+}
+
+/// A process of another kind than a script: it writes the number that is its world to cell 0.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Writer {
+    done: bool,
+}
+
+impl Process for Writer {
+    type World = u64;
+
+    fn next(&mut self, number: &u64) -> Action {
+        if std::mem::replace(&mut self.done, true) {
+            return Action::Done;
+        }
+        let target = Target { address: Address { memory: 0, element: 0 }, bytes: 4, reference: 0 };
+        Action::Write { target: Some(target), value: Some(*number), label: Label::atomic_write(D), source: 0 }
+    }
+
+    fn answer(&mut self, _: &u64, _: Option<u64>) {
+        unreachable!("it reads nothing")
+    }
+
+    fn ways(&self, _: &u64) -> Option<Vec<Writer>> {
+        None
+    }
+
+    fn any_pending(&self) -> bool {
+        false
+    }
+
+    fn may_write(&self, _: &u64, _: Address) -> bool {
+        !self.done
+    }
+}
+
+#[test]
+fn threads_of_two_kinds_run_in_one_search() {
+    let (program, number) = (vec![vec![load(0, 0)]], 7);
+    let writer = Spawn { placement: Placement::new(1, 0), process: Writer { done: false }, after: [].into() };
+    let setup = setup(&program, vec![Placement::new(0, 0)], Model::Portable).with_threads(&number, vec![writer]);
+    let mut found = Found::default();
+    search(&setup, &mut found);
+    let mut read: Vec<u64> = found.outcomes.iter().map(|registers| registers[0][0]).collect();
+    read.sort_unstable();
+    assert_eq!(read, [0, 7]);
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use random::{Case, Random, candidates, case, for_vulkan, show};
-use script::{Op, Script, constant, setup};
+use script::{Op, constant, setup};
 use wattle_check::search::{End, Execution, Visitor, search};
 use wattle_memory::{Label, Model, Placement};
 
@@ -24,8 +24,8 @@ struct Shapes {
     all: Vec<Shape>,
 }
 
-impl Visitor<Script> for Shapes {
-    fn complete(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
+impl Visitor for Shapes {
+    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         let graph = execution.graph;
         let mut numbers = [0; 8];
         let names: Vec<Name> = (0..graph.len())
@@ -49,7 +49,7 @@ impl Visitor<Script> for Shapes {
         ControlFlow::Continue(())
     }
 
-    fn stuck(&mut self, _: &Execution<'_, Script>) -> ControlFlow<()> {
+    fn stuck(&mut self, _: &Execution<'_>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }

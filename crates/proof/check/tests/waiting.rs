@@ -7,7 +7,7 @@ mod script;
 use std::ops::ControlFlow;
 
 use random::{Case, Random, case, show, shrink};
-use script::{Op, Script, constant, setup};
+use script::{Op, constant, setup};
 use wattle_check::search::{End, Execution, Visitor, last_values, search};
 use wattle_memory::{Label, Level, Model, Placement};
 
@@ -19,8 +19,8 @@ struct Left {
     stuck: bool,
 }
 
-impl Visitor<Script> for Left {
-    fn complete(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
+impl Visitor for Left {
+    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         let location = execution.cells.iter().find(|(address, _)| address.element == self.cell);
         self.other |= match location {
             Some(&(_, location)) => {
@@ -31,7 +31,7 @@ impl Visitor<Script> for Left {
         ControlFlow::Continue(())
     }
 
-    fn stuck(&mut self, _: &Execution<'_, Script>) -> ControlFlow<()> {
+    fn stuck(&mut self, _: &Execution<'_>) -> ControlFlow<()> {
         self.stuck = true;
         ControlFlow::Continue(())
     }

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use wattle_check::search::{
-    Dependencies, End, Execution, Limits, Setup, Spawn, Statistics, Stopped, Visitor, Watch, Why, last_values, search,
+    End, Execution, Limits, Setup, Statistics, Stopped, Visitor, Watch, Why, last_values, search,
 };
 use wattle_memory::{LocationId, Model};
 
@@ -107,18 +107,14 @@ pub fn judge(world: &World, model: Model, question: Question, options: &Options)
         Question::Outcome => outcome(world, model, options),
         Question::Race => race(world, model, options),
         Question::Liveness(progress) => {
-            let program = world.program();
-            let found = {
-                let (threads, placements) = (world.threads(), program.placements());
-                lasso::liveness(world, &threads, &placements, progress, options.most_states, &options.limits)?
-            };
-            match found {
+            let setup = Setup { limits: options.limits.clone(), ..world.setup(model) };
+            match lasso::liveness(&setup, progress, options.most_states)? {
                 Liveness::Stuck(stuck) => Ok(Verdict {
                     answer: Answer::No,
                     evidence: Some(Evidence::Stuck(stuck)),
                     statistics: Statistics::default(),
                 }),
-                Liveness::Ends { .. } | Liveness::Unknown { .. } if program.locations.len() > 1 => {
+                found @ (Liveness::Ends { .. } | Liveness::Unknown { .. }) if world.program().locations.len() > 1 => {
                     waits(world, model, options, &found)
                 }
                 found => Ok(Verdict { answer: ends(&found), evidence: None, statistics: Statistics::default() }),
@@ -142,21 +138,13 @@ fn explore(
     model: Model,
     options: &Options,
     failed_iterations: bool,
-    visitor: &mut (impl Visitor<LitmusThread> + Send),
+    visitor: &mut dyn Visitor,
 ) -> Result<(Option<Reason>, Statistics), JudgeError> {
-    let threads = world.threads().into_iter().zip(world.program().placements());
     let setup = Setup {
-        world,
-        threads: threads.map(|(process, placement)| Spawn { placement, process, after: [].into() }).collect(),
-        model,
         loop_bound: options.loop_bound,
-        symmetric: Vec::new(),
-        system: world.program().system.clone(),
-        assume_race_free: false,
-        dependencies: Dependencies::AsWritten,
         failed_iterations,
-        sample: None,
         limits: options.limits.clone(),
+        ..world.setup(model)
     };
     let (end, statistics) = search(&setup, visitor);
     let missed = match end {
@@ -259,11 +247,7 @@ impl<'w> Finals<'w> {
 
     /// Visits each end that an execution can be left with and that the filter accepts, until `see` breaks off. There
     /// are several if nothing orders the last writes of a location: all combinations of them.
-    fn each(
-        &self,
-        execution: &Execution<'_, LitmusThread>,
-        mut see: impl FnMut(&dyn Fn(Observed) -> Option<u64>) -> bool,
-    ) -> bool {
+    fn each(&self, execution: &Execution<'_>, mut see: impl FnMut(&dyn Fn(Observed) -> Option<u64>) -> bool) -> bool {
         let values: Vec<Vec<u64>> = self
             .locations
             .iter()
@@ -286,7 +270,9 @@ impl<'w> Finals<'w> {
                 return false;
             }
             let value = |observed: Observed| match observed {
-                Observed::Register { thread, register } => execution.threads.get(thread)?.register(register),
+                Observed::Register { thread, register } => {
+                    execution.threads.get(thread)?.process::<LitmusThread>()?.register(register)
+                }
                 Observed::Memory(location) => {
                     let at = self.locations.iter().position(|&known| known == location)?;
                     values[at].get(chosen[at]).copied()
@@ -319,8 +305,8 @@ struct Ends<'w> {
     all: bool,
 }
 
-impl Visitor<LitmusThread> for Ends<'_> {
-    fn complete(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+impl Visitor for Ends<'_> {
+    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         if self.found.is_some() {
             return ControlFlow::Continue(());
         }
@@ -337,7 +323,7 @@ impl Visitor<LitmusThread> for Ends<'_> {
         enough(self.found.is_some(), self.all)
     }
 
-    fn stuck(&mut self, _: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+    fn stuck(&mut self, _: &Execution<'_>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
@@ -355,7 +341,7 @@ struct Races<'w> {
 }
 
 impl Races<'_> {
-    fn look(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+    fn look(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         let races = self.model.races(execution.graph, execution.analysis);
         if let (None, Some(&(first, second))) = (&self.found, races.first()) {
             let source = |event: usize| execution.graph.event(event).source;
@@ -365,17 +351,17 @@ impl Races<'_> {
     }
 }
 
-impl Visitor<LitmusThread> for Races<'_> {
-    fn complete(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+impl Visitor for Races<'_> {
+    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         if self.finals.each(execution, |_| true) { self.look(execution) } else { ControlFlow::Continue(()) }
     }
 
-    fn failed_iteration(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+    fn failed_iteration(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         let ends = self.finals.program.filter.is_none() || self.finals.each(execution, |_| true);
         if ends { self.look(execution) } else { ControlFlow::Continue(()) }
     }
 
-    fn stuck(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+    fn stuck(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         // Reads of spinning threads are not in the graph, and a filter applies to ends only.
         let at_barriers = execution.stuck.iter().all(|stuck| matches!(stuck.why, Why::Barrier(_)));
         if at_barriers && self.finals.program.filter.is_none() {
@@ -392,12 +378,12 @@ struct Waits {
     all: bool,
 }
 
-impl Visitor<LitmusThread> for Waits {
-    fn complete(&mut self, _: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+impl Visitor for Waits {
+    fn complete(&mut self, _: &Execution<'_>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
-    fn stuck(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+    fn stuck(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         let threads = || execution.stuck.iter().map(|stuck| stuck.thread).collect();
         self.found.get_or_insert_with(|| Evidence::Waits(threads()));
         enough(true, self.all)

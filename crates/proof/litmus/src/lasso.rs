@@ -12,10 +12,9 @@
 //! steps in a smaller cycle steps in the whole one too, and the same other threads can run.
 
 use std::collections::HashMap;
-use std::hash::Hash;
 
 use wattle_check::checker::Progress;
-use wattle_check::search::{Action, Address, Barrier, Limits, Members, Process, Stopped, Watch, Written};
+use wattle_check::search::{Action, Address, Barrier, Members, Setup, Spawn, Stopped, Thread, Watch, Written};
 use wattle_memory::{Level, Placement, ThreadId};
 
 use crate::progress::{Promises, Set, members};
@@ -67,24 +66,18 @@ pub enum LassoError {
 /// Decides whether every run of the threads ends under a scheduler that keeps a progress model and no other promise.
 ///
 /// # Errors
-/// There are too many threads, or one violates the contract of [`Process`].
-pub fn liveness<P: Process>(
-    world: &P::World,
-    threads: &[P],
-    placements: &[Placement],
-    progress: Progress,
-    most_states: usize,
-    limits: &Limits,
-) -> Result<Liveness, LassoError> {
-    if threads.len() > Set::BITS as usize {
-        return Err(LassoError::TooManyThreads(threads.len()));
+/// There are too many threads, or one violates the contract of [`Process`](wattle_check::search::Process).
+pub fn liveness(setup: &Setup<'_>, progress: Progress, most_states: usize) -> Result<Liveness, LassoError> {
+    if setup.threads.len() > Set::BITS as usize {
+        return Err(LassoError::TooManyThreads(setup.threads.len()));
     }
-    let mut watch = Watch::new(limits);
-    let graph = match Graph::explore(world, threads, placements, most_states, &mut watch)? {
+    let mut watch = Watch::new(&setup.limits);
+    let graph = match Graph::explore(setup, most_states, &mut watch)? {
         Ok(graph) => graph,
         Err(stopped) => return Ok(Liveness::Stopped(stopped)),
     };
-    let promises = Promises { placements, progress };
+    let placements: Vec<Placement> = setup.threads.iter().map(|thread| thread.placement).collect();
+    let promises = Promises { placements: &placements, progress };
     for component in graph.components() {
         if let Some(stopped) = watch.check() {
             return Ok(Liveness::Stopped(stopped));
@@ -119,9 +112,9 @@ struct Crowd {
 }
 
 /// A state between two steps. Each thread stands before its next step.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct State<P> {
-    threads: Vec<P>,
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct State<'w> {
+    threads: Vec<Thread<'w>>,
     memory: Vec<(Address, u64)>,
     started: Set,
     ended: Set,
@@ -129,17 +122,17 @@ struct State<P> {
     crowds: Vec<Crowd>,
 }
 
-impl<P: Process> State<P> {
+impl<'w> State<'w> {
     fn can_run(&self) -> Set {
         let all = Set::MAX.checked_shr(Set::BITS - self.threads.len() as u32).unwrap_or(0);
         self.crowds.iter().fold(all & !self.ended, |set, crowd| set & !crowd.waiting)
     }
 
     /// Runs the local actions of a thread, up to its next step.
-    fn settle(&mut self, world: &P::World, thread: ThreadId) -> Result<(), LassoError> {
+    fn settle(&mut self, thread: ThreadId) -> Result<(), LassoError> {
         loop {
             let mut next = self.threads[thread].clone();
-            match next.next(world) {
+            match next.advance() {
                 Action::Fence { .. } | Action::LoopHead { .. } | Action::Fault { .. } => self.threads[thread] = next,
                 Action::Done => {
                     self.threads[thread] = next;
@@ -152,10 +145,10 @@ impl<P: Process> State<P> {
         }
     }
 
-    fn load(&self, world: &P::World, address: Address) -> u64 {
+    fn load(&self, setup: &Setup<'_>, address: Address) -> u64 {
         match self.memory.binary_search_by_key(&address, |cell| cell.0) {
             Ok(at) => self.memory[at].1,
-            Err(_) => P::initial(world, address).value,
+            Err(_) => setup.memory.initial(address).value,
         }
     }
 
@@ -167,45 +160,46 @@ impl<P: Process> State<P> {
     }
 
     /// Makes one step of one thread.
-    fn step(&self, world: &P::World, placements: &[Placement], thread: ThreadId) -> Result<State<P>, LassoError> {
+    fn step(&self, setup: &Setup<'_>, thread: ThreadId) -> Result<State<'w>, LassoError> {
         let unanswered = LassoError::Unanswered(thread);
         let mut after = self.clone();
         after.started |= 1 << thread;
-        match after.threads[thread].next(world) {
+        match after.threads[thread].advance() {
             Action::Read { target, .. } => {
-                let old = after.load(world, target.ok_or(unanswered)?.address);
-                after.threads[thread].answer(world, Some(old));
+                let old = after.load(setup, target.ok_or(unanswered)?.address);
+                after.threads[thread].answer(Some(old));
             }
             Action::Write { target, value, .. } => {
                 after.store(target.ok_or(unanswered)?.address, value.ok_or(unanswered)?);
             }
             Action::Update { target, change, .. } => {
                 let address = target.ok_or(unanswered)?.address;
-                let old = after.load(world, address);
+                let old = after.load(setup, address);
                 match change.written(Some(old)) {
                     Written::Value(new) => after.store(address, new),
                     Written::Nothing => {}
                     Written::Unknown => return Err(unanswered),
                 }
-                after.threads[thread].answer(world, Some(old));
+                after.threads[thread].answer(Some(old));
             }
             Action::Barrier { barrier, .. } => {
-                let released = after.arrive(placements, thread, barrier);
-                members(released).into_iter().try_for_each(|released| after.settle(world, released))?;
+                let released = after.arrive(setup, thread, barrier);
+                members(released).into_iter().try_for_each(|released| after.settle(released))?;
                 return Ok(after);
             }
             // A loop iteration without a memory access is a step too, or such a loop would not count as endless.
             Action::BackEdge { .. } => {}
             _ => return Err(unanswered),
         }
-        after.settle(world, thread)?;
+        after.settle(thread)?;
         Ok(after)
     }
 
     /// Records the arrival of a thread at a barrier, and returns the threads that continue.
-    fn arrive(&mut self, placements: &[Placement], thread: ThreadId, barrier: Barrier) -> Set {
-        let here = &placements[thread];
-        let block = placements.iter().position(|other| other.shares(here, Level::Block)).unwrap_or(thread);
+    fn arrive(&mut self, setup: &Setup<'_>, thread: ThreadId, barrier: Barrier) -> Set {
+        let here = &setup.threads[thread].placement;
+        let together = |other: &Spawn<_>| other.placement.shares(here, Level::Block);
+        let block = setup.threads.iter().position(together).unwrap_or(thread);
         let resource = matches!(barrier.members, Members::Quorum(_)).then_some(barrier.resource);
         let gate = Gate { block, instance: barrier.instance, resource, members: barrier.members };
         // Barriers are kept in the order of their numbers, so that the order of arrivals does not distinguish states.
@@ -237,24 +231,23 @@ impl<P: Process> State<P> {
 }
 
 /// All reachable states, and the thread whose step leads from one to another.
-struct Graph<P> {
-    states: Vec<State<P>>,
+struct Graph<'w> {
+    states: Vec<State<'w>>,
     steps: Vec<Vec<(ThreadId, usize)>>,
     complete: bool,
 }
 
-impl<P: Process> Graph<P> {
+impl<'w> Graph<'w> {
     fn explore(
-        world: &P::World,
-        threads: &[P],
-        placements: &[Placement],
+        setup: &Setup<'w>,
         most_states: usize,
         watch: &mut Watch<'_>,
-    ) -> Result<Result<Graph<P>, Stopped>, LassoError> {
+    ) -> Result<Result<Graph<'w>, Stopped>, LassoError> {
+        let threads = setup.threads.iter().map(|thread| thread.process.clone());
         let mut first =
-            State { threads: threads.to_vec(), memory: Vec::new(), started: 0, ended: 0, crowds: Vec::new() };
-        for thread in 0..threads.len() {
-            first.settle(world, thread)?;
+            State { threads: threads.collect(), memory: Vec::new(), started: 0, ended: 0, crowds: Vec::new() };
+        for thread in 0..setup.threads.len() {
+            first.settle(thread)?;
         }
         let mut graph = Graph { states: vec![first.clone()], steps: Vec::new(), complete: true };
         let mut known = HashMap::from([(first, 0)]);
@@ -264,7 +257,7 @@ impl<P: Process> Graph<P> {
             }
             let mut steps = Vec::new();
             for thread in members(state.can_run()) {
-                let after = state.step(world, placements, thread)?;
+                let after = state.step(setup, thread)?;
                 if let Some(&number) = known.get(&after) {
                     steps.push((thread, number));
                 } else if graph.states.len() < most_states {

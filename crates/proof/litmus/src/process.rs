@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use wattle_check::search::{Action, Address, Barrier, Change, Initial, Members, Process, Target};
+use wattle_check::search::{Action, Address, Barrier, Change, Initial, Members, Memory, Process, Setup, Spawn, Target};
 use wattle_ir::{AtomicOp, Type};
-use wattle_memory::{Level, Placement, ThreadId};
+use wattle_memory::{Level, Model, Placement, ThreadId};
 
 use crate::condition::Observed;
 use crate::flow::Flow;
@@ -58,6 +58,21 @@ impl World {
     /// The threads before their first instruction.
     pub fn threads(&self) -> Vec<LitmusThread> {
         (0..self.program.threads.len()).map(|thread| LitmusThread::new(self, thread)).collect()
+    }
+
+    /// A search of all its threads under a model.
+    pub fn setup(&self, model: Model) -> Setup<'_> {
+        let threads = self.threads().into_iter().zip(self.program.placements());
+        let spawn = |(process, placement)| Spawn { placement, process, after: [].into() };
+        let setup = Setup::new(self, model).with_threads(self, threads.map(spawn).collect());
+        Setup { system: self.program.system.clone(), ..setup }
+    }
+}
+
+impl Memory for World {
+    fn initial(&self, address: Address) -> Initial {
+        let value = self.program.locations.get(address.memory as usize).copied();
+        Initial { value: value.unwrap_or(0), unwritten: value.is_none() }
     }
 }
 
@@ -260,11 +275,6 @@ impl Process for LitmusThread {
 
     fn may_write(&self, world: &World, address: Address) -> bool {
         world.flows[self.thread as usize].may_write(self.at as usize, address.memory as usize)
-    }
-
-    fn initial(world: &World, address: Address) -> Initial {
-        let value = world.program.locations.get(address.memory as usize).copied();
-        Initial { value: value.unwrap_or(0), unwritten: value.is_none() }
     }
 }
 

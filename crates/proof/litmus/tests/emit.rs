@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use wattle_check::checker::Checker;
-use wattle_check::search::{Dependencies, End, Execution, Limits, Setup, Spawn, Visitor, last_values, search};
+use wattle_check::search::{End, Execution, Limits, Setup, Visitor, last_values, search};
 use wattle_litmus::{
-    Answer, Condition, Dialect, EmitError, EmitOptions, LitmusThread, Observed, Options, Program, Question, Term,
-    World, emit_scenario, judge, parse, print,
+    Answer, Condition, Dialect, EmitError, EmitOptions, Observed, Options, Program, Question, Term, World,
+    emit_scenario, judge, parse, print,
 };
 use wattle_memory::{Model, Target};
 
@@ -30,7 +30,7 @@ struct Ends {
 }
 
 impl Ends {
-    fn races(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+    fn races(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         if self.assume_race_free && !Model::Portable.races(execution.graph, execution.analysis).is_empty() {
             self.raced = true;
             return ControlFlow::Break(());
@@ -39,8 +39,8 @@ impl Ends {
     }
 }
 
-impl Visitor<LitmusThread> for Ends {
-    fn complete(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+impl Visitor for Ends {
+    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         self.races(execution)?;
         let mut ends = vec![Vec::new()];
         for &location in &self.locations {
@@ -58,13 +58,13 @@ impl Visitor<LitmusThread> for Ends {
         ControlFlow::Continue(())
     }
 
-    fn stuck(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+    fn stuck(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         self.races(execution)?;
         self.stuck = true;
         ControlFlow::Continue(())
     }
 
-    fn waits_in_vain(&mut self, execution: &Execution<'_, LitmusThread>) -> ControlFlow<()> {
+    fn waits_in_vain(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         self.races(execution)
     }
 }
@@ -80,20 +80,7 @@ fn ends(program: &Program, model: Model) -> Option<Ends> {
     });
     let locations: Vec<usize> = locations.into_iter().collect();
     for assume_race_free in [true, false] {
-        let threads = world.threads().into_iter().zip(program.placements());
-        let setup = Setup {
-            world: &world,
-            threads: threads.map(|(process, placement)| Spawn { placement, process, after: [].into() }).collect(),
-            model,
-            loop_bound: 8,
-            symmetric: Vec::new(),
-            system: Vec::new(),
-            assume_race_free,
-            limits: limits(),
-            dependencies: Dependencies::AsWritten,
-            failed_iterations: false,
-            sample: None,
-        };
+        let setup = Setup { assume_race_free, limits: limits(), ..world.setup(model) };
         let mut ends = Ends {
             locations: locations.clone(),
             initial: program.locations.clone(),

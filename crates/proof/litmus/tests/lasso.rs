@@ -1,14 +1,14 @@
 //! The liveness judge on programs that show one thing each.
 
-use wattle_check::search::{Limits, Stopped};
+use wattle_check::search::{Limits, Setup, Stopped};
 use wattle_litmus::lasso::{self, LassoError, Liveness, Stuck};
 use wattle_litmus::{Progress, World, parse};
+use wattle_memory::Model;
 
 fn judge(text: &str, progress: Progress) -> Liveness {
     let program = parse("test", text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let placements = program.placements();
     let world = World::new(program);
-    lasso::liveness(&world, &world.threads(), &placements, progress, 10_000, &Default::default()).unwrap()
+    lasso::liveness(&world.setup(Model::Sc), progress, 10_000).unwrap()
 }
 
 fn ends(text: &str) -> Vec<Progress> {
@@ -136,10 +136,8 @@ fn too_many_states_are_not_a_verdict() {
 fn too_many_threads_are_said() {
     let header: Vec<String> = (0..65).map(|number| format!("P{number}@cta 0,gpu 0")).collect();
     let program = parse("test", &format!("PTX x {{}} {} ; st.weak x, 1 ;", header.join("|"))).unwrap();
-    let placements = program.placements();
     let world = World::new(program);
-    let error =
-        lasso::liveness(&world, &world.threads(), &placements, Progress::Fair, 10, &Default::default()).unwrap_err();
+    let error = lasso::liveness(&world.setup(Model::Sc), Progress::Fair, 10).unwrap_err();
     assert_eq!(error, LassoError::TooManyThreads(65));
 }
 
@@ -147,9 +145,9 @@ fn too_many_threads_are_said() {
 fn a_limit_that_was_reached_is_no_answer() {
     let program =
         parse("ends", "PTX ends\n{\nx=0;\n}\n P0@cta 0,gpu 0 ;\n st.relaxed.gpu x, 1 ;\nexists (x == 1)\n").unwrap();
-    let placements = program.placements();
     let world = World::new(program);
     let limits = Limits { cancelled: Some(std::sync::Arc::new(true.into())), ..Limits::default() };
-    let verdict = lasso::liveness(&world, &world.threads(), &placements, Progress::Fair, 1 << 20, &limits).unwrap();
+    let setup = Setup { limits, ..world.setup(Model::Sc) };
+    let verdict = lasso::liveness(&setup, Progress::Fair, 1 << 20).unwrap();
     assert_eq!(verdict, Liveness::Stopped(Stopped::Cancelled));
 }

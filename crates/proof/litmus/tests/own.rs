@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use wattle_litmus::lasso::{self, Liveness};
 use wattle_litmus::{Expected, Program, Progress, World, parse, print};
+use wattle_memory::Model;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("litmus")
@@ -50,10 +51,8 @@ fn liveness_is_judged_right() {
     for (table, progress) in tables {
         for case in Expected::read(&root().join(table)).unwrap().cases {
             let program = program(&case.path);
-            let placements = program.placements();
             let world = World::new(program);
-            let verdict =
-                lasso::liveness(&world, &world.threads(), &placements, progress, 1 << 20, &Default::default()).unwrap();
+            let verdict = lasso::liveness(&world.setup(Model::Sc), progress, 1 << 20).unwrap();
             let ends = matches!(verdict, Liveness::Ends { .. });
             assert_eq!(ends, case.expected, "{table}: {}: {verdict:?}", case.path.display());
         }

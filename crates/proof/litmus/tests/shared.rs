@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use wattle_litmus::lasso::{self, Liveness};
 use wattle_litmus::{Expected, Progress, World, parse, print};
+use wattle_memory::Model;
 
 fn shared() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/litmus");
@@ -60,10 +61,8 @@ fn judge(table: &str, progress: Progress) {
     for case in &expected.cases {
         let text = fs::read_to_string(root.join(&case.path)).unwrap();
         let program = parse(&case.path.display().to_string(), &text).unwrap();
-        let placements = program.placements();
         let world = World::new(program);
-        let verdict =
-            lasso::liveness(&world, &world.threads(), &placements, progress, 1 << 20, &Default::default()).unwrap();
+        let verdict = lasso::liveness(&world.setup(Model::Sc), progress, 1 << 20).unwrap();
         let right = match verdict {
             Liveness::Ends { .. } => case.expected,
             Liveness::Stuck(_) => !case.expected,

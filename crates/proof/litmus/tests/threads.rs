@@ -1,6 +1,6 @@
 //! The actions that a litmus thread returns to the search.
 
-use wattle_check::search::{Action, Address, Change, Members, Process, Written};
+use wattle_check::search::{Action, Address, Change, Members, Memory, Process, Written};
 use wattle_litmus::{DIVISION_BY_ZERO, LitmusThread, World, parse};
 use wattle_memory::{Classes, Kind, Label, Level};
 
@@ -211,7 +211,7 @@ fn aliases_are_one_cell_by_several_names() {
     assert_eq!(targets[0].address, targets[1].address);
     assert_ne!(targets[0].reference, targets[1].reference);
     assert_ne!(targets[0].address, targets[2].address);
-    assert_eq!(LitmusThread::initial(&world, targets[1].address).value, 3);
+    assert_eq!(world.initial(targets[1].address).value, 3);
 }
 
 #[test]

@@ -195,7 +195,7 @@ mod tests {
         let program = Program::compile(Arc::new(kernel)).unwrap();
         let environment = Environment {
             shape: LaunchShape::linear(1, 1),
-            arguments: vec![crate::Argument::View([1, 1, 1, 1]); 2],
+            arguments: vec![crate::Argument::whole(0u64, [1; 4]); 2],
             shared_len: 0,
         };
         let mut thread = Thread::<Deferred>::start(&program, Position { block: [0; 4], thread: [0; 4] });

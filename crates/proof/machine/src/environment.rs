@@ -1,7 +1,7 @@
 //! The launch parameters that all threads share, and the position of each thread.
 
 use thiserror::Error;
-use wattle_ir::{Builtin, Kernel, MAX_RANK, ParamKind};
+use wattle_ir::{Builtin, Kernel, MAX_RANK, ParamKind, Place};
 
 /// The shape of a launch, in up to four dimensions; those beyond the kernel's rank are 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,13 +67,53 @@ pub struct Position {
     pub thread: [u32; MAX_RANK],
 }
 
-/// A launch's argument for one parameter, as far as the machine needs it.
+/// A launch's argument for one parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Argument {
     /// A value, as a raw word.
     Scalar(u64),
-    /// The extent of a view, in elements; 1 beyond its rank.
-    View([u32; MAX_RANK]),
+    /// A view of memory.
+    View(View),
+}
+
+/// A view of memory: the element at index `i` is number `offset + Σ i[d] * strides[d]`. The machine itself needs no more
+/// than the extent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct View {
+    /// The memory, by the number that the owner has for it.
+    pub memory: u64,
+    /// The first element of the view.
+    pub offset: u64,
+    /// The extent in each dimension, in elements; 1 beyond the view's rank.
+    pub extent: [u32; MAX_RANK],
+    /// The distance between neighbours in each dimension, in elements.
+    pub strides: [u32; MAX_RANK],
+}
+
+impl Argument {
+    /// A view of a memory from its first element on, in row-major order.
+    pub fn whole(memory: impl Into<u64>, extent: [u32; MAX_RANK]) -> Argument {
+        let strides = std::array::from_fn(|d| {
+            extent[d + 1..].iter().fold(1, |stride: u32, &extent| stride.saturating_mul(extent))
+        });
+        Argument::View(View { memory: memory.into(), offset: 0, extent, strides })
+    }
+
+    /// The view; `None` of a value.
+    pub fn view(&self) -> Option<&View> {
+        match self {
+            Argument::View(view) => Some(view),
+            Argument::Scalar(_) => None,
+        }
+    }
+}
+
+impl View {
+    /// The number of an element in the memory, from its index; 0 beyond the rank.
+    #[inline]
+    pub fn element(&self, index: [u32; MAX_RANK]) -> u64 {
+        index.iter().zip(self.strides).fold(self.offset, |element, (&i, stride)| element + i as u64 * stride as u64)
+    }
 }
 
 /// The launch parameters that all threads share.
@@ -136,6 +176,15 @@ impl Environment {
         Ok(())
     }
 
+    /// The view that is given for a place; `None` if it is not a parameter that is a view.
+    #[inline]
+    pub fn view(&self, place: Place) -> Option<&View> {
+        match place {
+            Place::Param(id) => self.arguments.get(id.index())?.view(),
+            Place::Shared(_) | Place::Local(_) => None,
+        }
+    }
+
     #[inline]
     pub(crate) fn scalar(&self, param: u32) -> u64 {
         match self.arguments.get(param as usize) {
@@ -147,7 +196,7 @@ impl Environment {
     #[inline]
     pub(crate) fn extent(&self, param: u32) -> [u32; MAX_RANK] {
         match self.arguments.get(param as usize) {
-            Some(&Argument::View(extent)) => extent,
+            Some(Argument::View(view)) => view.extent,
             _ => [0; MAX_RANK],
         }
     }

@@ -106,7 +106,11 @@ impl Flow<'_> {
             Stmt::AtomicLoad { dst, .. } | Stmt::AtomicUpdate { dst, .. } | Stmt::CompareExchange { dst, .. } => {
                 self.set_slot(*dst, true);
             }
-            Stmt::AtomicStore { .. } | Stmt::Fence { .. } | Stmt::Barrier { .. } | Stmt::Assert { .. } => {}
+            Stmt::AtomicStore { .. }
+            | Stmt::Fence { .. }
+            | Stmt::Barrier { .. }
+            | Stmt::Assert { .. }
+            | Stmt::Fault { .. } => {}
             Stmt::If { condition, then, otherwise } => {
                 let depends = depends || self.depends(*condition);
                 self.block(then, depends);

@@ -25,7 +25,7 @@ mod thread;
 mod value;
 
 pub use ahead::Ahead;
-pub use environment::{Argument, Environment, EnvironmentError, LaunchShape, Position};
+pub use environment::{Argument, Environment, EnvironmentError, LaunchShape, Position, View};
 pub use orders::{Action, Instruction};
 pub use program::{MAX_LOCAL_ELEMENTS, Program};
 pub use request::{Fault, Location, Request};

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use wattle_ir::Place;
+use wattle_ir::{LocalId, Place};
 
 use crate::Program;
 use crate::program::{AccessKind, Instr, Op, Operand};
@@ -25,7 +25,7 @@ pub(crate) fn dead_before(program: &Program, instrs: &[u32]) -> Vec<Vec<Range<us
 /// The words of all slots and arrays that are not among the live ones.
 fn dead(program: &Program, live: &Set) -> Vec<Range<usize>> {
     let slots = program.kernel.slots.len();
-    let arrays = program.locals.iter().map(|local| local.first..local.first + local.len as usize);
+    let arrays = (0..program.locals.len()).map(|number| program.words_of(LocalId(number as u32)));
     let words = (0..slots).map(|slot| slot..slot + 1).chain(arrays);
     let mut dead: Vec<Range<usize>> = Vec::new();
     for (unit, words) in words.enumerate() {

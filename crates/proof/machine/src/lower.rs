@@ -79,7 +79,9 @@ impl<'k> Lowering<'k> {
         let mut words = self.kernel.slots.len();
         for local in &self.kernel.locals {
             self.locals.push(Local { first: words, len: local.len });
-            words += local.len as usize;
+            if local.constants.is_none() {
+                words += local.len as usize;
+            }
         }
         self.first_counter = words as u32;
         self.block(&self.kernel.body);
@@ -273,6 +275,8 @@ impl<'k> Lowering<'k> {
             Stmt::Return => {
                 self.emit(Op::Return);
             }
+            // Kernels as they are written, which alone are run, have none.
+            Stmt::Fault { .. } => {}
             Stmt::Assert { condition, message, .. } => {
                 let condition = self.value(*condition);
                 let number = self.messages.len() as u32;

@@ -240,7 +240,8 @@ impl Program {
     /// The errors of [`wattle_ir::verify`], or private arrays of more than [`MAX_LOCAL_ELEMENTS`] elements together.
     pub fn compile(kernel: Arc<Kernel>) -> Result<Program, VerifyError> {
         verify(&kernel)?;
-        let elements = kernel.locals.iter().fold(0u64, |sum, local| sum.saturating_add(local.len as u64));
+        let own = kernel.locals.iter().filter(|local| local.constants.is_none());
+        let elements = own.fold(0u64, |sum, local| sum.saturating_add(local.len as u64));
         if elements > MAX_LOCAL_ELEMENTS {
             let what = format!(
                 "the arrays of one thread have {elements} elements together; an interpreted thread can have \
@@ -249,6 +250,19 @@ impl Program {
             return Err(VerifyError { kernel: kernel.name.clone(), at: kernel.site, what });
         }
         Ok(Lowering::new(&kernel).program(kernel.clone()))
+    }
+
+    /// The elements of an array of constants; `None` for a thread's own one.
+    pub(crate) fn constants(&self, id: LocalId) -> Option<&[u64]> {
+        self.kernel.locals.get(id.index())?.constants.as_deref()
+    }
+
+    /// The words that an array of the thread's own has.
+    pub(crate) fn words_of(&self, id: LocalId) -> Range<usize> {
+        match (self.locals.get(id.index()), self.constants(id)) {
+            (Some(local), None) => local.first..local.first + local.len as usize,
+            _ => 0..0,
+        }
     }
 
     /// The kernel of the program.

@@ -62,8 +62,7 @@ impl<V: Value> Thread<V> {
 
     /// The elements of an array of the thread's own.
     pub fn local<'a>(&'a self, program: &Program, id: LocalId) -> &'a [V] {
-        let Some(local) = program.locals.get(id.index()) else { return &[] };
-        self.words.get(local.first..local.first + local.len as usize).unwrap_or(&[])
+        self.words.get(program.words_of(id)).unwrap_or(&[])
     }
 
     /// The last source line that the thread has passed: that of its last request, or the nearest one before it.

@@ -45,7 +45,7 @@ impl Walker<'_> {
                 other => panic!("{other:?}"),
             },
             Expr::Extent(Place::Param(id), dimension) => match self.environment.arguments[id.index()] {
-                Argument::View(extent) => (Type::U32, extent[dimension as usize] as u64),
+                Argument::View(view) => (Type::U32, view.extent[dimension as usize] as u64),
                 other => panic!("{other:?}"),
             },
             Expr::Extent(Place::Shared(id), _) => match self.kernel.shared[id.index()].len {
@@ -175,6 +175,7 @@ impl Walker<'_> {
             Stmt::Break(label) => return Exit::Break(*label),
             Stmt::Continue(label) => return Exit::Continue(*label),
             Stmt::Return => return Exit::Return,
+            Stmt::Fault { .. } => panic!("no source says a fault"),
             Stmt::Assert { condition, message, site } => {
                 if self.value(*condition) == 0 {
                     self.faults.push(Fault::Assertion { message: message.as_str().into(), site: *site });

@@ -42,7 +42,7 @@ fn kernel(body: Vec<Stmt>) -> Kernel {
             atomic: false,
             site: site(1),
         }],
-        locals: vec![LocalArray { element: Type::U32, len: 3 }],
+        locals: vec![LocalArray::new(Type::U32, 3)],
         slots: vec![Slot { ty: Type::U32, name: Some("x") }],
         exprs,
         body,
@@ -52,7 +52,7 @@ fn kernel(body: Vec<Stmt>) -> Kernel {
 fn environment() -> Environment {
     Environment {
         shape: LaunchShape::linear(2, 8),
-        arguments: vec![Argument::View([3, 4, 1, 1]), Argument::View([5, 1, 1, 1])],
+        arguments: vec![Argument::whole(0u64, [3, 4, 1, 1]), Argument::whole(0u64, [5, 1, 1, 1])],
         shared_len: 6,
     }
 }
@@ -298,7 +298,7 @@ fn shared_expressions_take_time_in_their_number_not_in_their_paths() {
 fn what_does_not_fit_is_refused() {
     assert!(Program::compile(Arc::new(kernel(vec![Stmt::Break(Label(0))]))).is_err());
     let mut large = kernel(vec![]);
-    large.locals = vec![LocalArray { element: Type::U8, len: u32::MAX }; 3];
+    large.locals = vec![LocalArray::new(Type::U8, u32::MAX); 3];
     let error = Program::compile(Arc::new(large)).unwrap_err().to_string();
     assert!(error.contains(&MAX_LOCAL_ELEMENTS.to_string()), "{error}");
 
@@ -308,4 +308,24 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(error.to_string(), "kernel `test`: parameter `atomic` takes a view, and was given a value");
     environment.arguments.pop();
     assert!(matches!(environment.check(&kernel(vec![])), Err(EnvironmentError::Count { expected: 2, found: 1, .. })));
+}
+
+/// An array of constants is no memory of a thread's, and its values are known at once.
+#[test]
+fn constants_are_read_without_a_request() {
+    let constants = LocalId(1);
+    let place = Place::Local(constants);
+    let mut kernel = kernel(vec![
+        Stmt::Load { dst: DST, place, index: vec![ExprId(3)], site: site(9) },
+        Stmt::LoadLanes { dst: LocalId(0), place, index: ExprId(1), site: site(10) },
+        Stmt::Load { dst: DST, place, index: vec![ExprId(4)], site: site(11) },
+    ]);
+    kernel.locals.push(LocalArray { element: Type::U32, len: 4, constants: Some(vec![7, 8, 9, 10]) });
+    let program = Program::compile(Arc::new(kernel)).unwrap();
+    let mut thread = Thread::new(&program, Position::default());
+    let request = thread.run(&program, &environment(), &mut 1000);
+    let Request::Fault(Fault::OutOfBounds { place: at, index, extent, .. }) = request else { panic!("{request:?}") };
+    assert_eq!((at, index, extent), (place, vec![4], vec![4]));
+    assert_eq!((thread.slots(&program), thread.local(&program, LocalId(0))), (&[0u64][..], &[8, 9, 10][..]));
+    assert!(thread.local(&program, constants).is_empty());
 }

@@ -9,9 +9,14 @@
 //! | release | `fence.release` | `fence.acq_rel` | `OpMemoryBarrier` Release, MakeAvailable | `fence(Release)` |
 //! | acq_rel | `fence.acq_rel` | the same | AcquireRelease, MakeAvailable, MakeVisible | `fence(AcqRel)` |
 //! | seq_cst | `fence.sc` | the same | barrier, read-modify-write of one hidden word, barrier | `fence(SeqCst)` |
-//! | `Block` | `.cta` | `.cta` | Workgroup; Device in a kernel that uses wider scopes too | nothing: a block is one thread |
+//! | `Block` | `.cta` | `.cta` | Workgroup; Device in a kernel that uses wider scopes too | for the compiler alone |
 //! | `Device` | `.gpu` | `.gpu` | Device | a fence of the processor |
 //! | `System` | `.sys` | `.sys` | none | a fence of the processor |
+//!
+//! On the host a block's threads take turns on one worker, which does their accesses one after another: where they switch
+//! the compiler moves nothing, so that fences of block scope need no instruction, and atomics of block scope are atomic
+//! within the block alone. The model takes the block's threads for threads of their own whose fences of block scope order
+//! among them, which allows more than turns do.
 //!
 //! `fence.acquire` and `fence.release` are defined from sm_90 and PTX 8.6 on (PTX ISA 8.6, 9.7.13.4 "membar/fence").
 //! SPIR-V for Vulkan has no sequentially consistent semantics (Vulkan environment for SPIR-V, VUID 04641); see
@@ -53,7 +58,6 @@ impl Target {
                 scopes: Scopes::Kept,
                 one_sided_fences: true,
                 seq_cst: SeqCst::Fence,
-                block_is_one_thread: false,
                 shared_is_atomic: false,
                 coherent_atomics: false,
                 failed_exchange_writes: false,
@@ -64,7 +68,6 @@ impl Target {
                 scopes: Scopes::Kept,
                 one_sided_fences: sm >= 90,
                 seq_cst: SeqCst::Fence,
-                block_is_one_thread: false,
                 shared_is_atomic: false,
                 coherent_atomics: false,
                 failed_exchange_writes: true,
@@ -75,7 +78,6 @@ impl Target {
                 scopes: Scopes::WidenedWithoutSystem,
                 one_sided_fences: true,
                 seq_cst: SeqCst::HiddenUpdate,
-                block_is_one_thread: false,
                 shared_is_atomic: false,
                 coherent_atomics: true,
                 failed_exchange_writes: false,
@@ -83,10 +85,9 @@ impl Target {
             Target::Host => Rules {
                 family: "host",
                 model: Model::Rust,
-                scopes: Scopes::Unknown,
+                scopes: Scopes::BlockOrSystem,
                 one_sided_fences: true,
                 seq_cst: SeqCst::Fence,
-                block_is_one_thread: true,
                 shared_is_atomic: true,
                 coherent_atomics: false,
                 failed_exchange_writes: false,
@@ -117,9 +118,6 @@ struct Rules {
     one_sided_fences: bool,
     /// The lowering of sequentially consistent fences.
     seq_cst: SeqCst,
-    /// Whether a block is one thread, which sees its own accesses in order, so that fences of block scope need no
-    /// instruction.
-    block_is_one_thread: bool,
     /// Whether plain accesses of memory that other threads may touch are relaxed atomics, so that a racy kernel is wrong
     /// and not undefined. Elsewhere they are weak.
     shared_is_atomic: bool,
@@ -134,8 +132,8 @@ struct Rules {
 enum Scopes {
     /// Scopes stay unchanged.
     Kept,
-    /// The target has no scopes: every operation applies to the whole system.
-    Unknown,
+    /// A block is one thread of the processor's; what applies to more applies to the whole system.
+    BlockOrSystem,
     /// There is no system scope. Block scope is widened to the device in kernels that use wider ones, since fences of
     /// different scopes do not compose; fences of device scope do.
     WidenedWithoutSystem,
@@ -258,7 +256,8 @@ impl Lowering {
     pub const fn level(&self, scope: Scope) -> Result<Level, NoScope> {
         match (self.target.rules().scopes, scope) {
             (Scopes::Kept, _) => Ok(Level::of(scope)),
-            (Scopes::Unknown, _) => Ok(Level::System),
+            (Scopes::BlockOrSystem, Scope::Block) => Ok(Level::Block),
+            (Scopes::BlockOrSystem, Scope::Device | Scope::System) => Ok(Level::System),
             (Scopes::WidenedWithoutSystem, Scope::System) => Err(NoScope { target: self.target, scope }),
             (Scopes::WidenedWithoutSystem, Scope::Block) if self.uses_wider() => Ok(Level::Device),
             (Scopes::WidenedWithoutSystem, Scope::Block | Scope::Device) => Ok(Level::of(scope)),
@@ -276,9 +275,6 @@ impl Lowering {
     /// The target lacks the scope.
     pub const fn fence(&self, order: FenceOrder, scope: Scope) -> Result<Steps, NoScope> {
         let rules = self.target.rules();
-        if rules.block_is_one_thread && matches!(scope, Scope::Block) {
-            return Ok(Steps([None; 3]));
-        }
         let plain = match self.level(scope) {
             Ok(level) => Label::fence(level),
             Err(error) => return Err(error),
@@ -361,7 +357,7 @@ impl Lowering {
     pub fn barrier(&self) -> Label {
         let level = match self.target.rules().scopes {
             Scopes::WidenedWithoutSystem if self.uses_wider() => Level::Device,
-            Scopes::Kept | Scopes::Unknown | Scopes::WidenedWithoutSystem => Level::Block,
+            Scopes::Kept | Scopes::BlockOrSystem | Scopes::WidenedWithoutSystem => Level::Block,
         };
         Label::barrier(level)
     }

@@ -160,8 +160,10 @@ impl BitOrAssign<&Relation> for Relation {
 }
 
 impl Relation {
-    /// The empty relation over `n` events.
+    /// The empty relation over `n` events; over none where the computation is to end early, so that what follows costs
+    /// nothing.
     pub fn new(n: usize) -> Relation {
+        let n = if ends_early(n, 0) { 0 } else { n };
         let width = n.div_ceil(BITS);
         Relation { events: n, width, bits: vec![0; n * width] }
     }
@@ -169,7 +171,7 @@ impl Relation {
     /// The pairs of events below `n` for which `holds`.
     pub fn of(n: usize, holds: impl Fn(usize, usize) -> bool) -> Relation {
         let mut relation = Relation::new(n);
-        for a in 0..n {
+        for a in events(n) {
             (0..n).filter(|&b| holds(a, b)).for_each(|b| relation.insert(a, b));
         }
         relation
@@ -237,7 +239,7 @@ impl Relation {
 
     /// All related pairs.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        (0..self.events).flat_map(|a| self.after(a).map(move |b| (a, b)))
+        events(self.events).flat_map(|a| self.after(a).map(move |b| (a, b)))
     }
 
     /// Whether no pair is related.
@@ -248,7 +250,8 @@ impl Relation {
     /// The pairs that begin in `set`: `[set] ; self`.
     pub fn from(&self, set: &Set) -> Relation {
         let mut relation = Relation::new(self.events);
-        for event in set.iter().take_while(|&event| event < self.events) {
+        let events = relation.events;
+        for event in set.iter().take_while(|&event| event < events) {
             relation.row_mut(event).copy_from_slice(self.row(event));
         }
         relation
@@ -273,10 +276,7 @@ impl Relation {
     /// The composition `self ; next`.
     pub fn then(&self, next: &Relation) -> Relation {
         let mut relation = Relation::new(self.events);
-        for a in 0..self.events {
-            if ends_early(self.events, a) {
-                break;
-            }
+        for a in events(self.events) {
             for b in self.after(a) {
                 let row = relation.row_mut(a);
                 row.iter_mut().zip(next.row(b)).for_each(|(to, from)| *to |= from);
@@ -303,10 +303,7 @@ impl Relation {
     pub fn plus(&self) -> Relation {
         let mut relation = self.clone();
         let mut row = vec![0; self.width];
-        for middle in 0..self.events {
-            if ends_early(self.events, middle) {
-                break;
-            }
+        for middle in events(self.events) {
             row.copy_from_slice(relation.row(middle));
             if row.iter().all(|&word| word == 0) {
                 continue;
@@ -335,7 +332,7 @@ impl Relation {
             if ends_early(self.events, 0) {
                 return true;
             }
-            for event in 0..self.events {
+            for event in events(self.events) {
                 if left.contains(event)
                     && self.row(event).iter().enumerate().all(|(at, word)| word & left.word(at) == 0)
                 {
@@ -363,10 +360,16 @@ impl Relation {
     }
 }
 
+/// All events below `n`; fewer where the computation over them is to end early.
+pub(crate) fn events(n: usize) -> impl Iterator<Item = usize> {
+    (0..n).take_while(move |&event| !ends_early(n, event))
+}
+
 /// Whether a computation over `events` events, which has reached event `at`, is to end early; checked periodically, and
-/// never where there are few events.
+/// never where there are few events. A step from one event to the next takes some milliseconds where there are
+/// thousands and the compiler did not optimize.
 fn ends_early(events: usize, at: usize) -> bool {
-    events >= 512 && at.is_multiple_of(64) && crate::stop::requested()
+    events >= 512 && at.is_multiple_of(8) && crate::stop::requested()
 }
 
 #[cfg(test)]

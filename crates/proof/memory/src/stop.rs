@@ -40,7 +40,7 @@ pub fn requested() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Relation;
+    use crate::{Graph, Label, Level, Model, Placement, Relation};
 
     #[test]
     fn a_long_closure_ends_when_it_is_asked_to() {
@@ -58,5 +58,36 @@ mod tests {
         );
         assert_eq!((broken_off, asked.get()), ((false, true), 4));
         assert!(!requested() && chain.plus().has(0, 1999));
+    }
+
+    /// What was computed before the end and what is computed after it are combined without a panic, wherever it ends,
+    /// and little is asked after it.
+    #[test]
+    fn an_analysis_ends_wherever_it_is_asked_to() {
+        let mut graph = Graph::new(vec![Placement::new(0, 0), Placement::new(0, 1)]);
+        let location = graph.add_location(0, false);
+        for at in 0..140 {
+            for thread in 0..2 {
+                let write = graph.add(thread, Label::atomic_write(Level::Device), at);
+                graph.set_location(write, location, 0);
+                graph.set_value(write, 1);
+                let read = graph.add(thread, Label::plain_read(), at);
+                graph.set_location(read, location, 0);
+                graph.set_source(read, write);
+            }
+        }
+        for model in Model::ALL {
+            let asked = |ends: u32| {
+                let count = std::rc::Rc::new(Cell::new(0));
+                let counts = count.clone();
+                let stop = move || counts.replace(counts.get() + 1) >= ends;
+                let _meaningless = watched(stop, || model.analyse(&graph).map(|found| model.races(&graph, &found)));
+                count.get()
+            };
+            let all = asked(u32::MAX);
+            for ends in (0..all).step_by(all as usize / 20 + 1) {
+                assert_eq!(asked(ends), ends + 1, "{}", model.name());
+            }
+        }
     }
 }

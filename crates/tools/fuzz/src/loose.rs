@@ -9,7 +9,7 @@ use wattle_core::{
     Arg, Argument, Atomic, Buffer, Device, DeviceKind, Error, IntoArg, Kernel, KernelIdentity, KernelInfo, Launch,
     PerItem, Queue, Read, Result, Shared, Thread, ToExtent,
 };
-use wattle_ir::{Access, AtomicScalar, Dim, Element, ParamKind, Rank, Type};
+use wattle_ir::{Access, AtomicScalar, Dim, Element, ParamKind, Rank, Type, native, raw, types};
 
 use crate::case::{ArgumentValue, Case, CaseView, ViewValue};
 
@@ -24,7 +24,7 @@ struct Parts {
     info: &'static KernelInfo,
     number: u64,
     kernel: wattle_ir::Kernel,
-    arguments: Vec<Box<dyn Visit>>,
+    arguments: Vec<Box<dyn AnyArg>>,
 }
 
 /// A buffer of a case on a device, of any type.
@@ -34,21 +34,24 @@ pub(crate) trait AnyBuffer {
 }
 
 /// An argument, of any type.
-trait Visit: Send + Sync {
-    fn visit(&self) -> Argument<'_>;
+trait AnyArg: Send + Sync {
+    fn argument(&self, name: &'static str) -> Argument<'_>;
 }
 
-impl<A: Arg> Visit for A {
-    fn visit(&self) -> Argument<'_> {
-        Arg::visit(self)
+impl<A: Arg> AnyArg for A {
+    fn argument(&self, name: &'static str) -> Argument<'_> {
+        Arg::argument(self, name)
     }
 }
 
-struct ScalarArgument(wattle_ir::Const);
+struct ScalarArgument {
+    ty: Type,
+    bytes: Vec<u8>,
+}
 
-impl Visit for ScalarArgument {
-    fn visit(&self) -> Argument<'_> {
-        Argument::Scalar(self.0)
+impl AnyArg for ScalarArgument {
+    fn argument(&self, name: &'static str) -> Argument<'_> {
+        Argument { name, value: wattle_core::ArgumentValue::Scalar { ty: self.ty, bytes: &self.bytes } }
     }
 }
 
@@ -75,7 +78,11 @@ impl LooseKernel {
                     arguments.push(argument);
                     buffers.push(buffer);
                 }
-                (_, ArgumentValue::Scalar(value)) => arguments.push(Box::new(ScalarArgument(*value))),
+                (_, ArgumentValue::Scalar(value)) => {
+                    let mut bytes = vec![0; value.ty.size()];
+                    raw::to_bytes(value.raw, &mut bytes);
+                    arguments.push(Box::new(ScalarArgument { ty: value.ty, bytes }));
+                }
                 _ => return Err(Error::check(format!("parameter `{}` is no view", param.name))),
             }
         }
@@ -125,8 +132,9 @@ unsafe impl Kernel for LooseKernel {
         self.shared.kernel.rank
     }
 
-    fn arguments<'k>(&'k self, visit: &mut dyn FnMut(Argument<'k>) -> Result<()>) -> Result<()> {
-        self.shared.arguments.iter().try_for_each(|argument| visit(argument.visit()))
+    fn argument(&self, number: usize) -> Option<Argument<'_>> {
+        let name = self.shared.info.parameters.get(number)?;
+        Some(self.shared.arguments.get(number)?.argument(name))
     }
 
     unsafe fn run(&self, thread: &Thread<'_>) {
@@ -158,21 +166,36 @@ unsafe impl Launch<3> for LooseKernel {}
 unsafe impl Launch<4> for LooseKernel {}
 
 /// An argument, and the buffer behind it.
-type Binding = (Box<dyn Visit>, Box<dyn AnyBuffer>);
+type Binding = (Box<dyn AnyArg>, Box<dyn AnyBuffer>);
 
 fn bind(queue: &Queue, view: &CaseView<'_>) -> Result<Binding> {
-    macro_rules! of {
-        ($($plain:ident $t:ty),+; $($atomic:ident $a:ty),+) => {
-            match (view.element, view.access) {
-                $((Type::$atomic, Access::Atomic) => atomic::<$a>(queue, view.value),)+
-                (_, Access::Atomic) => Err(unfit(view)),
-                $((Type::$plain, _) => plain::<$t>(queue, view),)+
-                (Type::Bool, _) => Err(unfit(view)),
+    macro_rules! atomics {
+        ($variant:ident) => {
+            Err(unfit(view))
+        };
+        ($variant:ident $atomic:ident) => {
+            atomic::<native::$variant>(queue, view.value)
+        };
+    }
+    macro_rules! of_type {
+        (bool $variant:ident) => {
+            Err(unfit(view))
+        };
+        ($row:ident $variant:ident $($atomic:ident)?) => {
+            match view.access {
+                Access::Atomic => atomics!($variant $($atomic)?),
+                Access::Read | Access::PerItem | Access::Shared => plain::<native::$variant>(queue, view),
             }
         };
     }
-    of!(U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F32 f32, F64 f64;
-        U32 u32, I32 i32, U64 u64, I64 i64, F32 f32, F64 f64)
+    macro_rules! of_types {
+        ($($(#[$doc:meta])* $variant:ident $t:ident $bits:literal $kind:ident $bits_type:ident $row:ident $($atomic:ident)?;)+) => {
+            match view.element {
+                $(Type::$variant => of_type!($row $variant $($atomic)?),)+
+            }
+        };
+    }
+    types!(of_types)
 }
 
 fn unfit(view: &CaseView<'_>) -> Error {
@@ -206,7 +229,7 @@ where
 {
     let mut buffer = fill::<T, D>(queue, view.value)?;
     let (begin, end) = range::<D>(view.value);
-    let argument: Box<dyn Visit> = match view.access {
+    let argument: Box<dyn AnyArg> = match view.access {
         Access::Read => Box::new(IntoArg::<Read<T, D>>::into_arg(buffer.region(begin, end)?)),
         Access::PerItem => Box::new(IntoArg::<PerItem<T, D>>::into_arg(buffer.region_mut(begin, end)?)),
         _ => Box::new(IntoArg::<Shared<T, D>>::into_arg(buffer.region(begin, end)?)),

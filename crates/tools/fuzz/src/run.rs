@@ -120,7 +120,7 @@ fn canonical(ty: Type, raw: u64) -> u64 {
     if !ty.is_float() || eval::unary(UnaryOp::IsNan, ty, raw) == 0 {
         return raw;
     }
-    if ty == Type::F32 { f32::NAN.to_raw() } else { f64::NAN.to_raw() }
+    eval::cast(Type::F64, ty, f64::NAN.to_raw())
 }
 
 /// A difference between the outcomes of two devices.

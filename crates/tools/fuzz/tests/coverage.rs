@@ -6,7 +6,7 @@ use std::time::Duration;
 use wattle_check::Simulated;
 use wattle_core::Device;
 use wattle_fuzz::{Case, Profile, compare, generate, is_clean, outcome, outcome_within};
-use wattle_ir::{AtomicOp, BinaryOp, DivOp, Expr, ExprId, Kernel, Place, Precision, Stmt, TernaryOp, Type, UnaryOp};
+use wattle_ir::{AtomicOp, BinaryOp, DivOp, Expr, ExprId, Kernel, Place, Stmt, TernaryOp, Type, UnaryOp};
 
 /// The constructs of kernels, in words, and how often each occurs.
 #[derive(Default)]
@@ -52,7 +52,7 @@ impl Census {
                 wattle_ir::ParamKind::Scalar(ty) => (format!("scalar {ty}"), ty),
                 kind => panic!("{kind:?} as a value"),
             },
-            Expr::Extent(place, _) => (format!("extent {}", kind(place)), Type::U32),
+            Expr::Extent(place, _) => (format!("extent {}", kind(kernel, place)), Type::U32),
             Expr::Builtin(builtin, _) => (format!("builtin {builtin:?}"), Type::U32),
             Expr::Unary(op, x) => (format!("{op:?} {}", self.ty(x)), op.result(self.ty(x)).unwrap()),
             Expr::Binary(op, x, y) => (format!("{op:?} {}", self.ty(x)), op.result(self.ty(x), self.ty(y)).unwrap()),
@@ -72,22 +72,22 @@ impl Census {
             let what = match stmt {
                 Stmt::Assign { slot, .. } => format!("assign {}", kernel.slots[slot.index()].ty),
                 Stmt::Divide { op, left, .. } => format!("divide {op:?} {}", self.ty(*left)),
-                Stmt::Load { place, index, .. } => format!("load {} {}", kind(*place), index.len()),
-                Stmt::LoadLanes { place, .. } => format!("lanes {}", kind(*place)),
-                Stmt::Store { place, index, .. } => format!("store {} {}", kind(*place), index.len()),
+                Stmt::Load { place, index, .. } => format!("load {} {}", kind(kernel, *place), index.len()),
+                Stmt::LoadLanes { place, .. } => format!("lanes {}", kind(kernel, *place)),
+                Stmt::Store { place, index, .. } => format!("store {} {}", kind(kernel, *place), index.len()),
                 Stmt::AtomicLoad { place, order, scope, .. } => {
-                    format!("atomic load {} {order} {scope}", kind(*place))
+                    format!("atomic load {} {order} {scope}", kind(kernel, *place))
                 }
                 Stmt::AtomicStore { place, order, scope, .. } => {
-                    format!("atomic store {} {order} {scope}", kind(*place))
+                    format!("atomic store {} {order} {scope}", kind(kernel, *place))
                 }
                 Stmt::AtomicUpdate { place, op, operand, order, scope, .. } => {
                     self.count(format!("update {op:?} {}", self.ty(*operand)));
-                    format!("update {} {order} {scope}", kind(*place))
+                    format!("update {} {order} {scope}", kind(kernel, *place))
                 }
                 Stmt::CompareExchange { place, expected, order, scope, .. } => {
                     self.count(format!("compare_exchange {}", self.ty(*expected)));
-                    format!("compare_exchange {} {order} {scope}", kind(*place))
+                    format!("compare_exchange {} {order} {scope}", kind(kernel, *place))
                 }
                 Stmt::Fence { order, scope, .. } => format!("fence {order} {scope}"),
                 Stmt::Barrier { .. } => "barrier".into(),
@@ -109,16 +109,18 @@ impl Census {
                 Stmt::Continue(_) => "continue".into(),
                 Stmt::Return => "return".into(),
                 Stmt::Assert { .. } => "assert".into(),
+                Stmt::Fault { .. } => panic!("no source says a fault"),
             };
             self.count(what);
         }
     }
 }
 
-fn kind(place: Place) -> &'static str {
+fn kind(kernel: &Kernel, place: Place) -> &'static str {
     match place {
         Place::Param(_) => "view",
         Place::Shared(_) => "shared",
+        Place::Local(id) if kernel.locals[id.index()].constants.is_some() => "constants",
         Place::Local(_) => "local",
     }
 }
@@ -128,13 +130,12 @@ fn expected() -> Vec<String> {
     let mut all = Vec::new();
     for ty in Type::ALL {
         all.extend(["constant", "slot", "scalar", "select", "assign"].map(|what| format!("{what} {ty}")));
-        let exact = |precision: Precision| precision != Precision::Bounded;
-        let unary = UnaryOp::ALL.iter().filter(|op| op.result(ty).is_some() && exact(op.precision()));
+        let unary = UnaryOp::ALL.iter().filter(|op| op.result(ty).is_some());
         all.extend(unary.map(|op| format!("{op:?} {ty}")));
         let result = |op: BinaryOp| op.result(ty, ty).or_else(|| op.result(ty, Type::U32));
-        let binary = BinaryOp::ALL.iter().filter(|op| result(**op).is_some() && exact(op.precision()));
+        let binary = BinaryOp::ALL.iter().filter(|op| result(**op).is_some());
         all.extend(binary.map(|op| format!("{op:?} {ty}")));
-        let ternary = TernaryOp::ALL.iter().filter(|op| op.result(ty, ty, ty).is_some() && exact(op.precision()));
+        let ternary = TernaryOp::ALL.iter().filter(|op| op.result(ty, ty, ty).is_some());
         all.extend(ternary.map(|op| format!("{op:?} {ty}")));
         for to in Type::ALL {
             if to != Type::Bool || ty == Type::Bool {
@@ -183,11 +184,12 @@ fn expected() -> Vec<String> {
     all.extend((1..=4).flat_map(|rank| ["load", "store"].map(|what| format!("{what} view {rank}"))));
     let builtins = ["ThreadInBlock", "BlockInGrid", "BlockExtent", "GridExtent", "FrameCount", "FrameExtent"];
     all.extend(builtins.map(|name| format!("builtin {name}")));
-    all.extend(["view", "shared", "local"].map(|place| format!("extent {place}")));
-    all.extend(["view", "shared", "local"].map(|place| format!("lanes {place}")));
+    all.extend(["view", "shared", "local", "constants"].map(|place| format!("extent {place}")));
+    all.extend(["view", "shared", "local", "constants"].map(|place| format!("lanes {place}")));
     all.extend((1..=4).map(|rank| format!("rank {rank}")));
     let rest = [
         "load shared 1",
+        "load constants 1",
         "load local 1",
         "store shared 1",
         "store local 1",

@@ -112,7 +112,7 @@ fn mutate(root: &Path, group: &Group, shard: Option<&str>) -> io::Result<Outcome
     let output: PathBuf = root.join("target/mutants").join(group.package);
     fs::create_dir_all(&output)?;
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root).args(["mutants", "--package", group.package, "--baseline=skip", "--timeout=300"]);
+    command.current_dir(root).args(["mutants", "--package", group.package, "--baseline=skip", "--timeout=60"]);
     command.arg("--output").arg(&output);
     for file in group.files {
         command.args(["--file", file]);

@@ -12,11 +12,10 @@ pub const CASES: &[Case] = &[
     ("lanes out of bounds", beyond_lanes),
     ("an index out of an array's and of shared memory's bounds", beyond_arrays),
     ("the first fault of a launch is told", first_fault),
-    ("extents of zero", zero),
     ("extents that overflow", overflow),
     ("more memory than there is", memory),
     ("copies of another size", copy_sizes),
-    ("empty slices and slices out of range", ranges),
+    ("slices out of range", ranges),
     ("an assertion that fails", assertions),
     ("a division by zero", division),
     ("a device of an unknown name", unknown_device),
@@ -244,29 +243,6 @@ fn first_fault(device: &Device) -> Outcome {
     still_works(&queue)
 }
 
-fn zero(device: &Device) -> Outcome {
-    let queue = device.queue()?;
-    let mut x = device.alloc_zeroed::<u32>(4)?;
-    let check = |result: wattle::Result<()>, what: &str| {
-        let error = refused(result);
-        kind!(error, ErrorKind::Extent { .. });
-        says(&error, &[what, "zero", "at least 1"]);
-    };
-    check(device.alloc::<u32>(0).map(drop), "a buffer of [0]");
-    check(device.alloc_nd::<u32, 3>([2, 0, 3]).map(drop), "a buffer of [2, 0, 3]");
-    check(device.alloc_unified::<u32, 1>(0).map(drop), "a buffer");
-    check(device.alloc_host_mapped::<u32, 1>(0).map(drop), "a buffer");
-    check(device.from_slice::<u32>(&[]).map(drop), "a buffer of [0]");
-    check(queue.launch(FrameSpec::new(0, 4), owns(&mut x)), "frames of [0]");
-    check(queue.launch(FrameSpec::new(4, 0), owns(&mut x)), "a frame extent of [0]");
-    check(queue.launch(FrameSpec::cover(0, 4), owns(&mut x)), "frames of [0]");
-    check(queue.launch(FrameSpec::cover(4, 0), owns(&mut x)), "a frame extent of [0]");
-    check(queue.launch(ThreadSpec::new(0, 1), owns(&mut x)), "blocks of [0]");
-    check(queue.launch(ThreadSpec::new(1, 0), owns(&mut x)), "threads of [0]");
-    assert_eq!(x.read(&queue)?, [0; 4]);
-    still_works(&queue)
-}
-
 fn overflow(device: &Device) -> Outcome {
     let queue = device.queue()?;
     let mut x = device.alloc_zeroed::<u32>(4)?;
@@ -278,9 +254,9 @@ fn overflow(device: &Device) -> Outcome {
     check(device.alloc::<u8>(1 << 32).map(drop));
     check(device.alloc::<u8>(usize::MAX).map(drop));
     check(device.alloc_nd::<u8, 2>([1 << 16, 1 << 16]).map(drop));
-    check(device.alloc_nd::<u8, 2>([1 << 32, 1 << 32]).map(drop));
+    check(device.alloc_nd::<u8, 2>([1usize << 32, 1 << 32]).map(drop));
     check(device.alloc_zeroed_nd::<u8, 4>([usize::MAX, usize::MAX, usize::MAX, 2]).map(drop));
-    check(queue.launch(FrameSpec::new(1 << 32, 1), owns(&mut x)));
+    check(queue.launch(FrameSpec::new(1usize << 32, 1), owns(&mut x)));
     check(queue.launch(FrameSpec::new(1 << 20, 1 << 12), owns(&mut x)));
     check(queue.launch(ThreadSpec::new(1 << 16, 1 << 16), owns(&mut x)));
     check(queue.launch(ThreadSpec::new(usize::MAX, usize::MAX), owns(&mut x)));
@@ -330,9 +306,8 @@ fn ranges(device: &Device) -> Outcome {
     for (range, text) in [
         (0..5, "0..5"),
         (4..5, "4..5"),
-        (2..2, "2..2"),
+        (5..5, "5..5"),
         (3..1, "3..1"),
-        (0..0, "0..0"),
         (0..usize::MAX, "0..18446744073709551615"),
         (0..(1 << 32) + 1, "0..4294967297"),
         (1 << 32..(1 << 32) + 1, "4294967296..4294967297"),
@@ -343,9 +318,13 @@ fn ranges(device: &Device) -> Outcome {
         }
     }
     let mut y = device.alloc_zeroed_nd::<u32, 2>([4, 5])?;
-    for (begin, end) in
-        [([0, 0], [5, 5]), ([0, 0], [4, 6]), ([1, 1], [1, 2]), ([2, 2], [3, 1]), ([0, 1 << 32], [1, (1 << 32) + 1])]
-    {
+    for (begin, end) in [
+        ([0, 0], [5, 5]),
+        ([0, 0], [4, 6]),
+        ([2, 1], [1, 2]),
+        ([2, 2], [3, 1]),
+        ([0, 1usize << 32], [1, (1usize << 32) + 1]),
+    ] {
         says(&refused(y.region(begin, end)), &[&format!("{begin:?}..{end:?}"), "extent [4, 5]"]);
         refused(y.region_mut(begin, end));
     }

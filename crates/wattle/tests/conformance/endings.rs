@@ -84,7 +84,13 @@ fn at_limit(error: &Error, kernel: &str, blocks: usize, lines: std::ops::RangeIn
     }
     says(
         error,
-        &[&format!("kernel `{kernel}` did not end within 200ms"), "block 0 was at", "endings.rs:", "raise the limit"],
+        &[
+            &format!("kernel `{kernel}` did not end within 200ms"),
+            "block 0 was at",
+            "endings.rs:",
+            "cooperative()",
+            "raise the limit",
+        ],
     );
 }
 
@@ -231,13 +237,17 @@ fn interrupting<T>(work: impl FnOnce() -> T) -> T {
 fn interrupted(device: &Device) -> Outcome {
     let Words { turns, flag } = words(device)?;
     for queue in [device.queue()?, device.queue_non_blocking()?] {
-        for options in [LaunchOptions::new(), LaunchOptions::new().no_time_limit(), LaunchOptions::new().cooperative()]
+        let options = LaunchOptions::new();
+        for (options, threads) in
+            [(options, 1), (options.no_time_limit(), 1), (options.cooperative(), 1), (options.no_time_limit(), 4)]
         {
             let began = Instant::now();
             let error = interrupting(|| {
                 refused_unless_lacking(
                     device,
-                    queue.launch_with(options, ThreadSpec::new(3, 1), spins(&turns, &flag)).and_then(|()| queue.wait()),
+                    queue
+                        .launch_with(options, ThreadSpec::new(3, threads), spins(&turns, &flag))
+                        .and_then(|()| queue.wait()),
                 )
             });
             // A device may lack cooperative launches of this many blocks: the others are tried all the same.
@@ -370,20 +380,20 @@ fn scaled(n: u64) -> u64 {
 }
 
 /// What such a launch says, on the devices that can end it.
-fn far(device: &Device, form: u32, options: LaunchOptions) -> Result<Error, crate::harness::Stop> {
+fn far(device: &Device, form: u32, threads: usize, options: LaunchOptions) -> Result<Error, crate::harness::Stop> {
     if device.properties().kind != DeviceKind::Host {
         return crate::harness::not_possible("a driver ends such a launch by itself, or nobody does");
     }
     let queue = device.queue()?;
     let (out, mut items) = (device.alloc_zeroed::<u64>(1)?, device.alloc_zeroed::<u32>(4)?);
     let x = device.from_slice(&[1u32; 1000])?;
-    let spec = ThreadSpec::new(1, 1);
+    let spec = ThreadSpec::new(1, threads);
     Ok(refused(queue.launch_with(options, spec, goes_far(form, u64::MAX, &out, &mut items, &x))))
 }
 
 fn far_bound(device: &Device) -> Outcome {
-    for form in 0..8 {
-        let error = far(device, form, limited())?;
+    for (form, threads) in (0..8).flat_map(|form| [(form, 1), (form, 3)]) {
+        let error = far(device, form, threads, limited())?;
         kind!(error, ErrorKind::TimeLimit { .. });
         says(&error, &["kernel `goes_far` did not end within 200ms", "block 0 was at", "endings.rs:"]);
     }
@@ -391,8 +401,8 @@ fn far_bound(device: &Device) -> Outcome {
 }
 
 fn interrupted_far_bound(device: &Device) -> Outcome {
-    for form in [0, 4] {
-        let error = interrupting(|| far(device, form, LaunchOptions::new().no_time_limit()))?;
+    for (form, threads) in [(0, 1), (4, 1), (0, 3)] {
+        let error = interrupting(|| far(device, form, threads, LaunchOptions::new().no_time_limit()))?;
         kind!(error, ErrorKind::Interrupted { .. });
     }
     Ok(())

@@ -1,19 +1,11 @@
-//! Mathematical functions: within the bounds that their page states, and exact where nothing else is allowed.
-//!
-//! The greatest errors are printed: `cargo test -p wattle --test conformance math -- --nocapture`.
-
-use std::sync::LazyLock;
+//! Arithmetic that is exact.
 
 use wattle::prelude::*;
 
 use crate::harness::{Case, Numbers, Outcome, Stop};
-use crate::points;
-use crate::reference::{Format, Reference, Truth};
+use crate::points::{self, Format};
 
 pub const CASES: &[Case] = &[
-    ("the pages state the bounds", pages),
-    ("functions of f32 are within their bounds", bounds::<f32>),
-    ("functions of f64 are within their bounds", bounds::<f64>),
     ("whole numbers of f32", whole::<f32>),
     ("whole numbers of f64", whole::<f64>),
     ("the lesser and greater f32", extremes::<f32>),
@@ -21,25 +13,16 @@ pub const CASES: &[Case] = &[
     ("constants of which one is the lesser", constants),
     ("high halves of products of u32", high_halves::<u32>),
     ("high halves of products of u64", high_halves::<u64>),
+    ("integers of u8", integers::<u8>),
+    ("integers of i16", integers::<i16>),
+    ("integers of u32", integers::<u32>),
+    ("integers of i32", integers::<i32>),
+    ("integers of u64", integers::<u64>),
+    ("integers of i64", integers::<i64>),
+    ("words of u32", words::<u32>),
+    ("words of u64", words::<u64>),
     ("angles that change, of f32", changing::<f32>),
     ("angles that change, of f64", changing::<f64>),
-];
-
-/// What the pages state, in ulp.
-const BOUNDS: [(&str, f64); 13] = [
-    ("add", 0.5),
-    ("sub", 0.5),
-    ("mul", 0.5),
-    ("div", 0.5),
-    ("sqrt", 0.5),
-    ("fma", 0.5),
-    ("rsqrt", 1.5),
-    ("exp", 1.5),
-    ("ln", 1.5),
-    ("sin", 1.5),
-    ("cos", 1.5),
-    ("tanh", 3.0),
-    ("pow", 1.5),
 ];
 
 macro_rules! kernels {
@@ -67,22 +50,11 @@ macro_rules! kernels {
     };
 }
 kernels! {
-    add |x, y, _z| x + y;
-    sub |x, y, _z| x - y;
-    mul |x, y, _z| x * y;
-    div |x, y, _z| x / y;
-    fma |x, y, z| x.fma(y, z);
-    sqrt |x, _y, _z| x.sqrt();
-    rsqrt |x, _y, _z| x.rsqrt();
-    exp |x, _y, _z| x.exp();
-    ln |x, _y, _z| x.ln();
-    sin |x, _y, _z| x.sin();
-    cos |x, _y, _z| x.cos();
-    tanh |x, _y, _z| x.tanh();
-    pow |x, y, _z| x.pow(y);
     floor |x, _y, _z| x.floor();
     ceil |x, _y, _z| x.ceil();
     round |x, _y, _z| x.round();
+    round_ties_even |x, _y, _z| x.round_ties_even();
+    trunc |x, _y, _z| x.trunc();
     abs |x, _y, _z| x.abs();
     neg |x, _y, _z| -x;
     bits |x, _y, _z| T::from_bits(x.to_bits());
@@ -90,75 +62,6 @@ kernels! {
     max |x, y, _z| x.max(y);
     clamp |x, y, z| x.clamp(y, z);
     is_nan |x, y, z| if x.is_nan() { y } else { z };
-    sin_of_sin |x, _y, _z| x.sin().sin();
-}
-
-/// A function, and what it is for some operands.
-pub struct Measured<T> {
-    pub name: &'static str,
-    pub operands: Vec<[T; 3]>,
-    pub truths: Vec<Truth>,
-}
-
-/// What all devices are measured against, computed once.
-pub trait Known: Format {
-    fn known() -> &'static [Measured<Self>];
-}
-
-impl Known for f32 {
-    fn known() -> &'static [Measured<f32>] {
-        static ALL: LazyLock<Vec<Measured<f32>>> = LazyLock::new(points::all);
-        &ALL
-    }
-}
-
-impl Known for f64 {
-    fn known() -> &'static [Measured<f64>] {
-        static ALL: LazyLock<Vec<Measured<f64>>> = LazyLock::new(points::all);
-        &ALL
-    }
-}
-
-fn bounds<T: Known>(device: &Device) -> Outcome {
-    for Measured { name, operands, truths } in T::known() {
-        let bound = BOUNDS.iter().find(|(of, _)| of == name).map_or(0.0, |(_, bound)| *bound);
-        let (mut worst, mut at) = (0.0, None);
-        for ((found, operands), truth) in apply(device, name, operands)?.into_iter().zip(operands).zip(truths) {
-            let error = truth.error(found, bound);
-            let error = error.map_err(|what| Stop::Failure(format!("{name} of {operands:?} is {what}")))?;
-            if error > worst {
-                (worst, at) = (error, Some((operands, found)));
-            }
-        }
-        println!("{name} of {} on {}: {worst:.3} ulp at {at:?}", T::TYPE, device.name());
-        // Half an ulp is exact up to the reference's own error.
-        if worst > bound + 1e-9 {
-            return Err(Stop::Failure(format!("{name} of {} is {worst} ulp wrong at {at:?}", T::TYPE)));
-        }
-    }
-    Ok(())
-}
-
-/// The page of `#[kernel]` and that of the trait state the bounds that are tested here.
-fn pages(_: &Device) -> Outcome {
-    let table: Vec<&str> =
-        include_str!("../../../macros/src/lib.rs").lines().filter(|line| line.starts_with("/// | `x")).collect();
-    let rows =
-        include_str!("../../../operations/src/lib.rs").split_once("macro_rules! operations").expect("the table").1;
-    let sign = |name| {
-        [("add", "x + y"), ("sub", "x - y"), ("mul", "x * y"), ("div", "x / y")].iter().find(|(of, _)| *of == name)
-    };
-    for (name, bound) in BOUNDS {
-        let call = sign(name).map_or(format!("`x.{name}("), |(_, sign)| format!("`{sign}`"));
-        let row = table.iter().find(|row| row.contains(&call)).unwrap_or_else(|| panic!("no row for {call}"));
-        assert!(row.ends_with(&format!("| {bound} ulp |")), "{row}");
-        if sign(name).is_none() {
-            let above = rows.split_once(&format!("\" {name}(x")).expect("a row").0;
-            let page = &above[above.rfind(" }\n").map_or(0, |at| at)..];
-            assert!(page.contains(&format!("{bound} ulp")), "{name}: {page}");
-        }
-    }
-    Ok(())
 }
 
 /// A kernel's name, and what the host has for it.
@@ -167,10 +70,12 @@ type Exact<const N: usize> = (&'static str, fn([f64; N]) -> f64);
 fn whole<T: Format>(device: &Device) -> Outcome {
     let operands = points::exact::<T>();
     let same = |x: f64, y: f64| x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan());
-    let functions: [Exact<1>; 6] = [
+    let functions: [Exact<1>; 8] = [
         ("floor", |[x]| x.floor()),
         ("ceil", |[x]| x.ceil()),
         ("round", |[x]| x.round()),
+        ("round_ties_even", |[x]| x.round_ties_even()),
+        ("trunc", |[x]| x.trunc()),
         ("abs", |[x]| x.abs()),
         ("neg", |[x]| -x),
         ("bits", |[x]| x),
@@ -260,6 +165,80 @@ where
     Ok(())
 }
 
+/// What the functions of integers leave, one after another.
+const INTEGERS: usize = 7;
+
+#[kernel]
+fn of_integers<T: Int>(acc: &Acc, xs: Read<T>, ys: Read<T>, out: Shared<T>) {
+    for i in acc.indices(THREADS_IN_GRID, 0..xs.extent()) {
+        let (x, y) = (xs[i], ys[i]);
+        let at = i * 7;
+        out[at] = x.rotate_left(y as u32);
+        out[at + 1] = x.rotate_right(y as u32);
+        out[at + 2] = x.reverse_bits();
+        out[at + 3] = x.swap_bytes();
+        out[at + 4] = x.saturating_add(y);
+        out[at + 5] = x.saturating_sub(y);
+        out[at + 6] = x.ilog2() as T;
+    }
+}
+
+#[kernel]
+fn of_words<T: Word>(acc: &Acc, xs: Read<T>, ys: Read<T>, out: Shared<T>) {
+    for i in acc.indices(THREADS_IN_GRID, 0..xs.extent()) {
+        let (x, y) = (xs[i], ys[i]);
+        let at = i * 7;
+        out[at] = x.isqrt();
+        out[at + 1] = x.saturating_mul(y);
+        out[at + 2] = x.abs_diff(y);
+        out[at + 3] = x.mul_hi(y);
+    }
+}
+
+/// The edges of a type, squares and what is next to them, and numbers of any size.
+fn edges_of<T: Int>() -> Vec<(T, T)> {
+    let mut numbers = Numbers(T::TYPE.bits().into());
+    let mut values: Vec<T> = (0..T::TYPE.bits())
+        .flat_map(|bit| [0, 1, u64::MAX].map(|more| (1u64 << bit).wrapping_add(more)))
+        .map(T::from_raw)
+        .collect();
+    for _ in 0..100 {
+        let any = (0..4).fold(0u64, |number, _| (number << 16) | numbers.below(1 << 16) as u64) >> numbers.below(64);
+        let root = any & 0xffff_ffff;
+        values.extend([any, !any, root * root, (root * root).wrapping_sub(1)].map(T::from_raw));
+    }
+    let shifted = (0..values.len()).map(|at| values[(at * 7 + 3) % values.len()]);
+    values.iter().copied().zip(shifted).collect()
+}
+
+/// The launch of a kernel over two operands.
+type OnPairs<T> = fn(&Queue, &[Buffer<T>; 2], &Buffer<T>) -> wattle::Result<()>;
+
+/// What a device gives is what one thread of the host does, where the functions are the standard library's.
+fn on_edges<T: Int>(device: &Device, launch: OnPairs<T>) -> Outcome {
+    let pairs = edges_of::<T>();
+    let on = |device: &Device| -> Result<Vec<T>, Stop> {
+        let column = |of: fn(&(T, T)) -> T| device.from_slice(&pairs.iter().map(of).collect::<Vec<T>>());
+        let (operands, out) =
+            ([column(|pair| pair.0)?, column(|pair| pair.1)?], device.alloc_zeroed::<T>(INTEGERS * pairs.len())?);
+        let queue = device.queue()?;
+        launch(&queue, &operands, &out)?;
+        Ok(out.read(&queue)?)
+    };
+    for (at, (found, wanted)) in on(device)?.into_iter().zip(on(&Device::host_serial())?).enumerate() {
+        assert!(found == wanted, "function {} of {:?} is {found}, not {wanted}", at % INTEGERS, pairs[at / INTEGERS]);
+    }
+    Ok(())
+}
+
+fn integers<T: Int>(device: &Device) -> Outcome {
+    on_edges::<T>(device, |queue, [x, y], out| queue.launch(FrameSpec::new(4, 32), of_integers(x, y, out)))
+}
+
+fn words<T: Word>(device: &Device) -> Outcome {
+    on_edges::<T>(device, |queue, [x, y], out| queue.launch(FrameSpec::new(4, 32), of_words(x, y, out)))
+}
+
 #[kernel]
 fn of_constants(acc: &Acc, out: Shared<u32>) {
     let lesser = (0.0f32).min(-0.0f32);
@@ -291,26 +270,20 @@ fn turning<T: Float>(acc: &Acc, xs: Read<T>, by: T, turns: u32, out: Shared<T>) 
     }
 }
 
-fn changing<T: Known>(device: &Device) -> Outcome {
-    let (mut reference, turns) = (Reference::new(), 5);
+/// Each time it is the sine of the angle as it is.
+fn changing<T: Format>(device: &Device) -> Outcome {
+    let turns = 5;
     let starts = [1.25, -0.8, 3e3, -7e7].map(T::of);
-    let by = 2f64.powi(9);
-    let (queue, xs) = (device.queue()?, device.from_slice(&starts)?);
-    let out = device.alloc::<T>(2 * starts.len() * turns as usize)?;
-    queue.launch(ThreadSpec::new(4, 1), turning(&xs, T::of(by), turns, &out))?;
-    let found = out.read(&queue)?;
-    let angles = starts.iter().flat_map(|&x| (0..turns).map(move |turn| x.into() * by.powi(turn as i32)));
-    for (angle, found) in angles.zip(found.chunks(2)) {
-        for (name, found) in ["sin", "cos"].into_iter().zip(found) {
-            let error = reference.unary(name, angle).error(*found, 1.5);
-            assert!(error.as_ref().is_ok_and(|error| *error <= 1.5), "{name}({angle}) is {found}: {error:?}");
-        }
-    }
-    // A function of a function: the inner one's error passes on.
-    let operands: Vec<[T; 3]> = [0.5, 1e5, 1e10, -3e30].map(|x| [T::of(x); 3]).to_vec();
-    for (found, [x, ..]) in apply(device, "sin_of_sin", &operands)?.into_iter().zip(&operands) {
-        let error = reference.sin_of_sin((*x).into()).error(found, 4.0);
-        assert!(error.as_ref().is_ok_and(|error| *error <= 4.0), "sin(sin({x})) is {found}: {error:?}");
+    let on = |device: &Device| {
+        let (queue, xs) = (device.queue()?, device.from_slice(&starts)?);
+        let out = device.alloc::<T>(2 * starts.len() * turns as usize)?;
+        queue.launch(ThreadSpec::new(4, 1), turning(&xs, T::of(512.0), turns, &out))?;
+        out.read(&queue)
+    };
+    let near = |x: T, y: f64| (x.into() - y).abs() < 1e-6;
+    let angles = starts.iter().flat_map(|&x| (0..turns).map(move |turn| x.into() * 512f64.powi(turn as i32)));
+    for (angle, found) in angles.zip(on(device)?.chunks(2)) {
+        assert!(near(found[0], angle.sin()) && near(found[1], angle.cos()), "{angle}: {found:?}");
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! A panic in a kernel's function is reported; nothing hangs, and the process lives. `#[kernel]` makes none that can,
-//! so these are written by hand.
+//! A panic in a kernel's function is reported; nothing hangs, and the process lives. So are arguments that are not for the
+//! kernel's parameters. `#[kernel]` makes no such kernels, so these are written by hand.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,14 +7,17 @@ use std::time::{Duration, Instant};
 
 use wattle::prelude::*;
 use wattle::{DeviceKind, ErrorKind, Kernel, Launch};
-use wattle_core::{Argument, KernelIdentity, KernelInfo, Thread};
+use wattle_core::{Arg, Argument, KernelIdentity, KernelInfo, Thread};
 
 use crate::bad_input::still_works;
 use crate::harness::{Case, Outcome, kind, not_possible, refused, says};
 use crate::kernels::counts;
 
-pub const CASES: &[Case] =
-    &[("a kernel that panics", panics), ("a block that panics while others wait for it", panics_while_others_wait)];
+pub const CASES: &[Case] = &[
+    ("a kernel that panics", panics),
+    ("a block that panics while others wait for it", panics_while_others_wait),
+    ("arguments that are for other parameters", other_arguments),
+];
 
 /// A kernel that is written by hand, and that panics.
 #[derive(Clone, Copy)]
@@ -31,8 +34,8 @@ unsafe impl Kernel for Panics {
     fn rank(&self) -> usize {
         1
     }
-    fn arguments<'k>(&'k self, _: &mut dyn FnMut(Argument<'k>) -> wattle::Result<()>) -> wattle::Result<()> {
-        Ok(())
+    fn argument(&self, _: usize) -> Option<Argument<'_>> {
+        None
     }
     unsafe fn run(&self, _: &Thread<'_>) {
         panic!("a kernel written by hand");
@@ -57,9 +60,9 @@ fn panics(device: &Device) -> Outcome {
         return not_possible("it runs no Rust function");
     }
     for queue in [device.queue()?, device.queue_non_blocking()?] {
-        for blocks in [1, 100] {
+        for (blocks, threads) in [(1, 1), (100, 1), (1, 8), (20, 3)] {
             for options in [LaunchOptions::new(), LaunchOptions::new().cooperative()] {
-                let launched = queue.launch_with(options, ThreadSpec::new(blocks, 1), Panics);
+                let launched = queue.launch_with(options, ThreadSpec::new(blocks, threads), Panics);
                 let error = refused(launched.and_then(|()| queue.wait()));
                 kind!(error, ErrorKind::Panic { .. });
                 says(&error, &["kernel `by_hand` panicked: a kernel written by hand"]);
@@ -88,8 +91,8 @@ unsafe impl Kernel for FirstPanics {
     fn rank(&self) -> usize {
         1
     }
-    fn arguments<'k>(&'k self, _: &mut dyn FnMut(Argument<'k>) -> wattle::Result<()>) -> wattle::Result<()> {
-        Ok(())
+    fn argument(&self, _: usize) -> Option<Argument<'_>> {
+        None
     }
     unsafe fn run(&self, thread: &Thread<'_>) {
         assert!(self.0.swap(true, Ordering::Relaxed), "the first");
@@ -115,10 +118,10 @@ fn panics_while_others_wait(device: &Device) -> Outcome {
         return not_possible("it runs no Rust function");
     }
     for queue in [device.queue()?, device.queue_non_blocking()?] {
-        for blocks in [2, 5] {
+        for (blocks, threads) in [(2, 1), (5, 1), (1, 7), (5, 3)] {
             let began = Instant::now();
             let options = LaunchOptions::new().cooperative();
-            let launched = queue.launch_with(options, ThreadSpec::new(blocks, 1), FirstPanics(Arc::default()));
+            let launched = queue.launch_with(options, ThreadSpec::new(blocks, threads), FirstPanics(Arc::default()));
             let error = refused(launched.and_then(|()| queue.wait()));
             kind!(error, ErrorKind::Panic { .. });
             says(&error, &["kernel `by_hand` panicked: the first"]);
@@ -127,4 +130,48 @@ fn panics_while_others_wait(device: &Device) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// A kernel whose argument is not of the type of its only parameter.
+#[derive(Clone, Copy)]
+struct OtherArgument(i32);
+
+static OTHER_ARGUMENT: KernelInfo = KernelInfo::new("other_argument", PANICS.site, &["x"]);
+
+// SAFETY: it uses no memory, and its copies are the same. That its arguments are for other parameters is refused.
+unsafe impl Kernel for OtherArgument {
+    fn info(&self) -> &'static KernelInfo {
+        &OTHER_ARGUMENT
+    }
+    fn rank(&self) -> usize {
+        1
+    }
+    fn argument(&self, number: usize) -> Option<Argument<'_>> {
+        (number == 0).then(|| self.0.argument("x"))
+    }
+    unsafe fn run(&self, _: &Thread<'_>) {}
+    fn build(&self) -> wattle::Result<wattle::ir::Kernel> {
+        let builder = wattle::ir::builder::Builder::new("other_argument", PANICS.site, 1);
+        builder.scalar::<u32>("x");
+        Ok(builder.finish()?)
+    }
+    fn identity(&self) -> KernelIdentity {
+        KernelIdentity::of::<Self>(0)
+    }
+    fn to_arc(&self) -> Arc<dyn Kernel> {
+        Arc::new(*self)
+    }
+}
+
+// SAFETY: the rank is 1.
+unsafe impl Launch<1> for OtherArgument {}
+
+fn other_arguments(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    // Nothing of a refused kernel is kept: it is refused again.
+    for _ in 0..2 {
+        let error = refused(queue.launch(ThreadSpec::new(1, 1), OtherArgument(7)));
+        says(&error, &["`other_argument` has the parameters (x: u32), and was given (x: i32)"]);
+    }
+    still_works(&queue)
 }

@@ -21,7 +21,6 @@ use std::time::Duration;
 use wattle_core::queue::FirstError;
 use wattle_core::{Error, KernelIdentity, LaunchOptions, Result, Shape, lock};
 
-use crate::arguments::Arguments;
 use crate::context::Context;
 use crate::driver::{self, Refusal};
 use crate::exit;
@@ -60,7 +59,8 @@ pub(crate) struct CudaExecutor {
     limited: Option<Option<Duration>>,
     grace: Duration,
     plans: Vec<Planned>,
-    arguments: Arguments,
+    /// The bytes of the last launch's arguments; the allocation is used again for the next launch.
+    arguments: Vec<u8>,
     /// Operations that were given up, and may still run. Nothing else runs until they have ended.
     abandoned: Vec<InFlight>,
     /// How many operations have been submitted since the queue was made, and how many when the last event was recorded.
@@ -93,7 +93,7 @@ impl CudaExecutor {
             watch: Watch::default(),
             grace: grace(),
             plans: Vec::new(),
-            arguments: Arguments::default(),
+            arguments: Vec::new(),
             abandoned: Vec::new(),
             submitted: 0,
             marked: 0,

@@ -58,7 +58,7 @@ impl CudaExecutor {
             return Ok(());
         }
         let setting = Setting { slot: &self.slot, number, grid: &plan.grid, shared_len: 0 };
-        self.arguments.take_given(&plan.code.layout, |given| builtin.give(given), &setting);
+        builtin.lay_out(&mut self.arguments, &plan.code.layout, &setting)?;
         // SAFETY: the arguments are laid out as the code's layout says; the entry in `in_flight` owns the buffers.
         unsafe { self.give_launch(&plan, Extras::default(), number, &built.kernel.name)? };
         self.take_off(InFlight::Transfer { number: Some(number), _keeps: copy });

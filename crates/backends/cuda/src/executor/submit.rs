@@ -9,7 +9,7 @@ use wattle_core::{ErrorKind, Kernel, LaunchOptions, Result, Shape, SyncDomain, S
 
 use super::in_flight::{InFlight, Launched, Mark, Marked};
 use super::{CudaExecutor, Planned};
-use crate::arguments::Setting;
+use crate::arguments::{Setting, lay_out};
 use crate::context::Context;
 use crate::driver::{Extras, Launch, Refusal, Said};
 use crate::modules::Built;
@@ -46,7 +46,7 @@ impl CudaExecutor {
             return Ok(());
         }
         let setting = Setting { slot: &self.slot, number, grid: &plan.grid, shared_len };
-        self.arguments.take(&context, &plan.code.layout, &*kernel, &setting)?;
+        lay_out(&mut self.arguments, &context, &plan.code.layout, &*kernel, &setting)?;
         let limit = options.get_time_limit();
         if self.limited != Some(limit) {
             self.limited = Some(limit);
@@ -81,7 +81,7 @@ impl CudaExecutor {
             blocks: plan.blocks,
             threads: plan.threads,
             shared_bytes: plan.shared_bytes,
-            arguments: &self.arguments.bytes,
+            arguments: &self.arguments,
             extras,
         };
         // SAFETY: the caller's promise.

@@ -4,17 +4,17 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use wattle_core::queue::QueuedLaunch;
-use wattle_core::{Argument, Error, Kernel, Result, ShapeKind, lock, system};
-use wattle_ir::Access;
-use wattle_machine::{Argument as Given, Environment, LaunchShape, Program};
+use wattle_core::{Error, Kernel, Result, ShapeKind, lock, system};
+use wattle_machine::{Environment, LaunchShape, Program};
 use wattle_memory::Lowering;
 
 use super::explore::note;
 use super::frames::shape_text;
 use super::judge::judge;
 use super::memory::CheckedMemory;
-use super::run::Run;
-use crate::program::{LaunchWorld, Mapping, World};
+use super::run::{Run, most_threads_by_frames};
+use crate::arguments::arguments;
+use crate::program::{LaunchWorld, World};
 
 /// Runs launches, a group for each queue, and continues with one of the memories that they can leave.
 pub(super) fn run(run: &Run, groups: &[Vec<QueuedLaunch>]) -> Result<()> {
@@ -69,7 +69,7 @@ fn world(run: &Run, groups: &[Vec<QueuedLaunch>]) -> Result<World> {
     for group in groups {
         let mut earlier: Vec<usize> = Vec::new();
         for enqueued in group {
-            let most_threads = run.properties.max_threads_per_block;
+            let most_threads = most_threads_by_frames(run.checker.target);
             let (grid, block) = run.frames.resolve(&enqueued.shape, &enqueued.options, most_threads);
             if enqueued.shape.kind == ShapeKind::Frames {
                 note(&mut lock(&run.path).framed, (enqueued.shape, enqueued.options));
@@ -82,8 +82,8 @@ fn world(run: &Run, groups: &[Vec<QueuedLaunch>]) -> Result<World> {
             };
             if shape.threads_per_block() > run.properties.max_threads_per_block as u64 {
                 let (threads, most) = (shape.threads_per_block(), run.properties.max_threads_per_block);
-                let what = format!("run {threads} threads per block");
-                let instead = "the host has one thread per block: launch by FrameSpec, or one thread per block";
+                let what = format!("run blocks of {threads} threads: {most} at the most");
+                let instead = "launch blocks of fewer threads";
                 let device = format!("checker for {}", run.checker.target);
                 return Err(Error::capability(device, what, instead).limited(threads, most));
             }
@@ -119,33 +119,13 @@ fn world(run: &Run, groups: &[Vec<QueuedLaunch>]) -> Result<World> {
 
 fn launch(run: &Run, kernel: &dyn Kernel, shape: LaunchShape, shared_len: u32) -> Result<LaunchWorld> {
     let (program, number) = program(run, kernel)?;
-    let (mut arguments, mut views) = (Vec::new(), Vec::new());
-    kernel.arguments(&mut |argument| {
-        match argument {
-            Argument::Scalar(constant) => {
-                arguments.push(Given::Scalar(constant.raw));
-                views.push(None);
-            }
-            Argument::View(view) => {
-                let Some(memory) = view.buffer.memory().as_any().downcast_ref::<CheckedMemory>() else {
-                    return Err(system("launching", "a buffer of another kind of device"));
-                };
-                arguments.push(Given::View(view.extent()));
-                let mapping = Mapping { memory: memory.id, offset: view.offset() as u64, strides: view.strides() };
-                let access: Access = view.access;
-                views.push(Some((mapping, access)));
-            }
-        }
-        Ok(())
-    })?;
-    let environment = Environment { shape, arguments, shared_len };
-    environment.check(program.kernel()).map_err(|error| system("launching", error))?;
+    let memory = |memory: &CheckedMemory| std::ptr::eq(&*memory.run, run).then_some(memory.id.into());
+    let environment = Environment { shape, arguments: arguments(kernel, memory)?, shared_len };
     let lowering = Lowering::new(run.checker.target, program.widest_scope());
     let launch = LaunchWorld {
         program,
         number,
         environment,
-        views,
         lowering,
         host: false,
         cooperative: false,
@@ -176,15 +156,7 @@ fn fingerprint(world: &World) -> (u64, String) {
     let mut hasher = DefaultHasher::new();
     let mut what = Vec::new();
     for launch in &world.launches {
-        let shape = launch.environment.shape;
-        (launch.number, shape, launch.first, &launch.after, launch.host).hash(&mut hasher);
-        for (argument, view) in launch.environment.arguments.iter().zip(&launch.views) {
-            match argument {
-                Given::Scalar(raw) => raw.hash(&mut hasher),
-                Given::View(extent) => extent.hash(&mut hasher),
-            }
-            view.map(|(mapping, _)| (mapping.memory, mapping.offset, mapping.strides)).hash(&mut hasher);
-        }
+        (launch.number, &launch.environment, launch.first, &launch.after, launch.host).hash(&mut hasher);
         what.push(format!("`{}` with {}", launch.program.kernel().name, shape_text(launch)));
     }
     world.memories.hash(&mut hasher);

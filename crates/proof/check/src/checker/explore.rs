@@ -8,7 +8,7 @@ use wattle_core::{Device, Error, ErrorKind, LaunchOptions, Result, Shape, Summar
 use super::device::CheckedBackend;
 use super::frames::{Frames, text};
 use super::report::{Report, Unknown, Verdict, Violation};
-use super::run::{Path, Run, Shared, most_threads};
+use super::run::{Path, Run, Shared, most_threads_by_frames};
 use super::{Checker, Witness};
 use crate::search::{Limits, Statistics, Stopped, Watch};
 
@@ -62,7 +62,7 @@ fn try_shapes(
     for frames in Frames::CHOICES {
         let resolve = |frames: Frames| {
             let resolve = move |(shape, options): &(Shape, LaunchOptions)| {
-                frames.resolve(shape, options, most_threads(checker.target))
+                frames.resolve(shape, options, most_threads_by_frames(checker.target))
             };
             framed.iter().map(resolve).collect::<Vec<_>>()
         };

@@ -170,17 +170,14 @@ impl<'r> Judge<'r> {
         let checker = &self.run.checker;
         let world = self.world.clone();
         let setup = Setup {
-            world: &*world,
-            threads,
-            model: checker.model,
             loop_bound: checker.loop_bound,
             symmetric,
             assume_race_free: self.assume_race_free,
-            system: Vec::new(),
             dependencies: Dependencies::AsCompiled,
             failed_iterations: true,
             sample: checker.sample,
             limits: checker.limits(self.run.shared.deadline),
+            ..Setup::new(&*world, checker.model).with_threads(&*world, threads)
         };
         let (end, statistics) = search(&setup, self);
         if self.schedule.is_none() {
@@ -224,7 +221,7 @@ impl<'r> Judge<'r> {
         }
     }
 
-    fn count_writes(&mut self, execution: &Execution<'_, KernelThread>) {
+    fn count_writes(&mut self, execution: &Execution<'_>) {
         let blocks = |launch: &LaunchWorld| vec![0; launch.environment.shape.blocks() as usize];
         if self.writes.is_empty() {
             self.writes = self.world.launches.iter().map(blocks).collect();
@@ -246,13 +243,13 @@ impl<'r> Judge<'r> {
 
     /// Whether there is a race under a model in which races are no error: then the restricted search was not
     /// exhaustive.
-    fn must_search_in_full(&mut self, execution: &Execution<'_, KernelThread>) -> bool {
+    fn must_search_in_full(&mut self, execution: &Execution<'_>) -> bool {
         let races = || Model::Portable.races(execution.graph, execution.analysis);
         self.raced |= self.assume_race_free && !self.forbids_races && !races().is_empty();
         self.raced
     }
 
-    fn witness(&self, execution: &Execution<'_, KernelThread>) -> Box<Witness> {
+    fn witness(&self, execution: &Execution<'_>) -> Box<Witness> {
         Box::new(Witness {
             world: self.world.clone(),
             graph: execution.graph.clone(),
@@ -264,7 +261,7 @@ impl<'r> Judge<'r> {
     }
 
     /// The violation that an execution shows by itself, if any.
-    fn wrong(&self, execution: &Execution<'_, KernelThread>) -> Option<Violation> {
+    fn wrong(&self, execution: &Execution<'_>) -> Option<Violation> {
         let graph = execution.graph;
         if let Some(fault) = execution.faults.first() {
             let what = self.describe(fault);
@@ -295,8 +292,8 @@ impl<'r> Judge<'r> {
     }
 }
 
-impl Visitor<KernelThread> for Judge<'_> {
-    fn complete(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+impl Visitor for Judge<'_> {
+    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         if self.schedule.is_some() {
             return ControlFlow::Continue(());
         }
@@ -334,7 +331,7 @@ impl Visitor<KernelThread> for Judge<'_> {
         ControlFlow::Continue(())
     }
 
-    fn failed_iteration(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+    fn failed_iteration(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         if self.must_search_in_full(execution) {
             return ControlFlow::Break(());
         }
@@ -347,7 +344,7 @@ impl Visitor<KernelThread> for Judge<'_> {
         }
     }
 
-    fn waits_in_vain(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+    fn waits_in_vain(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         if self.must_search_in_full(execution) {
             return ControlFlow::Break(());
         }
@@ -361,7 +358,7 @@ impl Visitor<KernelThread> for Judge<'_> {
         ControlFlow::Continue(())
     }
 
-    fn stuck(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+    fn stuck(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         if self.must_search_in_full(execution) {
             return ControlFlow::Break(());
         }
@@ -385,7 +382,7 @@ impl Visitor<KernelThread> for Judge<'_> {
 }
 
 /// The memories that an execution can leave: one, unless unordered writes leave several.
-pub(super) fn last_memories(execution: &Execution<'_, KernelThread>) -> Vec<Memory> {
+pub(super) fn last_memories(execution: &Execution<'_>) -> Vec<Memory> {
     let mut memories = vec![Vec::new()];
     for &(address, location) in &execution.cells {
         if World::is_shared(address.memory) || address.memory == u32::MAX {
@@ -412,7 +409,7 @@ pub(super) fn last_memories(execution: &Execution<'_, KernelThread>) -> Vec<Memo
     memories
 }
 
-fn is_written(execution: &Execution<'_, KernelThread>, location: usize) -> bool {
+fn is_written(execution: &Execution<'_>, location: usize) -> bool {
     execution
         .graph
         .events()

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use wattle_core::{Memory, MemoryKind, Result, lock};
-use wattle_ir::Type;
+use wattle_ir::{Type, raw};
 
 use super::run::Run;
 
@@ -23,7 +23,7 @@ unsafe impl Memory for CheckedMemory {
         let memories = lock(&self.run.memories);
         let Some(memory) = memories.get(self.id as usize) else { return Ok(()) };
         for (bytes, value) in into.chunks_exact_mut(size).zip(memory.iter().skip(offset / size)) {
-            bytes.copy_from_slice(value.unwrap_or(0).to_ne_bytes().get(low_end(size)).unwrap_or(&[]));
+            raw::to_bytes(value.unwrap_or(0), bytes);
         }
         Ok(())
     }
@@ -33,11 +33,7 @@ unsafe impl Memory for CheckedMemory {
         let mut memories = lock(&self.run.memories);
         let Some(memory) = memories.get_mut(self.id as usize) else { return Ok(()) };
         for (value, bytes) in memory.iter_mut().skip(offset / size).zip(from.chunks_exact(size)) {
-            let mut word = [0; 8];
-            if let Some(low) = word.get_mut(low_end(size)) {
-                low.copy_from_slice(bytes);
-            }
-            *value = Some(u64::from_ne_bytes(word));
+            *value = Some(raw::from_bytes(bytes));
         }
         Ok(())
     }
@@ -67,9 +63,4 @@ unsafe impl Memory for CheckedMemory {
     fn as_any(&self) -> &dyn Any {
         self
     }
-}
-
-/// The range of bytes of a word, in the host's order, that holds its low end.
-fn low_end(size: usize) -> std::ops::Range<usize> {
-    if cfg!(target_endian = "little") { 0..size.min(8) } else { 8 - size.min(8)..8 }
 }

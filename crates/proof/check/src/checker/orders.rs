@@ -9,7 +9,7 @@ use wattle_memory::{Kind, Model, Relation};
 
 use super::report::{Report, Verdict};
 use super::{Checker, Witness};
-use crate::program::{Edit, Edits, KernelThread, Strength, World};
+use crate::program::{Edit, Edits, Strength, World};
 use crate::search::Execution;
 
 /// The orders of accesses that give one outcome.
@@ -41,7 +41,7 @@ impl Orders {
 
 /// The orders in which the accesses of an execution can have happened: those of places that several threads touch, and
 /// that some thread writes. A read-modify-write is one access.
-pub(super) fn count(execution: &Execution<'_, KernelThread>, world: &World) -> Orders {
+pub(super) fn count(execution: &Execution<'_>, world: &World) -> Orders {
     let graph = execution.graph;
     let shared = |location: usize| {
         let touching = |event: &&wattle_memory::Event| event.location == Some(location) && event.thread.is_some();

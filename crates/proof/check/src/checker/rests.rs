@@ -9,7 +9,6 @@ use wattle_ir::Site;
 
 use super::judge::{Judge, last_memories};
 use super::run::Memory;
-use crate::program::KernelThread;
 use crate::search::{Dependencies, Execution, Setup, Visitor, search};
 
 /// The time limit of the search for an outcome that only dependencies exclude; if none is found by then, none is
@@ -26,17 +25,11 @@ impl Judge<'_> {
         let soon = Instant::now() + PATIENCE;
         limits.deadline = Some(limits.deadline.map_or(soon, |deadline| deadline.min(soon)));
         let setup = Setup {
-            world: &*world,
-            threads,
-            model: self.run.checker.model,
             loop_bound: self.run.checker.loop_bound,
-            symmetric: Vec::new(),
             assume_race_free: self.assume_race_free,
-            system: Vec::new(),
             dependencies: Dependencies::Ignored,
-            failed_iterations: false,
-            sample: None,
             limits,
+            ..Setup::new(&*world, self.run.checker.model).with_threads(&*world, threads)
         };
         let mut more = More { known: self.outcomes.keys().collect(), found: Vec::new() };
         search(&setup, &mut more);
@@ -53,8 +46,8 @@ struct More<'j> {
     found: Vec<(u32, u32)>,
 }
 
-impl Visitor<KernelThread> for More<'_> {
-    fn complete(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+impl Visitor for More<'_> {
+    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         let new = || last_memories(execution).iter().any(|memory| !self.known.contains(memory));
         if !execution.ignored.is_empty() && new() {
             self.found.clone_from(&execution.ignored);
@@ -63,7 +56,7 @@ impl Visitor<KernelThread> for More<'_> {
         ControlFlow::Continue(())
     }
 
-    fn stuck(&mut self, _: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+    fn stuck(&mut self, _: &Execution<'_>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }

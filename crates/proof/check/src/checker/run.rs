@@ -53,8 +53,11 @@ pub(super) struct Path {
 }
 
 /// The maximum number of threads per block of a target.
-pub(super) fn most_threads(target: Target) -> u32 {
-    if target == Target::Host { 1 } else { 1024 }
+const MOST_THREADS: u32 = 1024;
+
+/// The maximum number of threads per block that a target chooses for a launch by frames.
+pub(super) fn most_threads_by_frames(target: Target) -> u32 {
+    if target == Target::Host { 1 } else { MOST_THREADS }
 }
 
 impl Run {
@@ -65,7 +68,7 @@ impl Run {
         };
         let mut properties =
             Properties::new("checker", "every execution that a memory model permits", DeviceKind::Checker);
-        properties.max_threads_per_block = most_threads(checker.target);
+        properties.max_threads_per_block = MOST_THREADS;
         properties.max_shared_memory = 1 << 20;
         properties.max_cooperative_blocks = 1 << 14;
         properties.scopes = scopes;

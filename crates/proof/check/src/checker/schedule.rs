@@ -3,7 +3,7 @@
 use wattle_core::Result;
 
 use super::Progress;
-use crate::program::{KernelThread, World};
+use crate::program::World;
 use crate::search::{Execution, Why};
 
 /// For each launch and block the number of writes that its threads make before they are never scheduled again; `None`
@@ -89,7 +89,7 @@ impl Schedule {
     }
 
     /// Whether a scheduler under this progress model may end an execution with these stuck threads.
-    pub fn permits(&self, progress: Progress, execution: &Execution<'_, KernelThread>, world: &World) -> bool {
+    pub fn permits(&self, progress: Progress, execution: &Execution<'_>, world: &World) -> bool {
         (0..self.0.len()).all(|launch| {
             let halted = |block: u64| self.0[launch].get(block as usize).is_some_and(Option::is_some);
             if self.0[launch].iter().all(Option::is_none) {

@@ -5,16 +5,15 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use wattle_core::queue::{Lines, QueuedLaunch, Stepper};
-use wattle_core::{
-    Argument as KernelArgument, Error, Kernel, LaunchOptions, Result, ShapeKind, interrupt, lock, system,
-};
+use wattle_core::{Error, Kernel, LaunchOptions, Result, ShapeKind, interrupt, lock};
 use wattle_machine::{LaunchShape, Program};
 
 use super::memory::SimulatedMemory;
 use super::report::error_of;
 use super::shape::split;
 use super::{MAX_COOPERATIVE_BLOCKS, State};
-use crate::simulate::{Agent, Argument, LaunchId, LaunchRequest, Simulator};
+use crate::arguments::arguments;
+use crate::simulate::{Agent, LaunchId, LaunchRequest, Simulator};
 
 /// How many runs of steps pass between two checks for an interrupt.
 const RUNS_PER_LOOK: u64 = 1024;
@@ -138,20 +137,8 @@ impl State {
         options: &LaunchOptions,
     ) -> Result<LaunchRequest> {
         let program = self.program(kernel)?;
-        let mut arguments = Vec::new();
-        kernel.arguments(&mut |argument| {
-            arguments.push(match argument {
-                KernelArgument::Scalar(constant) => Argument::Scalar(constant.raw),
-                KernelArgument::View(view) => {
-                    let Some(memory) = view.buffer.memory().as_any().downcast_ref::<SimulatedMemory>() else {
-                        return Err(system("launching", "a buffer of another kind of device"));
-                    };
-                    let (offset, extent, strides) = (view.offset() as u64, view.extent(), view.strides());
-                    Argument::View { memory: memory.id, offset, extent, strides }
-                }
-            });
-            Ok(())
-        })?;
+        let number = |memory: &SimulatedMemory| std::ptr::eq(&*memory.state, self).then_some(memory.id.into());
+        let arguments = arguments(kernel, number)?;
         Ok(LaunchRequest {
             shared_len: options.get_shared_len(),
             agent,

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use wattle_core::{Memory, MemoryKind, Result, lock, system};
-use wattle_ir::Type;
+use wattle_ir::{Type, raw};
 
 use super::State;
 use crate::simulate::MemoryId;
@@ -30,14 +30,14 @@ unsafe impl Memory for SimulatedMemory {
         let range = offset / size..(offset + into.len()) / size;
         let contents = lock(&self.state.simulator).read(self.id, range).map_err(|error| system("reading", error))?;
         for (bytes, value) in into.chunks_exact_mut(size).zip(contents.values) {
-            bytes.copy_from_slice(&value.to_ne_bytes_of(size));
+            raw::to_bytes(value, bytes);
         }
         Ok(())
     }
 
     unsafe fn write(&self, offset: usize, from: &[u8]) -> Result<()> {
         let size = self.element.size();
-        let values: Vec<_> = from.chunks_exact(size).map(u64::from_ne_bytes_of).collect();
+        let values: Vec<_> = from.chunks_exact(size).map(raw::from_bytes).collect();
         let mut simulator = lock(&self.state.simulator);
         simulator.write(self.id, offset / size, &values).map_err(|error| system("writing", error))
     }
@@ -63,32 +63,5 @@ unsafe impl Memory for SimulatedMemory {
 
     fn as_any(&self) -> &dyn Any {
         self
-    }
-}
-
-/// Converts raw words to the bytes of an element, in the host's order.
-trait ElementBytes: Sized {
-    fn to_ne_bytes_of(self, size: usize) -> Vec<u8>;
-    fn from_ne_bytes_of(bytes: &[u8]) -> Self;
-}
-
-impl ElementBytes for u64 {
-    fn to_ne_bytes_of(self, size: usize) -> Vec<u8> {
-        match size {
-            1 => (self as u8).to_ne_bytes().to_vec(),
-            2 => (self as u16).to_ne_bytes().to_vec(),
-            4 => (self as u32).to_ne_bytes().to_vec(),
-            _ => self.to_ne_bytes().to_vec(),
-        }
-    }
-
-    fn from_ne_bytes_of(bytes: &[u8]) -> u64 {
-        match *bytes {
-            [a] => a as u64,
-            [a, b] => u16::from_ne_bytes([a, b]) as u64,
-            [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]) as u64,
-            [a, b, c, d, e, f, g, h] => u64::from_ne_bytes([a, b, c, d, e, f, g, h]),
-            _ => 0,
-        }
     }
 }

@@ -12,4 +12,4 @@ mod world;
 
 pub use edit::{Edit, Edits, Strength};
 pub use thread::KernelThread;
-pub use world::{Image, LaunchWorld, Mapping, ViewOf, World};
+pub use world::{Image, LaunchWorld, World};

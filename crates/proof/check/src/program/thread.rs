@@ -11,7 +11,7 @@ use wattle_memory::{
 
 use super::world::{HIDDEN, LaunchWorld, World};
 use super::{Edit, Strength};
-use crate::search::{Action, Address, Barrier, Change, Convergence, Initial, Members, Process, Target};
+use crate::search::{Action, Address, Barrier, Change, Convergence, Members, Process, Target};
 
 /// A thread of a launch.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -132,9 +132,8 @@ impl KernelThread {
         let bytes = location.element.size() as u8;
         let address = match location.place {
             Place::Param(_) => {
-                let (mapping, _) = launch.view(location.place)?;
-                let distance = index.iter().zip(mapping.strides).map(|(&index, stride)| index as u64 * stride as u64);
-                Address { memory: mapping.memory, element: mapping.offset + distance.sum::<u64>() }
+                let view = launch.environment.view(location.place)?;
+                Address { memory: view.memory as u32, element: view.element(index) }
             }
             Place::Shared(id) => {
                 Address { memory: World::shared_memory(launch, self.block, id.0), element: index[0] as u64 }
@@ -184,7 +183,7 @@ impl KernelThread {
                 self.lanes.clear();
                 let (label, bytes) = (plain(location.place, false)?, location.element.size() as u8);
                 let first = self.target(launch, &location);
-                let stride = launch.view(location.place).map_or(1, |(mapping, _)| mapping.strides[0]) as u64;
+                let stride = launch.environment.view(location.place).map_or(1, |view| view.strides[0]) as u64;
                 for lane in (0..lanes as u64).rev() {
                     let address =
                         first.map(|first| Address { element: first.address.element + lane * stride, ..first.address });
@@ -445,8 +444,8 @@ impl Process for KernelThread {
         }
         let element = |place: Place| match place {
             Place::Param(_) => {
-                let (mapping, _) = launch.view(place)?;
-                (mapping.memory == address.memory).then(|| address.element.wrapping_sub(mapping.offset))
+                let view = launch.environment.view(place)?;
+                (view.memory == address.memory.into()).then(|| address.element.wrapping_sub(view.offset))
             }
             Place::Shared(id) => {
                 (World::shared_memory(launch, self.block, id.0) == address.memory).then_some(address.element)
@@ -458,21 +457,17 @@ impl Process for KernelThread {
             && let Some(writes) = world.writes_ahead(self.launch, &self.thread)
         {
             return writes.iter().any(|&(place, index)| {
-                let strides = launch.view(place).map_or([1, 0, 0, 0], |(mapping, _)| mapping.strides);
-                let at = |index: [u32; 4]| {
-                    index.iter().zip(strides).map(|(&i, stride)| i as u64 * stride as u64).sum::<u64>()
+                let at = |index: [u32; 4]| match launch.environment.view(place) {
+                    Some(view) => view.element(index).wrapping_sub(view.offset),
+                    None => index[0].into(),
                 };
                 element(place).is_some_and(|element| index.is_none_or(|index| at(index) == element))
             });
         }
-        let views = (0..launch.views.len() as u32).map(|id| Place::Param(wattle_ir::ParamId(id)));
+        let views = (0..launch.environment.arguments.len() as u32).map(|id| Place::Param(wattle_ir::ParamId(id)));
         let arrays = (0..launch.program.kernel().shared.len() as u32).map(|id| Place::Shared(wattle_ir::SharedId(id)));
         views
             .chain(arrays)
             .any(|place| element(place).is_some_and(|element| launch.program.may_write(&self.thread, place, element)))
-    }
-
-    fn initial(world: &World, address: Address) -> Initial {
-        world.initial(address)
     }
 }

@@ -8,21 +8,7 @@ use wattle_machine::{Ahead, Deferred, Environment, Fault, Position, Program, Thr
 use wattle_memory::{Lowering, NoScope, Placement, Scope, ThreadId};
 
 use super::{Edits, KernelThread};
-use crate::search::{Address, Initial, Spawn};
-
-/// The mapping of a parameter's view: the element at index `i` is number `offset + Σ i[d] * strides[d]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mapping {
-    /// The memory, by its number in [`World::memories`].
-    pub memory: u32,
-    /// The first element of the view.
-    pub offset: u64,
-    /// The distance between neighbours in each dimension, in elements.
-    pub strides: [u32; 4],
-}
-
-/// The memory and access mode of a parameter's view; `None` for a scalar.
-pub type ViewOf = Option<(Mapping, Access)>;
+use crate::search::{Address, Initial, Memory, Spawn};
 
 /// A memory before the launches: the value of each element, `None` for one that has never been written.
 pub type Image = Arc<Vec<Option<u64>>>;
@@ -34,10 +20,8 @@ pub struct LaunchWorld {
     pub program: Arc<Program>,
     /// The kernel's number: launches of one kernel have the same.
     pub number: u32,
-    /// Its shape and scalar arguments.
+    /// Its shape and its arguments, whose memories have their numbers in [`World::memories`].
     pub environment: Environment,
-    /// The memory and access mode of each parameter's view.
-    pub views: Vec<ViewOf>,
     /// How its memory operations are lowered.
     pub lowering: Lowering,
     /// Whether it runs on the host: one thread.
@@ -205,23 +189,12 @@ impl World {
         (SHARED..HIDDEN).contains(&memory)
     }
 
-    pub(super) fn initial(&self, address: Address) -> Initial {
-        if address.memory == HIDDEN {
-            return Initial { value: 0, unwritten: false };
-        }
-        let value = self.memories.get(address.memory as usize);
-        let value = value.and_then(|image| image.get(address.element as usize).copied().flatten());
-        Initial { value: value.unwrap_or(0), unwritten: value.is_none() }
-    }
-
     /// The name of an address as the kernel of a launch writes it: `payload[0]`.
     pub fn address_name(&self, launch: usize, address: Address) -> String {
         let Some(launch) = self.launches.get(launch) else { return format!("{address:?}") };
-        for (param, view) in launch.program.kernel().params.iter().zip(&launch.views) {
-            if let Some((mapping, _)) = view
-                && mapping.memory == address.memory
-            {
-                return format!("{}[{}]", param.name, address.element.saturating_sub(mapping.offset));
+        for (param, argument) in launch.program.kernel().params.iter().zip(&launch.environment.arguments) {
+            if let Some(view) = argument.view().filter(|view| view.memory == address.memory.into()) {
+                return format!("{}[{}]", param.name, address.element.saturating_sub(view.offset));
             }
         }
         if World::is_shared(address.memory) {
@@ -235,6 +208,17 @@ impl World {
     }
 }
 
+impl Memory for World {
+    fn initial(&self, address: Address) -> Initial {
+        if address.memory == HIDDEN {
+            return Initial { value: 0, unwritten: false };
+        }
+        let value = self.memories.get(address.memory as usize);
+        let value = value.and_then(|image| image.get(address.element as usize).copied().flatten());
+        Initial { value: value.unwrap_or(0), unwritten: value.is_none() }
+    }
+}
+
 impl LaunchWorld {
     /// The widest scope that the kernel uses.
     pub fn widest(&self) -> Scope {
@@ -245,14 +229,6 @@ impl LaunchWorld {
     pub(super) fn thread_in_block(&self, position: Position) -> u32 {
         let extent = self.environment.shape.block_extent;
         position.thread.iter().zip(extent).fold(0, |number, (&at, extent)| number * extent + at)
-    }
-
-    /// The memory and access mode of a place.
-    pub(super) fn view(&self, place: Place) -> ViewOf {
-        match place {
-            Place::Param(id) => self.views.get(id.index()).copied().flatten(),
-            _ => None,
-        }
     }
 
     /// Whether other threads may touch the place while a thread uses it by plain accesses.

@@ -2,7 +2,7 @@
 
 use wattle_memory::{EventId, Label};
 
-use super::process::{Change, Process, Target};
+use super::process::{Change, Target};
 use super::state::State;
 
 /// An action of a thread, as far as all its completions agree on it.
@@ -38,7 +38,7 @@ pub(super) enum Act {
 
 impl Act {
     /// Whether an event of the graph is that action.
-    pub fn is<P: Process>(&self, state: &State<P>, id: EventId) -> bool {
+    pub fn is(&self, state: &State<'_>, id: EventId) -> bool {
         let event = state.graph.event(id);
         let place = event.location.and_then(|location| state.addresses.get(location)).copied();
         let here = |target: &Option<Target>| place.is_some() && place == target.map(|target| target.address);

@@ -2,8 +2,6 @@
 
 use wattle_memory::{Analysis, EventId, Set, ThreadId};
 
-use super::Visitor;
-use super::process::Process;
 use super::run::would_spin;
 use super::searcher::Search;
 use super::state::{State, Status};
@@ -29,7 +27,7 @@ impl Choice {
 /// The read to branch on. A read that blocks its thread goes first: the more threads have ended, the fewer writes are
 /// still to come. Of those a read-modify-write, whose place in the order of writes decides most; but in a loop the
 /// first of its thread, since only an iteration whose reads have values can turn out to change nothing.
-pub(super) fn best<'c, P: Process>(state: &State<P>, choices: &'c [Choice]) -> Option<&'c Choice> {
+pub(super) fn best<'c>(state: &State<'_>, choices: &'c [Choice]) -> Option<&'c Choice> {
     choices.iter().min_by_key(|choice| {
         let ended = state.runners[choice.thread].status == Status::Done;
         let later = !choice.first && !state.runners[choice.thread].heads.is_empty();
@@ -38,9 +36,9 @@ pub(super) fn best<'c, P: Process>(state: &State<P>, choices: &'c [Choice]) -> O
     })
 }
 
-impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
+impl Search<'_, '_> {
     /// The pending reads for which a write is present.
-    pub(super) fn choices(&self, state: &State<P>, analysis: &Analysis) -> Vec<Choice> {
+    pub(super) fn choices(&self, state: &State<'_>, analysis: &Analysis) -> Vec<Choice> {
         let mut choices = Vec::new();
         for thread in 0..state.runners.len() {
             for (number, read) in state.pending(thread).enumerate() {
@@ -57,7 +55,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
     /// the thread back to the head of its loop.
     pub(super) fn sources(
         &self,
-        state: &State<P>,
+        state: &State<'_>,
         analysis: &Analysis,
         read: EventId,
         thread: ThreadId,
@@ -77,7 +75,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         };
         let spins = |&write: &EventId| {
             let value = graph.event(write).value.unwrap_or(0);
-            would_spin(self.setup, state, thread, read, value)
+            would_spin(state, thread, read, value)
         };
         let possible = state.writes[location].iter().copied().filter(possible);
         let (spinning, sources) = possible.partition(spins);
@@ -85,7 +83,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
     }
 
     /// Whether another read-modify-write has read from the write already, and both cannot.
-    pub(super) fn taken(&self, state: &State<P>, read: EventId, write: EventId) -> bool {
+    pub(super) fn taken(&self, state: &State<'_>, read: EventId, write: EventId) -> bool {
         let graph = &state.graph;
         let Some(own) = graph.other_half(read) else { return false };
         let location = graph.event(read).location;
@@ -109,7 +107,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
 
 /// Whether a thread may wait for ever with a read: on a write that sends it back to the head of its loop, and that no
 /// write which lets it go is known to come after.
-pub(super) fn may_wait<P: Process>(state: &State<P>, analysis: &Analysis, read: EventId, spinning: &Set) -> bool {
+pub(super) fn may_wait(state: &State<'_>, analysis: &Analysis, read: EventId, spinning: &Set) -> bool {
     let location = state.graph.event(read).location;
     spinning.iter().any(|write| {
         // Another write of the same value sends the thread back too.

@@ -5,21 +5,19 @@ use std::sync::Arc;
 
 use wattle_memory::{Analysis, Set, ThreadId, stop};
 
-use super::Visitor;
 use super::choices::{Choice, best, may_wait};
 use super::determined::{Guess, When, assume, determine};
 use super::feasibility;
 use super::gates::{open_gate, open_gates};
 use super::leaf::leaf;
-use super::process::Process;
 use super::run::settle;
 use super::searcher::{Halt, Open, Search};
 use super::state::{Runner, State, Status};
 use super::symmetry::{alike, exclude_alike};
 
-impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
+impl<'w> Search<'_, 'w> {
     /// Advances a state until it branches; pushes the branches on the stack, the first one last.
-    pub fn step(&mut self, open: Open<P>, stack: &mut Vec<Open<P>>) -> Result<(), Halt> {
+    pub fn step(&mut self, open: Open<'w>, stack: &mut Vec<Open<'w>>) -> Result<(), Halt> {
         let Open { mut state, mut known } = open;
         loop {
             if let Some(limit) = self.watch.check() {
@@ -30,7 +28,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
             if std::mem::take(&mut state.renumbered) {
                 known = None;
             }
-            let waits = |runner: &&Runner<P>| runner.waiting.is_some() && runner.depends;
+            let waits = |runner: &&Runner<'_>| runner.waiting.is_some() && runner.depends;
             if state.runners.iter().filter(waits).nth(1).is_some() {
                 self.statistics.dependent += 1;
                 self.statistics.undecided += u64::from(state.runners.iter().any(|runner| waits(&runner) && runner.cut));
@@ -132,7 +130,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
         }
     }
 
-    fn leaf(&mut self, state: &State<P>, analysis: &Analysis) -> Result<(), Halt> {
+    fn leaf(&mut self, state: &State<'_>, analysis: &Analysis) -> Result<(), Halt> {
         match (leaf(self, state, analysis), self.stopped.take()) {
             (_, Some(limit)) => Err(Halt::Stopped(limit)),
             (ControlFlow::Break(()), None) => Err(Halt::BrokenOff),
@@ -141,7 +139,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
     }
 
     /// Branches on whether a thread is assumed to be sure to do something.
-    fn branch_on_guess(&self, state: State<P>, guess: &Guess, stack: &mut Vec<Open<P>>) -> Result<(), Halt> {
+    fn branch_on_guess(&self, state: State<'w>, guess: &Guess, stack: &mut Vec<Open<'w>>) -> Result<(), Halt> {
         for way in &guess.ways {
             let mut with = state.clone();
             assume(self.setup, &mut with, guess, way)?;
@@ -154,11 +152,11 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
     /// Branches on the sources of a read, and on its having none of those.
     fn branch(
         &mut self,
-        mut state: State<P>,
+        mut state: State<'w>,
         now: &Arc<Analysis>,
         choice: &Choice,
         (later, others): (bool, bool),
-        stack: &mut Vec<Open<P>>,
+        stack: &mut Vec<Open<'w>>,
     ) -> Result<(), Halt> {
         let (thread, read) = (choice.thread, choice.read);
         let alike = alike(self.setup, &state, thread, read);

@@ -19,8 +19,9 @@ use wattle_memory::{EventId, Label, Level, stop};
 
 use super::Setup;
 use super::agreement::{Act, Agreement, agree, trim};
-use super::process::{Action, Address, Process};
+use super::process::{Action, Address};
 use super::state::{Runner, State};
+use super::thread::Thread;
 use super::values::Values;
 
 /// The maximum number of completions of a thread that are compared.
@@ -47,8 +48,8 @@ pub(super) enum Given<'v> {
 
 /// A completion, or the beginning of one.
 #[derive(Clone)]
-struct Path<P> {
-    process: P,
+struct Path<'w> {
+    process: Thread<'w>,
     acts: Vec<Act>,
     /// The number of the next event to which the thread has run ahead, after the first open read.
     at: usize,
@@ -73,12 +74,7 @@ enum Outcome {
 }
 
 /// Compares the completions of a thread that waits for a read; `None` where nothing is known of any.
-pub(super) fn compare<P: Process>(
-    setup: &Setup<'_, P>,
-    state: &State<P>,
-    thread: usize,
-    given: Given<'_>,
-) -> Option<Agreement> {
+pub(super) fn compare(setup: &Setup<'_>, state: &State<'_>, thread: usize, given: Given<'_>) -> Option<Agreement> {
     let left = match given {
         Given::Anything | Given::Present => FEW_ACTIONS,
         Given::Possible(_) | Given::Merged(_) => MOST_ACTIONS,
@@ -113,12 +109,7 @@ pub(super) fn compare<P: Process>(
 }
 
 /// The actions of each completion of a thread that waits for a read, if they are few.
-pub(super) fn each<P: Process>(
-    setup: &Setup<'_, P>,
-    state: &State<P>,
-    thread: usize,
-    values: &Values,
-) -> Vec<Agreement> {
+pub(super) fn each(setup: &Setup<'_>, state: &State<'_>, thread: usize, values: &Values) -> Vec<Agreement> {
     let runner = &state.runners[thread];
     let mut completions = Completions { setup, state, runner, given: Given::Merged(values), left: MOST_ACTIONS };
     let Some((mut open, mut all)) = completions.begin().map(|open| (open, Vec::<Agreement>::new())) else {
@@ -136,18 +127,18 @@ pub(super) fn each<P: Process>(
     all
 }
 
-struct Completions<'a, 'w, 'v, P: Process> {
-    setup: &'a Setup<'w, P>,
-    state: &'a State<P>,
-    runner: &'a Runner<P>,
-    given: Given<'v>,
+struct Completions<'a, 'w> {
+    setup: &'a Setup<'w>,
+    state: &'a State<'w>,
+    runner: &'a Runner<'w>,
+    given: Given<'a>,
     /// The number of actions that may still be run.
     left: u32,
 }
 
-impl<P: Process> Completions<'_, '_, '_, P> {
+impl<'w> Completions<'_, 'w> {
     /// The completions right after the first open read.
-    fn begin(&mut self) -> Option<VecDeque<Path<P>>> {
+    fn begin(&mut self) -> Option<VecDeque<Path<'w>>> {
         let first = self.runner.waiting?;
         let mut start = Path {
             process: self.runner.process.clone(),
@@ -173,7 +164,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
 
     /// The event to which the thread has run ahead, if it has. An access that is out of bounds in this completion has
     /// none.
-    fn event(&self, path: &mut Path<P>, source: u32) -> Option<EventId> {
+    fn event(&self, path: &mut Path<'w>, source: u32) -> Option<EventId> {
         loop {
             let event = self.runner.trail.get(path.at).copied();
             path.at += 1;
@@ -185,7 +176,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
     }
 
     /// The event as which the path's last action was promised, if it was.
-    fn promised(&self, path: &mut Path<P>) -> Option<EventId> {
+    fn promised(&self, path: &mut Path<'w>) -> Option<EventId> {
         let event = self.runner.promised.get(path.kept).copied()?;
         let found = path.acts.last().is_some_and(|act| act.is(self.state, event));
         path.kept += usize::from(found);
@@ -193,14 +184,14 @@ impl<P: Process> Completions<'_, '_, '_, P> {
     }
 
     /// Runs a path to the end of the completion, and keeps the alternatives for later.
-    fn complete(&mut self, path: &mut Path<P>, open: &mut VecDeque<Path<P>>) -> Outcome {
+    fn complete(&mut self, path: &mut Path<'w>, open: &mut VecDeque<Path<'w>>) -> Outcome {
         loop {
             let Some(left) = self.left.checked_sub(1) else { return Outcome::Cut };
             self.left = left;
             if left.is_multiple_of(256) && stop::requested() {
                 return Outcome::Cut;
             }
-            match path.process.next(self.setup.world) {
+            match path.process.advance() {
                 Action::Read { target, label, source } => {
                     let event = self.event(path, source);
                     let known = |event: EventId| self.state.graph.event(event).location.is_some();
@@ -286,7 +277,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
                     }
                 }
                 Action::NeedsValue => {
-                    let Some(mut ways) = path.process.ways(self.setup.world) else { return Outcome::Unknown };
+                    let Some(mut ways) = path.process.ways() else { return Outcome::Unknown };
                     let Some(first) = ways.pop() else { return Outcome::Unknown };
                     let most = (MOST + 1).saturating_sub(open.len());
                     open.extend(ways.into_iter().take(most).map(|process| Path { process, ..path.clone() }));
@@ -304,11 +295,11 @@ impl<P: Process> Completions<'_, '_, '_, P> {
     /// Answers a read with its first value, and keeps the alternatives for later.
     fn answer(
         &mut self,
-        path: &mut Path<P>,
+        path: &mut Path<'w>,
         event: EventId,
         address: Option<Address>,
         label: Label,
-        open: &mut VecDeque<Path<P>>,
+        open: &mut VecDeque<Path<'w>>,
     ) {
         let graph = &self.state.graph;
         let known = (event < graph.len()).then(|| graph.event(event).value).flatten();
@@ -342,8 +333,8 @@ impl<P: Process> Completions<'_, '_, '_, P> {
         if label.acquire {
             path.reads.clear();
         }
-        let take = |path: &mut Path<P>, answer: Option<u64>| {
-            path.process.answer(self.setup.world, answer);
+        let take = |path: &mut Path<'w>, answer: Option<u64>| {
+            path.process.answer(answer);
             if let (Some(value), Some(address), true, false) = (answer, address, may_tie, label.acquire) {
                 path.reads.retain(|(at, ..)| *at != address);
                 path.reads.push((address, event, value));
@@ -364,7 +355,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
     /// The values of the present writes of a place.
     fn present(&self, address: Address) -> Vec<Option<u64>> {
         let Some(cell) = self.state.cells.get(&address) else {
-            return vec![Some(P::initial(self.setup.world, address).value)];
+            return vec![Some(self.setup.memory.initial(address).value)];
         };
         let mut values: Vec<Option<u64>> =
             self.state.writes[cell.location].iter().map(|&write| self.state.graph.event(write).value).collect();
@@ -374,7 +365,7 @@ impl<P: Process> Completions<'_, '_, '_, P> {
     }
 
     /// The actions that one completion alone performs.
-    fn alone(&self, path: Path<P>) -> Agreement {
+    fn alone(&self, path: Path<'w>) -> Agreement {
         let mut ahead = path.acts;
         let beyond = ahead.split_off(path.ahead.min(ahead.len()));
         let depends = ahead.iter().chain(&beyond).any(Act::is_open);

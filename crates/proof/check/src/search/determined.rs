@@ -6,7 +6,6 @@ use wattle_memory::{EventId, ThreadId};
 
 use super::agreement::{Act, Agreement};
 use super::completions::{Given, compare, each};
-use super::process::Process;
 use super::run::{locate, provide, write_half};
 use super::state::{EarlyUpdate, State};
 use super::values::Values;
@@ -30,9 +29,9 @@ pub(super) enum When {
 }
 
 /// Adds what is certain; returns the first uncertain action, if any.
-pub(super) fn determine<P: Process>(
-    setup: &Setup<'_, P>,
-    state: &mut State<P>,
+pub(super) fn determine(
+    setup: &Setup<'_>,
+    state: &mut State<'_>,
     values: &OnceLock<Values>,
     when: When,
 ) -> Result<Option<Guess>, Problem> {
@@ -86,12 +85,7 @@ pub(super) fn determine<P: Process>(
 }
 
 /// Adds a guess.
-pub(super) fn assume<P: Process>(
-    setup: &Setup<'_, P>,
-    state: &mut State<P>,
-    guess: &Guess,
-    way: &Agreement,
-) -> Result<(), Problem> {
+pub(super) fn assume(setup: &Setup<'_>, state: &mut State<'_>, guess: &Guess, way: &Agreement) -> Result<(), Problem> {
     state.ties.extend(&way.ties);
     state.guessed = true;
     let read = state.runners[guess.thread].waiting.map(|read| state.graph.event(read).source);
@@ -104,12 +98,7 @@ pub(super) fn assume<P: Process>(
 }
 
 /// Adds the actions on which the completions agree, in the thread's order.
-fn add<P: Process>(
-    setup: &Setup<'_, P>,
-    state: &mut State<P>,
-    thread: ThreadId,
-    agreed: &Agreement,
-) -> Result<(), Problem> {
+fn add(setup: &Setup<'_>, state: &mut State<'_>, thread: ThreadId, agreed: &Agreement) -> Result<(), Problem> {
     let mut at = 0;
     for act in &agreed.ahead {
         let event = |number: usize| state.runners[thread].trail.get(at + number).copied();
@@ -145,9 +134,9 @@ fn add<P: Process>(
 }
 
 /// Adds one action behind what the thread has run ahead to, unless it is there; returns the place of the next one.
-fn promise<P: Process>(
-    setup: &Setup<'_, P>,
-    state: &mut State<P>,
+fn promise(
+    setup: &Setup<'_>,
+    state: &mut State<'_>,
     thread: ThreadId,
     act: &Act,
     place: usize,
@@ -165,7 +154,7 @@ fn promise<P: Process>(
     if next.is_some_and(|event| act.is(state, event)) {
         return Ok(place + 1);
     }
-    let add = |state: &mut State<P>, label, next: Option<EventId>| match next {
+    let add = |state: &mut State<'_>, label, next: Option<EventId>| match next {
         Some(next) => {
             state.insert(next, thread, label, source);
             next

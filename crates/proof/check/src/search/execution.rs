@@ -4,18 +4,13 @@ use std::collections::HashSet;
 
 use wattle_memory::{Analysis, EventId, Graph, Kind};
 
-use super::process::Process;
 use super::searcher::Search;
 use super::state::State;
-use super::{Execution, Stuck, Visitor};
+use super::{Execution, Stuck};
 
 /// An order of the sequentially consistent fences under which everything holds, if there is one: one with a data race
 /// if some order has it, since whether accesses race depends on the order.
-pub(super) fn order_fences<P: Process, V: Visitor<P>>(
-    search: &mut Search<'_, '_, P, V>,
-    graph: Graph,
-    analysis: Analysis,
-) -> Option<(Graph, Analysis)> {
+pub(super) fn order_fences(search: &mut Search<'_, '_>, graph: Graph, analysis: Analysis) -> Option<(Graph, Analysis)> {
     if search.is_stopped() {
         return None;
     }
@@ -43,12 +38,12 @@ pub(super) fn order_fences<P: Process, V: Visitor<P>>(
 }
 
 /// An execution, of a state whose writes `graph` has ordered.
-pub(super) fn execution<'a, P: Process>(
-    state: &'a State<P>,
+pub(super) fn execution<'a>(
+    state: &'a State<'_>,
     graph: &'a Graph,
     analysis: &'a Analysis,
     stuck: Vec<Stuck>,
-) -> Execution<'a, P> {
+) -> Execution<'a> {
     let faults = state.runners.iter().flat_map(|runner| runner.certain_faults.iter().chain(&runner.faults).copied());
     let mut cells: Vec<_> = state.cells.iter().map(|(&address, cell)| (address, cell.location)).collect();
     cells.sort_unstable();

@@ -17,10 +17,10 @@ use std::ops::ControlFlow;
 use wattle_memory::{Analysis, EventId, Graph, Kind, Label, LocationId, Model, ThreadId};
 
 use super::execution::{execution, order_fences};
-use super::process::{Action, Address, Change, Process, Target, Written};
+use super::process::{Action, Address, Change, Target, Written};
 use super::searcher::Search;
 use super::state::{Fault, State};
-use super::{Setup, Visitor};
+use super::{Setup, Thread};
 
 /// The maximum number of ways of failing that are searched, for each time that a loop begins anew.
 const MOST: usize = 4096;
@@ -60,9 +60,9 @@ struct Iteration {
 }
 
 /// Visits an execution again with failing iterations put back.
-pub(super) fn failed_iterations<P: Process, V: Visitor<P>>(
-    search: &mut Search<'_, '_, P, V>,
-    state: &State<P>,
+pub(super) fn failed_iterations(
+    search: &mut Search<'_, '_>,
+    state: &State<'_>,
     graph: &Graph,
     analysis: &Analysis,
 ) -> ControlFlow<()> {
@@ -95,9 +95,9 @@ pub(super) fn failed_iterations<P: Process, V: Visitor<P>>(
 }
 
 /// The failing iterations of one thread; returns whether all were found.
-fn of_thread<P: Process>(
-    setup: &Setup<'_, P>,
-    state: &State<P>,
+fn of_thread(
+    setup: &Setup<'_>,
+    state: &State<'_>,
     graph: &Graph,
     thread: ThreadId,
     found: &mut Vec<Iteration>,
@@ -111,7 +111,7 @@ fn of_thread<P: Process>(
     let mut process = setup.threads[thread].process.clone();
     let (mut at, mut all) = (0, true);
     loop {
-        match process.next(setup.world) {
+        match process.advance() {
             Action::LoopHead { label } | Action::BackEdge { label, .. } => {
                 let next = events.get(at).copied();
                 let (before, followed) = (next.unwrap_or(graph.len()), next.is_some());
@@ -128,12 +128,12 @@ fn of_thread<P: Process>(
             }
             Action::Read { .. } => {
                 let Some(value) = events.get(at).and_then(|&event| graph.event(event).value) else { return all };
-                process.answer(setup.world, Some(value));
+                process.answer(Some(value));
                 at += 1;
             }
             Action::Update { .. } => {
                 let Some(value) = events.get(at).and_then(|&event| graph.event(event).value) else { return all };
-                process.answer(setup.world, Some(value));
+                process.answer(Some(value));
                 at += 2;
             }
             Action::Write { .. } | Action::Fence { .. } | Action::Barrier { .. } => {
@@ -150,36 +150,36 @@ fn of_thread<P: Process>(
 
 /// A part of an iteration.
 #[derive(Clone)]
-struct Way<P> {
-    process: P,
+struct Way<'w> {
+    process: Thread<'w>,
     steps: Vec<Step>,
     faults: Vec<Fault>,
     /// The loops inside that are open: the process at their heads, and whether an iteration of theirs has failed.
-    inner: Vec<(u32, P, bool)>,
+    inner: Vec<(u32, Thread<'w>, bool)>,
     turns: u32,
 }
 
-impl<P: Process> Way<P> {
-    fn new(process: &P) -> Self {
+impl<'w> Way<'w> {
+    fn new(process: &Thread<'w>) -> Self {
         Way { process: process.clone(), steps: Vec::new(), faults: Vec::new(), inner: Vec::new(), turns: 0 }
     }
 }
 
 /// All ways in which an iteration of one loop can fail.
-struct Ways<'a, 'w, P: Process> {
-    setup: &'a Setup<'w, P>,
-    state: &'a State<P>,
+struct Ways<'a, 'w> {
+    setup: &'a Setup<'w>,
+    state: &'a State<'w>,
     graph: &'a Graph,
     thread: ThreadId,
-    head: &'a P,
+    head: &'a Thread<'w>,
     label: u32,
-    ends: Vec<Way<P>>,
+    ends: Vec<Way<'w>>,
     tried: usize,
 }
 
-impl<P: Process> Ways<'_, '_, P> {
+impl<'w> Ways<'_, 'w> {
     /// Explores every way from a start; returns whether they were within the limit.
-    fn explore(&mut self, start: Way<P>) -> bool {
+    fn explore(&mut self, start: Way<'w>) -> bool {
         let mut open = vec![start];
         while let Some(mut way) = open.pop() {
             self.tried += 1;
@@ -192,14 +192,14 @@ impl<P: Process> Ways<'_, '_, P> {
     }
 
     /// Follows one way to its end or to a read, and adds a way for each source of the read.
-    fn go(&mut self, way: &mut Way<P>, open: &mut Vec<Way<P>>) {
+    fn go(&mut self, way: &mut Way<'w>, open: &mut Vec<Way<'w>>) {
         loop {
-            match way.process.next(self.setup.world) {
+            match way.process.advance() {
                 Action::Read { target: Some(target), label, source } => {
                     for (from, value) in self.sources(way, target) {
                         let mut next = way.clone();
                         next.steps.push(self.step(label, source, target, value, Some(from)));
-                        next.process.answer(self.setup.world, Some(value));
+                        next.process.answer(Some(value));
                         open.push(next);
                     }
                     return;
@@ -212,7 +212,7 @@ impl<P: Process> Ways<'_, '_, P> {
                         if writes {
                             next.steps.push(self.step(write, source, target, value, None));
                         }
-                        next.process.answer(self.setup.world, Some(value));
+                        next.process.answer(Some(value));
                         open.push(next);
                     }
                     return;
@@ -261,9 +261,9 @@ impl<P: Process> Ways<'_, '_, P> {
     }
 
     /// The sources of a read of the iteration, each with its value.
-    fn sources(&self, way: &Way<P>, target: Target) -> Vec<(From, u64)> {
+    fn sources(&self, way: &Way<'w>, target: Target) -> Vec<(From, u64)> {
         let Some(cell) = self.state.cells.get(&target.address) else {
-            let initial = P::initial(self.setup.world, target.address);
+            let initial = self.setup.memory.initial(target.address);
             return vec![(From::Untouched { unwritten: initial.unwritten }, initial.value)];
         };
         let here =
@@ -379,22 +379,17 @@ fn may_race_between(model: Model, grown: &Grown) -> bool {
 }
 
 /// Passes the combined graph to the visitor, if it is an execution.
-fn tell<P: Process, V: Visitor<P>>(
-    search: &mut Search<'_, '_, P, V>,
-    state: &State<P>,
-    grown: Grown,
-    faults: &[Fault],
-) -> ControlFlow<()> {
+fn tell(search: &mut Search<'_, '_>, state: &State<'_>, grown: Grown, faults: &[Fault]) -> ControlFlow<()> {
     let Grown { graph, cells, .. } = grown;
     let Some((graph, analysis)) = ordered(search, graph) else { return ControlFlow::Continue(()) };
     let mut execution = execution(state, &graph, &analysis, Vec::new());
     execution.faults.extend(faults);
     execution.cells.extend(&cells);
-    search.visitor.failed_iteration(&execution)
+    search.visitor().failed_iteration(&execution)
 }
 
 /// A graph with its writes and fences in an order that the model permits, with a race if one of them has a race.
-fn ordered<P: Process, V: Visitor<P>>(search: &mut Search<'_, '_, P, V>, graph: Graph) -> Option<(Graph, Analysis)> {
+fn ordered(search: &mut Search<'_, '_>, graph: Graph) -> Option<(Graph, Analysis)> {
     let model = search.setup.model;
     let analysis = model.analyse(&graph).ok()?;
     let write = |event: &EventId| {

@@ -2,21 +2,20 @@
 
 use wattle_memory::{Analysis, EventId, Kind, LocationId, ThreadId};
 
+use super::Setup;
 use super::choices::{Choice, best, may_wait};
 use super::gates::open_gate;
-use super::process::Process;
 use super::searcher::Search;
 use super::state::{Runner, State, Status};
-use super::{Setup, Visitor};
 
 /// Whether a write may still be added that `read` could read from, if it is not given one of those that are there.
 ///
 /// The possibilities begin with the other reads that have sources: a thread with such a read may go on, and may write
 /// whatever its code contains; a write whose value waits for such a read may get it; and so may reads that wait for
 /// those writes. What nothing of this reaches will not happen.
-pub(super) fn later<P: Process>(
-    setup: &Setup<'_, P>,
-    state: &State<P>,
+pub(super) fn later(
+    setup: &Setup<'_>,
+    state: &State<'_>,
     analysis: &Analysis,
     choices: &[Choice],
     read: EventId,
@@ -27,7 +26,7 @@ pub(super) fn later<P: Process>(
     if setup.assume_race_free && is_overtaken(setup, state, read) {
         return false;
     }
-    let mut feasible = Feasible::new(setup, state, analysis);
+    let mut feasible = Feasible::new(state, analysis);
     for choice in choices.iter().filter(|choice| choice.read != read && choice.goes_on()) {
         feasible.add(choice.thread, choice.read);
     }
@@ -36,18 +35,18 @@ pub(super) fn later<P: Process>(
         feasible.moving[thread] |= waits && (gate || feasible.moving.contains(&true));
     }
     // The other pending reads of a thread, and those without a source: each may come to have one.
-    let pending: Vec<(ThreadId, EventId)> =
+    let mut pending: Vec<(ThreadId, EventId)> =
         (0..state.runners.len()).flat_map(|thread| state.pending(thread).map(move |read| (thread, read))).collect();
+    pending.retain(|&(_, other)| other != read && !feasible.reads.contains(&other));
     loop {
         if feasible.may_come(location, read) {
             return true;
         }
-        let next = pending.iter().find(|&&(_, other)| {
-            other != read
-                && !feasible.reads.contains(&other)
-                && state.graph.event(other).location.is_none_or(|location| feasible.may_come(location, other))
+        let next = pending.iter().position(|&(_, other)| {
+            state.graph.event(other).location.is_none_or(|location| feasible.may_come(location, other))
         });
-        let Some(&(thread, other)) = next else { return false };
+        let Some(next) = next else { return false };
+        let (thread, other) = pending.remove(next);
         feasible.add(thread, other);
         for (thread, runner) in state.runners.iter().enumerate() {
             feasible.moving[thread] |= matches!(runner.status, Status::NotStarted | Status::AtBarrier(_));
@@ -55,15 +54,16 @@ pub(super) fn later<P: Process>(
     }
 }
 
-impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
+impl Search<'_, '_> {
     /// A read that has one source, while no other can still come.
-    pub(super) fn forced(&self, state: &State<P>, analysis: &Analysis) -> Option<(ThreadId, EventId, EventId)> {
+    pub(super) fn forced(&self, state: &State<'_>, analysis: &Analysis) -> Option<(ThreadId, EventId, EventId)> {
         let choices = self.choices(state, analysis);
         let choice = best(state, &choices)?;
         // A thread whose completions have not been compared may be sure to write, unless it continues anyway.
         let goes_on = |thread: ThreadId| choices.iter().any(|choice| choice.thread == thread && choice.goes_on());
-        let open =
-            |(thread, runner): (ThreadId, &Runner<P>)| runner.waiting.is_some() && !runner.compared && !goes_on(thread);
+        let open = |(thread, runner): (ThreadId, &Runner<'_>)| {
+            runner.waiting.is_some() && !runner.compared && !goes_on(thread)
+        };
         if state.runners.iter().enumerate().any(open) {
             return None;
         }
@@ -79,7 +79,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
     }
 
     /// Whether some read has no source and can never have one.
-    pub(super) fn is_hopeless(&self, state: &State<P>, analysis: &Analysis, choices: &[Choice], gate: bool) -> bool {
+    pub(super) fn is_hopeless(&self, state: &State<'_>, analysis: &Analysis, choices: &[Choice], gate: bool) -> bool {
         (0..state.runners.len()).any(|thread| {
             state.pending(thread).any(|read| {
                 let chooses = choices.iter().any(|choice| choice.read == read);
@@ -92,7 +92,7 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
 
 /// Whether a later read of the place by the same thread has read from the initial value, or from a chain of
 /// read-modify-writes that begins there: nothing new can come before what it has read, and the read must not come after.
-fn is_overtaken<P: Process>(setup: &Setup<'_, P>, state: &State<P>, read: EventId) -> bool {
+fn is_overtaken(setup: &Setup<'_>, state: &State<'_>, read: EventId) -> bool {
     let graph = &state.graph;
     let here =
         |event: EventId| graph.event(event).label.atomic && graph.event(event).location == graph.event(read).location;
@@ -120,19 +120,28 @@ fn is_overtaken<P: Process>(setup: &Setup<'_, P>, state: &State<P>, read: EventI
 }
 
 /// The reads that may still be given a source, and the threads that may still run.
-struct Feasible<'s, 'a, P: Process> {
-    setup: &'s Setup<'a, P>,
-    state: &'s State<P>,
+struct Feasible<'s, 'w> {
+    state: &'s State<'w>,
     analysis: &'s Analysis,
+    /// The writes whose value is not known.
+    open: Vec<EventId>,
     /// The reads that may still get a source.
     reads: Vec<EventId>,
     /// The threads that may still continue.
     moving: Vec<bool>,
 }
 
-impl<'s, 'a, P: Process> Feasible<'s, 'a, P> {
-    fn new(setup: &'s Setup<'a, P>, state: &'s State<P>, analysis: &'s Analysis) -> Self {
-        Feasible { setup, state, analysis, reads: Vec::new(), moving: vec![false; state.runners.len()] }
+impl<'s, 'w> Feasible<'s, 'w> {
+    fn new(state: &'s State<'w>, analysis: &'s Analysis) -> Self {
+        let event = |&event: &EventId| state.graph.event(event);
+        let open = |id: &EventId| event(id).label.kind == Kind::Write && event(id).value.is_none();
+        Feasible {
+            state,
+            analysis,
+            open: (0..state.graph.len()).filter(open).collect(),
+            reads: Vec::new(),
+            moving: vec![false; state.runners.len()],
+        }
     }
 
     fn add(&mut self, thread: ThreadId, read: EventId) {
@@ -142,24 +151,23 @@ impl<'s, 'a, P: Process> Feasible<'s, 'a, P> {
 
     /// Whether a write of the location may come that `read` can read from.
     fn may_come(&self, location: LocationId, read: EventId) -> bool {
-        let (graph, own) = (&self.state.graph, self.state.graph.event(read).thread);
+        let own = self.state.graph.event(read).thread;
         let Some(&address) = self.state.addresses.get(location) else { return true };
         let by_code = |(thread, &moving): (ThreadId, &bool)| {
             // A read added early may stand behind writes of its own thread that have not been added.
             let before = || Some(thread) != own || self.state.runners[thread].promised.contains(&read);
-            moving && before() && self.state.runners[thread].ahead.may_write(self.setup.world, address)
+            moving && before() && self.state.runners[thread].ahead.may_write(address)
         };
-        self.moving.iter().enumerate().any(by_code) || (0..graph.len()).any(|write| self.opens(write, location, read))
+        self.moving.iter().enumerate().any(by_code) || self.open.iter().any(|&write| self.opens(write, location, read))
     }
 
-    /// Whether an event is a write of the location whose address or value may still become known.
+    /// Whether a write without a value is one of the location whose address or value may still become known.
     fn opens(&self, write: EventId, location: LocationId, read: EventId) -> bool {
         let graph = &self.state.graph;
         let event = graph.event(write);
-        let open = event.label.kind == Kind::Write && event.value.is_none();
         let here = event.location.is_none_or(|known| known == location);
         let behind = write > read && graph.same_thread(read, write);
-        if !open || !here || behind || self.analysis.causality.has(read, write) {
+        if !here || behind || self.analysis.causality.has(read, write) {
             return false;
         }
         match graph.other_half(write) {

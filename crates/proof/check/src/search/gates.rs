@@ -1,11 +1,11 @@
 //! Barriers of a quorum: the threads that arrive first pass, and the search branches over which those are.
 
-use super::process::{Members, Process};
+use super::process::Members;
 use super::searcher::Open;
 use super::state::State;
 
 /// The first barrier that some, but not all, of the arrived threads can pass.
-pub(super) fn open_gate<P: Process>(state: &State<P>) -> Option<(usize, usize)> {
+pub(super) fn open_gate(state: &State<'_>) -> Option<(usize, usize)> {
     state.gates.iter().enumerate().find_map(|(number, gate)| match gate.barrier.members {
         Members::Quorum(quorum) if !gate.open && gate.arrivals.len() >= quorum as usize => {
             Some((number, quorum as usize))
@@ -15,7 +15,7 @@ pub(super) fn open_gate<P: Process>(state: &State<P>) -> Option<(usize, usize)> 
 }
 
 /// Branches over which threads pass a barrier first.
-pub(super) fn open_gates<P: Process>(state: &State<P>, gate: usize, quorum: usize, stack: &mut Vec<Open<P>>) {
+pub(super) fn open_gates<'w>(state: &State<'w>, gate: usize, quorum: usize, stack: &mut Vec<Open<'w>>) {
     for first in subsets(state.gates[gate].arrivals.len(), quorum) {
         let mut next = state.clone();
         next.open(gate, &first);

@@ -8,18 +8,13 @@ use wattle_memory::{Analysis, EventId, Graph, Label, Level, ThreadId};
 
 use super::execution::{execution, order_fences};
 use super::failed::failed_iterations;
-use super::process::Process;
 use super::run::settle;
 use super::searcher::Search;
 use super::state::{State, Status};
-use super::{Stuck, Visitor, Why};
+use super::{Stuck, Why};
 
 /// Judges a state in which no thread can continue.
-pub(super) fn leaf<P: Process, V: Visitor<P>>(
-    search: &mut Search<'_, '_, P, V>,
-    state: &State<P>,
-    analysis: &Analysis,
-) -> ControlFlow<()> {
+pub(super) fn leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analysis) -> ControlFlow<()> {
     // A thread has ended without an access that was added as certain.
     if state.runners.iter().any(|runner| !runner.promised.is_empty()) {
         search.statistics.abandoned += 1;
@@ -38,14 +33,14 @@ pub(super) fn leaf<P: Process, V: Visitor<P>>(
         Some((state, analysis, stuck)) => {
             search.statistics.stuck += 1;
             let execution = execution(&state, &state.graph, &analysis, stuck);
-            search.visitor.stuck(&execution)?;
+            search.visitor().stuck(&execution)?;
             failed_iterations(search, &state, &state.graph, &analysis)
         }
         None => {
             search.statistics.abandoned += 1;
             let spins = state.runners.iter().any(|runner| runner.status == Status::Spins);
             if search.setup.assume_race_free && spins {
-                search.visitor.waits_in_vain(&execution(state, &state.graph, analysis, Vec::new()))?;
+                search.visitor().waits_in_vain(&execution(state, &state.graph, analysis, Vec::new()))?;
                 return failed_iterations(search, state, &state.graph, analysis);
             }
             ControlFlow::Continue(())
@@ -54,9 +49,9 @@ pub(super) fn leaf<P: Process, V: Visitor<P>>(
 }
 
 /// Orders the writes that the model wants ordered and that nothing has ordered yet, in every way.
-fn order_writes<P: Process, V: Visitor<P>>(
-    search: &mut Search<'_, '_, P, V>,
-    state: &State<P>,
+fn order_writes(
+    search: &mut Search<'_, '_>,
+    state: &State<'_>,
     graph: &mut Graph,
     analysis: Analysis,
 ) -> ControlFlow<()> {
@@ -77,7 +72,7 @@ fn order_writes<P: Process, V: Visitor<P>>(
                 return ControlFlow::Continue(());
             }
             search.statistics.complete += 1;
-            search.visitor.complete(&execution(state, &ordered, &found, Vec::new()))?;
+            search.visitor().complete(&execution(state, &ordered, &found, Vec::new()))?;
             failed_iterations(search, state, graph, &analysis)?;
         }
         return ControlFlow::Continue(());
@@ -93,9 +88,9 @@ fn order_writes<P: Process, V: Visitor<P>>(
 }
 
 /// Two writes that the model wants ordered, and that nothing has ordered yet.
-fn unordered_writes<P: Process, V: Visitor<P>>(
-    search: &Search<'_, '_, P, V>,
-    state: &State<P>,
+fn unordered_writes(
+    search: &Search<'_, '_>,
+    state: &State<'_>,
     graph: &Graph,
     analysis: &Analysis,
 ) -> Option<(EventId, EventId)> {
@@ -111,11 +106,11 @@ fn unordered_writes<P: Process, V: Visitor<P>>(
 
 /// An order of all writes and fences under which some threads wait for ever: the last write that one thread sees, all
 /// see.
-fn stuck_under_some_order<P: Process, V: Visitor<P>>(
-    search: &mut Search<'_, '_, P, V>,
-    mut state: State<P>,
+fn stuck_under_some_order<'w>(
+    search: &mut Search<'_, '_>,
+    mut state: State<'w>,
     analysis: Analysis,
-) -> Option<(State<P>, Analysis, Vec<Stuck>)> {
+) -> Option<(State<'w>, Analysis, Vec<Stuck>)> {
     // Fewer orders leave more last writes; what is not stuck now will not be with more orders.
     let stuck = stuck(search, &state, &analysis)?;
     let Some((a, b)) = unordered_writes(search, &state, &state.graph, &analysis) else {
@@ -132,7 +127,7 @@ fn stuck_under_some_order<P: Process, V: Visitor<P>>(
 }
 
 /// A hash that identifies an execution, whatever the order in which its events were added.
-fn identity<P: Process>(state: &State<P>, graph: &Graph, analysis: &Analysis) -> u128 {
+fn identity(state: &State<'_>, graph: &Graph, analysis: &Analysis) -> u128 {
     let mut at = vec![0; graph.threads().len()];
     let name = |event: EventId| {
         let place = graph.event(event).location.and_then(|location| state.addresses.get(location)).copied();
@@ -183,11 +178,7 @@ fn identity<P: Process>(state: &State<P>, graph: &Graph, analysis: &Analysis) ->
 
 /// The threads that wait for ever, if all that have not ended do; `None` where some thread only shows that the
 /// execution does not exist, because its read has no source.
-fn stuck<P: Process, V: Visitor<P>>(
-    search: &mut Search<'_, '_, P, V>,
-    state: &State<P>,
-    analysis: &Analysis,
-) -> Option<Vec<Stuck>> {
+fn stuck(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &Analysis) -> Option<Vec<Stuck>> {
     let mut stuck = Vec::new();
     for (thread, runner) in state.runners.iter().enumerate() {
         let why = match runner.status {
@@ -206,9 +197,9 @@ fn stuck<P: Process, V: Visitor<P>>(
 
 /// The sources that keep a thread in its loop for ever, since no thread will overwrite them: a thread that reads again
 /// and again sees the last write in the end.
-fn spins<P: Process, V: Visitor<P>>(
-    search: &mut Search<'_, '_, P, V>,
-    state: &State<P>,
+fn spins(
+    search: &mut Search<'_, '_>,
+    state: &State<'_>,
     analysis: &Analysis,
     thread: ThreadId,
 ) -> Option<Vec<(EventId, EventId)>> {
@@ -250,7 +241,7 @@ fn spins<P: Process, V: Visitor<P>>(
 }
 
 /// The reads that a spinning thread repeats, and the writes from which it reads.
-fn looks<P: Process>(state: &State<P>, thread: ThreadId) -> Vec<(EventId, EventId)> {
+fn looks(state: &State<'_>, thread: ThreadId) -> Vec<(EventId, EventId)> {
     let Some(first) = state.runners[thread].spins_since else { return Vec::new() };
     let own = |&event: &EventId| state.graph.event(event).thread == Some(thread);
     (first..state.graph.len()).filter(own).filter_map(|read| Some((read, state.graph.source(read)?))).collect()
@@ -258,7 +249,7 @@ fn looks<P: Process>(state: &State<P>, thread: ThreadId) -> Vec<(EventId, EventI
 
 /// Whether no write of another value comes after this one. A loop whose update writes back what it read adds a write in
 /// each iteration, and every read of one of those finds the same value.
-fn is_last<P: Process>(state: &State<P>, analysis: &Analysis, write: EventId) -> bool {
+fn is_last(state: &State<'_>, analysis: &Analysis, write: EventId) -> bool {
     let known = |event: EventId| event < analysis.coherence.events();
     let event = state.graph.event(write);
     let Some(location) = event.location else { return false };

@@ -34,6 +34,7 @@ mod run;
 mod searcher;
 mod state;
 mod symmetry;
+mod thread;
 mod values;
 mod workers;
 
@@ -44,9 +45,10 @@ use wattle_memory::{Analysis, EventId, Graph, Model, Placement, ThreadId};
 
 pub use execution::last_values;
 pub use limit::{Limits, Stopped, Watch, resident_bytes};
-pub use process::{Action, Address, Barrier, Change, Convergence, Initial, Members, Process, Target, Written};
+pub use process::{Action, Address, Barrier, Change, Convergence, Initial, Members, Memory, Process, Target, Written};
 pub use run::MOST_BACK_EDGES as MOST_TURNS;
 pub use state::Fault;
+pub use thread::Thread;
 
 /// A thread of a program.
 #[derive(Clone, Debug)]
@@ -83,12 +85,15 @@ pub enum Dependencies {
     Ignored,
 }
 
+/// The loop bound of a search that sets no other.
+const LOOP_BOUND: u32 = 8;
+
 /// The input of a search.
-pub struct Setup<'a, P: Process> {
-    /// The state that all threads share.
-    pub world: &'a P::World,
-    /// The threads to search.
-    pub threads: Vec<Spawn<P>>,
+pub struct Setup<'w> {
+    /// The memory before the threads.
+    pub memory: &'w dyn Memory,
+    /// The threads to search, each in its world.
+    pub threads: Vec<Spawn<Thread<'w>>>,
     /// The memory model.
     pub model: Model,
     /// The maximum number of iterations of a loop that may go on for ever and that changes something each time.
@@ -114,6 +119,35 @@ pub struct Setup<'a, P: Process> {
     pub limits: Limits,
 }
 
+impl<'w> Setup<'w> {
+    /// A search without threads yet, with the dependencies as written, and without anything that is optional.
+    pub fn new(memory: &'w dyn Memory, model: Model) -> Setup<'w> {
+        Setup {
+            memory,
+            threads: Vec::new(),
+            model,
+            loop_bound: LOOP_BOUND,
+            symmetric: Vec::new(),
+            assume_race_free: false,
+            system: Vec::new(),
+            dependencies: Dependencies::AsWritten,
+            failed_iterations: false,
+            sample: None,
+            limits: Limits::default(),
+        }
+    }
+
+    /// The same search with more threads, of one world.
+    pub fn with_threads<P: Process>(mut self, world: &'w P::World, threads: Vec<Spawn<P>>) -> Setup<'w> {
+        self.threads.extend(threads.into_iter().map(|Spawn { placement, process, after }| Spawn {
+            placement,
+            process: Thread::new(process, world),
+            after,
+        }));
+        self
+    }
+}
+
 /// A property of the program that the search does not support.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
@@ -129,13 +163,13 @@ pub enum Problem {
 }
 
 /// A finished execution, or one whose threads cannot continue.
-pub struct Execution<'a, P> {
+pub struct Execution<'a> {
     /// The execution graph.
     pub graph: &'a Graph,
     /// The model's analysis; if several orders of its fences are possible, under one of them.
     pub analysis: &'a Analysis,
     /// The final states of the threads.
-    pub threads: Vec<&'a P>,
+    pub threads: Vec<&'a Thread<'a>>,
     /// The faults within threads.
     pub faults: Vec<Fault>,
     /// The stuck threads; empty in a finished execution.
@@ -166,23 +200,23 @@ pub enum Why {
 }
 
 /// A receiver of the executions as the search finds them. Breaking off ends the search.
-pub trait Visitor<P> {
+pub trait Visitor: Send {
     /// Receives a finished execution; each existing one is passed once.
-    fn complete(&mut self, execution: &Execution<'_, P>) -> ControlFlow<()>;
+    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()>;
 
     /// Receives an execution with stuck threads. The same one may be passed more than once.
-    fn stuck(&mut self, execution: &Execution<'_, P>) -> ControlFlow<()>;
+    fn stuck(&mut self, execution: &Execution<'_>) -> ControlFlow<()>;
 
     /// Under [`Setup::failed_iterations`]: an execution with one iteration more of a waiting loop, or one of each of
     /// two threads, that changes nothing. It is passed where an access of such an iteration might race, or a fault
     /// happens.
-    fn failed_iteration(&mut self, _execution: &Execution<'_, P>) -> ControlFlow<()> {
+    fn failed_iteration(&mut self, _execution: &Execution<'_>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
     /// Under [`Setup::assume_race_free`]: receives no execution, but a graph that shows a race if there is one. A
     /// thread waits here for a write that is there, and that it could only see by a race.
-    fn waits_in_vain(&mut self, _graph: &Execution<'_, P>) -> ControlFlow<()> {
+    fn waits_in_vain(&mut self, _graph: &Execution<'_>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
@@ -254,6 +288,6 @@ pub enum End {
 }
 
 /// Searches all executions.
-pub fn search<P: Process>(setup: &Setup<'_, P>, visitor: &mut (impl Visitor<P> + Send)) -> (End, Statistics) {
+pub fn search(setup: &Setup<'_>, visitor: &mut dyn Visitor) -> (End, Statistics) {
     workers::search(setup, visitor)
 }

@@ -163,9 +163,15 @@ pub enum Action {
     Done,
 }
 
-/// A thread. Two are equal when they will do the same, given the same answers.
-pub trait Process: Clone + Eq + Hash + Send + Sync {
-    /// The state that all threads share: programs, arguments, initial memory.
+/// The memory before all threads.
+pub trait Memory: Sync {
+    /// The value of a cell.
+    fn initial(&self, address: Address) -> Initial;
+}
+
+/// What a thread runs. Two are equal when they will do the same, given the same answers.
+pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
+    /// The state that all processes of this type share: programs, arguments, initial memory.
     type World: Sync + ?Sized;
 
     /// Runs to the next action.
@@ -190,7 +196,4 @@ pub trait Process: Clone + Eq + Hash + Send + Sync {
     /// Whether the thread may write to the cell from here on; where that is not known, `true`. The more often the
     /// answer is `false`, the fewer ways the search tries in vain.
     fn may_write(&self, world: &Self::World, address: Address) -> bool;
-
-    /// The value of a cell before all threads.
-    fn initial(world: &Self::World, address: Address) -> Initial;
 }

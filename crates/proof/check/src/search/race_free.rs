@@ -5,15 +5,13 @@
 
 use wattle_memory::{Analysis, EventId, ThreadId};
 
-use super::Visitor;
-use super::process::Process;
 use super::searcher::Search;
 use super::state::{Runner, State, Status};
 
-impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
+impl Search<'_, '_> {
     /// Gives all plain reads before which nothing new can happen the one source that they can have without a race.
     /// Returns whether there was any.
-    pub(super) fn read_what_happened_before(&self, state: &mut State<P>, analysis: &Analysis) -> bool {
+    pub(super) fn read_what_happened_before(&self, state: &mut State<'_>, analysis: &Analysis) -> bool {
         let mut chosen = Vec::new();
         for thread in 0..state.runners.len() {
             // Whatever follows a pending read in its thread has that read in its past, so only the first one can be
@@ -39,14 +37,14 @@ impl<P: Process, V: Visitor<P>> Search<'_, '_, P, V> {
 }
 
 /// Whether nothing new can happen before a read, by what the search may still add or choose.
-fn is_closed<P: Process>(state: &State<P>, analysis: &Analysis, read: EventId) -> bool {
+fn is_closed(state: &State<'_>, analysis: &Analysis, read: EventId) -> bool {
     let graph = &state.graph;
     (0..graph.len()).filter(|&event| analysis.happens_before.has(event, read)).all(|event| {
         let label = &graph.event(event).label;
         // The order of sequentially consistent fences is found last, and may order more events.
         let settled = || {
             let own = graph.event(event).thread;
-            let elsewhere = |(thread, runner): (ThreadId, &Runner<P>)| {
+            let elsewhere = |(thread, runner): (ThreadId, &Runner<'_>)| {
                 Some(thread) == own || matches!(runner.status, Status::Done | Status::Halted)
             };
             let meets = |other: EventId| {
@@ -61,7 +59,7 @@ fn is_closed<P: Process>(state: &State<P>, analysis: &Analysis, read: EventId) -
 
 /// Whether a read reads from a read-modify-write that has not read yet, or from one that has read from such a one: it
 /// may come to observe more.
-fn observes_pending<P: Process>(state: &State<P>, read: EventId) -> bool {
+fn observes_pending(state: &State<'_>, read: EventId) -> bool {
     let graph = &state.graph;
     let mut source = graph.source(read);
     for _ in 0..graph.len() {

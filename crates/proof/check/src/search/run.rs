@@ -2,12 +2,12 @@
 
 use wattle_memory::{EventId, Kind, Label, Level, LocationId, ThreadId, stop};
 
-use super::process::{Action, Address, Change, Members, Process, Target, Written};
+use super::process::{Action, Address, Change, Members, Target, Written};
 use super::state::{EarlyUpdate, Fault, Head, State, Status};
-use super::{Problem, Setup};
+use super::{Problem, Setup, Thread};
 
 /// Runs all threads until each has ended or waits for a choice.
-pub(super) fn settle<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>) -> Result<(), Problem> {
+pub(super) fn settle(setup: &Setup<'_>, state: &mut State<'_>) -> Result<(), Problem> {
     loop {
         let mut moved = false;
         for thread in 0..state.runners.len() {
@@ -26,7 +26,7 @@ pub(super) fn settle<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>) -> 
 }
 
 /// Gives the writes of early read-modify-writes the values that follow from what these have read.
-fn finish_early_updates<P: Process>(state: &mut State<P>) {
+fn finish_early_updates(state: &mut State<'_>) {
     for number in 0..state.early.len() {
         let EarlyUpdate { read, write, change, .. } = state.early[number];
         let (graph, open) = (&state.graph, state.graph.event(write).value.is_none());
@@ -39,7 +39,7 @@ fn finish_early_updates<P: Process>(state: &mut State<P>) {
 }
 
 /// Opens the barriers at which all members have arrived. This takes no choice, and no order of arrivals matters.
-fn open_full_gates<P: Process>(state: &mut State<P>) -> bool {
+fn open_full_gates(state: &mut State<'_>) -> bool {
     let mut opened = false;
     for number in 0..state.gates.len() {
         let gate = &state.gates[number];
@@ -64,7 +64,7 @@ fn open_full_gates<P: Process>(state: &mut State<P>) -> bool {
 }
 
 /// Starts the threads whose predecessors have all ended.
-fn start_threads<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>) -> bool {
+fn start_threads(setup: &Setup<'_>, state: &mut State<'_>) -> bool {
     let mut begin: Vec<(&[ThreadId], Vec<ThreadId>)> = Vec::new();
     for (thread, spawn) in setup.threads.iter().enumerate() {
         if state.runners[thread].status == Status::NotStarted
@@ -85,9 +85,9 @@ fn start_threads<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>) -> bool
 pub const MOST_BACK_EDGES: u32 = 1 << 26;
 
 /// The part of a run that may still change: everything past the first read whose value is not known.
-struct Run<P> {
-    process: P,
-    heads: Vec<Head<P>>,
+struct Run<'w> {
+    process: Thread<'w>,
+    heads: Vec<Head<'w>>,
     /// The index of the next event of the trail.
     at: usize,
     back_edges: u32,
@@ -95,7 +95,7 @@ struct Run<P> {
 }
 
 /// Runs one thread.
-fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId) -> Result<(), Problem> {
+fn run(setup: &Setup<'_>, state: &mut State<'_>, thread: ThreadId) -> Result<(), Problem> {
     let runner = &mut state.runners[thread];
     runner.compared = false;
     let mut run = Run {
@@ -115,20 +115,20 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
                 {
                     write_half(state, read, write, change, location);
                 }
-                run.process.answer(setup.world, Some(value));
+                run.process.answer(Some(value));
                 changed(&mut run, state, read);
             }
             None => {
                 state.runners[thread].heads = run.heads.clone();
                 run.speculative = true;
-                run.process.answer(setup.world, None);
+                run.process.answer(None);
                 changed(&mut run, state, read);
             }
         }
     }
     let status = loop {
         let before = (!state.runners[thread].promised.is_empty()).then(|| run.process.clone());
-        match run.process.next(setup.world) {
+        match run.process.advance() {
             Action::Read { target, label, source } => {
                 // The promised read is recognized by its target.
                 if let (Some(before), None) = (before, target) {
@@ -141,7 +141,7 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
                 // The head is updated before the answer: heads are kept in this state if the thread is run from here
                 // again.
                 run.heads.iter_mut().for_each(|head| head.looked |= label.atomic);
-                answer(setup, state, thread, &mut run, event);
+                answer(state, thread, &mut run, event);
             }
             Action::Write { target, value, label, source } => {
                 // The promised store is recognized by its target and value.
@@ -191,7 +191,7 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
                 }
                 run.heads.iter_mut().for_each(|head| head.looked = true);
                 let waits = run.speculative;
-                answer(setup, state, thread, &mut run, first);
+                answer(state, thread, &mut run, first);
                 if run.speculative && !waits {
                     state.runners[thread].update = Some((second, change));
                 }
@@ -267,10 +267,10 @@ fn run<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId)
 
 /// The next event of the thread: the one added by an earlier run, a promised one, or a new one. `what` is the address
 /// of a read or store, and the value that is stored.
-fn event<P: Process>(
-    state: &mut State<P>,
+fn event(
+    state: &mut State<'_>,
     thread: ThreadId,
-    run: &mut Run<P>,
+    run: &mut Run<'_>,
     label: Label,
     source: u32,
     what: Option<(Address, Option<u64>)>,
@@ -305,8 +305,8 @@ fn event<P: Process>(
 }
 
 /// The two events of a read-modify-write that was added early, if the thread has come to it.
-fn take_early<P: Process>(
-    state: &mut State<P>,
+fn take_early(
+    state: &mut State<'_>,
     thread: ThreadId,
     target: Target,
     change: Change,
@@ -324,12 +324,7 @@ fn take_early<P: Process>(
 }
 
 /// Whether an action is the one that was promised for the thread.
-fn is_promise<P: Process>(
-    state: &State<P>,
-    promised: EventId,
-    label: Label,
-    what: Option<(Address, Option<u64>)>,
-) -> bool {
+fn is_promise(state: &State<'_>, promised: EventId, label: Label, what: Option<(Address, Option<u64>)>) -> bool {
     let event = state.graph.event(promised);
     let place = event.location.and_then(|location| state.addresses.get(location)).copied();
     event.label == label
@@ -342,15 +337,15 @@ fn is_promise<P: Process>(
         }
 }
 
-pub(super) fn locate<P: Process>(
-    setup: &Setup<'_, P>,
-    state: &mut State<P>,
+pub(super) fn locate(
+    setup: &Setup<'_>,
+    state: &mut State<'_>,
     event: EventId,
     target: Option<Target>,
     source: u32,
 ) -> Result<(), Problem> {
     let Some(target) = target else { return Ok(()) };
-    let location = state.locate(setup.world, target, source)?;
+    let location = state.locate(setup.memory, target, source)?;
     match state.graph.event(event).location {
         None => state.graph.set_location(event, location, target.reference),
         Some(known) => state.broken |= known != location,
@@ -360,13 +355,7 @@ pub(super) fn locate<P: Process>(
 
 /// The effect of an update on its write half, as far as it is known. A compare-exchange that may yet fail writes
 /// nothing: the half has no location until it succeeds.
-pub(super) fn write_half<P: Process>(
-    state: &mut State<P>,
-    read: EventId,
-    write: EventId,
-    change: Change,
-    location: LocationId,
-) {
+pub(super) fn write_half(state: &mut State<'_>, read: EventId, write: EventId, change: Change, location: LocationId) {
     let written = change.written(state.graph.event(read).value);
     let fails = matches!(change, Change::CompareExchange { writes_back: false, .. });
     match written {
@@ -382,7 +371,7 @@ pub(super) fn write_half<P: Process>(
 }
 
 /// Gives a write its value; once its location is known too, it can be read from.
-pub(super) fn provide<P: Process>(state: &mut State<P>, event: EventId, value: Option<u64>) {
+pub(super) fn provide(state: &mut State<'_>, event: EventId, value: Option<u64>) {
     let Some(value) = value else { return };
     let known = state.graph.event(event);
     let Some(location) = known.location else {
@@ -398,7 +387,7 @@ pub(super) fn provide<P: Process>(state: &mut State<P>, event: EventId, value: O
 }
 
 /// Answers a read; the thread will be run again from the first read without a value.
-fn answer<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: ThreadId, run: &mut Run<P>, read: EventId) {
+fn answer<'w>(state: &mut State<'w>, thread: ThreadId, run: &mut Run<'w>, read: EventId) {
     let value = state.graph.event(read).value;
     if value.is_none() && !run.speculative {
         run.speculative = true;
@@ -410,12 +399,12 @@ fn answer<P: Process>(setup: &Setup<'_, P>, state: &mut State<P>, thread: Thread
         runner.trail.drain(..run.at);
         run.at = 0;
     }
-    run.process.answer(setup.world, value);
+    run.process.answer(value);
     changed(run, state, read);
 }
 
 /// Records the effect of an update on the open loops: one that leaves the value unchanged has none.
-fn changed<P: Process>(run: &mut Run<P>, state: &State<P>, read: EventId) {
+fn changed(run: &mut Run<'_>, state: &State<'_>, read: EventId) {
     let Some(write) = state.graph.other_half(read) else { return };
     let idle = match (state.graph.event(read).value, state.graph.event(write).value) {
         (Some(old), Some(new)) => old == new && state.graph.event(write).label.atomic,
@@ -427,13 +416,7 @@ fn changed<P: Process>(run: &mut Run<P>, state: &State<P>, read: EventId) {
 }
 
 /// Whether a thread, given this value for the read that it waits for, only returns to the head of its loop.
-pub(super) fn would_spin<P: Process>(
-    setup: &Setup<'_, P>,
-    state: &State<P>,
-    thread: ThreadId,
-    read: EventId,
-    value: u64,
-) -> bool {
+pub(super) fn would_spin(state: &State<'_>, thread: ThreadId, read: EventId, value: u64) -> bool {
     let runner = &state.runners[thread];
     let simple = runner.waiting == Some(read)
         && runner.promised.is_empty()
@@ -452,8 +435,8 @@ pub(super) fn would_spin<P: Process>(
     };
     let Some(head) = runner.heads.last().filter(|head| simple && idle && !head.effect) else { return false };
     let mut process = runner.process.clone();
-    process.answer(setup.world, Some(value));
-    match process.next(setup.world) {
+    process.answer(Some(value));
+    match process.advance() {
         Action::BackEdge { label, .. } => label == head.label && !process.any_pending() && process == head.process,
         _ => false,
     }

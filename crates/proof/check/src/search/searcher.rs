@@ -1,15 +1,14 @@
 //! The state shared by the steps of a search: setup, visitor, counts, limits, and the open states.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use wattle_memory::Analysis;
 
 use super::limit::Watch;
-use super::process::Process;
 use super::state::State;
 use super::values::Values;
-use super::{Problem, Setup, Statistics, Stopped};
+use super::{Problem, Setup, Statistics, Stopped, Visitor};
 
 /// The reason why the search stops.
 pub(super) enum Halt {
@@ -25,39 +24,54 @@ impl From<Problem> for Halt {
 }
 
 /// The search of one worker: the state that each of its steps needs.
-pub(super) struct Search<'s, 'a, P: Process, V> {
-    pub setup: &'s Setup<'a, P>,
-    pub visitor: &'s mut V,
+pub(super) struct Search<'s, 'w> {
+    pub setup: &'s Setup<'w>,
     pub statistics: Statistics,
     pub watch: Watch<'s>,
     /// The limit that was reached within a step.
     pub stopped: Option<Stopped>,
     /// The state that the searches of several workers share.
-    pub shared: &'s Global,
+    pub shared: &'s Global<'s>,
 }
 
-/// The results found once for all states and shared by all workers.
-#[derive(Default)]
-pub(super) struct Global {
+/// What all workers share: the visitor, to which they report one at a time, and the results found once for all states.
+pub(super) struct Global<'s> {
+    visitor: Mutex<&'s mut dyn Visitor>,
     pub values: OnceLock<Values>,
     /// The executions that were built on a guess, or beside one.
     pub guessed: Mutex<HashSet<u128>>,
 }
 
+impl<'s> Global<'s> {
+    pub fn new(visitor: &'s mut dyn Visitor) -> Global<'s> {
+        Global { visitor: Mutex::new(visitor), values: OnceLock::new(), guessed: Mutex::default() }
+    }
+}
+
 /// A state still to be searched, and the model's analysis of it or of an earlier state from which it has grown.
-pub(super) struct Open<P> {
-    pub state: State<P>,
+pub(super) struct Open<'w> {
+    pub state: State<'w>,
     pub known: Option<Arc<Analysis>>,
 }
 
-impl<P: Process> Open<P> {
+impl<'w> Open<'w> {
     /// The initial state.
-    pub fn root(setup: &Setup<'_, P>) -> Self {
+    pub fn root(setup: &Setup<'w>) -> Self {
         Open { state: State::new(setup), known: None }
     }
 }
 
-impl<P: Process, V> Search<'_, '_, P, V> {
+impl<'s, 'w> Search<'s, 'w> {
+    /// A search of one worker.
+    pub fn new(setup: &'s Setup<'w>, shared: &'s Global<'s>) -> Self {
+        Search { setup, statistics: Statistics::default(), watch: Watch::new(&setup.limits), stopped: None, shared }
+    }
+
+    /// The visitor, for this worker alone.
+    pub fn visitor(&self) -> MutexGuard<'s, &'s mut dyn Visitor> {
+        self.shared.visitor.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether a limit was reached, which ends the step.
     pub fn is_stopped(&mut self) -> bool {
         self.stopped = self.stopped.or_else(|| self.watch.check());

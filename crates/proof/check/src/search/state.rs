@@ -4,8 +4,8 @@ use std::collections::{HashMap, VecDeque};
 
 use wattle_memory::{EventId, Graph, Kind, Label, Level, LocationId, Placement, Set, ThreadId};
 
-use super::process::{Address, Barrier, Change, Convergence, Process, Target};
-use super::{Problem, Setup};
+use super::process::{Address, Barrier, Change, Convergence, Memory, Target};
+use super::{Problem, Setup, Thread};
 
 /// The status of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,9 +32,9 @@ pub(super) enum Status {
 
 /// An open loop, with the thread as it was when the current iteration began.
 #[derive(Clone)]
-pub(super) struct Head<P> {
+pub(super) struct Head<'w> {
     pub label: u32,
-    pub process: P,
+    pub process: Thread<'w>,
     pub iterations: u32,
     /// The first event of the current iteration.
     pub first: Option<EventId>,
@@ -47,12 +47,12 @@ pub(super) struct Head<P> {
 /// The state of a thread. Everything before `waiting` is decided; `trail` holds the events to which it has run ahead
 /// since.
 #[derive(Clone)]
-pub(super) struct Runner<P> {
+pub(super) struct Runner<'w> {
     /// The process; if there is a `waiting` read, as it was before the answer.
-    pub process: P,
-    pub heads: Vec<Head<P>>,
+    pub process: Thread<'w>,
+    pub heads: Vec<Head<'w>>,
     /// The process where it stands now, with values that it does not know yet.
-    pub ahead: P,
+    pub ahead: Thread<'w>,
     /// The first read whose value is not known.
     pub waiting: Option<EventId>,
     pub trail: Vec<EventId>,
@@ -124,9 +124,9 @@ pub(super) struct Arrival {
 }
 
 #[derive(Clone)]
-pub(super) struct State<P> {
+pub(super) struct State<'w> {
     pub graph: Graph,
-    pub runners: Vec<Runner<P>>,
+    pub runners: Vec<Runner<'w>>,
     pub cells: HashMap<Address, Cell, rustc_hash::FxBuildHasher>,
     /// The cell of each location.
     pub addresses: Vec<Address>,
@@ -159,8 +159,8 @@ pub(super) struct Cell {
     pub bytes: u8,
 }
 
-impl<P: Process> State<P> {
-    pub fn new(setup: &Setup<'_, P>) -> State<P> {
+impl<'w> State<'w> {
+    pub fn new(setup: &Setup<'w>) -> State<'w> {
         let mut placements: Vec<Placement> = setup.threads.iter().map(|thread| thread.placement).collect();
         // The system's own operations, between launches, form a thread of their own.
         placements.push(Placement { device: Placement::HOST - 1, ..Placement::new(0, 0) });
@@ -201,7 +201,7 @@ impl<P: Process> State<P> {
     }
 
     /// The location of a target; the first access to a cell adds it.
-    pub fn locate(&mut self, world: &P::World, target: Target, source: u32) -> Result<LocationId, Problem> {
+    pub fn locate(&mut self, memory: &dyn Memory, target: Target, source: u32) -> Result<LocationId, Problem> {
         if let Some(cell) = self.cells.get(&target.address) {
             if cell.bytes != target.bytes {
                 let bytes = [cell.bytes, target.bytes];
@@ -209,7 +209,7 @@ impl<P: Process> State<P> {
             }
             return Ok(cell.location);
         }
-        let initial = P::initial(world, target.address);
+        let initial = memory.initial(target.address);
         let location = self.graph.add_location(initial.value, initial.unwritten);
         self.cells.insert(target.address, Cell { location, bytes: target.bytes });
         self.addresses.push(target.address);

@@ -3,16 +3,10 @@
 use wattle_memory::{EventId, Set, ThreadId};
 
 use super::Setup;
-use super::process::Process;
 use super::state::State;
 
 /// The reads at which symmetric threads wait in the same state as this one.
-pub(super) fn alike<P: Process>(
-    setup: &Setup<'_, P>,
-    state: &State<P>,
-    thread: ThreadId,
-    read: EventId,
-) -> Vec<EventId> {
+pub(super) fn alike(setup: &Setup<'_>, state: &State<'_>, thread: ThreadId, read: EventId) -> Vec<EventId> {
     let Some(class) = setup.symmetric.iter().find(|class| class.contains(&thread)) else {
         return Vec::new();
     };
@@ -36,7 +30,7 @@ pub(super) fn alike<P: Process>(
 
 /// Excludes those sources for the reads of interchangeable threads, except for writes of these threads themselves, with
 /// respect to which they differ.
-pub(super) fn exclude_alike<P: Process>(state: &mut State<P>, thread: ThreadId, alike: &[EventId], sources: &Set) {
+pub(super) fn exclude_alike(state: &mut State<'_>, thread: ThreadId, alike: &[EventId], sources: &Set) {
     for &other in alike {
         let mut sources = sources.clone();
         let owners = [Some(thread), state.graph.event(other).thread];
@@ -51,7 +45,7 @@ pub(super) fn exclude_alike<P: Process>(state: &mut State<P>, thread: ThreadId, 
 
 /// Whether nothing has been decided about a thread yet: none of its reads has a source, and no read has one of its
 /// writes for a source.
-fn untouched<P: Process>(state: &State<P>, thread: ThreadId) -> bool {
+fn untouched(state: &State<'_>, thread: ThreadId) -> bool {
     let graph = &state.graph;
     (0..graph.len()).all(|event| {
         let own = graph.event(event).thread == Some(thread);

@@ -6,8 +6,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Setup;
-use super::process::{Action, Address, Change, Process, Written};
+use super::process::{Action, Address, Change, Written};
+use super::{Setup, Thread};
 
 /// The maximum number of actions before the analysis gives up.
 const MOST_ACTIONS: u32 = 50_000;
@@ -35,7 +35,7 @@ impl Values {
     }
 
     /// Finds the values of all places.
-    pub fn find<P: Process>(setup: &Setup<'_, P>) -> Values {
+    pub fn find(setup: &Setup<'_>) -> Values {
         let mut finder =
             Finder { setup, places: HashMap::new(), nodes: Vec::new(), seen: HashSet::new(), left: MOST_ACTIONS };
         let ran = setup.threads.iter().all(|spawn| finder.run(spawn.process.clone()).is_some());
@@ -53,8 +53,8 @@ struct Place {
 }
 
 /// A thread that waits for the answer to a read.
-struct Node<P> {
-    process: P,
+struct Node<'w> {
+    process: Thread<'w>,
     address: Address,
     change: Option<Change>,
     /// How many of the place's values it has been answered with.
@@ -63,20 +63,18 @@ struct Node<P> {
     opened: bool,
 }
 
-struct Finder<'a, 'w, P: Process> {
-    setup: &'a Setup<'w, P>,
+struct Finder<'a, 'w> {
+    setup: &'a Setup<'w>,
     places: HashMap<Address, Place>,
-    nodes: Vec<Node<P>>,
-    seen: HashSet<P>,
+    nodes: Vec<Node<'w>>,
+    seen: HashSet<Thread<'w>>,
     left: u32,
 }
 
-impl<P: Process> Finder<'_, '_, P> {
+impl<'w> Finder<'_, 'w> {
     fn place(&mut self, address: Address) -> &mut Place {
-        let world = self.setup.world;
-        self.places
-            .entry(address)
-            .or_insert_with(|| Place { values: vec![P::initial(world, address).value], open: false })
+        let memory = self.setup.memory;
+        self.places.entry(address).or_insert_with(|| Place { values: vec![memory.initial(address).value], open: false })
     }
 
     fn writes(&mut self, address: Address, value: Option<u64>) {
@@ -115,7 +113,7 @@ impl<P: Process> Finder<'_, '_, P> {
                         }
                     }
                     let mut process = process.clone();
-                    process.answer(self.setup.world, answer);
+                    process.answer(answer);
                     self.run(process)?;
                 }
                 number += 1;
@@ -127,12 +125,12 @@ impl<P: Process> Finder<'_, '_, P> {
     }
 
     /// Runs a thread to its next read; `None` where that takes too long, or an address is not known.
-    fn run(&mut self, process: P) -> Option<()> {
+    fn run(&mut self, process: Thread<'w>) -> Option<()> {
         let mut open = vec![process];
         while let Some(mut process) = open.pop() {
             loop {
                 self.left = self.left.checked_sub(1)?;
-                match process.next(self.setup.world) {
+                match process.advance() {
                     Action::Read { target, .. } => {
                         self.node(process, target?.address, None);
                         break;
@@ -149,7 +147,7 @@ impl<P: Process> Finder<'_, '_, P> {
                     }
                     Action::NeedsValue => {
                         if self.seen.insert(process.clone()) {
-                            open.extend(process.ways(self.setup.world)?);
+                            open.extend(process.ways()?);
                         }
                         break;
                     }
@@ -161,7 +159,7 @@ impl<P: Process> Finder<'_, '_, P> {
         Some(())
     }
 
-    fn node(&mut self, process: P, address: Address, change: Option<Change>) {
+    fn node(&mut self, process: Thread<'w>, address: Address, change: Option<Change>) {
         if self.seen.insert(process.clone()) {
             self.place(address);
             self.nodes.push(Node { process, address, change, given: 0, opened: false });

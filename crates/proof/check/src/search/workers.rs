@@ -3,7 +3,6 @@
 //! A small search is over before a second worker would have begun, and always takes the same course, so its first
 //! finding is the same each time.
 
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -11,26 +10,24 @@ use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 use wattle_memory::stop;
 
-use super::limit::{Watch, asks};
-use super::process::Process;
+use super::limit::asks;
 use super::searcher::{Global, Halt, Open, Search};
-use super::{End, Execution, Sample, Setup, Statistics, Visitor};
+use super::{End, Sample, Setup, Statistics, Visitor};
 
 /// The number of steps that one worker does alone.
 const ALONE: u32 = 2048;
 
 /// Searches all executions.
-pub(super) fn search<P: Process, V: Visitor<P> + Send>(setup: &Setup<'_, P>, visitor: &mut V) -> (End, Statistics) {
-    stop::watched(asks(setup.limits.clone()), || alone(setup, visitor))
+pub(super) fn search(setup: &Setup<'_>, visitor: &mut dyn Visitor) -> (End, Statistics) {
+    stop::watched(asks(setup.limits.clone()), || alone(setup, &Global::new(visitor)))
 }
 
-fn alone<P: Process, V: Visitor<P> + Send>(setup: &Setup<'_, P>, visitor: &mut V) -> (End, Statistics) {
+fn alone<'s>(setup: &'s Setup<'_>, global: &'s Global<'s>) -> (End, Statistics) {
     if let Some(sample) = setup.sample {
-        return draw(setup, visitor, sample);
+        return draw(setup, global, sample);
     }
-    let global = Global::default();
     let mut stack = vec![Open::root(setup)];
-    let mut search = new(setup, visitor, &global);
+    let mut search = Search::new(setup, global);
     let mut ended = Ok(());
     for _ in 0..ALONE {
         let Some(open) = stack.pop() else { break };
@@ -41,20 +38,9 @@ fn alone<P: Process, V: Visitor<P> + Send>(setup: &Setup<'_, P>, visitor: &mut V
     }
     let mut statistics = search.statistics;
     if ended.is_ok() && !stack.is_empty() {
-        ended = together(setup, visitor, &global, stack, &mut statistics);
+        ended = together(setup, global, stack, &mut statistics);
     }
     (end(ended), statistics)
-}
-
-fn new<'s, 'a, P: Process, V>(setup: &'s Setup<'a, P>, visitor: &'s mut V, shared: &'s Global) -> Search<'s, 'a, P, V> {
-    Search {
-        setup,
-        visitor,
-        statistics: Statistics::default(),
-        watch: Watch::new(&setup.limits),
-        stopped: None,
-        shared,
-    }
 }
 
 /// The maximum number of failed draws for each execution that is wanted.
@@ -62,10 +48,9 @@ const VAIN: u64 = 64;
 
 /// Draws executions: at each branch one at random. Each draw is an execution of the model, weak or not; a failed draw
 /// is repeated.
-fn draw<P: Process, V: Visitor<P>>(setup: &Setup<'_, P>, visitor: &mut V, sample: Sample) -> (End, Statistics) {
+fn draw<'s>(setup: &'s Setup<'_>, global: &'s Global<'s>, sample: Sample) -> (End, Statistics) {
     let mut random = Pcg64Mcg::new(((sample.seed as u128) << 64) | 0x5eed);
-    let global = Global::default();
-    let mut search = new(setup, visitor, &global);
+    let mut search = Search::new(setup, global);
     for _ in 0..sample.executions.saturating_mul(VAIN) {
         let done = search.statistics.complete + search.statistics.stuck + search.statistics.bounded;
         if done >= sample.executions {
@@ -96,8 +81,8 @@ fn end(ended: Result<(), Halt>) -> End {
 }
 
 /// The state that workers share.
-struct Shared<P> {
-    open: Mutex<Vec<Open<P>>>,
+struct Shared<'w> {
+    open: Mutex<Vec<Open<'w>>>,
     changed: Condvar,
     /// The number of idle workers.
     idle: AtomicUsize,
@@ -109,11 +94,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn together<P: Process, V: Visitor<P> + Send>(
-    setup: &Setup<'_, P>,
-    visitor: &mut V,
-    global: &Global,
-    open: Vec<Open<P>>,
+fn together<'s, 'w>(
+    setup: &'s Setup<'w>,
+    global: &'s Global<'s>,
+    open: Vec<Open<'w>>,
     statistics: &mut Statistics,
 ) -> Result<(), Halt> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -124,9 +108,8 @@ fn together<P: Process, V: Visitor<P> + Send>(
         stop: AtomicBool::new(false),
         halt: Mutex::new(None),
     };
-    let visitor = Mutex::new(visitor);
     let counted = std::thread::scope(|scope| {
-        let work = || stop::watched(asks(setup.limits.clone()), || worker(setup, global, &shared, &visitor, workers));
+        let work = || stop::watched(asks(setup.limits.clone()), || worker(setup, global, &shared, workers));
         let others: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
         let mut counted = vec![work()];
         counted.extend(others.into_iter().filter_map(|worker| worker.join().ok()));
@@ -136,16 +119,9 @@ fn together<P: Process, V: Visitor<P> + Send>(
     shared.halt.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
-fn worker<P: Process, V: Visitor<P> + Send>(
-    setup: &Setup<'_, P>,
-    global: &Global,
-    shared: &Shared<P>,
-    visitor: &Mutex<&mut V>,
-    workers: usize,
-) -> Statistics {
+fn worker<'s, 'w>(setup: &'s Setup<'w>, global: &'s Global<'s>, shared: &Shared<'w>, workers: usize) -> Statistics {
     let mut own = Vec::new();
-    let mut visitor = Locked(visitor);
-    let mut search = new(setup, &mut visitor, global);
+    let mut search = Search::new(setup, global);
     while let Some(open) = own.pop().or_else(|| wait(shared, workers)) {
         if shared.stop.load(Ordering::Relaxed) {
             break;
@@ -169,7 +145,7 @@ fn worker<P: Process, V: Visitor<P> + Send>(
 }
 
 /// Takes a state from another worker; `None` once all are idle.
-fn wait<P>(shared: &Shared<P>, workers: usize) -> Option<Open<P>> {
+fn wait<'w>(shared: &Shared<'w>, workers: usize) -> Option<Open<'w>> {
     let mut open = lock(&shared.open);
     if let Some(next) = open.pop() {
         return Some(next);
@@ -188,26 +164,5 @@ fn wait<P>(shared: &Shared<P>, workers: usize) -> Option<Open<P>> {
             return Some(next);
         }
         open = shared.changed.wait(open).unwrap_or_else(PoisonError::into_inner);
-    }
-}
-
-/// A visitor that several workers call, one at a time.
-struct Locked<'v, 'm, V>(&'m Mutex<&'v mut V>);
-
-impl<P, V: Visitor<P>> Visitor<P> for Locked<'_, '_, V> {
-    fn complete(&mut self, execution: &Execution<'_, P>) -> ControlFlow<()> {
-        lock(self.0).complete(execution)
-    }
-
-    fn stuck(&mut self, execution: &Execution<'_, P>) -> ControlFlow<()> {
-        lock(self.0).stuck(execution)
-    }
-
-    fn failed_iteration(&mut self, execution: &Execution<'_, P>) -> ControlFlow<()> {
-        lock(self.0).failed_iteration(execution)
-    }
-
-    fn waits_in_vain(&mut self, graph: &Execution<'_, P>) -> ControlFlow<()> {
-        lock(self.0).waits_in_vain(graph)
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use thiserror::Error;
+use wattle_core::Divergence;
 use wattle_ir::Site;
 use wattle_machine::{Fault, Position};
 use wattle_memory::Scope;
@@ -245,7 +246,11 @@ fn threads(f: &mut fmt::Formatter<'_>, threads: &[Waiting], more: u64, not_start
         write!(f, "\n  and {more} more threads")?;
     }
     if not_started > 0 {
-        write!(f, "\n  {not_started} of its blocks had not started: blocks start in index order as others end")?;
+        write!(
+            f,
+            "\n  {not_started} of its blocks had not started: blocks start in index order as others end\n  help: for \
+             blocks that wait for each other, launch it with `LaunchOptions::new().cooperative()`: then all run at once"
+        )?;
     }
     Ok(())
 }
@@ -263,21 +268,13 @@ impl fmt::Display for Finding {
                 let index = Index(index);
                 write!(f, "`{place}` at index {index} was read, and nobody wrote it: {actor} at {site}; {advice}")
             }
-            Finding::BarrierMissed { waiting, barrier, ended, last } => write!(
-                f,
-                "{waiting} waits at the barrier at {barrier}, which {ended} never reaches: it ended, and {last} was its \
-                 last line; every thread of a block must pass the same barriers"
-            ),
-            Finding::BarrierMismatch { first, first_site, second, second_site, one_statement } => write!(
-                f,
-                "the threads of a block wait at different barriers: {first} at {first_site}, {second} at {second_site}{}; \
-                 every thread of a block must pass the same barriers",
-                match (one_statement, first_site == second_site) {
-                    (true, _) => " in another iteration of a loop around it",
-                    (false, true) => " by another call of the function around it",
-                    (false, false) => "",
-                }
-            ),
+            Finding::BarrierMissed { waiting, barrier, ended, last } => {
+                Divergence::Missed { waiting, barrier: *barrier, ended, last: Some(*last) }.fmt(f)
+            }
+            Finding::BarrierMismatch { first, first_site, second, second_site, one_statement } => {
+                let (first_site, second_site, one_statement) = (*first_site, *second_site, *one_statement);
+                Divergence::Mismatch { first, first_site, second, second_site, one_statement }.fmt(f)
+            }
             Finding::Race(race) => write!(
                 f,
                 "data race on `{}` at index {}:\n  {}\n  {}\nnothing orders them: let one thread release (a release fence \

@@ -5,10 +5,9 @@ use std::time::Instant;
 
 use thiserror::Error;
 use wattle_ir::{Kernel, MAX_RANK, ParamKind, SharedLen, Type};
-use wattle_machine::{Environment, EnvironmentError, LaunchShape, Program};
+use wattle_machine::{Argument, Environment, EnvironmentError, LaunchShape, Program, View};
 
-use super::memory::{Memories, MemoryError, MemoryId};
-use super::running::Bound;
+use super::memory::{Memories, MemoryError};
 
 /// The maximum number of threads of a launch.
 pub(super) const MAX_THREADS: u64 = 1 << 20;
@@ -20,31 +19,6 @@ pub(crate) const MAX_RESIDENT: u64 = 1 << 17;
 pub(crate) const MAX_WORDS: u64 = 1 << 26;
 /// The maximum number of elements of a block's shared memory.
 pub(super) const MAX_SHARED: u64 = 1 << 20;
-
-/// A launch's argument for a parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Argument {
-    /// A value, as a raw word.
-    Scalar(u64),
-    /// A view of memory: the element at index `i` is number `offset + Σ i[d] * strides[d]`.
-    View {
-        /// The allocation.
-        memory: MemoryId,
-        /// The first element of the view.
-        offset: u64,
-        /// The extent in each dimension, in elements; 1 beyond the view's rank.
-        extent: [u32; MAX_RANK],
-        /// The distance between neighbours in each dimension, in elements.
-        strides: [u32; MAX_RANK],
-    },
-}
-
-impl Argument {
-    /// A one-dimensional view of the first `elements` elements.
-    pub fn whole(memory: MemoryId, elements: u32) -> Argument {
-        Argument::View { memory, offset: 0, extent: [elements, 1, 1, 1], strides: [1, 0, 0, 0] }
-    }
-}
 
 /// The place where a launch's threads run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -159,28 +133,19 @@ pub enum LaunchError {
     Overlap,
 }
 
-/// Checks a request; returns the threads' environment and the views.
-pub(super) fn bind(
-    request: &LaunchRequest,
-    memories: &Memories,
-) -> Result<(Environment, Vec<Option<Bound>>), LaunchError> {
-    let arguments = request.arguments.iter().map(|argument| match *argument {
-        Argument::Scalar(raw) => wattle_machine::Argument::Scalar(raw),
-        Argument::View { extent, .. } => wattle_machine::Argument::View(extent),
-    });
-    let environment =
-        Environment { shape: request.shape, arguments: arguments.collect(), shared_len: request.shared_len };
+/// Checks a request; returns the threads' environment.
+pub(super) fn bind(request: &LaunchRequest, memories: &Memories) -> Result<Environment, LaunchError> {
+    let LaunchRequest { shape, shared_len, .. } = *request;
+    let environment = Environment { shape, arguments: request.arguments.clone(), shared_len };
     let kernel = request.program.kernel();
     environment.check(kernel)?;
     size(request, kernel)?;
-    let views = request.arguments.iter().zip(&kernel.params).map(|(argument, param)| match (argument, param.kind) {
-        (Argument::View { .. }, ParamKind::View { element, rank, .. }) => {
-            view(argument, element, rank, kernel, param.name, memories)
+    for (argument, param) in environment.arguments.iter().zip(&kernel.params) {
+        if let (Argument::View(view), ParamKind::View { element, rank, .. }) = (argument, param.kind) {
+            check_view(view, element, rank, kernel, param.name, memories)?;
         }
-        _ => Ok(None),
-    });
-    let views = views.collect::<Result<_, _>>()?;
-    Ok((environment, views))
+    }
+    Ok(environment)
 }
 
 fn size(request: &LaunchRequest, kernel: &Kernel) -> Result<(), LaunchError> {
@@ -214,18 +179,18 @@ fn size(request: &LaunchRequest, kernel: &Kernel) -> Result<(), LaunchError> {
     }
 }
 
-fn view(
-    argument: &Argument,
+fn check_view(
+    view: &View,
     element: Type,
     rank: usize,
     kernel: &Kernel,
     param: &'static str,
     memories: &Memories,
-) -> Result<Option<Bound>, LaunchError> {
-    let Argument::View { memory, offset, extent, strides } = *argument else { return Ok(None) };
+) -> Result<(), LaunchError> {
+    let View { memory, offset, extent, strides } = *view;
     let name = || kernel.name.clone();
     let failed = |error| LaunchError::Memory { kernel: name(), param, error };
-    let allocation = memories.get(memory).map_err(failed)?;
+    let allocation = memories.get(memory.into()).map_err(failed)?;
     if allocation.element != element {
         return Err(LaunchError::Element { kernel: name(), param, expected: element, found: allocation.element });
     }
@@ -242,5 +207,5 @@ fn view(
         let (start, end) = (offset as usize, end.min(usize::MAX as u128) as usize);
         return Err(failed(MemoryError::Range { start, end, len }));
     }
-    Ok(Some(Bound { memory, offset, strides }))
+    Ok(())
 }

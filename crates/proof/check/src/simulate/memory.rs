@@ -19,6 +19,18 @@ pub struct MemoryId {
     pub(super) serial: u32,
 }
 
+impl From<MemoryId> for u64 {
+    fn from(id: MemoryId) -> u64 {
+        u64::from(id.serial) << 32 | u64::from(id.index)
+    }
+}
+
+impl From<u64> for MemoryId {
+    fn from(number: u64) -> MemoryId {
+        MemoryId { index: number as u32, serial: (number >> 32) as u32 }
+    }
+}
+
 /// The initial contents of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Init {

@@ -43,7 +43,7 @@
 //!
 //! let mut simulator = Simulator::new(Options::seeded(1));
 //! let count = simulator.allocate(Type::U32, 1, Init::Zero)?;
-//! let launch = LaunchRequest::new(program, LaunchShape::linear(4, 32), vec![Argument::whole(count, 1)]);
+//! let launch = LaunchRequest::new(program, LaunchShape::linear(4, 32), vec![Argument::whole(count, [1, 1, 1, 1])]);
 //! let launch = simulator.launch(launch)?;
 //! simulator.finish(launch)?;
 //! assert_eq!(simulator.read(count, 0..1)?.values, [128]);
@@ -66,7 +66,8 @@ mod steps;
 mod sync;
 
 pub use finding::{AccessSite, Actor, Finding, Findings, Race, StopReason, Waiting, Why};
-pub use launch::{Agent, Argument, LaunchError, LaunchRequest};
+pub use launch::{Agent, LaunchError, LaunchRequest};
 pub(crate) use launch::{MAX_BLOCK, MAX_RESIDENT, MAX_WORDS};
 pub use memory::{Contents, Init, MemoryError, MemoryId};
 pub use simulator::{LaunchId, Options, Simulator};
+pub use wattle_machine::{Argument, View};

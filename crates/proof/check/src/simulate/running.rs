@@ -68,22 +68,12 @@ pub(super) struct Block {
     pub shared: Vec<MemoryId>,
 }
 
-/// A view bound to memory.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Bound {
-    pub memory: MemoryId,
-    pub offset: u64,
-    pub strides: [u32; 4],
-}
-
 /// A launch of this generation, in flight or done.
 pub(super) struct Launch {
     pub id: LaunchId,
     pub label: Arc<str>,
     pub program: Arc<Program>,
     pub environment: Arc<Environment>,
-    /// The views by parameter.
-    pub views: Vec<Option<Bound>>,
     pub on_device: bool,
     /// The clock number of its first thread.
     pub base: u32,

@@ -6,7 +6,7 @@ use wattle_memory::{ReadOrder, Scope, WriteOrder};
 
 use super::finding::{AccessSite, Finding, Race};
 use super::history::Event;
-use super::memory::{Address, Passing};
+use super::memory::{Address, MemoryId, Passing};
 use super::running::Running;
 use super::simulator::Simulator;
 
@@ -71,17 +71,11 @@ impl Simulator {
     /// The address of the element that a thread names, `lane` elements further on.
     fn address(&self, thread: &Running, location: &Location, lane: u32) -> Option<Address> {
         match location.place {
-            Place::Param(id) => {
-                let view = self.launches.get(thread.launch)?.views.get(id.index())?.as_ref()?;
+            Place::Param(_) => {
+                let view = self.launches.get(thread.launch)?.environment.view(location.place)?;
                 let [first, ..] = view.strides;
-                let element = location
-                    .index
-                    .iter()
-                    .zip(view.strides)
-                    .fold(view.offset + lane as u64 * first as u64, |element, (&index, stride)| {
-                        element + index as u64 * stride as u64
-                    });
-                Some(Address { memory: view.memory.index, element })
+                let element = view.element(location.index) + lane as u64 * first as u64;
+                Some(Address { memory: MemoryId::from(view.memory).index, element })
             }
             Place::Shared(id) => {
                 let memory = self.blocks.get(thread.block as usize)?.as_ref()?.shared.get(id.index())?.index;

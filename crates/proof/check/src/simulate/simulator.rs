@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 use wattle_ir::{SharedLen, Type};
-use wattle_machine::Thread;
+use wattle_machine::{Argument, Thread, View};
 
 use super::clock::{ALIGNMENT, Clock};
 use super::finding::{Finding, Findings};
@@ -121,7 +121,10 @@ impl Simulator {
     /// The memory does not exist, or a launch in flight uses it.
     pub fn free(&mut self, id: MemoryId) -> Result<(), MemoryError> {
         self.memories.get(id)?;
-        let uses = |launch: &&Launch| !launch.done && launch.views.iter().flatten().any(|view| view.memory == id);
+        let is_it = |view: &View| view.memory == id.into();
+        let uses = |launch: &&Launch| {
+            !launch.done && launch.environment.arguments.iter().filter_map(Argument::view).any(is_it)
+        };
         if let Some(launch) = self.launches.iter().find(uses) {
             return Err(MemoryError::InUse { memory: id, launch: launch.label.to_string() });
         }
@@ -190,7 +193,7 @@ impl Simulator {
     /// # Errors
     /// The arguments do not match, or the simulated device has too few threads or too little memory.
     pub fn launch(&mut self, request: LaunchRequest) -> Result<LaunchId, LaunchError> {
-        let (environment, views) = bind(&request, &self.memories)?;
+        let environment = bind(&request, &self.memories)?;
         let (blocks, per_block) = (request.shape.blocks(), request.shape.threads_per_block());
         let threads = blocks.saturating_mul(per_block);
         let base = self.next_number;
@@ -212,7 +215,6 @@ impl Simulator {
             label: request.label,
             program: request.program,
             environment: Arc::new(environment),
-            views,
             on_device: request.agent == Agent::Device,
             base: base as u32,
             threads_per_block: per_block as u32,

@@ -169,7 +169,7 @@ pub fn simulator(seed: u64, views: usize) -> (Simulator, Vec<MemoryId>) {
 }
 
 pub fn request(program: &Arc<Program>, shape: LaunchShape, memories: &[MemoryId]) -> LaunchRequest {
-    let arguments = memories.iter().map(|&memory| Argument::whole(memory, 4)).collect();
+    let arguments = memories.iter().map(|&memory| Argument::whole(memory, [4, 1, 1, 1])).collect();
     LaunchRequest::new(program.clone(), shape, arguments)
 }
 

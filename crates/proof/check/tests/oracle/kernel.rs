@@ -54,10 +54,13 @@ unsafe impl Kernel for Given {
         1
     }
 
-    fn arguments<'k>(&'k self, visit: &mut dyn FnMut(Argument<'k>) -> Result<()>) -> Result<()> {
-        visit(self.data.visit())?;
-        visit(self.flags.visit())?;
-        visit(self.seen.visit())
+    fn argument(&self, number: usize) -> Option<Argument<'_>> {
+        let name = INFO.parameters.get(number)?;
+        Some(match number {
+            0 => self.data.argument(name),
+            1 => self.flags.argument(name),
+            _ => self.seen.argument(name),
+        })
     }
 
     unsafe fn run(&self, thread: &Thread<'_>) {

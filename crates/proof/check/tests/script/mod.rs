@@ -5,7 +5,7 @@
 use std::ops::ControlFlow;
 
 use wattle_check::search::{
-    Action, Address, Barrier, Change, Dependencies, End, Execution, Initial, Limits, Members, Process, Setup, Spawn,
+    Action, Address, Barrier, Change, Dependencies, End, Execution, Initial, Members, Memory, Process, Setup, Spawn,
     Statistics, Target, Visitor, search,
 };
 use wattle_ir::{AtomicOp, Type};
@@ -252,10 +252,20 @@ impl Process for Script {
             _ => false,
         })
     }
+}
 
-    fn initial(_: &Program, _: Address) -> Initial {
+/// Memory that is 0 before all threads.
+struct Zero;
+
+impl Memory for Zero {
+    fn initial(&self, _: Address) -> Initial {
         Initial { value: 0, unwritten: false }
     }
+}
+
+/// The registers of the scripts at the end of an execution.
+pub fn registers<'a>(execution: &Execution<'a>) -> impl Iterator<Item = &'a [Option<u64>]> {
+    execution.threads.iter().filter_map(|thread| thread.process::<Script>()).map(|script| &script.registers[..])
 }
 
 /// The result of a search: for each finished execution the registers of all threads.
@@ -267,24 +277,24 @@ pub struct Found {
     pub model: Option<Model>,
 }
 
-impl Visitor<Script> for Found {
-    fn complete(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
-        let registers = |script: &&Script| script.registers.iter().map(|value| value.unwrap_or(u64::MAX)).collect();
-        self.outcomes.push(execution.threads.iter().map(registers).collect());
+impl Visitor for Found {
+    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+        let values = |registers: &[Option<u64>]| registers.iter().map(|value| value.unwrap_or(u64::MAX)).collect();
+        self.outcomes.push(registers(execution).map(values).collect());
         if let Some(model) = self.model {
             self.races += usize::from(!model.races(execution.graph, execution.analysis).is_empty());
         }
         ControlFlow::Continue(())
     }
 
-    fn failed_iteration(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
+    fn failed_iteration(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         if let Some(model) = self.model {
             self.races += usize::from(!model.races(execution.graph, execution.analysis).is_empty());
         }
         ControlFlow::Continue(())
     }
 
-    fn stuck(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
+    fn stuck(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         if std::env::var("SHOW").is_ok() {
             println!("{}", show(execution));
         }
@@ -293,22 +303,14 @@ impl Visitor<Script> for Found {
     }
 }
 
-pub fn setup(program: &Program, placements: Vec<Placement>, model: Model) -> Setup<'_, Script> {
-    let threads = placements.into_iter().enumerate();
+pub fn setup(program: &Program, placements: Vec<Placement>, model: Model) -> Setup<'_> {
+    let spawn = |(thread, placement)| Spawn { placement, process: Script::new(thread), after: [].into() };
+    let threads = placements.into_iter().enumerate().map(spawn);
     Setup {
-        world: program,
-        threads: threads
-            .map(|(thread, placement)| Spawn { placement, process: Script::new(thread), after: [].into() })
-            .collect(),
-        model,
         loop_bound: 4,
         dependencies: Dependencies::AsCompiled,
         failed_iterations: true,
-        symmetric: Vec::new(),
-        assume_race_free: false,
-        sample: None,
-        system: Vec::new(),
-        limits: Limits::default(),
+        ..Setup::new(&Zero, model).with_threads(program, threads.collect())
     }
 }
 
@@ -326,7 +328,7 @@ pub fn run_placed(program: &Program, placements: Vec<Placement>, model: Model) -
 }
 
 /// A graph in a few lines, for debugging.
-pub fn show(execution: &Execution<'_, Script>) -> String {
+pub fn show(execution: &Execution<'_>) -> String {
     let graph = execution.graph;
     let mut text = String::new();
     for (id, event) in graph.events().iter().enumerate() {

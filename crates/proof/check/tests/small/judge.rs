@@ -8,7 +8,7 @@ use wattle_check::search::{End, Execution, Visitor, last_values, search};
 use wattle_memory::{Model, Placement, Scope, Target};
 
 use super::race::interleaving_races;
-use crate::script::{Program, Script, setup};
+use crate::script::{Program, registers, setup};
 use crate::source::{HIDDEN, Statement, lower};
 
 /// The registers of both threads, and the final value of each place.
@@ -22,8 +22,8 @@ pub struct Count {
     pub excused: u64,
     /// The number of programs that race only in an execution that is no interleaving.
     pub excused_weakly: u64,
-    /// The number of judged programs: for ptx:sm_90, ptx:sm_80, vulkan in two blocks and in one, and the host.
-    pub judged: [u64; 5],
+    /// The number of judged programs: for ptx:sm_90, ptx:sm_80, and vulkan and the host in two blocks and in one.
+    pub judged: [u64; 6],
     pub outcomes: u64,
 }
 
@@ -41,14 +41,15 @@ impl Count {
 
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Count { programs, excused, excused_weakly, judged: [sm90, sm80, apart, together, host], outcomes } = self;
+        let Count { programs, excused, excused_weakly, judged: [sm90, sm80, apart, together, host, block], outcomes } =
+            self;
         write!(
             f,
             "{programs} programs, {} excused by races ({excused_weakly} of them by none that ",
             excused + excused_weakly
         )?;
         write!(f, "interleavings show), {outcomes} outcomes promised; judged: ptx:sm_90 {sm90}, ptx:sm_80 {sm80}, ")?;
-        write!(f, "vulkan {apart} in two blocks and {together} in one, host {host}")
+        write!(f, "vulkan {apart} in two blocks and {together} in one, host {host} and {block}")
     }
 }
 
@@ -60,8 +61,8 @@ struct Outcomes<'a> {
     broken: Option<Outcome>,
 }
 
-impl Visitor<Script> for Outcomes<'_> {
-    fn complete(&mut self, execution: &Execution<'_, Script>) -> ControlFlow<()> {
+impl Visitor for Outcomes<'_> {
+    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         if self.promised.is_none() {
             self.racy = !self.model.races(execution.graph, execution.analysis).is_empty();
             if self.racy {
@@ -69,7 +70,7 @@ impl Visitor<Script> for Outcomes<'_> {
             }
         }
         // The last register is not observed.
-        let registers = execution.threads.iter().flat_map(|thread| &thread.registers[..7]);
+        let registers = registers(execution).flat_map(|registers| &registers[..7]);
         let mut outcomes: Vec<Outcome> = vec![registers.map(|value| value.map_or(255, |value| value as u8)).collect()];
         for (_, location) in execution.cells.iter().filter(|(address, _)| address.element != HIDDEN) {
             let left = last_values(execution.graph, execution.analysis, *location);
@@ -88,7 +89,7 @@ impl Visitor<Script> for Outcomes<'_> {
         ControlFlow::Continue(())
     }
 
-    fn stuck(&mut self, _: &Execution<'_, Script>) -> ControlFlow<()> {
+    fn stuck(&mut self, _: &Execution<'_>) -> ControlFlow<()> {
         unreachable!("nobody waits")
     }
 }
@@ -152,12 +153,13 @@ pub fn judge(threads: &[Vec<Statement>], count: &mut Count) -> Result<(), String
     count.outcomes += portable.found.len() as u64;
     let narrow = narrowed(threads);
     type Placed<'t> = (Target, &'t [Vec<Statement>], Vec<Placement>);
-    let targets: [Placed; 5] = [
+    let targets: [Placed; 6] = [
         (Target::Ptx { sm: 90 }, threads, apart()),
         (Target::Ptx { sm: 80 }, threads, apart()),
         (Target::Vulkan, threads, apart()),
         (Target::Vulkan, &narrow, together()),
         (Target::Host, threads, apart()),
+        (Target::Host, &narrow, together()),
     ];
     let mut modern = Program::new();
     for (number, (target, threads, places)) in targets.into_iter().enumerate() {

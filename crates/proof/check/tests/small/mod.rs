@@ -5,8 +5,8 @@
 //!
 //! - **Scopes.** Two threads are all there are. `System` reaches no further than `Device` among threads of one device,
 //!   in any model, so `Device` stands for both (Vulkan has no `System` and refuses it). In one block `Block` reaches as
-//!   far as `Device` too, but Vulkan emits other instructions for it: a program is judged there once all of
-//!   `Block` and once all of `Device` (a mixed one becomes all `Device` there). In two blocks a `Block` fence does
+//!   far as `Device` too, but Vulkan emits other instructions for it, and the host none: a program is judged there once
+//!   all of `Block` and once all of `Device` (a mixed one becomes all `Device` on Vulkan). In two blocks a `Block` fence does
 //!   nothing in `portable`, in `ptx` and on the host, and on Vulkan at most takes outcomes away, so it is left out; and a
 //!   `Block` access is no more than a plain one.
 //! - **Races.** Any two statements that the threads stand before in some interleaving can be done one right after the other.

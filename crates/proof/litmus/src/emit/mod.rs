@@ -180,8 +180,8 @@ fn references(launches: &Launches, addresses: &[Address]) -> Vec<Reference> {
     let mut names: Vec<String> = Vec::new();
     for &address in addresses {
         let known = |&launch: &usize| {
-            let views = &launches.launches[launch].views;
-            views.iter().flatten().any(|(mapping, _)| mapping.memory == address.memory)
+            let arguments = &launches.launches[launch].environment.arguments;
+            arguments.iter().filter_map(|argument| argument.view()).any(|view| view.memory == address.memory.into())
         };
         let launch = (0..launches.launches.len()).find(known);
         let name = match launch {

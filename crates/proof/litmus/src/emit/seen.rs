@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-use wattle_check::program::{KernelThread, World as Launches};
-use wattle_check::search::{Address, Dependencies, End, Execution, Process, Setup, Visitor, last_values, search};
+use wattle_check::program::World as Launches;
+use wattle_check::search::{Address, End, Execution, Memory, Setup, Visitor, last_values, search};
 use wattle_memory::{Kind, Model};
 
 use super::{EmitError, EmitOptions};
@@ -39,10 +39,10 @@ impl Seen {
 
     /// The initial value of a place.
     pub fn initial(&self, launches: &Launches, address: Address) -> u64 {
-        KernelThread::initial(launches, address).value
+        launches.initial(address).value
     }
 
-    fn look(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+    fn look(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         if self.assume_race_free && !Model::Portable.races(execution.graph, execution.analysis).is_empty() {
             self.raced = true;
             return ControlFlow::Break(());
@@ -76,8 +76,8 @@ impl Seen {
     }
 }
 
-impl Visitor<KernelThread> for Seen {
-    fn complete(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+impl Visitor for Seen {
+    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         self.look(execution)?;
         let mut ends = vec![Vec::new()];
         for &(address, location) in &execution.cells {
@@ -94,11 +94,11 @@ impl Visitor<KernelThread> for Seen {
         ControlFlow::Continue(())
     }
 
-    fn stuck(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+    fn stuck(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         self.look(execution)
     }
 
-    fn waits_in_vain(&mut self, execution: &Execution<'_, KernelThread>) -> ControlFlow<()> {
+    fn waits_in_vain(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         self.look(execution)
     }
 }
@@ -116,17 +116,10 @@ pub(super) fn see(launches: &Launches, model: Model, options: &EmitOptions) -> R
 
 fn explore(launches: &Launches, model: Model, options: &EmitOptions, seen: &mut Seen) -> Result<(), EmitError> {
     let setup = Setup {
-        world: launches,
-        threads: launches.threads()?,
-        model,
         loop_bound: options.loop_bound,
-        symmetric: Vec::new(),
         assume_race_free: seen.assume_race_free,
-        system: Vec::new(),
         limits: options.limits.clone(),
-        dependencies: Dependencies::AsWritten,
-        failed_iterations: false,
-        sample: None,
+        ..Setup::new(launches, model).with_threads(launches, launches.threads()?)
     };
     let (end, statistics) = search(&setup, seen);
     match end {

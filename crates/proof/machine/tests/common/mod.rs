@@ -99,7 +99,7 @@ impl Build {
                 Param { name: "matrix", kind: view(Access::Shared, 2) },
             ],
             shared: vec![],
-            locals: [4, 2].map(|len| LocalArray { element: Type::U32, len }).to_vec(),
+            locals: [4, 2].map(|len| LocalArray::new(Type::U32, len)).to_vec(),
             slots: vec![Slot { ty: Type::U32, name: None }; SLOTS as usize],
             exprs: self.0,
             body,
@@ -136,7 +136,7 @@ impl Run {
     }
 
     pub fn next(&mut self) -> Request<Deferred> {
-        let arguments = [[8, 1, 1, 1], [8, 1, 1, 1], [3, 4, 1, 1]].map(Argument::View).to_vec();
+        let arguments = [[8, 1, 1, 1], [8, 1, 1, 1], [3, 4, 1, 1]].map(|extent| Argument::whole(0u64, extent)).to_vec();
         let environment = Environment { shape: LaunchShape::linear(1, 1), arguments, shared_len: 0 };
         self.thread.run(&self.program, &environment, &mut 1000)
     }

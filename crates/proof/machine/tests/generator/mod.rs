@@ -9,19 +9,7 @@ use wattle_ir::{
 use wattle_machine::{Argument, Environment, LaunchShape};
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
-pub const TYPES: [Type; 11] = [
-    Type::Bool,
-    Type::U8,
-    Type::I8,
-    Type::U16,
-    Type::I16,
-    Type::U32,
-    Type::I32,
-    Type::U64,
-    Type::I64,
-    Type::F32,
-    Type::F64,
-];
+pub const TYPES: [Type; Type::ALL.len()] = Type::ALL;
 const UNARY: [UnaryOp; 17] = [
     UnaryOp::Neg,
     UnaryOp::Not,
@@ -102,7 +90,7 @@ impl Generator {
         let shared =
             shared.map(|len| SharedArray { name: "shared", element: Type::F32, len, atomic: false, site }).to_vec();
         let slots = TYPES.iter().flat_map(|&ty| [Slot { ty, name: None }; SLOTS as usize]).collect();
-        let locals = LOCALS.map(|(element, len)| LocalArray { element, len }).to_vec();
+        let locals = LOCALS.map(|(element, len)| LocalArray::new(element, len)).to_vec();
         let name = "random".into();
         let kernel = Kernel { name, site, rank: 2, params, shared, locals, slots, exprs: vec![], body: vec![] };
         Generator { entropy, position: 0, kernel, types: Vec::new(), labels: 0, memory }
@@ -363,7 +351,7 @@ impl Generator {
 pub fn environment(scalars: [u64; 11]) -> Environment {
     let mut arguments: Vec<Argument> =
         scalars.iter().zip(TYPES).map(|(&raw, ty)| Argument::Scalar(valid(ty, raw))).collect();
-    arguments.extend([[7, 6, 1, 1], [8, 1, 1, 1], [5, 1, 1, 1]].map(Argument::View));
+    arguments.extend([[7, 6, 1, 1], [8, 1, 1, 1], [5, 1, 1, 1]].map(|extent| Argument::whole(0u64, extent)));
     let shape = LaunchShape {
         block_extent: [2, 3, 1, 1],
         grid_extent: [4, 5, 1, 1],

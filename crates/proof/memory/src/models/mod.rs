@@ -139,18 +139,19 @@ impl Model {
     /// The data races of a finished graph: conflicting accesses that nothing orders and that are not atomic enough to
     /// be left unordered. Each pair is listed once, in the order of the events' numbers.
     pub fn races(self, graph: &Graph, analysis: &Analysis) -> Vec<(EventId, EventId)> {
+        let mut accesses = vec![Vec::new(); graph.locations()];
+        for (id, event) in graph.events().iter().enumerate() {
+            event.location.into_iter().for_each(|location| accesses[location].push(id));
+        }
         let mut races = Vec::new();
-        for (a, first) in graph.events().iter().enumerate() {
-            if first.thread.is_none() || !first.label.is_access() || first.location.is_none() {
-                continue;
-            }
-            for b in a + 1..graph.len() {
-                let ordered = || analysis.ordered.has(a, b) || analysis.ordered.has(b, a);
-                if graph.event(b).location == first.location && self.may_race(graph, a, b) && !ordered() {
-                    races.push((a, b));
-                }
+        for events in &accesses {
+            for (at, &b) in events.iter().enumerate() {
+                let ordered = |a| analysis.ordered.has(a, b) || analysis.ordered.has(b, a);
+                let racing = events[..at].iter().filter(|&&a| self.may_race(graph, a, b) && !ordered(a));
+                races.extend(racing.map(|&a| (a, b)));
             }
         }
+        races.sort_unstable();
         races
     }
 

@@ -1,23 +1,37 @@
 //! C++20's memory model ([intro.races], [atomics.order]), as Rust takes it: what the host runs.
 //!
-//! Scopes are ignored here. Load buffering of relaxed accesses is allowed, values out of thin air are not (see the
+//! Of scopes it knows the block, whose threads take turns on one thread of the processor's, and all others, which reach
+//! everywhere. Atomics and fences of block scope are for their block alone: C++ has them as `atomic_signal_fence`
+//! ([atomics.fences]/5), and as accesses that are atomic because nothing comes between. Load buffering of relaxed accesses is allowed, values out of thin air are not (see the
 //! module above). The formal shape is that of Lahav, Vafeiadis, Kang, Hur, Dreyer, "Repairing Sequential Consistency in
 //! C/C++11", PLDI 2017, which C++20 adopted for its fences; sequentially consistent accesses do not occur, since Wattle
 //! has split each into a fence and a weaker access.
 
 use super::coherence::{from_reads, saturate};
 use super::{Analysis, Broken, Races, Rules, barrier_hops, both_atomic, require, system_hops};
-use crate::{Graph, Kind, Relation, Target};
+use crate::event::EventId;
+use crate::{Graph, Kind, Level, Relation, Target};
 
 pub(super) const RULES: Rules = Rules {
     name: "rust",
     target: Target::Host,
     analyse,
-    orders_writes: both_atomic,
+    orders_writes: atomic_together,
     comes_between: |_, _, _, _| true,
     orders_fences: false,
-    races: Races::Forbidden(both_atomic),
+    races: Races::Forbidden(atomic_together),
 };
+
+/// Whether each event's scope includes the other one's thread.
+fn in_scope(graph: &Graph, a: EventId, b: EventId) -> bool {
+    let is_wide = |event: EventId| graph.event(event).label.level > Level::Block;
+    is_wide(a) && is_wide(b) || graph.share(a, b, Level::Block)
+}
+
+/// Whether both accesses are atomic with regard to each other.
+fn atomic_together(graph: &Graph, a: EventId, b: EventId) -> bool {
+    both_atomic(graph, a, b) && in_scope(graph, a, b)
+}
 
 fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let po = graph.po();
@@ -30,13 +44,17 @@ fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     let (writes, same_location) = (graph.writes(), graph.same_location());
     let seen = &happens_before | &rf.then(&happens_before);
     let caused = (&seen & &same_location).from(&writes).to(&writes);
-    let atomic = |a: usize, b: usize| a != b && graph.event(a).label.atomic && graph.event(b).label.atomic;
+    let atomic = |a: EventId, b: EventId| a != b && atomic_together(graph, a, b);
     let mo = saturate(graph, graph.chosen_coherence() | caused, &seen, atomic);
 
-    // [atomics.order]/10: a read-modify-write reads the last value before its own. Where it does not, the modification
-    // order has a cycle, so this is asked first.
+    // [atomics.order]/10: a read-modify-write reads the last value before its own, but for what is atomic only to others.
+    // Where it does not, the modification order has a cycle, so this is asked first.
     let fr = from_reads(graph, &mo);
-    let undivided = graph.rmw().pairs().all(|(read, write)| fr.after(read).all(|between| !mo.has(between, write)));
+    let divides = |read, write, between| {
+        mo.has(between, write) && (in_scope(graph, read, between) || !both_atomic(graph, read, between))
+    };
+    let rmw = graph.rmw();
+    let undivided = rmw.pairs().all(|(read, write)| fr.after(read).all(|between| !divides(read, write, between)));
     require(undivided, "atomicity", "[atomics.order]/10")?;
     require(mo.is_irreflexive(), "modification order", "[intro.races]/13")?;
     let eco = (&(&rf | &mo) | &fr).plus();
@@ -46,7 +64,8 @@ fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
     // [atomics.order]/4: the order of sequentially consistent fences agrees with coherence-ordered before.
     let fences = graph.set(|event| event.label.sc);
     let between = &happens_before | &happens_before.then(&eco).then(&happens_before);
-    require(between.from(&fences).to(&fences).is_acyclic(), "single total order", "[atomics.order]/4")?;
+    let between = between.from(&fences).to(&fences).filter(|a, b| in_scope(graph, a, b));
+    require(between.is_acyclic(), "single total order", "[atomics.order]/4")?;
     Ok(Analysis { ordered: happens_before.clone(), happens_before, causality: seen, coherence: mo })
 }
 
@@ -57,9 +76,9 @@ fn synchronizes(graph: &Graph, po: &Relation) -> Relation {
     let release = graph.set(|event| event.label.release);
     let acquire = graph.set(|event| event.label.acquire);
     let n = graph.len();
-    let rf = graph.rf().from(&atomic).to(&atomic);
+    let rf = graph.rf().from(&atomic).to(&atomic).filter(|a, b| in_scope(graph, a, b));
     let sequence = rf.then(&graph.rmw()).plus().maybe();
     let released = Relation::identity(n, &release) | po.from(&(&release & &fences)).to(&graph.writes());
     let acquired = Relation::identity(n, &acquire) | po.from(&graph.reads()).to(&(&acquire & &fences));
-    released.then(&sequence).then(&rf).then(&acquired)
+    released.then(&sequence).then(&rf).then(&acquired).filter(|first, last| in_scope(graph, first, last))
 }

@@ -340,8 +340,7 @@ fn what_races() {
         "P0@0  a: W.rlx.blk x
          P1@1  b: R.rlx.dev x
          rf init->b
-         portable ptx vulkan: race a-b
-         rust: allowed",
+         portable ptx vulkan rust: race a-b",
     );
     case(
         "8.7: strong ones in scope do not race, nor reads, nor accesses of one thread or of different places",

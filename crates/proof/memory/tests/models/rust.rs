@@ -13,8 +13,8 @@ fn happens_before() {
     );
     case(
         "[atomics.order]/2: a release write and an acquire read",
-        "P0@0  a: W x | b: W.rel.blk y
-         P1@1  c: R.acq.blk y | d: R x
+        "P0@0  a: W x | b: W.rel.dev y
+         P1@1  c: R.acq.dev y | d: R x
          rf b->c, init->d
          rust: forbidden coherence",
     );
@@ -92,11 +92,74 @@ fn happens_before() {
          bar f->g, g->f
          rust: forbidden coherence",
     );
+}
+
+#[test]
+fn a_block_is_one_thread_of_the_processors() {
     case(
-        "[intro.races]/21: out of a block's scope too, as there are no scopes here",
-        "P0@0  a: W.rlx.blk x
-         P1@1  b: W.rlx.blk x
-         co a->b
+        "[atomics.fences]/5: fences of block scope order within the block",
+        "P0@0  a: W x | f: F.rel.blk | b: W.rlx.blk y
+         P1@0  c: R.rlx.blk y | g: F.acq.blk | d: R x
+         rf b->c, init->d
+         rust: forbidden coherence",
+    );
+    case(
+        "[atomics.fences]/5: and not between blocks",
+        "P0@0  a: W x | f: F.rel.blk | b: W.rlx.dev y
+         P1@1  c: R.rlx.dev y | g: F.acq.dev | d: R x
+         rf b->c, init->d
+         rust: race a-d",
+    );
+    case(
+        "[atomics.order]/2: nor does a release write of block scope",
+        "P0@0  a: W.rlx.dev x | b: W.rel.blk y
+         P1@1  c: R.acq.blk y | d: R.rlx.dev x
+         rf b->c, init->d
+         rust: race b-c",
+    );
+    case(
+        "[atomics.fences]/2: what block scope has handed on within the block, a wider fence hands on to others",
+        "P0@0  a: W x | f: F.rel.blk | b: W.rlx.blk y
+         P1@0  c: R.rlx.blk y | g: F.acq.blk | h: F.rel.dev | e: W.rlx.dev z
+         P2@1  i: R.rlx.dev z | j: F.acq.dev | d: R x
+         rf b->c, e->i, init->d
+         rust: forbidden coherence",
+    );
+    case(
+        "[intro.races]/5: a read-modify-write of block scope carries no release on from another block",
+        "P0@0  a: W.rlx.dev x | f: F.rel.dev | b: W.rlx.dev y
+         P1@1  u: U.rlx.blk y
+         P2@1  c: R.acq.dev y | d: R.rlx.dev x
+         rf b->u.r, u.w->c, init->d
+         rust: race b-u.r, b-u.w",
+    );
+    case(
+        "[atomics.order]/10: read-modify-writes of block scope are atomic within the block",
+        "P0@0  u: U.rlx.blk x
+         P1@0  v: U.rlx.dev x
+         rf init->u.r, init->v.r
+         co u.w->v.w
+         rust: forbidden atomicity",
+    );
+    case(
+        "[atomics.order]/10: and not between blocks",
+        "P0@0  u: U.rlx.blk x
+         P1@1  v: U.rlx.dev x
+         rf init->u.r, init->v.r
+         rust: race u.r-v.w, u.w-v.r, u.w-v.w",
+    );
+    case(
+        "[atomics.order]/4: sequentially consistent fences of block scope have one order within the block",
+        "P0@0  a: W.rlx.dev x | f: F.sc.blk | b: R.rlx.dev y
+         P1@0  c: W.rlx.dev y | g: F.sc.dev | d: R.rlx.dev x
+         rf init->b, init->d
+         rust: forbidden single total order",
+    );
+    case(
+        "[atomics.order]/4: and none between blocks",
+        "P0@0  a: W.rlx.dev x | f: F.sc.blk | b: R.rlx.dev y
+         P1@1  c: W.rlx.dev y | g: F.sc.dev | d: R.rlx.dev x
+         rf init->b, init->d
          rust: allowed",
     );
 }
@@ -193,8 +256,8 @@ fn atomicity() {
 fn one_order_of_sequentially_consistent_fences() {
     case(
         "[atomics.order]/4: store buffering is gone",
-        "P0@0  a: W.rlx.dev x | f: F.sc.blk | b: R.rlx.dev y
-         P1@1  c: W.rlx.dev y | g: F.sc.blk | d: R.rlx.dev x
+        "P0@0  a: W.rlx.dev x | f: F.sc.dev | b: R.rlx.dev y
+         P1@1  c: W.rlx.dev y | g: F.sc.dev | d: R.rlx.dev x
          rf init->b, init->d
          rust: forbidden single total order",
     );

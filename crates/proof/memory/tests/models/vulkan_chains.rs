@@ -42,6 +42,22 @@ fn a_write_is_made_available_and_visible() {
         "P1@1 r: R.acq.dev y | d: R.coh.dev x",
         "and are about their own access alone",
     );
+    // Atomic accesses are availability and visibility operations of their own.
+    case(
+        "which is all accesses by its reference",
+        "P0@0  a: W x | w: W.rel.noav.dev x
+         P1@1  r: R.acq.novis.dev x | d: R x
+         rf w->r, w->d
+         vulkan: allowed
+         vulkan: ordered a->d, w->d",
+    );
+    case(
+        "and none by another reference of the place",
+        "P0@0  a: W x | w: W.rel.noav.dev x'
+         P1@1  r: R.acq.novis.dev x' | d: R x
+         rf w->r, w->d
+         vulkan: race a-w, a-r, a-d, w-d",
+    );
     publication(
         false,
         "P0@0 a: W.coh.dev x | w: W.rel.noav.dev y",

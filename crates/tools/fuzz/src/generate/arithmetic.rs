@@ -4,7 +4,7 @@
 //! number.
 
 use wattle_ir::{
-    BinaryOp, Builtin, Expr, ExprId, Place, Precision, Scalar, SharedId, TernaryOp, Type, TypeKind, UnaryOp,
+    BinaryOp, Builtin, Expr, ExprId, Place, Precision, SharedId, TernaryOp, Type, TypeKind, UnaryOp, eval,
 };
 
 use super::{Generator, MOST_SHARED};
@@ -103,7 +103,8 @@ impl Generator<'_> {
             let mut places: Vec<(Place, usize)> =
                 self.commons.iter().map(|common| (common.place, common.extent.len())).collect();
             places.extend(self.regions.iter().map(|region| (region.place, region.extent.len())));
-            places.extend(self.locals.iter().map(|(id, ..)| (Place::Local(*id), 1)));
+            let arrays = self.locals.iter().chain(&self.constants);
+            places.extend(arrays.map(|(id, ..)| (Place::Local(*id), 1)));
             places.extend((0..self.kernel.shared.len()).map(|id| (Place::Shared(SharedId(id as u32)), 1)));
             if let Some((place, rank)) = self.random.choose(&places) {
                 let dimension = self.random.below(rank as u32) as u8;
@@ -118,21 +119,21 @@ impl Generator<'_> {
     /// The operations with one operand of type `from` that give a `to` with the same bits everywhere.
     fn unary_ops(&self, from: Type, to: Type) -> Vec<UnaryOp> {
         let permitted = |op: UnaryOp| op != UnaryOp::Sqrt || self.profile.division_and_root;
-        let fits = |op: &UnaryOp| op.result(from) == Some(to) && op.precision() != Precision::Bounded;
+        let fits = |op: &UnaryOp| op.result(from) == Some(to);
         UnaryOp::ALL.iter().copied().filter(fits).filter(|op| permitted(*op)).collect()
     }
 
     /// The operations with operands of types `left` and `right` that give a `to` with the same bits everywhere.
     fn binary_ops(&self, [left, right]: [Type; 2], to: Type) -> Vec<BinaryOp> {
         let permitted = |op: BinaryOp| op != BinaryOp::Div || self.profile.division_and_root;
-        let fits = |op: &BinaryOp| op.result(left, right) == Some(to) && op.precision() != Precision::Bounded;
+        let fits = |op: &BinaryOp| op.result(left, right) == Some(to);
         BinaryOp::ALL.iter().copied().filter(fits).filter(|op| permitted(*op)).collect()
     }
 
     /// The operations with three operands of type `ty` that give one with the same bits everywhere.
     fn ternary_ops(&self, ty: Type) -> Vec<TernaryOp> {
         let permitted = |op: TernaryOp| op != TernaryOp::Fma || self.profile.fma;
-        let fits = |op: &TernaryOp| op.result(ty, ty, ty) == Some(ty) && op.precision() != Precision::Bounded;
+        let fits = |op: &TernaryOp| op.result(ty, ty, ty) == Some(ty);
         TernaryOp::ALL.iter().copied().filter(fits).filter(|op| permitted(*op)).collect()
     }
 
@@ -260,7 +261,7 @@ impl Generator<'_> {
                 let from = self.any_type();
                 let x = self.value(from, depth);
                 let result = self.cast(ty, x);
-                if from == Type::F64 && ty == Type::F32 { self.clean(result) } else { result }
+                if from.is_float() && from.bits() > ty.bits() && ty.is_float() { self.clean(result) } else { result }
             }
         }
     }
@@ -288,11 +289,10 @@ impl Generator<'_> {
         }
     }
 
+    /// The least normal number, times 2 to the width of the fraction and 3: of `f32` 2 to -100.
     fn tiny(&mut self, ty: Type) -> ExprId {
-        if ty == Type::F32 {
-            return self.raw(ty, 2f32.powi(-100).to_raw());
-        }
-        self.raw(ty, 2f64.powi(-960).to_raw())
+        let fraction = eval::one(ty).trailing_zeros();
+        self.raw(ty, u64::from(fraction + 4) << fraction)
     }
 
     /// Returns the value, without the sign of a zero where that does not count.

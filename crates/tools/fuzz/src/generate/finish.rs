@@ -75,26 +75,19 @@ impl Generator<'_> {
     /// Splits a value into words of 32 bits.
     fn words(&mut self, value: ExprId) -> Vec<ExprId> {
         let ty = self.ty(value);
-        let has = |ty| self.profile.types.contains(&ty);
-        match ty {
-            Type::U32 => vec![value],
-            Type::F32 => {
-                let number = self.number(value);
-                vec![self.push(Type::U32, Expr::Bits(Type::U32, number))]
-            }
-            Type::F64 if has(Type::U64) => {
-                let number = self.number(value);
-                let bits = self.push(Type::U64, Expr::Bits(Type::U64, number));
-                self.words(bits)
-            }
-            Type::U64 | Type::I64 => {
-                let half = self.u32(32);
-                let high = self.binary(BinaryOp::Shr, value, half);
-                vec![self.cast(Type::U32, value), self.cast(Type::U32, high)]
-            }
-            Type::F64 | Type::Bool | Type::U8 | Type::I8 | Type::U16 | Type::I16 | Type::I32 => {
-                vec![self.cast(Type::U32, value)]
-            }
+        let bits = ty.bits_type();
+        if ty == Type::U32 {
+            vec![value]
+        } else if ty.is_float() && self.profile.types.contains(&bits) {
+            let number = self.number(value);
+            let value = self.push(bits, Expr::Bits(bits, number));
+            self.words(value)
+        } else if ty.is_int() && ty.bits() == 64 {
+            let half = self.u32(32);
+            let high = self.binary(BinaryOp::Shr, value, half);
+            vec![self.cast(Type::U32, value), self.cast(Type::U32, high)]
+        } else {
+            vec![self.cast(Type::U32, value)]
         }
     }
 

@@ -231,14 +231,38 @@ impl Generator<'_> {
         if let Some(&(id, ..)) = self.locals.iter().find(|(_, ty, there)| (*ty, *there) == (element, len)) {
             return id;
         }
-        let id = LocalId(self.locals.len() as u32);
-        self.kernel.locals.push(LocalArray { element, len });
+        let id = LocalId(self.kernel.locals.len() as u32);
+        self.kernel.locals.push(LocalArray::new(element, len));
         self.locals.push((id, element, len));
         id
     }
 
-    /// An access to an array of the thread's own.
+    /// An access to an array of constants.
+    fn constants_access(&mut self, out: &mut Vec<Stmt>) {
+        if self.constants.len() < 2 || self.random.one_in(4) {
+            let (element, len) = (self.element(), self.random.within(1, 9));
+            let constants = (0..len).map(|_| self.raw_value(element)).collect();
+            let id = LocalId(self.kernel.locals.len() as u32);
+            self.kernel.locals.push(LocalArray { element, len, constants: Some(constants) });
+            self.constants.push((id, element, len));
+        }
+        let (id, element, len) = self.random.pick(&self.constants);
+        let place = Place::Local(id);
+        if self.random.one_in(4) {
+            let lanes = self.random.within(1, len.min(6));
+            let index = self.any_below(len - lanes + 1, 0, out);
+            return self.lanes(place, element, index, lanes, out);
+        }
+        let index = vec![self.any_below(len, 0, out)];
+        let (dst, site) = (self.var(element), self.site());
+        out.push(Stmt::Load { dst, place, index, site });
+    }
+
+    /// An access to an array of the thread's own, or of constants.
     pub(super) fn local_access(&mut self, out: &mut Vec<Stmt>) {
+        if self.random.below(4) == 3 {
+            return self.constants_access(out);
+        }
         if self.locals.len() < 2 || self.random.one_in(6) {
             let (element, len) = (self.element(), self.random.within(1, 6));
             self.local_of(element, len);

@@ -196,6 +196,8 @@ struct Generator<'p> {
     regions: Vec<Region>,
     commons: Vec<Common>,
     locals: Vec<(LocalId, Type, u32)>,
+    /// The arrays of constants.
+    constants: Vec<(LocalId, Type, u32)>,
     /// The digest's view, and what the last thread's reduction needs: the counter and the total.
     digest: Option<(Place, Vec<u32>)>,
     last: Option<(Place, Place)>,
@@ -251,6 +253,7 @@ impl<'p> Generator<'p> {
             regions: Vec::new(),
             commons: Vec::new(),
             locals: Vec::new(),
+            constants: Vec::new(),
             digest: None,
             last: None,
             thread: ExprId(0),

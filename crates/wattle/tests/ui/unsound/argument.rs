@@ -1,7 +1,7 @@
 //! An argument of a user's type would be given the thread that runs a block.
 
-use wattle_core::{Arg, Argument, Thread};
-use wattle_ir::Const;
+use wattle_core::{Arg, Argument, ArgumentValue, Thread};
+use wattle_ir::Type;
 use wattle_ir::builder::Builder;
 
 #[derive(Clone)]
@@ -10,8 +10,8 @@ struct Mine;
 impl Arg for Mine {
     type View = u32;
     type Built<'b> = ();
-    fn visit(&self) -> Argument<'_> {
-        Argument::Scalar(Const::of(0u32))
+    fn argument(&self, name: &'static str) -> Argument<'_> {
+        Argument { name, value: ArgumentValue::Scalar { ty: Type::U32, bytes: &[0; 4] } }
     }
     fn view(&self, _: &'static str, _: &Thread<'_>) -> u32 {
         0

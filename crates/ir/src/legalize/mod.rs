@@ -1,0 +1,111 @@
+//! Legalization: replaces what a target lacks by what it has, once for all targets.
+//!
+//! A code generator describes its target by a [`Native`]: what the target does by itself as the IR defines it. The new
+//! kernel means the same as the old one, and has these properties besides, on which the generator relies:
+//! - The index of every access is within its bounds, for all lanes of a [`Stmt::LoadLanes`]. Behind the check of one
+//!   that may not be is a [`Stmt::Fault`], which ends nothing: a load then gives 0, and the thread goes on. What was
+//!   tested on the way to the access is not checked again ([`facts`]).
+//! - No divisor is zero, and none is -1 where the target leaves the quotient of the least value open.
+//! - The count of a shift is less than the number of bits.
+//! - A float that is converted to an integer fits, where the target leaves open what happens else.
+//! - Atomic updates are those that the target has. Others are loops of compare-exchanges.
+//! - Memory whose floats take atomic operations that the target lacks holds their bits, as integers.
+//! - There are no assertions: each is a branch with a fault.
+//!
+//! The checker and the interpreter see kernels as they are written, before this.
+
+mod facts;
+mod statements;
+mod values;
+
+use std::ops::Deref;
+
+use crate::expand::{Exact, drop_unused, expand};
+use crate::{AtomicOp, DivOp, ExprId, Kernel, Place, Stmt, Type};
+use statements::Legalizer;
+
+/// What a target does by itself.
+pub struct Native<'t> {
+    /// Which operators of a float type the target has as the IR defines them.
+    pub exact: &'t dyn Fn(Type) -> Exact,
+    /// Whether the target has an instruction for an integer division of any operands but a divisor of zero.
+    pub divides: &'t dyn Fn(DivOp, Type) -> Divides,
+    /// What the target's conversion of the first type, a float's, to the second, an integer's, does.
+    pub converts: &'t dyn Fn(Type, Type) -> Converts,
+    /// Whether the target has an instruction for an atomic update of a place with elements of the type.
+    pub updates: &'t dyn Fn(AtomicOp, Place, Type) -> bool,
+    /// Whether the target has atomic operations on the floats of a type in a place.
+    pub floats: &'t dyn Fn(Place, Type) -> bool,
+    /// Whether the target loads several elements at once.
+    pub loads_lanes: bool,
+}
+
+/// How far a target divides integers whose divisor is not zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Divides {
+    /// As the IR does.
+    Always,
+    /// Not the least value by -1.
+    ButLeast,
+    /// Not at all: a remainder is computed from the quotient.
+    Never,
+}
+
+/// What a target's conversion of a float to an integer does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Converts {
+    /// As Rust's `as`: a value beyond the type becomes the type's bound, and NaN becomes 0.
+    All,
+    /// The same, but for NaN.
+    Numbers,
+    /// It converts what fits.
+    Fitting,
+}
+
+/// A kernel with the properties that [`legalize`] gives it, which alone makes one.
+#[derive(Clone, Debug)]
+pub struct Legal(Kernel);
+
+impl Deref for Legal {
+    type Target = Kernel;
+
+    fn deref(&self) -> &Kernel {
+        &self.0
+    }
+}
+
+/// Makes a verified kernel one for a target.
+pub fn legalize(kernel: &Kernel, native: &Native<'_>) -> Legal {
+    let expanded = expand(kernel, native.exact);
+    let mut legal = Legalizer::new(&expanded, native).kernel();
+    drop_unused(&mut legal);
+    debug_assert_eq!(crate::verify::verify_legal(&legal), Ok(()));
+    Legal(legal)
+}
+
+/// A check: a branch of which one side is a fault, and so hardly ever runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Check<'s> {
+    /// The condition of the branch.
+    pub condition: ExprId,
+    /// The value of the condition with which the check fails.
+    pub fails_if: bool,
+    /// What is done where the check does not fail.
+    pub within: &'s [Stmt],
+    /// What is done where it fails, the fault first.
+    pub beyond: &'s [Stmt],
+}
+
+impl Stmt {
+    /// The check that the statement is, if it is one.
+    pub fn check(&self) -> Option<Check<'_>> {
+        let Stmt::If { condition, then, otherwise } = self else { return None };
+        let faults = |block: &[Stmt]| matches!(block.first(), Some(Stmt::Fault { .. }));
+        let (fails_if, within, beyond) = match (faults(then), faults(otherwise)) {
+            (true, _) => (true, otherwise, then),
+            (_, true) => (false, then, otherwise),
+            (false, false) => return None,
+        };
+        Some(Check { condition: *condition, fails_if, within, beyond })
+    }
+}

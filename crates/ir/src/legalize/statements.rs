@@ -1,0 +1,345 @@
+//! The statements of a kernel that is being legalized: checks where something may fail, and what a target lacks in parts.
+
+use wattle_memory::{FenceOrder, ReadOrder, UpdateOrder};
+
+use super::facts::Facts;
+use super::values::Values;
+use super::{Divides, Native};
+use crate::fault::Fault;
+use crate::visit::walk_mut;
+use crate::{
+    Access, BinaryOp, DivOp, Expr, ExprId, Kernel, Label, ParamId, ParamKind, Place, SharedId, Site, SlotId, Stmt,
+    Type, UnaryOp,
+};
+
+pub(super) struct Legalizer<'t> {
+    values: Values<'t>,
+    facts: Facts,
+    native: &'t Native<'t>,
+    /// The first label that no loop or block has.
+    next_label: u32,
+    /// The statements as they are written.
+    body: Vec<Stmt>,
+}
+
+impl<'t> Legalizer<'t> {
+    pub(super) fn new(kernel: &Kernel, native: &'t Native<'t>) -> Legalizer<'t> {
+        let (mut values, ids) = Values::new(kernel, native);
+        hold_bits(&mut values.kernel, native);
+        let mut next_label = 0;
+        kernel.walk(&mut |stmt| next_label = next_label.max(stmt.parts().label.map_or(0, |label| label.0 + 1)));
+        let mut body = std::mem::take(&mut values.kernel.body);
+        walk_mut(&mut body, &mut |stmt| stmt.operands_mut().for_each(|id| *id = ids[id.index()]));
+        Legalizer { values, facts: Facts::default(), native, next_label, body }
+    }
+
+    pub(super) fn kernel(mut self) -> Kernel {
+        let body = std::mem::take(&mut self.body);
+        let body = self.block(body);
+        Kernel { body, ..self.values.kernel }
+    }
+
+    fn block(&mut self, block: Vec<Stmt>) -> Vec<Stmt> {
+        self.facts.enter();
+        let mut made = Vec::with_capacity(block.len());
+        for stmt in block {
+            let slot = stmt.assigned();
+            self.stmt(stmt, &mut made);
+            slot.into_iter().for_each(|slot| self.facts.forget(&self.values, slot));
+        }
+        self.facts.leave();
+        made
+    }
+
+    /// Legalizes a block that runs only where the condition holds, or only where it does not.
+    fn block_where(&mut self, condition: ExprId, holds: bool, block: Vec<Stmt>) -> Vec<Stmt> {
+        self.facts.enter();
+        self.facts.learn(&self.values, condition, holds);
+        let made = self.block(block);
+        self.facts.leave();
+        made
+    }
+
+    fn stmt(&mut self, stmt: Stmt, made: &mut Vec<Stmt>) {
+        match stmt {
+            Stmt::Divide { dst, op, left, right, site } => self.divide(dst, op, left, right, site, made),
+            Stmt::Load { .. }
+            | Stmt::LoadLanes { .. }
+            | Stmt::Store { .. }
+            | Stmt::AtomicLoad { .. }
+            | Stmt::AtomicStore { .. }
+            | Stmt::AtomicUpdate { .. }
+            | Stmt::CompareExchange { .. } => self.access(stmt, made),
+            Stmt::If { condition, then, otherwise } => {
+                let written = [&then, &otherwise].map(|side| side.last().is_some_and(|last| last.jump().is_some()));
+                let empty = [then.is_empty(), otherwise.is_empty()];
+                let then = self.block_where(condition, true, then);
+                let otherwise = self.block_where(condition, false, otherwise);
+                made.push(Stmt::If { condition, then, otherwise });
+                // A side that leaves was not taken behind the branch.
+                for (side, holds) in [(0, false), (1, true)] {
+                    if written[side] && empty[1 - side] {
+                        self.facts.learn(&self.values, condition, holds);
+                    }
+                }
+            }
+            Stmt::Loop { label, body, continuing, bounded, site } => {
+                // Only what holds in each turn may be known.
+                self.facts.forget_all(&self.values, &body);
+                self.facts.forget_all(&self.values, &continuing);
+                let (body, continuing) = (self.block(body), self.block(continuing));
+                made.push(Stmt::Loop { label, body, continuing, bounded, site });
+            }
+            Stmt::Block { label, body } => {
+                let body = self.block(body);
+                made.push(Stmt::Block { label, body });
+            }
+            Stmt::Assert { condition, message, site } => {
+                let fault = Stmt::Fault { fault: Fault::Assertion(message), index: vec![], site };
+                made.push(Stmt::If { condition, then: vec![], otherwise: vec![fault] });
+            }
+            Stmt::Assign { .. }
+            | Stmt::Fence { .. }
+            | Stmt::Barrier { .. }
+            | Stmt::Break(_)
+            | Stmt::Continue(_)
+            | Stmt::Return
+            | Stmt::Fault { .. } => made.push(stmt),
+        }
+    }
+
+    fn zero(&mut self, slot: SlotId) -> Stmt {
+        let value = self.values.of(self.values.kernel.slots[slot.index()].ty, 0);
+        Stmt::Assign { slot, value }
+    }
+
+    fn divide(&mut self, dst: SlotId, op: DivOp, left: ExprId, right: ExprId, site: Site, made: &mut Vec<Stmt>) {
+        let ty = self.values.ty(left);
+        let zero = self.values.of(ty, 0);
+        let beyond = vec![Stmt::Fault { fault: Fault::DivisionByZero, index: vec![], site }, self.zero(dst)];
+        if right == zero {
+            return made.extend(beyond);
+        }
+        let within = self.quotient(dst, op, left, right, site);
+        if self.facts.is_not_zero(&self.values, right) {
+            return made.extend(within);
+        }
+        let condition = self.values.binary(BinaryOp::Eq, right, zero);
+        made.push(Stmt::If { condition, then: beyond, otherwise: within });
+    }
+
+    /// A division by what is not zero.
+    fn quotient(&mut self, dst: SlotId, op: DivOp, left: ExprId, right: ExprId, site: Site) -> Vec<Stmt> {
+        let (ty, values) = (self.values.ty(left), &mut self.values);
+        let divides = (self.native.divides)(op, ty);
+        let by = if divides == Divides::Never { DivOp::Div } else { op };
+        let minus_one = values.of(ty, u64::MAX >> (64 - ty.bits()));
+        let constant = values.constant(right).is_some() && right != minus_one;
+        let overflows = !constant && (self.native.divides)(by, ty) == Divides::ButLeast;
+        // What is divided by -1 is negated, and leaves no remainder, as what is divided by 1.
+        let negates = overflows.then(|| values.binary(BinaryOp::Eq, right, minus_one));
+        let divisor = negates.map_or(right, |negates| {
+            let one = values.of(ty, 1);
+            values.select(negates, one, right)
+        });
+        if by == op && (by == DivOp::Rem || !overflows) {
+            return vec![Stmt::Divide { dst, op, left, right: divisor, site }];
+        }
+        let made = values.slot(ty);
+        let result = values.read(made);
+        let result = negates.map_or(result, |negates| {
+            let negated = values.unary(UnaryOp::Neg, left);
+            values.select(negates, negated, result)
+        });
+        let value = if by == op {
+            result
+        } else {
+            let whole = values.binary(BinaryOp::Mul, result, right);
+            values.binary(BinaryOp::Sub, left, whole)
+        };
+        vec![Stmt::Divide { dst: made, op: by, left, right: divisor, site }, Stmt::Assign { slot: dst, value }]
+    }
+
+    /// An access to memory, behind the check of its index where it needs one.
+    fn access(&mut self, stmt: Stmt, made: &mut Vec<Stmt>) {
+        let parts = stmt.parts();
+        let (Some(&place), Some(&site)) = (parts.place, parts.site) else { return made.push(stmt) };
+        let array = parts.array.copied();
+        let lanes = array.map_or(1, |array| self.values.kernel.locals[array.index()].len);
+        let index = match &stmt {
+            Stmt::LoadLanes { index, .. } => vec![*index],
+            _ => parts.index.to_vec(),
+        };
+        let fails = self.fails(place, &index, lanes);
+        let index = if lanes == 1 { index } else { vec![self.last_lane(index[0], lanes)] };
+        let fault = Fault::OutOfBounds { place, rank: index.len() };
+        let mut beyond = vec![Stmt::Fault { fault, index, site }];
+        beyond.extend(stmt.assigned().map(|slot| self.zero(slot)));
+        if let Some(array) = array {
+            let value = self.values.of(self.values.kernel.element_of(place), 0);
+            beyond.extend((0..lanes).map(|lane| self.put(array, lane, value, site)));
+        }
+        match fails {
+            Fails::Never => self.within(stmt, made),
+            Fails::Always => made.extend(beyond),
+            Fails::If(condition) => {
+                let mut within = Vec::new();
+                self.within(stmt, &mut within);
+                made.push(Stmt::If { condition, then: beyond, otherwise: within });
+            }
+        }
+    }
+
+    fn put(&mut self, array: crate::LocalId, lane: u32, value: ExprId, site: Site) -> Stmt {
+        Stmt::Store { place: Place::Local(array), index: vec![self.values.word(lane)], value, site }
+    }
+
+    /// When an index is out of bounds.
+    fn fails(&mut self, place: Place, index: &[ExprId], lanes: u32) -> Fails {
+        let mut fails = Fails::Never;
+        for (d, &at) in (0..).zip(index) {
+            if self.facts.is_within(&self.values, at, place, d, lanes) {
+                continue;
+            }
+            let values = &mut self.values;
+            let known = values.kernel.known_len(place);
+            if let (Some(_), Some(len)) = (values.constant(at), known) {
+                debug_assert!(lanes > len || values.constant(at) > Some(u64::from(len - lanes)));
+                return Fails::Always;
+            }
+            let extent = match known {
+                Some(len) => values.word(len),
+                None => values.add(Expr::Extent(place, d)),
+            };
+            let beyond = match (lanes, known) {
+                (1, _) => values.binary(BinaryOp::Ge, at, extent),
+                (_, Some(len)) if lanes > len => return Fails::Always,
+                (_, Some(len)) => {
+                    let last = values.word(len - lanes);
+                    values.binary(BinaryOp::Gt, at, last)
+                }
+                // The last lane is in bounds if `at <= extent - lanes`, where the extent is at least `lanes`.
+                (_, None) => {
+                    let lanes = values.word(lanes);
+                    let few = values.binary(BinaryOp::Lt, extent, lanes);
+                    let last = values.binary(BinaryOp::Sub, extent, lanes);
+                    let behind = values.binary(BinaryOp::Gt, at, last);
+                    values.binary(BinaryOp::Or, few, behind)
+                }
+            };
+            fails = Fails::If(match fails {
+                Fails::If(before) => values.binary(BinaryOp::Or, before, beyond),
+                Fails::Never | Fails::Always => beyond,
+            });
+        }
+        fails
+    }
+
+    /// `index + lanes - 1`, or the greatest number of 32 bits if that is beyond it.
+    fn last_lane(&mut self, index: ExprId, lanes: u32) -> ExprId {
+        let (more, greatest) = (self.values.word(lanes - 1), self.values.word(u32::MAX));
+        let last = self.values.binary(BinaryOp::Add, index, more);
+        let wrapped = self.values.binary(BinaryOp::Lt, last, index);
+        self.values.select(wrapped, greatest, last)
+    }
+
+    /// An access within bounds.
+    fn within(&mut self, stmt: Stmt, made: &mut Vec<Stmt>) {
+        match stmt {
+            Stmt::LoadLanes { dst, place, index, site } if !self.native.loads_lanes => {
+                let array = &self.values.kernel.locals[dst.index()];
+                let (element, len) = (array.element, array.len);
+                let element = self.values.slot(element);
+                for lane in 0..len {
+                    let number = self.values.word(lane);
+                    let at = self.values.binary(BinaryOp::Add, index, number);
+                    made.push(Stmt::Load { dst: element, place, index: vec![at], site });
+                    let value = self.values.read(element);
+                    made.push(self.put(dst, lane, value, site));
+                }
+            }
+            Stmt::AtomicUpdate { op, place, operand, .. }
+                if !(self.native.updates)(op, place, self.values.ty(operand)) =>
+            {
+                self.exchanged(stmt, made);
+            }
+            other => self.on_bits(other, made),
+        }
+    }
+
+    /// An access, by bits where the memory holds those of floats.
+    fn on_bits(&mut self, mut stmt: Stmt, made: &mut Vec<Stmt>) {
+        let Some(place) = stmt.atomic_place() else { return made.push(stmt) };
+        let stored = self.values.kernel.element_of(place);
+        let (parts, mut read) = (stmt.parts_mut(), None);
+        for value in parts.values.into_iter().flatten() {
+            *value = self.values.bits(stored, *value);
+        }
+        if let Some(slot) = parts.slot
+            && self.values.kernel.slots[slot.index()].ty != stored
+        {
+            let dst = std::mem::replace(slot, self.values.slot(stored));
+            read = Some((dst, *slot));
+        }
+        made.push(stmt);
+        if let Some((slot, bits)) = read {
+            let (ty, bits) = (self.values.kernel.slots[slot.index()].ty, self.values.read(bits));
+            made.push(Stmt::Assign { slot, value: self.values.bits(ty, bits) });
+        }
+    }
+
+    /// An atomic update as a loop: a load, and compare-exchanges until one succeeds. All are relaxed, with fences around
+    /// the loop: an order in it would be one in each turn. A turn fails only if another thread's succeeds, so that the
+    /// loop counts as bounded.
+    fn exchanged(&mut self, update: Stmt, made: &mut Vec<Stmt>) {
+        let Stmt::AtomicUpdate { dst, op, place, index, operand, order, scope, site } = update else { return };
+        let (stored, ty) = (self.values.kernel.element_of(place), self.values.ty(operand));
+        if order.releases() {
+            made.push(Stmt::Fence { order: FenceOrder::Release, scope, site });
+        }
+        let (seen, old) = (self.values.slot(stored), self.values.slot(stored));
+        let (found, expected) = (self.values.read(seen), self.values.read(old));
+        let before = self.values.bits(ty, expected);
+        let desired = self.values.updated(op, before, operand);
+        let desired = self.values.bits(stored, desired);
+        let condition = self.values.binary(BinaryOp::Eq, found, expected);
+        let label = Label(self.next_label);
+        self.next_label += 1;
+        made.push(Stmt::AtomicLoad { dst: seen, place, index: index.clone(), order: ReadOrder::Relaxed, scope, site });
+        let relaxed = UpdateOrder::Relaxed;
+        let body = vec![
+            Stmt::Assign { slot: old, value: found },
+            Stmt::CompareExchange { dst: seen, place, index, expected, desired, order: relaxed, scope, site },
+            Stmt::If { condition, then: vec![Stmt::Break(label)], otherwise: vec![] },
+        ];
+        made.push(Stmt::Loop { label, body, continuing: vec![], bounded: true, site });
+        if order.acquires() {
+            made.push(Stmt::Fence { order: FenceOrder::Acquire, scope, site });
+        }
+        made.push(Stmt::Assign { slot: dst, value: before });
+    }
+}
+
+/// Gives memory the types of the bits of floats that the target has no atomic operations on.
+fn hold_bits(kernel: &mut Kernel, native: &Native<'_>) {
+    let hold = |place, element: &mut Type| {
+        if element.is_float() && !(native.floats)(place, *element) {
+            *element = element.bits_type();
+        }
+    };
+    for (number, param) in (0..).zip(&mut kernel.params) {
+        if let ParamKind::View { access: Access::Atomic, element, .. } = &mut param.kind {
+            hold(Place::Param(ParamId(number)), element);
+        }
+    }
+    for (number, array) in (0..).zip(&mut kernel.shared).filter(|(_, array)| array.atomic) {
+        hold(Place::Shared(SharedId(number)), &mut array.element);
+    }
+}
+
+/// When a check fails.
+enum Fails {
+    Never,
+    Always,
+    If(ExprId),
+}

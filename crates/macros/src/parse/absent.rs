@@ -1,0 +1,117 @@
+//! What people who know CUDA look for and kernels do not have, by its name, and what stands for it.
+
+/// The words that name a thing, what to say of it, and what to do instead. A name that ends in `*` begins so.
+struct Absent {
+    /// Names that nobody gives to something else: a call by such a name is refused too.
+    names: &'static [&'static str],
+    /// Names that a user's own function could have: they are refused as methods alone.
+    methods: &'static [&'static str],
+    what: &'static str,
+    instead: &'static str,
+}
+
+const ABSENT: &[Absent] = &[
+    Absent {
+        names: &["memcpy_async", "cp_async*", "__pipeline_*"],
+        methods: &["copy_async", "async_copy", "bulk_copy"],
+        what: "kernels have no asynchronous copies to shared memory",
+        instead: "copy in a loop, `for i in acc.indices(THREADS_IN_BLOCK, 0..n) { tile[i] = x[start + i]; }`, then \
+                  `acc.sync_block()`; load the next tile into variables before the barrier where the latency matters",
+    },
+    Absent {
+        names: &[
+            "wmma*",
+            "mma_sync",
+            "wgmma*",
+            "ldmatrix",
+            "load_matrix_sync",
+            "store_matrix_sync",
+            "__dp4a",
+            "__dp2a*",
+        ],
+        methods: &["mma*", "load_matrix*", "store_matrix*", "dp4a", "dp2a"],
+        what: "kernels have no tensor cores and matrix instructions",
+        instead: "multiply tiles in block shared memory with `x.fma(y, z)`",
+    },
+    Absent {
+        names: &["tex1D*", "tex2D*", "tex3D*", "surf1D*", "surf2D*", "surf3D*"],
+        methods: &["texture*", "sample*", "image_load", "image_store", "fetch_texel"],
+        what: "kernels have no textures, surfaces and samplers",
+        instead: "take a `Read<T, 2>` view, clamp its index (`i.min(n - 1)`), and interpolate by hand",
+    },
+    Absent {
+        names: &["cudaLaunch*"],
+        methods: &["launch*", "spawn", "enqueue*"],
+        what: "a kernel cannot launch another one (dynamic parallelism)",
+        instead: "write the amount of work to a buffer and launch the next kernel from the host on the same queue, or loop \
+                  over a list of work that the kernel itself extends with `fetch_add`",
+    },
+    Absent {
+        names: &["__syncthreads*"],
+        methods: &["syncthreads", "sync_threads", "group_barrier", "workgroup_barrier"],
+        what: "the block's barrier has another name here",
+        instead: "write `acc.sync_block()`",
+    },
+    Absent {
+        names: &["this_grid"],
+        methods: &["sync_grid", "grid_sync"],
+        what: "there is no barrier of the whole grid",
+        instead: "end the kernel and launch another, or count the blocks that have arrived in an `Atomic`, in a launch with \
+                  `LaunchOptions::new().cooperative()`",
+    },
+    Absent {
+        names: &["__threadfence*"],
+        methods: &["threadfence", "memory_fence", "atomic_fence"],
+        what: "fences have another name here",
+        instead: "write `acc.mem_fence(Scope::Device, Order::AcqRel)`, with the scope and the order that are needed",
+    },
+    Absent {
+        names: &[
+            "atomicAdd*",
+            "atomicCAS*",
+            "atomicMin*",
+            "atomicMax*",
+            "atomicExch*",
+            "atomicSub*",
+            "atomicOr*",
+            "atomicAnd*",
+        ],
+        methods: &["atomic_add"],
+        what: "atomic operations have other names here",
+        instead: "take an `Atomic<T>` view, and write `x.fetch_add(i, value)`, `x.compare_exchange(i, old, new)` and so on",
+    },
+    Absent {
+        names: &["malloc"],
+        methods: &["alloc", "free"],
+        what: "a kernel cannot allocate memory",
+        instead: "allocate a buffer on the host, `device.alloc::<f32>(n)`, and give out parts of it with `fetch_add`",
+    },
+];
+
+/// The message about the name of a method or a function that kernels do not have.
+pub(super) fn absent(name: &str, is_method: bool) -> Option<String> {
+    let is = |known: &&str| match known.strip_suffix('*') {
+        Some(first) => name.starts_with(first),
+        None => *known == name,
+    };
+    let named = |absent: &&Absent| absent.names.iter().any(is) || is_method && absent.methods.iter().any(is);
+    let Absent { what, instead, .. } = ABSENT.iter().find(named)?;
+    Some(format!("`{name}`: {what}; {instead}"))
+}
+
+/// The message about a type that kernels do not have.
+pub(super) fn absent_type(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "Texture" | "Texture1D" | "Texture2D" | "Texture3D" | "Surface" | "Sampler" | "Image" | "Image2D" => {
+            "there are no textures, surfaces and samplers in kernels; take a `Read<T, 2>` view, clamp its index, and \
+             interpolate by hand"
+        }
+        "Fragment" | "Matrix" | "WmmaFragment" => {
+            "there are no tensor cores and matrix types in kernels; multiply tiles in block shared memory with `x.fma(y, z)`"
+        }
+        "Queue" | "Device" | "Stream" => {
+            "a kernel cannot launch another one (dynamic parallelism); launch the next kernel from the host on the same queue"
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,87 @@
+//! Literals, and what type they have in a generic function.
+//!
+//! For rustc `0.5` is `f32` or `f64`, and never a generic `T: Float`. In a generic kernel a literal that stands where
+//! something else decides the type is of that type.
+
+use syn::{BinOp, Lit, Result};
+
+use super::{Parser, error};
+use crate::ast::{Block, Expr, ExprKind};
+
+/// A literal, if kernels have such.
+pub(super) fn number(literal: &Lit) -> Result<Lit> {
+    match literal {
+        Lit::Int(number) if matches!(number.suffix(), "usize" | "isize" | "u128" | "i128") => {
+            error(number, "kernels know 8 to 64 bits; indices and extents are `u32`")
+        }
+        Lit::Int(_) | Lit::Float(_) | Lit::Bool(_) => Ok(literal.clone()),
+        other => error(other, "there is no text in kernels; literals are numbers, `true` and `false`"),
+    }
+}
+
+impl Parser {
+    /// Two operands of one type: the literal takes the other one's.
+    pub(super) fn adapt_operands(&self, op: &BinOp, left: &mut Expr, right: &mut Expr) {
+        let of_one_type = is_arithmetic(op)
+            || matches!(op, BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_));
+        if of_one_type && !(is_literal(left) && is_literal(right)) {
+            self.adapt(left);
+            self.adapt(right);
+        }
+    }
+
+    /// Several values of which one decides the type, or each has its own place.
+    pub(super) fn adapt_all(&self, all: &mut [Expr]) {
+        if !all.iter().all(is_literal) {
+            all.iter_mut().for_each(|x| self.adapt(x));
+        }
+    }
+
+    /// A value whose type its place decides: float literals in it are of that type.
+    pub(super) fn adapt(&self, x: &mut Expr) {
+        if !self.is_generic {
+            return;
+        }
+        let tail = |block: &mut Block| {
+            if let Some(value) = &mut block.value {
+                self.adapt(value);
+            }
+        };
+        match &mut x.kind {
+            ExprKind::Literal(Lit::Float(literal)) if literal.suffix().is_empty() => {
+                x.kind = ExprKind::Float { literal: literal.clone(), negative: false };
+            }
+            ExprKind::NegativeLiteral(Lit::Float(literal)) if literal.suffix().is_empty() => {
+                x.kind = ExprKind::Float { literal: literal.clone(), negative: true };
+            }
+            ExprKind::Binary(op, left, right) if is_arithmetic(op) && is_literal(left) && is_literal(right) => {
+                self.adapt(left);
+                self.adapt(right);
+            }
+            ExprKind::Negate(x) => self.adapt(x),
+            ExprKind::Block(block) => tail(block),
+            ExprKind::If { then, otherwise, .. } => {
+                tail(then);
+                if let Some(otherwise) = otherwise {
+                    self.adapt(otherwise);
+                }
+            }
+            ExprKind::Match { arms, .. } => arms.iter_mut().for_each(|arm| tail(&mut arm.body)),
+            _ => {}
+        }
+    }
+}
+
+fn is_arithmetic(op: &BinOp) -> bool {
+    matches!(op, BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_))
+}
+
+/// Whether it is of literals alone.
+fn is_literal(x: &Expr) -> bool {
+    match &x.kind {
+        ExprKind::Literal(_) | ExprKind::NegativeLiteral(_) => true,
+        ExprKind::Binary(op, left, right) => is_arithmetic(op) && is_literal(left) && is_literal(right),
+        ExprKind::Negate(x) => is_literal(x),
+        _ => false,
+    }
+}

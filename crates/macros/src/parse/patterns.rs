@@ -1,0 +1,86 @@
+//! Patterns in kernels: of `let`, `for`, `match` and `if let`.
+
+use proc_macro2::Ident;
+use syn::spanned::Spanned;
+use syn::{Pat, Result};
+
+use super::{Parser, error};
+use crate::ast::{Expr, ExprKind, Local, Pattern};
+
+/// What patterns there are, for what is none of them.
+const PATTERNS: &str = "patterns in kernels are names, `_`, literals, constants, ranges `1..=9`, alternatives `1 | 2`, \
+                        `n @ 1..=9`, tuples `(a, b)` and arrays `[y, x]`";
+
+impl Parser {
+    /// A pattern, which declares its names. One that always matches has no constants: each name in it is a variable's.
+    pub(super) fn pattern(&mut self, pattern: &Pat, refutable: bool) -> Result<Pattern> {
+        match pattern {
+            Pat::Ident(name) if name.by_ref.is_some() => {
+                error(name, "there are no references in kernels: values are copied; leave out `ref`")
+            }
+            Pat::Ident(name) if refutable && is_constant(&name.ident) && name.subpat.is_none() => {
+                let kind = ExprKind::Constant(name.ident.clone().into());
+                Ok(Pattern::Value(Box::new(Expr { kind, span: name.span() })))
+            }
+            Pat::Ident(name) => {
+                let local = self.declare(&name.ident, name.mutability.is_some());
+                let mut_span = name.mutability.map_or(local.mut_span, |token| token.span);
+                let local = Local { mut_span, ..local };
+                Ok(match &name.subpat {
+                    Some((_, pattern)) => Pattern::At(local, Box::new(self.pattern(pattern, refutable)?)),
+                    None => Pattern::Local(local),
+                })
+            }
+            Pat::Wild(wild) => Ok(Pattern::Wild(wild.span())),
+            Pat::Tuple(tuple) => self.patterns(&tuple.elems, refutable).map(Pattern::Tuple),
+            Pat::Slice(slice) => self.patterns(&slice.elems, refutable).map(Pattern::Array),
+            Pat::Paren(inner) => self.pattern(&inner.pat, refutable),
+            Pat::Lit(literal) => self.boxed(&syn::Expr::Lit(literal.clone())).map(Pattern::Value),
+            Pat::Path(path) => {
+                let kind = ExprKind::Constant(path.path.clone());
+                Ok(Pattern::Value(Box::new(Expr { kind, span: path.span() })))
+            }
+            Pat::Range(range) => {
+                let mut end = |end: &Option<Box<syn::Expr>>| end.as_ref().map(|end| self.boxed(end)).transpose();
+                let inclusive = matches!(range.limits, syn::RangeLimits::Closed(_));
+                Ok(Pattern::Range { begin: end(&range.start)?, end: end(&range.end)?, inclusive })
+            }
+            Pat::Or(any) => {
+                let alternatives = self.patterns(&any.cases, refutable)?;
+                if alternatives.iter().any(Pattern::has_names) {
+                    return error(any, "alternatives have no names in kernels: write `n @ (1 | 2)`, or several arms");
+                }
+                Ok(Pattern::Or(alternatives))
+            }
+            Pat::Rest(_) => {
+                error(pattern, "write each part of the tuple or array in its place, with `_` for the others")
+            }
+            Pat::Struct(_) | Pat::TupleStruct(_) => {
+                error(pattern, "there are no structs and enums in kernels; use numbers, tuples and arrays")
+            }
+            Pat::Reference(_) => error(pattern, "there are no references in kernels: values are copied; leave out `&`"),
+            _ => error(pattern, PATTERNS),
+        }
+    }
+
+    fn patterns<'p>(&mut self, all: impl IntoIterator<Item = &'p Pat>, refutable: bool) -> Result<Vec<Pattern>> {
+        all.into_iter().map(|pattern| self.pattern(pattern, refutable)).collect()
+    }
+}
+
+/// Whether a name in a pattern means a constant, as it does for rustc if there is one of that name: constants are
+/// written with capitals. What is taken for one and is none does not compile, nor does the reverse.
+fn is_constant(name: &Ident) -> bool {
+    let name = name.to_string();
+    name.starts_with(char::is_uppercase) && !name.contains(char::is_lowercase)
+}
+
+impl Pattern {
+    fn has_names(&self) -> bool {
+        match self {
+            Pattern::Local(_) | Pattern::At(..) => true,
+            Pattern::Tuple(all) | Pattern::Array(all) | Pattern::Or(all) => all.iter().any(Pattern::has_names),
+            Pattern::Wild(_) | Pattern::Value(_) | Pattern::Range { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What kernels assign to, and `&mut` arguments.
+
+use syn::{Result, spanned::Spanned};
+
+use super::calls::without_parentheses;
+use super::{Parser, error};
+use crate::ast::{Block, Expr, ExprKind, Pattern, Place, Statement, View};
+
+/// What stands for references, which kernels do not have.
+pub(super) const REFERENCES: &str = "a kernel has no references but for arguments: `f(&mut x)` for a `#[device_fn]` with a \
+                                     parameter `x: &mut f32`, and `acc.items(&mut out)`; pass the value or the view itself";
+
+impl Parser {
+    /// `place = value`, or `(a, b) = value`: the value is worked out first, then the places from left to right.
+    pub(super) fn assignment(&mut self, assign: &syn::ExprAssign) -> Result<ExprKind> {
+        let mut value = self.boxed(&assign.right)?;
+        let left = without_parentheses(&assign.left);
+        if !matches!(left, syn::Expr::Tuple(_) | syn::Expr::Array(_) | syn::Expr::Infer(_)) {
+            self.adapt(&mut value);
+            return Ok(ExprKind::Assign(Box::new(self.place(left)?), value));
+        }
+        let span = assign.span();
+        let mut assignments = Vec::new();
+        let pattern = self.assignee(left, &mut assignments)?;
+        let mut statements = vec![Statement::Let { pattern, ty: None, value: *value, otherwise: None, span }];
+        statements.extend(assignments.into_iter().map(Statement::Do));
+        Ok(ExprKind::Block(Block { statements, value: None, span }))
+    }
+
+    /// What takes the parts of the value; the assignments of the parts to their places go to `assignments`.
+    fn assignee(&mut self, left: &syn::Expr, assignments: &mut Vec<Expr>) -> Result<Pattern> {
+        match without_parentheses(left) {
+            syn::Expr::Tuple(all) => {
+                all.elems.iter().map(|x| self.assignee(x, assignments)).collect::<Result<_>>().map(Pattern::Tuple)
+            }
+            syn::Expr::Array(all) => {
+                all.elems.iter().map(|x| self.assignee(x, assignments)).collect::<Result<_>>().map(Pattern::Array)
+            }
+            syn::Expr::Infer(wild) => Ok(Pattern::Wild(wild.span())),
+            syn::Expr::Range(rest) => {
+                error(rest, "write each part of the tuple or array in its place, with `_` for others")
+            }
+            left => {
+                let (local, span) = (self.unnamed("assigned"), left.span());
+                let value = Box::new(Expr { kind: ExprKind::Local(local.clone()), span });
+                let kind = ExprKind::Assign(Box::new(self.place(left)?), value);
+                assignments.push(Expr { kind, span });
+                Ok(Pattern::Local(local))
+            }
+        }
+    }
+
+    pub(super) fn place(&mut self, x: &syn::Expr) -> Result<Place> {
+        match self.expr(x)?.kind {
+            ExprKind::Local(local) => Ok(Place::Variable(local, Vec::new())),
+            ExprKind::Index(base, _) if matches!(self.view(&base), Some(View::Read | View::ReadLine)) => error(
+                x,
+                "nobody writes to a `Read` view; take `PerItem` where each element has its one thread, `Shared` where \
+                 threads write as they like",
+            ),
+            ExprKind::Index(base, index) => Ok(Place::Index(*base, *index)),
+            ExprKind::Deref(item) => Ok(Place::Deref(*item)),
+            ExprKind::Field(base, index) => match part(*base, index) {
+                Some((local, fields)) => Ok(Place::Variable(local, fields)),
+                None => error(
+                    x,
+                    "a kernel assigns to parts of variables, `pair.0`; take the tuple into one: `let mut pair = …`",
+                ),
+            },
+            _ => error(x, "a kernel assigns to variables, their parts `pair.0`, elements `x[i]`, and items `*x`"),
+        }
+    }
+
+    /// An expression of which a part is taken or a method called, or which is dereferenced: it may be a `&mut` parameter
+    /// by its name alone.
+    pub(super) fn base(&mut self, x: &syn::Expr) -> Result<Expr> {
+        if let syn::Expr::Path(path) = without_parentheses(x) {
+            let kind = self.path(path)?;
+            return Ok(Expr { kind, span: x.span() });
+        }
+        self.expr(x)
+    }
+
+    /// An argument of a device function or of `items`: `&mut x` besides values.
+    pub(super) fn argument(&mut self, x: &syn::Expr) -> Result<Expr> {
+        let span = x.span();
+        let of = match without_parentheses(x) {
+            syn::Expr::Reference(reference) if reference.mutability.is_some() => {
+                match self.base(&reference.expr)?.kind {
+                    ExprKind::Index(..) => {
+                        return error(
+                            x,
+                            "`&mut` is for variables here; take the element out: `let mut e = a[i]; f(&mut e); a[i] = e;`",
+                        );
+                    }
+                    kind => kind,
+                }
+            }
+            // A `&mut` parameter is passed on by its name.
+            syn::Expr::Path(path) => match self.path(path)? {
+                ExprKind::Local(local) if local.is_reference => ExprKind::Local(local),
+                kind => return Ok(Expr { kind, span }),
+            },
+            x => return self.expr(x),
+        };
+        let is_variable = match &of {
+            ExprKind::Local(_) => true,
+            ExprKind::Field(base, _) => is_part(base),
+            _ => false,
+        };
+        if !is_variable {
+            return error(x, REFERENCES);
+        }
+        Ok(Expr { kind: ExprKind::Exclusive(Box::new(Expr { kind: of, span })), span })
+    }
+
+    pub(super) fn arguments<'e>(&mut self, all: impl IntoIterator<Item = &'e syn::Expr>) -> Result<Vec<Expr>> {
+        all.into_iter().map(|x| self.argument(x)).collect()
+    }
+}
+
+/// Whether it is a variable, or a part of one.
+fn is_part(x: &Expr) -> bool {
+    match &x.kind {
+        ExprKind::Local(_) => true,
+        ExprKind::Field(base, _) => is_part(base),
+        _ => false,
+    }
+}
+
+/// The part `index` of a part of a variable, outermost first.
+fn part(base: Expr, index: syn::Index) -> Option<(crate::ast::Local, Vec<syn::Index>)> {
+    let (local, mut fields) = match base.kind {
+        ExprKind::Local(local) => (local, Vec::new()),
+        ExprKind::Field(base, outer) => part(*base, outer)?,
+        _ => return None,
+    };
+    fields.push(index);
+    Some((local, fields))
+}

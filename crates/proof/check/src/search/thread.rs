@@ -1,0 +1,142 @@
+//! A thread as the search holds it: one type for every kind of process, cheap to copy.
+
+use std::any::Any;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use rustc_hash::FxHasher;
+
+use super::process::{Action, Address, Process};
+
+/// A process in its world. Copies share it until one of them runs on: a search keeps many states, and most of their
+/// threads stand where they stood in the state before.
+#[derive(Clone)]
+pub struct Thread<'w>(Arc<dyn Erased + 'w>);
+
+impl<'w> Thread<'w> {
+    /// A thread that runs a process in a world.
+    pub fn new<P: Process>(process: P, world: &'w P::World) -> Thread<'w> {
+        Thread(Arc::new(InWorld { process, world }))
+    }
+
+    /// The process, if it is of that type.
+    pub fn process<P: Process>(&self) -> Option<&P> {
+        self.any().downcast_ref()
+    }
+
+    /// Runs to the next action.
+    pub fn advance(&mut self) -> Action {
+        self.own().next()
+    }
+
+    /// Answers the last read or update; with `None` where the value is not known yet.
+    pub fn answer(&mut self, value: Option<u64>) {
+        self.own().answer(value);
+    }
+
+    /// The process alone, copied if it is shared.
+    fn own(&mut self) -> &mut (dyn Erased + 'w) {
+        if Arc::strong_count(&self.0) > 1 {
+            self.0 = self.copy();
+        }
+        Arc::get_mut(&mut self.0).expect("no other thread has this copy, and none has a weak reference to it")
+    }
+}
+
+/// What does not change a thread is asked of the process itself.
+impl<'w> Deref for Thread<'w> {
+    type Target = dyn Erased + 'w;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl PartialEq for Thread<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.equals(other)
+    }
+}
+
+impl Eq for Thread<'_> {}
+
+impl Hash for Thread<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.digest());
+    }
+}
+
+/// A process in its world, without their types. Processes of different types are unequal.
+pub trait Erased: Send + Sync {
+    fn any(&self) -> &dyn Any;
+    fn copy<'w>(&self) -> Arc<dyn Erased + 'w>
+    where
+        Self: 'w;
+    fn next(&mut self) -> Action;
+    fn answer(&mut self, value: Option<u64>);
+    fn ways<'w>(&self) -> Option<Vec<Thread<'w>>>
+    where
+        Self: 'w;
+    fn any_pending(&self) -> bool;
+    fn may_write(&self, address: Address) -> bool;
+    fn is_alike(&self, other: &Thread<'_>) -> bool;
+    fn equals(&self, other: &Thread<'_>) -> bool;
+    fn digest(&self) -> u64;
+}
+
+struct InWorld<'w, P: Process> {
+    process: P,
+    world: &'w P::World,
+}
+
+impl<P: Process> Erased for InWorld<'_, P> {
+    fn any(&self) -> &dyn Any {
+        &self.process
+    }
+
+    fn copy<'w>(&self) -> Arc<dyn Erased + 'w>
+    where
+        Self: 'w,
+    {
+        Arc::new(InWorld { process: self.process.clone(), world: self.world })
+    }
+
+    fn next(&mut self) -> Action {
+        self.process.next(self.world)
+    }
+
+    fn answer(&mut self, value: Option<u64>) {
+        self.process.answer(self.world, value);
+    }
+
+    fn ways<'w>(&self) -> Option<Vec<Thread<'w>>>
+    where
+        Self: 'w,
+    {
+        let ways = self.process.ways(self.world)?;
+        Some(ways.into_iter().map(|process| Thread::new(process, self.world)).collect())
+    }
+
+    fn any_pending(&self) -> bool {
+        self.process.any_pending()
+    }
+
+    fn may_write(&self, address: Address) -> bool {
+        self.process.may_write(self.world, address)
+    }
+
+    fn is_alike(&self, other: &Thread<'_>) -> bool {
+        other.process().is_some_and(|other| self.process.is_alike(other))
+    }
+
+    fn equals(&self, other: &Thread<'_>) -> bool {
+        other.process() == Some(&self.process)
+    }
+
+    fn digest(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        self.process.hash(&mut hasher);
+        hasher.finish()
+    }
+}

@@ -1,0 +1,870 @@
+//! Rust as people write it: patterns, `break` with a value, parts of tuples, `&mut` parameters, nested arrays, constants.
+//!
+//! The bodies of [`twice!`] are compiled as kernels and as plain Rust; both must leave the same.
+
+use std::ops::{Index, IndexMut};
+
+use wattle::ErrorKind;
+use wattle::prelude::*;
+
+use crate::harness::{Case, Outcome, Stop, has_driver, kind, refused, refused_unless_lacking, says};
+
+pub const CASES: &[Case] = &[
+    ("patterns of `match`", patterns_match),
+    ("`if let`, `while let`, `let … else`, `matches!`", patterns_let),
+    ("`break` with a value", breaks),
+    ("assignment to parts and to several places", assignments),
+    ("`&mut` parameters", exclusive_parameters),
+    ("kernels of macros", from_macros),
+    ("arrays of constants", arrays_of_constants),
+    ("an index beyond an array of constants", beyond_constants),
+    ("arrays of arrays", arrays_of_arrays),
+    ("an index beyond a row, and beyond the rows", beyond_rows),
+    ("literals in generic kernels", literals),
+    ("items of several views", several_items),
+    ("items of several views in 2 dimensions, by linear threads", several_planes),
+    ("items of views of different extents", different_extents),
+    ("32 parameters", parameters),
+    ("a barrier of the grid in a launch that is not cooperative", grid_barrier),
+];
+
+/// The place of a kernel's `Shared<u32>` in plain Rust.
+struct Plain(Vec<u32>);
+
+impl Index<u32> for Plain {
+    type Output = u32;
+    fn index(&self, at: u32) -> &u32 {
+        &self.0[at as usize]
+    }
+}
+
+impl IndexMut<u32> for Plain {
+    fn index_mut(&mut self, at: u32) -> &mut u32 {
+        &mut self.0[at as usize]
+    }
+}
+
+/// A body as a kernel of `n` and `out`, as plain Rust, and the case that compares the two for some `n`.
+macro_rules! twice {
+    ($($case:ident $kernel:ident $plain:ident($n:ident, $out:ident) $len:literal $body:block)+) => {$(
+        #[kernel]
+        fn $kernel(acc: &Acc, $n: u32, $out: Shared<u32>) $body
+
+        #[allow(clippy::all, reason = "it is a kernel's body")]
+        fn $plain($n: u32, $out: &mut Plain) $body
+
+        fn $case(device: &Device) -> Outcome {
+            let queue = device.queue()?;
+            for n in [0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 42, 99, 100, 1000, 4_000_000] {
+                let out = device.alloc_zeroed::<u32>($len)?;
+                queue.launch(ThreadSpec::new(1, 1), $kernel(n, &out))?;
+                let mut expected = Plain(vec![0; $len]);
+                $plain(n, &mut expected);
+                assert_eq!(out.read(&queue)?, expected.0, "for {n}");
+            }
+            Ok(())
+        }
+    )+};
+}
+
+const LIMIT: u32 = 42;
+
+twice! {
+    patterns_match match_kernel match_plain(n, out) 10 {
+        out[0] = match n {
+            0 => 10,
+            1 | 2 => 20,
+            x @ (3 | 4) if x % 2 == 0 => x * 100,
+            x if x == 7 || (x > 7 && x / (x - 6) == 2) => 70 + x,
+            LIMIT => 420,
+            5..=8 => 50,
+            9.. if n < 50 => 90,
+            small @ ..50 => small,
+            _ => 1,
+        };
+        out[1] = match (n % 3, n % 2 == 0) {
+            (0, true) => 1,
+            (0, false) => 2,
+            (one @ 1, _) => one + 2,
+            (_, even) if even => 4,
+            (rest, _) => rest + 3,
+        };
+        out[2] = match [n % 2, n % 5] {
+            [0, 0] => 1,
+            [a, 1..=2] => a + 10,
+            [_, b] => b + 20,
+        };
+        // The arms are exhaustive without `_`.
+        out[3] = match n > 4 {
+            true => 1,
+            false => 2,
+        };
+        out[4] = match n {
+            0..=99 => 1,
+            100..=u32::MAX => 2,
+        };
+        out[5] = match (n as i32 % 5 - 2, n as f32) {
+            (-1..=0, 0.0) => 2,
+            (i32::MIN..=-2, _) => 3,
+            (0 | 1, _) => 4,
+            _ => 5,
+        };
+        // An arm may leave, and a guard may read memory.
+        out[6] = match n {
+            1 => {
+                out[7] = 77;
+                return;
+            }
+            m if out[0] == 20 => m + 1,
+            mut m => {
+                m /= 3;
+                m
+            }
+        };
+        match n {
+            0 => {}
+            2 | 3 => out[8] = 8,
+            _ if n > 8 => out[8] = 9,
+            _ => (),
+        }
+        let mut sum = n;
+        out[9] = sum + match { sum += 1; sum } {
+            5 => sum,
+            m => { sum = 3; m }
+        } + sum;
+    }
+
+    patterns_let let_kernel let_plain(n, out) 8 {
+        if let 3 = n {
+            out[0] = 1;
+        }
+        out[1] = if let (0 | 1, half) = (n % 4, n / 2) { half + 1 } else { 5 };
+        out[2] = if let 0..=4 = n {
+            1
+        } else if let 100.. = n {
+            2
+        } else {
+            3
+        };
+        let mut left = n % 10;
+        while let 1..=8 = left {
+            out[3] += left;
+            if left == 4 {
+                break;
+            }
+            left -= 1;
+        }
+        out[4] = left;
+        out[5] = matches!(n, 2 | 7..=9) as u32 + if matches!(n % 8, x if x > 5) { 10 } else { 0 };
+        let (0..=9, tens) = (n % 100, n / 10) else {
+            out[6] = 6;
+            return;
+        };
+        out[7] = tens;
+    }
+
+    breaks break_kernel break_plain(n, out) 6 {
+        let mut k = 0;
+        out[0] = loop {
+            k += 1;
+            if k > n % 20 {
+                break k;
+            }
+            if k == 7 {
+                break 700;
+            }
+        };
+        let (square, root) = 'outer: loop {
+            let mut j = 0;
+            loop {
+                if j * j > n % 50 {
+                    break 'outer (j * j, j);
+                }
+                if j == 6 {
+                    break;
+                }
+                j += 1;
+            }
+            break (36, 6);
+        };
+        out[1] = square * 100 + root;
+        out[2] = 'found: {
+            for i in 2..10 {
+                if n % i == 0 {
+                    break 'found i;
+                }
+            }
+            0
+        };
+        'unless: {
+            if n < 3 {
+                break 'unless;
+            }
+            out[3] = 3;
+            if n > 9 {
+                break 'unless;
+            }
+            out[3] = 9;
+        }
+        // A loop in a loop's value, and a loop that is only left from within.
+        out[4] = loop {
+            let inner = loop {
+                k += 3;
+                if k % 4 == 0 {
+                    break k;
+                }
+            };
+            if inner > 20 {
+                break inner + loop { break 1; };
+            }
+        };
+        let odd: u32 = if n % 2 == 0 { 2 } else { 'never: loop { loop { break; } if n > 0 { break 'never 1; } } };
+        out[5] = odd;
+    }
+
+    assignments assign_kernel assign_plain(n, out) 12 {
+        let mut v = (n, (2u32, 3.5f32));
+        v.0 += 1;
+        v.1.0 = v.0 * 2;
+        v.1.1 *= 2.0;
+        v.1 = (v.1.0 + 1, v.1.1 + 0.5);
+        out[0] = v.0;
+        out[1] = v.1.0 + v.1.1 as u32;
+        let (mut a, mut b) = (n, 7u32);
+        (a, b) = (b, a);
+        out[2] = a * 10;
+        out[3] = b;
+        (a, _) = (a + b, b);
+        (out[4], (v.0, out[5])) = (a, (9, v.0));
+        out[6] = v.0;
+        // The value comes first, then the places from left to right.
+        let mut i = 7;
+        (out[i], i, out[{ i += 1; i }]) = ({ i += 1; i }, 9, i * 2);
+        [a, b] = [b, a + i];
+        out[11] = a + b;
+        _ = a;
+    }
+}
+
+#[device_fn]
+fn bump(x: &mut u32, by: u32) -> u32 {
+    *x += by;
+    if *x > 100 {
+        *x = 100;
+        return 1;
+    }
+    by
+}
+
+#[device_fn]
+fn bump_twice<T: Element>(pair: &mut (T, u32), one: T) {
+    pair.0 += one;
+    bump(&mut pair.1, 1);
+    bump(&mut pair.1, 1);
+}
+
+#[device_fn]
+fn sort<const N: usize>(a: &mut [u32; N]) {
+    for i in 0..a.len() {
+        for j in i + 1..a.len() {
+            if a[j] < a[i] {
+                (a[i], a[j]) = (a[j], a[i]);
+            }
+        }
+    }
+}
+
+#[device_fn]
+fn sort_and_count<const N: usize>(a: &mut [u32; N], calls: &mut u32) {
+    sort(a);
+    *calls += 1;
+}
+
+#[device_fn]
+fn next(state: &mut u32) -> u32 {
+    *state = *state * 1_664_525 + 1_013_904_223;
+    *state >> 16
+}
+
+#[kernel]
+fn exclusive(acc: &Acc, n: u32, out: Shared<u32>) {
+    let mut x = n + acc.thread_in_grid();
+    out[0] = bump(&mut x, 5) + x;
+    out[1] = x;
+    let mut pair = (1.5f32, n);
+    bump_twice(&mut pair, 0.5);
+    out[2] = pair.0 as u32 * 1000 + pair.1;
+    bump(&mut pair.1, 3);
+    out[3] = pair.1;
+    let mut a = [n % 7, 5, n % 3, 4, n % 11];
+    let (before, mut calls) = (a, 0);
+    sort_and_count(&mut a, &mut calls);
+    out[4] = a[0] + a[1] * 100 + a[2] * 10_000 + a[3] * 1_000_000 + a[4] * 100_000_000 + before[0] * 0;
+    out[5] = calls;
+    let mut seed = n;
+    out[6] = next(&mut seed) ^ (next(&mut seed) << 8);
+    // What was read before the call is what it was.
+    out[7] = seed + next(&mut seed) + seed;
+}
+
+fn exclusive_parameters(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    for n in [0u32, 3, 96, 97, 98, 120] {
+        let out = device.alloc_zeroed::<u32>(8)?;
+        queue.launch(ThreadSpec::new(1, 1), exclusive(n, &out))?;
+        let bump = |x: &mut u32, by: u32| {
+            *x += by;
+            if *x > 100 {
+                *x = 100;
+                return 1;
+            }
+            by
+        };
+        let next = |state: &mut u32| {
+            *state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            *state >> 16
+        };
+        let (mut x, mut pair, mut seed) = (n, n, n);
+        let mut expected = [0; 8];
+        expected[0] = bump(&mut x, 5) + x;
+        expected[1] = x;
+        bump(&mut pair, 1);
+        bump(&mut pair, 1);
+        expected[2] = 2000 + pair;
+        bump(&mut pair, 3);
+        expected[3] = pair;
+        let mut a = [n % 7, 5, n % 3, 4, n % 11];
+        a.sort();
+        expected[4] = a.iter().rev().fold(0, |sum: u32, x| sum.wrapping_mul(100).wrapping_add(*x));
+        expected[5] = 1;
+        expected[6] = next(&mut seed) ^ (next(&mut seed) << 8);
+        expected[7] = seed.wrapping_add(next(&mut seed)).wrapping_add(seed);
+        assert_eq!(out.read(&queue)?, expected, "for {n}");
+    }
+    Ok(())
+}
+
+/// A kernel of pieces: a name, types, an operator, patterns, expressions, a view, a device function and literals.
+macro_rules! pieces {
+    ($name:ident, $t:ty, $op:tt, $value:expr, $least:pat, $call:expr, $view:ident, $range:expr, $len:expr, $d:literal) => {
+        #[kernel]
+        fn $name(acc: &Acc<$d>, n: $t, $view: Shared<$t>) {
+            let value = $value;
+            for i in $range {
+                // The macro's own variables, and the user's of the same name.
+                let n2 = n $op value;
+                $view[i] = match n2 {
+                    $least => -$value,
+                    x if x > $value * 2 => $call(x),
+                    x => x,
+                } as $t;
+            }
+            let mut array = [$value; $len];
+            array[1] += -$value;
+            let (mut a, mut b) = ($value, n);
+            (a, b) = (b, a);
+            $call(a);
+            $view[$len] = array[0] + array[1] + a $op b;
+            bump_any(&mut a, $value);
+            $view[$len + 1] = a.max($value) + acc.thread_in_grid() as $t;
+        }
+    };
+}
+
+#[device_fn]
+fn bump_any<T: Element>(x: &mut T, by: T) {
+    *x = *x + by;
+}
+
+#[device_fn]
+fn halved(x: i32) -> i32 {
+    x / 2
+}
+
+pieces!(pieces_add, i32, +, 3 + 1, 0..=4, halved, place, 0..3, 3, 1);
+pieces!(pieces_mul, i32, *, 2, 1 | 2, self::halved, out, (0..3u32).rev(), 3, 1);
+
+fn from_macros(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    for n in [0, 1, 3, 20] {
+        let out = device.alloc_zeroed::<i32>(5)?;
+        let of = |n2: i32, value: i32, least: bool| match n2 {
+            _ if least => -value,
+            x if x > value * 2 => x / 2,
+            x => x,
+        };
+        queue.launch(ThreadSpec::new(1, 1), pieces_add(n, &out))?;
+        let each = of(n + 4, 4, (0..=4).contains(&(n + 4)));
+        assert_eq!(out.read(&queue)?, [each, each, each, 4 + n + 4, (n + 4).max(4)]);
+        queue.launch(ThreadSpec::new(1, 1), pieces_mul(n, &out))?;
+        let each = of(n * 2, 2, matches!(n * 2, 1 | 2));
+        assert_eq!(out.read(&queue)?, [each, each, each, 2 + n * 2, (n + 2).max(2)]);
+    }
+    Ok(())
+}
+
+/// Squares, and one that is no multiple of 4 elements.
+const TABLE: [u32; 37] = {
+    let mut table = [0; 37];
+    let mut i = 0;
+    while i < 37 {
+        table[i] = (i * i) as u32;
+        i += 1;
+    }
+    table
+};
+const WEIGHTS: [f32; 3] = [0.25, 0.5, 0.25];
+const MATRIX: [[i32; 3]; 5] = [[1, -2, 3], [4, 5, 6], [7, 8, 9], [-10, 11, 12], [13, 14, i32::MIN]];
+
+trait Polynomial {
+    const COEFFICIENTS: [u32; 6];
+}
+impl Polynomial for u32 {
+    const COEFFICIENTS: [u32; 6] = [1, 2, 3, 4, 5, 6];
+}
+
+#[device_fn]
+fn total<const N: usize>(of: [u32; N], at: u32) -> u32 {
+    let mut sum = of[at];
+    for i in 0..of.len() {
+        sum += of[i];
+    }
+    sum
+}
+
+#[kernel]
+fn constants(acc: &Acc, n: u32, x: Read<f32>, out: Shared<u32>, smooth: Shared<f32>) {
+    const LEN: usize = 5;
+    const STEP: u32 = 2;
+    const LOCAL: [u32; LEN] = [7, 8, 9, 10, 200];
+    out[0] = TABLE[n] + TABLE[36] + TABLE.len();
+    out[1] = MATRIX[n % 5][n % 3] as u32;
+    out[2] = total(TABLE, 2) + total([1, 2, 3], n % 3);
+    let mut copy = TABLE;
+    copy[3] += 100;
+    out[3] = copy[3] * 1000 + TABLE[3];
+    let alias = TABLE;
+    out[4] = alias[n % 37];
+    let mut sum = 0;
+    for i in (0..LEN as u32).step_by(STEP) {
+        const ODD: u32 = 1;
+        sum += LOCAL[i] + ODD;
+    }
+    out[5] = sum;
+    out[6] = u32::COEFFICIENTS[n % 6];
+    let row = MATRIX[n % 5];
+    out[7] = (row[0] + row[1] * 10) as u32;
+    for i in acc.indices(THREADS_IN_GRID, 0..x.len() - 2) {
+        let mut sum = 0.0;
+        for k in 0..WEIGHTS.len() {
+            sum += WEIGHTS[k] * x[i + k];
+        }
+        smooth[i] = sum;
+    }
+}
+
+fn arrays_of_constants(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let values: Vec<f32> = (0..20).map(|i| (i * i % 7) as f32).collect();
+    let x = device.from_slice(&values)?;
+    for n in [0, 1, 2, 7, 36] {
+        let (out, smooth) = (device.alloc_zeroed::<u32>(8)?, device.alloc_zeroed::<f32>(18)?);
+        queue.launch(FrameSpec::new(1, 1), constants(n, &x, &out, &smooth))?;
+        let row = MATRIX[n as usize % 5];
+        let expected = [
+            n * n + 36 * 36 + 37,
+            row[n as usize % 3] as u32,
+            4 + TABLE.iter().sum::<u32>() + 6 + n % 3 + 1,
+            109 * 1000 + 9,
+            n * n,
+            7 + 9 + 200 + 3,
+            n % 6 + 1,
+            (row[0] + row[1] * 10) as u32,
+        ];
+        assert_eq!(out.read(&queue)?, expected, "for {n}");
+        let expected = values.windows(3).map(|x| 0.25 * x[0] + 0.5 * x[1] + 0.25 * x[2]);
+        assert_eq!(smooth.read(&queue)?, expected.collect::<Vec<_>>());
+    }
+    Ok(())
+}
+
+#[kernel]
+fn reads_constants(acc: &Acc, n: u32, out: Shared<u32>) {
+    out[0] = 1;
+    out[1] = TABLE[n] + 3;
+}
+
+fn beyond_constants(device: &Device) -> Outcome {
+    for n in [37, 38, u32::MAX] {
+        let queue = device.queue()?;
+        let out = device.alloc_zeroed::<u32>(2)?;
+        let error = refused_unless_lacking(device, queue.launch(ThreadSpec::new(1, 1), reads_constants(n, &out)))?;
+        says(&error, &[&format!("index {n} of `a local array`, which has extent 37"), "everyday.rs"]);
+        assert_eq!(out.read(&device.queue()?)?, [1, 3]);
+    }
+    Ok(())
+}
+
+#[device_fn]
+fn row_sum<T: Element, const N: usize>(row: [T; N]) -> T {
+    let mut sum = T::ZERO;
+    for i in 0..row.len() {
+        sum += row[i];
+    }
+    sum
+}
+
+#[device_fn]
+fn clear<const N: usize, const M: usize>(grid: &mut [[u32; M]; N], row: u32) -> [u32; M] {
+    let before = grid[row];
+    grid[row] = [0; M];
+    before
+}
+
+#[device_fn]
+fn identity() -> [[f32; 2]; 2] {
+    [[1.0, 0.0], [0.0, 1.0]]
+}
+
+#[kernel]
+fn nested(acc: &Acc, n: u32, out: Shared<u32>) {
+    let mut a = [[acc.thread_in_grid(); 4]; 8];
+    for i in 0..a.len() {
+        for j in 0..a[i].len() {
+            a[i][j] = i * 10 + j;
+        }
+    }
+    a[n % 8][n % 4] += 100;
+    a[2][3] -= 1;
+    out[0] = a[n % 8][n % 4];
+    out[1] = row_sum(a[n % 8]) + row_sum(a[2]);
+    // A row is a value.
+    let mut row = a[1];
+    row[0] = 1000;
+    a[3] = row;
+    out[2] = a[1][0] + a[3][0] + a[3][1];
+    (a[0], a[1]) = (a[1], a[0]);
+    out[3] = a[0][1] * 100 + a[1][1];
+    let before = clear(&mut a, n % 8);
+    out[4] = row_sum(before) * 1000 + row_sum(a[n % 8]);
+    let b = [[1, 2, 3], [4, 5, 6]];
+    out[5] = b[1][2] * 10 + b[n % 2][n % 3];
+    let mut cube = [[[0; 2]; 3]; 2];
+    cube[n % 2][n % 3][1] = 7;
+    cube[1][2][n % 2] += 5;
+    let mut sum = 0;
+    for i in 0..2 {
+        for j in 0..3 {
+            for k in 0..2 {
+                sum = sum * 3 + cube[i][j][k];
+            }
+        }
+    }
+    out[6] = sum;
+    let one = identity();
+    out[7] = one[n % 2][n % 2] as u32 + one[0][1] as u32;
+    // The indices are worked out once, from left to right.
+    let mut at = 0;
+    a[{
+        at += 1;
+        at
+    }][{
+        at += 1;
+        at
+    }] += at * 100;
+    out[8] = a[1][2] + at;
+    let mut pair = ([[1, 2], [3, 4]], n);
+    pair.0[1][0] = 30;
+    pair.0[0] = [10, 20];
+    out[9] = pair.0[0][1] + pair.0[1][0] + pair.0[n % 2][1];
+}
+
+fn nested_in_rust(n: usize) -> [u32; 10] {
+    let mut out = [0; 10];
+    let mut a: [[u32; 4]; 8] = std::array::from_fn(|i| std::array::from_fn(|j| (i * 10 + j) as u32));
+    a[n % 8][n % 4] += 100;
+    a[2][3] -= 1;
+    out[0] = a[n % 8][n % 4];
+    out[1] = a[n % 8].iter().sum::<u32>() + a[2].iter().sum::<u32>();
+    let mut row = a[1];
+    row[0] = 1000;
+    a[3] = row;
+    out[2] = a[1][0] + a[3][0] + a[3][1];
+    (a[0], a[1]) = (a[1], a[0]);
+    out[3] = a[0][1] * 100 + a[1][1];
+    out[4] = a[n % 8].iter().sum::<u32>() * 1000;
+    a[n % 8] = [0; 4];
+    let b = [[1, 2, 3], [4, 5, 6]];
+    out[5] = b[1][2] * 10 + b[n % 2][n % 3];
+    let mut cube = [[[0u8; 2]; 3]; 2];
+    cube[n % 2][n % 3][1] = 7;
+    cube[1][2][n % 2] += 5;
+    out[6] = cube.iter().flatten().flatten().fold(0u32, |sum, x| sum * 3 + *x as u32);
+    out[7] = 1;
+    out[8] = a[1][2] + 2;
+    out[9] = 20 + 30 + [20, 4][n % 2];
+    out
+}
+
+fn arrays_of_arrays(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    for n in [0, 1, 2, 3, 4, 5, 6, 7, 11] {
+        let out = device.alloc_zeroed::<u32>(10)?;
+        queue.launch(ThreadSpec::new(1, 1), nested(n, &out))?;
+        assert_eq!(out.read(&queue)?, nested_in_rust(n as usize), "for {n}");
+    }
+    Ok(())
+}
+
+#[kernel]
+fn beyond(acc: &Acc, i: u32, j: u32, out: Shared<u32>) {
+    let mut a = [[5; 4]; 8];
+    a[i][j] = 9;
+    out[0] = a[i][j];
+    out[1] = a[i / 2][j / 2];
+    let mut sum = 0;
+    for x in 0..8 {
+        for y in 0..4 {
+            sum += a[x][y];
+        }
+    }
+    out[2] = sum;
+    let mut row = a[i];
+    row[0] += 1;
+    out[3] = row[0] + acc.thread_in_grid();
+}
+
+fn beyond_rows(device: &Device) -> Outcome {
+    for (i, j, what, expected) in [
+        (8, 1, "index 8 of `a local array`, which has extent 8", [0, 5, 160, 1]),
+        (7, 4, "index 4 of `a local array`, which has extent 4", [0, 5, 160, 6]),
+        (0, 5, "index 5 of `a local array`, which has extent 4", [0, 5, 160, 6]),
+        (u32::MAX / 4 + 1, 0, "index 1073741824 of `a local array`, which has extent 8", [0, 0, 160, 1]),
+    ] {
+        let queue = device.queue()?;
+        let out = device.alloc_zeroed::<u32>(4)?;
+        let error = refused_unless_lacking(device, queue.launch(ThreadSpec::new(1, 1), beyond(i, j, &out)))?;
+        says(&error, &[what, "everyday.rs"]);
+        assert_eq!(out.read(&device.queue()?)?, expected, "for {i}, {j}");
+    }
+    Ok(())
+}
+
+#[device_fn]
+fn mixed<T: Float>(x: T, y: T, at: T) -> T {
+    if at < 0.0 {
+        return 0.1;
+    }
+    x * (1.0 - at) + y * at
+}
+
+#[kernel]
+fn generic<T: Float>(acc: &Acc, x: Read<T>, y: PerItem<T>, s: f32) {
+    for (i, y) in acc.items(&mut y) {
+        *y = match i {
+            0 => x[i] * 0.1 + 1e-3,
+            1 => 1.0 / 3.0 * x[i],
+            2 => x[i].max(0.7).fma(2.0, -0.3),
+            3 => mixed(x[i], 4.0, 0.2) + mixed(x[i], *y, -1.0),
+            4 => {
+                let third: T = 1.0 / 3.0;
+                third + 0.5 as T
+            }
+            5 => {
+                if x[i] > 4.5 {
+                    0.3 * (2.0 * s + s * 3.0) as T
+                } else {
+                    -0.1
+                }
+            }
+            _ => {
+                *y = 0.6;
+                *y -= 0.2;
+                *y
+            }
+        };
+    }
+}
+
+fn literals(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    macro_rules! check {
+        ($t:ty) => {{
+            let x: [$t; 7] = [1.0, 2.0, 0.3, 4.0, 5.0, 6.0, 7.0];
+            let (from, mut to) = (device.from_slice(&x)?, device.alloc_zeroed::<$t>(7)?);
+            queue.launch(FrameSpec::new(2, 1), generic(&from, &mut to, 0.2f32))?;
+            let expected: [$t; 7] = [
+                x[0] * 0.1 + 1e-3,
+                1.0 / 3.0 * x[1],
+                <$t>::mul_add(0.7, 2.0, -0.3),
+                x[3] * (1.0 - 0.2) + 4.0 * 0.2 + 0.1,
+                1.0 / 3.0 + 0.5,
+                0.3 * (2.0f32 * 0.2 + 0.2 * 3.0) as $t,
+                0.6 - 0.2,
+            ];
+            assert_eq!(to.read(&queue)?, expected);
+        }};
+    }
+    check!(f32);
+    let doubles = || -> Outcome {
+        check!(f64);
+        Ok(())
+    };
+    match doubles() {
+        // What f32 needs, all devices have; f64 some lack.
+        Err(Stop::Lacks(_)) if has_driver(device) => Ok(()),
+        outcome => outcome,
+    }
+}
+
+#[kernel]
+fn split(acc: &Acc, from: Read<u32>, low: PerItem<u8>, high: PerItem<u32>, sums: PerItem<f32>) {
+    for (i, (low, high, sum)) in acc.items((&mut low, &mut high, &mut sums)) {
+        if i == 3 {
+            continue;
+        }
+        *low = from[i] as u8;
+        *high = from[i] >> 8;
+        *sum += (*low as u32 + *high) as f32 + 0.5;
+    }
+}
+
+fn several_items(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    for n in [1, 7, 1000, 70_000] {
+        let n = if crate::harness::is_small() { 100.min(n) } else { n };
+        let values: Vec<u32> = (0..n as u32).map(|i| 2_654_435_761u32.wrapping_mul(i) % 100_000).collect();
+        let from = device.from_slice(&values)?;
+        let (mut low, mut high) = (device.alloc_zeroed::<u8>(n)?, device.alloc_zeroed::<u32>(n)?);
+        let mut sums = device.alloc_zeroed::<f32>(n)?;
+        queue.fill(&mut sums, 1.0)?;
+        queue.launch(FrameSpec::cover(n, 64u32), split(&from, &mut low, &mut high, &mut sums))?;
+        let done = |(i, x): (usize, &u32)| {
+            if i == 3 { (0, 0, 1.0) } else { (*x as u8, x >> 8, (x % 256 + x / 256) as f32 + 1.5) }
+        };
+        let expected: Vec<_> = values.iter().enumerate().map(done).collect();
+        let (low, high, sums) = (low.read(&queue)?, high.read(&queue)?, sums.read(&queue)?);
+        let found: Vec<_> = (0..n).map(|i| (low[i], high[i], sums[i])).collect();
+        assert_eq!(found, expected, "for {n}");
+    }
+    Ok(())
+}
+
+#[kernel]
+fn planes(acc: &Acc, x: PerItem<u32, 2>, y: PerItem<u32, 2>) {
+    for ([i, j], (x, y)) in acc.items((&mut x, &mut y)) {
+        (*x, *y) = (*y + i, *x + j);
+    }
+}
+
+fn several_planes(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let (mut x, mut y) = (device.alloc_zeroed_nd::<u32, 2>([5, 7])?, device.alloc_zeroed_nd::<u32, 2>([9, 8])?);
+    queue.fill(&mut x, 100)?;
+    queue.fill(&mut y, 1000)?;
+    // A part of the second one, whose rows are longer.
+    queue.launch(FrameSpec::new(3, 4), planes(&mut x, y.region_mut([2, 1], [7, 8])?))?;
+    let (x, y) = (x.read(&queue)?, y.read(&queue)?);
+    for i in 0..9 {
+        for j in 0..8 {
+            let inside = (2..7).contains(&i) && j >= 1;
+            assert_eq!(y[i * 8 + j], if inside { 100 + j as u32 - 1 } else { 1000 });
+            if inside {
+                assert_eq!(x[(i - 2) * 7 + j - 1], 1000 + i as u32 - 2);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn different_extents(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let mut x = device.alloc_zeroed_nd::<u32, 2>([5, 7])?;
+    for extent in [[5, 8], [4, 7], [7, 5], [5, 0]] {
+        let mut y = device.alloc_zeroed_nd::<u32, 2>(extent)?;
+        let error = refused(queue.launch(FrameSpec::new(3, 1), planes(&mut x, &mut y)));
+        kind!(error, ErrorKind::ItemsExtent { .. });
+        says(&error, &["planes", "`x` and `y`", "[5, 7]", &format!("{extent:?}"), "everyday.rs"]);
+    }
+    assert_eq!(x.read(&queue)?, [0; 35]);
+    Ok(())
+}
+
+#[kernel]
+fn many(
+    acc: &Acc,
+    x: Read<u32>,
+    y: PerItem<u32>,
+    a0: u32,
+    a1: u32,
+    a2: u32,
+    a3: u32,
+    a4: u32,
+    a5: u32,
+    a6: u32,
+    a7: u32,
+    a8: u32,
+    a9: u32,
+    b0: u32,
+    b1: u32,
+    b2: u32,
+    b3: u32,
+    b4: u32,
+    b5: u32,
+    b6: u32,
+    b7: u32,
+    b8: u32,
+    b9: u32,
+    c0: u32,
+    c1: u32,
+    c2: u32,
+    c3: u32,
+    c4: u32,
+    c5: u32,
+    c6: u32,
+    c7: f32,
+    c8: i32,
+    z: Shared<u32>,
+) {
+    for (i, y) in acc.items(&mut y) {
+        let a = a0 + a1 * 2 + a2 * 3 + a3 * 4 + a4 * 5 + a5 * 6 + a6 * 7 + a7 * 8 + a8 * 9 + a9 * 10;
+        let b = b0 + b1 * 2 + b2 * 3 + b3 * 4 + b4 * 5 + b5 * 6 + b6 * 7 + b7 * 8 + b8 * 9 + b9 * 10;
+        let c = c0 + c1 * 2 + c2 * 3 + c3 * 4 + c4 * 5 + c5 * 6 + c6 * 7 + c7 as u32 * 8 + c8 as u32 * 9;
+        *y = x[i] + a + b * 1000 + c * 1_000_000;
+        z[i] = c8 as u32;
+    }
+}
+
+fn parameters(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let (x, z) = (device.from_slice(&[1u32, 2, 3])?, device.alloc_zeroed::<u32>(3)?);
+    let mut y = device.alloc_zeroed::<u32>(3)?;
+    queue.launch(
+        FrameSpec::new(3, 1),
+        many(&x, &mut y, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 1, 1, 1, 1, 1, 1, 1.0, 1, &z),
+    )?;
+    let all = 65 + 56 * 1000 + 47 * 1_000_000;
+    assert_eq!((y.read(&queue)?, z.read(&queue)?), (vec![1 + all, 2 + all, 3 + all], vec![1; 3]));
+    Ok(())
+}
+
+#[kernel]
+fn waits_for_all(acc: &Acc, arrived: Atomic<u32>) {
+    arrived.fetch_add(0, 1);
+    while arrived.load(0) < acc.blocks_in_grid() {}
+}
+
+fn grid_barrier(device: &Device) -> Outcome {
+    // More blocks than anything here runs at once.
+    let blocks = 1usize << 14;
+    let queue = device.queue()?;
+    let arrived = device.alloc_zeroed::<u32>(1)?;
+    let options = LaunchOptions::new().time_limit(std::time::Duration::from_millis(200));
+    let launched = queue.launch_with(options, ThreadSpec::new(blocks, 1), waits_for_all(&arrived));
+    match launched {
+        // A large GPU may run them all.
+        Ok(()) if has_driver(device) => {}
+        launched => says(&refused_unless_lacking(device, launched)?, &["`LaunchOptions::new().cooperative()`"]),
+    }
+    Ok(())
+}
