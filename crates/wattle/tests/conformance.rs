@@ -43,6 +43,8 @@ mod panics;
 mod points;
 #[path = "conformance/queues.rs"]
 mod queues;
+#[path = "conformance/random.rs"]
+mod random;
 #[path = "conformance/shapes.rs"]
 mod shapes;
 #[path = "conformance/simulated.rs"]
