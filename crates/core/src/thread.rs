@@ -303,7 +303,7 @@ pub(crate) mod tests {
 
     static INFO: KernelInfo = KernelInfo::new("k", Site { file: "", line: 0, column: 0 }, &[]);
 
-    /// The state of a launch of one block with so many threads.
+    /// The state of a launch of one block with `threads` threads.
     pub(crate) fn state(threads: u32) -> LaunchState {
         let (one, threads) = ([1; MAX_RANK], [threads, 1, 1, 1]);
         let grid = Grid { rank: 1, blocks: one, threads, frames: one, frame_extent: threads };

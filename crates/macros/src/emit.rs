@@ -242,7 +242,7 @@ pub fn kernel(item: ItemFn) -> Result<TokenStream> {
             #host_attributes
             fn #host<#(#generic_parameters),*>(#(#host_parameters),*) -> impl ::core::marker::Sized #where_clause {
                 #[allow(unused_imports, reason = "not every kernel has use for them")]
-                use ::wattle::__private::NotMarked as _;
+                use ::wattle::__private::{Bodies as _, NotMarked as _};
                 #[allow(unused, reason = "not every kernel has use for it")]
                 let #thread = ::wattle::__private::Acc::__thread(#acc_name);
                 #host_body
@@ -255,7 +255,7 @@ pub fn kernel(item: ItemFn) -> Result<TokenStream> {
                 #builder: &'kernel #builder_type,
                 #(#build_parameters),*
             ) #where_clause {
-                use ::wattle::__private::NotMarked as _;
+                use ::wattle::__private::{Bodies as _, NotMarked as _};
                 #build_bindings
                 #build_body
             }
@@ -388,7 +388,7 @@ pub fn device_fn(item: ItemFn) -> Result<TokenStream> {
                 #(#host_parameters),*
             ) -> (#result_type, impl ::core::marker::Sized + use<#(#generic_arguments),*>) #where_clause {
                 #[allow(unused_imports, reason = "not every function has use for them")]
-                use ::wattle::__private::NotMarked as _;
+                use ::wattle::__private::{Bodies as _, NotMarked as _};
                 #[allow(unused, reason = "not every function has use for it")]
                 let #thread = #this.call.thread();
                 let #value: #result_type = #host_body;
@@ -405,7 +405,7 @@ pub fn device_fn(item: ItemFn) -> Result<TokenStream> {
                 if !#builder.call_begin(#text) {
                     return #builder.unreachable();
                 }
-                use ::wattle::__private::NotMarked as _;
+                use ::wattle::__private::{Bodies as _, NotMarked as _};
                 #build_bindings
                 #build_body
                 #hold

@@ -1,5 +1,6 @@
 //! The items that the macros' code names; they are not for users.
 
+use std::convert::Infallible;
 use std::marker::PhantomData;
 
 pub use std::clone::Clone;
@@ -90,12 +91,24 @@ impl<'a, F: FnOnce(OnlyInKernels<'a>) -> B, B: Bodies<'a>> Callee<'a, F> {
 
 /// The type that `#[device_fn]` makes, which has the function's two bodies.
 ///
+/// The bodies are the type's own methods `__host` and `__build`, which rustc prefers to those of traits. Where it does not
+/// know the type, as behind an `impl Bodies`, it finds the trait's methods of these names, which nothing can call: they
+/// see to it that a user's trait with such methods is at best ambiguous, and is never given a view.
+///
 /// # Safety
 /// The bodies are those that the macro writes of the user's function: `__host` keeps no view, and `__build` builds what
 /// `__host` does.
-pub unsafe trait Bodies<'a> {
+pub unsafe trait Bodies<'a>: Sized {
     /// The bodies, for the place that `call` comes from.
     fn within(call: OnlyInKernels<'a>) -> Self;
+    /// The host's body of a type that is not known: it cannot be called.
+    fn __host(self, never: Infallible) -> Infallible {
+        never
+    }
+    /// The builder's body of a type that is not known: it cannot be called.
+    fn __build(self, never: Infallible) -> Infallible {
+        never
+    }
 }
 
 /// The bound of `__bodies` on all other functions, whose error is in words.

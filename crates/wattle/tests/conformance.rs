@@ -47,6 +47,8 @@ mod panics;
 mod points;
 #[path = "conformance/queues.rs"]
 mod queues;
+#[path = "conformance/random.rs"]
+mod random;
 #[path = "conformance/several_views.rs"]
 mod several_views;
 #[path = "conformance/shapes.rs"]

@@ -130,17 +130,21 @@ fn buffering(acc: &Acc, case: u32, x: Atomic<u32>, y: Atomic<u32>, z: Atomic<u32
     }
 }
 
-fn check(checker: Checker, case: u32) -> Report {
+/// Launches a kernel with `x`, `y`, a third place, and what its two threads have seen.
+fn judge(checker: Checker, launch: impl Fn(&Queue, &[Buffer<u32>; 4]) -> wattle::Result<()>) -> Report {
     let scenario = |device: &Device| {
-        let [x, y, z] =
-            [device.alloc_zeroed::<u32>(2)?, device.alloc_zeroed::<u32>(2)?, device.alloc_zeroed::<u32>(2)?];
-        let seen = device.alloc_zeroed::<u32>(2)?;
+        let place = || device.alloc_zeroed::<u32>(2);
+        let places = [place()?, place()?, place()?, place()?];
         let queue = device.queue()?;
-        queue.launch(ThreadSpec::new(2, 1), buffering(case, &x, &y, &z, &seen))?;
-        assert_ne!(seen.read(&queue)?, [1, 1], "both have read 1");
+        launch(&queue, &places)?;
+        assert_ne!(places[3].read(&queue)?, [1, 1], "both have read 1");
         Ok(())
     };
     checker.check(scenario).unwrap()
+}
+
+fn check(checker: Checker, case: u32) -> Report {
+    judge(checker, |queue, [x, y, z, seen]| queue.launch(ThreadSpec::new(2, 1), buffering(case, x, y, z, seen)))
 }
 
 const TARGETS: [Target; 5] =
@@ -211,24 +215,18 @@ fn kept_apart(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: Atomic<u32>) {
 /// A verdict that rests on a dependency alone names it, with both of its lines.
 #[test]
 fn a_verdict_that_rests_on_a_dependency_says_so() {
-    let scenario = |device: &Device| {
-        let [x, y] = [device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(1)?];
-        let seen = device.alloc_zeroed::<u32>(2)?;
-        let queue = device.queue()?;
-        queue.launch(ThreadSpec::new(2, 1), kept_apart(&x, &y, &seen))?;
-        assert_ne!(seen.read(&queue)?, [1, 1], "both have read 1");
-        Ok(())
-    };
+    let check =
+        |checker| judge(checker, |queue, [x, y, _, seen]| queue.launch(ThreadSpec::new(2, 1), kept_apart(x, y, seen)));
     let text: Vec<&str> = include_str!("dependencies.rs").lines().map(str::trim).collect();
     let line = |at: u32| text[at as usize - 1];
     for target in [Target::Portable, Target::Ptx { sm: 90 }, Target::Vulkan, Target::Host] {
-        let report = Checker::for_target(target).check(scenario).unwrap();
+        let report = check(Checker::for_target(target));
         assert_eq!(report.verdict, Verdict::Holds);
         let lines: Vec<_> = report.rests_on.iter().map(|(read, store)| (line(read.line), line(store.line))).collect();
         let either = [("let a = x.load(0);", "y.store(0, 1);"), ("let b = y.load(0);", "x.store(0, b);")];
         assert!(!lines.is_empty() && lines.iter().all(|pair| either.contains(pair)), "{target}: {lines:?}");
     }
-    assert_eq!(Checker::new(Model::Sc).check(scenario).unwrap().rests_on, []);
+    assert_eq!(check(Checker::new(Model::Sc)).rests_on, []);
 }
 
 /// The same beside a thread that waits: its loop orders what follows it, and nothing else.
@@ -254,15 +252,9 @@ fn kept_apart_and_waited_for(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: At
 
 #[test]
 fn a_verdict_that_rests_on_a_dependency_says_so_where_threads_wait_too() {
-    let scenario = |device: &Device| {
-        let [x, y] = [device.alloc_zeroed::<u32>(1)?, device.alloc_zeroed::<u32>(1)?];
-        let (seen, done) = (device.alloc_zeroed::<u32>(2)?, device.alloc_zeroed::<u32>(1)?);
-        let queue = device.queue()?;
-        queue.launch(ThreadSpec::new(2, 1), kept_apart_and_waited_for(&x, &y, &seen, &done))?;
-        assert_ne!(seen.read(&queue)?, [1, 1], "both have read 1");
-        Ok(())
-    };
-    let report = Checker::new(Model::Portable).check(scenario).unwrap();
+    let report = judge(Checker::new(Model::Portable), |queue, [x, y, done, seen]| {
+        queue.launch(ThreadSpec::new(2, 1), kept_apart_and_waited_for(x, y, seen, done))
+    });
     assert_eq!(report.verdict, Verdict::Holds);
     assert!(!report.rests_on.is_empty());
 }

@@ -28,7 +28,7 @@ impl Emitter<'_> {
         match (from, to) {
             (Type::Bool, _) => self.select(to, x, Value::Constant(to, eval::one(to)), Value::Constant(to, 0)),
             // The verifier refuses such a cast.
-            (_, Type::Bool) => self.compare(wattle_ir::BinaryOp::Ne, from, x, Value::Constant(from, 0)),
+            (_, Type::Bool) => self.compare("ne", from, x, Value::Constant(from, 0)),
             (Type::F32, Type::F64) => self.op("cvt.f64.f32", class, &[x]),
             (Type::F64, Type::F32) => self.op("cvt.rn.f32.f64", class, &[x]),
             _ if from.is_float() => self.saturate(from, to, x),

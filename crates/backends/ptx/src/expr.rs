@@ -33,16 +33,20 @@ pub fn bits_type(ty: Type) -> &'static str {
     }
 }
 
-/// The name of a comparison.
-fn comparison(op: BinaryOp, of: Type) -> &'static str {
+/// The name of a comparison of numbers.
+fn comparison(op: BinaryOp, of: Type) -> Option<&'static str> {
     match op {
-        BinaryOp::Ne if of.is_float() => "neu",
-        BinaryOp::Ne => "ne",
-        BinaryOp::Lt => "lt",
-        BinaryOp::Le => "le",
-        BinaryOp::Gt => "gt",
-        BinaryOp::Ge => "ge",
-        _ => "eq",
+        BinaryOp::Eq => Some("eq"),
+        BinaryOp::Ne if of.is_float() => Some("neu"),
+        BinaryOp::Ne => Some("ne"),
+        BinaryOp::Lt => Some("lt"),
+        BinaryOp::Le => Some("le"),
+        BinaryOp::Gt => Some("gt"),
+        BinaryOp::Ge => Some("ge"),
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::MulHi | BinaryOp::Div => None,
+        BinaryOp::Min | BinaryOp::Max => None,
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor | BinaryOp::Shl | BinaryOp::Shr => None,
+        wattle_ir::binary_functions!() => None,
     }
 }
 
@@ -222,16 +226,10 @@ impl Emitter<'_> {
                 self.op(&simple("clz", bits_type(ty)), Class::Word, &[x])
             }
             UnaryOp::Sqrt => self.op(&simple("sqrt.rn", number_type(ty)), class, &[x]),
-            UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::RoundTiesEven | UnaryOp::Trunc => {
-                let name = match op {
-                    UnaryOp::Floor => "cvt.rmi",
-                    UnaryOp::Ceil => "cvt.rpi",
-                    UnaryOp::Trunc => "cvt.rzi",
-                    _ => "cvt.rni",
-                };
-                let of = number_type(ty);
-                self.op(&format!("{name}.{of}.{of}"), class, &[x])
-            }
+            UnaryOp::Floor => self.rounded("rmi", ty, x),
+            UnaryOp::Ceil => self.rounded("rpi", ty, x),
+            UnaryOp::RoundTiesEven => self.rounded("rni", ty, x),
+            UnaryOp::Trunc => self.rounded("rzi", ty, x),
             UnaryOp::ReverseBits => {
                 let x = self.op(&simple("brev", bits_type(ty)), class, &[x]);
                 match 32u32.saturating_sub(ty.size() as u32 * 8) {
@@ -245,6 +243,12 @@ impl Emitter<'_> {
         }
     }
 
+    /// Rounds a float to a whole number, which stays a float.
+    fn rounded(&mut self, mode: &str, ty: Type, x: Value) -> Value {
+        let of = number_type(ty);
+        self.op(&format!("cvt.{mode}.{of}.{of}"), Class::of(ty), &[x])
+    }
+
     /// Emits a comparison together with what it is joined with by `&`, `|` or `^`: one instruction does both.
     fn joined(&mut self, op: BinaryOp, x: ExprId, y: ExprId) -> Option<Value> {
         let Expr::Binary(test, left, right) = self.kernel.exprs[y.index()] else { return None };
@@ -255,16 +259,17 @@ impl Emitter<'_> {
             _ => return None,
         };
         let ty = self.types[left.index()];
-        if self.types[y.index()] != Type::Bool || ty == Type::Bool || self.known.contains_key(&y) {
+        let test = comparison(test, ty)?;
+        if ty == Type::Bool || self.known.contains_key(&y) {
             return None;
         }
         let operands = [left, right, x].map(|id| self.value(id));
-        let name = format!("setp.{}.{how}.{}", comparison(test, ty), number_type(ty));
+        let name = format!("setp.{test}.{how}.{}", number_type(ty));
         Some(self.op(&name, Class::Predicate, &operands))
     }
 
-    pub(crate) fn compare(&mut self, op: BinaryOp, ty: Type, x: Value, y: Value) -> Value {
-        self.op(&format!("setp.{}.{}", comparison(op, ty), number_type(ty)), Class::Predicate, &[x, y])
+    pub(crate) fn compare(&mut self, name: &str, ty: Type, x: Value, y: Value) -> Value {
+        self.op(&format!("setp.{name}.{}", number_type(ty)), Class::Predicate, &[x, y])
     }
 
     pub(crate) fn select(&mut self, ty: Type, condition: Value, x: Value, y: Value) -> Value {
@@ -279,54 +284,57 @@ impl Emitter<'_> {
         self.op("or.pred", Class::Predicate, &[first, second])
     }
 
+    /// Emits float arithmetic. An operation that names its rounding is never contracted (PTX ISA 8.8, 9.7.3 "add").
+    fn exact(&mut self, name: &str, ty: Type, operands: &[Value]) -> Value {
+        self.op(&format!("{name}.rn.{}", number_type(ty)), Class::of(ty), operands)
+    }
+
+    /// Emits integer arithmetic.
+    fn wrapping(&mut self, name: &str, ty: Type, operands: &[Value]) -> Value {
+        let result = self.op(&format!("{name}.{}", int_type(ty)), Class::of(ty), operands);
+        self.wrapped(ty, result)
+    }
+
+    /// Emits an operation on each bit. The result of extended operands is extended as they are.
+    fn bitwise(&mut self, name: &str, ty: Type, operands: &[Value]) -> Value {
+        self.op(&format!("{name}.{}", bits_type(ty)), Class::of(ty), operands)
+    }
+
     pub(crate) fn binary(&mut self, op: BinaryOp, ty: Type, x: Value, y: Value) -> Value {
+        if let Some(name) = comparison(op, ty).filter(|_| ty != Type::Bool) {
+            return self.compare(name, ty, x, y);
+        }
         let class = Class::of(ty);
         match op {
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
-                let name = match op {
-                    BinaryOp::Add => "add",
-                    BinaryOp::Sub => "sub",
-                    _ => "mul",
-                };
-                if ty.is_float() {
-                    // An operation that names its rounding is never contracted (PTX ISA 8.8, 9.7.3 "add").
-                    return self.op(&format!("{name}.rn.{}", number_type(ty)), class, &[x, y]);
-                }
-                let low = if op == BinaryOp::Mul { ".lo" } else { "" };
-                let result = self.op(&format!("{name}{low}.{}", int_type(ty)), class, &[x, y]);
-                self.wrapped(ty, result)
-            }
+            BinaryOp::Add if ty.is_float() => self.exact("add", ty, &[x, y]),
+            BinaryOp::Sub if ty.is_float() => self.exact("sub", ty, &[x, y]),
+            BinaryOp::Mul if ty.is_float() => self.exact("mul", ty, &[x, y]),
+            BinaryOp::Add => self.wrapping("add", ty, &[x, y]),
+            BinaryOp::Sub => self.wrapping("sub", ty, &[x, y]),
+            BinaryOp::Mul => self.wrapping("mul.lo", ty, &[x, y]),
             // Kernels have `MulHi` on 32 and 64 bits alone.
             BinaryOp::MulHi => self.op(&format!("mul.hi.{}", int_type(ty)), class, &[x, y]),
-            BinaryOp::Div => self.op(&format!("div.rn.{}", number_type(ty)), class, &[x, y]),
+            BinaryOp::Div => self.exact("div", ty, &[x, y]),
             // Of two floats the result is the one that is a number, and -0.0 is less than +0.0 (PTX ISA 8.8, 9.7.3.11
             // "min").
             BinaryOp::Min => self.op(&format!("min.{}", number_type(ty)), class, &[x, y]),
             BinaryOp::Max => self.op(&format!("max.{}", number_type(ty)), class, &[x, y]),
-            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => {
-                let name = match op {
-                    BinaryOp::And => "and",
-                    BinaryOp::Or => "or",
-                    _ => "xor",
-                };
-                // The result of extended operands is extended as they are.
-                self.op(&format!("{name}.{}", bits_type(ty)), class, &[x, y])
-            }
-            BinaryOp::Shl | BinaryOp::Shr => {
-                if op == BinaryOp::Shr {
-                    return self.op(&format!("shr.{}", int_type(ty)), class, &[x, y]);
-                }
+            BinaryOp::And => self.bitwise("and", ty, &[x, y]),
+            BinaryOp::Or => self.bitwise("or", ty, &[x, y]),
+            BinaryOp::Xor => self.bitwise("xor", ty, &[x, y]),
+            BinaryOp::Shr => self.op(&format!("shr.{}", int_type(ty)), class, &[x, y]),
+            BinaryOp::Shl => {
                 let result = self.op(&format!("shl.{}", bits_type(ty)), class, &[x, y]);
                 self.wrapped(ty, result)
             }
-            BinaryOp::Ne if ty == Type::Bool => self.op("xor.pred", class, &[x, y]),
-            BinaryOp::Eq if ty == Type::Bool => {
+            // Of truth values; numbers are compared above.
+            BinaryOp::Ne => self.op("xor.pred", class, &[x, y]),
+            BinaryOp::Eq => {
                 let differ = self.op("xor.pred", class, &[x, y]);
                 self.op("not.pred", class, &[differ])
             }
-            BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
-                self.compare(op, ty, x, y)
-            }
+            // The verifier refuses an order of truth values.
+            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => x,
             // `wattle_ir::expand` has replaced these.
             wattle_ir::binary_functions!() => x,
         }

@@ -221,14 +221,12 @@ impl Emitter<'_> {
         let less = compares(Op::FOrdLessThan, Op::SLessThan, Op::ULessThan);
         let greater = compares(Op::FOrdGreaterThan, Op::SGreaterThan, Op::UGreaterThan);
         match op {
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => {
-                let op = match op {
-                    BinaryOp::Add => arithmetic(Op::FAdd, Op::IAdd),
-                    BinaryOp::Sub => arithmetic(Op::FSub, Op::ISub),
-                    _ => arithmetic(Op::FMul, Op::IMul),
-                };
-                if float { self.exact(op, ty, [x, y]) } else { self.asm.of(op, of, &[x, y]) }
-            }
+            BinaryOp::Add if float => self.exact(Op::FAdd, ty, [x, y]),
+            BinaryOp::Sub if float => self.exact(Op::FSub, ty, [x, y]),
+            BinaryOp::Mul if float => self.exact(Op::FMul, ty, [x, y]),
+            BinaryOp::Add => self.asm.of(Op::IAdd, of, &[x, y]),
+            BinaryOp::Sub => self.asm.of(Op::ISub, of, &[x, y]),
+            BinaryOp::Mul => self.asm.of(Op::IMul, of, &[x, y]),
             BinaryOp::Div => self.exact(Op::FDiv, ty, [x, y]),
             BinaryOp::Min | BinaryOp::Max => {
                 let first = self.compare(if op == BinaryOp::Min { less } else { greater }, x, y);

@@ -17,16 +17,16 @@ pub(crate) struct Block<'l> {
     /// Which of the worker's arrays is the block's first shared one, and how many it has.
     first_array: Cell<usize>,
     arrays: Cell<usize>,
-    /// The bytes of them all.
+    /// The bytes of all these arrays.
     bytes: Cell<u64>,
 }
 
 /// A shared array for which there is no memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoMemory {
-    /// How many bytes the block asks for, with the arrays that it has.
+    /// The bytes of all the block's arrays, with the one that is lacking.
     pub asked: u64,
-    /// How many there are.
+    /// The bytes that there are for a block; 0 where the host has none.
     pub available: u64,
 }
 
@@ -100,8 +100,8 @@ thread_local! {
 }
 
 impl Scratch {
-    /// Lends at least `bytes` bytes to a block, or nothing where the host has no memory for them or the block
-    /// `is_lacking` it.
+    /// Lends at least `bytes` bytes to a block. `None` where the host has no memory for them, or where the block
+    /// `is_lacking` memory already.
     fn lend(&mut self, bytes: u64, is_lacking: bool) -> Option<*mut u8> {
         self.lent = None;
         if is_lacking {

@@ -7,8 +7,8 @@
 //! **Fairness.** In a round each thread that can run has one turn, in the order of their numbers. A thread's turn ends at a
 //! barrier, at every fourth back edge of loops that may be waits, or with the thread. So the progress within a block is
 //! fair: between two turns of a thread every other one that can run has one. A thread in loops with a bound is not
-//! interrupted; they end. When all threads of the block wait at the barrier it opens, and when one waits there that another
-//! has missed or passed by, the launch ends with the error that the simulated device reports. Barriers are told apart by
+//! interrupted; they end. The barrier opens when all threads of the block wait at it. Where one of them has ended, or waits at
+//! another barrier, the launch ends with the error that the simulated device reports. Barriers are told apart by
 //! their statements; the simulated device and the checker also compare the iterations of the loops around, and the calls.
 //!
 //! **Cost.** Measured on a shared virtual machine: 30 ns of processor time and 87 instructions for each thread that passes a
@@ -134,7 +134,7 @@ pub(super) unsafe fn run_block(kernel: &dyn Kernel, launch: &LaunchState, number
             arrived = 0;
         }
         if is_idle {
-            // Its threads wait for those of other blocks, or for each other in vain.
+            // Its threads wait for those of other blocks, or for each other, which only the time limit ends.
             std::hint::spin_loop();
             if idle.poll().is_multiple_of(POLLS_PER_LOOK) {
                 idle.give_way();

@@ -83,7 +83,7 @@ impl LaunchState {
         self.stop.load(Ordering::Relaxed) != RUNNING || (interrupt::requested() && self.stop_for(INTERRUPTED))
     }
 
-    /// Looks at the clock: whether the launch must end.
+    /// Reads the clock, and returns whether the launch must end.
     pub(crate) fn look(&self) -> bool {
         let past_limit = self.time_limit.is_some_and(|limit| {
             // The clock starts at the launch's first look, so that launches that never wait never read it.
@@ -99,8 +99,8 @@ impl LaunchState {
         true
     }
 
-    /// Ends the threads that wait, and starts no more: not all of them could be started, or one that they may wait for
-    /// has panicked.
+    /// Stops the threads that wait, and starts no further block: a thread could not be started, or one that others may
+    /// wait for has panicked.
     pub(crate) fn abandon(&self) {
         self.stop_for(INTERRUPTED);
     }
@@ -114,7 +114,7 @@ impl LaunchState {
         lock(&self.found).get_or_insert_default().lines.append(&mut lines);
     }
 
-    /// Ends the launch: threads of a block can never go on.
+    /// Ends the launch with the error that threads of a block wait at a barrier that can never open.
     #[cold]
     pub(crate) fn diverged(&self, divergence: Divergence<String>) {
         lock(&self.found).get_or_insert_default().divergence.get_or_insert(divergence);

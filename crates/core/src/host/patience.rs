@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 pub(crate) const POLLS_PER_LOOK: u32 = 64;
 /// From how many polls on a waiting thread gives its core away at each look, where others of this process need one.
 const POLLS_BEFORE_YIELD: u32 = 1024;
-/// How long a thread that polls has its core where none of this process needs it: other processes may, but what looks
-/// like a wait may be a search, which must get on.
+/// How long a thread that polls keeps its core where no other thread of this process needs it. Another process may, but
+/// what looks like a wait may be a search, which needs processor time.
 const TURN: Duration = Duration::from_millis(1);
 
 /// How many threads of this process are in kernels.

@@ -154,7 +154,7 @@ unsafe fn run_grid(
     ran.and(state.outcome())
 }
 
-/// The stacks for the threads of a block. `must` takes them where other workers can do without this one too.
+/// The stacks for the threads of a block. `must` takes them also beyond the pool's limit: no other worker runs the blocks.
 #[inline]
 fn stacks(kernel: &dyn Kernel, state: &LaunchState, must: bool) -> Result<Stacks> {
     if state.threads_in_block() == 1 {
@@ -201,15 +201,15 @@ unsafe fn run_alone(kernel: &dyn Kernel, state: &LaunchState) -> Result<()> {
     caught(kernel, state, catch_unwind(AssertUnwindSafe(run)))
 }
 
-/// Takes blocks in index order and runs each to its end, until none is left. `must` says that all blocks that are left
-/// wait for this worker.
+/// Takes blocks in index order and runs each to its end, until none is left. `must` says that no
+/// other worker would run the blocks that are left.
 ///
 /// # Safety
 /// As for [`launch`].
 unsafe fn run_blocks(kernel: &dyn Kernel, state: &LaunchState, next: &AtomicU64, must: bool) -> Result<()> {
     let blocks = state.grid().block_count() as u64;
     let _in_kernel = InKernel::enter();
-    // Where no other worker has begun, all blocks may be left to this one.
+    // Where no block has started, the other workers may lack stacks too.
     let must = must || next.load(Ordering::Relaxed) == 0;
     let mut stacks = match stacks(kernel, state, must) {
         Ok(stacks) => stacks,

@@ -43,9 +43,9 @@ pub(crate) fn stack_bytes(kernel: &wattle_ir::Kernel) -> usize {
 static POOL: Mutex<Pool> = Mutex::new(Pool { bytes: 0, made: 0, free: Vec::new() });
 
 struct Pool {
-    /// The size of each stack here. Smaller ones are let go when a kernel needs more.
+    /// The size of each stack here. Smaller ones are freed when a kernel needs larger ones.
     bytes: usize,
-    /// How many stacks there are, here and lent.
+    /// The number of stacks that exist, in the pool and lent.
     made: usize,
     free: Vec<DefaultStack>,
 }
@@ -53,7 +53,7 @@ struct Pool {
 /// Stacks that a worker has borrowed.
 pub(super) struct Stacks {
     bytes: usize,
-    /// How many of the pool's stacks these are, also where not all could be made.
+    /// The number of stacks that the pool counts as lent to this worker, also where not all could be made.
     lent: usize,
     stacks: Vec<DefaultStack>,
 }

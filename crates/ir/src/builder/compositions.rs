@@ -164,7 +164,8 @@ impl<'b, T: Word> Val<'b, T> {
 
     /// See [`WordOps::isqrt`](crate::WordOps::isqrt).
     ///
-    /// A root in single precision is wrong by its last place, which is 2^8 at most; a step of Newton's leaves less than 1.
+    /// A root in single precision is wrong by its last place, which is 2^8 at most. A step of Newton's leads to the root or
+    /// a little above it. The step is rounded down from below, and up from above, so that it ends within 1 of the root.
     pub fn isqrt(self) -> Self {
         let builder = self.builder;
         let most = self.int(u64::MAX >> (64 - T::TYPE.bits() / 2));
@@ -174,7 +175,8 @@ impl<'b, T: Word> Val<'b, T> {
         let is_above = builder.lt(self, square);
         let distance = Val::select(is_above, builder.sub(square, self), builder.sub(self, square));
         let step = builder.div(single(distance), single(builder.add(start, start))).cast::<T>();
-        let near = Val::select(is_above, builder.sub(start, step), builder.add(start, step)).min(most);
+        let near = Val::select(is_above, builder.sub(start, builder.add(step, self.int(1))), builder.add(start, step))
+            .min(most);
         // One less where the square is above, and one more where the next square is not.
         let lower = Val::select(builder.lt(self, builder.mul(near, near)), builder.sub(near, self.int(1)), near);
         let next = builder.add(lower, self.int(1));

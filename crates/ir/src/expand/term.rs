@@ -77,6 +77,21 @@ impl<'b, T: Logic> ops::Not for Term<'b, T> {
 
 impl Flag for Term<'_, bool> {}
 
+/// What bits and floats have in common.
+macro_rules! comparisons {
+    ($b:lifetime) => {
+        fn lt(self, other: Self) -> Term<$b, bool> {
+            self.with(self.target.builder.lt(self.val, other.val))
+        }
+        fn eq(self, other: Self) -> Term<$b, bool> {
+            self.with(self.target.builder.eq(self.val, other.val))
+        }
+        fn select(condition: Term<$b, bool>, x: Self, y: Self) -> Self {
+            condition.with(Val::select(condition.val, x.val, y.val))
+        }
+    };
+}
+
 impl<'b, T: crate::Word> Word for Term<'b, T> {
     type Flag = Term<'b, bool>;
 
@@ -100,15 +115,7 @@ impl<'b, T: crate::Word> Word for Term<'b, T> {
     fn mul_hi(self, other: Self) -> Self {
         self.with(self.val.mul_hi(other.val))
     }
-    fn lt(self, other: Self) -> Term<'b, bool> {
-        self.with(self.target.builder.lt(self.val, other.val))
-    }
-    fn eq(self, other: Self) -> Term<'b, bool> {
-        self.with(self.target.builder.eq(self.val, other.val))
-    }
-    fn select(condition: Term<'b, bool>, x: Self, y: Self) -> Self {
-        condition.with(Val::select(condition.val, x.val, y.val))
-    }
+    comparisons!('b);
 }
 
 impl<'b, T: Format> Term<'b, T> {
@@ -164,15 +171,7 @@ impl<'b, T: Format> Real for Term<'b, T> {
     fn sqrt(self) -> Self {
         if self.target.exact.sqrt { self.rough_root() } else { root(self) }
     }
-    fn lt(self, other: Self) -> Term<'b, bool> {
-        self.with(self.target.builder.lt(self.val, other.val))
-    }
-    fn eq(self, other: Self) -> Term<'b, bool> {
-        self.with(self.target.builder.eq(self.val, other.val))
-    }
-    fn select(condition: Term<'b, bool>, x: Self, y: Self) -> Self {
-        condition.with(Val::select(condition.val, x.val, y.val))
-    }
+    comparisons!('b);
 
     fn product(self, other: Self) -> DoubleWord<Self> {
         if !self.target.exact.fma {

@@ -6,7 +6,8 @@ use wattle::prelude::*;
 use wattle::{DeviceKind, ErrorKind};
 
 use crate::bad_input::still_works;
-use crate::harness::{Case, Numbers, Outcome, kind, not_possible, refused, refused_unless_lacking, says, size};
+use crate::harness::{Case, Outcome, kind, not_possible, refused, refused_unless_lacking, says, size};
+use crate::random::Random;
 
 pub const CASES: &[Case] = &[
     ("each thread of each block has its place", places),
@@ -33,7 +34,7 @@ fn promises_each_thread(device: &Device) -> Outcome {
     }
 }
 
-/// A block of so many threads, or as many as there can be.
+/// The threads of a block: `threads`, or the most that the device can have.
 fn block(device: &Device, threads: usize) -> usize {
     threads.min(device.properties().max_threads_per_block as usize)
 }
@@ -201,8 +202,8 @@ fn sorts(acc: &Acc, x: Shared<u32>) {
 fn sort(device: &Device) -> Outcome {
     let queue = device.queue()?;
     let threads = size(device, 256, 64);
-    let mut numbers = Numbers(11);
-    let mut values: Vec<u32> = (0..2 * threads).map(|_| numbers.below(10_000) as u32).collect();
+    let mut random = Random(11);
+    let mut values: Vec<u32> = (0..2 * threads).map(|_| random.below(10_000) as u32).collect();
     let x = device.from_slice(&values)?;
     queue.launch(ThreadSpec::new(2, threads), sorts(&x))?;
     values.chunks_mut(threads).for_each(<[u32]>::sort_unstable);

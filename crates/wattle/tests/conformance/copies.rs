@@ -4,7 +4,8 @@ use wattle::ErrorKind;
 use wattle::ir::{Dim, Rank};
 use wattle::prelude::*;
 
-use crate::harness::{Case, Numbers, Outcome, kind, not_possible, refused, says, size};
+use crate::harness::{Case, Outcome, kind, not_possible, refused, says, size};
+use crate::random::Random;
 
 pub const CASES: &[Case] = &[
     ("copies in 1 dimension are a plain array's", |device| copies::<1>(device, [40])),
@@ -25,8 +26,8 @@ struct Part<const D: usize> {
     places: Vec<usize>,
 }
 
-fn part<const D: usize>(numbers: &mut Numbers, extent: [usize; D]) -> Part<D> {
-    let ranges = extent.map(|extent| numbers.range(extent));
+fn part<const D: usize>(random: &mut Random, extent: [usize; D]) -> Part<D> {
+    let ranges = extent.map(|extent| random.range(extent));
     of(extent, ranges.map(|range| range.0), ranges.map(|range| range.1))
 }
 
@@ -45,8 +46,8 @@ fn of<const D: usize>(extent: [usize; D], begin: [usize; D], end: [usize; D]) ->
 }
 
 /// A box of the same extent elsewhere.
-fn moved<const D: usize>(numbers: &mut Numbers, extent: [usize; D], part: &Part<D>) -> Part<D> {
-    let begin: [usize; D] = std::array::from_fn(|d| numbers.below(extent[d] - (part.end[d] - part.begin[d]) + 1));
+fn moved<const D: usize>(random: &mut Random, extent: [usize; D], part: &Part<D>) -> Part<D> {
+    let begin: [usize; D] = std::array::from_fn(|d| random.below(extent[d] - (part.end[d] - part.begin[d]) + 1));
     let end = std::array::from_fn(|d| begin[d] + part.end[d] - part.begin[d]);
     of(extent, begin, end)
 }
@@ -55,7 +56,7 @@ fn copies<const D: usize>(device: &Device, extent: [usize; D]) -> Outcome
 where
     Dim<D>: Rank,
 {
-    let mut numbers = Numbers(D as u64);
+    let mut random = Random(D as u64);
     for queue in [device.queue()?, device.queue_non_blocking()?] {
         let mut buffers = [device.alloc_zeroed_nd::<u32, D>(extent)?, device.alloc_nd::<u32, D>(extent)?];
         let len = buffers[0].len();
@@ -64,9 +65,9 @@ where
         buffers[1].write(&queue, &start)?;
         let mut models = [vec![0u32; len], start];
         for round in 0..size(device, 400, 40) as u32 {
-            let part = part(&mut numbers, extent);
-            let (a, b) = if numbers.below(2) == 0 { (0, 1) } else { (1, 0) };
-            match numbers.below(5) {
+            let part = part(&mut random, extent);
+            let (a, b) = if random.below(2) == 0 { (0, 1) } else { (1, 0) };
+            match random.below(5) {
                 0 => {
                     queue.fill(buffers[a].region_mut(part.begin, part.end)?, round + 1000)?;
                     part.places.iter().for_each(|&place| models[a][place] = round + 1000);
@@ -82,7 +83,7 @@ where
                     assert_eq!(seen, Vec::from_iter(part.places.iter().map(|&place| models[a][place])));
                 }
                 3 => {
-                    let to = moved(&mut numbers, extent, &part);
+                    let to = moved(&mut random, extent, &part);
                     let from = buffers[b].region(part.begin, part.end)?;
                     queue.copy(buffers[a].region_mut(to.begin, to.end)?, &from)?;
                     for (&to, &from) in to.places.iter().zip(&part.places) {
@@ -91,7 +92,7 @@ where
                 }
                 _ => {
                     // Within one buffer, if the two parts are apart.
-                    let to = moved(&mut numbers, extent, &part);
+                    let to = moved(&mut random, extent, &part);
                     if to.places.iter().any(|place| part.places.contains(place)) {
                         continue;
                     }

@@ -9,7 +9,8 @@ use std::sync::LazyLock;
 use wattle::prelude::*;
 
 use crate::harness::{Case, Outcome, Stop, is_small};
-use crate::points::{Format, Random};
+use crate::points::Format;
+use crate::random::Random;
 
 /// How many operands a launch has.
 const PER_LAUNCH: usize = 1 << 16;

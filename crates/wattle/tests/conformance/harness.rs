@@ -196,20 +196,3 @@ macro_rules! kind {
     }};
 }
 pub(crate) use kind;
-
-/// Numbers that look random, and are the same each time.
-pub struct Numbers(pub u64);
-
-impl Numbers {
-    /// A number below `end`.
-    pub fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % end
-    }
-
-    /// A range within `0..end` that is not empty.
-    pub fn range(&mut self, end: usize) -> (usize, usize) {
-        let begin = self.below(end);
-        (begin, begin + 1 + self.below(end - begin))
-    }
-}

@@ -2,8 +2,9 @@
 
 use wattle::prelude::*;
 
-use crate::harness::{Case, Numbers, Outcome, Stop};
+use crate::harness::{Case, Outcome, Stop};
 use crate::points::{self, Format};
+use crate::random::Random;
 
 pub const CASES: &[Case] = &[
     ("whole numbers of f32", whole::<f32>),
@@ -147,10 +148,10 @@ where
 {
     let width = 8 * size_of::<T>() as u32;
     let (all, half) = (u128::MAX >> (128 - width), width / 2);
-    let mut numbers = Numbers(width.into());
+    let mut random = Random(width.into());
     let edges =
         [0, 1, 2, (1 << half) - 1, 1 << half, (1 << half) + 1, 1 << (width - 1), all - 1, all, (all << half) & all];
-    let random = (0..40).map(|_| (0..4).fold(0, |number, _| (number << 16) | numbers.below(1 << 16) as u128) & all);
+    let random = (0..40).map(|_| (0..4).fold(0, |number, _| (number << 16) | random.below(1 << 16) as u128) & all);
     let values: Vec<u128> = edges.into_iter().chain(random).collect();
     let pairs: Vec<(u128, u128)> = values.iter().flat_map(|&x| values.iter().map(move |&y| (x, y))).collect();
     let column = |of: fn(&(u128, u128)) -> u128| {
@@ -197,13 +198,15 @@ fn of_words<T: Word>(acc: &Acc, xs: Read<T>, ys: Read<T>, out: Shared<T>) {
 
 /// The edges of a type, squares and what is next to them, and numbers of any size.
 fn edges_of<T: Int>() -> Vec<(T, T)> {
-    let mut numbers = Numbers(T::TYPE.bits().into());
+    let mut random = Random(T::TYPE.bits().into());
     let mut values: Vec<T> = (0..T::TYPE.bits())
         .flat_map(|bit| [0, 1, u64::MAX].map(|more| (1u64 << bit).wrapping_add(more)))
         .map(T::from_raw)
         .collect();
+    // One less than a square whose root in single precision is too large.
+    values.push(T::from_raw(1_334_893_410 * 1_334_893_410 - 1));
     for _ in 0..100 {
-        let any = (0..4).fold(0u64, |number, _| (number << 16) | numbers.below(1 << 16) as u64) >> numbers.below(64);
+        let any = (0..4).fold(0u64, |number, _| (number << 16) | random.below(1 << 16) as u64) >> random.below(64);
         let root = any & 0xffff_ffff;
         values.extend([any, !any, root * root, (root * root).wrapping_sub(1)].map(T::from_raw));
     }

@@ -1,6 +1,7 @@
 //! Operands of mathematical functions.
 
 use crate::harness::is_small;
+use crate::random::Random;
 
 /// A float format.
 pub trait Format: wattle::prelude::Float + Into<f64> + std::ops::Neg<Output = Self> {
@@ -38,28 +39,6 @@ macro_rules! float_format {
 }
 float_format!(f32);
 float_format!(f64);
-
-/// A repeatable generator (splitmix64).
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
-    }
-
-    pub fn within(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * (self.next() >> 11) as f64 * 2f64.powi(-53)
-    }
-
-    /// Of any size from 2^low to 2^high, of any sign.
-    pub fn sized(&mut self, low: f64, high: f64) -> f64 {
-        let size = self.within(low, high).exp2() * self.within(1.0, 1.000001);
-        if self.next() & 1 == 0 { size } else { -size }
-    }
-}
 
 /// How many random operands a function gets.
 fn count() -> usize {

@@ -3,7 +3,8 @@
 use wattle::prelude::*;
 use wattle::{DeviceKind, ErrorKind, Result};
 
-use crate::harness::{Case, Numbers, Outcome, is_small, kind, refused, says, size};
+use crate::harness::{Case, Outcome, is_small, kind, refused, says, size};
+use crate::random::Random;
 
 pub const CASES: &[Case] = &[
     ("each index has exactly one worker, in 1 dimension", workers_1),
@@ -76,17 +77,17 @@ macro_rules! worker_kernels {
         }
 
         fn $case(device: &Device) -> Outcome {
-            let mut numbers = Numbers($d);
+            let mut random = Random($d);
             let queue = device.queue()?;
             for _ in 0..size(device, 150, 12) {
                 // Not too many threads altogether.
                 let most = [0, 12, 5, 3, 2][$d];
-                let frames: [usize; $d] = std::array::from_fn(|_| 1 + numbers.below(most));
-                let inner: [usize; $d] = std::array::from_fn(|_| 1 + numbers.below(most.min(4)));
-                let extent: [usize; $d] = std::array::from_fn(|_| 1 + numbers.below([0, 70, 9, 5, 4][$d]));
-                let step: [u32; $d] = std::array::from_fn(|_| 1 + numbers.below(3) as u32);
-                let begin = extent.map(|extent| numbers.below(extent + 1) as u32 / 2);
-                let end = extent.map(|extent| numbers.below(extent + 1) as u32);
+                let frames: [usize; $d] = std::array::from_fn(|_| 1 + random.below(most));
+                let inner: [usize; $d] = std::array::from_fn(|_| 1 + random.below(most.min(4)));
+                let extent: [usize; $d] = std::array::from_fn(|_| 1 + random.below([0, 70, 9, 5, 4][$d]));
+                let step: [u32; $d] = std::array::from_fn(|_| 1 + random.below(3) as u32);
+                let begin = extent.map(|extent| random.below(extent + 1) as u32 / 2);
+                let end = extent.map(|extent| random.below(extent + 1) as u32);
                 let ways = device.alloc_zeroed_nd::<u32, $d>(extent)?;
                 let whole = device.alloc_zeroed_nd::<u32, $d>(extent)?;
                 let info = device.alloc_zeroed::<u32>(2)?;
@@ -152,19 +153,19 @@ fn visit_plane_in_line(acc: &Acc, x: PerItem<u32, 2>, columns: u32) {
 
 fn items(device: &Device) -> Outcome {
     let queue = device.queue()?;
-    let mut numbers = Numbers(3);
+    let mut random = Random(3);
     for _ in 0..size(device, 60, 6) {
-        let n = 1 + numbers.below(100);
+        let n = 1 + random.below(100);
         let expected = Vec::from_iter(1..n as u32 + 1);
         let mut x = device.alloc_zeroed::<u32>(n)?;
-        let spec = FrameSpec::new(1 + numbers.below(20), 1 + numbers.below(8));
+        let spec = FrameSpec::new(1 + random.below(20), 1 + random.below(8));
         queue.launch(spec, visit_1(&mut x))?;
         assert_eq!(x.read(&queue)?, expected, "{spec:?}");
 
-        let extent = [1 + numbers.below(9), 1 + numbers.below(9)];
+        let extent = [1 + random.below(9), 1 + random.below(9)];
         let expected = Vec::from_iter(1..(extent[0] * extent[1]) as u32 + 1);
         let mut x = device.alloc_zeroed_nd::<u32, 2>(extent)?;
-        let spec_2 = FrameSpec::new([1 + numbers.below(5), 1 + numbers.below(5)], [1 + numbers.below(3), 2]);
+        let spec_2 = FrameSpec::new([1 + random.below(5), 1 + random.below(5)], [1 + random.below(3), 2]);
         queue.launch(spec_2, visit_2(&mut x, extent[1] as u32))?;
         assert_eq!(x.read(&queue)?, expected, "{spec_2:?}");
         queue.fill(&mut x, 0)?;
@@ -172,7 +173,7 @@ fn items(device: &Device) -> Outcome {
         assert_eq!(x.read(&queue)?, expected, "{spec:?}");
 
         let mut x = device.alloc_zeroed_nd::<u32, 4>([2, 3, 4, 5])?;
-        let frames: [usize; 4] = std::array::from_fn(|_| 1 + numbers.below(3));
+        let frames: [usize; 4] = std::array::from_fn(|_| 1 + random.below(3));
         queue.launch(FrameSpec::new(frames, [1, 2, 1, 2]), visit_4(&mut x))?;
         assert_eq!(x.read(&queue)?, Vec::from_iter(1..121));
     }

@@ -1,0 +1,43 @@
+//! A device function's bodies as an associated type, of which rustc knows a user's bound alone.
+
+use std::cell::Cell;
+
+use wattle::__private::{Bodies, OnlyInKernels};
+use wattle::prelude::*;
+
+thread_local!(static KEPT: Cell<Option<Read<u32>>> = const { Cell::new(None) });
+
+trait Thief<'a>: Bodies<'a> {
+    fn __host(self, x: Read<u32>) -> (u32, ()) {
+        KEPT.set(Some(x));
+        (0, ())
+    }
+    fn __build<'b>(self, x: wattle::ir::builder::Read<'b, u32>) -> wattle::ir::builder::Val<'b, u32> {
+        let _ = x;
+        loop {}
+    }
+}
+impl<'a, T: Bodies<'a>> Thief<'a> for T {}
+
+trait Has: Element {
+    type Of<'a>: Thief<'a>;
+    fn of<'a>(call: OnlyInKernels<'a>) -> Self::Of<'a> {
+        Bodies::within(call)
+    }
+}
+
+#[device_fn]
+fn first(x: Read<u32>) -> u32 {
+    x[0]
+}
+
+impl Has for u32 {
+    type Of<'a> = first<'a>;
+}
+
+#[kernel]
+fn keeps<T: Has>(_acc: &Acc, x: Read<u32>, y: Atomic<u32>, _z: Read<T>) {
+    y.store(0, T::of(x));
+}
+
+fn main() {}
