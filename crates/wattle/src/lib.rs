@@ -39,6 +39,8 @@ pub use wattle_core::{
     KernelIdentity, Launch, LaunchOptions, Limit, MapGuard, MapGuardMut, Missing, Properties, Result, Scenario, Sizes,
     Source, Spec, Summary, SyncDomain, SyncDomainMap, ToExtent, View, ViewMut, Work, interrupt,
 };
+/// The crate of the floats of 16 bits, [`f16`](half::f16) and [`bf16`](half::bf16).
+pub use half;
 pub use wattle_ir as ir;
 pub use wattle_macros::{device_fn, kernel, scenario};
 pub use wattle_memory as memory;
@@ -65,6 +67,7 @@ pub mod prelude {
         Acc, Atomic, Buffer, Device, Error, Event, FrameSpec, LaunchOptions, PerItem, Queue, Read, Result, Scenario,
         Shared, Sizes, Summary, ThreadSpec,
     };
+    pub use half::{bf16, f16};
     pub use wattle_memory::Model;
 
     pub use wattle_ir::worker::{
