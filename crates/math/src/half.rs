@@ -116,8 +116,9 @@ pub fn fused<H: HalfFormat, T: Real>(a: T, b: T, c: T) -> T {
 /// last bits are no more than whether there are any.
 #[inline(always)]
 pub fn sticky<W: Word>(x: W, bits: u32) -> W {
-    // From each bound on, as many last bits; at least 9 are left, and at most 24.
-    [(24, 16), (40, 32), (56, 40)].into_iter().filter(|(bound, _)| *bound < bits).fold(x, |x, (bound, count)| {
+    // From each bound on, as many last bits. At least 10 are left, so that the mark is behind the one that decides about
+    // the rounding of 8, and at most 24.
+    [(24, 15), (39, 30), (54, 40)].into_iter().filter(|(bound, _)| *bound < bits).fold(x, |x, (bound, count)| {
         let last = x & x.word((1 << count) - 1);
         let mark = W::select(last.eq(x.word(0)), x.word(0), x.word(1 << count));
         W::select(x.lt(x.word(1 << bound)), x, (x - last) | mark)
