@@ -6,7 +6,8 @@
 use wattle_math as math;
 use wattle_operations::{atomics, operations, types};
 
-use crate::scalar::{greater, lesser, meaning, native, operand_type};
+use crate::half::fused;
+use crate::scalar::{greater, lesser, meaning, narrowed, native, operand_type, widened};
 use crate::{AtomicOp, BinaryOp, DivOp, Int, Scalar, TernaryOp, Type, UnaryOp};
 
 /// A type with all operations; what does not apply to it gives 0.
@@ -26,9 +27,9 @@ macro_rules! chosen {
     )+}) => {
         match $op {
             $($name::$variant => {
-                let (mut others, $x) = ($others.into_iter(), $first);
-                $(let $y = <operand_type!($($of)?)>::from_raw(others.next().unwrap_or(0));)*
-                Scalar::to_raw(meaning!($row {$($meaning)+,}))
+                let (mut others, $x) = ($others.into_iter(), widened!($row $first));
+                $(let $y = widened!($row <operand_type!($($of)?)>::from_raw(others.next().unwrap_or(0)) $(, $of)?);)*
+                Scalar::to_raw(narrowed!($row $out meaning!($row {$($meaning)+,})))
             })+
         }
     };

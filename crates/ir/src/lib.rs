@@ -11,6 +11,7 @@ pub mod control;
 pub mod eval;
 mod expand;
 pub mod fault;
+mod half;
 mod inspect;
 mod kernel;
 mod kernel_type;
@@ -28,7 +29,7 @@ mod verify;
 pub mod visit;
 pub mod worker;
 
-pub use expand::{Exact, expand};
+pub use expand::{Exact, Halves, expand};
 pub use inspect::plain_name;
 pub use kernel::{
     Access, Builtin, Const, Expr, ExprId, Index, Kernel, LOCAL_ARRAY, Label, LocalArray, LocalId, MAX_RANK, Param,

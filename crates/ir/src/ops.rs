@@ -38,6 +38,9 @@ mod kinds {
     pub(super) fn float(ty: Type) -> bool {
         ty.is_float()
     }
+    pub(super) fn half(ty: Type) -> bool {
+        ty.is_float() && ty.bits() == 16
+    }
 }
 
 /// The type of a result or operand, where that of the first operand is `$first`.

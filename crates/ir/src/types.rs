@@ -13,7 +13,7 @@ pub enum TypeKind {
     Unsigned,
     /// Integers in two's complement.
     Signed,
-    /// IEEE 754 binary floats.
+    /// Binary floats: those of IEEE 754, and bfloat16.
     Float,
 }
 
@@ -98,6 +98,11 @@ impl Type {
     /// Whether it is a floating-point type.
     pub const fn is_float(self) -> bool {
         matches!(self.kind(), TypeKind::Float)
+    }
+
+    /// Whether it is a floating-point type of 16 bits, which is computed with as `F32`.
+    pub const fn is_half(self) -> bool {
+        self.is_float() && self.bits() == 16
     }
 
     /// Whether it has negative values.

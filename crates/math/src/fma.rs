@@ -36,7 +36,7 @@ fn within<W: Word>(x: W, low: i32, high: i32) -> W {
 /// The rounded sum is one of the two. If it is even, the other one is its neighbour on the side of the error: away
 /// from zero, by one in the bits, where the error has the sum's sign.
 #[inline(always)]
-fn odd_sum<T: Real>(x: T, y: T) -> T {
+pub(crate) fn odd_sum<T: Real>(x: T, y: T) -> T {
     let (sum, zero) = (two_sum(x, y), x.real(0.0));
     let (bits, one) = (sum.hi.bits(), x.word(1));
     let is_inwards = zero.lt(sum.lo) ^ zero.lt(sum.hi);
@@ -66,12 +66,18 @@ fn fma_of_moderate<T: Real>(a: T, b: T, c: T) -> T {
 /// decides likewise.
 #[inline(always)]
 pub fn fma<T: Real>(a: T, b: T, c: T) -> T {
+    fma_by(a, b, c, fma_of_moderate)
+}
+
+/// [`fma`] by what computes it of moderate numbers.
+#[inline(always)]
+pub(crate) fn fma_by<T: Real>(a: T, b: T, c: T, of_moderate: impl FnOnce(T, T, T) -> T) -> T {
     let (x, y, z) = (normal(a), normal(b), normal(c));
     let (lowest, highest) = (-(2 * T::PRECISION as i32 + 4), T::PRECISION as i32 + 8);
     let product = x.exponent + y.exponent;
     let gap = z.exponent - product;
     let limited = within(gap, lowest, highest);
-    let sum = fma_of_moderate(x.m, y.m, T::from_bits(z.m.bits() + limited.shl(T::FRACTION)));
+    let sum = of_moderate(x.m, y.m, T::from_bits(z.m.bits() + limited.shl(T::FRACTION)));
     // Where c's exponent is limited from above, it is c's that counts.
     let is_above = !within(gap, i32::from(i16::MIN), highest).eq(gap);
     let exponent = T::Bits::select(is_above, z.exponent - a.word(highest as u64), product);

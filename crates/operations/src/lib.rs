@@ -28,6 +28,8 @@
 ///   stated bound, may be subnormal, and have the same bits on all devices too.
 /// - The kinds are `bool`, `int` (all integers), `signed` and `word` (unsigned, 32 or 64 bits), `float`, and `any`. The
 ///   operation exists on the types of these kinds; the expression is its meaning there, in Rust.
+/// - Floats of 16 bits are computed with as `f32`: the operands are widened, `float` (or `half`, which goes before it) is
+///   the meaning on these, and a result of type `Self` is rounded.
 #[macro_export]
 macro_rules! operations {
     ($then:ident $($with:tt)*) => { $then! { $($with)*
@@ -157,7 +159,7 @@ macro_rules! operations {
         }
         ternary {
             /// `x * y + z`, rounded once (0.5 ulp).
-            fn Float Fma "fma" fma(x, y, z) -> Self, rounded { float: x.mul_add(y, z) }
+            fn Float Fma "fma" fma(x, y, z) -> Self, rounded { float: x.mul_add(y, z), half: fused::<Self>(x, y, z) }
         }
     } };
 }
@@ -175,9 +177,15 @@ macro_rules! compositions {
             /// 1 with the sign of the number, also of a zero; NaN of a NaN.
             fn Float Signum "signum" signum(x) -> Self, exact { float: x.signum() }
             /// An angle in radians as degrees: the product with the nearest number to 180/π.
-            fn Float ToDegrees "to_degrees" to_degrees(x) -> Self, rounded { float: x * Self::cast_from(57.29577951308232) }
+            fn Float ToDegrees "to_degrees" to_degrees(x) -> Self, rounded {
+                float: x * Self::cast_from(57.29577951308232),
+                half: x * Self::cast_from(57.29577951308232).widen()
+            }
             /// An angle in degrees as radians: the product with the nearest number to π/180.
-            fn Float ToRadians "to_radians" to_radians(x) -> Self, rounded { float: x * Self::cast_from(0.017453292519943295) }
+            fn Float ToRadians "to_radians" to_radians(x) -> Self, rounded {
+                float: x * Self::cast_from(0.017453292519943295),
+                half: x * Self::cast_from(0.017453292519943295).widen()
+            }
             /// Whether it is neither infinite nor NaN.
             fn Float IsFinite "is_finite" is_finite(x) -> bool, exact { float: x.is_finite() }
             /// Whether it is an infinity.
@@ -288,6 +296,10 @@ macro_rules! types {
         U64 u64 64 Unsigned U64 word AtomicU64;
         /// Signed, 64 bits.
         I64 i64 64 Signed U64 signed AtomicI64;
+        /// IEEE 754 binary16, the `half` crate's type.
+        F16 f16 16 Float U16 half;
+        /// The upper half of a binary32 (bfloat16), the `half` crate's type.
+        BF16 bf16 16 Float U16 half;
         /// IEEE 754 binary32.
         F32 f32 32 Float U32 float AtomicU32;
         /// IEEE 754 binary64.

@@ -33,6 +33,8 @@
 
 extern crate self as wattle;
 
+/// The crate of the floats of 16 bits, [`f16`](half::f16) and [`bf16`](half::bf16).
+pub use half;
 pub use wattle_core::{Acc, Atomic, Device, FrameSpec, PerItem, Queue, Read, Shared, ThreadSpec};
 pub use wattle_core::{
     Buffer, Destination, DeviceKind, Error, ErrorKind, Event, Expectation, Extent, Fault, FaultKind, Kernel,
@@ -59,6 +61,7 @@ pub use wattle_vulkan as vulkan;
 
 /// What a file with kernels and scenarios imports.
 pub mod prelude {
+    pub use half::{bf16, f16};
     #[cfg(feature = "check")]
     pub use wattle_check::{Simulated as _, checker::Checker};
     pub use wattle_core::{

@@ -174,6 +174,7 @@ pub const fn constants<T: builder::Lift + Copy>(values: &T) -> &T {
 /// A literal as the type that its place decides.
 #[inline(always)]
 pub fn float<T: Float>(single: f32, double: f64) -> T {
+    // One of 16 bits is rounded once more, which matters only where the literal is within 2^-53 of the middle of two.
     if T::TYPE == f32::TYPE { T::cast_from(single) } else { T::cast_from(double) }
 }
 

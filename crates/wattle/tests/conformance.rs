@@ -31,8 +31,12 @@ mod endings;
 mod events;
 #[path = "conformance/everyday.rs"]
 mod everyday;
+#[path = "conformance/exact.rs"]
+mod exact;
 #[path = "conformance/functions.rs"]
 mod functions;
+#[path = "conformance/halves.rs"]
+mod halves;
 #[path = "conformance/harness.rs"]
 mod harness;
 #[path = "conformance/kernels.rs"]
@@ -131,6 +135,11 @@ fn math() {
 #[test]
 fn functions() {
     harness::run("functions", functions::CASES);
+}
+
+#[test]
+fn halves() {
+    harness::run("floats of 16 bits", halves::CASES);
 }
 
 #[test]

@@ -7,10 +7,12 @@ use wattle_ir::{Site, Type};
 /// A class of registers.
 ///
 /// Integers of 8 and 16 bits live in registers of 32, extended as their type says: the machine has no smaller ones (PTX
-/// ISA 8.8, 9.4.1 "Operand size exceeding instruction-type size").
+/// ISA 8.8, 9.4.1 "Operand size exceeding instruction-type size"). Floats of 16 bits live in registers of 16, since their
+/// instructions take no others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     Predicate,
+    Half,
     Word,
     Long,
     Float,
@@ -18,7 +20,7 @@ pub enum Class {
 }
 
 impl Class {
-    const ALL: [Class; 5] = [Class::Predicate, Class::Word, Class::Long, Class::Float, Class::Double];
+    const ALL: [Class; 6] = [Class::Predicate, Class::Half, Class::Word, Class::Long, Class::Float, Class::Double];
 
     pub fn of(ty: Type) -> Class {
         row(ty).0
@@ -27,6 +29,7 @@ impl Class {
     fn prefix(self) -> &'static str {
         match self {
             Class::Predicate => "%p",
+            Class::Half => "%h",
             Class::Word => "%r",
             Class::Long => "%rd",
             Class::Float => "%f",
@@ -38,6 +41,7 @@ impl Class {
     pub fn name(self) -> &'static str {
         match self {
             Class::Predicate => "pred",
+            Class::Half => "b16",
             Class::Word => "b32",
             Class::Long => "b64",
             Class::Float => "f32",
@@ -58,6 +62,7 @@ fn row(ty: Type) -> (Class, &'static str) {
         Type::I32 => (Class::Word, "s32"),
         Type::U64 => (Class::Long, "u64"),
         Type::I64 => (Class::Long, "s64"),
+        Type::F16 | Type::BF16 => (Class::Half, "b16"),
         Type::F32 => (Class::Float, "f32"),
         Type::F64 => (Class::Double, "f64"),
     }
@@ -124,7 +129,7 @@ pub enum Section {
 pub struct Assembler {
     sections: [String; 3],
     section: Section,
-    registers: [u32; 5],
+    registers: [u32; Class::ALL.len()],
     labels: u32,
     /// Whether the end of the body can be reached.
     open: bool,
@@ -136,7 +141,7 @@ impl Assembler {
         Assembler {
             sections: Default::default(),
             section: Section::Body,
-            registers: [0; 5],
+            registers: [0; Class::ALL.len()],
             labels: 0,
             open: true,
             last_site: None,

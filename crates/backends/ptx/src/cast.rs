@@ -3,7 +3,7 @@
 use wattle_ir::{Scalar, Type, eval};
 
 use crate::assemble::{Class, Value};
-use crate::emit::Emitter;
+use crate::emit::{Emitter, memory_type};
 use crate::expr::{bits_type, int_type, number_type};
 
 impl Emitter<'_> {
@@ -14,6 +14,10 @@ impl Emitter<'_> {
         }
         match (Class::of(from), Class::of(to)) {
             (Class::Word, Class::Word) if from != to => self.wrapped(to, x),
+            (Class::Half, Class::Word) => {
+                self.op(&format!("cvt.{}.{}", int_type(to), memory_type(to)), Class::Word, &[x])
+            }
+            (Class::Word, Class::Half) => self.op("cvt.u16.u32", Class::Half, &[x]),
             (before, after) if before == after => x,
             (_, after) => self.op(&format!("mov.{}", bits_type(to)), after, &[x]),
         }
@@ -29,6 +33,14 @@ impl Emitter<'_> {
             (Type::Bool, _) => self.select(to, x, Value::Constant(to, eval::one(to)), Value::Constant(to, 0)),
             // The verifier refuses such a cast.
             (_, Type::Bool) => self.compare("ne", from, x, Value::Constant(from, 0)),
+            (Type::F16, Type::F32) => self.op("cvt.f32.f16", class, &[x]),
+            (Type::F32, Type::F16 | Type::BF16) => self.op(&format!("cvt.rn.{}.f32", number_type(to)), class, &[x]),
+            // It is the upper half.
+            (Type::BF16, Type::F32) => {
+                let low = self.op("cvt.u32.u16", Class::Word, &[x]);
+                let high = self.op("shl.b32", Class::Word, &[low, Value::word(16)]);
+                self.op("mov.b32", class, &[high])
+            }
             (Type::F32, Type::F64) => self.op("cvt.f64.f32", class, &[x]),
             (Type::F64, Type::F32) => self.op("cvt.rn.f32.f64", class, &[x]),
             _ if from.is_float() => self.saturate(from, to, x),
@@ -65,7 +77,15 @@ impl Emitter<'_> {
                 let whole = self.op("min.s32", class, &[whole, bound(most)]);
                 self.op("max.s32", class, &[whole, bound(least)])
             }
-            Type::Bool | Type::U32 | Type::I32 | Type::U64 | Type::I64 | Type::F32 | Type::F64 => whole,
+            Type::Bool
+            | Type::U32
+            | Type::I32
+            | Type::U64
+            | Type::I64
+            | Type::F16
+            | Type::BF16
+            | Type::F32
+            | Type::F64 => whole,
         }
     }
 }

@@ -19,7 +19,7 @@ pub fn int_type(ty: Type) -> &'static str {
 /// The type suffix of instructions on numbers.
 pub fn number_type(ty: Type) -> &'static str {
     match ty.kind() {
-        TypeKind::Float => memory_type(ty),
+        TypeKind::Float => ty.name(),
         TypeKind::Bool | TypeKind::Unsigned | TypeKind::Signed => int_type(ty),
     }
 }
@@ -28,9 +28,15 @@ pub fn number_type(ty: Type) -> &'static str {
 pub fn bits_type(ty: Type) -> &'static str {
     match ty {
         Type::Bool => "pred",
+        Type::F16 | Type::BF16 => "b16",
         _ if ty.size() == 8 => "b64",
         _ => "b32",
     }
+}
+
+/// The type suffix of a choice between two values.
+pub fn select_type(ty: Type) -> &'static str {
+    if ty.is_float() && !ty.is_half() { number_type(ty) } else { bits_type(ty) }
 }
 
 /// The name of a comparison of numbers.
@@ -82,13 +88,13 @@ impl Emitter<'_> {
                     Some(constant) => Value::Constant(ty, constant),
                     None => self.joined(op, x, y).unwrap_or_else(|| {
                         let from = self.types[x.index()];
-                        let (x, y) = (self.value(x), self.value(y));
+                        let (x, y) = (self.float_operand(from, x), self.float_operand(from, y));
                         self.binary(op, from, x, y)
                     }),
                 }
             }
             Expr::Ternary(op, x, y, z) => {
-                let operands = [x, y, z].map(|id| self.value(id));
+                let operands = [x, y, z].map(|id| self.float_operand(ty, id));
                 match op {
                     TernaryOp::Fma => self.op(&format!("fma.rn.{}", number_type(ty)), Class::of(ty), &operands),
                 }
@@ -110,6 +116,12 @@ impl Emitter<'_> {
         };
         self.known.insert(id, value);
         value
+    }
+
+    /// An operand of an instruction on numbers. Those on floats of 16 bits take no constants.
+    fn float_operand(&mut self, of: Type, id: ExprId) -> Value {
+        let value = self.value(id);
+        if of.is_half() { self.in_register(of, value) } else { value }
     }
 
     pub(crate) fn extent(&mut self, place: Place, dimension: u8) -> Value {
@@ -192,6 +204,8 @@ impl Emitter<'_> {
         let x = self.in_register(ty, x);
         let simple = |name: &str, of: &str| format!("{name}.{of}");
         match op {
+            UnaryOp::Neg if ty.is_half() => self.op("xor.b16", class, &[x, Value::word(0x8000)]),
+            UnaryOp::Abs if ty.is_half() => self.op("and.b16", class, &[x, Value::word(0x7fff)]),
             UnaryOp::Neg | UnaryOp::Abs if ty.is_float() => {
                 let name = if op == UnaryOp::Neg { "neg" } else { "abs" };
                 self.op(&simple(name, number_type(ty)), class, &[x])
@@ -274,7 +288,7 @@ impl Emitter<'_> {
 
     pub(crate) fn select(&mut self, ty: Type, condition: Value, x: Value, y: Value) -> Value {
         if ty != Type::Bool {
-            let of = if ty.is_float() { number_type(ty) } else { bits_type(ty) };
+            let of = select_type(ty);
             return self.op(&format!("selp.{of}"), Class::of(ty), &[x, y, condition]);
         }
         // Predicates cannot be selected (PTX ISA 8.8, 9.7.6.3 "selp").

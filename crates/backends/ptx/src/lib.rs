@@ -29,7 +29,7 @@ pub use layout::{Argument, Layout, MOST_PARAMETER_BYTES, MOST_STATIC_SHARED, Mod
 pub use target::{GREATEST_SM, LEAST_SM, Lacking, Target, least_version};
 
 pub use wattle_ir::fault::{Fault, FaultSite};
-use wattle_ir::{Converts, Divides, Exact, Kernel, Legal, Native, Type, legalize};
+use wattle_ir::{Converts, Divides, Exact, Halves, Kernel, Legal, Native, Type, legalize};
 
 /// Makes a module of a verified kernel.
 ///
@@ -37,17 +37,18 @@ use wattle_ir::{Converts, Divides, Exact, Kernel, Legal, Native, Type, legalize}
 /// The target lacks something that the kernel uses.
 pub fn build(kernel: &Kernel, target: &Target) -> Result<Module, Lacking> {
     target.check(&kernel.name)?;
-    emit::emit(&legal(kernel), target)
+    emit::emit(&legal(kernel, target), target)
 }
 
-/// The kernel in what PTX has by itself.
+/// The kernel in what a target has by itself.
 #[doc(hidden)]
-pub fn legal(kernel: &Kernel) -> Legal {
-    legalize(kernel, &NATIVE)
+pub fn legal(kernel: &Kernel, target: &Target) -> Legal {
+    legalize(kernel, &Native { halves: &|ty| target.halves(ty), ..NATIVE })
 }
 
-/// What PTX has by itself.
+/// What PTX has by itself on every target.
 const NATIVE: Native<'_> = Native {
+    halves: &|_| Halves::NONE,
     // Rounded correctly in both sizes (PTX ISA 8.8, 9.7.3 "Floating point instructions").
     exact: &|_| Exact::ALL,
     // The ISA does not define the overflow of the least value by -1 (9.7.1.7 "div"). Small integers have room for it.

@@ -6,7 +6,7 @@ use wattle_ir::{Kernel, LocalId, Place, Stmt, Type};
 
 use crate::assemble::{Class, Value, ins};
 use crate::emit::{Emitter, memory_type};
-use crate::expr::{bits_type, number_type};
+use crate::expr::select_type;
 use crate::unroll::{is_constant, walk_unrolled};
 
 /// The longest array that is kept in registers if all its indices are constants.
@@ -120,7 +120,7 @@ impl Emitter<'_> {
         if let Value::Constant(_, at) = index {
             return elements.get(at as usize).copied().unwrap_or(first);
         }
-        let of = if ty.is_float() { number_type(ty) } else { bits_type(ty) };
+        let of = select_type(ty);
         let mut found = first;
         for (number, &element) in others.iter().enumerate() {
             let here = self.op("setp.eq.u32", Class::Predicate, &[index, Value::word(number as u32 + 1)]);

@@ -1,7 +1,7 @@
 //! The target that code is made for, and the errors for a kernel that needs more than it has.
 
 use thiserror::Error;
-use wattle_ir::Site;
+use wattle_ir::{Halves, Site, Type};
 
 /// The least compute capability that code is made for, in tenths: the memory model's orders and scopes begin there (PTX
 /// ISA 8.8, 9.7.9.8 "ld": `.relaxed` and `.acquire` need sm_70).
@@ -42,6 +42,17 @@ impl Target {
     pub(crate) fn lowered(self) -> wattle_memory::Target {
         let sm = if self.ptx < (8, 6) { self.sm.min(89) } else { self.sm };
         wattle_memory::Target::Ptx { sm }
+    }
+
+    /// What the target has of a floating-point type of 16 bits: of `.f16` all since before [`LEAST_SM`]; of `.bf16` the
+    /// conversion and the fused multiply-add since sm_80 and PTX 7.0, the other arithmetic since sm_90 and PTX 7.8 (PTX
+    /// ISA 8.8, 9.7.4 "Half precision floating-point instructions", 9.7.9.21 "cvt"). Subnormal numbers are kept.
+    pub(crate) fn halves(self, ty: Type) -> Halves {
+        if ty == Type::F16 {
+            return Halves { values: true, sums: true, fma: true };
+        }
+        let has = self.sm >= 80 && self.ptx >= (7, 0);
+        Halves { values: has, sums: self.sm >= 90 && self.ptx >= (7, 8), fma: has }
     }
 
     pub(crate) fn check(self, kernel: &str) -> Result<(), Lacking> {

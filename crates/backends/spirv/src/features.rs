@@ -67,7 +67,7 @@ pub(crate) fn needs(ty: Type) -> Option<Needs> {
         Type::U8 | Type::I8 => {
             needs(|has| has.int8, "shaderInt8 with storageBuffer8BitAccess", &[Int8, StorageBuffer8BitAccess])
         }
-        Type::U16 | Type::I16 => {
+        Type::U16 | Type::I16 | Type::F16 | Type::BF16 => {
             needs(|has| has.int16, "shaderInt16 with storageBuffer16BitAccess", &[Int16, StorageBuffer16BitAccess])
         }
         Type::U64 | Type::I64 => needs(|has| has.int64, "shaderInt64", &[Int64]),

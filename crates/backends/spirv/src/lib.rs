@@ -28,7 +28,7 @@ pub use text::disassemble;
 
 use rspirv::spirv::Op;
 pub use wattle_ir::fault::{Fault, FaultSite};
-use wattle_ir::{Converts, DivOp, Divides, Exact, Kernel, Legal, Native, legalize};
+use wattle_ir::{Converts, DivOp, Divides, Exact, Halves, Kernel, Legal, Native, legalize};
 
 /// Makes a module of a verified kernel.
 ///
@@ -53,6 +53,9 @@ pub fn legal(kernel: &Kernel, features: &Features) -> Legal {
             let exact = !features.workarounds.rough_division;
             Exact { fma: !features.workarounds.split_fma, div: exact, sqrt: exact }
         },
+        // Only `F32` between conversions in integers gives the same bits: of `shaderFloat16` Vulkan alone promises
+        // neither rounding to nearest nor subnormal numbers (`shaderRoundingModeRTEFloat16`, `shaderDenormPreserveFloat16`).
+        halves: &|_| Halves::NONE,
         // The least value by -1 is not defined, and Vulkan leaves the remainder of negative numbers open.
         divides: &|op, ty| match (op, ty.is_signed()) {
             (_, false) => Divides::Always,

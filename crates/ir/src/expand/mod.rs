@@ -10,9 +10,13 @@
 //! harm elsewhere.
 
 mod div;
+mod halves;
 mod setup;
 mod template;
 mod term;
+
+pub use halves::Halves;
+pub(crate) use halves::lower_halves;
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -70,6 +70,8 @@ impl Template {
         match ty {
             Type::F32 => Template::of::<f32>(replaced, exact),
             Type::F64 => Template::of::<f64>(replaced, exact),
+            // These are computed with as `F32` by now.
+            Type::F16 | Type::BF16 => unreachable!("floats of 16 bits are replaced before"),
             Type::Bool
             | Type::U8
             | Type::I8
@@ -80,6 +82,15 @@ impl Template {
             | Type::U64
             | Type::I64 => unreachable!("operations on floats alone are replaced"),
         }
+    }
+
+    /// The replacement that expressions over parameters give.
+    pub(super) fn build(result: impl FnOnce(&Target) -> ExprId) -> Template {
+        let target = Target { builder: Builder::new("expansion", Site::caller(), 1), exact: Exact::ALL };
+        let result = result(&target);
+        let mut kernel = target.builder.unverified();
+        kernel.exprs.truncate(result.index() + 1);
+        Template { kernel, result }
     }
 
     fn of<T: Format>(replaced: Replaced, exact: Exact) -> Template {

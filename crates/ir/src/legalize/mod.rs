@@ -10,6 +10,8 @@
 //! - A float that is converted to an integer fits, where the target leaves open what happens else.
 //! - Atomic updates are those that the target has. Others are loops of compare-exchanges.
 //! - Memory whose floats take atomic operations that the target lacks holds their bits, as integers.
+//! - Floats of 16 bits, and operations on them, are those that the target has. Others are integers of 16 bits, and
+//!   operations on `F32`.
 //! - There are no assertions: each is a branch with a fault.
 //!
 //! The checker and the interpreter see kernels as they are written, before this.
@@ -20,7 +22,7 @@ mod values;
 
 use std::ops::Deref;
 
-use crate::expand::{Exact, drop_unused, expand};
+use crate::expand::{Exact, Halves, drop_unused, expand, lower_halves};
 use crate::{AtomicOp, DivOp, ExprId, Kernel, Place, Stmt, Type};
 use statements::Legalizer;
 
@@ -28,6 +30,8 @@ use statements::Legalizer;
 pub struct Native<'t> {
     /// Which operators of a float type the target has as the IR defines them.
     pub exact: &'t dyn Fn(Type) -> Exact,
+    /// What the target has of a floating-point type of 16 bits.
+    pub halves: &'t dyn Fn(Type) -> Halves,
     /// Whether the target has an instruction for an integer division of any operands but a divisor of zero.
     pub divides: &'t dyn Fn(DivOp, Type) -> Divides,
     /// What the target's conversion of the first type, a float's, to the second, an integer's, does.
@@ -76,7 +80,8 @@ impl Deref for Legal {
 
 /// Makes a verified kernel one for a target.
 pub fn legalize(kernel: &Kernel, native: &Native<'_>) -> Legal {
-    let expanded = expand(kernel, native.exact);
+    let lowered = lower_halves(kernel, native.halves);
+    let expanded = expand(&lowered, native.exact);
     let mut legal = Legalizer::new(&expanded, native).kernel();
     drop_unused(&mut legal);
     debug_assert_eq!(crate::verify::verify_legal(&legal), Ok(()));

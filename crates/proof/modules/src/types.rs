@@ -13,6 +13,8 @@ pub enum Sort {
     Signed,
     /// The kind of `.fN`.
     Float,
+    /// The kind of `.bf16`.
+    Brain,
 }
 
 /// A fundamental type.
@@ -39,6 +41,9 @@ impl Type {
         if word == "pred" {
             return Some(Type::PRED);
         }
+        if word == "bf16" {
+            return Some(Type { sort: Sort::Brain, bits: 16 });
+        }
         let sort = match word.as_bytes().first()? {
             b'b' => Sort::Bits,
             b'u' => Sort::Unsigned,
@@ -53,7 +58,7 @@ impl Type {
             "64" => 64,
             _ => return None,
         };
-        (sort != Sort::Float || bits >= 32).then_some(Type { sort, bits })
+        (sort != Sort::Float || bits >= 16).then_some(Type { sort, bits })
     }
 
     /// The size in memory, in bytes.
@@ -68,7 +73,7 @@ impl Type {
 
     /// Whether it is a floating-point type.
     pub fn is_float(self) -> bool {
-        self.sort == Sort::Float
+        matches!(self.sort, Sort::Float | Sort::Brain)
     }
 
     /// Whether it is an integer type with or without sign; bit types are not.
@@ -89,6 +94,7 @@ impl Type {
         match (self.sort, instruction.sort) {
             (Sort::Pred, other) | (other, Sort::Pred) => other == Sort::Pred,
             (Sort::Bits, _) | (_, Sort::Bits) => true,
+            (Sort::Brain, other) | (other, Sort::Brain) => other == Sort::Brain,
             (a, b) => (a == Sort::Float) == (b == Sort::Float),
         }
     }
@@ -102,6 +108,7 @@ impl std::fmt::Display for Type {
             Sort::Unsigned => 'u',
             Sort::Signed => 's',
             Sort::Float => 'f',
+            Sort::Brain => return write!(f, ".bf{}", self.bits),
         };
         write!(f, ".{letter}{}", self.bits)
     }

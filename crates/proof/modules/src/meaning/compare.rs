@@ -6,6 +6,8 @@ use crate::types::{Sort, Type};
 /// The comparison of that name and type, if it exists.
 pub fn test(name: &str, ty: Type) -> Option<Test> {
     match (ty.sort, ty.bits) {
+        // Comparisons of 16 bits are not known here.
+        (Sort::Float, 16) | (Sort::Brain, _) => None,
         (Sort::Float, 32) => float(name, true),
         (Sort::Float, _) => float(name, false),
         (Sort::Pred, _) | (_, 8) => None,

@@ -1,6 +1,7 @@
 //! `cvt` (PTX ISA 9.7.9.21).
 
 use super::float::flushed;
+use super::half;
 use crate::code::{Convert, Integral};
 use crate::types::{Sort, Type};
 
@@ -57,8 +58,10 @@ fn to_float(how: &Convert, value: i128) -> u64 {
 
 /// The source as a double, exactly.
 fn number(how: &Convert, bits: u64) -> f64 {
-    if how.from.bits == 64 {
-        return f64::from_bits(bits);
+    match how.from.bits {
+        64 => return f64::from_bits(bits),
+        16 => return half::Format::of(how.from).number(bits),
+        _ => {}
     }
     let value = f32::from_bits(bits as u32);
     f64::from(if how.flush { flushed(value) } else { value })
@@ -92,8 +95,10 @@ fn float(how: &Convert, bits: u64) -> u64 {
         () if value.is_nan() || value <= 0.0 => 0.0,
         () => value.min(1.0),
     };
-    if how.to.bits == 64 {
-        return value.to_bits();
+    match how.to.bits {
+        64 => return value.to_bits(),
+        16 => return half::Format::of(how.to).nearest(value),
+        _ => {}
     }
     let value = value as f32;
     let value = if how.flush { flushed(value) } else { value };

@@ -4,4 +4,5 @@ pub mod atomic;
 pub mod compare;
 pub mod convert;
 pub mod float;
+pub mod half;
 pub mod int;

@@ -7,6 +7,7 @@ use super::names::Names;
 use super::operands;
 use crate::code::{Bin, Carry, Op, Tern, Un};
 use crate::meaning::float::{self, Modes};
+use crate::meaning::half;
 use crate::meaning::int;
 use crate::types::{Sort, Type};
 
@@ -77,6 +78,9 @@ pub fn two(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
             }
             _ => return m.fail(format!("Illegal type {ty} for instruction '{}'", m.name)),
         };
+        if ty.bits == 16 {
+            return short(m, names, list, which, ty, half.is_some() || flush || saturate || nan || approximate);
+        }
         let single = ty.bits == 32;
         let legal = half.is_none()
             && (single || !(flush || saturate || nan || approximate))
@@ -109,6 +113,21 @@ pub fn two(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
     bin(names, list, ty, to, int::two(which, ty))
 }
 
+/// Decodes `add`, `sub`, `mul` of 16 bits (9.7.4 "Half Precision Floating-Point Instructions").
+fn short(
+    m: &Modifiers<'_>,
+    names: &mut Names,
+    list: &[Operand],
+    which: float::Two,
+    ty: Type,
+    modified: bool,
+) -> Parsed<Op> {
+    match half::two(which, ty).filter(|_| !modified) {
+        Some(f) => bin(names, list, ty, ty, f),
+        None => m.fail(format!("Illegal modifiers for instruction '{}' of type {ty}", m.name)),
+    }
+}
+
 fn product(word: &str) -> Option<int::Two> {
     match word {
         "lo" => Some(int::Two::MulLo),
@@ -136,6 +155,12 @@ pub fn mad(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
     let modes = Modes { flush: m.has("ftz"), saturate: m.has("sat") };
     let ty = m.ty(numeric)?;
     m.end()?;
+    if ty.is_float() && ty.bits == 16 {
+        if !rounded || half.is_some() || modes != Modes::default() || m.name != "fma" {
+            return m.fail(format!("Illegal modifiers for instruction '{}' of type {ty}", m.name));
+        }
+        return tern(names, list, [ty; 3], ty, half::fma(ty));
+    }
     if ty.is_float() {
         if !rounded || half.is_some() || ty.bits == 64 && modes != Modes::default() {
             return m.fail(format!("Rounding modifier required for instruction '{}'", m.name));
@@ -173,6 +198,7 @@ pub fn one(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
     }
     let f = match (ty.is_float(), ty.bits) {
         (false, _) => Some(int::one(m.name == "neg", ty)),
+        (true, 16) => None,
         (true, 32) => float::one32(m.name, flush),
         (true, _) => float::one64(m.name),
     };
@@ -184,7 +210,7 @@ pub fn one(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
 
 /// Decodes `copysign`, whose result has the first operand's sign.
 pub fn copysign(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
-    let ty = m.ty(Type::is_float)?;
+    let ty = m.ty(|ty| ty.is_float() && ty.bits >= 32)?;
     m.end()?;
     let which = float::Two::CopySign;
     let f = if ty.bits == 32 { float::two32(which, Modes::default()) } else { float::two64(which) };

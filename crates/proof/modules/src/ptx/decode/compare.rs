@@ -67,7 +67,7 @@ pub fn selp(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parse
 pub fn testp(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     let Some(kind) = m.peek() else { return m.illegal() };
     m.has(kind);
-    let ty = m.ty(Type::is_float)?;
+    let ty = m.ty(|ty| ty.is_float() && ty.bits >= 32)?;
     m.end()?;
     let [d, a] = operands(names, list)?;
     let f: fn(u64) -> u64 = match (kind, ty.bits) {
@@ -117,6 +117,10 @@ pub fn cvt(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed
     };
     if !legal {
         return m.fail(format!("Rounding modifier of 'cvt' missing or illegal for {to} from {from}"));
+    }
+    let short = |ty: Type| ty.is_float() && ty.bits == 16;
+    if (short(from) && !to.is_float()) || (short(to) && !from.is_float()) || (short(to) && (integral || saturate)) {
+        return m.fail(format!("'cvt' to {to} from {from} is not known here"));
     }
     if flush && ![from, to].contains(&Type { sort: Sort::Float, bits: 32 }) {
         return m.fail("Modifier '.ftz' requires a type .f32");
