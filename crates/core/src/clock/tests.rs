@@ -367,6 +367,24 @@ fn a_later_use_of_the_same_kind_stands_for_the_earlier_one() {
     assert!(text(enqueue(&uses, &b, Access::Read, "b")).contains("the second at"));
 }
 
+/// Else a buffer's uses would grow with each operation.
+#[test]
+fn uses_that_a_later_one_stands_for_are_forgotten() {
+    let (uses, a, b) = (Uses::default(), queue(), queue());
+    let count = |uses: &Uses| crate::sync::lock(&uses.0).len();
+    for _ in 0..3 {
+        enqueue(&uses, &a, Access::Read, "a").unwrap();
+        enqueue(&uses, &b, Access::Read, "b").unwrap();
+    }
+    assert_eq!(count(&uses), 2);
+    let uses = Uses::default();
+    enqueue_at(&uses, &a, region(0, 4), Access::Read.into(), "one half").unwrap();
+    enqueue_at(&uses, &a, region(4, 8), Access::Shared.into(), "the other half").unwrap();
+    assert_eq!(count(&uses), 2);
+    enqueue(&uses, &a, Access::PerItem, "both").unwrap();
+    assert_eq!(count(&uses), 1);
+}
+
 #[test]
 fn uses_of_other_kinds_or_regions_stand_beside_each_other() {
     let (uses, a, b) = (Uses::default(), queue(), queue());

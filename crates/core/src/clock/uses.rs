@@ -130,11 +130,12 @@ fn record_in(at: &Stamp<'_>, locked: &mut [Locked<'_>], wanted: &[Wanted<'_>]) -
     Ok(())
 }
 
-/// Whether the only use of a buffer is one by an earlier operation of this queue, just like this one.
+/// Whether the only use of a buffer is one by this queue, just like this one: the queue's numbers grow, so it is by an
+/// earlier operation.
 #[inline]
 fn is_alone(at: &Stamp<'_>, uses: &[Use], wanted: &Wanted<'_>) -> bool {
-    let [Use { holder: Holder::Queue(clock, number), region, sharing, .. }] = uses else { return false };
-    Arc::ptr_eq(clock, at.clock) && *number < at.number && *sharing == wanted.sharing && *region == wanted.region
+    let [Use { holder: Holder::Queue(clock, _), region, sharing, .. }] = uses else { return false };
+    Arc::ptr_eq(clock, at.clock) && *sharing == wanted.sharing && *region == wanted.region
 }
 
 /// Refuses the use of this number among those that are wanted if it conflicts with another one. Forgets what is over.
@@ -163,29 +164,11 @@ fn check(at: &Stamp<'_>, uses: &mut Vec<Use>, wanted: &[Wanted<'_>], number: usi
 /// Adds a use, which also stands for those before it with which nothing conflicts that does not conflict with this one.
 fn add(at: &Stamp<'_>, uses: &mut Vec<Use>, wanted: &Wanted<'_>) {
     let Wanted { region, sharing, user, .. } = *wanted;
-    let mut index = 0;
-    let mut placed = false;
-    while let Some(other) = uses.get_mut(index) {
+    uses.retain(|other| {
         let covers = other.sharing == sharing || sharing.conflicts_with_all();
-        if !covers || !region.contains(&other.region) || !ordered(&other.holder, at) {
-            index += 1;
-            continue;
-        }
-        match &mut other.holder {
-            Holder::Queue(clock, number) if !placed && Arc::ptr_eq(clock, at.clock) => {
-                *number = at.number;
-                (other.region, other.sharing, other.user) = (region, sharing, user);
-                placed = true;
-                index += 1;
-            }
-            _ => {
-                uses.swap_remove(index);
-            }
-        }
-    }
-    if !placed {
-        uses.push(Use { holder: Holder::Queue(at.clock.clone(), at.number), region, sharing, user });
-    }
+        !(covers && region.contains(&other.region) && ordered(&other.holder, at))
+    });
+    uses.push(Use { holder: Holder::Queue(at.clock.clone(), at.number), region, sharing, user });
 }
 
 impl Use {
