@@ -24,12 +24,13 @@ mod parameters;
 mod report;
 mod target;
 mod unroll;
+mod warp;
 
 pub use layout::{Argument, Layout, MOST_PARAMETER_BYTES, MOST_STATIC_SHARED, Module, Parameter};
 pub use target::{GREATEST_SM, LEAST_SM, Lacking, Target, least_version};
 
 pub use wattle_ir::fault::{Fault, FaultSite};
-use wattle_ir::{Converts, Divides, Exact, Kernel, Legal, Native, Type, legalize};
+use wattle_ir::{Converts, Divides, Exact, Kernel, Legal, NO_WARPS, Native, Type, Warps, legalize};
 
 /// Makes a module of a verified kernel.
 ///
@@ -37,13 +38,20 @@ use wattle_ir::{Converts, Divides, Exact, Kernel, Legal, Native, Type, legalize}
 /// The target lacks something that the kernel uses.
 pub fn build(kernel: &Kernel, target: &Target) -> Result<Module, Lacking> {
     target.check(&kernel.name)?;
-    emit::emit(&legal(kernel), target)
+    emit::emit(&legal(kernel, target), target)
 }
 
 /// The kernel in what PTX has by itself.
 #[doc(hidden)]
-pub fn legal(kernel: &Kernel) -> Legal {
-    legalize(kernel, &NATIVE)
+pub fn legal(kernel: &Kernel, target: &Target) -> Legal {
+    let warps = Warps {
+        size: Some(warp::WARP_SIZE),
+        are_whole: false,
+        shuffles_by_distance: true,
+        shuffles: &|ty| ty != Type::Bool && ty.bits() == 32,
+        combines: &|op, ty| warp::reduction(op, ty, target.sm).is_some(),
+    };
+    legalize(kernel, &Native { warps, ..NATIVE })
 }
 
 /// What PTX has by itself.
@@ -57,4 +65,5 @@ const NATIVE: Native<'_> = Native {
     updates: &|op, _, ty| atomic::instruction(op, ty).is_some(),
     floats: &|_, _| true,
     loads_lanes: true,
+    warps: NO_WARPS,
 };

@@ -9,6 +9,7 @@
 //! - The count of a shift is less than the number of bits.
 //! - A float that is converted to an integer fits, where the target leaves open what happens else.
 //! - Atomic updates are those that the target has. Others are loops of compare-exchanges.
+//! - Operations of warps are those that the target has, as [`Warps`] says.
 //! - Memory whose floats take atomic operations that the target lacks holds their bits, as integers.
 //! - There are no assertions: each is a branch with a fault.
 //!
@@ -17,12 +18,14 @@
 mod facts;
 mod statements;
 mod values;
+mod warps;
 
 use std::ops::Deref;
 
 use crate::expand::{Exact, drop_unused, expand};
 use crate::{AtomicOp, DivOp, ExprId, Kernel, Place, Stmt, Type};
 use statements::Legalizer;
+pub use warps::{NO_WARPS, Warps};
 
 /// What a target does by itself.
 pub struct Native<'t> {
@@ -38,6 +41,8 @@ pub struct Native<'t> {
     pub floats: &'t dyn Fn(Place, Type) -> bool,
     /// Whether the target loads several elements at once.
     pub loads_lanes: bool,
+    /// What its warps do.
+    pub warps: Warps<'t>,
 }
 
 /// How far a target divides integers whose divisor is not zero.
@@ -76,7 +81,8 @@ impl Deref for Legal {
 
 /// Makes a verified kernel one for a target.
 pub fn legalize(kernel: &Kernel, native: &Native<'_>) -> Legal {
-    let expanded = expand(kernel, native.exact);
+    let by_words = warps::warps(kernel, native);
+    let expanded = expand(&by_words, native.exact);
     let mut legal = Legalizer::new(&expanded, native).kernel();
     drop_unused(&mut legal);
     debug_assert_eq!(crate::verify::verify_legal(&legal), Ok(()));
