@@ -15,6 +15,7 @@ use crate::indices::{IndexRange, Indices, Items};
 use crate::thread::Thread;
 use crate::together::{ItemsTogether, Views};
 use crate::view::{Atomic, PerItem, Shared, Strided};
+use crate::warp::Warp;
 
 /// The row-major number of an index.
 #[inline(always)]
@@ -143,6 +144,24 @@ where
             // A block of one thread waits for nobody.
             None => compiler_fence(Ordering::SeqCst),
         }
+    }
+
+    /// The warp that the thread is in: `let warp = acc.warp();`
+    #[inline(always)]
+    pub fn warp(&self) -> Warp<'l> {
+        Warp::new(self.thread, self.turns)
+    }
+
+    /// The number of the thread's warp in its block.
+    #[inline(always)]
+    pub fn warp_in_block(&self) -> u32 {
+        self.thread.number_in_block() >> self.thread.grid().warp_size.trailing_zeros()
+    }
+
+    /// How many warps a block has; the last one may have fewer threads than the others.
+    #[inline(always)]
+    pub fn warps_in_block(&self) -> u32 {
+        self.thread.launch().threads_in_block().div_ceil(self.thread.grid().warp_size)
     }
 
     /// A fence: orders this thread's accesses before it with those after it, as `order` says, for the threads of

@@ -156,7 +156,19 @@ impl<R: Rank> Indices<R> {
             Kind::ThreadsInGrid => Some((thread.in_grid(), grid.threads_in_grid())),
             Kind::ThreadsInBlock => Some((thread.in_block(), grid.threads)),
             Kind::BlocksInGrid => Some((thread.block(), grid.blocks)),
-            Kind::AllThreads => None,
+            Kind::AllThreads | Kind::ThreadsInWarp | Kind::WarpsInBlock | Kind::WarpsInGrid => None,
+        };
+        let linear_worker = || {
+            let (number, size) = (thread.number_in_block(), grid.warp_size);
+            let (threads, warp) = (thread.launch().threads_in_block(), number >> size.trailing_zeros());
+            let warps = threads.div_ceil(size);
+            let block = (0..launch_rank).fold(0, |number, d| number * grid.blocks[d] + thread.block()[d]);
+            match kind {
+                Kind::ThreadsInWarp => (number & (size - 1), (threads - warp * size).min(size)),
+                Kind::WarpsInBlock => (warp, warps),
+                Kind::WarpsInGrid => (block * warps + warp, grid.block_count() * warps),
+                Kind::ThreadsInGrid | Kind::ThreadsInBlock | Kind::BlocksInGrid | Kind::AllThreads => (0, 1),
+            }
         };
         let workers = match workers {
             Some((at, extent)) if linear || d == 1 => {
@@ -164,7 +176,7 @@ impl<R: Rank> Indices<R> {
                 [(number, extent[..launch_rank].iter().product()); MAX_RANK]
             }
             Some((at, extent)) => std::array::from_fn(|d| (at[d], extent[d])),
-            None => [(0, 1); MAX_RANK],
+            None => [linear_worker(); MAX_RANK],
         };
         // A range of one dimension needs no row-major numbers.
         Indices { workers, linear: linear && d > 1, dimensions, d, layout: Layout::Contiguous, rank: PhantomData }

@@ -31,6 +31,7 @@ mod sync;
 mod thread;
 mod together;
 pub mod view;
+mod warp;
 
 pub use acc::Acc;
 pub use argument::{Arg, Argument, ArgumentValue, Arguments, Bound, IntoArg, ViewArgument};
@@ -57,3 +58,5 @@ pub use sync::lock;
 pub use thread::{Grid, Thread};
 pub use together::{Elements, ItemsTogether, ItemsTogetherIter, Views};
 pub use view::{Atomic, PerItem, Read, Shared};
+pub use warp::Warp;
+pub use wattle_ir::WarpMask;

@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use wattle_ir::MAX_RANK;
+use wattle_ir::warp::MAX_LANES;
 
+use crate::device::Properties;
 use crate::domain::{SyncDomain, SyncDomainMap};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::extent::{self, Extent, ToExtent};
 
 /// Logical work: `frames` frames of `frame_extent` each. The device chooses blocks and threads, and a kernel that is
@@ -137,6 +139,7 @@ pub struct LaunchOptions {
     pub(crate) threads: u32,
     pub(crate) domain: SyncDomain,
     pub(crate) domain_map: SyncDomainMap,
+    pub(crate) warp_size: Option<u32>,
 }
 
 /// How long a launch may wait when nothing else was said.
@@ -152,6 +155,7 @@ impl Default for LaunchOptions {
             threads: u32::MAX,
             domain: SyncDomain::Default,
             domain_map: SyncDomainMap::default(),
+            warp_size: None,
         }
     }
 }
@@ -209,6 +213,33 @@ impl LaunchOptions {
     /// Which of the device's domains each name means; without it 0 and 1.
     pub fn sync_domain_map(self, map: SyncDomainMap) -> Self {
         LaunchOptions { domain_map: map, ..self }
+    }
+
+    /// How many lanes the launch's warps must have: a power of two up to 128. Without it they have as many as the device
+    /// says ([`Properties::warp_width`](crate::Properties::warp_width)). The host, the simulated device and the checker have
+    /// warps of any such size, CUDA devices of 32 lanes, Vulkan devices of those sizes that they offer; a device without
+    /// such warps says so in an error.
+    pub fn warp_size(self, lanes: u32) -> Self {
+        LaunchOptions { warp_size: Some(lanes), ..self }
+    }
+
+    /// What [`LaunchOptions::warp_size`] set.
+    pub fn get_warp_size(&self) -> Option<u32> {
+        self.warp_size
+    }
+
+    /// The lanes of the launch's warps on a device that `has` warps of some numbers of lanes.
+    ///
+    /// # Errors
+    /// The device has no such warps.
+    pub fn lanes(&self, properties: &Properties, has: impl Fn(u32) -> bool) -> Result<u32> {
+        let Some(lanes) = self.warp_size else { return Ok(properties.warp_width) };
+        if lanes.is_power_of_two() && lanes <= MAX_LANES && has(lanes) {
+            return Ok(lanes);
+        }
+        let what = format!("run warps of {lanes} lanes: its own have {}", properties.warp_width);
+        let instead = "ask for a power of two up to 128 that the device has, or for none, and use `warp.size()`";
+        Err(Error::capability(&properties.name, what, instead))
     }
 
     /// What [`LaunchOptions::sync_domain`] set.

@@ -9,6 +9,7 @@ use wattle_ir::{MAX_RANK, Site};
 use crate::error::{FaultKind, format_index};
 use crate::host::{Block, LaunchState, NoMemory, POLLS_PER_LOOK, Patience, Turns, Wait};
 use crate::support::STEPS_PER_LOOK;
+use crate::warp::Part;
 
 /// The shape of a launch once the device has chosen its blocks and threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub struct Grid {
     pub frames: [u32; MAX_RANK],
     /// The extent of a frame.
     pub frame_extent: [u32; MAX_RANK],
+    /// Lanes of a warp, a power of two.
+    pub warp_size: u32,
 }
 
 impl Grid {
@@ -78,6 +81,8 @@ const POLLS_PER_TURN: u32 = 4;
 pub struct Thread<'l> {
     block: &'l Block<'l>,
     in_block: [u32; MAX_RANK],
+    /// Its row-major number in the block.
+    number: u32,
     bad_index: Cell<Option<BadIndex>>,
     patience: Patience,
     /// Iterations of bounded loops since the last look.
@@ -88,6 +93,10 @@ pub struct Thread<'l> {
     turns: Cell<Option<NonNull<Turns>>>,
     /// Where it let them run the last time.
     at: Cell<Option<&'static Location<'static>>>,
+    /// Its part in the operation of its warp at which it waits.
+    part: Cell<Option<Part>>,
+    /// The result of the last operation of its warp.
+    result: Cell<u64>,
 }
 
 impl<'l> Thread<'l> {
@@ -97,12 +106,15 @@ impl<'l> Thread<'l> {
         Thread {
             block,
             in_block: if number == 0 { [0; MAX_RANK] } else { delinearize(number, block.launch().grid().threads) },
+            number,
             bad_index: Cell::new(None),
             patience: Patience::default(),
             worked: Cell::new(0),
             arrays: Cell::new(0),
             turns: Cell::new(None),
             at: Cell::new(None),
+            part: Cell::new(None),
+            result: Cell::new(0),
         }
     }
 
@@ -126,6 +138,12 @@ impl<'l> Thread<'l> {
     #[inline(always)]
     pub(crate) fn in_block(&self) -> [u32; MAX_RANK] {
         self.in_block
+    }
+
+    /// The thread's row-major number in its block.
+    #[inline(always)]
+    pub(crate) fn number_in_block(&self) -> u32 {
+        self.number
     }
 
     /// The thread's index in the grid.
@@ -172,6 +190,25 @@ impl<'l> Thread<'l> {
     #[track_caller]
     pub(crate) fn wait_at_barrier(&self, turns: NonNull<Turns>) {
         self.give_turn(turns, Wait::Barrier, Location::caller());
+    }
+
+    /// Takes part in an operation of the warp, once all its lanes have come to it.
+    #[cold]
+    pub(crate) fn take_part(&self, turns: NonNull<Turns>, part: Part, at: &'static Location<'static>) -> u64 {
+        self.part.set(Some(part));
+        self.give_turn(turns, Wait::Warp, at);
+        self.result.get()
+    }
+
+    /// Its part in the operation of its warp at which it waits.
+    pub(crate) fn part(&self) -> Option<Part> {
+        self.part.get()
+    }
+
+    /// Ends its wait at an operation of its warp.
+    pub(crate) fn give_result(&self, result: u64) {
+        self.part.set(None);
+        self.result.set(result);
     }
 
     /// Whether the thread must end; called on the back edge of every loop that may be a wait for another thread.
@@ -306,7 +343,7 @@ pub(crate) mod tests {
     /// The state of a launch of one block with `threads` threads.
     pub(crate) fn state(threads: u32) -> LaunchState {
         let (one, threads) = ([1; MAX_RANK], [threads, 1, 1, 1]);
-        let grid = Grid { rank: 1, blocks: one, threads, frames: one, frame_extent: threads };
+        let grid = Grid { rank: 1, blocks: one, threads, frames: one, frame_extent: threads, warp_size: 1 };
         LaunchState::new(&INFO, grid, 0, None)
     }
 

@@ -1,8 +1,10 @@
 //! What a verified kernel is made of, for code generators.
 
+use std::collections::HashSet;
+
 use wattle_memory::{Classes, Scope};
 
-use crate::{Kernel, ParamKind, Place, SharedLen, Stmt, Type};
+use crate::{Builtin, Expr, ExprId, Kernel, ParamKind, Place, SharedLen, Site, Stmt, Type};
 
 impl Kernel {
     /// The type of each expression. The kernel has been verified.
@@ -25,6 +27,28 @@ impl Kernel {
             Place::Shared(id) => self.shared[id.index()].element,
             Place::Local(id) => self.locals[id.index()].element,
         }
+    }
+
+    /// Where the kernel first uses its warp: by an operation, or by a number that depends on the warp's size.
+    pub fn first_use_of_warps(&self) -> Option<Site> {
+        let mut first = None;
+        let mut at = self.site;
+        let by_number = |id: &ExprId| {
+            let (mut found, mut seen) = (false, HashSet::new());
+            self.walk_expr(*id, &mut |id, expr| {
+                found |= matches!(expr, Expr::Builtin(Builtin::WarpSize | Builtin::Lane | Builtin::WarpInBlock, _));
+                !found && seen.insert(id)
+            });
+            found
+        };
+        self.walk(&mut |stmt| {
+            at = stmt.site().unwrap_or(at);
+            let by_itself = matches!(stmt, Stmt::Warp { .. } | Stmt::WarpBarrier { .. });
+            if first.is_none() && (by_itself || stmt.operands().any(by_number)) {
+                first = Some(at);
+            }
+        });
+        first
     }
 
     /// The widest scope that the kernel's fences and atomics use; block scope where it has none.

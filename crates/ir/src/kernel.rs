@@ -9,7 +9,7 @@ use std::fmt;
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 use crate::fault::Fault;
-use crate::{AtomicOp, BinaryOp, DivOp, Scalar, TernaryOp, Type, UnaryOp};
+use crate::{AtomicOp, BinaryOp, DivOp, Scalar, TernaryOp, Type, UnaryOp, WarpOp};
 
 /// A name in the source. (An alias, since what reads kernels from files would take a written reference for borrowed.)
 pub(crate) type Name = &'static str;
@@ -295,6 +295,13 @@ pub enum Builtin {
     FrameCount,
     /// Extent of a frame: of a `FrameSpec`; for a `ThreadSpec` the same as `BlockExtent`.
     FrameExtent,
+    /// Lanes of a warp, a power of two; the last warp of a block may have fewer threads. In dimension 0 alone.
+    WarpSize,
+    /// The thread's lane in its warp. In dimension 0 alone.
+    Lane,
+    /// The warp's number in its block: warps are formed of threads whose row-major numbers are consecutive. In dimension
+    /// 0 alone.
+    WarpInBlock,
 }
 
 /// Memory that an access can name.
@@ -364,6 +371,11 @@ pub enum Stmt {
     Fence { order: FenceOrder, scope: Scope, site: Site },
     /// The block's barrier: all threads of the block reach it, and it orders block and global memory among them.
     Barrier { site: Site },
+    /// An operation of the warp: all its lanes reach the same statement in the same iterations of the loops around it, and
+    /// each gets its result. It orders no memory.
+    Warp { dst: SlotId, op: WarpOp, value: ExprId, operand: Option<ExprId>, site: Site },
+    /// The warp's barrier: all its lanes reach it, and it orders block and global memory among them.
+    WarpBarrier { site: Site },
     /// Does `then` where the condition holds, else `otherwise`.
     If { condition: ExprId, then: Vec<Stmt>, otherwise: Vec<Stmt> },
     /// Repeats `body` and `continuing` until a `Break`. `Continue` goes to `continuing`, which holds neither.

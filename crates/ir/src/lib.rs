@@ -27,6 +27,7 @@ mod types;
 mod typing;
 mod verify;
 pub mod visit;
+pub mod warp;
 pub mod worker;
 
 pub use expand::{Exact, Halves, expand};
@@ -36,7 +37,7 @@ pub use kernel::{
     ParamId, ParamKind, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt,
 };
 pub use kernel_type::{KernelType, KernelValue};
-pub use legalize::{Check, Converts, Divides, Legal, Native, legalize};
+pub use legalize::{Check, Converts, Divides, Legal, NO_WARPS, Native, Warps, legalize};
 pub use ops::{AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
 pub use rank::{Dim, Idx, Rank};
 pub use scalar::{
@@ -45,4 +46,5 @@ pub use scalar::{
 };
 pub use types::{Type, TypeInfo, TypeKind};
 pub use verify::{VerifyError, verify};
-pub use wattle_operations::{atomics, compositions, operations, types};
+pub use warp::{WarpMask, WarpOp};
+pub use wattle_operations::{atomics, compositions, operations, types, warps};

@@ -132,6 +132,12 @@ impl Printer<'_> {
             }
             Stmt::Fence { order, scope, .. } => format!("fence {order} {scope}"),
             Stmt::Barrier { .. } => "barrier".to_owned(),
+            Stmt::Warp { dst, op, value, operand, .. } => {
+                let operands = [Some(*value), *operand].into_iter().flatten();
+                let operands: Vec<_> = operands.map(|id| self.expr(id)).collect();
+                format!("{} = warp {} {}", self.slot(*dst), op.name(), operands.join(", "))
+            }
+            Stmt::WarpBarrier { .. } => "warp barrier".to_owned(),
             Stmt::If { condition, then, otherwise } => {
                 let text = format!("if {} {{", self.expr(*condition));
                 self.plain(&text)?;
@@ -240,6 +246,9 @@ fn builtin_name(builtin: Builtin) -> &'static str {
         Builtin::GridExtent => "grid_extent",
         Builtin::FrameCount => "frame_count",
         Builtin::FrameExtent => "frame_extent",
+        Builtin::WarpSize => "warp_size",
+        Builtin::Lane => "lane",
+        Builtin::WarpInBlock => "warp_in_block",
     }
 }
 

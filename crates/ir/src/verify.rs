@@ -183,7 +183,14 @@ impl Verifier<'_> {
                 self.of().expect(*desired, ty)?;
                 self.result(*dst, ty)
             }
-            Stmt::Fence { .. } | Stmt::Barrier { .. } | Stmt::Return => Ok(()),
+            Stmt::Fence { .. } | Stmt::Barrier { .. } | Stmt::WarpBarrier { .. } | Stmt::Return => Ok(()),
+            Stmt::Warp { dst, op, value, operand, .. } => {
+                let ty = self.of().ty(*value)?;
+                ensure(op.applies_to(ty), || format!("warp {} on {ty}", op.name()))?;
+                ensure(op.has_operand() == operand.is_some(), || format!("the second operand of warp {}", op.name()))?;
+                operand.iter().try_for_each(|&operand| self.of().expect(operand, Type::U32))?;
+                self.result(*dst, op.result(ty))
+            }
             Stmt::If { condition, then, otherwise } => {
                 self.of().expect(*condition, Type::Bool)?;
                 self.block(then, labels)?;

@@ -21,7 +21,7 @@ pub enum Jump {
 
 /// Defines the parts of statements and expressions, to be read or to be changed.
 macro_rules! parts {
-    ($what:literal $stmt_parts:ident $expr_parts:ident $order:ident $parts:ident $operands:ident $blocks:ident $($mutable:tt)?) => {
+    ($what:literal $stmt_parts:ident $expr_parts:ident $order:ident $parts:ident $operands:ident $blocks:ident $as:ident $($mutable:tt)?) => {
         #[doc = concat!("The order of an access or fence, ", $what, ".")]
         #[derive(Debug)]
         pub enum $order<'s> {
@@ -143,7 +143,13 @@ macro_rules! parts {
                         site: Some(site),
                         ..none
                     },
-                    Stmt::Barrier { site } => $stmt_parts { site: Some(site), ..none },
+                    Stmt::Barrier { site } | Stmt::WarpBarrier { site } => $stmt_parts { site: Some(site), ..none },
+                    Stmt::Warp { dst, op: _, value, operand, site } => $stmt_parts {
+                        slot: Some(dst),
+                        values: [Some(value), operand.$as()],
+                        site: Some(site),
+                        ..none
+                    },
                     Stmt::If { condition, then, otherwise } => $stmt_parts {
                         values: [Some(condition), None],
                         blocks: [Some(then), Some(otherwise)],
@@ -206,8 +212,8 @@ macro_rules! parts {
         }
     };
 }
-parts!("to be read" StmtParts ExprParts StmtOrder parts operands blocks);
-parts!("to be changed" StmtPartsMut ExprPartsMut StmtOrderMut parts_mut operands_mut blocks_mut mut);
+parts!("to be read" StmtParts ExprParts StmtOrder parts operands blocks as_ref);
+parts!("to be changed" StmtPartsMut ExprPartsMut StmtOrderMut parts_mut operands_mut blocks_mut as_mut mut);
 
 impl StmtOrder<'_> {
     /// Whether it orders nothing.

@@ -13,6 +13,12 @@ pub enum Kind {
     BlocksInGrid,
     /// Every thread is given everything.
     AllThreads,
+    /// The lanes of the warp.
+    ThreadsInWarp,
+    /// The warps of the block.
+    WarpsInBlock,
+    /// The warps of the grid.
+    WarpsInGrid,
 }
 
 /// A kind of worker in a launch of rank `Launch` can share a range of rank `Range`: the linear ones any, the others
@@ -81,4 +87,10 @@ workers! {
     LinearBlocksInGrid LINEAR_BLOCKS_IN_GRID BlocksInGrid true;
     /// Every thread is given every index.
     AllThreads ALL_THREADS AllThreads true;
+    /// The lanes of the warp, those that have a thread.
+    ThreadsInWarp THREADS_IN_WARP ThreadsInWarp true;
+    /// The warps of the block: all lanes of a warp are given the same indices.
+    WarpsInBlock WARPS_IN_BLOCK WarpsInBlock true;
+    /// The warps of the grid: all lanes of a warp are given the same indices.
+    WarpsInGrid WARPS_IN_GRID WarpsInGrid true;
 }

@@ -4,7 +4,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
-use wattle_operations::atomics;
+use wattle_operations::{atomics, warps};
 
 /// A name that the user's code cannot mean.
 pub fn private(name: &str) -> Ident {
@@ -21,8 +21,15 @@ macro_rules! updates {
     };
 }
 
+macro_rules! warp_methods {
+    ($($(#[$doc:meta])* $class:ident $op:ident $method:ident($($operand:ident),+) -> $out:ident $how:ident
+        {$($kind:ident)+})+) => {
+        &["size", "lane", "lane_count", "ballot", "sync", $(stringify!($method),)+]
+    };
+}
+
 /// The methods by owner: a type of both surfaces, or [`FUNCTIONS`] for what several types have.
-const METHODS: [(&str, &[&str]); 6] = [
+const METHODS: [(&str, &[&str]); 8] = [
     (
         "Acc",
         &[
@@ -42,6 +49,9 @@ const METHODS: [(&str, &[&str]); 6] = [
             "linear_blocks_in_grid",
             "sync_block",
             "mem_fence",
+            "warp",
+            "warp_in_block",
+            "warps_in_block",
             "indices",
             "items",
             "items_together",
@@ -56,6 +66,8 @@ const METHODS: [(&str, &[&str]); 6] = [
     ("Range", &["rev"]),
     (FUNCTIONS, &["extent", "len", "is_empty", "step_by"]),
     ("Atomic", atomics!(updates)),
+    ("Warp", warps!(warp_methods)),
+    ("Mask", &["word", "count", "contains", "count_below", "lowest"]),
 ];
 
 /// The owner of methods that are called as functions.

@@ -1,4 +1,5 @@
-//! What kernels can compute, as tables: the types of values, the operations on numbers, and the atomic operations.
+//! What kernels can compute, as tables: the types of values, the operations on numbers, the atomic operations, and those of
+//! warps.
 //!
 //! Each table is a macro that hands its rows to another one: `operations!(each more)` becomes `each!(more rows)`. From
 //! the rows come the enumerations with their names and typing rules, the evaluator, the methods of numbers on the host
@@ -258,6 +259,67 @@ macro_rules! atomics {
         AtomicInt Dec fetch_dec fetch_dec_with update(old, operand) {
             int: if old == 0 || old > operand { operand } else { old.wrapping_sub(1) }
         }
+    } };
+}
+
+/// The operations of a warp: each takes a value of every lane, and gives each lane a result.
+///
+/// A row is
+///
+/// ```text
+/// /// The documentation of the operation and of its method.
+/// Class Variant method(value[, operand]) -> Result how { kind … }
+/// ```
+///
+/// - `Class` is the trait of the values that have the method, or `bool`; `word` has no method of its own.
+/// - The second operand, where there is one, is a `u32`.
+/// - `how` is what kind of operation it is: `shuffle` takes another lane's value, `vote` asks all lanes, `reduce` gives
+///   all lanes the same, `scan` gives each what the lanes up to it have.
+/// - The kinds are those of [`operations!`].
+#[macro_export]
+macro_rules! warps {
+    ($then:ident $($with:tt)*) => { $then! { $($with)*
+        /// The value of the lane with this number; the lane's own where there is no such lane (CUDA's `__shfl_sync`, which
+        /// takes the number modulo the warp's size).
+        Scalar Shuffle shuffle(value, lane) -> Self shuffle { any }
+        /// The value of the lane that is `delta` below this one; the lane's own where there is none (`__shfl_up_sync`).
+        Scalar ShuffleUp shuffle_up(value, delta) -> Self shuffle { any }
+        /// The value of the lane that is `delta` above this one; the lane's own where there is none (`__shfl_down_sync`).
+        Scalar ShuffleDown shuffle_down(value, delta) -> Self shuffle { any }
+        /// The value of the lane whose number is this one's, exclusive or `mask`; the lane's own where there is none
+        /// (`__shfl_xor_sync`).
+        Scalar ShuffleXor shuffle_xor(value, mask) -> Self shuffle { any }
+        /// Which lanes hold true, as the bits of the mask's word with this number: the lanes from 32 times it on.
+        word Ballot ballot_word(value, number) -> u32 vote { bool }
+        /// Whether some lane holds true (`__any_sync`).
+        bool Any any(value) -> bool vote { bool }
+        /// Whether all lanes hold true (`__all_sync`).
+        bool All all(value) -> bool vote { bool }
+        /// The sum of all lanes' values (`__reduce_add_sync`); integers wrap. Of floats it is the sum of a tree whose shape
+        /// depends on the number of lanes alone: first lanes are added that are furthest apart, by powers of two.
+        Element ReduceSum reduce_sum(value) -> Self reduce { int float }
+        /// The least of all lanes' values (`__reduce_min_sync`); of floats the least that is a number.
+        Element ReduceMin reduce_min(value) -> Self reduce { int float }
+        /// The greatest of all lanes' values (`__reduce_max_sync`); of floats the greatest that is a number.
+        Element ReduceMax reduce_max(value) -> Self reduce { int float }
+        /// The bitwise and of all lanes' values (`__reduce_and_sync`).
+        Int ReduceAnd reduce_and(value) -> Self reduce { int }
+        /// The bitwise or of all lanes' values (`__reduce_or_sync`).
+        Int ReduceOr reduce_or(value) -> Self reduce { int }
+        /// The bitwise exclusive or of all lanes' values (`__reduce_xor_sync`).
+        Int ReduceXor reduce_xor(value) -> Self reduce { int }
+        /// The sum of the values of the lanes up to this one, with its own (an inclusive scan). Integers wrap; floats are
+        /// added to those of the lanes 1, 2, 4 and so on below, in this order.
+        Element InclusiveSum inclusive_sum(value) -> Self scan { int float }
+        /// The sum of the values of the lanes below this one (an exclusive scan): what [`inclusive_sum`] is one lane below,
+        /// and 0 in lane 0.
+        ///
+        /// [`inclusive_sum`]: Self::inclusive_sum
+        Element ExclusiveSum exclusive_sum(value) -> Self scan { int float }
+        /// The least of the values of the lanes up to this one.
+        Element InclusiveMin inclusive_min(value) -> Self scan { int float }
+        /// The greatest of the values of the lanes up to this one.
+        Element InclusiveMax inclusive_max(value) -> Self scan { int float }
     } };
 }
 

@@ -39,7 +39,7 @@ pub use wattle_core::{Acc, Atomic, Device, FrameSpec, PerItem, Queue, Read, Shar
 pub use wattle_core::{
     Buffer, Destination, DeviceKind, Error, ErrorKind, Event, Expectation, Extent, Fault, FaultKind, Kernel,
     KernelIdentity, Launch, LaunchOptions, Limit, MapGuard, MapGuardMut, Missing, Properties, Result, Scenario, Sizes,
-    Source, Spec, Summary, SyncDomain, SyncDomainMap, ToExtent, View, ViewMut, Work, interrupt,
+    Source, Spec, Summary, SyncDomain, SyncDomainMap, ToExtent, View, ViewMut, Warp, WarpMask, Work, interrupt,
 };
 pub use wattle_ir as ir;
 pub use wattle_macros::{device_fn, kernel, scenario};
@@ -72,7 +72,7 @@ pub mod prelude {
 
     pub use wattle_ir::worker::{
         ALL_THREADS, BLOCKS_IN_GRID, LINEAR_BLOCKS_IN_GRID, LINEAR_THREADS_IN_BLOCK, LINEAR_THREADS_IN_GRID,
-        THREADS_IN_BLOCK, THREADS_IN_GRID,
+        THREADS_IN_BLOCK, THREADS_IN_GRID, THREADS_IN_WARP, WARPS_IN_BLOCK, WARPS_IN_GRID,
     };
     pub use wattle_ir::{AtomicInt, AtomicScalar, Element, Float, Int, Scalar, Signed, Word};
     pub use wattle_macros::{device_fn, kernel, scenario};

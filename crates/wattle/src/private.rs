@@ -8,12 +8,12 @@ pub use std::marker::Copy;
 
 pub use linkme;
 pub use wattle_core::{
-    Acc, Arg, Atomic, Bound, Draft, Indices, IntoArg, KernelInfo, Launch, Range, Read, Thread, range, support,
+    Acc, Arg, Atomic, Bound, Draft, Indices, IntoArg, KernelInfo, Launch, Range, Read, Thread, Warp, range, support,
 };
 pub use wattle_core::{Ending, Registration, SCENARIOS, Summary};
 pub use wattle_ir::builder::{self, Variable};
 use wattle_ir::{Float, Scalar};
-pub use wattle_ir::{KernelType, Site};
+pub use wattle_ir::{KernelType, Site, WarpMask as Mask};
 
 /// `let x: T = value` in a builder.
 pub fn typed<'b, T: KernelType>(_: &'b builder::Builder, value: T::Built<'b>) -> T::Built<'b> {

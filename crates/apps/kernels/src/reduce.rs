@@ -1,5 +1,6 @@
 //! Sums within a thread and within a block, which several scenarios share.
 
+use wattle::DeviceKind;
 use wattle::prelude::*;
 
 /// How many running sums a thread keeps: enough independent additions to fill a core's vector units.
@@ -17,7 +18,8 @@ const _: () = assert!(ROW == (LANES * PARTS) as usize, "a row is the parts of al
 /// Whether a device's threads run in lock step, so that neighbours shall read what is side by side; elsewhere a thread
 /// reads what is its own from beginning to end.
 pub fn in_lock_step(device: &Device) -> bool {
-    device.properties().warp_width > 1
+    let properties = device.properties();
+    matches!(properties.kind, DeviceKind::Gpu | DeviceKind::Software) && properties.warp_width > 1
 }
 
 /// The number of frames and their extent for sums of `n` elements on a device whose threads run in lock step.

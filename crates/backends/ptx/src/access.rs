@@ -59,6 +59,8 @@ impl Emitter<'_> {
             | Stmt::CompareExchange { .. } => self.atomic(stmt)?,
             Stmt::Fence { order, scope, site } => self.fence(*order, *scope, *site)?,
             Stmt::Barrier { .. } => self.barrier(),
+            Stmt::Warp { dst, op, value, operand, .. } => self.warp(*dst, *op, *value, *operand),
+            Stmt::WarpBarrier { .. } => self.warp_barrier(),
             Stmt::If { condition, then, otherwise } => match stmt.check() {
                 Some(check) => self.check(&check)?,
                 None => self.if_else(*condition, then, otherwise)?,

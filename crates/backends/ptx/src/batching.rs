@@ -104,6 +104,8 @@ fn may_be_batched(stmt: &Stmt) -> bool {
         | Stmt::CompareExchange { .. }
         | Stmt::Fence { .. }
         | Stmt::Barrier { .. }
+        | Stmt::Warp { .. }
+        | Stmt::WarpBarrier { .. }
         | Stmt::Loop { .. }
         | Stmt::Block { .. }
         | Stmt::Break(_)

@@ -16,6 +16,7 @@ use crate::locals::{Local, constants};
 use crate::parameters::layout;
 use crate::report::Reports;
 use crate::target::{Lacking, Target};
+use crate::warp::Lanes;
 
 /// The emitter's state while a kernel's statements become instructions.
 pub struct Emitter<'k> {
@@ -39,6 +40,10 @@ pub struct Emitter<'k> {
     /// The current turn of each unrolled loop, by the slot that counts it.
     pub(crate) counters: FxHashMap<SlotId, u32>,
     pub(crate) flow: Flow,
+    /// The lanes of the warp that have a thread, once the prologue has computed them.
+    pub(crate) warp_lanes: Option<Lanes>,
+    /// The compute capability.
+    pub(crate) sm: u32,
     pub(crate) sites: Sites,
     pub(crate) reports: Reports,
 }
@@ -67,6 +72,8 @@ pub fn emit(kernel: &Legal, target: &Target) -> Result<Module, Lacking> {
         known: FxHashMap::default(),
         counters: FxHashMap::default(),
         flow: Flow::default(),
+        warp_lanes: None,
+        sm: target.sm,
         sites: Sites::default(),
         reports: Reports::default(),
     };

@@ -5,6 +5,7 @@ use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, TernaryOp, Type, TypeKin
 use crate::assemble::{Class, Value, ins};
 use crate::emit::{Emitter, memory_type};
 use crate::layout::Argument;
+use crate::warp::WARP_SIZE;
 
 /// The type suffix of integer instructions: small integers are computed with as 32 bits.
 pub fn int_type(ty: Type) -> &'static str {
@@ -133,7 +134,7 @@ impl Emitter<'_> {
     }
 
     /// Reads a special register of the machine, in the prologue.
-    fn special(&mut self, name: &str) -> Value {
+    pub(crate) fn special(&mut self, name: &str) -> Value {
         self.in_prologue(|emitter| {
             let to = emitter.asm.register(Class::Word);
             ins!(emitter, "mov.u32 {to}, {name}");
@@ -156,6 +157,15 @@ impl Emitter<'_> {
             Builtin::ThreadInBlock => {
                 let thread = self.special("%tid.x");
                 self.part(thread, dimension, Argument::BlockExtent)
+            }
+            Builtin::WarpSize => Value::word(WARP_SIZE),
+            Builtin::Lane | Builtin::WarpInBlock => {
+                let thread = self.special("%tid.x");
+                let (name, by) = match builtin {
+                    Builtin::Lane => ("and.b32", WARP_SIZE - 1),
+                    _ => ("shr.u32", WARP_SIZE.ilog2()),
+                };
+                self.in_prologue(|emitter| emitter.op(name, Class::Word, &[thread, Value::word(by)]))
             }
             Builtin::BlockInGrid => {
                 let block = self.special("%ctaid.x");

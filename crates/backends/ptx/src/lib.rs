@@ -24,12 +24,13 @@ mod parameters;
 mod report;
 mod target;
 mod unroll;
+mod warp;
 
 pub use layout::{Argument, Layout, MOST_PARAMETER_BYTES, MOST_STATIC_SHARED, Module, Parameter};
 pub use target::{GREATEST_SM, LEAST_SM, Lacking, Target, least_version};
 
 pub use wattle_ir::fault::{Fault, FaultSite};
-use wattle_ir::{Converts, Divides, Exact, Halves, Kernel, Legal, Native, Type, legalize};
+use wattle_ir::{Converts, Divides, Exact, Halves, Kernel, Legal, NO_WARPS, Native, Type, Warps, legalize};
 
 /// Makes a module of a verified kernel.
 ///
@@ -43,7 +44,14 @@ pub fn build(kernel: &Kernel, target: &Target) -> Result<Module, Lacking> {
 /// The kernel in what a target has by itself.
 #[doc(hidden)]
 pub fn legal(kernel: &Kernel, target: &Target) -> Legal {
-    legalize(kernel, &Native { halves: &|ty| target.halves(ty), ..NATIVE })
+    let warps = Warps {
+        size: Some(warp::WARP_SIZE),
+        are_whole: false,
+        shuffles_by_distance: true,
+        shuffles: &|ty| ty != Type::Bool && ty.bits() == 32,
+        combines: &|op, ty| warp::reduction(op, ty, target.sm).is_some(),
+    };
+    legalize(kernel, &Native { halves: &|ty| target.halves(ty), warps, ..NATIVE })
 }
 
 /// What PTX has by itself on every target.
@@ -58,4 +66,5 @@ const NATIVE: Native<'_> = Native {
     updates: &|op, _, ty| atomic::instruction(op, ty).is_some(),
     floats: &|_, _| true,
     loads_lanes: true,
+    warps: NO_WARPS,
 };

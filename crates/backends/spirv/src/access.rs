@@ -28,6 +28,8 @@ impl Emitter<'_> {
             | Stmt::CompareExchange { .. } => self.atomic(stmt)?,
             Stmt::Fence { order, scope, site } => self.fence(*order, *scope, *site)?,
             Stmt::Barrier { .. } => self.barrier(),
+            Stmt::Warp { dst, op, value, operand, .. } => self.warp(*dst, *op, *value, *operand),
+            Stmt::WarpBarrier { .. } => self.warp_barrier(),
             Stmt::If { condition, then, otherwise } => self.if_else(*condition, then, otherwise)?,
             Stmt::Loop { label, body, continuing, bounded, site } => {
                 self.loop_over(*label, body, continuing, *bounded, *site)?;

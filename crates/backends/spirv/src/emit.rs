@@ -75,6 +75,7 @@ pub fn emit(kernel: &Legal, features: &Features) -> Result<Module, Lacking> {
     emitter.asm.end();
     emitter.define_reports();
     let Emitter { mut asm, layout, sites, .. } = emitter;
+    crate::warp::execution_mode(&mut asm, main, kernel, features);
     let double = crate::check::types_of(kernel).contains(&Type::F64);
     asm.execution_mode(main, ExecutionMode::LocalSize, &[1, 1, 1]);
     for (wanted, capability, mode, width) in [
@@ -94,7 +95,8 @@ pub fn emit(kernel: &Legal, features: &Features) -> Result<Module, Lacking> {
         }
     }
     let (waits, orders_in_loops) = (waits(&kernel.body, false), orders_in_loops(&kernel.body, false));
-    Ok(Module { words: asm.finish(main), layout, sites: sites.finish(), waits, orders_in_loops })
+    let uses_warps = kernel.first_use_of_warps().is_some();
+    Ok(Module { words: asm.finish(main), layout, sites: sites.finish(), waits, orders_in_loops, uses_warps })
 }
 
 /// Whether a loop without a bound reads what another block may write.
@@ -111,9 +113,18 @@ fn waits(block: &[Stmt], looped: bool) -> bool {
 fn orders_in_loops(block: &[Stmt], looped: bool) -> bool {
     block.iter().any(|stmt| {
         let ordered = stmt.parts().order.is_some_and(|order| !order.is_relaxed());
+        // The warp's barrier orders, and other warps may not come to it.
+        let ordered = ordered || matches!(stmt, Stmt::WarpBarrier { .. });
         let looped = looped || matches!(stmt, Stmt::Loop { .. });
+        if !looped && matches!(stmt, Stmt::If { .. }) && holds_warp_barrier(stmt) {
+            return true;
+        }
         (ordered && looped) || stmt.blocks().any(|block| orders_in_loops(block, looped))
     })
+}
+
+fn holds_warp_barrier(stmt: &Stmt) -> bool {
+    matches!(stmt, Stmt::WarpBarrier { .. }) || stmt.blocks().flatten().any(holds_warp_barrier)
 }
 
 /// The places of floats that the device has an instruction to add to, where the kernel adds something.
@@ -150,6 +161,7 @@ fn capabilities(asm: &mut Assembler, kernel: &Kernel, features: &Features, added
             asm.capability(Capability::Int64Atomics);
         }
     });
+    crate::warp::capabilities(asm, kernel, features);
     for place in added {
         asm.extension("SPV_EXT_shader_atomic_float_add");
         asm.capability(match kernel.element_of(*place) {

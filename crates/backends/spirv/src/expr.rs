@@ -107,6 +107,9 @@ impl Emitter<'_> {
                 let thread = self.entry.thread;
                 self.part(thread, dimension, |emitter, d| emitter.block_extent(d))
             }
+            Builtin::WarpInBlock => self.interface.warp(&mut self.asm)[0],
+            Builtin::WarpSize => self.interface.warp(&mut self.asm)[1],
+            Builtin::Lane => self.interface.warp(&mut self.asm)[2],
             Builtin::BlockInGrid => {
                 let block = self.entry.block;
                 self.part(block, dimension, |emitter, d| emitter.entry.word(ArgumentWord::GridExtent(d)))

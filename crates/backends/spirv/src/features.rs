@@ -44,8 +44,31 @@ pub struct Features {
     pub push_constant_bytes: u32,
     /// `maxPerStageDescriptorStorageBuffers`, less the three that every launch has.
     pub max_views: u32,
+    /// What it does with warps.
+    pub subgroups: Subgroups,
     /// The workarounds that the device's driver needs.
     pub workarounds: Workarounds,
+}
+
+/// What a device does with warps, which Vulkan calls subgroups, in compute shaders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Subgroups {
+    /// `VK_SUBGROUP_FEATURE_VOTE_BIT` and `VK_SUBGROUP_FEATURE_BALLOT_BIT`.
+    pub votes: bool,
+    /// `VK_SUBGROUP_FEATURE_SHUFFLE_BIT`.
+    pub shuffles: bool,
+    /// `VK_SUBGROUP_FEATURE_ARITHMETIC_BIT`.
+    pub arithmetic: bool,
+    /// `computeFullSubgroups`.
+    pub full: bool,
+    /// `shaderMaximalReconvergence`: invocations that part within a construct are together again behind it, as in the
+    /// source.
+    pub reconverges: bool,
+    /// The most lanes that a subgroup has; what a device without shuffles goes through.
+    pub most_lanes: u32,
+    /// Whether the driver is known to run the invocations of a subgroup as one vector, which are together again behind
+    /// each construct, though it does not promise so.
+    pub in_lock_step: bool,
 }
 
 /// What a type needs of a device.
@@ -148,6 +171,15 @@ impl Features {
             nearest64: true,
             push_constant_bytes: 256,
             max_views: 29,
+            subgroups: Subgroups {
+                votes: true,
+                shuffles: true,
+                arithmetic: true,
+                full: true,
+                reconverges: true,
+                most_lanes: 128,
+                in_lock_step: false,
+            },
             workarounds: Workarounds::default(),
         }
     }
@@ -171,6 +203,7 @@ impl Features {
             nearest32: false,
             nearest64: false,
             push_constant_bytes: 128,
+            subgroups: Subgroups::default(),
             ..Features::all()
         }
     }
@@ -220,6 +253,18 @@ pub enum Lacking {
         /// The device's name.
         device: String,
     },
+    /// The device lacks something that operations of warps need.
+    #[error("kernel `{kernel}` uses its warp at {site}, and device `{device}` lacks {feature}")]
+    Warps {
+        /// The kernel's name.
+        kernel: String,
+        /// The first place that uses it.
+        site: Site,
+        /// The missing feature, as Vulkan names it, and what it is for.
+        feature: &'static str,
+        /// The device's name.
+        device: String,
+    },
     /// The kernel has more views than the device can bind.
     #[error("kernel `{kernel}` at {site} has {views} views, and device `{device}` can bind {most} to a launch")]
     Views {
@@ -244,6 +289,9 @@ impl Lacking {
             Lacking::Atomic { .. } => "use 32-bit atomics, or another device (`wattle devices` lists them)",
             Lacking::Scope { .. } => {
                 "use Scope::Device where one device's threads are meant, or a host or CUDA device for more"
+            }
+            Lacking::Warps { .. } => {
+                "exchange values through block shared memory and `acc.sync_block()`, or use another device"
             }
             Lacking::Views { .. } => "put several arrays into one buffer",
         }

@@ -25,6 +25,8 @@ pub struct Interface {
     workgroup: Word,
     workgroups: Word,
     local_index: Word,
+    /// The subgroup's number and size, and the invocation's in it, in a kernel that uses its warp.
+    subgroup: Option<[Word; 3]>,
     push: Option<(Word, StorageClass)>,
     specs: Vec<Word>,
     pub views: FxHashMap<ParamId, Variable>,
@@ -80,7 +82,7 @@ pub fn layout(kernel: &Kernel, features: &Features) -> Layout {
             GridExtent => vec![ArgumentWord::GridExtent(dimension)],
             FrameCount => vec![ArgumentWord::FrameCount(dimension)],
             FrameExtent => vec![ArgumentWord::FrameExtent(dimension)],
-            ThreadInBlock | BlockExtent => vec![],
+            ThreadInBlock | BlockExtent | WarpSize | Lane | WarpInBlock => vec![],
         };
         for word in of {
             if !arguments.contains(&word) {
@@ -119,6 +121,13 @@ impl Interface {
         let workgroup = input(BuiltIn::WorkgroupId, triple, "workgroup");
         let workgroups = input(BuiltIn::NumWorkgroups, triple, "workgroups");
         let local_index = input(BuiltIn::LocalInvocationIndex, word, "local_index");
+        let subgroup = kernel.first_use_of_warps().map(|_| {
+            [
+                input(BuiltIn::SubgroupId, word, "subgroup"),
+                input(BuiltIn::SubgroupSize, word, "subgroup_size"),
+                input(BuiltIn::SubgroupLocalInvocationId, word, "lane"),
+            ]
+        });
         let names = ["threads", "extent_0", "extent_1", "extent_2", "extent_3", "shared_len", "workgroup_threads"];
         let specs: Vec<_> = SpecConstant::ALL
             .iter()
@@ -165,7 +174,19 @@ impl Interface {
             let id = asm.variable(StorageClass::Workgroup, of, array.name);
             shared.push(Variable { id, class: StorageClass::Workgroup });
         }
-        Interface { control, gate, hidden: None, workgroup, workgroups, local_index, push, specs, views, shared }
+        Interface {
+            control,
+            gate,
+            hidden: None,
+            workgroup,
+            workgroups,
+            local_index,
+            subgroup,
+            push,
+            specs,
+            views,
+            shared,
+        }
     }
 
     /// The device's hidden word, declared when it is first used.
@@ -193,7 +214,25 @@ impl Interface {
         let (x, y, across) = (part(workgroup, 0), part(workgroup, 1), part(workgroups, 0));
         let before = asm.of(Op::IMul, word, &[y, across]);
         let block = asm.of(Op::IAdd, word, &[before, x]);
-        (block, asm.of(Op::Load, word, &[self.local_index]))
+        (block, self.thread(asm))
+    }
+
+    /// The thread's number in its block.
+    fn thread(&self, asm: &mut Assembler) -> Word {
+        let word = asm.u32();
+        let Some(parts) = self.subgroup else { return asm.of(Op::Load, word, &[self.local_index]) };
+        let [subgroup, size, lane] = parts.map(|part| asm.of(Op::Load, word, &[part]));
+        let first = asm.of(Op::IMul, word, &[subgroup, size]);
+        asm.of(Op::IAdd, word, &[first, lane])
+    }
+
+    /// The warp's number in its block, its size, and the thread's lane.
+    pub fn warp(&self, asm: &mut Assembler) -> [Word; 3] {
+        let word = asm.u32();
+        match self.subgroup {
+            Some(parts) => parts.map(|part| asm.of(Op::Load, word, &[part])),
+            None => [0, 1, 0].map(|number| asm.word(number)),
+        }
     }
 
     /// A pointer to a word of the control block.

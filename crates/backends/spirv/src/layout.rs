@@ -26,6 +26,8 @@ pub struct Module {
     /// Whether a fence, or an atomic operation with an order, stands in a loop
     /// ([`crate::Workarounds::fences_in_loops_end_blocks`]).
     pub orders_in_loops: bool,
+    /// Whether the kernel uses its warp: its pipeline requires full subgroups, and its blocks are multiples of them.
+    pub uses_warps: bool,
 }
 
 /// The layout of a launch: the arguments, the views and the shared memory that a module expects.

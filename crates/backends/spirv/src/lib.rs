@@ -20,15 +20,16 @@ pub mod lint;
 mod ordering;
 mod report;
 mod text;
+mod warp;
 
-pub use features::{Features, Lacking, Workarounds};
+pub use features::{Features, Lacking, Subgroups, Workarounds};
 pub use layout::{ArgumentWord, Layout, Module, SpecConstant, ViewBinding};
 pub use lint::lint;
 pub use text::disassemble;
 
 use rspirv::spirv::Op;
 pub use wattle_ir::fault::{Fault, FaultSite};
-use wattle_ir::{Converts, DivOp, Divides, Exact, Halves, Kernel, Legal, Native, legalize};
+use wattle_ir::{Converts, DivOp, Divides, Exact, Halves, Kernel, Legal, Native, Type, Warps, legalize};
 
 /// Makes a module of a verified kernel.
 ///
@@ -36,6 +37,7 @@ use wattle_ir::{Converts, DivOp, Divides, Exact, Halves, Kernel, Legal, Native, 
 /// The device lacks something that the kernel uses.
 pub fn build(kernel: &Kernel, features: &Features) -> Result<Module, Lacking> {
     check::check(kernel, features)?;
+    warp::check(kernel, features)?;
     let kernel = legal(kernel, features);
     // What an operation becomes may need more than the kernel itself.
     check::check(&kernel, features)?;
@@ -69,6 +71,13 @@ pub fn legal(kernel: &Kernel, features: &Features) -> Legal {
         },
         floats: &|place, _| sums.contains(&place),
         loads_lanes: false,
+        warps: Warps {
+            size: None,
+            are_whole: true,
+            shuffles_by_distance: false,
+            shuffles: &|ty| ty != Type::Bool && ty.bits() == 32,
+            combines: &|op, ty| warp::reduction(op, ty, features).is_some(),
+        },
     };
     legalize(kernel, &native)
 }

@@ -196,7 +196,14 @@ fn open_device(instance: &Instance, physical: &Physical) -> Result<Device, vk::R
     let priorities = vec![1.0; family.compute_queues as usize + usize::from(family.has_copy_queue)];
     let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family.index).queue_priorities(&priorities)];
     let mut extensions = Vec::new();
-    if physical.has_atomic_float {
+    let subgroup_size = physical.extensions.subgroup_size && physical.features.subgroups.full;
+    if subgroup_size && physical.version < vk::API_VERSION_1_3 {
+        extensions.push(ash::ext::subgroup_size_control::NAME.as_ptr());
+    }
+    if physical.extensions.reconvergence {
+        extensions.push(ash::khr::shader_maximal_reconvergence::NAME.as_ptr());
+    }
+    if physical.extensions.atomic_float {
         extensions.push(ash::ext::shader_atomic_float::NAME.as_ptr());
     }
     let mut chain = FeatureChain::wanted(&physical.features);
@@ -206,8 +213,14 @@ fn open_device(instance: &Instance, physical: &Physical) -> Result<Device, vk::R
         .enabled_features(&chain.core)
         .push_next(&mut chain.v11)
         .push_next(&mut chain.v12);
-    if physical.has_atomic_float {
+    if physical.extensions.atomic_float {
         info = info.push_next(&mut chain.atomic_float);
+    }
+    if subgroup_size {
+        info = info.push_next(&mut chain.subgroup_size);
+    }
+    if physical.extensions.reconvergence {
+        info = info.push_next(&mut chain.reconvergence);
     }
     // SAFETY: the device belongs to this instance and has the requested features.
     unsafe { instance.create_device(physical.handle, &info, None) }

@@ -37,6 +37,15 @@ fn on_this_processor() -> Workarounds {
     Workarounds { split_fma: true, rough_division: false, ..Workarounds::default() }
 }
 
+/// Whether the driver runs the invocations of a subgroup as one vector with a mask, so that those which part are together
+/// again behind the construct, though it does not offer `VK_KHR_shader_maximal_reconvergence`.
+///
+/// Mesa's llvmpipe keeps masks for each construct (`lp_exec_mask`), and SwiftShader for each block
+/// (`SpirvEmitter::activeLaneMask`), and both run what is behind a construct once for all lanes.
+pub(crate) fn runs_subgroups_as_vectors(driver: vk::DriverId) -> bool {
+    matches!(driver, vk::DriverId::MESA_LLVMPIPE | vk::DriverId::GOOGLE_SWIFTSHADER)
+}
+
 /// The maximum number of memory accesses in a kernel's code, the zeroing of its arrays included, where the driver's
 /// compiler does not finish with more.
 ///

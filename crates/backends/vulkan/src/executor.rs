@@ -67,9 +67,10 @@ impl Executor {
         let context = self.context.clone();
         let shared_len = options.get_shared_len();
         let compiled = context.compiled(&*kernel, shared_len)?;
-        let dispatch = context.dispatch(shape, options, compiled.orders_in_loops)?;
+        let dispatch = context.dispatch(shape, options, &compiled)?;
         let (grid, groups) = (dispatch.grid, dispatch.groups);
-        let pipeline = context.pipeline(&compiled, Variant { threads: grid.threads, shared_len })?;
+        let pipeline =
+            context.pipeline(&compiled, Variant { threads: grid.threads, shared_len, warp_size: grid.warp_size })?;
         let slot = self.free_slot();
         if self.has_failed() {
             return Ok(());
@@ -222,8 +223,8 @@ unsafe impl wattle_core::queue::Executor for Executor {
         self.recover()?;
         let (context, shared_len) = (self.context.clone(), options.get_shared_len());
         let compiled = context.compiled(kernel, shared_len)?;
-        let grid = context.dispatch(shape, options, compiled.orders_in_loops)?.grid;
-        context.pipeline(&compiled, Variant { threads: grid.threads, shared_len }).map(drop)
+        let grid = context.dispatch(shape, options, &compiled)?.grid;
+        context.pipeline(&compiled, Variant { threads: grid.threads, shared_len, warp_size: grid.warp_size }).map(drop)
     }
 
     fn admit_host_part(

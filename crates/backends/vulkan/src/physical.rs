@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use ash::{Instance, vk};
 use wattle_core::{DeviceKind, Properties};
 use wattle_memory::Scope;
-use wattle_spirv::Features;
+use wattle_spirv::{Features, Subgroups};
 
 use crate::drivers;
 use crate::families::{self, Family};
@@ -27,7 +27,11 @@ pub(crate) struct Physical {
     pub(crate) label: String,
     /// The features that code generation depends on.
     pub(crate) features: Features,
-    pub(crate) has_atomic_float: bool,
+    pub(crate) extensions: Extensions,
+    /// The version of Vulkan that is used of the device.
+    pub(crate) version: u32,
+    /// The numbers of lanes that a launch can ask its warps to have, from the least to the greatest.
+    pub(crate) subgroup_sizes: Option<(u32, u32)>,
     pub(crate) limits: vk::PhysicalDeviceLimits,
     /// The maximum size in bytes of one allocation, and of one buffer.
     pub(crate) most_bytes: u64,
@@ -56,14 +60,31 @@ pub(crate) struct FeatureChain {
     pub(crate) v11: vk::PhysicalDeviceVulkan11Features<'static>,
     pub(crate) v12: vk::PhysicalDeviceVulkan12Features<'static>,
     pub(crate) atomic_float: vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT<'static>,
+    pub(crate) subgroup_size: vk::PhysicalDeviceSubgroupSizeControlFeatures<'static>,
+    pub(crate) reconvergence: vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR<'static>,
+}
+
+/// The extensions that a device has, of those that are used where they are there.
+#[derive(Clone, Copy)]
+pub(crate) struct Extensions {
+    pub(crate) atomic_float: bool,
+    /// `VK_EXT_subgroup_size_control`, or the version of Vulkan that has it.
+    pub(crate) subgroup_size: bool,
+    pub(crate) reconvergence: bool,
 }
 
 impl FeatureChain {
-    fn read(instance: &Instance, handle: vk::PhysicalDevice, has_atomic_float: bool) -> FeatureChain {
+    fn read(instance: &Instance, handle: vk::PhysicalDevice, has: Extensions) -> FeatureChain {
         let mut chain = FeatureChain::default();
         let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut chain.v11).push_next(&mut chain.v12);
-        if has_atomic_float {
+        if has.atomic_float {
             all = all.push_next(&mut chain.atomic_float);
+        }
+        if has.subgroup_size {
+            all = all.push_next(&mut chain.subgroup_size);
+        }
+        if has.reconvergence {
+            all = all.push_next(&mut chain.reconvergence);
         }
         // SAFETY: the device is of this instance, has version 1.2, and the chain lives.
         unsafe { instance.get_physical_device_features2(handle, &mut all) };
@@ -72,6 +93,8 @@ impl FeatureChain {
         chain.v11.p_next = std::ptr::null_mut();
         chain.v12.p_next = std::ptr::null_mut();
         chain.atomic_float.p_next = std::ptr::null_mut();
+        chain.subgroup_size.p_next = std::ptr::null_mut();
+        chain.reconvergence.p_next = std::ptr::null_mut();
         chain
     }
 
@@ -100,6 +123,9 @@ impl FeatureChain {
         float.shader_shared_float32_atomic_add = flag(features.shared_float32_add);
         float.shader_shared_float64_atomics = flag(features.shared_float64_add);
         float.shader_shared_float64_atomic_add = flag(features.shared_float64_add);
+        chain.subgroup_size.subgroup_size_control = flag(features.subgroups.full);
+        chain.subgroup_size.compute_full_subgroups = flag(features.subgroups.full);
+        chain.reconvergence.shader_maximal_reconvergence = flag(features.subgroups.reconverges);
         chain
     }
 
@@ -135,8 +161,12 @@ impl Physical {
         // SAFETY: as above.
         let extensions = unsafe { instance.enumerate_device_extension_properties(handle) }.unwrap_or_default();
         let has_extension = |name: &CStr| extensions.iter().any(|one| one.extension_name_as_c_str() == Ok(name));
-        let has_atomic_float = has_extension(ash::ext::shader_atomic_float::NAME);
-        let chain = FeatureChain::read(instance, handle, has_atomic_float);
+        let extensions = Extensions {
+            atomic_float: has_extension(ash::ext::shader_atomic_float::NAME),
+            subgroup_size: has >= vk::API_VERSION_1_3 || has_extension(ash::ext::subgroup_size_control::NAME),
+            reconvergence: has_extension(ash::khr::shader_maximal_reconvergence::NAME),
+        };
+        let chain = FeatureChain::read(instance, handle, extensions);
         let lacks = chain.lacks();
         if !lacks.is_empty() {
             return Err(format!("`{label}` lacks {}; a newer driver may have it", lacks.join(", ")));
@@ -147,7 +177,7 @@ impl Physical {
         let family = families::choose(&all_families, is_software)
             .ok_or_else(|| format!("`{label}` has no queue for computation"))?;
 
-        let more = More::read(instance, handle, has, &has_extension);
+        let more = More::read(instance, handle, has, &extensions, &has_extension);
         // SAFETY: as above.
         let memory = unsafe { instance.get_physical_device_memory_properties(handle) };
         let limits = plain.limits;
@@ -188,7 +218,9 @@ impl Physical {
             properties,
             features,
             label,
-            has_atomic_float,
+            extensions,
+            version: has,
+            subgroup_sizes: more.subgroup_sizes,
             limits,
             most_bytes: more.most_bytes,
             memory,
@@ -244,6 +276,12 @@ fn features(chain: &FeatureChain, more: &More, limits: &vk::PhysicalDeviceLimits
             .min(limits.max_descriptor_set_storage_buffers)
             .min(limits.max_per_stage_resources)
             .saturating_sub(OWN_BUFFERS),
+        subgroups: Subgroups {
+            full: all(&[chain.subgroup_size.compute_full_subgroups, chain.subgroup_size.subgroup_size_control]),
+            reconverges: all(&[chain.reconvergence.shader_maximal_reconvergence]),
+            in_lock_step: drivers::runs_subgroups_as_vectors(more.driver),
+            ..more.subgroups
+        },
         workarounds: drivers::workarounds(more.driver),
     }
 }
@@ -253,6 +291,8 @@ struct More {
     driver: vk::DriverId,
     driver_text: String,
     warp_width: u32,
+    subgroup_sizes: Option<(u32, u32)>,
+    subgroups: Subgroups,
     most_bytes: u64,
     workers: Option<u32>,
     preserve32: bool,
@@ -266,6 +306,7 @@ impl More {
         instance: &Instance,
         handle: vk::PhysicalDevice,
         version: u32,
+        extensions: &Extensions,
         has_extension: &dyn Fn(&CStr) -> bool,
     ) -> More {
         let mut v11 = vk::PhysicalDeviceVulkan11Properties::default();
@@ -273,7 +314,11 @@ impl More {
         let mut v13 = vk::PhysicalDeviceVulkan13Properties::default();
         let mut nvidia = vk::PhysicalDeviceShaderSMBuiltinsPropertiesNV::default();
         let mut amd = vk::PhysicalDeviceShaderCorePropertiesAMD::default();
+        let mut sizes = vk::PhysicalDeviceSubgroupSizeControlProperties::default();
         let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut v11).push_next(&mut v12);
+        if extensions.subgroup_size {
+            all = all.push_next(&mut sizes);
+        }
         if version >= vk::API_VERSION_1_3 {
             all = all.push_next(&mut v13);
         }
@@ -296,6 +341,21 @@ impl More {
             driver: v12.driver_id,
             driver_text: driver_text.join(" ").trim().to_owned(),
             warp_width: v11.subgroup_size.max(1),
+            subgroup_sizes: sizes
+                .required_subgroup_size_stages
+                .contains(vk::ShaderStageFlags::COMPUTE)
+                .then_some((sizes.min_subgroup_size, sizes.max_subgroup_size)),
+            subgroups: {
+                let in_compute = v11.subgroup_supported_stages.contains(vk::ShaderStageFlags::COMPUTE);
+                let does = |what| in_compute && v11.subgroup_supported_operations.contains(what);
+                Subgroups {
+                    votes: does(vk::SubgroupFeatureFlags::VOTE | vk::SubgroupFeatureFlags::BALLOT),
+                    shuffles: does(vk::SubgroupFeatureFlags::SHUFFLE),
+                    arithmetic: does(vk::SubgroupFeatureFlags::ARITHMETIC),
+                    most_lanes: sizes.max_subgroup_size.max(v11.subgroup_size),
+                    ..Subgroups::default()
+                }
+            },
             most_bytes: v11.max_memory_allocation_size.min(buffer_bytes),
             workers: [nvidia.shader_sm_count, amd_units].into_iter().find(|&count| count > 0),
             preserve32: v12.shader_signed_zero_inf_nan_preserve_float32 == vk::TRUE,

@@ -42,6 +42,7 @@ pub(crate) struct Compiled {
     /// Whether blocks of the kernel may wait for each other.
     pub(crate) waits: bool,
     pub(crate) orders_in_loops: bool,
+    pub(crate) uses_warps: bool,
     pub(crate) pipeline_layout: vk::PipelineLayout,
     shader: vk::ShaderModule,
     pipelines: Mutex<FxHashMap<Variant, vk::Pipeline>>,
@@ -54,6 +55,8 @@ pub(crate) struct Variant {
     pub(crate) threads: [u32; MAX_RANK],
     /// The length of the shared array that is sized at launch, in elements.
     pub(crate) shared_len: u32,
+    /// The lanes of a warp.
+    pub(crate) warp_size: u32,
 }
 
 /// Counts the memory accesses in a kernel's code, the zeroing of its arrays included.
@@ -73,6 +76,8 @@ fn accesses(kernel: &wattle_ir::Kernel) -> u64 {
             | Stmt::Divide { .. }
             | Stmt::Fence { .. }
             | Stmt::Barrier { .. }
+            | Stmt::Warp { .. }
+            | Stmt::WarpBarrier { .. }
             | Stmt::If { .. }
             | Stmt::Loop { .. }
             | Stmt::Block { .. }
@@ -194,9 +199,9 @@ impl Context {
         // SAFETY: it was made here, and nothing else has its handle.
         let shader = shader.inspect_err(|_| unsafe { self.device().destroy_pipeline_layout(pipeline_layout, None) });
         let shader = self.check(&format!("giving kernel `{}` to the driver", kernel.name), shader)?;
-        let wattle_spirv::Module { layout, sites, waits, orders_in_loops, .. } = module;
+        let wattle_spirv::Module { layout, sites, waits, orders_in_loops, uses_warps, .. } = module;
         let pipelines = Mutex::default();
-        Ok(Compiled { kernel, layout, sites, waits, orders_in_loops, pipeline_layout, shader, pipelines })
+        Ok(Compiled { kernel, layout, sites, waits, orders_in_loops, uses_warps, pipeline_layout, shader, pipelines })
     }
 
     fn lacks(&self, lacking: &Lacking) -> Error {
@@ -283,11 +288,19 @@ impl Context {
             size: 4,
         });
         let special = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
-        let stage = vk::PipelineShaderStageCreateInfo::default()
+        let mut lanes =
+            vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default().required_subgroup_size(variant.warp_size);
+        let mut stage = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
             .module(compiled.shader)
             .name(c"main")
             .specialization_info(&special);
+        if compiled.uses_warps {
+            stage = stage.flags(vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS);
+            if self.physical.subgroup_sizes.is_some() {
+                stage = stage.push_next(&mut lanes);
+            }
+        }
         // Some launches of such a kernel are dispatched in parts.
         let in_parts = compiled.waits && self.is_software();
         let flags = if in_parts { vk::PipelineCreateFlags::DISPATCH_BASE } else { vk::PipelineCreateFlags::empty() };

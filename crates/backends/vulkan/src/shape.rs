@@ -2,8 +2,10 @@
 
 use wattle_core::{Grid, LaunchOptions, Result, Shape, ShapeKind};
 use wattle_gpu::{cannot, too_many_blocks, too_many_threads};
+use wattle_ir::MAX_RANK;
 
 use crate::context::Context;
+use crate::pipeline::Compiled;
 
 /// The number of blocks per core of a launch by frames on a software device: each block costs a little, and more make
 /// nothing faster.
@@ -18,11 +20,15 @@ pub(crate) struct Dispatch {
 }
 
 impl Context {
-    /// Chooses blocks and threads for a shape. `orders_in_loops` says whether the kernel has fences in loops.
-    pub(crate) fn dispatch(&self, shape: &Shape, options: &LaunchOptions, orders_in_loops: bool) -> Result<Dispatch> {
+    /// Chooses blocks and threads for a shape.
+    pub(crate) fn dispatch(&self, shape: &Shape, options: &LaunchOptions, compiled: &Compiled) -> Result<Dispatch> {
         let properties = &self.physical.properties;
-        let one_subgroup = orders_in_loops && self.physical.features.workarounds.fences_in_loops_end_blocks;
-        let most_threads = if one_subgroup { properties.warp_width } else { properties.max_threads_per_block };
+        let warp_size = options.lanes(properties, |lanes| {
+            let (least, most) = self.physical.subgroup_sizes.unwrap_or((properties.warp_width, properties.warp_width));
+            (least..=most).contains(&lanes)
+        })?;
+        let one_subgroup = compiled.orders_in_loops && self.physical.features.workarounds.fences_in_loops_end_blocks;
+        let most_threads = if one_subgroup { warp_size } else { properties.max_threads_per_block };
         let most_at_once = if options.is_cooperative() { properties.max_cooperative_blocks } else { u32::MAX };
         let (blocks, threads) = match shape.kind {
             ShapeKind::Threads => (shape.outer, shape.inner),
@@ -31,7 +37,7 @@ impl Context {
                 let most_blocks = properties.workers.saturating_mul(per_core).min(most_at_once);
                 (
                     Shape::at_most(shape.outer, most_blocks.min(options.get_blocks())),
-                    Shape::at_most(shape.inner, most_threads.min(options.get_threads())),
+                    self.threads(shape, most_threads.min(options.get_threads()), compiled, warp_size),
                 )
             }
         };
@@ -40,6 +46,16 @@ impl Context {
             let why =
                 if one_subgroup { " where fences stand in loops, since its driver loses threads else" } else { "" };
             return Err(too_many_threads(self.name(), thread_count, most_threads.into(), why));
+        }
+        if compiled.uses_warps && !thread_count.is_multiple_of(warp_size) {
+            let what = format!(
+                "run blocks of {thread_count} threads of kernel `{}`, which uses its warp, of {warp_size} lanes: Vulkan does not \
+                 say how a block is divided that is no multiple of them",
+                compiled.kernel.name
+            );
+            let instead =
+                "launch blocks of a multiple of `device.properties().warp_width` threads, or with a `FrameSpec`";
+            return Err(cannot(self.name(), what, instead));
         }
         if block_count > most_at_once {
             let what = format!(
@@ -55,7 +71,19 @@ impl Context {
         let groups = groups(block_count, most_x, most_y)
             .ok_or_else(|| too_many_blocks(self.name(), block_count, u64::from(most_x) * u64::from(most_y), ""))?;
         let (frames, frame_extent) = (shape.outer, shape.inner);
-        Ok(Dispatch { grid: Grid { rank: shape.rank, blocks, threads, frames, frame_extent }, groups })
+        Ok(Dispatch { grid: Grid { rank: shape.rank, blocks, threads, frames, frame_extent, warp_size }, groups })
+    }
+
+    /// The threads per block of a launch by frames: at most `most`, and whole warps where the kernel uses them.
+    fn threads(&self, shape: &Shape, most: u32, compiled: &Compiled, warp_size: u32) -> [u32; MAX_RANK] {
+        let threads = Shape::at_most(shape.inner, most);
+        if !compiled.uses_warps || threads.iter().product::<u32>().is_multiple_of(warp_size) {
+            return threads;
+        }
+        // A launch by frames is right for any threads: a block is a warp, in the dimension that varies fastest.
+        let mut warp = [1; MAX_RANK];
+        warp[shape.rank - 1] = warp_size;
+        warp
     }
 
     /// The number of blocks of a launch that are dispatched together, each such part after the end of the one before;

@@ -39,12 +39,15 @@ use super::stacks::Stacks;
 use crate::divergence::Divergence;
 use crate::kernel::Kernel;
 use crate::thread::Thread;
+use crate::warp::Part;
 
 /// What a thread waits for when it lets the others of its block run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
     /// The other threads of its block, at a barrier.
     Barrier,
+    /// The other lanes of its warp, at an operation of the warp.
+    Warp,
     /// Its next turn.
     Turn,
     /// Nothing: the launch has been stopped, and the thread must not run again.
@@ -64,7 +67,16 @@ struct Fiber<'b> {
 enum State {
     CanRun,
     AtBarrier,
+    AtWarp,
     Ended,
+}
+
+/// Where the lanes of a warp are that do not run.
+#[derive(Clone, Copy, Default)]
+struct Lanes {
+    at_barrier: u32,
+    at_warp: u32,
+    ended: u32,
 }
 
 impl<'b> Fiber<'b> {
@@ -101,10 +113,13 @@ pub(super) unsafe fn run_block(kernel: &dyn Kernel, launch: &LaunchState, number
     let fiber = |(stack, thread)| unsafe { Fiber::new(kernel, thread, stack) };
     let mut fibers: Vec<Fiber<'_>> = stacks.iter_mut().zip(&threads).map(fiber).collect();
     let (mut live, mut arrived, mut ended) = (fibers.len(), 0, None);
+    let size = launch.grid().warp_size as usize;
+    let mut warps = vec![Lanes::default(); fibers.len().div_ceil(size)];
     let (rounds, idle) = (Patience::default(), Patience::default());
     loop {
         let mut is_idle = true;
-        for (fiber, thread) in fibers.iter_mut().zip(&threads) {
+        for (number, thread) in threads.iter().enumerate() {
+            let (fiber, warp) = (&mut fibers[number], &mut warps[number / size]);
             if fiber.state != State::CanRun {
                 continue;
             }
@@ -113,15 +128,28 @@ pub(super) unsafe fn run_block(kernel: &dyn Kernel, launch: &LaunchState, number
                 CoroutineResult::Yield(Wait::Barrier) => {
                     fiber.state = State::AtBarrier;
                     arrived += 1;
+                    warp.at_barrier += 1;
+                }
+                CoroutineResult::Yield(Wait::Warp) => {
+                    fiber.state = State::AtWarp;
+                    warp.at_warp += 1;
                 }
                 CoroutineResult::Yield(Wait::Stopped) => return stop(&block, &fibers, &threads),
                 CoroutineResult::Return(()) => {
                     fiber.state = State::Ended;
                     live -= 1;
                     ended = Some(thread);
+                    warp.ended += 1;
                 }
             }
             is_idle = false;
+            if warp.at_warp > 0 {
+                let first = number / size * size;
+                let lanes = first..threads.len().min(first + size);
+                if let Some(divergence) = meet(&mut fibers[lanes.clone()], &threads[lanes], warp) {
+                    return launch.diverged(divergence);
+                }
+            }
         }
         if live == 0 {
             return;
@@ -131,6 +159,7 @@ pub(super) unsafe fn run_block(kernel: &dyn Kernel, launch: &LaunchState, number
                 return launch.diverged(divergence);
             }
             fibers.iter_mut().for_each(|fiber| fiber.state = State::CanRun);
+            warps.iter_mut().for_each(|warp| warp.at_barrier = 0);
             arrived = 0;
         }
         if is_idle {
@@ -161,7 +190,7 @@ fn divergence(fibers: &[Fiber<'_>], threads: &[Thread<'_>], ended: Option<&Threa
     let at = first.waits_at()?;
     if let Some(ended) = ended {
         let (waiting, ended) = (first.name(), ended.name());
-        return Some(Divergence::Missed { waiting, barrier: at.into(), ended, last: None });
+        return Some(Divergence::Missed { waiting, barrier: at.into(), ended, last: None, in_warp: false });
     }
     // One statement has one place, if perhaps in several copies.
     let is_same = |other: &'static Location<'static>| std::ptr::eq(other, at) || other == at;
@@ -173,5 +202,41 @@ fn divergence(fibers: &[Fiber<'_>], threads: &[Thread<'_>], ended: Option<&Threa
         second: second.name(),
         second_site: elsewhere.into(),
         one_statement: false,
+        in_warp: false,
     })
+}
+
+/// Lets the lanes of a warp, some of which wait at an operation of the warp, go on if all do; or what is wrong where they
+/// never will.
+fn meet(fibers: &mut [Fiber<'_>], threads: &[Thread<'_>], warp: &mut Lanes) -> Option<Divergence<String>> {
+    if warp.at_barrier + warp.ended == 0 && (warp.at_warp as usize) < fibers.len() {
+        return None;
+    }
+    let at = |state| fibers.iter().zip(threads).find(|(fiber, _)| fiber.state == state).map(|(_, thread)| thread);
+    let waiting = at(State::AtWarp)?;
+    let site = waiting.waits_at()?;
+    if let Some(ended) = at(State::Ended) {
+        let (waiting, ended) = (waiting.name(), ended.name());
+        return Some(Divergence::Missed { waiting, barrier: site.into(), ended, last: None, in_warp: true });
+    }
+    let is_elsewhere = |thread: &&Thread<'_>| {
+        let op = |thread: &Thread<'_>| thread.part().map(|part| part.op);
+        thread.waits_at() != Some(site) || op(thread) != op(waiting)
+    };
+    if let Some(other) = at(State::AtBarrier).or_else(|| threads.iter().find(is_elsewhere)) {
+        return Some(Divergence::Mismatch {
+            first: waiting.name(),
+            first_site: site.into(),
+            second: other.name(),
+            second_site: other.waits_at()?.into(),
+            one_statement: false,
+            in_warp: true,
+        });
+    }
+    let parts: Vec<Part> = threads.iter().filter_map(Thread::part).collect();
+    let results = Part::results(&parts).unwrap_or_else(|| vec![0; parts.len()]);
+    threads.iter().zip(results).for_each(|(thread, result)| thread.give_result(result));
+    fibers.iter_mut().for_each(|fiber| fiber.state = State::CanRun);
+    warp.at_warp = 0;
+    None
 }

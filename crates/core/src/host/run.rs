@@ -45,7 +45,8 @@ pub(super) fn grid(properties: &Properties, shape: &Shape, options: &LaunchOptio
         ShapeKind::Frames => (spread(shape.outer, properties.workers * BLOCKS_PER_WORKER), [1; MAX_RANK]),
     };
     let (frames, frame_extent) = (shape.outer, shape.inner);
-    Ok(Grid { rank: shape.rank, blocks, threads, frames, frame_extent })
+    let warp_size = options.lanes(properties, |_| true)?;
+    Ok(Grid { rank: shape.rank, blocks, threads, frames, frame_extent, warp_size })
 }
 
 #[cold]
@@ -97,7 +98,7 @@ pub unsafe fn run_beside(
 ) -> Result<()> {
     let shape = host_part_shape();
     let (rank, one) = (host_part.rank(), [1; MAX_RANK]);
-    let grid = Grid { rank, blocks: one, threads: one, frames: shape.outer, frame_extent: shape.inner };
+    let grid = Grid { rank, blocks: one, threads: one, frames: shape.outer, frame_extent: shape.inner, warp_size: 1 };
     let state = LaunchState::new(host_part.info(), grid, options.get_shared_len(), options.get_time_limit());
     let (launched, ran) = std::thread::scope(|scope| -> Result<_> {
         let beside = std::thread::Builder::new()

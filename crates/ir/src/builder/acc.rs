@@ -4,7 +4,7 @@ use wattle_memory::{ForFence, Scope};
 
 use super::iterate::{Dimension, IndexRange, Indices, Items};
 use super::together::{ItemsTogether, Views};
-use super::{Atomic, Builder, Extents, PerItem, Shared, Val};
+use super::{Atomic, Builder, Extents, PerItem, Shared, Val, Warp};
 use crate::worker::{Kind, Spans};
 use crate::{AtomicScalar, Builtin, Dim, Element, Expr, Rank, SharedLen, Site, Stmt};
 
@@ -129,6 +129,23 @@ where
         self.builder.push(Stmt::Barrier { site: Site::caller() });
     }
 
+    /// The warp that the thread is in.
+    pub fn warp(&self) -> Warp<'b> {
+        Warp::new(self.builder, self.linear_threads_in_block())
+    }
+
+    /// The number of the warp in its block.
+    pub fn warp_in_block(&self) -> Val<'b, u32> {
+        self.builder.val(Expr::Builtin(Builtin::WarpInBlock, 0))
+    }
+
+    /// How many warps a block has.
+    pub fn warps_in_block(&self) -> Val<'b, u32> {
+        let (builder, size) = (self.builder, self.warp().size());
+        let less = builder.sub(size, builder.lit(1));
+        builder.shr(builder.add(self.linear_threads_in_block(), less), size.trailing_zeros())
+    }
+
     /// Builds a fence of this scope and order.
     #[track_caller]
     pub fn mem_fence<O: ForFence>(&self, scope: Scope, _: O) {
@@ -170,13 +187,23 @@ where
                 Kind::ThreadsInBlock => (self.linear_thread_in_block(), self.linear_threads_in_block()),
                 Kind::BlocksInGrid => (self.linear_block_in_grid(), self.linear_blocks_in_grid()),
                 Kind::AllThreads => (self.builder.lit(0), self.builder.lit(1)),
+                Kind::ThreadsInWarp => (self.warp().lane(), self.warp().lane_count()),
+                Kind::WarpsInBlock => (self.warp_in_block(), self.warps_in_block()),
+                Kind::WarpsInGrid => {
+                    let (builder, warps) = (self.builder, self.warps_in_block());
+                    let before = builder.mul(self.linear_block_in_grid(), warps);
+                    (builder.add(before, self.warp_in_block()), builder.mul(self.linear_blocks_in_grid(), warps))
+                }
             }];
         }
         match kind {
             Kind::ThreadsInGrid => zip(self.thread_places(), self.thread_counts()),
             Kind::ThreadsInBlock => zip(self.builtin(Builtin::ThreadInBlock), self.builtin(Builtin::BlockExtent)),
             Kind::BlocksInGrid => zip(self.builtin(Builtin::BlockInGrid), self.builtin(Builtin::GridExtent)),
-            Kind::AllThreads => vec![(self.builder.lit(0), self.builder.lit(1)); D],
+            // These are linear.
+            Kind::AllThreads | Kind::ThreadsInWarp | Kind::WarpsInBlock | Kind::WarpsInGrid => {
+                vec![(self.builder.lit(0), self.builder.lit(1)); D]
+            }
         }
     }
 

@@ -14,6 +14,7 @@ mod part;
 mod together;
 mod value;
 mod view;
+mod warp;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -28,6 +29,7 @@ use part::Memory;
 pub use part::{OfPart, Part};
 pub use value::{Given, IrValue, Lift, Logic, Val, Var, Variable};
 pub use view::{Atomic, ItemRef, PerItem, Read, Shared};
+pub use warp::{Mask, Warp};
 
 use crate::{
     Access, Const, Element, Expr, ExprId, Kernel, Label, LocalArray, LocalId, Param, ParamId, ParamKind, Place, Rank,

@@ -206,6 +206,7 @@ macro_rules! lift_as_is {
 }
 lift_as_is!(Scope, marker::Relaxed, marker::Acquire, marker::Release, marker::AcqRel, marker::SeqCst);
 lift_as_is!(worker::ThreadsInGrid, worker::ThreadsInBlock, worker::BlocksInGrid, worker::AllThreads);
+lift_as_is!(worker::ThreadsInWarp, worker::WarpsInBlock, worker::WarpsInGrid);
 lift_as_is!(worker::LinearThreadsInGrid, worker::LinearThreadsInBlock, worker::LinearBlocksInGrid);
 
 impl<'b, T: Scalar> Val<'b, T> {

@@ -9,6 +9,7 @@
 //! - The count of a shift is less than the number of bits.
 //! - A float that is converted to an integer fits, where the target leaves open what happens else.
 //! - Atomic updates are those that the target has. Others are loops of compare-exchanges.
+//! - Operations of warps are those that the target has, as [`Warps`] says.
 //! - Memory whose floats take atomic operations that the target lacks holds their bits, as integers.
 //! - Floats of 16 bits, and operations on them, are those that the target has. Others are integers of 16 bits, and
 //!   operations on `F32`.
@@ -19,12 +20,14 @@
 mod facts;
 mod statements;
 mod values;
+mod warps;
 
 use std::ops::Deref;
 
 use crate::expand::{Exact, Halves, drop_unused, expand, lower_halves};
 use crate::{AtomicOp, DivOp, ExprId, Kernel, Place, Stmt, Type};
 use statements::Legalizer;
+pub use warps::{NO_WARPS, Warps};
 
 /// What a target does by itself.
 pub struct Native<'t> {
@@ -42,6 +45,8 @@ pub struct Native<'t> {
     pub floats: &'t dyn Fn(Place, Type) -> bool,
     /// Whether the target loads several elements at once.
     pub loads_lanes: bool,
+    /// What its warps do.
+    pub warps: Warps<'t>,
 }
 
 /// How far a target divides integers whose divisor is not zero.
@@ -80,7 +85,8 @@ impl Deref for Legal {
 
 /// Makes a verified kernel one for a target.
 pub fn legalize(kernel: &Kernel, native: &Native<'_>) -> Legal {
-    let lowered = lower_halves(kernel, native.halves);
+    let by_words = warps::warps(kernel, native);
+    let lowered = lower_halves(&by_words, native.halves);
     let expanded = expand(&lowered, native.exact);
     let mut legal = Legalizer::new(&expanded, native).kernel();
     drop_unused(&mut legal);

@@ -101,6 +101,8 @@ impl<'t> Legalizer<'t> {
             Stmt::Assign { .. }
             | Stmt::Fence { .. }
             | Stmt::Barrier { .. }
+            | Stmt::Warp { .. }
+            | Stmt::WarpBarrier { .. }
             | Stmt::Break(_)
             | Stmt::Continue(_)
             | Stmt::Return

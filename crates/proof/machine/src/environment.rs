@@ -14,12 +14,30 @@ pub struct LaunchShape {
     pub frame_count: [u32; MAX_RANK],
     /// The extent of a frame; equal to `block_extent` if there are none.
     pub frame_extent: [u32; MAX_RANK],
+    /// The lanes of a warp, a power of two.
+    pub warp_size: u32,
 }
 
 impl LaunchShape {
     /// A launch of exactly these blocks and threads, without frames of its own.
     pub fn threads(grid_extent: [u32; MAX_RANK], block_extent: [u32; MAX_RANK]) -> LaunchShape {
-        LaunchShape { block_extent, grid_extent, frame_count: grid_extent, frame_extent: block_extent }
+        LaunchShape { block_extent, grid_extent, frame_count: grid_extent, frame_extent: block_extent, warp_size: 1 }
+    }
+
+    /// The same launch with warps of this number of lanes.
+    pub fn with_warps(self, warp_size: u32) -> LaunchShape {
+        LaunchShape { warp_size, ..self }
+    }
+
+    /// The numbers in the block of the threads that are in one warp with that thread of a block.
+    pub fn lanes(&self, thread: u64) -> std::ops::Range<u64> {
+        let first = thread - thread % u64::from(self.warp_size);
+        first..(first + u64::from(self.warp_size)).min(self.threads_per_block())
+    }
+
+    /// The row-major number of a thread in its block.
+    pub fn number_in_block(&self, position: &Position) -> u32 {
+        position.thread.iter().zip(self.block_extent).fold(0, |number, (&at, extent)| number * extent + at)
     }
 
     /// A one-dimensional launch of exactly `blocks` blocks with `threads` threads per block.
@@ -210,6 +228,9 @@ impl Environment {
             Builtin::GridExtent => &self.shape.grid_extent,
             Builtin::FrameCount => &self.shape.frame_count,
             Builtin::FrameExtent => &self.shape.frame_extent,
+            Builtin::WarpSize => &[self.shape.warp_size; MAX_RANK],
+            Builtin::Lane => &[self.shape.number_in_block(position) % self.shape.warp_size; MAX_RANK],
+            Builtin::WarpInBlock => &[self.shape.number_in_block(position) / self.shape.warp_size; MAX_RANK],
         };
         values.get(dimension as usize).copied().unwrap_or(0) as u64
     }

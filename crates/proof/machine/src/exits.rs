@@ -106,9 +106,15 @@ impl Flow<'_> {
             Stmt::AtomicLoad { dst, .. } | Stmt::AtomicUpdate { dst, .. } | Stmt::CompareExchange { dst, .. } => {
                 self.set_slot(*dst, true);
             }
+            // The lanes' values depend on what they have read.
+            Stmt::Warp { dst, value, operand, .. } => {
+                let depends = depends || self.depends(*value) || operand.is_some_and(|operand| self.depends(operand));
+                self.set_slot(*dst, depends);
+            }
             Stmt::AtomicStore { .. }
             | Stmt::Fence { .. }
             | Stmt::Barrier { .. }
+            | Stmt::WarpBarrier { .. }
             | Stmt::Assert { .. }
             | Stmt::Fault { .. } => {}
             Stmt::If { condition, then, otherwise } => {

@@ -89,7 +89,7 @@ fn array(program: &Program, place: Place) -> Option<usize> {
 /// division by zero would have given is 0.
 fn set_by(program: &Program, instr: &Instr) -> Option<usize> {
     match instr.op {
-        Op::Assign { slot: dst, .. } | Op::Divide { dst, .. } => Some(dst as usize),
+        Op::Assign { slot: dst, .. } | Op::Divide { dst, .. } | Op::Warp { dst, .. } => Some(dst as usize),
         Op::Access(number) => match program.accesses.get(number as usize)?.kind {
             AccessKind::Load { dst }
             | AccessKind::AtomicLoad { dst, .. }

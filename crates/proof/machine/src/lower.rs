@@ -23,7 +23,7 @@ pub(crate) struct Lowering<'k> {
     accesses: Vec<Access>,
     messages: Vec<Arc<str>>,
     locals: Vec<Local>,
-    /// For each barrier the counters of the loops around it.
+    /// For each barrier or operation of the warp the counters of the loops around it.
     barriers: Vec<Vec<u32>>,
     /// The counters of the loops around the current statement that have a barrier in them, outermost first.
     counters: Vec<u32>,
@@ -268,9 +268,18 @@ impl<'k> Lowering<'k> {
                 self.emit(Op::Fence { order: *order, scope: *scope });
             }
             Stmt::Barrier { .. } => {
-                let number = self.barriers.len() as u32;
-                self.barriers.push(self.counters.clone());
+                let number = self.meeting();
                 self.emit(Op::Barrier(number));
+            }
+            Stmt::Warp { dst, op, value, operand, .. } => {
+                let (ty, barrier) = (self.ty(*value), self.meeting());
+                let operand = operand.map_or(Operand::Const(0), |operand| self.value(operand));
+                let value = self.value(*value);
+                self.emit(Op::Warp { dst: dst.0, op: *op, ty, value, operand, barrier });
+            }
+            Stmt::WarpBarrier { .. } => {
+                let number = self.meeting();
+                self.emit(Op::WarpBarrier(number));
             }
             Stmt::Return => {
                 self.emit(Op::Return);
@@ -337,6 +346,12 @@ impl<'k> Lowering<'k> {
         }
     }
 
+    /// The number of a place where threads wait for each other.
+    fn meeting(&mut self) -> u32 {
+        self.barriers.push(self.counters.clone());
+        self.barriers.len() as u32 - 1
+    }
+
     fn choice(&mut self, condition: ExprId, then: &[Stmt], otherwise: &[Stmt]) {
         let condition = self.value(condition);
         let past_then = self.emit(Op::JumpUnless { condition, target: UNKNOWN });
@@ -360,7 +375,10 @@ impl<'k> Lowering<'k> {
     }
 }
 
-/// Whether a barrier stands in a block, at any depth.
+/// Whether a barrier or an operation of the warp stands in a block, at any depth.
 fn has_barrier(block: &[Stmt]) -> bool {
-    block.iter().any(|stmt| matches!(stmt, Stmt::Barrier { .. }) || stmt.blocks().any(|block| has_barrier(block)))
+    block.iter().any(|stmt| {
+        matches!(stmt, Stmt::Barrier { .. } | Stmt::Warp { .. } | Stmt::WarpBarrier { .. })
+            || stmt.blocks().any(|block| has_barrier(block))
+    })
 }

@@ -33,6 +33,8 @@ pub enum Action {
     Fence { order: FenceOrder, scope: Scope },
     /// The block's barrier.
     Barrier,
+    /// The warp's barrier.
+    WarpBarrier,
 }
 
 impl Program {
@@ -43,6 +45,7 @@ impl Program {
             let action = match instr.op {
                 Op::Fence { order, scope } => Action::Fence { order, scope },
                 Op::Barrier(_) => Action::Barrier,
+                Op::WarpBarrier(_) => Action::WarpBarrier,
                 Op::Access(number) => {
                     let access = self.accesses.get(number as usize)?;
                     let place = access.place;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use wattle_ir::{
     AtomicOp, BinaryOp, Builtin, DivOp, Kernel, Label, LocalId, MAX_RANK, Place, SharedLen, Site, TernaryOp, Type,
-    UnaryOp, VerifyError, verify,
+    UnaryOp, VerifyError, WarpOp, verify,
 };
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
@@ -105,6 +105,17 @@ pub(crate) enum Op {
     },
     /// The number identifies the barrier in the code; see [`Program::barriers`].
     Barrier(u32),
+    /// An operation of the warp; `barrier` is its number among barriers.
+    Warp {
+        dst: u32,
+        op: WarpOp,
+        ty: Type,
+        value: Operand,
+        operand: Operand,
+        barrier: u32,
+    },
+    /// The warp's barrier.
+    WarpBarrier(u32),
     /// A loop with a barrier in it is entered: the word counts its iterations from 0.
     Enter {
         counter: u32,
@@ -174,9 +185,11 @@ impl Op {
             Op::Assign { value, .. } => vec![value],
             Op::Divide { left, right, .. } => vec![left, right],
             Op::JumpUnless { condition, .. } | Op::Assert { condition, .. } => vec![condition],
+            Op::Warp { value, operand, .. } => vec![value, operand],
             Op::Access(_)
             | Op::Fence { .. }
             | Op::Barrier(_)
+            | Op::WarpBarrier(_)
             | Op::Enter { .. }
             | Op::Count { .. }
             | Op::Jump(_)
@@ -213,9 +226,14 @@ impl Program {
         self.exits_on_memory.contains(&label)
     }
 
-    /// Whether a thread may wait for others: in a loop without a bound, or at a barrier.
+    /// Whether a thread may wait for others: in a loop without a bound, at a barrier, or at an operation of its warp.
     pub fn waits(&self) -> bool {
-        self.code.iter().any(|instr| matches!(instr.op, Op::BackEdge { .. } | Op::Barrier(_)))
+        self.code.iter().any(|instr| matches!(instr.op, Op::BackEdge { .. } | Op::Barrier(_))) || self.has_warps()
+    }
+
+    /// Whether the lanes of a warp wait for each other.
+    pub fn has_warps(&self) -> bool {
+        self.code.iter().any(|instr| matches!(instr.op, Op::Warp { .. } | Op::WarpBarrier(_)))
     }
 
     /// The widest scope that the kernel's fences and atomics use; block scope where it has none.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use wattle_ir::{AtomicOp, Kernel, Label, Place, Site, Type};
+use wattle_ir::{AtomicOp, Kernel, Label, Place, Site, Type, WarpOp};
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 use crate::Value;
@@ -107,6 +107,28 @@ pub enum Request<V: Value = u64> {
         /// ([`Thread::at`](crate::Thread::at)) the dynamic instance of the barrier.
         iterations: Vec<u64>,
         /// The source line of the barrier.
+        site: Site,
+    },
+    /// An operation of the warp. Answer: the thread's result, once all lanes have come to it ([`wattle_ir::warp::evaluate`]).
+    Warp {
+        /// The operation.
+        op: WarpOp,
+        /// The type of the value.
+        ty: Type,
+        /// The lane's value.
+        value: V,
+        /// The second operand; 0 where there is none.
+        operand: V,
+        /// As for [`Request::Barrier`].
+        iterations: Vec<u64>,
+        /// The source line.
+        site: Site,
+    },
+    /// The warp's barrier; the owner calls `run` again once all lanes have arrived.
+    WarpBarrier {
+        /// As for [`Request::Barrier`].
+        iterations: Vec<u64>,
+        /// The source line.
         site: Site,
     },
     /// A loop without a bound is entered; reported only where values can be deferred. The thread now stands before the

@@ -180,10 +180,17 @@ impl<V: Value> Thread<V> {
                 }
                 Op::Fence { order, scope } => return Request::Fence { order, scope, site: self.site(program) },
                 Op::Barrier(number) => {
-                    let counters = program.barriers.get(number as usize).map_or(&[][..], Vec::as_slice);
-                    let count = |&counter: &u32| self.words.get(counter as usize).and_then(|word| word.known());
-                    let iterations = counters.iter().map(|counter| count(counter).unwrap_or(0)).collect();
-                    return Request::Barrier { iterations, site: self.site(program) };
+                    return Request::Barrier { iterations: self.iterations(program, number), site: self.site(program) };
+                }
+                Op::Warp { dst, op, ty, value, operand, barrier } => {
+                    let [value, operand] = [value, operand].map(|operand| self.operand(operand, environment, temps));
+                    self.answer = Answer::Slot(dst);
+                    let (iterations, site) = (self.iterations(program, barrier), self.site(program));
+                    return Request::Warp { op, ty, value, operand, iterations, site };
+                }
+                Op::WarpBarrier(number) => {
+                    let (iterations, site) = (self.iterations(program, number), self.site(program));
+                    return Request::WarpBarrier { iterations, site };
                 }
                 // Counting is no statement, so it uses no fuel.
                 Op::Enter { counter } => {
@@ -228,6 +235,13 @@ impl<V: Value> Thread<V> {
                 }
             }
         }
+    }
+
+    /// The iterations of the loops around a barrier.
+    fn iterations(&self, program: &Program, number: u32) -> Vec<u64> {
+        let counters = program.barriers.get(number as usize).map_or(&[][..], Vec::as_slice);
+        let count = |&counter: &u32| self.words.get(counter as usize).and_then(|word| word.known());
+        counters.iter().map(|counter| count(counter).unwrap_or(0)).collect()
     }
 
     /// Stays at the instruction, which needs a value that is not known.

@@ -4,7 +4,7 @@ use wattle::prelude::*;
 
 use crate::exact::{Exact, Format};
 use crate::harness::{Case, Outcome, Stop, is_small};
-use crate::points::Random;
+use crate::random::Random;
 
 pub const CASES: &[Case] = &[
     ("f16 to other types", from_half::<f16>),

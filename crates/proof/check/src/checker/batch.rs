@@ -79,6 +79,7 @@ fn world(run: &Run, groups: &[Vec<QueuedLaunch>]) -> Result<World> {
                 block_extent: block,
                 frame_count: enqueued.shape.outer,
                 frame_extent: enqueued.shape.inner,
+                warp_size: enqueued.options.lanes(&run.properties, |_| true)?,
             };
             if shape.threads_per_block() > run.properties.max_threads_per_block as u64 {
                 let (threads, most) = (shape.threads_per_block(), run.properties.max_threads_per_block);
@@ -87,8 +88,7 @@ fn world(run: &Run, groups: &[Vec<QueuedLaunch>]) -> Result<World> {
                 let device = format!("checker for {}", run.checker.target);
                 return Err(Error::capability(device, what, instead).limited(threads, most));
             }
-            let one =
-                LaunchShape { grid_extent: [1; 4], block_extent: [1; 4], frame_count: [1; 4], frame_extent: [1; 4] };
+            let one = LaunchShape::linear(1, 1);
             let parts =
                 [Some((&enqueued.kernel, shape, false)), enqueued.host_part.as_ref().map(|host| (host, one, true))];
             let mut these = Vec::new();

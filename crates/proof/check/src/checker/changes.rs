@@ -161,6 +161,9 @@ pub(super) fn weakenings(report: &Report) -> Vec<Vec<Change>> {
                     }
                 }
                 Action::Barrier => variants.push(change(Strength::Barrier(false), "sync_block() is not needed".into())),
+                Action::WarpBarrier => {
+                    variants.push(change(Strength::Barrier(false), "the warp's sync() is not needed".into()))
+                }
                 Action::Plain { .. } => {}
             }
             if !variants.is_empty() {
@@ -266,7 +269,7 @@ pub(super) fn additions(report: &Report) -> Additions {
                         barriers.push(barrier_before(number, program, &instruction));
                     }
                 }
-                Action::Barrier => {}
+                Action::Barrier | Action::WarpBarrier => {}
             }
         }
         for (place, all) in plain {

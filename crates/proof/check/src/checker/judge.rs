@@ -82,6 +82,10 @@ fn symmetric(world: &World) -> Vec<Vec<ThreadId>> {
             continue;
         }
         let (threads, per_block) = (world.threads_of(number), launch.environment.shape.threads_per_block() as usize);
+        if per_block > 1 && launch.program.has_warps() {
+            // The lanes of a warp are not those of another one.
+            continue;
+        }
         if per_block == 1 {
             classes.push(threads.collect());
         } else {

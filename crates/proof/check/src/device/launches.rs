@@ -104,11 +104,11 @@ impl State {
             let error = Error::capability(&self.properties.name, what, instead);
             return Err(error.limited(blocks, MAX_COOPERATIVE_BLOCKS));
         }
-        let launch_shape = LaunchShape { grid_extent, block_extent, frame_count, frame_extent };
+        let warp_size = options.lanes(&self.properties, |_| true)?;
+        let launch_shape = LaunchShape { grid_extent, block_extent, frame_count, frame_extent, warp_size };
         let mut requests = vec![self.request(&**kernel, launch_shape, Agent::Device, options)?];
         if let Some(host_part) = host_part {
-            let one = [1; 4];
-            let shape = LaunchShape { grid_extent: one, block_extent: one, frame_count: one, frame_extent: one };
+            let shape = LaunchShape::linear(1, 1);
             requests.push(self.request(&**host_part, shape, Agent::Host, options)?);
         }
         let mut running = Vec::new();

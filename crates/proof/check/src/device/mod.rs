@@ -32,6 +32,8 @@ const MAX_THREADS_PER_BLOCK: u32 = crate::simulate::MAX_BLOCK as u32;
 const MAX_SHARED_MEMORY: u64 = 1 << 20;
 /// The maximum number of blocks of a cooperative launch.
 const MAX_COOPERATIVE_BLOCKS: u32 = 1 << 14;
+/// The lanes of a warp where a launch asks for no others: what CUDA devices have.
+const WARP_SIZE: u32 = 32;
 
 /// Makes simulated devices; [`Device`] has it as a method.
 pub trait Simulated {
@@ -52,6 +54,7 @@ impl Simulated for Device {
             DeviceKind::Simulated,
         );
         properties.max_threads_per_block = MAX_THREADS_PER_BLOCK;
+        properties.warp_width = WARP_SIZE;
         properties.max_shared_memory = MAX_SHARED_MEMORY;
         properties.max_cooperative_blocks = MAX_COOPERATIVE_BLOCKS;
         let state = Arc::new(State {

@@ -26,6 +26,8 @@ pub struct KernelThread {
     lanes: Vec<Deferred>,
     awaited: Awaited,
     barriers: u32,
+    /// The operations of its warp that it has come to.
+    warp_barriers: u32,
     /// The number of writes before the thread is never scheduled again, if it is stopped.
     halts_after: Option<u32>,
     writes: u32,
@@ -33,6 +35,9 @@ pub struct KernelThread {
 
 /// The threads of a warp in PTX (`WARP_SZ`).
 const PTX_WARP: u32 = 32;
+
+/// The barriers of warps have numbers from here on, so that none is taken for the block's where a block is one warp.
+const WARP_BARRIERS: u64 = 1 << 32;
 
 /// A remaining action of a request.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -86,6 +91,7 @@ impl KernelThread {
             lanes: Vec::new(),
             awaited: Awaited::Nothing,
             barriers: 0,
+            warp_barriers: 0,
             halts_after: None,
             writes: 0,
         }
@@ -246,6 +252,15 @@ impl KernelThread {
                 let instance = world.barrier_instance((number, at, iterations));
                 self.barrier(launch, launch.lowering.barrier(), instance, source)
             }
+            Request::WarpBarrier { iterations, .. } => {
+                if edit.strength == Some(Strength::Barrier(false)) {
+                    return Ok(self.resume(world));
+                }
+                let instance = world.barrier_instance((number, at, iterations));
+                self.warp_barrier(launch, instance, source)
+            }
+            // Refused before the search begins.
+            Request::Warp { .. } => return Ok(Some(Action::Done)),
             Request::LoopHead { label, .. } => return Ok(Some(Action::LoopHead { label: label.0 })),
             Request::BackEdge { label, .. } => {
                 let waits = launch.program.exits_on_memory(label);
@@ -266,6 +281,8 @@ impl KernelThread {
             Action::Write { target, value, label, source } => {
                 self.rest.insert(first, held(Held::Write { target, value, label, source }));
             }
+            // A fence before a warp's barrier is not advised either.
+            Action::Barrier { ref barrier, .. } if barrier.instance > WARP_BARRIERS => return Ok(Some(action)),
             Action::Barrier { label, source, barrier } => {
                 self.barriers -= 1;
                 let instance = barrier.converges.map_or(0, |converges| converges.instance);
@@ -297,6 +314,21 @@ impl KernelThread {
         let converges = Some(Convergence { group, instance });
         let barrier = Barrier { instance: self.barriers as u64, resource: 0, members, waits: true, converges };
         Action::Barrier { barrier, label, source }
+    }
+
+    /// The thread's next barrier of its warp: all lanes have to be at the same instance of the same statement.
+    fn warp_barrier(&mut self, launch: &LaunchWorld, instance: u64, source: u32) -> Action {
+        self.warp_barriers += 1;
+        let lanes = launch.environment.shape.lanes(launch.thread_in_block(self.position()).into());
+        let lanes = lanes.filter_map(|lane| self.members.get(lane as usize).copied()).collect();
+        let barrier = Barrier {
+            instance: WARP_BARRIERS + self.warp_barriers as u64,
+            resource: 0,
+            members: Members::Threads(lanes),
+            waits: true,
+            converges: Some(Convergence { group: 0, instance }),
+        };
+        Action::Barrier { barrier, label: launch.lowering.barrier(), source }
     }
 
     /// The instance of a barrier that an edit adds: nothing counts the iterations of the loops around it, so threads
@@ -422,6 +454,7 @@ impl Process for KernelThread {
             && self.lanes == other.lanes
             && self.awaited == other.awaited
             && self.barriers == other.barriers
+            && self.warp_barriers == other.warp_barriers
     }
 
     fn ways(&self, world: &World) -> Option<Vec<KernelThread>> {

@@ -1,9 +1,10 @@
-//! The block's barrier, and the end of threads and blocks.
+//! The block's barrier, the operations of warps, and the end of threads and blocks.
 
 use wattle_ir::Site;
+use wattle_ir::warp::evaluate;
 
 use super::finding::Finding;
-use super::running::State;
+use super::running::{AtWarp, State};
 use super::simulator::Simulator;
 
 impl Simulator {
@@ -14,9 +15,14 @@ impl Simulator {
         // Until the next back edge the thread lets others continue, so it is not spinning.
         thread.loops.clear();
         let Some(Some(block)) = self.blocks.get_mut(thread.block as usize) else { return };
+        let (number, size) = (thread.number, self.launches[thread.launch].environment.shape.warp_size);
         block.arrived.push(key);
+        if let Some(&other) = block.at_warp[(number / size) as usize].first() {
+            // The barrier needs the lanes that wait for this one.
+            return self.mismatch(other, key, true);
+        }
         if block.ended.is_some() {
-            self.missed(key);
+            self.missed(key, false);
         } else if block.arrived.len() == block.threads.len() {
             let key = thread.block;
             self.open(key);
@@ -36,7 +42,7 @@ impl Simulator {
             let at = thread.machine.at();
             match &first {
                 Some((first, first_at, around)) if *first_at != at || around != iterations => {
-                    return self.mismatch(*first, key);
+                    return self.mismatch(*first, key, false);
                 }
                 Some(_) => {}
                 None => first = Some((key, at, iterations.clone())),
@@ -51,8 +57,74 @@ impl Simulator {
         }
     }
 
-    /// Reports that threads of a block wait at different barriers and can never continue.
-    fn mismatch(&mut self, first: u32, second: u32) {
+    /// Handles a thread's arrival at an operation of its warp, which is done once all lanes are at it.
+    pub(super) fn arrive_in_warp(&mut self, key: u32, at: AtWarp) {
+        self.set_aside(key, State::Warp(at));
+        let Some(Some(thread)) = self.threads.get_mut(key as usize) else { return };
+        thread.loops.clear();
+        let (lane, block_key) = (thread.number, thread.block);
+        let Some(Some(block)) = self.blocks.get_mut(block_key as usize) else { return };
+        let shape = &self.launches[thread.launch].environment.shape;
+        let (warp, lanes) = ((lane / shape.warp_size) as usize, shape.lanes(lane.into()));
+        block.at_warp[warp].push(key);
+        let lanes = &block.threads[lanes.start as usize..lanes.end as usize];
+        if block.ended.is_some() && lanes.contains(&None) {
+            return self.missed(key, true);
+        }
+        let at_barrier = block.arrived.iter().find(|&&key| lanes.contains(&Some(key)));
+        if let Some(&other) = at_barrier {
+            return self.mismatch(key, other, true);
+        }
+        if block.at_warp[warp].len() == lanes.len() {
+            let lanes: Vec<u32> = lanes.iter().flatten().copied().collect();
+            block.at_warp[warp].clear();
+            self.meet(&lanes);
+        }
+    }
+
+    /// Does the operation at which all lanes of a warp are.
+    fn meet(&mut self, lanes: &[u32]) {
+        let (mut first, mut parts) = (None, Vec::with_capacity(lanes.len()));
+        for &key in lanes {
+            let Some(Some(thread)) = self.threads.get(key as usize) else { continue };
+            let State::Warp(at) = &thread.state else { continue };
+            let place = (thread.machine.at(), &at.iterations);
+            if *first.get_or_insert(place) != place {
+                return self.mismatch(lanes[0], key, true);
+            }
+            parts.push(at.part);
+        }
+        let Some(parts) = parts.into_iter().collect::<Option<Vec<_>>>() else { return self.open_warp(lanes) };
+        let Some(&(op, ty, ..)) = parts.first() else { return };
+        let values: Vec<u64> = parts.iter().map(|part| part.2).collect();
+        let operands: Vec<u32> = parts.iter().map(|part| part.3).collect();
+        for (&key, result) in lanes.iter().zip(evaluate(op, ty, &values, &operands)) {
+            if let Some(Some(thread)) = self.threads.get_mut(key as usize) {
+                thread.machine.answer(result);
+            }
+            self.wake(key);
+        }
+    }
+
+    /// Opens a warp's barrier: each lane then knows what all knew.
+    fn open_warp(&mut self, lanes: &[u32]) {
+        let mut all = super::clock::Clock::default();
+        for &key in lanes {
+            if let Some(Some(thread)) = self.threads.get_mut(key as usize) {
+                all.join(&thread.sync.hand_on());
+            }
+        }
+        for &key in lanes {
+            if let Some(Some(thread)) = self.threads.get_mut(key as usize) {
+                thread.sync.seen = all.clone();
+            }
+            self.wake(key);
+        }
+    }
+
+    /// Reports that threads of a block wait at different barriers, or lanes of a warp at different operations, and can never
+    /// continue.
+    fn mismatch(&mut self, first: u32, second: u32, in_warp: bool) {
         let (Some(Some(x)), Some(Some(y))) = (self.threads.get(first as usize), self.threads.get(second as usize))
         else {
             return;
@@ -65,13 +137,15 @@ impl Simulator {
             second: launch.actor(y.sync.member.thread),
             second_site: y.machine.site(&launch.program),
             one_statement: x.machine.at() == y.machine.at(),
+            in_warp,
         };
         launch.keep(finding);
         self.end_launch(number);
     }
 
-    /// Reports that the thread waits at a barrier after another thread of its block has ended, and can never continue.
-    fn missed(&mut self, key: u32) {
+    /// Reports that the thread waits at a barrier or an operation of its warp after another thread that it waits for has
+    /// ended, and can never continue.
+    fn missed(&mut self, key: u32, in_warp: bool) {
         let Some(Some(thread)) = self.threads.get(key as usize) else { return };
         let Some(Some(block)) = self.blocks.get(thread.block as usize) else { return };
         let (Some((ended, last)), number) = (block.ended, thread.launch) else { return };
@@ -81,6 +155,7 @@ impl Simulator {
             barrier: thread.machine.site(&launch.program),
             ended: launch.actor(ended),
             last,
+            in_warp,
         };
         launch.keep(finding);
         self.end_launch(number);
@@ -89,7 +164,7 @@ impl Simulator {
     /// Handles the end of a thread.
     pub(super) fn ended(&mut self, key: u32) {
         let Some(Some(thread)) = self.threads.get(key as usize) else { return };
-        let (number, block_key, member) = (thread.launch, thread.block, thread.sync.member);
+        let (number, block_key, member, lane) = (thread.launch, thread.block, thread.sync.member, thread.number);
         let Some(launch) = self.launches.get_mut(number) else { return };
         let site = thread.machine.site(&launch.program);
         let Some(Some(block)) = self.blocks.get_mut(block_key as usize) else { return };
@@ -99,9 +174,12 @@ impl Simulator {
         block.live -= 1;
         block.ended = Some((member.thread, site));
         let (live, waiting) = (block.live, block.arrived.first().copied());
+        let in_warp = block.at_warp[(lane / launch.environment.shape.warp_size) as usize].first().copied();
         self.forget_thread(key);
-        if let Some(waiting) = waiting {
-            self.missed(waiting);
+        if let Some(waiting) = in_warp {
+            self.missed(waiting, true);
+        } else if let Some(waiting) = waiting {
+            self.missed(waiting, false);
         } else if live == 0 {
             let Some(launch) = self.launches.get_mut(number) else { return };
             launch.running.retain(|&running| running != block_key);

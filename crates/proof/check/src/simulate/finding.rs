@@ -65,6 +65,8 @@ pub struct Waiting {
 pub enum Why {
     /// It waits at a barrier.
     Barrier,
+    /// It waits at an operation of its warp.
+    Warp,
     /// It repeats a loop in which nothing can change any more.
     Spinning,
     /// It could continue.
@@ -109,7 +111,8 @@ pub enum Finding {
         /// The source line.
         site: Site,
     },
-    /// Threads of a block wait at a barrier, and other threads of the block have ended without reaching it.
+    /// Threads of a block wait at a barrier, and other threads of the block have ended without reaching it; or so do the
+    /// lanes of a warp at an operation of it.
     BarrierMissed {
         /// A thread that waits.
         waiting: Actor,
@@ -119,8 +122,10 @@ pub enum Finding {
         ended: Actor,
         /// The last line of the ended thread.
         last: Site,
+        /// Whether it is an operation of the warp.
+        in_warp: bool,
     },
-    /// The threads of a block wait at different barriers.
+    /// The threads of a block wait at different barriers, or the lanes of a warp at different operations.
     BarrierMismatch {
         /// A thread that waits.
         first: Actor,
@@ -133,6 +138,8 @@ pub enum Finding {
         /// Whether both are one statement, in different iterations of the loops around it. If not and the lines are
         /// equal, the statement was reached through different calls of its function.
         one_statement: bool,
+        /// Whether they are lanes of a warp, one of which waits at an operation of it.
+        in_warp: bool,
     },
     /// The first data race of the launch.
     Race(Box<Race>),
@@ -223,6 +230,7 @@ impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.why {
             Why::Barrier => "waits at the barrier at",
+            Why::Warp => "waits at the operation of its warp at",
             Why::Spinning => "repeats a loop in which nothing changes, at",
             Why::Running => "was at",
         };
@@ -268,12 +276,13 @@ impl fmt::Display for Finding {
                 let index = Index(index);
                 write!(f, "`{place}` at index {index} was read, and nobody wrote it: {actor} at {site}; {advice}")
             }
-            Finding::BarrierMissed { waiting, barrier, ended, last } => {
-                Divergence::Missed { waiting, barrier: *barrier, ended, last: Some(*last) }.fmt(f)
+            Finding::BarrierMissed { waiting, barrier, ended, last, in_warp } => {
+                Divergence::Missed { waiting, barrier: *barrier, ended, last: Some(*last), in_warp: *in_warp }.fmt(f)
             }
-            Finding::BarrierMismatch { first, first_site, second, second_site, one_statement } => {
-                let (first_site, second_site, one_statement) = (*first_site, *second_site, *one_statement);
-                Divergence::Mismatch { first, first_site, second, second_site, one_statement }.fmt(f)
+            Finding::BarrierMismatch { first, first_site, second, second_site, one_statement, in_warp } => {
+                let (first_site, second_site) = (*first_site, *second_site);
+                let (one_statement, in_warp) = (*one_statement, *in_warp);
+                Divergence::Mismatch { first, first_site, second, second_site, one_statement, in_warp }.fmt(f)
             }
             Finding::Race(race) => write!(
                 f,

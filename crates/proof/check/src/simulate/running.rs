@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use wattle_ir::{Label, Site};
+use wattle_ir::{Label, Site, Type, WarpOp};
 use wattle_machine::{Environment, Program, Thread};
 
 use super::clock::Clock;
@@ -41,8 +41,19 @@ pub(super) enum State {
     Runnable(usize),
     /// It waits at the barrier at that line, in those iterations of the loops around it.
     Barrier(Site, Vec<u64>),
+    /// It waits at an operation of its warp.
+    Warp(AtWarp),
     /// It repeats the same iteration until one of these elements changes; any memory, if the list is empty.
     Spinning(Vec<Address>),
+}
+
+/// A lane's part in an operation of its warp.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct AtWarp {
+    /// The operation, the type of its value, the value and the second operand; `None` for the warp's barrier.
+    pub part: Option<(WarpOp, Type, u64, u32)>,
+    /// The iterations of the loops around it.
+    pub iterations: Vec<u64>,
 }
 
 /// The state of a thread at a back edge.
@@ -63,6 +74,8 @@ pub(super) struct Block {
     pub live: usize,
     /// The threads that wait at the barrier.
     pub arrived: Vec<u32>,
+    /// For each warp the threads that wait at an operation of it.
+    pub at_warp: Vec<Vec<u32>>,
     /// The last thread that ended, and its last line.
     pub ended: Option<(u32, Site)>,
     pub shared: Vec<MemoryId>,

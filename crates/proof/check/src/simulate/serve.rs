@@ -62,7 +62,12 @@ impl Simulator {
                 thread.sync.fence(order, scope, &mut self.fences);
             }
             Request::Fault(fault) => self.fault(thread, fault),
-            Request::Barrier { .. } | Request::BackEdge { .. } | Request::OutOfFuel | Request::Done => {}
+            Request::Barrier { .. }
+            | Request::Warp { .. }
+            | Request::WarpBarrier { .. }
+            | Request::BackEdge { .. }
+            | Request::OutOfFuel
+            | Request::Done => {}
             // These requests do not occur with plain words.
             Request::LoopHead { .. } | Request::NeedsValue => {}
         }

@@ -332,6 +332,7 @@ impl Simulator {
         });
         let shared = shared.collect();
         let per_block = launch.threads_per_block;
+        let warps = per_block.div_ceil(launch.environment.shape.warp_size);
         let first = launch.base + number as u32 * per_block;
         let mut threads = Vec::with_capacity(per_block as usize);
         for number_in_block in 0..per_block {
@@ -360,8 +361,9 @@ impl Simulator {
             self.runnable.push(thread);
             threads.push(Some(thread));
         }
+        let (arrived, at_warp) = (Vec::new(), vec![Vec::new(); warps as usize]);
         self.blocks[key as usize] =
-            Some(Block { number, live: threads.len(), threads, arrived: Vec::new(), ended: None, shared });
+            Some(Block { number, live: threads.len(), threads, arrived, at_warp, ended: None, shared });
     }
 
     /// Ends a launch: removes its threads and keeps its findings.

@@ -58,7 +58,7 @@ impl Simulator {
                     moved.state = State::Runnable(position);
                 }
             }
-            State::Barrier(..) => {}
+            State::Barrier(..) | State::Warp(_) => {}
             State::Spinning(addresses) if addresses.is_empty() => self.waiters_for_any.retain(|&other| other != key),
             State::Spinning(addresses) => {
                 for address in addresses {

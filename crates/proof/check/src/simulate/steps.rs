@@ -7,7 +7,7 @@ use rand_pcg::rand_core::Rng;
 use wattle_machine::Request;
 
 use super::finding::{Finding, StopReason, Waiting, Why};
-use super::running::State;
+use super::running::{AtWarp, State};
 use super::simulator::Simulator;
 
 /// The maximum number of statements in one run of steps.
@@ -21,6 +21,7 @@ const NAMED: usize = 8;
 enum Over {
     Steps,
     Barrier(wattle_ir::Site, Vec<u64>),
+    Warp(AtWarp),
     Spinning(Vec<super::memory::Address>),
     Ended,
 }
@@ -50,6 +51,11 @@ impl Simulator {
                 Request::OutOfFuel => break Over::Steps,
                 Request::Done => break Over::Ended,
                 Request::Barrier { site, iterations } => break Over::Barrier(site, iterations),
+                Request::Warp { op, ty, value, operand, iterations, .. } => {
+                    let part = Some((op, ty, value, operand as u32));
+                    break Over::Warp(AtWarp { part, iterations });
+                }
+                Request::WarpBarrier { iterations, .. } => break Over::Warp(AtWarp { part: None, iterations }),
                 Request::BackEdge { label, .. } => {
                     if let Some(addresses) = self.spins(&mut thread, label) {
                         break Over::Spinning(addresses);
@@ -69,6 +75,7 @@ impl Simulator {
             Over::Steps => {}
             Over::Ended => self.ended(key),
             Over::Barrier(site, iterations) => self.arrive(key, site, iterations),
+            Over::Warp(at) => self.arrive_in_warp(key, at),
             Over::Spinning(addresses) => self.set_aside(key, State::Spinning(addresses)),
         }
         // The launch may be over and the list cleared; no new launch can have taken its place within this call.
@@ -147,6 +154,7 @@ impl Simulator {
             let why = match thread.state {
                 State::Runnable(_) => Why::Running,
                 State::Barrier(..) => Why::Barrier,
+                State::Warp(_) => Why::Warp,
                 State::Spinning(_) => Why::Spinning,
             };
             let (actor, site) = (launch.actor(thread.sync.member.thread), thread.machine.site(&launch.program));
