@@ -7,10 +7,11 @@ pub use std::marker::Copy;
 
 pub use linkme;
 pub use wattle_core::{
-    Acc, Arg, Atomic, Bound, Draft, Indices, IntoArg, KernelInfo, Launch, Range, Read, Thread, range, support,
+    Acc, Arg, Atomic, Bound, Draft, Indices, IntoArg, KernelInfo, Launch, Range, Read, Thread, printed, range, support,
 };
 pub use wattle_core::{Ending, Registration, SCENARIOS, Summary};
 pub use wattle_ir::builder::{self, Variable};
+pub use wattle_ir::message;
 use wattle_ir::{Float, Scalar};
 pub use wattle_ir::{KernelType, Site};
 

@@ -41,6 +41,8 @@ mod math;
 mod panics;
 #[path = "conformance/points.rs"]
 mod points;
+#[path = "conformance/printing.rs"]
+mod printing;
 #[path = "conformance/queues.rs"]
 mod queues;
 #[path = "conformance/shapes.rs"]
@@ -138,4 +140,9 @@ fn endings() {
 #[test]
 fn simulated() {
     harness::run("simulated", simulated::CASES);
+}
+
+#[test]
+fn printing() {
+    harness::run("printing", printing::CASES);
 }

@@ -199,6 +199,9 @@ fn open_device(instance: &Instance, physical: &Physical) -> Result<Device, vk::R
     if physical.has_atomic_float {
         extensions.push(ash::ext::shader_atomic_float::NAME.as_ptr());
     }
+    if physical.has_clock {
+        extensions.push(ash::khr::shader_clock::NAME.as_ptr());
+    }
     let mut chain = FeatureChain::wanted(&physical.features);
     let mut info = vk::DeviceCreateInfo::default()
         .queue_create_infos(&queues)
@@ -208,6 +211,9 @@ fn open_device(instance: &Instance, physical: &Physical) -> Result<Device, vk::R
         .push_next(&mut chain.v12);
     if physical.has_atomic_float {
         info = info.push_next(&mut chain.atomic_float);
+    }
+    if physical.has_clock {
+        info = info.push_next(&mut chain.clock);
     }
     // SAFETY: the device belongs to this instance and has the requested features.
     unsafe { instance.create_device(physical.handle, &info, None) }

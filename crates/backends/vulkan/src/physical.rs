@@ -28,6 +28,7 @@ pub(crate) struct Physical {
     /// The features that code generation depends on.
     pub(crate) features: Features,
     pub(crate) has_atomic_float: bool,
+    pub(crate) has_clock: bool,
     pub(crate) limits: vk::PhysicalDeviceLimits,
     /// The maximum size in bytes of one allocation, and of one buffer.
     pub(crate) most_bytes: u64,
@@ -56,14 +57,18 @@ pub(crate) struct FeatureChain {
     pub(crate) v11: vk::PhysicalDeviceVulkan11Features<'static>,
     pub(crate) v12: vk::PhysicalDeviceVulkan12Features<'static>,
     pub(crate) atomic_float: vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT<'static>,
+    pub(crate) clock: vk::PhysicalDeviceShaderClockFeaturesKHR<'static>,
 }
 
 impl FeatureChain {
-    fn read(instance: &Instance, handle: vk::PhysicalDevice, has_atomic_float: bool) -> FeatureChain {
+    fn read(instance: &Instance, handle: vk::PhysicalDevice, has_atomic_float: bool, has_clock: bool) -> FeatureChain {
         let mut chain = FeatureChain::default();
         let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut chain.v11).push_next(&mut chain.v12);
         if has_atomic_float {
             all = all.push_next(&mut chain.atomic_float);
+        }
+        if has_clock {
+            all = all.push_next(&mut chain.clock);
         }
         // SAFETY: the device is of this instance, has version 1.2, and the chain lives.
         unsafe { instance.get_physical_device_features2(handle, &mut all) };
@@ -72,6 +77,7 @@ impl FeatureChain {
         chain.v11.p_next = std::ptr::null_mut();
         chain.v12.p_next = std::ptr::null_mut();
         chain.atomic_float.p_next = std::ptr::null_mut();
+        chain.clock.p_next = std::ptr::null_mut();
         chain
     }
 
@@ -100,6 +106,8 @@ impl FeatureChain {
         float.shader_shared_float32_atomic_add = flag(features.shared_float32_add);
         float.shader_shared_float64_atomics = flag(features.shared_float64_add);
         float.shader_shared_float64_atomic_add = flag(features.shared_float64_add);
+        chain.clock.shader_device_clock = flag(features.device_clock);
+        chain.clock.shader_subgroup_clock = flag(features.subgroup_clock);
         chain
     }
 
@@ -136,7 +144,8 @@ impl Physical {
         let extensions = unsafe { instance.enumerate_device_extension_properties(handle) }.unwrap_or_default();
         let has_extension = |name: &CStr| extensions.iter().any(|one| one.extension_name_as_c_str() == Ok(name));
         let has_atomic_float = has_extension(ash::ext::shader_atomic_float::NAME);
-        let chain = FeatureChain::read(instance, handle, has_atomic_float);
+        let has_clock = has_extension(ash::khr::shader_clock::NAME);
+        let chain = FeatureChain::read(instance, handle, has_atomic_float, has_clock);
         let lacks = chain.lacks();
         if !lacks.is_empty() {
             return Err(format!("`{label}` lacks {}; a newer driver may have it", lacks.join(", ")));
@@ -189,6 +198,7 @@ impl Physical {
             features,
             label,
             has_atomic_float,
+            has_clock,
             limits,
             most_bytes: more.most_bytes,
             memory,
@@ -238,6 +248,8 @@ fn features(chain: &FeatureChain, more: &More, limits: &vk::PhysicalDeviceLimits
         preserve64: more.preserve64,
         nearest32: more.nearest32,
         nearest64: more.nearest64,
+        device_clock: int64 && all(&[chain.clock.shader_device_clock]),
+        subgroup_clock: int64 && all(&[chain.clock.shader_subgroup_clock]),
         push_constant_bytes: limits.max_push_constants_size,
         max_views: limits
             .max_per_stage_descriptor_storage_buffers

@@ -10,7 +10,8 @@
 //! - A float that is converted to an integer fits, where the target leaves open what happens else.
 //! - Atomic updates are those that the target has. Others are loops of compare-exchanges.
 //! - Memory whose floats take atomic operations that the target lacks holds their bits, as integers.
-//! - There are no assertions: each is a branch with a fault.
+//! - There are no assertions: each is a branch with a fault. Nothing is printed: each line is a record in the launch's
+//!   log ([`crate::printing`]).
 //!
 //! The checker and the interpreter see kernels as they are written, before this.
 
@@ -21,7 +22,7 @@ mod values;
 use std::ops::Deref;
 
 use crate::expand::{Exact, drop_unused, expand};
-use crate::{AtomicOp, DivOp, ExprId, Kernel, Place, Stmt, Type};
+use crate::{printing, AtomicOp, DivOp, ExprId, Kernel, Place, Stmt, Type};
 use statements::Legalizer;
 
 /// What a target does by itself.
@@ -76,7 +77,8 @@ impl Deref for Legal {
 
 /// Makes a verified kernel one for a target.
 pub fn legalize(kernel: &Kernel, native: &Native<'_>) -> Legal {
-    let expanded = expand(kernel, native.exact);
+    let with_log = printing::with_log(kernel);
+    let expanded = expand(with_log.as_ref().map_or(kernel, |(kernel, _)| kernel), native.exact);
     let mut legal = Legalizer::new(&expanded, native).kernel();
     drop_unused(&mut legal);
     debug_assert_eq!(crate::verify::verify_legal(&legal), Ok(()));

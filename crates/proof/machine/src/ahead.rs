@@ -56,6 +56,7 @@ impl Thread<Deferred> {
                         }
                         break;
                     }
+                    Request::Clock { .. } => thread.answer(Deferred::Pending),
                     Request::OutOfFuel => return None,
                     Request::Fence { .. } | Request::Barrier { .. } | Request::Fault(_) => {}
                     Request::Done => break,

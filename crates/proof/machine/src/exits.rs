@@ -106,7 +106,10 @@ impl Flow<'_> {
             Stmt::AtomicLoad { dst, .. } | Stmt::AtomicUpdate { dst, .. } | Stmt::CompareExchange { dst, .. } => {
                 self.set_slot(*dst, true);
             }
+            // Whoever waits for a time goes round as often as the clock lets it.
+            Stmt::Clock { dst, .. } => self.set_slot(*dst, true),
             Stmt::AtomicStore { .. }
+            | Stmt::Print { .. }
             | Stmt::Fence { .. }
             | Stmt::Barrier { .. }
             | Stmt::Assert { .. }
