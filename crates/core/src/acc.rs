@@ -10,7 +10,7 @@ use wattle_memory::{ForFence, Scope};
 
 use crate::extent::gather;
 use crate::fence::host_fence;
-use crate::host::Turns;
+use crate::host::{Turns, ticks};
 use crate::indices::{IndexRange, Indices, Items};
 use crate::thread::Thread;
 use crate::together::{ItemsTogether, Views};
@@ -162,6 +162,20 @@ where
     #[inline(always)]
     pub fn warps_in_block(&self) -> u32 {
         self.thread.launch().threads_in_block().div_ceil(self.thread.grid().warp_size)
+    }
+
+    /// The ticks of a clock, which never decrease from one read of a thread to its next: for the time between two places in
+    /// a kernel. What a tick is, and which threads have one clock, is the device's
+    /// ([`Properties::clock_ticks_per_second`](crate::Properties::clock_ticks_per_second)): on the host nanoseconds, and
+    /// one clock; on CUDA the cycles of the thread's multiprocessor (`clock64()`, `%clock64`), whose rate varies; on Vulkan
+    /// `VK_KHR_shader_clock`, a device's clock where it has one, else a subgroup's, and a device without either refuses
+    /// the kernel; on the simulated device a count that its seed moves.
+    ///
+    /// It orders nothing: it is no fence, and compilers may move other accesses across it. The checker cannot try every
+    /// time: it refuses to answer where a branch, an assertion, an index or another thread depends on the clock.
+    #[inline]
+    pub fn clock(&self) -> u64 {
+        ticks()
     }
 
     /// A fence: orders this thread's accesses before it with those after it, as `order` says, for the threads of

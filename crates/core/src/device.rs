@@ -49,6 +49,9 @@ pub struct Properties {
     /// are themselves, in each float type that the device has. Without that, functions may have other bits than on other
     /// devices, and be beyond their bounds.
     pub exact_floats: bool,
+    /// How many ticks a second has on the clock that kernels read ([`Acc::clock`](crate::Acc::clock)); `None` where the rate
+    /// varies, or is not known, or there is no such clock.
+    pub clock_ticks_per_second: Option<u64>,
     /// Which scopes fences and atomics can have.
     #[cfg_attr(feature = "serde", serde(serialize_with = "names"))]
     pub scopes: Vec<Scope>,
@@ -75,6 +78,7 @@ impl Properties {
             concurrent_queues: u32::MAX,
             sync_domains: 1,
             exact_floats: true,
+            clock_ticks_per_second: None,
             scopes: Scope::ALL.to_vec(),
         }
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use wattle_ir::builder::{self, Builder};
+use wattle_ir::printing::prints;
 use wattle_ir::{Dim, Param, ParamId, Rank, SharedLen, Site};
 
 use crate::acc::Acc;
@@ -54,6 +55,8 @@ pub(crate) struct Known {
     pub(crate) sized_at_launch: Option<(&'static str, Site)>,
     /// The size of a stack for a thread of it on the host, in bytes.
     pub(crate) stack_bytes: usize,
+    /// Whether it prints.
+    pub(crate) prints: bool,
 }
 
 /// What is known of a kernel. Builds it when it is launched for the first time, on any device, and refuses it if that
@@ -86,7 +89,12 @@ fn verify(kernel: &dyn Kernel, identity: KernelIdentity) -> Result<Known> {
     }
     let at_launch = built.shared.iter().find(|array| array.len == SharedLen::AtLaunch);
     let sized_at_launch = at_launch.map(|array| (array.name, array.site));
-    let known = Known { below_system: BelowSystem::of(&built), sized_at_launch, stack_bytes: stack_bytes(&built) };
+    let known = Known {
+        below_system: BelowSystem::of(&built),
+        sized_at_launch,
+        stack_bytes: stack_bytes(&built),
+        prints: prints(&built),
+    };
     if kernel.info().verified.set((identity, known)).is_err() {
         others().insert(identity, known);
     }
@@ -98,12 +106,19 @@ fn verify(kernel: &dyn Kernel, identity: KernelIdentity) -> Result<Known> {
 pub struct KernelIdentity {
     family: TypeId,
     number: u64,
+    /// Whether it has a log as one more parameter.
+    has_log: bool,
 }
 
 impl KernelIdentity {
     /// Of the kernels that share the type `T`, the one of that number.
     pub fn of<T: 'static>(number: u64) -> KernelIdentity {
-        KernelIdentity { family: TypeId::of::<T>(), number }
+        KernelIdentity { family: TypeId::of::<T>(), number, has_log: false }
+    }
+
+    /// The identity of the same kernel with a log as one more parameter.
+    pub(crate) fn with_log(self) -> KernelIdentity {
+        KernelIdentity { has_log: true, ..self }
     }
 }
 

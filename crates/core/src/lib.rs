@@ -22,6 +22,7 @@ mod kernel;
 mod memory;
 mod observe;
 mod panics;
+mod printing;
 pub mod queue;
 mod scenario;
 mod spec;
@@ -49,6 +50,7 @@ pub use kernel::{Bundle, Draft, Kernel, KernelIdentity, KernelInfo, Launch};
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
 pub use observe::{Observer, OptionsFor};
 pub use panics::{caught, panicked};
+pub use printing::{Printed, PrintedLine, printed};
 pub use queue::{
     Event, EventState, HostBytes, Operation, Queue, Runs, Timestamp, Transfer, TransferEnd, host_part_shape, paired,
 };

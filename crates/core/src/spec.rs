@@ -9,6 +9,7 @@ use crate::device::Properties;
 use crate::domain::{SyncDomain, SyncDomainMap};
 use crate::error::{Error, Result};
 use crate::extent::{self, Extent, ToExtent};
+use crate::printing::LEAST_WORDS;
 
 /// Logical work: `frames` frames of `frame_extent` each. The device chooses blocks and threads, and a kernel that is
 /// launched so must be right for any choice: it shares its work out with `acc.indices` and `acc.items`. Without a frame
@@ -140,10 +141,14 @@ pub struct LaunchOptions {
     pub(crate) domain: SyncDomain,
     pub(crate) domain_map: SyncDomainMap,
     pub(crate) warp_size: Option<u32>,
+    pub(crate) print_words: u32,
 }
 
 /// How long a launch may wait when nothing else was said.
 const DEFAULT_TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// How many 32-bit words the log of a launch has when nothing else was said: 1 MiB, as CUDA's.
+const DEFAULT_PRINT_WORDS: u32 = 1 << 18;
 
 impl Default for LaunchOptions {
     fn default() -> Self {
@@ -156,6 +161,7 @@ impl Default for LaunchOptions {
             domain: SyncDomain::Default,
             domain_map: SyncDomainMap::default(),
             warp_size: None,
+            print_words: DEFAULT_PRINT_WORDS,
         }
     }
 }
@@ -240,6 +246,19 @@ impl LaunchOptions {
         let what = format!("run warps of {lanes} lanes: its own have {}", properties.warp_width);
         let instead = "ask for a power of two up to 128 that the device has, or for none, and use `warp.size()`";
         Err(Error::capability(&properties.name, what, instead))
+    }
+
+    /// How many bytes the log has into which the launch's threads print, 1 MiB without this; at least 192, and at the most
+    /// 4 GiB. A line takes 12 bytes, and 4 or 8 for each of its values; lines beyond the end are counted, and lost
+    /// ([`Printed::lost`](crate::Printed)). CUDA calls it `cudaLimitPrintfFifoSize`.
+    pub fn print_buffer(self, bytes: usize) -> Self {
+        let words = u32::try_from(bytes / 4).unwrap_or(u32::MAX).clamp(LEAST_WORDS, 1 << 30);
+        LaunchOptions { print_words: words, ..self }
+    }
+
+    /// What [`LaunchOptions::print_buffer`] set, in bytes.
+    pub fn get_print_buffer(&self) -> usize {
+        self.print_words as usize * 4
     }
 
     /// What [`LaunchOptions::sync_domain`] set.

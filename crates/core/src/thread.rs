@@ -4,10 +4,12 @@ use std::cell::Cell;
 use std::panic::Location;
 use std::ptr::NonNull;
 
-use wattle_ir::{MAX_RANK, Site};
+use wattle_ir::message::Text;
+use wattle_ir::{MAX_RANK, Site, Type};
 
 use crate::error::{FaultKind, format_index};
 use crate::host::{Block, LaunchState, NoMemory, POLLS_PER_LOOK, Patience, Turns, Wait};
+use crate::printing::HostLog;
 use crate::support::STEPS_PER_LOOK;
 use crate::warp::Part;
 
@@ -59,6 +61,11 @@ pub(crate) fn delinearize(number: u32, extent: [u32; MAX_RANK]) -> [u32; MAX_RAN
     index
 }
 
+/// The row-major number of an index in `extent`.
+fn linearize(index: [u32; MAX_RANK], extent: [u32; MAX_RANK]) -> u32 {
+    index.into_iter().zip(extent).fold(0, |number, (index, extent)| number * extent + index)
+}
+
 /// An index that was out of bounds, as the access itself records it. A call there would make every loop around it
 /// save its registers, so the fault is made only when the thread has ended.
 #[derive(Clone, Copy)]
@@ -97,6 +104,8 @@ pub struct Thread<'l> {
     part: Cell<Option<Part>>,
     /// The result of the last operation of its warp.
     result: Cell<u64>,
+    /// Where it prints to; `None` where the kernel does not print.
+    log: Cell<Option<NonNull<HostLog>>>,
 }
 
 impl<'l> Thread<'l> {
@@ -115,6 +124,7 @@ impl<'l> Thread<'l> {
             at: Cell::new(None),
             part: Cell::new(None),
             result: Cell::new(0),
+            log: Cell::new(None),
         }
     }
 
@@ -286,6 +296,34 @@ impl<'l> Thread<'l> {
         if !condition {
             self.fault(Site::caller(), FaultKind::Assertion(message.to_owned()));
         }
+    }
+
+    /// Records the fault of an assertion that does not hold.
+    #[cold]
+    #[track_caller]
+    pub fn fail(&self, text: &Text, values: &[(Type, u64)]) {
+        let message = text.with(|number| values.get(number).copied());
+        self.fault(Site::caller(), FaultKind::Assertion(message));
+    }
+
+    /// Prints a line into the launch's log.
+    #[cold]
+    #[track_caller]
+    pub fn print(&self, text: &Text, values: &[(Type, u64)]) {
+        // What has no log was not launched by a queue.
+        let Some(log) = self.log.get() else { return };
+        let grid = self.grid();
+        let [block, thread] = [(self.block(), grid.blocks), (self.in_block, grid.threads)]
+            .map(|(index, extent)| linearize(index, extent));
+        // SAFETY: the log was set for this call of the kernel's function, which lasts, by `print_into`.
+        unsafe { log.as_ref() }.print(block, thread, Site::caller(), text, values);
+    }
+
+    /// Runs `run` with a log for what the thread prints.
+    pub(crate) fn print_into(&self, log: &HostLog, run: impl FnOnce()) {
+        self.log.set(Some(NonNull::from(log)));
+        run();
+        self.log.set(None);
     }
 
     pub(crate) fn shared_elements(&self) -> u32 {

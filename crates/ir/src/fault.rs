@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::{Place, Site};
+use crate::message::Text;
+use crate::{Place, Site, Type};
 
 /// What happened at a place, or where a thread was.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -27,7 +28,12 @@ pub enum Fault {
     /// An integer was divided by zero.
     DivisionByZero,
     /// An assertion did not hold.
-    Assertion(String),
+    Assertion {
+        /// What the assertion says.
+        text: Text,
+        /// The types of the values in it, whose words are the fault's index ([`crate::message::Words`]).
+        types: Vec<Type>,
+    },
     /// The driver ended a loop before its end, as some Vulkan drivers do.
     LoopCut,
     /// No fault: a loop that a thread was in when it was stopped.

@@ -9,6 +9,7 @@ use std::fmt;
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 use crate::fault::Fault;
+use crate::message::Message;
 use crate::{AtomicOp, BinaryOp, DivOp, Scalar, TernaryOp, Type, UnaryOp, WarpOp};
 
 /// A name in the source. (An alias, since what reads kernels from files would take a written reference for borrowed.)
@@ -397,7 +398,12 @@ pub enum Stmt {
     /// Ends the thread.
     Return,
     /// A fault with this message where the condition does not hold; the thread goes on.
-    Assert { condition: ExprId, message: String, site: Site },
+    Assert { condition: ExprId, message: Message, site: Site },
+    /// A line in the launch's log ([`crate::printing`]). It is no access to the threads' memory: what threads print
+    /// orders nothing.
+    Print { message: Message, site: Site },
+    /// Reads the clock: `dst`, of type `u64`, gets its ticks, which never decrease from one read of a thread to its next.
+    Clock { dst: SlotId, site: Site },
     /// A fault, with the index that was out of bounds if it is one; the thread goes on. Kernels have it that were
     /// [legalized](crate::legalize) alone, whose accesses and divisions do not fail.
     Fault { fault: Fault, index: Index, site: Site },

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
+use crate::message::Message;
 use crate::{
     Builtin, Const, Expr, ExprId, Kernel, Label, LocalArray, Param, ParamKind, Place, SharedLen, SlotId, Stmt, Type,
     eval,
@@ -170,9 +171,18 @@ impl Printer<'_> {
                 let index: Vec<_> = index.iter().map(|id| self.expr(*id)).collect();
                 format!("fault {fault:?} [{}]", index.join(", "))
             }
-            Stmt::Assert { condition, message, .. } => format!("assert {}, {message:?}", self.expr(*condition)),
+            Stmt::Assert { condition, message, .. } => {
+                format!("assert {}, {}", self.expr(*condition), self.message(message))
+            }
+            Stmt::Print { message, .. } => format!("print {}", self.message(message)),
+            Stmt::Clock { dst, .. } => format!("{} = clock", self.slot(*dst)),
         };
         self.line(stmt, &text)
+    }
+
+    fn message(&self, Message { text, arguments }: &Message) -> String {
+        let values = arguments.iter().map(|id| format!(", {}", self.expr(*id)));
+        format!("{:?}{}", text.to_string(), values.collect::<String>())
     }
 
     fn slot(&self, slot: SlotId) -> String {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use thiserror::Error;
 
+use crate::message::{MOST_ARGUMENTS, Message, Piece};
 use crate::typing::{Checked, PlaceType, Typing, ensure};
 use crate::{Access, ExprId, Kernel, Label, MAX_RANK, ParamKind, Place, SharedLen, Site, SlotId, Stmt, Type};
 
@@ -128,6 +129,17 @@ impl Verifier<'_> {
         block.iter().try_for_each(|stmt| self.stmt(stmt, labels))
     }
 
+    /// A message has a value for each number in its text.
+    fn message(&self, Message { text, arguments }: &Message) -> Checked {
+        let given = arguments.len();
+        ensure(given <= MOST_ARGUMENTS, || format!("a message with {given} values; {MOST_ARGUMENTS} at the most"))?;
+        for piece in text.0.iter() {
+            let Piece::Value(number, _) = piece else { continue };
+            ensure(*number < given, || format!("value {number} of a message that is given {given}"))?;
+        }
+        arguments.iter().try_for_each(|&value| self.of().ty(value).map(drop))
+    }
+
     fn define(&mut self, label: Label) -> Checked {
         ensure(self.defined.insert(label), || format!("label {label:?} is defined twice"))
     }
@@ -220,10 +232,16 @@ impl Verifier<'_> {
                 let known = labels.contains(&(*label, true));
                 ensure(known, || format!("continue of {label:?}, which is no loop around it"))
             }
-            Stmt::Assert { condition, .. } => {
+            Stmt::Assert { condition, message, .. } => {
                 ensure(self.stage == Stage::Written, || "an assertion, which is a fault by now".into())?;
+                self.message(message)?;
                 self.of().expect(*condition, Type::Bool)
             }
+            Stmt::Print { message, .. } => {
+                ensure(self.stage == Stage::Written, || "a line to print, which is a record by now".into())?;
+                self.message(message)
+            }
+            Stmt::Clock { dst, .. } => self.result(*dst, Type::U64),
             Stmt::Fault { index, .. } => {
                 ensure(self.stage == Stage::Legal, || "a fault, which no source says".into())?;
                 index.iter().try_for_each(|&index| self.of().expect(index, Type::U32))

@@ -6,6 +6,7 @@
 
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
+use crate::message::Message;
 use crate::{Expr, ExprId, Kernel, Label, LocalId, ParamId, Place, Site, SlotId, Stmt};
 
 /// Where a statement sends its thread.
@@ -40,6 +41,8 @@ macro_rules! parts {
         pub struct $stmt_parts<'s> {
             /// The index of the element that it accesses.
             pub index: &'s $($mutable)? [ExprId],
+            /// The values of its message.
+            pub arguments: &'s $($mutable)? [ExprId],
             /// The other expressions that it uses itself, in order.
             pub values: [Option<&'s $($mutable)? ExprId>; 2],
             /// The slot that it sets itself.
@@ -168,16 +171,20 @@ macro_rules! parts {
                     Stmt::Continue(label) => $stmt_parts { jump: Some(Jump::Continue(*label)), ..none },
                     Stmt::Return => $stmt_parts { jump: Some(Jump::Return), ..none },
                     Stmt::Fault { fault: _, index, site } => $stmt_parts { index, site: Some(site), ..none },
-                    Stmt::Assert { condition, message: _, site } => {
-                        $stmt_parts { values: [Some(condition), None], site: Some(site), ..none }
+                    Stmt::Assert { condition, message: Message { text: _, arguments }, site } => {
+                        $stmt_parts { values: [Some(condition), None], arguments, site: Some(site), ..none }
                     }
+                    Stmt::Print { message: Message { text: _, arguments }, site } => {
+                        $stmt_parts { arguments, site: Some(site), ..none }
+                    }
+                    Stmt::Clock { dst, site } => $stmt_parts { slot: Some(dst), site: Some(site), ..none },
                 }
             }
 
             #[doc = concat!("The expressions that the statement uses itself, in order, ", $what, ".")]
             pub fn $operands(&$($mutable)? self) -> impl Iterator<Item = &$($mutable)? ExprId> {
                 let parts = self.$parts();
-                parts.index.into_iter().chain(parts.values.into_iter().flatten())
+                parts.index.into_iter().chain(parts.values.into_iter().flatten()).chain(parts.arguments)
             }
 
             #[doc = concat!("The blocks nested in the statement, in the order of the source, ", $what, ".")]

@@ -210,8 +210,20 @@ pub enum ExprKind {
     },
     Assert {
         condition: Box<Expr>,
-        message: String,
+        message: Message,
     },
+    /// `println!`.
+    Print(Message),
+}
+
+/// What an assertion or a `println!` says.
+pub struct Message {
+    /// The text as a format string without names, for rustc to check.
+    pub literal: syn::LitStr,
+    /// The pieces of the text, as an array's elements.
+    pub pieces: TokenStream,
+    /// The values, by the numbers that they have in the text.
+    pub arguments: Vec<Expr>,
 }
 
 /// What can be assigned to.
@@ -230,7 +242,9 @@ impl Expr {
         match &self.kind {
             Literal(_) | NegativeLiteral(_) | Float { .. } | Local(_) | Constant(_) | Continue(_) => vec![],
             Negate(x) | Not(x) | Deref(x) | Exclusive(x) | Cast(x, _) | Field(x, _) | Repeat(x, _) => vec![x],
-            FromBits { bits: x, .. } | Assert { condition: x, .. } => vec![x],
+            FromBits { bits: x, .. } => vec![x],
+            Assert { condition, message } => std::iter::once(&**condition).chain(&message.arguments).collect(),
+            Print(message) => message.arguments.iter().collect(),
             Binary(_, x, y) | Index(x, y) | Range { begin: x, end: y, .. } => vec![x, y],
             Assign(place, value) | AssignWith(_, place, value) => {
                 let mut all = match &**place {
@@ -303,6 +317,7 @@ impl Expr {
                     | ExprKind::Continue(_)
                     | ExprKind::Return(_)
                     | ExprKind::Assert { .. }
+                    | ExprKind::Print(_)
             );
             division || acts || !x.blocks().is_empty()
         })

@@ -7,7 +7,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::BinOp;
 
-use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Place, Statement};
+use crate::ast::{Block, Expr, ExprKind, Local, Message, Pattern, Place, Statement};
 use crate::names::{self, private};
 
 mod choose;
@@ -369,9 +369,24 @@ impl Build {
             }
             ExprKind::Assert { condition, message } => {
                 let condition = self.expr(condition);
-                self.call(span, "assert", &[condition, quote!(#message)])
+                let (text, arguments) = self.message(message);
+                self.call(span, "assert", &[condition, text, arguments])
+            }
+            ExprKind::Print(message) => {
+                let (text, arguments) = self.message(message);
+                self.call(span, "print", &[text, arguments])
             }
         }
+    }
+
+    /// The text and the values of a message.
+    fn message(&mut self, Message { pieces, arguments, .. }: &Message) -> (TokenStream, TokenStream) {
+        let values = arguments.iter().map(|x| {
+            let (span, value) = (x.span, self.expr(x));
+            quote_spanned!(span=> ::wattle::__private::builder::argument(#value))
+        });
+        let values: Vec<_> = values.collect();
+        (names::text(pieces), quote!(&[#(#values),*]))
     }
 
     /// An assignment; `value` is given what the place holds.

@@ -11,7 +11,7 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::{BinOp, Lifetime};
 
-use crate::ast::{Block, Class, Expr, ExprKind, Function, Local, Pattern, Place, Statement, Target, View};
+use crate::ast::{Block, Class, Expr, ExprKind, Function, Local, Message, Pattern, Place, Statement, Target, View};
 use crate::names::{self, private};
 
 pub struct Host {
@@ -408,7 +408,28 @@ impl Host {
             }
             ExprKind::Assert { condition, message } => {
                 let condition = self.expr(condition);
-                quote_spanned!(span=> #thread.assert(#condition, #message))
+                let fail = self.message(span, "fail", message);
+                quote_spanned!(span=> if #condition {} else { #fail })
+            }
+            ExprKind::Print(message) => self.message(span, "print", message),
+        }
+    }
+    /// A call of the thread's method with a message. The format string is there for rustc alone, which refuses what
+    /// cannot be formatted so.
+    fn message(&mut self, span: Span, method: &str, Message { literal, pieces, arguments }: &Message) -> TokenStream {
+        let (thread, method) = (private("thread"), Ident::new(method, span));
+        let numbered = |(number, x): (usize, &Expr)| private_at(&format!("value{number}"), x.span);
+        let names: Vec<_> = arguments.iter().enumerate().map(numbered).collect();
+        let arguments = self.exprs(arguments);
+        let text = names::text(pieces);
+        quote_spanned! {span=>
+            match (#(&(#arguments),)*) {
+                (#(#names,)*) => {
+                    if false {
+                        let _ = ::core::format_args!(#literal, #(#names),*);
+                    }
+                    #thread.#method(&#text, &[#(::wattle::__private::printed(#names)),*])
+                }
             }
         }
     }

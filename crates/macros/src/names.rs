@@ -3,12 +3,20 @@
 //! A method is never called by its name alone: a user's trait could have one of that name, and be given the view.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use wattle_operations::{atomics, warps};
 
 /// A name that the user's code cannot mean.
 pub fn private(name: &str) -> Ident {
     format_ident!("__wattle_{name}", span = Span::mixed_site())
+}
+
+/// The text of a message, of these pieces.
+pub fn text(pieces: &TokenStream) -> TokenStream {
+    quote! {{
+        const __WATTLE_PIECES: &[::wattle::__private::message::Piece] = &[#pieces];
+        ::wattle::__private::message::Text(::std::borrow::Cow::Borrowed(__WATTLE_PIECES))
+    }}
 }
 
 macro_rules! updates {
@@ -52,6 +60,7 @@ const METHODS: [(&str, &[&str]); 8] = [
             "warp",
             "warp_in_block",
             "warps_in_block",
+            "clock",
             "indices",
             "items",
             "items_together",

@@ -8,10 +8,12 @@ pub use std::marker::Copy;
 
 pub use linkme;
 pub use wattle_core::{
-    Acc, Arg, Atomic, Bound, Draft, Indices, IntoArg, KernelInfo, Launch, Range, Read, Thread, Warp, range, support,
+    Acc, Arg, Atomic, Bound, Draft, Indices, IntoArg, KernelInfo, Launch, Range, Read, Thread, Warp, printed, range,
+    support,
 };
 pub use wattle_core::{Ending, Registration, SCENARIOS, Summary};
 pub use wattle_ir::builder::{self, Variable};
+pub use wattle_ir::message;
 use wattle_ir::{Float, Scalar};
 pub use wattle_ir::{KernelType, Site, WarpMask as Mask};
 

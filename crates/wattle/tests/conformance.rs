@@ -49,6 +49,8 @@ mod math;
 mod panics;
 #[path = "conformance/points.rs"]
 mod points;
+#[path = "conformance/printing.rs"]
+mod printing;
 #[path = "conformance/queues.rs"]
 mod queues;
 #[path = "conformance/random.rs"]
@@ -170,4 +172,8 @@ fn constants() {
 #[test]
 fn several_views() {
     harness::run("several views", several_views::CASES);
+}
+
+fn printing() {
+    harness::run("printing", printing::CASES);
 }

@@ -3,6 +3,7 @@
 use wattle_core::{Error, ErrorKind, FaultKind, Grid, Kernel, ThreadLine, format_index, system};
 use wattle_ir::control;
 use wattle_ir::fault::{Fault, FaultSite};
+use wattle_ir::message::Words;
 use wattle_ir::{MAX_RANK, Place, SharedLen, Site};
 
 use crate::stop::Reason;
@@ -66,7 +67,11 @@ impl Report<'_> {
                 }
             }
             Fault::DivisionByZero => FaultKind::DivisionByZero,
-            Fault::Assertion(message) => FaultKind::Assertion(message.clone()),
+            Fault::Assertion { text, types } => {
+                let words: Vec<_> = (0..control::INDEX_WORDS).map(|number| word(control::INDEX + number)).collect();
+                let values = Words { types, words: &words };
+                FaultKind::Assertion(text.with(|number| values.value(number)))
+            }
             Fault::LoopCut | Fault::Loop => return None,
         })
     }

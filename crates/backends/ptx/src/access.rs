@@ -76,8 +76,14 @@ impl Emitter<'_> {
                 let index = self.index(index);
                 self.fault(*site, fault.clone(), &index);
             }
-            // Legal kernels have faults instead.
-            Stmt::Assert { .. } => {}
+            // The counter of the multiprocessor's cycles; a thread that reads it again reads it anew (10.25 "%clock64").
+            Stmt::Clock { dst, .. } => {
+                let ticks = self.asm.register(Class::Long);
+                ins!(self, "mov.u64 {ticks}, %clock64");
+                self.set_slot(*dst, ticks);
+            }
+            // Legal kernels have faults and records instead.
+            Stmt::Assert { .. } | Stmt::Print { .. } => {}
         }
         // A slot may have another value in the next statement. In the first one of a side of a branch it has that which
         // the condition has seen.

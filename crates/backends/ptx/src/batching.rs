@@ -99,6 +99,8 @@ fn may_be_batched(stmt: &Stmt) -> bool {
         | Stmt::If { .. }
         | Stmt::Fault { .. } => true,
         Stmt::Assert { .. }
+        | Stmt::Print { .. }
+        | Stmt::Clock { .. }
         | Stmt::AtomicLoad { .. }
         | Stmt::AtomicStore { .. }
         | Stmt::CompareExchange { .. }

@@ -1,7 +1,7 @@
 //! How threads report errors and are stopped: code over the control block.
 
-use wattle_ir::Site;
 use wattle_ir::fault::Fault;
+use wattle_ir::{MAX_RANK, Site};
 
 use crate::assemble::{Class, Section, Target, Value, ins};
 use crate::control;
@@ -121,7 +121,8 @@ impl Emitter<'_> {
         let site = self.op("sub.u32", Class::Word, &[noted, Value::word(1)]);
         let (block, thread) = (self.block_number(), self.thread_number());
         let head = [(control::SITE, site), (control::BLOCK, block), (control::THREAD, thread)];
-        let index = (0..4).map(|d| self.reports.index.get(d).copied().unwrap_or(Value::word(0)));
+        let words = self.reports.index.len().max(MAX_RANK);
+        let index = (0..words).map(|d| self.reports.index.get(d).copied().unwrap_or(Value::word(0)));
         let index: Vec<_> = index.enumerate().map(|(d, value)| (control::INDEX + d as u32, value)).collect();
         for (word, value) in head.into_iter().chain(index) {
             let at = self.control(word);

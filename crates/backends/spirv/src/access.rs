@@ -1,8 +1,8 @@
 //! Plain accesses to memory, and the bounds check of every index.
 
 use rspirv::dr::Operand;
-use rspirv::spirv::{Op, StorageClass, Word};
-use wattle_ir::{DivOp, ExprId, ParamKind, Place, SlotId, Stmt};
+use rspirv::spirv::{Op, Scope as SpirvScope, StorageClass, Word};
+use wattle_ir::{DivOp, ExprId, ParamKind, Place, SlotId, Stmt, Type};
 
 use crate::Lacking;
 use crate::emit::Emitter;
@@ -42,13 +42,22 @@ impl Emitter<'_> {
                 let index = self.index(index);
                 self.fault(*site, fault.clone(), &index);
             }
+            Stmt::Clock { dst, .. } => self.clock(*dst),
             // Legal kernels have none of them.
-            Stmt::Assert { .. } | Stmt::LoadLanes { .. } => {}
+            Stmt::Assert { .. } | Stmt::Print { .. } | Stmt::LoadLanes { .. } => {}
         }
         // A slot may have another value in the next statement. In the first one of a side of a branch it has that which
         // the condition has seen.
         self.known.clear();
         Ok(())
+    }
+
+    /// Reads the clock, at the widest scope that the device has.
+    fn clock(&mut self, dst: SlotId) {
+        let scope = if self.features.device_clock { SpirvScope::Device } else { SpirvScope::Subgroup };
+        let (of, scope) = (self.asm.ty(Type::U64), self.asm.word(scope as u32));
+        let ticks = self.asm.op(Op::ReadClockKHR, of, vec![Operand::IdScope(scope)]);
+        self.set_slot(dst, ticks);
     }
 
     /// Divides by what is not zero.

@@ -65,6 +65,9 @@ fn check_stmt(kernel: &Kernel, features: &Features, types: &[Type], stmt: &Stmt,
     if stmt.scope() == Some(Scope::System) {
         return Err(Lacking::Scope { kernel: kernel.name.clone(), site: at, device: features.device.clone() });
     }
+    if matches!(stmt, Stmt::Clock { .. }) && !features.device_clock && !features.subgroup_clock {
+        return Err(Lacking::Clock { kernel: kernel.name.clone(), site: at, device: features.device.clone() });
+    }
     for ty in touched(kernel, types, stmt) {
         check_type(kernel, features, ty, at)?;
     }

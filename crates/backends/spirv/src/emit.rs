@@ -162,6 +162,12 @@ fn capabilities(asm: &mut Assembler, kernel: &Kernel, features: &Features, added
         }
     });
     crate::warp::capabilities(asm, kernel, features);
+    let mut reads_clock = false;
+    kernel.walk(&mut |stmt| reads_clock |= matches!(stmt, Stmt::Clock { .. }));
+    if reads_clock {
+        asm.extension("SPV_KHR_shader_clock");
+        asm.capability(Capability::ShaderClockKHR);
+    }
     for place in added {
         asm.extension("SPV_EXT_shader_atomic_float_add");
         asm.capability(match kernel.element_of(*place) {

@@ -40,6 +40,10 @@ pub struct Features {
     pub nearest32: bool,
     /// `shaderRoundingModeRTEFloat64`.
     pub nearest64: bool,
+    /// `shaderDeviceClock`: a clock that all threads have together.
+    pub device_clock: bool,
+    /// `shaderSubgroupClock`: a clock for each subgroup.
+    pub subgroup_clock: bool,
     /// `maxPushConstantsSize`, in bytes; at least 128.
     pub push_constant_bytes: u32,
     /// `maxPerStageDescriptorStorageBuffers`, less the three that every launch has.
@@ -169,6 +173,8 @@ impl Features {
             preserve64: true,
             nearest32: true,
             nearest64: true,
+            device_clock: true,
+            subgroup_clock: true,
             push_constant_bytes: 256,
             max_views: 29,
             subgroups: Subgroups {
@@ -202,6 +208,8 @@ impl Features {
             preserve64: false,
             nearest32: false,
             nearest64: false,
+            device_clock: false,
+            subgroup_clock: false,
             push_constant_bytes: 128,
             subgroups: Subgroups::default(),
             ..Features::all()
@@ -265,6 +273,19 @@ pub enum Lacking {
         /// The device's name.
         device: String,
     },
+    /// The device lets no thread read a clock.
+    #[error(
+        "kernel `{kernel}` reads the clock at {site}, and device `{device}` lacks shaderDeviceClock and \
+         shaderSubgroupClock (VK_KHR_shader_clock)"
+    )]
+    Clock {
+        /// The kernel's name.
+        kernel: String,
+        /// The first place that reads it.
+        site: Site,
+        /// The device's name.
+        device: String,
+    },
     /// The kernel has more views than the device can bind.
     #[error("kernel `{kernel}` at {site} has {views} views, and device `{device}` can bind {most} to a launch")]
     Views {
@@ -292,6 +313,9 @@ impl Lacking {
             }
             Lacking::Warps { .. } => {
                 "exchange values through block shared memory and `acc.sync_block()`, or use another device"
+            }
+            Lacking::Clock { .. } => {
+                "measure the launch from outside, between two events, or use another device (`wattle devices` lists them)"
             }
             Lacking::Views { .. } => "put several arrays into one buffer",
         }

@@ -67,7 +67,8 @@ impl Emitter<'_> {
         self.when(any, |emitter| {
             let index: Vec<_> = emitter.reports.index.clone();
             let index: Vec<_> = index.iter().map(|&variable| emitter.asm.of(Op::Load, word, &[variable])).collect();
-            let index = (0..4).map(|d| index.get(d).copied().unwrap_or(zero));
+            let words = control::index_words(emitter.kernel);
+            let index = (0..words).map(|d| index.get(d).copied().unwrap_or(zero));
             let one = emitter.asm.word(1);
             let number = emitter.asm.of(Op::ISub, word, &[number, one]);
             let arguments: Vec<_> = [function, number].into_iter().chain(index).collect();
@@ -161,7 +162,8 @@ impl Emitter<'_> {
         let word = self.asm.u32();
         let (bool, zero, one) = (self.asm.ty(Type::Bool), self.asm.word(0), self.asm.word(1));
         if let Some(function) = self.reports.report_fault {
-            let given = self.asm.begin_as(function, &[word; 5], "report_fault");
+            let words = control::index_words(self.kernel) as u32;
+            let given = self.asm.begin_as(function, &vec![word; words as usize + 1], "report_fault");
             let at = self.asm.word(control::CLAIMED);
             let at = self.interface.control(&mut self.asm, at);
             let claimed = self.relaxed(Op::AtomicCompareExchange, at, &[one, zero]);
@@ -169,7 +171,7 @@ impl Emitter<'_> {
             self.when(first, |emitter| {
                 let (block, thread) = emitter.interface.position(&mut emitter.asm);
                 let head = [(control::SITE, given[0]), (control::BLOCK, block), (control::THREAD, thread)];
-                let index = (0..4).map(|d| (control::INDEX + d, given[d as usize + 1]));
+                let index = (0..words).map(|d| (control::INDEX + d, given[d as usize + 1]));
                 for (at, value) in head.into_iter().chain(index) {
                     let at = emitter.asm.word(at);
                     emitter.put(at, value);

@@ -206,6 +206,9 @@ fn open_device(instance: &Instance, physical: &Physical) -> Result<Device, vk::R
     if physical.extensions.atomic_float {
         extensions.push(ash::ext::shader_atomic_float::NAME.as_ptr());
     }
+    if physical.extensions.clock {
+        extensions.push(ash::khr::shader_clock::NAME.as_ptr());
+    }
     let mut chain = FeatureChain::wanted(&physical.features);
     let mut info = vk::DeviceCreateInfo::default()
         .queue_create_infos(&queues)
@@ -221,6 +224,9 @@ fn open_device(instance: &Instance, physical: &Physical) -> Result<Device, vk::R
     }
     if physical.extensions.reconvergence {
         info = info.push_next(&mut chain.reconvergence);
+    }
+    if physical.extensions.clock {
+        info = info.push_next(&mut chain.clock);
     }
     // SAFETY: the device belongs to this instance and has the requested features.
     unsafe { instance.create_device(physical.handle, &info, None) }

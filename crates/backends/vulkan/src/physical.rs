@@ -62,6 +62,7 @@ pub(crate) struct FeatureChain {
     pub(crate) atomic_float: vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT<'static>,
     pub(crate) subgroup_size: vk::PhysicalDeviceSubgroupSizeControlFeatures<'static>,
     pub(crate) reconvergence: vk::PhysicalDeviceShaderMaximalReconvergenceFeaturesKHR<'static>,
+    pub(crate) clock: vk::PhysicalDeviceShaderClockFeaturesKHR<'static>,
 }
 
 /// The extensions that a device has, of those that are used where they are there.
@@ -71,6 +72,7 @@ pub(crate) struct Extensions {
     /// `VK_EXT_subgroup_size_control`, or the version of Vulkan that has it.
     pub(crate) subgroup_size: bool,
     pub(crate) reconvergence: bool,
+    pub(crate) clock: bool,
 }
 
 impl FeatureChain {
@@ -86,6 +88,9 @@ impl FeatureChain {
         if has.reconvergence {
             all = all.push_next(&mut chain.reconvergence);
         }
+        if has.clock {
+            all = all.push_next(&mut chain.clock);
+        }
         // SAFETY: the device is of this instance, has version 1.2, and the chain lives.
         unsafe { instance.get_physical_device_features2(handle, &mut all) };
         chain.core = all.features;
@@ -95,6 +100,7 @@ impl FeatureChain {
         chain.atomic_float.p_next = std::ptr::null_mut();
         chain.subgroup_size.p_next = std::ptr::null_mut();
         chain.reconvergence.p_next = std::ptr::null_mut();
+        chain.clock.p_next = std::ptr::null_mut();
         chain
     }
 
@@ -126,6 +132,8 @@ impl FeatureChain {
         chain.subgroup_size.subgroup_size_control = flag(features.subgroups.full);
         chain.subgroup_size.compute_full_subgroups = flag(features.subgroups.full);
         chain.reconvergence.shader_maximal_reconvergence = flag(features.subgroups.reconverges);
+        chain.clock.shader_device_clock = flag(features.device_clock);
+        chain.clock.shader_subgroup_clock = flag(features.subgroup_clock);
         chain
     }
 
@@ -165,6 +173,7 @@ impl Physical {
             atomic_float: has_extension(ash::ext::shader_atomic_float::NAME),
             subgroup_size: has >= vk::API_VERSION_1_3 || has_extension(ash::ext::subgroup_size_control::NAME),
             reconvergence: has_extension(ash::khr::shader_maximal_reconvergence::NAME),
+            clock: has_extension(ash::khr::shader_clock::NAME),
         };
         let chain = FeatureChain::read(instance, handle, extensions);
         let lacks = chain.lacks();
@@ -270,6 +279,8 @@ fn features(chain: &FeatureChain, more: &More, limits: &vk::PhysicalDeviceLimits
         preserve64: more.preserve64,
         nearest32: more.nearest32,
         nearest64: more.nearest64,
+        device_clock: int64 && all(&[chain.clock.shader_device_clock]),
+        subgroup_clock: int64 && all(&[chain.clock.shader_subgroup_clock]),
         push_constant_bytes: limits.max_push_constants_size,
         max_views: limits
             .max_per_stage_descriptor_storage_buffers

@@ -85,6 +85,8 @@ fn accesses(kernel: &wattle_ir::Kernel) -> u64 {
             | Stmt::Continue(_)
             | Stmt::Return
             | Stmt::Assert { .. }
+            | Stmt::Print { .. }
+            | Stmt::Clock { .. }
             | Stmt::Fault { .. } => 0,
         }
     });

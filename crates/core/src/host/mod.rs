@@ -12,6 +12,7 @@ mod patience;
 mod run;
 mod stacks;
 mod sync;
+mod ticks;
 
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ pub(crate) use launch_state::LaunchState;
 pub(crate) use patience::{POLLS_PER_LOOK, Patience};
 pub use run::run_beside;
 pub(crate) use stacks::stack_bytes;
+pub(crate) use ticks::{TICKS_PER_SECOND, ticks};
 
 use crate::device::{Backend, BackendQueue, DeviceKind, Properties};
 use crate::error::Result;
@@ -67,6 +69,7 @@ impl HostBackend {
                 concurrent_queues: u32::MAX,
                 sync_domains: 1,
                 exact_floats: true,
+                clock_ticks_per_second: Some(TICKS_PER_SECOND),
                 scopes: Scope::ALL.to_vec(),
             }),
         }

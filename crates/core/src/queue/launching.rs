@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind, Result, format_index};
 use crate::kernel::{Kernel, KernelInfo, Launch, known};
 use crate::memory::MemoryKind;
 use crate::spec::{LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
+use crate::sync::lock;
 
 impl Queue {
     /// Makes ready what such a launch needs, and launches nothing. A driver compiles and loads a kernel when it first
@@ -42,8 +43,14 @@ impl Queue {
         if shape.is_empty() {
             return Ok(());
         }
+        let logged = lock(&self.logs).with_log(&self.device, kernel, false, &options)?;
         let _waiting = self.begin_to_wait()?;
-        self.backend.prepare(&LaunchRequest { kernel, host_part: None, shape, options })
+        let prepared = match &logged {
+            Some((kernel, _)) => self.backend.prepare(&LaunchRequest { kernel, host_part: None, shape, options }),
+            None => self.backend.prepare(&LaunchRequest { kernel, host_part: None, shape, options }),
+        };
+        logged.iter().for_each(|(_, log)| lock(&self.logs).put_back(log));
+        prepared
     }
 
     #[track_caller]
@@ -59,11 +66,44 @@ impl Queue {
         if request.shape.is_empty() {
             return empty(&request);
         }
+        if self.prints(&request)? {
+            return self.launch_with_logs(&request, &uses);
+        }
         let turn = self.turn_for(&uses, false)?;
         // SAFETY: the uses have just been recorded.
         let launched = unsafe { self.backend.launch(&request) };
         self.done(turn);
         launched
+    }
+
+    /// Whether the kernel of a launch prints, or its host part.
+    #[inline]
+    fn prints(&self, request: &LaunchRequest<'_>) -> Result<bool> {
+        let host_part = request.host_part.map_or(Ok(false), |kernel| known(kernel).map(|known| known.prints));
+        Ok(known(request.kernel)?.prints || host_part?)
+    }
+
+    /// Launches a kernel that prints, with a log.
+    #[cold]
+    fn launch_with_logs(&self, request: &LaunchRequest<'_>, uses: &[Wanted<'_>]) -> Result<()> {
+        let with_log = |kernel: &dyn Kernel, is_host_part| {
+            lock(&self.logs).with_log(&self.device, kernel, is_host_part, &request.options)
+        };
+        let kernel = with_log(request.kernel, false)?;
+        let host_part = request.host_part.map_or(Ok(None), |host_part| with_log(host_part, true))?;
+        let turn = self.turn_for(uses, false)?;
+        let request = LaunchRequest {
+            kernel: kernel.as_ref().map_or(request.kernel, |(kernel, _)| &**kernel),
+            host_part: host_part.as_ref().map(|(kernel, _)| &**kernel).or(request.host_part),
+            ..*request
+        };
+        // SAFETY: the uses have just been recorded, and nothing else has the logs.
+        let launched = unsafe { self.backend.launch(&request) };
+        let logs = [&kernel, &host_part].into_iter().flatten().map(|(_, log)| log.clone());
+        logs.for_each(|log| lock(&self.logs).launched(log));
+        let logs = if self.blocking { lock(&self.logs).take() } else { Vec::new() };
+        self.done(turn);
+        launched.and(lock(&self.logs).deliver(logs))
     }
 
     /// Refuses a map to domains that the device does not have. One that has no domains takes all names for its only one.

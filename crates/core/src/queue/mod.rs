@@ -25,6 +25,7 @@ use crate::clock::{QueueClock, QueueName, Refused, Stamp, Wanted, record};
 use crate::device::{BackendQueue, Device, LaunchRequest};
 use crate::error::{ErrorKind, Result};
 use crate::kernel::Launch;
+use crate::printing::{Printed, QueueLogs};
 use crate::spec::{LaunchOptions, Spec};
 use crate::sync::lock;
 
@@ -57,6 +58,8 @@ pub struct Queue {
     /// Held from the moment an operation has its number until it is handed over, so that several threads' operations
     /// are handed over in the order of their numbers, which the clocks take for the order in which they are done.
     turns: Mutex<()>,
+    /// What kernels print.
+    logs: Mutex<QueueLogs>,
 }
 
 /// An operation's turn to be handed over.
@@ -76,7 +79,7 @@ impl Queue {
         let name = QueueName { device: device.name().to_owned(), site: Site::caller() };
         let backend = device.backend().queue(blocking)?.into();
         let (device, clock) = (device.clone(), QueueClock::new(name));
-        Ok(Queue { device, backend, clock, blocking, turns: Mutex::default() })
+        Ok(Queue { device, backend, clock, blocking, turns: Mutex::default(), logs: Mutex::default() })
     }
 
     /// The device that the queue is of.
@@ -213,11 +216,44 @@ impl Queue {
         let submitted = operation.map_or(Ok(()), |operation| self.backend.submit(operation));
         // All operations with lesser numbers have been handed over.
         let known = self.clock.known();
+        let logs = lock(&self.logs).take();
         drop(held);
         let waited = self.backend.wait();
         drop(waiting);
         self.clock.host_waited(number, &known);
-        submitted.and(waited)
+        let delivered = if logs.is_empty() { Ok(()) } else { lock(&self.logs).deliver(logs) };
+        submitted.and(waited).and(delivered)
+    }
+
+    /// Passes what kernels print to `sink`, in the place of the standard output: for each launch that printed something,
+    /// in the order of the launches, once its end has been waited for (by [`Queue::wait`], or a copy to the host; on a
+    /// blocking queue the launch itself waits). Launches that fail have their lines too. What nobody waits for is not
+    /// shown, as with CUDA's `printf`.
+    ///
+    /// Within a launch the lines are in the order of the threads: by block, then by thread, then as the thread printed
+    /// them. The checker prints nothing.
+    ///
+    /// ```
+    /// use wattle::prelude::*;
+    ///
+    /// #[kernel]
+    /// fn hello(acc: &Acc, x: Read<f32>) {
+    ///     let i = acc.thread_in_grid();
+    ///     println!("thread {i}: {:.2}", x[i]);
+    /// }
+    ///
+    /// # fn main() -> wattle::Result<()> {
+    /// let device = Device::host();
+    /// let (queue, x) = (device.queue()?, device.from_slice(&[0.5f32, 1.0 / 3.0])?);
+    /// let (send, lines) = std::sync::mpsc::channel();
+    /// queue.print_to(move |printed| printed.lines.iter().for_each(|line| send.send(line.text.clone()).unwrap()));
+    /// queue.launch(ThreadSpec::new(2, 1), hello(&x))?;
+    /// assert_eq!(lines.try_iter().collect::<Vec<_>>(), ["thread 0: 0.50", "thread 1: 0.33"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn print_to(&self, sink: impl FnMut(&Printed) + Send + 'static) {
+        lock(&self.logs).set_sink(sink);
     }
 
     /// Runs a function of the host's when the queue comes to it. It must not use this queue, which waits for it, nor wait

@@ -146,6 +146,14 @@ where
         builder.shr(builder.add(self.linear_threads_in_block(), less), size.trailing_zeros())
     }
 
+    /// Builds a read of the clock.
+    #[track_caller]
+    pub fn clock(&self) -> Val<'b, u64> {
+        let dst = self.builder.temporary::<u64>();
+        self.builder.push(Stmt::Clock { dst, site: Site::caller() });
+        self.builder.read_slot(dst)
+    }
+
     /// Builds a fence of this scope and order.
     #[track_caller]
     pub fn mem_fence<O: ForFence>(&self, scope: Scope, _: O) {

@@ -162,7 +162,7 @@ pub const STEP_OF_ZERO: &str = "the step of `step_by` is at least 1; this one wa
 #[track_caller]
 fn at_least_one<'b>(builder: &'b Builder, step: Val<'b, u32>) -> Val<'b, u32> {
     if builder.constant(step.id).is_none_or(|constant| constant.raw == 0) {
-        builder.assert(builder.ne(step, builder.lit(0)), STEP_OF_ZERO);
+        builder.assert(builder.ne(step, builder.lit(0)), STEP_OF_ZERO.into(), &[]);
     }
     step.max(builder.lit(1))
 }

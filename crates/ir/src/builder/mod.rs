@@ -10,6 +10,7 @@ mod access;
 mod array;
 mod compositions;
 mod iterate;
+mod message;
 mod part;
 mod together;
 mod value;
@@ -19,18 +20,21 @@ mod warp;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use message::message;
 use wattle_memory::{FenceOrder, Scope};
 
 pub use acc::Acc;
 pub use access::{Extents, Get, Set, extent, get, is_empty, len, set, step_by};
 pub use array::Array;
 pub use iterate::{Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped};
+pub use message::{Argument, Printable, argument};
 use part::Memory;
 pub use part::{OfPart, Part};
 pub use value::{Given, IrValue, Lift, Logic, Val, Var, Variable};
 pub use view::{Atomic, ItemRef, PerItem, Read, Shared};
 pub use warp::{Mask, Warp};
 
+use crate::message::Text;
 use crate::{
     Access, Const, Element, Expr, ExprId, Kernel, Label, LocalArray, LocalId, Param, ParamId, ParamKind, Place, Rank,
     Scalar, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type, VerifyError, verify,
@@ -427,10 +431,16 @@ impl Builder {
         self.state.borrow_mut().call_depth -= 1;
     }
 
-    /// Builds `assert!(condition, message)`.
+    /// Builds `assert!(condition, text, arguments…)`.
     #[track_caller]
-    pub fn assert(&self, condition: Val<'_, bool>, message: &str) {
-        self.push(Stmt::Assert { condition: condition.id, message: message.to_owned(), site: Site::caller() });
+    pub fn assert(&self, condition: Val<'_, bool>, text: Text, arguments: &[Argument]) {
+        self.push(Stmt::Assert { condition: condition.id, message: message(text, arguments), site: Site::caller() });
+    }
+
+    /// Builds `println!(text, arguments…)`.
+    #[track_caller]
+    pub fn print(&self, text: Text, arguments: &[Argument]) {
+        self.push(Stmt::Print { message: message(text, arguments), site: Site::caller() });
     }
 
     #[track_caller]

@@ -13,7 +13,8 @@
 //! - Memory whose floats take atomic operations that the target lacks holds their bits, as integers.
 //! - Floats of 16 bits, and operations on them, are those that the target has. Others are integers of 16 bits, and
 //!   operations on `F32`.
-//! - There are no assertions: each is a branch with a fault.
+//! - There are no assertions: each is a branch with a fault. Nothing is printed: each line is a record in the launch's
+//!   log ([`crate::printing`]).
 //!
 //! The checker and the interpreter see kernels as they are written, before this.
 
@@ -25,7 +26,7 @@ mod warps;
 use std::ops::Deref;
 
 use crate::expand::{Exact, Halves, drop_unused, expand, lower_halves};
-use crate::{AtomicOp, DivOp, ExprId, Kernel, Place, Stmt, Type};
+use crate::{AtomicOp, DivOp, ExprId, Kernel, Place, Stmt, Type, printing};
 use statements::Legalizer;
 pub use warps::{NO_WARPS, Warps};
 
@@ -85,7 +86,8 @@ impl Deref for Legal {
 
 /// Makes a verified kernel one for a target.
 pub fn legalize(kernel: &Kernel, native: &Native<'_>) -> Legal {
-    let by_words = warps::warps(kernel, native);
+    let with_log = printing::with_log(kernel);
+    let by_words = warps::warps(with_log.as_ref().map_or(kernel, |(kernel, _)| kernel), native);
     let lowered = lower_halves(&by_words, native.halves);
     let expanded = expand(&lowered, native.exact);
     let mut legal = Legalizer::new(&expanded, native).kernel();

@@ -6,6 +6,7 @@ use super::facts::Facts;
 use super::values::Values;
 use super::{Divides, Native};
 use crate::fault::Fault;
+use crate::message::Message;
 use crate::visit::walk_mut;
 use crate::{
     Access, BinaryOp, DivOp, Expr, ExprId, Kernel, Label, ParamId, ParamKind, Place, SharedId, Site, SlotId, Stmt,
@@ -94,11 +95,19 @@ impl<'t> Legalizer<'t> {
                 let body = self.block(body);
                 made.push(Stmt::Block { label, body });
             }
-            Stmt::Assert { condition, message, site } => {
-                let fault = Stmt::Fault { fault: Fault::Assertion(message), index: vec![], site };
-                made.push(Stmt::If { condition, then: vec![], otherwise: vec![fault] });
+            Stmt::Assert { condition, message: Message { text, arguments }, site } => {
+                let types: Vec<_> = arguments.iter().map(|&value| self.values.ty(value)).collect();
+                let index = arguments.into_iter().flat_map(|value| self.values.words(value)).collect();
+                let fault = Stmt::Fault { fault: Fault::Assertion { text, types }, index, site };
+                match self.values.constant(condition) {
+                    Some(0) => made.push(fault),
+                    _ => made.push(Stmt::If { condition, then: vec![], otherwise: vec![fault] }),
+                }
             }
+            // Kernels that print are legalized with their log, in which each line is a record.
+            Stmt::Print { .. } => {}
             Stmt::Assign { .. }
+            | Stmt::Clock { .. }
             | Stmt::Fence { .. }
             | Stmt::Barrier { .. }
             | Stmt::Warp { .. }

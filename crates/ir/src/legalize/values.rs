@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::facts::{DEPTH, Facts};
 use super::{Converts, Native};
+use crate::printing::word_exprs;
 use crate::{AtomicOp, BinaryOp, Const, Expr, ExprId, Kernel, Slot, SlotId, Type, UnaryOp, eval};
 
 /// A kernel's expressions, with their types.
@@ -100,6 +101,11 @@ impl<'t> Values<'t> {
     /// The bits of a value as another type of the same size.
     pub(super) fn bits(&mut self, to: Type, x: ExprId) -> ExprId {
         if self.ty(x) == to { x } else { self.add(Expr::Bits(to, x)) }
+    }
+
+    /// A value as the 32-bit words that a device keeps for the host ([`crate::message::words`]).
+    pub(super) fn words(&mut self, x: ExprId) -> Vec<ExprId> {
+        word_exprs(self.ty(x), x, &mut |expr| self.add(expr))
     }
 
     /// An expression over operands that are legal.

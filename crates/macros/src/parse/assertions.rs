@@ -1,11 +1,12 @@
 //! Macros in kernels: the assertions and `matches!`, and the refusal of all others.
 
+use proc_macro2::Span;
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{BinOp, Lit, Result};
 
 use super::{Parser, error};
-use crate::ast::{Expr, ExprKind};
+use crate::ast::{Block, Expr, ExprKind, Statement};
 
 impl Parser {
     pub(super) fn macro_call(&mut self, call: &syn::Macro) -> Result<Expr> {
@@ -13,22 +14,12 @@ impl Parser {
         let name = call.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
         let arguments =
             || call.parse_body_with(syn::punctuated::Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated);
-        let message = |all: &[&syn::Expr], otherwise: String| match all {
-            [] => Ok(otherwise),
-            [syn::Expr::Lit(syn::ExprLit { lit: Lit::Str(text), .. })] if !text.value().contains('{') => {
-                Ok(text.value())
-            }
-            [first, ..] => error(
-                first,
-                "the message of an assertion in a kernel is one string without arguments; the report names line and thread",
-            ),
-        };
         match name.as_str() {
             "assert" | "debug_assert" => {
                 let all = arguments()?;
                 let Some(condition) = all.first() else { return error(call, "assert what?") };
-                let text = message(&all.iter().skip(1).collect::<Vec<_>>(), text(condition))?;
-                Ok(Expr { kind: ExprKind::Assert { condition: self.boxed(condition)?, message: text }, span })
+                let (parsed, otherwise) = (self.boxed(condition)?, text(condition));
+                self.assertion(parsed, &all.iter().skip(1).collect::<Vec<_>>(), otherwise, span)
             }
             "assert_eq" | "assert_ne" => {
                 let all = arguments()?;
@@ -40,22 +31,47 @@ impl Parser {
                     _ => (BinOp::Ne(Default::default()), "!="),
                 };
                 let otherwise = format!("{} {sign} {}", text(left), text(right));
-                let text = message(&all.iter().skip(2).collect::<Vec<_>>(), otherwise)?;
                 let kind = ExprKind::Binary(op, self.boxed(left)?, self.boxed(right)?);
                 let condition = Box::new(Expr { kind, span });
-                Ok(Expr { kind: ExprKind::Assert { condition, message: text }, span })
+                self.assertion(condition, &all.iter().skip(2).collect::<Vec<_>>(), otherwise, span)
+            }
+            "println" => {
+                let all = arguments()?;
+                let message = self.message(&all.iter().collect::<Vec<_>>())?;
+                Ok(Expr { kind: ExprKind::Print(message), span })
             }
             "matches" => Ok(Expr { kind: self.matches(call)?, span }),
-            "println" | "print" | "eprintln" | "dbg" => error(
-                call,
-                "a kernel cannot print; write what you want to see to a buffer, and print it after the launch",
-            ),
+            "print" | "eprint" | "eprintln" | "dbg" | "write" | "writeln" | "format" => {
+                error(call, "a kernel prints whole lines: `println!(\"x = {}\", x)`")
+            }
             "panic" | "unreachable" | "todo" | "unimplemented" => {
                 error(call, "a kernel cannot panic; write `assert!(condition, \"message\")`, which the launch reports")
             }
             "vec" => error(call, "there is no heap in kernels; use an array, `[0.0; 16]`, or block shared memory"),
-            _ => error(call, "a kernel can use the macros assert!, assert_eq!, assert_ne! and matches! alone"),
+            _ => {
+                error(call, "a kernel can use the macros assert!, assert_eq!, assert_ne!, println! and matches! alone")
+            }
         }
+    }
+
+    /// An assertion with its message, or with the text of its condition where it has none.
+    fn assertion(
+        &mut self,
+        condition: Box<Expr>,
+        message: &[&syn::Expr],
+        otherwise: String,
+        span: Span,
+    ) -> Result<Expr> {
+        let message = if message.is_empty() { self.plain_message(&otherwise, span) } else { self.message(message)? };
+        if message.arguments.iter().all(Expr::is_pure) {
+            return Ok(Expr { kind: ExprKind::Assert { condition, message }, span });
+        }
+        // The values are computed where the assertion fails alone.
+        let never = Expr { kind: ExprKind::Literal(Lit::Bool(syn::LitBool::new(false, span))), span };
+        let fail = Expr { kind: ExprKind::Assert { condition: Box::new(never), message }, span };
+        let then = Block { statements: vec![Statement::Do(fail)], value: None, span };
+        let condition = Box::new(Expr { kind: ExprKind::Not(condition), span });
+        Ok(Expr { kind: ExprKind::If { condition, then, otherwise: None }, span })
     }
 }
 

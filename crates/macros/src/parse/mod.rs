@@ -6,6 +6,7 @@ mod assertions;
 mod calls;
 mod choice;
 mod literals;
+mod message;
 mod names;
 mod patterns;
 mod places;

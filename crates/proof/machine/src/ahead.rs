@@ -56,6 +56,7 @@ impl Thread<Deferred> {
                         }
                         break;
                     }
+                    Request::Clock { .. } => thread.answer(Deferred::Pending),
                     Request::OutOfFuel => return None,
                     Request::Warp { .. } => thread.answer(Deferred::Pending),
                     Request::Fence { .. }

@@ -111,7 +111,10 @@ impl Flow<'_> {
                 let depends = depends || self.depends(*value) || operand.is_some_and(|operand| self.depends(operand));
                 self.set_slot(*dst, depends);
             }
+            // Whoever waits for a time goes round as often as the clock lets it.
+            Stmt::Clock { dst, .. } => self.set_slot(*dst, true),
             Stmt::AtomicStore { .. }
+            | Stmt::Print { .. }
             | Stmt::Fence { .. }
             | Stmt::Barrier { .. }
             | Stmt::WarpBarrier { .. }

@@ -89,7 +89,9 @@ fn array(program: &Program, place: Place) -> Option<usize> {
 /// division by zero would have given is 0.
 fn set_by(program: &Program, instr: &Instr) -> Option<usize> {
     match instr.op {
-        Op::Assign { slot: dst, .. } | Op::Divide { dst, .. } | Op::Warp { dst, .. } => Some(dst as usize),
+        Op::Assign { slot: dst, .. } | Op::Divide { dst, .. } | Op::Warp { dst, .. } | Op::Clock { dst } => {
+            Some(dst as usize)
+        }
         Op::Access(number) => match program.accesses.get(number as usize)?.kind {
             AccessKind::Load { dst }
             | AccessKind::AtomicLoad { dst, .. }
@@ -116,6 +118,10 @@ fn read_by(program: &Program, instr: &Instr, live: &mut Set) {
         read(&calc.op.operands());
     }
     read(&instr.op.operands());
+    if let Op::Assert { message, .. } = instr.op {
+        let values = program.messages.get(message as usize).map_or(&[][..], |message| &message.values);
+        values.iter().for_each(|&(_, value)| read(&[value]));
+    }
     let Op::Access(number) = instr.op else { return };
     let Some(access) = program.accesses.get(number as usize) else { return };
     read(access.index.get(..access.rank).unwrap_or(&access.index));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use wattle_ir::{Expr, ExprId, Kernel, Label, MAX_RANK, ParamKind, Place, SharedLen, Site, Stmt, Type};
 
-use crate::program::{Access, AccessKind, Calc, CalcOp, Instr, Local, Op, Operand};
+use crate::program::{Access, AccessKind, Calc, CalcOp, Instr, Local, Message, Op, Operand};
 use crate::{Program, ahead, exits, live};
 
 /// A jump target that is not known yet.
@@ -21,7 +21,7 @@ pub(crate) struct Lowering<'k> {
     sites: Vec<Site>,
     calcs: Vec<Calc>,
     accesses: Vec<Access>,
-    messages: Vec<Arc<str>>,
+    messages: Vec<Message>,
     locals: Vec<Local>,
     /// For each barrier or operation of the warp the counters of the loops around it.
     barriers: Vec<Vec<u32>>,
@@ -286,11 +286,18 @@ impl<'k> Lowering<'k> {
             }
             // Kernels as they are written, which alone are run, have none.
             Stmt::Fault { .. } => {}
-            Stmt::Assert { condition, message, .. } => {
+            Stmt::Assert { condition, message: wattle_ir::message::Message { text, arguments }, .. } => {
                 let condition = self.value(*condition);
+                let values = arguments.iter().map(|&value| (self.ty(value), self.value(value))).collect();
                 let number = self.messages.len() as u32;
-                self.messages.push(message.as_str().into());
+                self.messages.push(Message { text: text.clone(), values });
                 self.emit(Op::Assert { condition, message: number });
+            }
+            // A line is no event of a memory model. A device that shows it runs the kernel with its log, in which lines
+            // are records.
+            Stmt::Print { .. } => {}
+            Stmt::Clock { dst, .. } => {
+                self.emit(Op::Clock { dst: dst.0 });
             }
             Stmt::If { condition, then, otherwise } => self.choice(*condition, then, otherwise),
             Stmt::Loop { label, body, continuing, bounded, site } => {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use wattle_ir::message::Text;
 use wattle_ir::{
     AtomicOp, BinaryOp, Builtin, DivOp, Kernel, Label, LocalId, MAX_RANK, Place, SharedLen, Site, TernaryOp, Type,
     UnaryOp, VerifyError, WarpOp, verify,
@@ -25,7 +26,7 @@ pub struct Program {
     /// The steps of all expressions; each instruction has a range of them.
     pub(crate) calcs: Vec<Calc>,
     pub(crate) accesses: Vec<Access>,
-    pub(crate) messages: Vec<Arc<str>>,
+    pub(crate) messages: Vec<Message>,
     /// The position of each private array among a thread's words.
     pub(crate) locals: Vec<Local>,
     /// For each loop without a bound, the words that are dead at its head.
@@ -40,6 +41,13 @@ pub struct Program {
     pub(crate) temps: usize,
     /// The number of words of a thread: its slots, its private arrays, and a count for each loop with a barrier in it.
     pub(crate) words: usize,
+}
+
+/// The message of an assertion: its text, and the values in it with their types.
+#[derive(Clone, Debug)]
+pub(crate) struct Message {
+    pub text: Text,
+    pub values: Vec<(Type, Operand)>,
 }
 
 /// A private array: its first word, and its length.
@@ -144,6 +152,9 @@ pub(crate) enum Op {
         condition: Operand,
         message: u32,
     },
+    Clock {
+        dst: u32,
+    },
     Return,
 }
 
@@ -195,6 +206,7 @@ impl Op {
             | Op::Jump(_)
             | Op::LoopHead { .. }
             | Op::BackEdge { .. }
+            | Op::Clock { .. }
             | Op::Return => Vec::new(),
         }
     }

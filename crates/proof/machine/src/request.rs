@@ -131,6 +131,11 @@ pub enum Request<V: Value = u64> {
         /// The source line.
         site: Site,
     },
+    /// A read of the clock. Answer: its ticks.
+    Clock {
+        /// The source line.
+        site: Site,
+    },
     /// A loop without a bound is entered; reported only where values can be deferred. The thread now stands before the
     /// body, as it does at the loop's back edges.
     LoopHead {

@@ -1,8 +1,10 @@
 //! The state of one thread, and its execution.
 
+use std::sync::Arc;
+
 use wattle_ir::{LocalId, Site, eval};
 
-use crate::program::{Calc, CalcOp, Op, Operand};
+use crate::program::{Calc, CalcOp, Message, Op, Operand};
 use crate::request::{Fault, Request};
 use crate::{Environment, Position, Program, Value};
 
@@ -225,9 +227,13 @@ impl<V: Value> Thread<V> {
                         return self.needs_value();
                     };
                     if condition & 1 == 0 {
-                        let message = program.messages.get(message as usize).cloned().unwrap_or_else(|| "".into());
+                        let message = self.message(program, message, environment, temps);
                         return Request::Fault(Fault::Assertion { message, site: self.site(program) });
                     }
+                }
+                Op::Clock { dst } => {
+                    self.answer = Answer::Slot(dst);
+                    return Request::Clock { site: self.site(program) };
                 }
                 Op::Return => {
                     self.pc = self.at;
@@ -242,6 +248,17 @@ impl<V: Value> Thread<V> {
         let counters = program.barriers.get(number as usize).map_or(&[][..], Vec::as_slice);
         let count = |&counter: &u32| self.words.get(counter as usize).and_then(|word| word.known());
         counters.iter().map(|counter| count(counter).unwrap_or(0)).collect()
+    }
+
+    /// The message of an assertion that fails. It waits for no value: one that is not known stands as `?`.
+    #[cold]
+    fn message(&self, program: &Program, number: u32, environment: &Environment, temps: &[V]) -> Arc<str> {
+        let Some(Message { text, values }) = program.messages.get(number as usize) else { return "".into() };
+        let value = |number: usize| {
+            let &(ty, operand) = values.get(number)?;
+            Some((ty, self.operand(operand, environment, temps).known()?))
+        };
+        text.with(value).into()
     }
 
     /// Stays at the instruction, which needs a value that is not known.

@@ -107,6 +107,8 @@ impl Census {
                 }
                 Stmt::Break(_) => "break".into(),
                 Stmt::Continue(_) => "continue".into(),
+                Stmt::Print { .. } => "print".into(),
+                Stmt::Clock { .. } => "clock".into(),
                 Stmt::Return => "return".into(),
                 Stmt::Assert { .. } => "assert".into(),
                 Stmt::Fault { .. } => panic!("no source says a fault"),

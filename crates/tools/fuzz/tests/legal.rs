@@ -7,6 +7,7 @@ use wattle::prelude::*;
 use wattle_core::Kernel as _;
 use wattle_fuzz::{ArgumentValue, Case, Profile, ViewValue, compare, generate, outcome};
 use wattle_ir::fault::Fault;
+use wattle_ir::message::{self, Message};
 use wattle_ir::{
     Access, AtomicOp, BinaryOp, Const, DivOp, Expr, ExprId, Kernel, Legal, Param, ParamId, ParamKind, Place, Site,
     Slot, SlotId, Stmt, Type, UnaryOp,
@@ -226,6 +227,25 @@ impl Opened<'_> {
         SlotId(self.kernel.slots.len() as u32 - 1)
     }
 
+    /// The value of these words, as the host reads it.
+    fn of_words(&mut self, ty: Type, words: &mut impl Iterator<Item = ExprId>) -> ExprId {
+        let mut bits = words.next().expect("a word");
+        if message::words(ty) == 2 {
+            let high = words.next().expect("a second word");
+            let (low, high) = (self.add(Expr::Cast(Type::U64, bits)), self.add(Expr::Cast(Type::U64, high)));
+            let width = self.word(32);
+            let high = self.add(Expr::Binary(BinaryOp::Shl, high, width));
+            bits = self.add(Expr::Binary(BinaryOp::Or, high, low));
+        }
+        let wide = if message::words(ty) == 2 { Type::U64 } else { Type::U32 };
+        let zero = self.of_raw(wide, 0);
+        match ty {
+            Type::Bool => self.add(Expr::Binary(BinaryOp::Ne, bits, zero)),
+            _ if ty.bits() == wide.bits() && ty != wide => self.add(Expr::Bits(ty, bits)),
+            _ => self.add(Expr::Cast(ty, bits)),
+        }
+    }
+
     /// A statement that has the fault.
     fn fault(&mut self, fault: &Fault, index: Vec<ExprId>, site: Site) -> Stmt {
         match fault {
@@ -250,9 +270,11 @@ impl Opened<'_> {
                 let zero = self.word(0);
                 Stmt::Divide { dst, op: DivOp::Div, left: zero, right: zero, site }
             }
-            Fault::Assertion(message) => {
+            Fault::Assertion { text, types } => {
                 let condition = self.of_raw(Type::Bool, 0);
-                Stmt::Assert { condition, message: message.clone(), site }
+                let mut words = index.into_iter();
+                let arguments = types.iter().map(|&ty| self.of_words(ty, &mut words)).collect();
+                Stmt::Assert { condition, message: Message { text: text.clone(), arguments }, site }
             }
             Fault::LoopCut | Fault::Loop => panic!("{fault:?} is no fault of a statement"),
         }

@@ -231,6 +231,11 @@ impl KernelThread {
                 };
                 self.update(launch, &edit, location, change, (order, scope), source)?
             }
+            // What depends on the clock was refused before, or is said in the report.
+            Request::Clock { .. } => {
+                self.thread.answer(Deferred::default());
+                return Ok(self.resume(world));
+            }
             Request::Fence { order, scope, .. } => {
                 if edit.strength == Some(Strength::FenceAsBarrier) {
                     let instance = self.added_instance(world, launch);

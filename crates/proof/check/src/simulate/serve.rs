@@ -61,6 +61,7 @@ impl Simulator {
                 self.mix(1);
                 thread.sync.fence(order, scope, &mut self.fences);
             }
+            Request::Clock { .. } => thread.machine.answer(self.ticks()),
             Request::Fault(fault) => self.fault(thread, fault),
             Request::Barrier { .. }
             | Request::Warp { .. }

@@ -66,6 +66,8 @@ pub struct Simulator {
     /// everything after it.
     pub(super) generation: u64,
     pub(super) runs: u64,
+    /// What the clock showed last.
+    ticks: u64,
     pub(super) trace: u64,
     /// The clock of the finished launches of this generation.
     finished: Clock,
@@ -93,6 +95,7 @@ impl Simulator {
             changes: 0,
             generation: 1,
             runs: 0,
+            ticks: 0,
             trace: 0,
             finished: Clock::default(),
             next_number: 0,
@@ -294,6 +297,12 @@ impl Simulator {
 
     fn in_flight(&self) -> bool {
         self.launches.iter().any(|launch| !launch.done)
+    }
+
+    /// The ticks of the clock, which all threads have together: it moves on by some with each read, by the seed.
+    pub(super) fn ticks(&mut self) -> u64 {
+        self.ticks += 1 + u64::from(self.rng.next_u32() & 15);
+        self.ticks
     }
 
     /// Draws a number below `bound`. It is written out because a seed must give the same run in every version.

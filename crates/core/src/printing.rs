@@ -1,0 +1,318 @@
+//! What kernels print: the log of a launch, and where its lines go.
+//!
+//! A kernel that prints is launched with a log: on the host a list, on every other device a buffer behind the kernel's
+//! own arguments, in which each line is a record ([`wattle_ir::printing`]). A kernel that does not print has none, and
+//! costs nothing. The checker prints nothing: a line is no event of a memory model.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::io::Write as _;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use wattle_ir::message::{MOST_ARGUMENTS, Text, words};
+use wattle_ir::printing::{HEADER, LOG, Line, RECORD, read, used, with_log};
+use wattle_ir::{Access, Scalar, Site, Type};
+
+use crate::argument::{Argument, ArgumentValue, ViewArgument};
+use crate::buffer::{Buffer, Part};
+use crate::device::{Device, DeviceKind};
+use crate::error::Result;
+use crate::kernel::{Kernel, KernelIdentity, KernelInfo, known};
+use crate::memory::{MemoryKind, bytes, bytes_mut};
+use crate::spec::LaunchOptions;
+use crate::sync::lock;
+use crate::thread::Thread;
+
+/// The least words of a log: a header and the longest record.
+pub(crate) const LEAST_WORDS: u32 = HEADER + RECORD + 2 * MOST_ARGUMENTS as u32;
+
+/// What a launch has printed. As text it is the lines, and one more if some were lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Printed {
+    /// The kernel's name.
+    pub kernel: &'static str,
+    /// The lines, in the order of the threads, and in each thread's own order.
+    pub lines: Vec<PrintedLine>,
+    /// How many more lines there were: the log has room for [`LaunchOptions::print_buffer`] bytes.
+    pub lost: u64,
+}
+
+/// A line that a thread has printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrintedLine {
+    /// The row-major number of the thread's block in the grid.
+    pub block: u32,
+    /// The row-major number of the thread in its block.
+    pub thread: u32,
+    /// The source line of the `println!`.
+    pub site: Site,
+    /// The line, without its end.
+    pub text: String,
+}
+
+impl fmt::Display for Printed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in &self.lines {
+            writeln!(f, "{}", line.text)?;
+        }
+        if self.lost > 0 {
+            writeln!(
+                f,
+                "(kernel `{}` has printed {} more lines, which its log has no room for; `LaunchOptions::print_buffer` \
+                 makes it larger)",
+                self.kernel, self.lost
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// A value as a message takes it: what the host's function of a kernel is written with.
+#[doc(hidden)]
+pub fn printed<T: Scalar>(value: &T) -> (Type, u64) {
+    (T::TYPE, value.to_raw())
+}
+
+/// The log of a launch on the host.
+pub(crate) struct HostLog {
+    capacity: u32,
+    taken: AtomicU32,
+    lost: AtomicU64,
+    lines: Mutex<Vec<PrintedLine>>,
+}
+
+impl HostLog {
+    fn new(words: u32) -> HostLog {
+        HostLog {
+            capacity: words.saturating_sub(HEADER),
+            taken: AtomicU32::new(0),
+            lost: AtomicU64::new(0),
+            lines: Mutex::default(),
+        }
+    }
+
+    /// Prints a line, with as much room for it as it has in a device's log.
+    #[cold]
+    pub(crate) fn print(&self, block: u32, thread: u32, site: Site, text: &Text, values: &[(Type, u64)]) {
+        let size = RECORD + values.iter().map(|&(ty, _)| words(ty) as u32).sum::<u32>();
+        let take = |taken: u32| taken.checked_add(size).filter(|&taken| taken <= self.capacity);
+        if self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        let text = text.with(|number| values.get(number).copied());
+        lock(&self.lines).push(PrintedLine { block, thread, site, text });
+    }
+
+    fn take(&self) -> (Vec<PrintedLine>, u64) {
+        let mut lines = std::mem::take(&mut *lock(&self.lines));
+        lines.sort_by_key(|line| (line.block, line.thread));
+        (lines, self.lost.load(Ordering::Relaxed))
+    }
+}
+
+/// Where the lines of a launch are.
+enum Place {
+    Host(HostLog),
+    /// A buffer, and the lines whose numbers the records in it have.
+    Device(Part<u32, 1>, Arc<Vec<Line>>),
+}
+
+/// The log of a launch that may still run.
+pub(crate) struct LaunchLog {
+    kernel: &'static str,
+    place: Place,
+}
+
+/// A kernel with the log that it prints into.
+#[derive(Clone)]
+struct Printing {
+    kernel: Arc<dyn Kernel>,
+    log: Arc<LaunchLog>,
+    /// How many arguments the kernel itself has.
+    arguments: usize,
+}
+
+// SAFETY: everything is the kernel's own but the log, which nothing else uses while the launch runs, and which `run`,
+// for the host, does not touch where it is a buffer.
+unsafe impl Kernel for Printing {
+    fn info(&self) -> &'static KernelInfo {
+        self.kernel.info()
+    }
+
+    fn rank(&self) -> usize {
+        self.kernel.rank()
+    }
+
+    fn argument(&self, number: usize) -> Option<Argument<'_>> {
+        match &self.log.place {
+            Place::Device(log, _) if number == self.arguments => {
+                let view = ViewArgument { buffer: &log.raw, region: &log.region, access: Access::Atomic, rank: 1 };
+                Some(Argument { name: LOG, value: ArgumentValue::View(view) })
+            }
+            _ => self.kernel.argument(number),
+        }
+    }
+
+    unsafe fn run(&self, thread: &Thread<'_>) {
+        // SAFETY: the caller's promise.
+        let run = || unsafe { self.kernel.run(thread) };
+        match &self.log.place {
+            Place::Host(log) => thread.print_into(log, run),
+            Place::Device(..) => run(),
+        }
+    }
+
+    fn build(&self) -> Result<wattle_ir::Kernel> {
+        let built = self.kernel.build()?;
+        Ok(match &self.log.place {
+            Place::Host(_) => built,
+            Place::Device(..) => with_log(&built).map_or(built, |(built, _)| built),
+        })
+    }
+
+    fn identity(&self) -> KernelIdentity {
+        match &self.log.place {
+            Place::Host(_) => self.kernel.identity(),
+            Place::Device(..) => self.kernel.identity().with_log(),
+        }
+    }
+
+    fn to_arc(&self) -> Arc<dyn Kernel> {
+        Arc::new(self.clone())
+    }
+}
+
+/// What a queue is to do with the lines of its launches.
+#[derive(Default)]
+pub(crate) struct QueueLogs {
+    sink: Option<Box<dyn FnMut(&Printed) + Send>>,
+    /// The logs of launches whose end nobody has waited for, in their order.
+    pending: Vec<Arc<LaunchLog>>,
+    /// Logs that are empty, for later launches: an allocation may wait for all that a device does.
+    spare: Vec<Part<u32, 1>>,
+}
+
+impl QueueLogs {
+    pub(crate) fn set_sink(&mut self, sink: impl FnMut(&Printed) + Send + 'static) {
+        self.sink = Some(Box::new(sink));
+    }
+
+    /// A kernel with a log for one launch, if it prints.
+    ///
+    /// # Errors
+    /// The kernel cannot be built; the device has no memory for the log.
+    pub(crate) fn with_log(
+        &mut self,
+        device: &Device,
+        kernel: &dyn Kernel,
+        is_host_part: bool,
+        options: &LaunchOptions,
+    ) -> Result<Option<(Arc<dyn Kernel>, Arc<LaunchLog>)>> {
+        if !known(kernel)?.prints || device.properties().kind == DeviceKind::Checker {
+            return Ok(None);
+        }
+        let words = options.print_words;
+        // A host part is the host's, but on a simulated device.
+        let on_host = match device.properties().kind {
+            DeviceKind::Host => true,
+            DeviceKind::Simulated | DeviceKind::Checker => false,
+            DeviceKind::Gpu | DeviceKind::Software => is_host_part,
+        };
+        let place = if on_host {
+            Place::Host(HostLog::new(words))
+        } else {
+            let spare = self.spare.iter().position(|log| log.raw.extent[0] == words);
+            let log = match spare {
+                Some(at) => self.spare.swap_remove(at),
+                None => Buffer::<u32>::allocate(device, words as usize, MemoryKind::Device, true)?.whole(),
+            };
+            Place::Device(log, lines_of(kernel)?)
+        };
+        let log = Arc::new(LaunchLog { kernel: kernel.info().name, place });
+        let arguments = kernel.arguments().count();
+        Ok(Some((Arc::new(Printing { kernel: kernel.to_arc(), log: log.clone(), arguments }), log)))
+    }
+
+    /// Records that a launch prints into a log.
+    pub(crate) fn launched(&mut self, log: Arc<LaunchLog>) {
+        self.pending.push(log);
+    }
+
+    /// The logs of the launches so far.
+    pub(crate) fn take(&mut self) -> Vec<Arc<LaunchLog>> {
+        std::mem::take(&mut self.pending)
+    }
+
+    /// Passes on the lines of launches that have ended.
+    ///
+    /// # Errors
+    /// The device does not let a log be read.
+    pub(crate) fn deliver(&mut self, logs: Vec<Arc<LaunchLog>>) -> Result<()> {
+        let mut result = Ok(());
+        for log in logs {
+            match self.collect(&log) {
+                Ok(printed) if printed.lines.is_empty() && printed.lost == 0 => {}
+                Ok(printed) => match &mut self.sink {
+                    Some(sink) => sink(&printed),
+                    // A reader that has closed the pipe wants no more.
+                    None => drop(write!(std::io::stdout().lock(), "{printed}")),
+                },
+                Err(error) => result = result.and(Err(error)),
+            }
+        }
+        result
+    }
+
+    fn collect(&mut self, log: &LaunchLog) -> Result<Printed> {
+        let (part, known) = match &log.place {
+            Place::Host(host) => {
+                let (lines, lost) = host.take();
+                return Ok(Printed { kernel: log.kernel, lines, lost });
+            }
+            Place::Device(part, known) => (part, known),
+        };
+        let memory = part.raw.memory();
+        memory.usable()?;
+        let len = part.raw.extent[0] as usize;
+        let mut all = vec![0u32; HEADER as usize];
+        // SAFETY: the launch that wrote the log has ended, and nothing else has it; the header and what is used of the
+        // log are within it.
+        unsafe { memory.read(0, bytes_mut(&mut all))? };
+        all.resize(used(&all, len), 0);
+        // SAFETY: as above.
+        unsafe { memory.read(0, bytes_mut(&mut all))? };
+        let found = read(&all, known);
+        all.fill(0);
+        // SAFETY: as above.
+        unsafe { memory.write(0, bytes(&all))? };
+        self.spare.push(part.clone());
+        let line = |line: wattle_ir::printing::Printed| PrintedLine {
+            block: line.block,
+            thread: line.thread,
+            site: known[line.line].site,
+            text: line.text,
+        };
+        Ok(Printed { kernel: log.kernel, lines: found.lines.into_iter().map(line).collect(), lost: found.lost })
+    }
+
+    /// Gives back the log of a kernel that was not launched.
+    pub(crate) fn put_back(&mut self, log: &LaunchLog) {
+        if let Place::Device(part, _) = &log.place {
+            self.spare.push(part.clone());
+        }
+    }
+}
+
+/// The lines that a kernel prints, by number. They are found once for each kernel.
+fn lines_of(kernel: &dyn Kernel) -> Result<Arc<Vec<Line>>> {
+    static KNOWN: Mutex<Option<HashMap<KernelIdentity, Arc<Vec<Line>>>>> = Mutex::new(None);
+    let identity = kernel.identity();
+    if let Some(lines) = lock(&KNOWN).get_or_insert_default().get(&identity) {
+        return Ok(lines.clone());
+    }
+    let lines = Arc::new(with_log(&kernel.build()?).map_or_else(Vec::new, |(_, lines)| lines));
+    lock(&KNOWN).get_or_insert_default().insert(identity, lines.clone());
+    Ok(lines)
+}
