@@ -28,10 +28,13 @@ impl Report {
     }
 
     /// Whether the scenario holds only because nothing could fail: it has no named check and no assertion in a kernel,
-    /// and data races are no error.
+    /// data races are no error, and what it reads, if anything, it reports as its outcome. One that reads results and
+    /// reports none compares them by itself.
     pub fn nothing_asserted(&self) -> bool {
         let forbids_races = self.model.forbids_races() && self.target != Target::Host;
-        self.verdict == Verdict::Holds && !forbids_races && self.checks.is_empty() && !self.kernels_assert()
+        let compares = self.reads_back && self.outcomes.is_empty();
+        let asserts = !self.checks.is_empty() || self.kernels_assert() || compares;
+        self.verdict == Verdict::Holds && !forbids_races && !asserts
     }
 
     /// The findings, line by line: the checks that held, the outcomes, what was not searched, and the story of each

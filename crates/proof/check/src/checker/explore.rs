@@ -1,6 +1,7 @@
 //! Runs of a scenario's function, one for each distinct outcome of its launches.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use wattle_core::{Device, Error, ErrorKind, LaunchOptions, Result, Shape, Summary, caught, lock};
@@ -32,6 +33,7 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
         executed: Default::default(),
         orders: Default::default(),
         checks: Vec::new(),
+        reads_back: false,
         statistics: Statistics::default(),
         rests_on: Vec::new(),
         shapes_tried: 0,
@@ -41,6 +43,7 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
         launches: Vec::new(),
     };
     try_shapes(checker, &shared, scenario, &mut report)?;
+    report.reads_back = shared.reads_back.load(Ordering::Relaxed);
     report.verdict = match (report.violations.is_empty(), report.unknown.is_empty()) {
         (false, _) => Verdict::Violated,
         (true, false) => Verdict::Unknown,

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use wattle_core::{Memory, MemoryKind, Result, lock};
 use wattle_ir::{Type, raw};
@@ -19,6 +20,7 @@ pub(super) struct CheckedMemory {
 // SAFETY: there is no host pointer.
 unsafe impl Memory for CheckedMemory {
     unsafe fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
+        self.run.shared.reads_back.store(true, Ordering::Relaxed);
         let size = self.element.size();
         let memories = lock(&self.run.memories);
         let Some(memory) = memories.get(self.id as usize) else { return Ok(()) };

@@ -178,6 +178,8 @@ pub struct Report {
     pub shapes_tried: usize,
     /// The checks of the scenario that held in every run.
     pub checks: Vec<String>,
+    /// Whether the scenario has read what its launches left.
+    pub reads_back: bool,
     /// Dependencies that exclude some outcome, each by the line that reads and the line whose store depends on it: a
     /// compiler that removed them would let the outcome happen.
     pub rests_on: Vec<(Site, Site)>,

@@ -1,6 +1,7 @@
 //! One run of a scenario's function: its inputs, and its results.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use wattle_core::{DeviceKind, Error, KernelIdentity, LaunchOptions, Properties, Shape};
@@ -31,6 +32,8 @@ pub(super) struct Run {
 pub(super) struct Shared {
     pub programs: Mutex<HashMap<KernelIdentity, (Arc<Program>, u32)>>,
     pub deadline: Option<std::time::Instant>,
+    /// Whether the scenario has read a buffer.
+    pub reads_back: AtomicBool,
 }
 
 /// The outcomes with which a run continues, and its results.

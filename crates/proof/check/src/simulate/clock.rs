@@ -43,9 +43,7 @@ impl Clock {
     pub fn cover(&mut self, from: u32, to: u32) {
         let (from, to) = (from as usize / CHUNK, (to as usize).div_ceil(CHUNK));
         let chunks = Arc::make_mut(self.0.get_or_insert_default());
-        if chunks.len() < to {
-            chunks.resize(to, None);
-        }
+        chunks.resize(chunks.len().max(to), None);
         let all = Arc::new([u32::MAX; CHUNK]);
         chunks[from..to].fill(Some(all));
     }
@@ -84,9 +82,7 @@ impl Clock {
 }
 
 fn merge(mine: &mut Vec<Option<Chunk>>, theirs: &[Option<Chunk>]) {
-    if mine.len() < theirs.len() {
-        mine.resize(theirs.len(), None);
-    }
+    mine.resize(mine.len().max(theirs.len()), None);
     for (mine, theirs) in mine.iter_mut().zip(theirs) {
         let Some(theirs) = theirs else { continue };
         match mine {
@@ -129,6 +125,70 @@ mod tests {
                 prop_assert_eq!(joined.get(thread), a.get(thread).max(b.get(thread)));
             }
         }
+    }
+
+    fn is_shared(a: &Clock, b: &Clock) -> bool {
+        matches!((&a.0, &b.0), (Some(a), Some(b)) if Arc::ptr_eq(a, b))
+    }
+
+    /// What a join leaves: one of the two as it is, or a new clock.
+    #[derive(Debug, PartialEq)]
+    enum Joined {
+        Mine,
+        Theirs,
+        New,
+    }
+
+    #[test]
+    fn a_join_copies_nothing_where_one_knows_all_that_the_other_does() {
+        // The threads are of one chunk, of a later one, and of one behind a chunk of which nothing is known.
+        let cases: &[(&[(u32, u32)], &[(u32, u32)], Joined)] = &[
+            (&[(0, 1)], &[(0, 2)], Joined::Theirs),
+            (&[(0, 2)], &[(0, 1)], Joined::Mine),
+            (&[(0, 1)], &[(0, 1)], Joined::Mine),
+            (&[(0, 1)], &[(1, 1)], Joined::New),
+            (&[(0, 1)], &[(0, 1), (100, 1)], Joined::Theirs),
+            (&[(0, 1), (100, 1)], &[(0, 1)], Joined::Mine),
+            (&[(0, 1), (100, 1)], &[(0, 2)], Joined::New),
+            (&[(0, 2)], &[(0, 1), (100, 1)], Joined::New),
+            (&[(0, 5)], &[(128, 1)], Joined::New),
+            (&[(128, 1)], &[(0, 5)], Joined::New),
+            (&[(128, 1)], &[(0, 5), (128, 1)], Joined::Theirs),
+            (&[(0, 5), (128, 1)], &[(128, 1)], Joined::Mine),
+            (&[], &[(0, 1)], Joined::Theirs),
+            (&[(0, 1)], &[], Joined::Mine),
+        ];
+        for (mine, theirs, expected) in cases {
+            let (mine, theirs) = (clock(mine), clock(theirs));
+            let mut joined = mine.clone();
+            joined.join(&theirs);
+            let found = match (is_shared(&joined, &mine), is_shared(&joined, &theirs)) {
+                (true, _) => Joined::Mine,
+                (_, true) => Joined::Theirs,
+                (false, false) => Joined::New,
+            };
+            assert_eq!(found, *expected, "{mine:?} and {theirs:?}");
+            for thread in 0..192 {
+                assert_eq!(joined.get(thread), mine.get(thread).max(theirs.get(thread)), "{mine:?} and {theirs:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_join_shares_the_chunks_that_both_have() {
+        let common = clock(&[(0, 1)]);
+        let (mut a, mut b) = (common.clone(), common.clone());
+        a.set(64, 1);
+        b.set(128, 1);
+        a.join(&b);
+        let first = |clock: &Clock| clock.0.as_ref().and_then(|chunks| chunks[0].clone()).expect("a chunk");
+        assert!(Arc::ptr_eq(&first(&a), &first(&common)));
+    }
+
+    #[test]
+    fn a_clock_is_empty_until_something_is_known() {
+        assert!(Clock::default().is_empty());
+        assert!(!clock(&[(0, 1)]).is_empty());
     }
 
     #[test]
