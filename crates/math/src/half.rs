@@ -67,8 +67,10 @@ pub fn narrow<H: HalfFormat, T: Real>(x: T) -> T::Bits {
         // Below the least normal number the last place stays where it is: the lower the exponent, the more bits go.
         let least = x.word((rebias::<H, T>() + 1) << T::FRACTION);
         let significand = (size & x.word((1 << T::FRACTION) - 1)) | x.word(1 << T::FRACTION);
-        let (count, most) =
-            (x.word(rebias::<H, T>() + 1 + u64::from(dropped)) - size.shr(T::FRACTION), x.word((T::FRACTION + 2).into()));
+        let (count, most) = (
+            x.word(rebias::<H, T>() + 1 + u64::from(dropped)) - size.shr(T::FRACTION),
+            x.word((T::FRACTION + 2).into()),
+        );
         let subnormal = without_last(significand, T::Bits::select(most.lt(count), most, count));
         T::Bits::select(size.lt(least), subnormal, regular)
     };

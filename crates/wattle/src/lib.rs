@@ -33,14 +33,14 @@
 
 extern crate self as wattle;
 
+/// The crate of the floats of 16 bits, [`f16`](half::f16) and [`bf16`](half::bf16).
+pub use half;
 pub use wattle_core::{Acc, Atomic, Device, FrameSpec, PerItem, Queue, Read, Shared, ThreadSpec};
 pub use wattle_core::{
     Buffer, Destination, DeviceKind, Error, ErrorKind, Event, Expectation, Extent, Fault, FaultKind, Kernel,
     KernelIdentity, Launch, LaunchOptions, Limit, MapGuard, MapGuardMut, Missing, Properties, Result, Scenario, Sizes,
     Source, Spec, Summary, SyncDomain, SyncDomainMap, ToExtent, View, ViewMut, Work, interrupt,
 };
-/// The crate of the floats of 16 bits, [`f16`](half::f16) and [`bf16`](half::bf16).
-pub use half;
 pub use wattle_ir as ir;
 pub use wattle_macros::{device_fn, kernel, scenario};
 pub use wattle_memory as memory;
@@ -61,13 +61,13 @@ pub use wattle_vulkan as vulkan;
 
 /// What a file with kernels and scenarios imports.
 pub mod prelude {
+    pub use half::{bf16, f16};
     #[cfg(feature = "check")]
     pub use wattle_check::{Simulated as _, checker::Checker};
     pub use wattle_core::{
         Acc, Atomic, Buffer, Device, Error, Event, FrameSpec, LaunchOptions, PerItem, Queue, Read, Result, Scenario,
         Shared, Sizes, Summary, ThreadSpec,
     };
-    pub use half::{bf16, f16};
     pub use wattle_memory::Model;
 
     pub use wattle_ir::worker::{

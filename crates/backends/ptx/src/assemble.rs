@@ -20,8 +20,7 @@ pub enum Class {
 }
 
 impl Class {
-    const ALL: [Class; 6] =
-        [Class::Predicate, Class::Half, Class::Word, Class::Long, Class::Float, Class::Double];
+    const ALL: [Class; 6] = [Class::Predicate, Class::Half, Class::Word, Class::Long, Class::Float, Class::Double];
 
     pub fn of(ty: Type) -> Class {
         row(ty).0

@@ -14,7 +14,9 @@ impl Emitter<'_> {
         }
         match (Class::of(from), Class::of(to)) {
             (Class::Word, Class::Word) if from != to => self.wrapped(to, x),
-            (Class::Half, Class::Word) => self.op(&format!("cvt.{}.{}", int_type(to), memory_type(to)), Class::Word, &[x]),
+            (Class::Half, Class::Word) => {
+                self.op(&format!("cvt.{}.{}", int_type(to), memory_type(to)), Class::Word, &[x])
+            }
             (Class::Word, Class::Half) => self.op("cvt.u16.u32", Class::Half, &[x]),
             (before, after) if before == after => x,
             (_, after) => self.op(&format!("mov.{}", bits_type(to)), after, &[x]),
@@ -32,9 +34,7 @@ impl Emitter<'_> {
             // The verifier refuses such a cast.
             (_, Type::Bool) => self.compare(wattle_ir::BinaryOp::Ne, from, x, Value::Constant(from, 0)),
             (Type::F16, Type::F32) => self.op("cvt.f32.f16", class, &[x]),
-            (Type::F32, Type::F16 | Type::BF16) => {
-                self.op(&format!("cvt.rn.{}.f32", number_type(to)), class, &[x])
-            }
+            (Type::F32, Type::F16 | Type::BF16) => self.op(&format!("cvt.rn.{}.f32", number_type(to)), class, &[x]),
             // It is the upper half.
             (Type::BF16, Type::F32) => {
                 let low = self.op("cvt.u32.u16", Class::Word, &[x]);
@@ -77,7 +77,15 @@ impl Emitter<'_> {
                 let whole = self.op("min.s32", class, &[whole, bound(most)]);
                 self.op("max.s32", class, &[whole, bound(least)])
             }
-            Type::Bool | Type::U32 | Type::I32 | Type::U64 | Type::I64 | Type::F16 | Type::BF16 | Type::F32 | Type::F64 => whole,
+            Type::Bool
+            | Type::U32
+            | Type::I32
+            | Type::U64
+            | Type::I64
+            | Type::F16
+            | Type::BF16
+            | Type::F32
+            | Type::F64 => whole,
         }
     }
 }

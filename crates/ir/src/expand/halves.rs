@@ -46,8 +46,14 @@ pub(crate) fn lower_halves<'k>(kernel: &'k Kernel, native: &dyn Fn(Type) -> Halv
     if !used.any(Type::is_half) {
         return Cow::Borrowed(kernel);
     }
-    let mut lowering =
-        Lowering { types: &types, native, arena: Arena::default(), setups: Setups::new(&[]), parts: HashMap::new(), ids: Vec::new() };
+    let mut lowering = Lowering {
+        types: &types,
+        native,
+        arena: Arena::default(),
+        setups: Setups::new(&[]),
+        parts: HashMap::new(),
+        ids: Vec::new(),
+    };
     for expr in &kernel.exprs {
         let id = lowering.expr(expr);
         lowering.ids.push(id);
@@ -97,9 +103,7 @@ impl Part {
             }
             Part::Sticky => math::sticky::<Term<'_, u32>>(target.param(0), u32::BITS).val.id,
             Part::StickyLong => math::sticky::<Term<'_, u64>>(target.param(0), u64::BITS).val.id,
-            Part::Fused => {
-                math::fused::<H, Term<'_, f32>>(target.param(0), target.param(1), target.param(2)).val.id
-            }
+            Part::Fused => math::fused::<H, Term<'_, f32>>(target.param(0), target.param(1), target.param(2)).val.id,
         })
     }
 }
@@ -222,8 +226,15 @@ impl Lowering<'_> {
                 if ty.is_half() && !self.is_native(ty) { self.add(Expr::Cast(Type::U32, new)) } else { new }
             }
             (
-                Expr::Const(_) | Expr::Extent(..) | Expr::Builtin(..) | Expr::Unary(..) | Expr::Binary(..)
-                | Expr::Ternary(..) | Expr::Select(..) | Expr::Cast(..) | Expr::Bits(..),
+                Expr::Const(_)
+                | Expr::Extent(..)
+                | Expr::Builtin(..)
+                | Expr::Unary(..)
+                | Expr::Binary(..)
+                | Expr::Ternary(..)
+                | Expr::Select(..)
+                | Expr::Cast(..)
+                | Expr::Bits(..),
                 _,
             ) => self.same(expr),
         }

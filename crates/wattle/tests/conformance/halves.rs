@@ -224,7 +224,13 @@ fn binary<T: Format>(device: &Device) -> Outcome {
     let chosen = |[x, y, _]: [u16; 3], is_first: bool| match (T::is_no_number(x), T::is_no_number(y)) {
         (true, _) => y,
         (_, true) => x,
-        _ => if is_first { x } else { y },
+        _ => {
+            if is_first {
+                x
+            } else {
+                y
+            }
+        }
     };
     bits("min", &|all| chosen(all, at(all[0]) < at(all[1])))?;
     bits("max", &|all| chosen(all, at(all[0]) > at(all[1])))
@@ -341,7 +347,8 @@ fn everywhere<T: Format>(device: &Device) -> Outcome {
     let n = 8u32;
     let values: Vec<T> = (0..n).map(|i| T::cast_from(i as f32 * 0.5)).collect();
     let (queue, x, out) = (device.queue()?, device.from_slice(&values)?, device.alloc_zeroed::<T>(n as usize)?);
-    let spec = if device.properties().max_threads_per_block >= 4 { ThreadSpec::new(2, 4) } else { ThreadSpec::new(8, 1) };
+    let spec =
+        if device.properties().max_threads_per_block >= 4 { ThreadSpec::new(2, 4) } else { ThreadSpec::new(8, 1) };
     let (factor, limit) = (T::cast_from(0.25f32), bf16::from_f32(100.0));
     queue.launch(spec, mixed(&x, factor, limit, &out))?;
     let threads = if device.properties().max_threads_per_block >= 4 { 4 } else { 1 };

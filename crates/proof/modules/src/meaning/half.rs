@@ -67,9 +67,15 @@ fn two_of<const BRAIN_FORMAT: bool>(which: Two) -> Option<Bin> {
         if B { BRAIN } else { HALF }
     }
     Some(match which {
-        Two::Add => |a, b| of::<BRAIN_FORMAT>().nearest(of::<BRAIN_FORMAT>().number(a) + of::<BRAIN_FORMAT>().number(b)),
-        Two::Sub => |a, b| of::<BRAIN_FORMAT>().nearest(of::<BRAIN_FORMAT>().number(a) - of::<BRAIN_FORMAT>().number(b)),
-        Two::Mul => |a, b| of::<BRAIN_FORMAT>().nearest(of::<BRAIN_FORMAT>().number(a) * of::<BRAIN_FORMAT>().number(b)),
+        Two::Add => {
+            |a, b| of::<BRAIN_FORMAT>().nearest(of::<BRAIN_FORMAT>().number(a) + of::<BRAIN_FORMAT>().number(b))
+        }
+        Two::Sub => {
+            |a, b| of::<BRAIN_FORMAT>().nearest(of::<BRAIN_FORMAT>().number(a) - of::<BRAIN_FORMAT>().number(b))
+        }
+        Two::Mul => {
+            |a, b| of::<BRAIN_FORMAT>().nearest(of::<BRAIN_FORMAT>().number(a) * of::<BRAIN_FORMAT>().number(b))
+        }
         Two::Div | Two::Min | Two::Max | Two::MinNan | Two::MaxNan | Two::CopySign => return None,
     })
 }
