@@ -211,8 +211,8 @@ pub trait Float: Signed + FloatOps {}
 /// one, with its sign. Special values are those of C (ISO C 2011, annex F.10). The sign and payload of a NaN are not
 /// promised. All else has the same bits on every device.
 ///
-/// The functions of `f16` and `bf16` are those of `f32`, rounded once more: within 0.501 ulp, and 0.52 ulp for `bf16`,
-/// where the bound for `f32` is at most 3 ulp. `+ - * /`, `sqrt` and `fma` of them are rounded once. Subnormal numbers of
+/// The functions of `f16` and `bf16` are those of `f32`, rounded once more: within 0.501 ulp, as the bounds for `f32` are
+/// at most 3 ulp. `+ - * /`, `sqrt` and `fma` of them are rounded once. Subnormal numbers of
 /// `f16` are promised: every device has them.
 pub trait FloatOps: SignedOps {
     /// The unsigned integer as wide.

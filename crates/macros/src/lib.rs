@@ -66,6 +66,16 @@ use syn::{ItemFn, parse_macro_input};
 /// It is the same on every device and in every build profile: integers wrap, shift counts are taken modulo the width,
 /// conversions from float saturate, an integer divided by zero is a fault and gives 0, and nothing is contracted.
 ///
+/// # Floats of 16 bits
+/// `f16` (IEEE 754 binary16; CUDA's `__half`) and `bf16` (bfloat16; CUDA's `__nv_bfloat16`) are the types of the crate
+/// `half`, which the prelude has. They are elements of views, arguments, variables and constants like `f32`, but have no
+/// atomic operations. Every operation is rounded once, and has the same bits on every device: `x + y`, `x.fma(y, z)`, `x as
+/// f16` of an `f64` or a `u64`. CUDA devices have instructions for `+ - *` and `fma` of `f16`, for `fma` of `bf16` since
+/// compute capability 8.0, and for its `+ - *` since 9.0; elsewhere, and for all other operations, it is `f32` between two
+/// conversions. A mathematical function is that of `f32`, rounded once more: within 0.501 ulp where the table says at most 3.
+/// Subnormal numbers of `f16` are promised, those of `bf16` are not. Rust has no literals of these types: where the type is
+/// no generic one, write `x * 0.5 as f16`, or `const HALF: f16 = f16::from_f32_const(0.5);`.
+///
 /// # Mathematical functions
 /// An error is the distance from the true value of the function, for the operands as they are, in units in the last
 /// place (ulp) of that value. The bounds hold on every device and for all operands, also the largest, and **every function

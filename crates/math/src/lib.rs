@@ -15,6 +15,8 @@
 //! The polynomials' coefficients are those of the least greatest error (Remez' exchange), computed to 200 bits and
 //! rounded; each is worth less than a tenth of an ulp.
 //!
+//! Floats of 16 bits are not [`Real`]: they are computed with as `f32`, by [`widen`] and [`narrow`].
+//!
 //! What never will live here: a kernel's expressions, and a device.
 
 mod atan;

@@ -9,7 +9,7 @@ use crate::{Const, Element, Expr, ExprId, KernelValue, LocalId, Place, Site, Stm
 /// What an array can be of: a number, or an array again.
 #[diagnostic::on_unimplemented(
     message = "a kernel has no arrays of `{Self}`",
-    note = "arrays in kernels are of u8 i8 u16 i16 u32 i32 u64 i64 f32 f64, and of arrays of these"
+    note = "arrays in kernels are of u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64, and of arrays of these"
 )]
 #[allow(private_interfaces, reason = "its methods are the builder's own")]
 pub trait Part: KernelValue + Copy + sealed::Sealed {

@@ -227,7 +227,7 @@ fn a_narrow_profile_has_narrow_types_alone() {
     for seed in 0..300 {
         census.kernel(&generate(seed, &Profile::narrow()).kernel);
     }
-    let wide = ["u8", "i8", "u16", "i16", "u64", "i64", "f64", "system"];
+    let wide = ["u8", "i8", "u16", "i16", "u64", "i64", "f16", "f64", "system"];
     let there: Vec<_> = census.counts.keys().filter(|what| wide.iter().any(|wide| what.contains(wide))).collect();
     assert!(there.is_empty(), "{there:?}");
 }
@@ -255,7 +255,7 @@ fn swapped(expr: Expr, from: BinaryOp, to: BinaryOp) -> Option<Expr> {
 /// How many cases are changed by `change`, and how many of these end differently.
 fn seen(change: impl Fn(Expr) -> Option<Expr>) -> (u32, u32) {
     let (mut all, mut seen) = (0, 0);
-    for seed in 0..200 {
+    for seed in 0..300 {
         let case = generate(seed, &Profile::full());
         let Some(other) = changed(&case, &change) else {
             continue;

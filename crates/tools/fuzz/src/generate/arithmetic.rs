@@ -261,7 +261,9 @@ impl Generator<'_> {
                 let from = self.any_type();
                 let x = self.value(from, depth);
                 let result = self.cast(ty, x);
-                if from.is_float() && from.bits() > ty.bits() && ty.is_float() { self.clean(result) } else { result }
+                // To a type of a lesser range.
+                let shrinks = from.is_float() && ty.is_float() && from.bits() >= ty.bits() && from != ty;
+                if shrinks { self.clean(result) } else { result }
             }
         }
     }
@@ -289,8 +291,12 @@ impl Generator<'_> {
         }
     }
 
-    /// The least normal number, times 2 to the width of the fraction and 3: of `f32` 2 to -100.
+    /// The least normal number, times 2 to the width of the fraction and 3: of `f32` 2 to -100. Of `f16`, whose subnormal
+    /// numbers are promised, the least number.
     fn tiny(&mut self, ty: Type) -> ExprId {
+        if ty == Type::F16 {
+            return self.raw(ty, 1);
+        }
         let fraction = eval::one(ty).trailing_zeros();
         self.raw(ty, u64::from(fraction + 4) << fraction)
     }

@@ -4,7 +4,8 @@ use wattle_ir::{ExprId, Scalar, Type, TypeKind, eval};
 
 use super::Generator;
 
-/// Floats, as the nearest values of their types. The nearest one of no type is subnormal.
+/// Floats, as the nearest values of their types. The nearest one of no type whose subnormal numbers are not promised is
+/// subnormal.
 const FLOATS: [f64; 36] = [
     0.0,
     1.0,
