@@ -49,6 +49,8 @@ mod shapes;
 mod simulated;
 #[path = "conformance/waiting_tasks.rs"]
 mod waiting_tasks;
+#[path = "conformance/warps.rs"]
+mod warps;
 
 #[test]
 fn clocks() {
@@ -138,4 +140,9 @@ fn endings() {
 #[test]
 fn simulated() {
     harness::run("simulated", simulated::CASES);
+}
+
+#[test]
+fn warps() {
+    harness::run("warps", warps::CASES);
 }

@@ -5,3 +5,4 @@ pub mod compare;
 pub mod convert;
 pub mod float;
 pub mod int;
+pub mod warp;
