@@ -171,7 +171,8 @@ pub fn evaluate(op: WarpOp, ty: Type, values: &[u64], operands: &[u32]) -> Vec<u
         WarpKind::Shuffle => each(&|lane| values[op.source(lane, operand(lane), lanes) as usize]),
         WarpKind::Vote if op == WarpOp::Ballot => each(&|lane| {
             let word = operand(lane);
-            let bits = (0..32).filter(|bit| word < MASK_WORDS as u32 && word * 32 + bit < lanes && holds(word * 32 + bit));
+            let bits =
+                (0..32).filter(|bit| word < MASK_WORDS as u32 && word * 32 + bit < lanes && holds(word * 32 + bit));
             bits.map(|bit| 1 << bit).sum()
         }),
         WarpKind::Vote => {

@@ -60,8 +60,10 @@ impl Context {
         if options.is_cooperative() {
             self.admit_cooperative(built, &code, (block_count, thread_count, shared_bytes))?;
         }
-        let warp_size = options.lanes(&self.physical.properties, |lanes| lanes == self.physical.properties.warp_width)?;
-        let grid = Grid { rank: shape.rank, blocks, threads, frames: shape.outer, frame_extent: shape.inner, warp_size };
+        let warp_size =
+            options.lanes(&self.physical.properties, |lanes| lanes == self.physical.properties.warp_width)?;
+        let grid =
+            Grid { rank: shape.rank, blocks, threads, frames: shape.outer, frame_extent: shape.inner, warp_size };
         Ok(Plan { code, grid, blocks: block_count, threads: thread_count, shared_bytes })
     }
 

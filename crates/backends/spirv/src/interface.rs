@@ -174,7 +174,19 @@ impl Interface {
             let id = asm.variable(StorageClass::Workgroup, of, array.name);
             shared.push(Variable { id, class: StorageClass::Workgroup });
         }
-        Interface { control, gate, hidden: None, workgroup, workgroups, local_index, subgroup, push, specs, views, shared }
+        Interface {
+            control,
+            gate,
+            hidden: None,
+            workgroup,
+            workgroups,
+            local_index,
+            subgroup,
+            push,
+            specs,
+            views,
+            shared,
+        }
     }
 
     /// The device's hidden word, declared when it is first used.

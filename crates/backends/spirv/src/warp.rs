@@ -141,9 +141,7 @@ impl Emitter<'_> {
                     _ => GroupOperation::Reduce,
                 };
                 match reduction(op, ty, self.features) {
-                    Some(name) => {
-                        self.together(name, of, vec![Operand::GroupOperation(how), Operand::IdRef(x)])
-                    }
+                    Some(name) => self.together(name, of, vec![Operand::GroupOperation(how), Operand::IdRef(x)]),
                     None => x,
                 }
             }

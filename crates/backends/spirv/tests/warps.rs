@@ -11,7 +11,8 @@ use wattle_spirv::{Features, Subgroups, build, lint};
 fn every_operation(acc: &Acc<2>, x: Read<u32>, y: Read<f64>, out: Shared<u32>, sums: Shared<f64>) {
     let (warp, thread) = (acc.warp(), acc.linear_thread_in_block());
     let own = x[thread];
-    let mut total = warp.shuffle(own, own) + warp.shuffle_up(own, 1) + warp.shuffle_down(own, 2) + warp.shuffle_xor(own, 4);
+    let mut total =
+        warp.shuffle(own, own) + warp.shuffle_up(own, 1) + warp.shuffle_down(own, 2) + warp.shuffle_xor(own, 4);
     let mask = warp.ballot(own > 3);
     if warp.any(own > 5) && !warp.all(own > 7) {
         total += mask.count() + mask.count_below(warp.lane()) + mask.lowest();

@@ -69,7 +69,8 @@ impl Executor {
         let compiled = context.compiled(&*kernel, shared_len)?;
         let dispatch = context.dispatch(shape, options, &compiled)?;
         let (grid, groups) = (dispatch.grid, dispatch.groups);
-        let pipeline = context.pipeline(&compiled, Variant { threads: grid.threads, shared_len, warp_size: grid.warp_size })?;
+        let pipeline =
+            context.pipeline(&compiled, Variant { threads: grid.threads, shared_len, warp_size: grid.warp_size })?;
         let slot = self.free_slot();
         if self.has_failed() {
             return Ok(());

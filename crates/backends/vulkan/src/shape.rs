@@ -53,7 +53,8 @@ impl Context {
                  say how a block is divided that is no multiple of them",
                 compiled.kernel.name
             );
-            let instead = "launch blocks of a multiple of `device.properties().warp_width` threads, or with a `FrameSpec`";
+            let instead =
+                "launch blocks of a multiple of `device.properties().warp_width` threads, or with a `FrameSpec`";
             return Err(cannot(self.name(), what, instead));
         }
         if block_count > most_at_once {

@@ -24,13 +24,8 @@ pub struct Warps<'t> {
 }
 
 /// A target without warps, whose kernels have none.
-pub const NO_WARPS: Warps<'static> = Warps {
-    size: None,
-    are_whole: false,
-    shuffles_by_distance: true,
-    shuffles: &|_| true,
-    combines: &|_, _| true,
-};
+pub const NO_WARPS: Warps<'static> =
+    Warps { size: None, are_whole: false, shuffles_by_distance: true, shuffles: &|_| true, combines: &|_, _| true };
 
 /// Replaces what the target lacks. Of what is left, the operand of a shuffle is less than the warp's size, and that of
 /// [`WarpOp::Shuffle`] is the number of a lane that has a thread where [`Warps::are_whole`].

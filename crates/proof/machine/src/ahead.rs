@@ -100,18 +100,17 @@ impl Program {
     /// Whether a thread's actions depend on its position in the launch, except for accesses to views that it has to
     /// itself.
     pub fn uses_position(&self) -> bool {
-        let is_position =
-            |operand: &Operand| match operand {
-                Operand::Builtin(builtin, _) => match builtin {
-                    Builtin::ThreadInBlock | Builtin::BlockInGrid | Builtin::Lane | Builtin::WarpInBlock => true,
-                    Builtin::BlockExtent
-                    | Builtin::GridExtent
-                    | Builtin::FrameCount
-                    | Builtin::FrameExtent
-                    | Builtin::WarpSize => false,
-                },
-                _ => false,
-            };
+        let is_position = |operand: &Operand| match operand {
+            Operand::Builtin(builtin, _) => match builtin {
+                Builtin::ThreadInBlock | Builtin::BlockInGrid | Builtin::Lane | Builtin::WarpInBlock => true,
+                Builtin::BlockExtent
+                | Builtin::GridExtent
+                | Builtin::FrameCount
+                | Builtin::FrameExtent
+                | Builtin::WarpSize => false,
+            },
+            _ => false,
+        };
         let by_calcs = self.calcs.iter().any(|calc| calc.op.operands().iter().any(is_position));
         let by_ops = self.code.iter().any(|instr| instr.op.operands().iter().any(is_position));
         let by_accesses = self

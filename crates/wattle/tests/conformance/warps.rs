@@ -41,7 +41,10 @@ fn leaves_lanes(acc: &Acc<2>, out: Shared<u32, 2>) {
     assert!(warp.lane() == at % warp.size(), "the lane");
     assert!(acc.warp_in_block() == at / warp.size(), "the warp");
     assert!(acc.warps_in_block() == (acc.linear_threads_in_block() + warp.size() - 1) / warp.size(), "the warps");
-    assert!(warp.lane_count() == warp.size().min(acc.linear_threads_in_block() - at / warp.size() * warp.size()), "lanes");
+    assert!(
+        warp.lane_count() == warp.size().min(acc.linear_threads_in_block() - at / warp.size() * warp.size()),
+        "lanes"
+    );
     // Each lane's neighbour has the next number.
     let below = warp.shuffle_up(at, 1);
     assert!(warp.lane() == 0 || below + 1 == at, "the lane below");
@@ -304,7 +307,7 @@ fn partial(device: &Device) -> Outcome {
     let threads = size + size.div_ceil(2) - 1;
     if is_vulkan(device) {
         let out = device.alloc_zeroed::<u32>(threads)?;
-        let error = refused(device.queue()?.launch(ThreadSpec::new(1, threads), sums_in_memory(&out)));
+        let error = refused(device.queue()?.launch(ThreadSpec::new(1, threads), goes_round(&out)));
         kind!(error, ErrorKind::Capability { .. });
         says(&error, &["which uses its warp", "Vulkan does not say how a block is divided", "warp_width"]);
         return Ok(());
