@@ -31,7 +31,8 @@ pub struct Properties {
     /// The memory in bytes; 0 where the size is unknown.
     #[cfg_attr(feature = "serde", serde(rename = "memory_bytes"))]
     pub memory: u64,
-    /// How many threads run in lock step.
+    /// How many lanes a warp has where a launch asks for no other number: threads of a block that run in lock step on a GPU
+    /// and exchange values ([`Warp`](crate::Warp)).
     pub warp_width: u32,
     /// The most threads that a block can have.
     pub max_threads_per_block: u32,

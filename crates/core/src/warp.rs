@@ -34,6 +34,52 @@ use crate::thread::Thread;
 /// | `cg::inclusive_scan`, `cg::exclusive_scan` | [`inclusive_sum`](Warp::inclusive_sum), [`exclusive_sum`](Warp::exclusive_sum), `inclusive_min`, `inclusive_max` |
 /// | `__syncwarp` | [`sync`](Warp::sync) |
 ///
+/// A block adds up its numbers by warps, so that one barrier is enough:
+///
+/// ```
+/// use wattle::prelude::*;
+///
+/// #[kernel]
+/// fn block_sums(acc: &Acc, x: Read<f32>, sums: Shared<f32>) {
+///     let parts = acc.shared::<f32, 1024>();
+///     let warp = acc.warp();
+///     let mut sum = 0.0;
+///     for i in acc.indices(THREADS_IN_GRID, 0..x.len()).strided() {
+///         sum += x[i];
+///     }
+///     let of_warp = warp.reduce_sum(sum);
+///     if warp.lane() == 0 {
+///         parts[acc.warp_in_block()] = of_warp;
+///     }
+///     acc.sync_block();
+///     if acc.warp_in_block() == 0 {
+///         let mut sum = 0.0;
+///         for part in acc.indices(THREADS_IN_WARP, 0..acc.warps_in_block()) {
+///             sum += parts[part];
+///         }
+///         let of_block = warp.reduce_sum(sum);
+///         if warp.lane() == 0 {
+///             sums[acc.block_in_grid()] = of_block;
+///         }
+///     }
+/// }
+///
+/// fn scenario(device: &Device) -> Result<()> {
+///     let queue = device.queue()?;
+///     let (x, sums) = (device.from_slice(&[1.0f32; 1000])?, device.alloc_zeroed::<f32>(2)?);
+///     queue.launch(ThreadSpec::new(2, 128), block_sums(&x, &sums))?;
+///     assert_eq!(sums.read(&queue)?.iter().sum::<f32>(), 1000.0);
+///     Ok(())
+/// }
+///
+/// # fn main() -> Result<()> {
+/// for device in Device::all() {
+///     scenario(&device)?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
 /// The masks of CUDA's functions have no counterpart: all lanes take part. `acc.indices(THREADS_IN_WARP, 0..n)`,
 /// `WARPS_IN_BLOCK` and `WARPS_IN_GRID` share out indices by lane and by warp.
 #[derive(Clone, Copy)]

@@ -62,6 +62,11 @@ use syn::{ItemFn, parse_macro_input};
 /// in a cooperative launch. `__syncthreads` is `acc.sync_block()`, `__threadfence` is `acc.mem_fence(…)`, `atomicAdd` is
 /// `fetch_add` on an `Atomic` view, `__constant__` is an array of constants, `threadIdx` is `acc.thread_in_block()`.
 ///
+/// # Warps
+/// The lanes of a warp exchange values by methods of `acc.warp()`: `shuffle` (`__shfl_sync`), `shuffle_up`, `shuffle_down`,
+/// `shuffle_xor`, `ballot`, `any`, `all`, `reduce_sum`, `inclusive_sum` and their like, and `sync` (`__syncwarp`); the page
+/// of `Warp` has CUDA's names for all of them, and says what every lane owes the others.
+///
 /// # Arithmetic
 /// It is the same on every device and in every build profile: integers wrap, shift counts are taken modulo the width,
 /// conversions from float saturate, an integer divided by zero is a fault and gives 0, and nothing is contracted.

@@ -63,6 +63,8 @@ mod shapes;
 mod simulated;
 #[path = "conformance/waiting_tasks.rs"]
 mod waiting_tasks;
+#[path = "conformance/warps.rs"]
+mod warps;
 
 #[test]
 fn clocks() {
@@ -174,6 +176,12 @@ fn several_views() {
     harness::run("several views", several_views::CASES);
 }
 
+#[test]
 fn printing() {
     harness::run("printing", printing::CASES);
+}
+
+#[test]
+fn warps() {
+    harness::run("warps", warps::CASES);
 }

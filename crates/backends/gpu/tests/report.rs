@@ -19,7 +19,8 @@ fn some(acc: &Acc<2>, x: Shared<u32, 2>, count: u32) {
 }
 
 const SITE: Site = Site { file: "some.rs", line: 7, column: 3 };
-const GRID: Grid = Grid { rank: 2, blocks: [3, 4, 1, 1], threads: [2, 8, 1, 1], frames: [1; 4], frame_extent: [1; 4] };
+const GRID: Grid =
+    Grid { rank: 2, blocks: [3, 4, 1, 1], threads: [2, 8, 1, 1], frames: [1; 4], frame_extent: [1; 4], warp_size: 1 };
 
 /// The error of a launch whose control block has these words.
 fn told(faults: &[Fault], words: &[(u32, u32)], reason: Option<Reason>) -> Option<ErrorKind> {

@@ -181,13 +181,13 @@ impl Parts<'_> {
         } else {
             let lane = self.lane();
             let source = match by.op {
-                // Below lane 0 it wraps, and above the last lane it does not if the distance is a lane's number.
-                WarpOp::ShuffleUp => self.binary(BinaryOp::Sub, lane, by.operand),
-                WarpOp::ShuffleDown => {
+                // With a distance that is a lane's number it is beyond the last lane where it wraps.
+                WarpOp::ShuffleUp | WarpOp::ShuffleDown => {
                     let (size, zero) = (self.size(), self.word(0));
                     let is_below = self.binary(BinaryOp::Lt, by.operand, size);
                     let distance = self.add(Expr::Select(is_below, by.operand, zero));
-                    self.binary(BinaryOp::Add, lane, distance)
+                    let op = if by.op == WarpOp::ShuffleUp { BinaryOp::Sub } else { BinaryOp::Add };
+                    self.binary(op, lane, distance)
                 }
                 WarpOp::ShuffleXor => self.binary(BinaryOp::Xor, lane, by.operand),
                 _ => by.operand,

@@ -60,6 +60,22 @@ const ABSENT: &[Absent] = &[
                   `LaunchOptions::new().cooperative()`",
     },
     Absent {
+        names: &[
+            "__shfl*",
+            "__ballot*",
+            "__any_sync",
+            "__all_sync",
+            "__activemask",
+            "__reduce_*",
+            "__syncwarp",
+            "__match_*",
+        ],
+        methods: &["syncwarp", "sync_warp", "subgroup_*", "plane_*", "warp_*", "shfl*"],
+        what: "operations of a warp are methods of it here",
+        instead: "write `let warp = acc.warp();` and `warp.shuffle(x, lane)`, `warp.shuffle_down(x, 1)`, `warp.ballot(condition)`, \
+                  `warp.any(…)`, `warp.all(…)`, `warp.reduce_sum(x)`, `warp.inclusive_sum(x)`, `warp.sync()`",
+    },
+    Absent {
         names: &["__threadfence*"],
         methods: &["threadfence", "memory_fence", "atomic_fence"],
         what: "fences have another name here",

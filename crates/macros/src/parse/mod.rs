@@ -423,6 +423,17 @@ impl Parser {
             let is_view = self.views.contains_key(&local.number);
             return Ok(ExprKind::Local(Local { name: name.clone(), is_view, ..local }));
         }
+        let mut last = path.path.segments.iter().rev().map(|segment| &segment.ident);
+        if let (Some(scope), Some(owner)) = (last.next(), last.next())
+            && owner == "Scope"
+            && (scope == "Warp" || scope == "Subgroup")
+        {
+            return error(
+                path,
+                "there are no fences and atomics of a warp's scope: PTX has none narrower than the block's; write `Scope::Block`, \
+                 or `acc.warp().sync()`, which waits for the lanes of the warp and orders their memory",
+            );
+        }
         Ok(ExprKind::Constant(path.path.clone()))
     }
 

@@ -373,7 +373,18 @@ pub enum Op {
         a: Src,
         b: Option<Src>,
     },
-    /// `bar.warp.sync` and `nanosleep`: other threads go on meanwhile
+    /// What the lanes of a warp in the member mask do together: `shfl.sync`, `vote.sync`, `redux.sync`, `bar.warp.sync`,
+    /// with the results `d` and `p`, which may be [`NO_REG`]
+    Exchange {
+        how: Exchange,
+        d: Reg,
+        p: Reg,
+        a: Src,
+        b: Src,
+        c: Src,
+        mask: Src,
+    },
+    /// `nanosleep`: other threads go on meanwhile
     Yield,
     Branch {
         target: u32,
@@ -381,6 +392,36 @@ pub enum Op {
     /// `ret`, `exit`
     Exit,
     Trap,
+}
+
+/// What the lanes of a warp do together.
+#[derive(Clone, Copy, Debug)]
+pub enum Exchange {
+    /// `bar.warp.sync`
+    Barrier,
+    /// `shfl.sync.up`
+    Up,
+    /// `shfl.sync.down`
+    Down,
+    /// `shfl.sync.bfly`
+    Butterfly,
+    /// `shfl.sync.idx`
+    Index,
+    /// `vote.sync`
+    Vote(Vote),
+    /// `redux.sync`, with the meaning of its operation
+    Reduce(fn(u64, u64) -> u64),
+}
+
+/// What a vote asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vote {
+    /// `.any`
+    Any,
+    /// `.all`
+    All,
+    /// `.ballot`
+    Ballot,
 }
 
 /// `setp` in full.
@@ -472,6 +513,10 @@ impl Op {
             Op::Barrier { a, b, .. } => {
                 sources(&[*a]);
                 sources(b.as_slice());
+            }
+            Op::Exchange { d, p, a, b, c, mask, .. } => {
+                sources(&[*a, *b, *c, *mask]);
+                results(&[*d, *p]);
             }
             Op::Fence(_) | Op::Yield | Op::Branch { .. } | Op::Exit | Op::Trap => {}
         }

@@ -1,7 +1,7 @@
 //! One thread: its position, and the effect of its next instruction.
 
 use crate::address;
-use crate::code::{Access, Fence, Kernel, NO_REG, Op, Reg, Rmw, Special, Src};
+use crate::code::{Access, Exchange, Fence, Kernel, NO_REG, Op, Reg, Rmw, Special, Src};
 use crate::meaning::{convert, int};
 use crate::value::Value;
 
@@ -44,6 +44,9 @@ pub enum Effect<'k, V> {
     Fence(Fence),
     /// The thread has reached a barrier, and waits there or not; `threads` is the number of threads, if it is given.
     Barrier { waits: bool, barrier: V, threads: Option<V> },
+    /// The thread has come to an instruction that the lanes of its warp in the mask do together; `to` and `predicate` get the
+    /// results once all of them are there.
+    Exchange { how: Exchange, part: [V; 3], mask: V, to: Reg, predicate: Reg },
     /// The owner sets a register to the value of a special register.
     Special { which: Special, to: Reg },
     /// The thread yields to other threads.
@@ -155,6 +158,10 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
         Op::Fence(fence) => return Effect::Fence(*fence),
         Op::Barrier { waits, a, b } => {
             return Effect::Barrier { waits: *waits, barrier: get!(a), threads: b.map(|b| get!(b)) };
+        }
+        Op::Exchange { how, d, p, a, b, c, mask } => {
+            let part = [get!(a), get!(b), get!(c)];
+            return Effect::Exchange { how: *how, part, mask: get!(mask), to: *d, predicate: *p };
         }
         Op::Yield => return Effect::Yield,
         Op::Branch { target } => {

@@ -91,6 +91,8 @@ impl Census {
                 }
                 Stmt::Fence { order, scope, .. } => format!("fence {order} {scope}"),
                 Stmt::Barrier { .. } => "barrier".into(),
+                Stmt::Warp { op, .. } => format!("warp {}", op.name()),
+                Stmt::WarpBarrier { .. } => "warp barrier".into(),
                 Stmt::If { then, otherwise, .. } => {
                     self.block(kernel, then);
                     self.block(kernel, otherwise);

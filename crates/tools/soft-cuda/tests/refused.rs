@@ -114,7 +114,7 @@ fn what_is_not_known_is_named() {
     for (code, name) in [
         ("prmt.b32 %w0, %w1, %w2, %w3;", "'prmt'"),
         ("add.rz.f32 %f0, %f1, %f2;", ".rz"),
-        ("shfl.sync.idx.b32 %w0, %w1, 0, 31, -1;", "'shfl'"),
+        ("match.any.sync.b32 %w0, %w1, -1;", "'match'"),
         ("call foo;", "'call'"),
     ] {
         let (status, log) = session.load(&line("8.6", "sm_90", code)).expect_err(code);

@@ -84,7 +84,8 @@ pub(super) fn text((blocks, threads): Resolved) -> String {
 /// Describes the shape of a launch.
 pub(super) fn shape_text(launch: &LaunchWorld) -> String {
     let shape = launch.environment.shape;
-    if launch.host { "the host's thread".into() } else { text((shape.grid_extent, shape.block_extent)) }
+    let warps = if launch.program.has_warps() { format!(", warps of {}", shape.warp_size) } else { String::new() };
+    if launch.host { "the host's thread".into() } else { text((shape.grid_extent, shape.block_extent)) + &warps }
 }
 
 #[cfg(test)]

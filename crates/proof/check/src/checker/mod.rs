@@ -66,6 +66,7 @@ pub struct Checker {
     pub(crate) memory: Option<u64>,
     pub(crate) cancelled: Option<Arc<AtomicBool>>,
     pub(crate) plain_as_relaxed: bool,
+    pub(crate) warp_size: Option<u32>,
     pub(crate) symmetry: bool,
     pub(crate) edits: Edits,
     pub(crate) sample: Option<Sample>,
@@ -89,6 +90,7 @@ impl Checker {
             memory: None,
             cancelled: None,
             plain_as_relaxed: false,
+            warp_size: None,
             symmetry: true,
             edits: Edits::default(),
             sample: None,
@@ -138,6 +140,22 @@ impl Checker {
     /// Treats plain accesses of `Shared` memory as relaxed atomics of device scope, as textbooks do.
     pub fn plain_as_relaxed(self) -> Checker {
         Checker { plain_as_relaxed: true, ..self }
+    }
+
+    /// How many lanes the warps of launches have that ask for no other number: a power of two up to 128. By default it is
+    /// 32 for PTX, 1 for the host, and 2 otherwise: what is checked has small blocks, and a block shall have several
+    /// warps. The report names the number where a kernel uses its warp.
+    pub fn warp_size(self, lanes: u32) -> Checker {
+        Checker { warp_size: Some(lanes), ..self }
+    }
+
+    /// The lanes of a warp.
+    fn lanes(&self) -> u32 {
+        self.warp_size.unwrap_or(match self.target {
+            Target::Ptx { .. } => 32,
+            Target::Host => 1,
+            Target::Portable | Target::Vulkan => 2,
+        })
     }
 
     /// Sets whether executions that differ only by exchanging equal threads are built once; the default is yes.

@@ -75,6 +75,7 @@ impl Run {
         properties.max_shared_memory = 1 << 20;
         properties.max_cooperative_blocks = 1 << 14;
         properties.scopes = scopes;
+        properties.warp_width = checker.lanes();
         Run { checker: checker.clone(), frames, properties, memories: Mutex::default(), shared, path: Mutex::new(path) }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use wattle_ir::warp::evaluate;
 use wattle_ir::{Place, Type};
 use wattle_machine::{Deferred, Location, Position, Request, Thread, Value};
 use wattle_memory::{
@@ -264,8 +265,12 @@ impl KernelThread {
                 let instance = world.barrier_instance((number, at, iterations));
                 self.warp_barrier(launch, instance, source)
             }
-            // Refused before the search begins.
-            Request::Warp { .. } => return Ok(Some(Action::Done)),
+            // A lane has its warp to itself: others are refused before the search begins.
+            Request::Warp { op, ty, value, operand, .. } => {
+                let result = value.binary(operand, |value, operand| evaluate(op, ty, &[value], &[operand as u32])[0]);
+                self.thread.answer(result);
+                return Ok(self.resume(world));
+            }
             Request::LoopHead { label, .. } => return Ok(Some(Action::LoopHead { label: label.0 })),
             Request::BackEdge { label, .. } => {
                 let waits = launch.program.exits_on_memory(label);

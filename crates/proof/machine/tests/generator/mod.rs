@@ -357,6 +357,7 @@ pub fn environment(scalars: [u64; 11]) -> Environment {
         grid_extent: [4, 5, 1, 1],
         frame_count: [6, 7, 1, 1],
         frame_extent: [8, 9, 1, 1],
+        warp_size: 1,
     };
     Environment { shape, arguments, shared_len: 11 }
 }

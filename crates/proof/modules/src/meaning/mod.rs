@@ -6,3 +6,4 @@ pub mod convert;
 pub mod float;
 pub mod half;
 pub mod int;
+pub mod warp;

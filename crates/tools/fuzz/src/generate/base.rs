@@ -13,7 +13,10 @@ impl Generator<'_> {
         let size = expr.operands().map(|part| self.sizes[part.index()]).fold(1, u32::saturating_add);
         let uniform = match expr {
             Expr::Slot(slot) => self.uniform_slots.contains(&slot),
-            Expr::Builtin(builtin, _) => builtin != wattle_ir::Builtin::ThreadInBlock,
+            Expr::Builtin(builtin, _) => {
+                use wattle_ir::Builtin::{Lane, ThreadInBlock, WarpInBlock};
+                !matches!(builtin, ThreadInBlock | Lane | WarpInBlock)
+            }
             Expr::Const(_)
             | Expr::Param(_)
             | Expr::Extent(..)

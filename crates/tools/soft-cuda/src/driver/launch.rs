@@ -48,7 +48,7 @@ fn status(fault: &Fault) -> Status {
         Fault::Illegal { .. } => Status::ERROR_ILLEGAL_ADDRESS,
         Fault::Misaligned { .. } => Status::ERROR_MISALIGNED_ADDRESS,
         Fault::Trap | Fault::Unwritten { .. } | Fault::Stuck => Status::ERROR_LAUNCH_FAILED,
-        Fault::Barrier => Status::ERROR_ILLEGAL_INSTRUCTION,
+        Fault::Barrier | Fault::Mask { .. } => Status::ERROR_ILLEGAL_INSTRUCTION,
     }
 }
 

@@ -7,10 +7,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use wattle_modules::Cursor;
-use wattle_modules::code::Kernel;
+use wattle_modules::code::{Kernel, NO_REG};
+use wattle_modules::meaning::warp::{LANES, result};
 
 use super::memory::{Memory, View};
-use super::thread::{Common, Own, State, Thread, Turn};
+use super::thread::{Common, Meeting, Own, State, Thread, Turn};
 use super::{Failure, Fault};
 
 /// The pattern that never-written memory is filled with.
@@ -68,6 +69,8 @@ struct Block {
     local: Vec<u64>,
     alive: u32,
     barriers: [Barrier; 16],
+    /// What each thread waits for the others of its warp with.
+    meetings: Vec<Option<Meeting>>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -150,6 +153,7 @@ impl Launch<'_> {
             local: vec![PATTERN; threads * self.kernel.local.div_ceil(8) as usize],
             alive: 0,
             barriers: [Barrier::default(); 16],
+            meetings: vec![None; threads],
         };
         self.renew::<CHECKED>(&mut block, index);
         block
@@ -165,6 +169,7 @@ impl Launch<'_> {
         block.local.fill(PATTERN);
         block.alive = self.threads();
         block.barriers = [Barrier::default(); 16];
+        block.meetings.fill(None);
     }
 
     /// Runs one turn of each of the block's threads.
@@ -202,7 +207,12 @@ impl Launch<'_> {
             match turn {
                 Err(fault) => return Err(self.failure(fault, block, at)),
                 Ok(Turn::Over) => {}
-                Ok(Turn::Ended) => block.end(at),
+                Ok(Turn::Ended) => block.end(at).map_err(|fault| self.failure(fault, block, at))?,
+                Ok(Turn::Meets(meeting)) => {
+                    block.threads[at].state = State::Meets;
+                    block.meetings[at] = Some(meeting);
+                    block.meet(at).map_err(|fault| self.failure(fault, block, at))?;
+                }
                 Ok(Turn::Barrier { waits, barrier, threads }) => block.arrive(at, waits, barrier, threads),
             }
         }
@@ -247,12 +257,51 @@ impl Block {
         self.settle(barrier);
     }
 
-    fn end(&mut self, at: usize) {
+    fn end(&mut self, at: usize) -> Result<(), Fault> {
         self.threads[at].state = State::Ended;
         self.alive -= 1;
         for barrier in 0..16 {
             self.settle(barrier);
         }
+        self.meet(at)
+    }
+
+    /// Does what the lanes of a thread's warp wait for each other with, once all in the member mask that have not exited are
+    /// there (PTX ISA 8.8, 9.7.9.6 "shfl.sync"). They are one instruction: others would be undefined, or hang.
+    fn meet(&mut self, at: usize) -> Result<(), Fault> {
+        let lanes = LANES as usize;
+        let first = at / lanes * lanes;
+        let threads = first..self.threads.len().min(first + lanes);
+        let Some(meeting) = threads.clone().find_map(|at| self.meetings[at]) else { return Ok(()) };
+        let named = |at: usize| meeting.mask >> (at - first) & 1 != 0;
+        let mut parts = [None; LANES as usize];
+        if u64::from(meeting.mask) >> threads.len() != 0 {
+            return Err(Fault::Mask { mask: meeting.mask });
+        }
+        for at in threads.clone() {
+            match (self.meetings[at], self.threads[at].state) {
+                (Some(other), _) if other.at != meeting.at || other.mask != meeting.mask || !named(at) => {
+                    return Err(Fault::Mask { mask: other.mask });
+                }
+                (Some(other), _) => parts[at - first] = Some(other.part),
+                (None, State::Ended) => {}
+                (None, _) if named(at) => return Ok(()),
+                (None, _) => {}
+            }
+        }
+        let registers = self.regs.len() / self.threads.len();
+        for at in threads {
+            let Some(Meeting { how, to, predicate, .. }) = self.meetings[at].take() else { continue };
+            // What a lane that is not there has is undefined.
+            let (value, within) = result(how, (at - first) as u32, &parts).unwrap_or((PATTERN & 0xffff_ffff, false));
+            for (register, value) in [(to, value), (predicate, u64::from(within))] {
+                if register != NO_REG {
+                    self.regs[at * registers + register as usize] = value;
+                }
+            }
+            self.threads[at].state = State::Runs;
+        }
+        Ok(())
     }
 
     /// Lets the threads at a barrier go on if all have arrived: the number that the instruction gives, or all that have

@@ -47,6 +47,12 @@ pub enum Fault {
     Stuck,
     /// A barrier number beyond 15, or a number of threads that is no multiple of 32.
     Barrier,
+    /// A member mask that lacks the thread itself, or names a lane that has no thread; or lanes of a warp that wait for each
+    /// other at different instructions. All are undefined.
+    Mask {
+        /// The mask.
+        mask: u32,
+    },
 }
 
 /// A fault, and where it happened.
@@ -72,6 +78,7 @@ impl fmt::Display for Failure {
             Fault::Trap => write!(f, "trap")?,
             Fault::Unwritten { register } => write!(f, "{register} is read before it is written")?,
             Fault::Stuck => write!(f, "the block's threads wait at barriers that nobody completes")?,
+            Fault::Mask { mask } => write!(f, "the lanes of the member mask {mask:#x} do not meet")?,
             Fault::Barrier => write!(f, "there is no such barrier")?,
         }
         let Failure { kernel, line, block, thread, .. } = self;

@@ -1,7 +1,8 @@
 //! One turn of a thread.
 
-use wattle_modules::code::{Access, Kernel, NO_REG, Reg, Special};
+use wattle_modules::code::{Access, Exchange, Kernel, NO_REG, Reg, Special};
 use wattle_modules::meaning::atomic::apply;
+use wattle_modules::meaning::warp::Part;
 use wattle_modules::types::Space;
 use wattle_modules::{Cursor, Effect, step};
 
@@ -25,8 +26,23 @@ pub enum State {
     Runs,
     /// The thread waits at the barrier with this number.
     Waits(u8),
+    /// The thread waits for the other lanes of its warp.
+    Meets,
     /// It has ended.
     Ended,
+}
+
+/// What a lane waits for the others of its warp with.
+#[derive(Clone, Copy)]
+pub struct Meeting {
+    /// The number of the instruction.
+    pub at: u32,
+    pub how: Exchange,
+    pub part: Part,
+    pub mask: u32,
+    /// The registers that get the result, and a shuffle's predicate.
+    pub to: Reg,
+    pub predicate: Reg,
 }
 
 /// Why a turn ended.
@@ -35,6 +51,8 @@ pub enum Turn {
     Over,
     /// The thread has arrived at a barrier; whether it waits there, and the number of threads if one is given.
     Barrier { waits: bool, barrier: u8, threads: Option<u32> },
+    /// The thread has come to an instruction of its warp.
+    Meets(Meeting),
     /// The thread has ended.
     Ended,
 }
@@ -294,6 +312,11 @@ impl Own<'_> {
                     common.count += u64::from(done);
                     let threads = threads.map(|threads| threads as u32);
                     return Ok(Turn::Barrier { waits, barrier: barrier as u8, threads });
+                }
+                Effect::Exchange { how, part: [a, b, c], mask, to, predicate } => {
+                    common.count += u64::from(done);
+                    let part = Part { a, b, c };
+                    return Ok(Turn::Meets(Meeting { at, how, part, mask: mask as u32, to, predicate }));
                 }
                 Effect::Exit => {
                     common.count += u64::from(done);

@@ -11,13 +11,7 @@ use crate::types::Type;
 /// Decodes `bar{.cta}.sync a{, b}`, `barrier{.cta}.sync{.aligned}`, `.arrive a, b`, and `bar.warp.sync`.
 pub fn barrier(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
     if m.name == "bar" && m.has("warp") {
-        if !m.has("sync") {
-            return m.illegal();
-        }
-        m.end()?;
-        let [mask] = operands(names, list)?;
-        names.src(mask, Type::B32)?;
-        return Ok(Op::Yield);
+        return super::warp::barrier(m, names, list);
     }
     m.has("cta");
     let waits = m.has("sync");

@@ -7,6 +7,7 @@ mod memory;
 mod modifiers;
 mod movement;
 mod names;
+mod warp;
 
 use std::collections::HashMap;
 
@@ -236,6 +237,9 @@ fn step(of: &Instruction, names: &mut Names, labels: &HashMap<&str, u32>, target
         "st" => memory::st(m, names, list, target)?,
         "atom" | "red" => memory::atomic(m, names, list, target)?,
         "fence" | "membar" => memory::fence(m, names, list, target)?,
+        "shfl" => warp::shfl(m, names, list)?,
+        "vote" => warp::vote(m, names, list)?,
+        "redux" => warp::redux(m, names, list, target)?,
         "bar" | "barrier" => control::barrier(m, names, list)?,
         "ret" | "exit" | "trap" | "nanosleep" => control::simple(m, names, list)?,
         "bra" => {

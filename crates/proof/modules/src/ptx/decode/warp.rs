@@ -1,0 +1,101 @@
+//! Decodes what the lanes of a warp do together: `shfl.sync`, `vote.sync`, `redux.sync`, `bar.warp.sync`.
+
+use super::super::parse::Parsed;
+use super::super::statement::Operand;
+use super::Target;
+use super::modifiers::Modifiers;
+use super::names::Names;
+use super::operands;
+use crate::code::{Exchange, NO_REG, Op, Src, Vote};
+use crate::types::Type;
+
+/// An instruction with the value `a`, the result `d` and the member mask.
+fn exchange(how: Exchange, d: u32, a: Src, mask: Src, none: Src) -> Op {
+    Op::Exchange { how, d, p: NO_REG, a, b: none, c: none, mask }
+}
+
+/// Decodes `shfl.sync.mode.b32 d{|p}, a, b, c, membermask`.
+pub fn shfl(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
+    if !m.has("sync") {
+        return m.illegal();
+    }
+    let how = m.must(|word| match word {
+        "up" => Some(Exchange::Up),
+        "down" => Some(Exchange::Down),
+        "bfly" => Some(Exchange::Butterfly),
+        "idx" => Some(Exchange::Index),
+        _ => None,
+    })?;
+    m.ty(|ty| ty == Type::B32)?;
+    m.end()?;
+    let [d, a, b, c, mask] = operands(names, list)?;
+    let (d, p) = match d {
+        Operand::Pair(d, p) => {
+            let name = |name: &String| Operand::Name(name.clone());
+            (names.destination(&name(d), Type::B32)?, names.destination(&name(p), Type::PRED)?)
+        }
+        d => (names.destination(d, Type::B32)?, NO_REG),
+    };
+    let a = names.src(a, Type::B32)?;
+    let [b, c, mask] = [b, c, mask].map(|operand| names.src(operand, Type::B32));
+    Ok(Op::Exchange { how, d, p, a, b: b?, c: c?, mask: mask? })
+}
+
+/// Decodes `vote.sync.{all,any}.pred d, {!}a, membermask` and `vote.sync.ballot.b32`.
+pub fn vote(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
+    if !m.has("sync") {
+        return m.illegal();
+    }
+    let vote = m.must(|word| match word {
+        "all" => Some(Vote::All),
+        "any" => Some(Vote::Any),
+        "ballot" => Some(Vote::Ballot),
+        _ => None,
+    })?;
+    let ty = if vote == Vote::Ballot { Type::B32 } else { Type::PRED };
+    m.ty(|found| found == ty)?;
+    m.end()?;
+    let [d, a, mask] = operands(names, list)?;
+    let (d, a) = (names.destination(d, ty)?, names.reg(a, Type::PRED)?);
+    let (mask, none) = (names.src(mask, Type::B32)?, names.constant(0));
+    Ok(exchange(Exchange::Vote(vote), d, Src::reg(a), mask, none))
+}
+
+/// Decodes `redux.sync.op.type dst, src, membermask`.
+pub fn redux(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &Target) -> Parsed<Op> {
+    target.needs(m, 80, (7, 0), "The instruction")?;
+    if !m.has("sync") {
+        return m.illegal();
+    }
+    let op = m.peek().unwrap_or_default();
+    m.has(op);
+    let ty = m.peek().unwrap_or_default();
+    m.ty(|ty| ty.bits == 32)?;
+    m.end()?;
+    let combined: fn(u64, u64) -> u64 = match (op, ty) {
+        ("add", "u32" | "s32") => |x, y| x.wrapping_add(y),
+        ("min", "u32") => |x, y| x.min(y),
+        ("max", "u32") => |x, y| x.max(y),
+        ("min", "s32") => |x, y| if (x as u32 as i32) < y as u32 as i32 { x } else { y },
+        ("max", "s32") => |x, y| if (x as u32 as i32) > y as u32 as i32 { x } else { y },
+        ("and", "b32") => |x, y| x & y,
+        ("or", "b32") => |x, y| x | y,
+        ("xor", "b32") => |x, y| x ^ y,
+        _ => return m.fail(format!("Illegal operation '.{op}' for type .{ty} of instruction 'redux'")),
+    };
+    let [d, a, mask] = operands(names, list)?;
+    let (d, a) = (names.destination(d, Type::B32)?, names.src(a, Type::B32)?);
+    let (mask, none) = (names.src(mask, Type::B32)?, names.constant(0));
+    Ok(exchange(Exchange::Reduce(combined), d, a, mask, none))
+}
+
+/// Decodes `bar.warp.sync membermask`.
+pub fn barrier(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Parsed<Op> {
+    if !m.has("sync") {
+        return m.illegal();
+    }
+    m.end()?;
+    let [mask] = operands(names, list)?;
+    let (mask, none) = (names.src(mask, Type::B32)?, names.constant(0));
+    Ok(exchange(Exchange::Barrier, NO_REG, none, mask, none))
+}

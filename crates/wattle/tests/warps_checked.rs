@@ -1,0 +1,132 @@
+//! Warps under the checker: the warp's barrier orders its lanes, shuffles order nothing, and what it cannot follow it says.
+
+use wattle::checker::Verdict;
+use wattle::prelude::*;
+use wattle::{Error, ErrorKind};
+
+/// A sum over block shared memory by each warp, with the warp's barrier between its steps if `SYNC`.
+#[kernel]
+fn warp_sum<const SYNC: bool>(acc: &Acc, out: Shared<u32>) {
+    let part = acc.shared::<u32, 8>();
+    let (warp, thread) = (acc.warp(), acc.thread_in_block());
+    part[thread] = thread + 1;
+    if SYNC {
+        warp.sync();
+    }
+    if warp.lane() == 0 {
+        let mut sum = part[thread];
+        for other in 1..warp.size() {
+            sum += part[thread + other];
+        }
+        out[acc.warp_in_block()] = sum;
+    }
+}
+
+fn sums<const SYNC: bool>(device: &Device) -> Result<()> {
+    let (queue, out) = (device.queue()?, device.alloc_zeroed::<u32>(2)?);
+    queue.launch_with(LaunchOptions::new().warp_size(2), ThreadSpec::new(1, 4), warp_sum::<SYNC>(&out))?;
+    assert_eq!(out.read(&queue)?, [3, 7]);
+    Ok(())
+}
+
+const MODELS: [Model; 3] = [Model::Portable, Model::Ptx, Model::Vulkan];
+
+#[test]
+fn a_sum_through_shared_memory_holds_with_the_warps_barrier() {
+    for model in MODELS {
+        let report = Checker::new(model).assert_holds(sums::<true>);
+        assert!(report.to_string().contains("warps of 2"), "{report}");
+    }
+}
+
+#[test]
+fn without_the_warps_barrier_it_is_refuted() {
+    for model in MODELS {
+        let report = Checker::new(model).check(sums::<false>).unwrap();
+        assert_eq!(report.verdict, Verdict::Violated, "{report}");
+    }
+    let report = Checker::new(Model::Portable).assert_refuted(sums::<false>);
+    let text = report.to_string();
+    assert!(text.contains("race") && text.contains("part[thread]"), "{text}");
+    // The simulated device finds the race too.
+    let error = sums::<false>(&Device::simulated(0)).unwrap_err();
+    assert!(error.to_string().contains("data race on `part`"), "{error}");
+    sums::<true>(&Device::simulated(0)).unwrap();
+}
+
+/// A lane reads what one of another warp has written: their barriers are not one.
+#[kernel]
+fn across(acc: &Acc, out: Shared<u32>) {
+    let part = acc.shared::<u32, 8>();
+    let (warp, thread) = (acc.warp(), acc.thread_in_block());
+    part[thread] = 1;
+    warp.sync();
+    out[thread] = part[3 - thread];
+}
+
+fn crosses(device: &Device, lanes: u32) -> Result<()> {
+    let (queue, out) = (device.queue()?, device.alloc_zeroed::<u32>(4)?);
+    queue.launch_with(LaunchOptions::new().warp_size(lanes), ThreadSpec::new(1, 4), across(&out))
+}
+
+#[test]
+fn the_barrier_of_one_warp_is_not_that_of_another() {
+    for model in MODELS {
+        Checker::new(model).assert_holds(|device| crosses(device, 4));
+        let report = Checker::new(model).check(|device| crosses(device, 2)).unwrap();
+        assert_eq!(report.verdict, Verdict::Violated, "{report}");
+    }
+    let error = crosses(&Device::simulated(0), 2).unwrap_err();
+    assert!(error.to_string().contains("data race"), "{error}");
+}
+
+/// One lane does not come to the barrier.
+#[kernel]
+fn parts(acc: &Acc, out: Shared<u32>) {
+    let (warp, thread) = (acc.warp(), acc.thread_in_block());
+    if warp.lane() == 0 {
+        warp.sync();
+    }
+    out[thread] = 1;
+}
+
+#[test]
+fn a_lane_that_never_comes_is_waited_for_for_ever() {
+    let scenario = |device: &Device| -> Result<()> {
+        let (queue, out) = (device.queue()?, device.alloc_zeroed::<u32>(2)?);
+        queue.launch(ThreadSpec::new(1, 2), parts(&out))
+    };
+    let report = Checker::new(Model::Portable).assert_refuted(scenario);
+    assert!(report.to_string().contains("wait"), "{report}");
+    // In a warp of its own each lane passes.
+    Checker::new(Model::Portable).warp_size(1).assert_holds(scenario);
+}
+
+/// A shuffle between a write and a read of memory.
+#[kernel]
+fn shuffles(acc: &Acc, out: Shared<u32>) {
+    let (warp, thread) = (acc.warp(), acc.thread_in_block());
+    let part = acc.shared::<u32, 8>();
+    part[thread] = 1;
+    let other = warp.shuffle_xor(thread, 1);
+    out[thread] = part[other];
+}
+
+fn shuffled(device: &Device) -> Result<()> {
+    let (queue, out) = (device.queue()?, device.alloc_zeroed::<u32>(2)?);
+    queue.launch(ThreadSpec::new(1, 2), shuffles(&out))
+}
+
+#[test]
+fn a_shuffle_orders_no_memory() {
+    let error: Error = shuffled(&Device::simulated(0)).unwrap_err();
+    assert!(error.to_string().contains("data race on `part`"), "{error}");
+}
+
+#[test]
+fn values_that_lanes_exchange_are_refused_before_the_search() {
+    let error = Checker::new(Model::Portable).check(shuffled).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Capability { .. }), "{error}");
+    assert!(error.to_string().contains("exchange at") && error.to_string().contains("warp_size(1)"), "{error}");
+    Checker::new(Model::Portable).warp_size(1).assert_holds(shuffled);
+}
