@@ -11,6 +11,8 @@
 mod bad_input;
 #[path = "conformance/block_threads.rs"]
 mod block_threads;
+#[path = "conformance/clock.rs"]
+mod clock;
 #[path = "conformance/clocks.rs"]
 mod clocks;
 #[path = "conformance/clocks_over_time.rs"]
@@ -27,6 +29,8 @@ mod endings;
 mod events;
 #[path = "conformance/everyday.rs"]
 mod everyday;
+#[path = "conformance/float_atomics.rs"]
+mod float_atomics;
 #[path = "conformance/functions.rs"]
 mod functions;
 #[path = "conformance/harness.rs"]
@@ -145,4 +149,14 @@ fn simulated() {
 #[test]
 fn printing() {
     harness::run("printing", printing::CASES);
+}
+
+#[test]
+fn clock() {
+    harness::run("the clock", clock::CASES);
+}
+
+#[test]
+fn float_atomics() {
+    harness::run("atomics of floats", float_atomics::CASES);
 }
