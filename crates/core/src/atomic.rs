@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
-use wattle_ir::{AtomicInt, AtomicOp, AtomicScalar, Dim, Idx, Rank, Scalar, Type, atomics, types};
+use wattle_ir::{AtomicInt, AtomicOp, AtomicScalar, Dim, Idx, Rank, Scalar, Type, atomics, greater, lesser, types};
 use wattle_memory::{FenceOrder, ForLoad, ForRmw, ForStore, ReadOrder, Scope, UpdateOrder, WriteOrder, marker};
 
 use crate::fence::host_fence;
@@ -194,30 +194,24 @@ impl<T: AtomicScalar, const D: usize> Atomic<T, D>
 where
     Dim<D>: Rank,
 {
-    /// Stores `desired` where `expected` is found; gives what was found. Relaxed at device scope. A failed exchange is
-    /// a read.
+    /// Stores `desired` where `expected` is found; gives what was found (CUDA's `atomicCAS`). Relaxed at device scope. A
+    /// failed exchange is a read. Bits are compared: of floats, -0 is not +0, and a NaN is the NaN of the same bits.
     #[inline(always)]
     #[track_caller]
-    pub fn compare_exchange(&self, index: Idx<D>, expected: T, desired: T) -> T
-    where
-        T: AtomicInt,
-    {
+    pub fn compare_exchange(&self, index: Idx<D>, expected: T, desired: T) -> T {
         self.compare_exchange_with(index, expected, desired, Scope::Device, marker::Relaxed)
     }
 
-    /// Stores `desired` where `expected` is found; gives what was found. A failed exchange is a read.
+    /// Stores `desired` where `expected` is found; gives what was found. A failed exchange is a read. Bits are compared.
     #[inline(always)]
     #[track_caller]
-    pub fn compare_exchange_with<O: ForRmw>(&self, index: Idx<D>, expected: T, desired: T, scope: Scope, _: O) -> T
-    where
-        T: AtomicInt,
-    {
+    pub fn compare_exchange_with<O: ForRmw>(&self, index: Idx<D>, expected: T, desired: T, scope: Scope, _: O) -> T {
         let expansion = O::ORDER.expand();
         fence_first(expansion.fence_first, scope);
         let (success, failure) = (update_ordering(expansion.order), failure_ordering(expansion.order));
         let Some(element) = self.element(index) else { return T::ZERO };
         let (old, new) = (expected.to_raw(), desired.to_raw());
-        // SAFETY: the element is in bounds and all threads touch it by atomic instructions; atomic integers have 4 or 8
+        // SAFETY: the element is in bounds and all threads touch it by atomic instructions; atomic numbers have 4 or 8
         // bytes.
         let found = unsafe {
             if size_of::<T>() == 4 {

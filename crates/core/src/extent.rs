@@ -83,7 +83,10 @@ pub(crate) fn check<const D: usize>(extent: impl ToExtent<D>, what: &'static str
         Some(product) if product <= u32::MAX as usize && raw.iter().all(|&extent| extent <= u32::MAX as usize) => {
             Ok(Extent(raw.map(|extent| extent as u32)))
         }
-        _ => refuse("the product is 2^32 or more, and kernels index with u32; split the work"),
+        _ => refuse(
+            "the product is 2^32 or more, and kernels index with u32: 4294967295 at the most; split the work into several \
+             buffers and launches",
+        ),
     }
 }
 

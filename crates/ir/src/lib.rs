@@ -44,7 +44,7 @@ pub use ops::{AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
 pub use rank::{Dim, Idx, Rank};
 pub use scalar::{
     AtomicInt, AtomicScalar, Element, ElementOps, Float, FloatOps, Int, IntOps, Scalar, Signed, SignedOps, Word,
-    WordOps, native,
+    WordOps, greater, lesser, native,
 };
 pub use types::{Type, TypeInfo, TypeKind};
 pub use verify::{VerifyError, verify};

@@ -227,32 +227,43 @@ pub trait FloatOps: SignedOps {
     compositions!(declare Float);
 }
 
-/// A number on which atomic operations exist: `u32 i32 u64 i64 f32 f64`. Floats have load, store, exchange and
-/// add.
+/// A number on which atomic operations exist: `u32 i32 u64 i64 f32 f64`. Floats have load, store, exchange,
+/// compare-exchange, add, min and max.
+///
+/// There are none of 8 and 16 bits. No target has an instruction for them; one on the 32-bit word around would read and
+/// write the bytes of neighbours too, and PTX orders two accesses only if they are of the same bytes (8.7.1 "Conflict and
+/// data-races", morally strong: "overlap completely"), so that a plain access to a neighbour would race with it. Have a
+/// `u32` for each, or pack several into one and exchange it as a whole. There are none of 128 bits: neither Vulkan nor
+/// Rust's stable standard library has them, nor do kernels have such numbers.
 #[diagnostic::on_unimplemented(
     message = "there are no atomic operations on `{Self}`",
-    note = "atomics exist for u32 i32 u64 i64 (all operations) and f32 f64 (load, store, exchange, add)"
+    note = "atomics exist for u32 i32 u64 i64 (all operations) and f32 f64 (load, store, exchange, compare_exchange, add, \
+            min, max)",
+    note = "an atomic of 8 or 16 bits would touch its neighbours' bytes, and race with accesses to them: have a `u32` for \
+            each, or pack several into one `u32` and exchange that"
 )]
 pub trait AtomicScalar: Element {}
 
 /// An integer on which atomic operations exist: `u32 i32 u64 i64`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no such atomic operation",
-    note = "on f32 and f64 there are load, store, exchange and fetch_add; all others need u32 i32 u64 i64"
+    note = "on f32 and f64 there are load, store, exchange, compare_exchange, fetch_add, fetch_min and fetch_max; all others need u32 i32 u64 i64"
 )]
 pub trait AtomicInt: AtomicScalar + Int {}
 
+#[doc(hidden)]
 /// The lesser of two floats. (The standard library leaves open which of two zeros it gives.)
 #[inline(always)]
-pub(crate) fn lesser<T: Float>(x: T, y: T) -> T {
+pub fn lesser<T: Float>(x: T, y: T) -> T {
     let either = T::from_bits(x.to_bits().or(y.to_bits()));
     let lesser = if x < y || y.is_nan() { x } else { y };
     if x == y { either } else { lesser }
 }
 
+#[doc(hidden)]
 /// The greater of two floats.
 #[inline(always)]
-pub(crate) fn greater<T: Float>(x: T, y: T) -> T {
+pub fn greater<T: Float>(x: T, y: T) -> T {
     let both = T::from_bits(x.to_bits().and(y.to_bits()));
     let greater = if x > y || y.is_nan() { x } else { y };
     if x == y { both } else { greater }

@@ -190,7 +190,6 @@ impl Verifier<'_> {
             Stmt::CompareExchange { dst, place, index, expected, desired, .. } => {
                 let found = self.access(*place, index, true)?;
                 let ty = found.element;
-                ensure(ty.is_int(), || format!("compare_exchange on {ty}"))?;
                 self.of().expect(*expected, ty)?;
                 self.of().expect(*desired, ty)?;
                 self.result(*dst, ty)

@@ -37,7 +37,9 @@ use syn::{ItemFn, parse_macro_input};
 /// | loops | `while`, `while let`, `loop` with `break value`, `for` over ranges (with `.rev()` and `.step_by(k)`), `acc.indices(…)`, `acc.items(&mut x)` and `acc.items((&mut x, &mut y))`; `break`, `continue`, labels, also on blocks |
 /// | arrays | `[0.0; 16]`, `[[0; 4]; 8]`, `a[i][j]`, rows `a[i]` as values, `a.len()` as `u32`; at most 16 KiB |
 /// | functions | those with [`macro@device_fn`], also with `&mut` parameters: `f(&mut x)`; the mathematical functions as methods |
-/// | assertions | `assert!`, `assert_eq!`, `assert_ne!`, which the launch reports |
+/// | assertions | `assert!`, `assert_eq!`, `assert_ne!`, which the launch reports, with values in their text: `assert!(x < n, "x = {x}")` |
+/// | printing | `println!("thread {i}: {:.3}", x[i])`, see below |
+/// | the clock | `acc.clock()`: ticks as `u64`, for the time between two places |
 ///
 /// # Arrays of constants
 /// `const TABLE: [f32; 256] = …;`, in the kernel or outside, is read as `TABLE[i]`, by any index, and given to device
@@ -53,6 +55,29 @@ use syn::{ItemFn, parse_macro_input};
 /// `for (i, (a, b)) in acc.items((&mut x, &mut y))` goes over 2 to 6 `PerItem` views of one extent by one map. Views of
 /// different extents are refused when the kernel is launched.
 ///
+/// # Printing
+/// `println!` writes a line into a log of the launch; nothing else of `print!` and its like is there. What stands between
+/// braces is as in Rust, and so is the text that comes out: `{}`, `{i}`, `{0}`, `{name}`, `{:?}`, `{:x}`, `{:#010b}`,
+/// `{:>8.3}`, `{:e}`, with up to 16 numbers and truth values; a width is written as a number (not `{:w$}`), and text is no
+/// value. The device keeps the raw values and the host makes the text, so a line, and the message of an assertion, reads the
+/// same on every device. The values of a message of an assertion are computed where it fails alone.
+///
+/// The lines come once the launch's end is waited for, on the standard output or where
+/// [`Queue::print_to`](../wattle/struct.Queue.html#method.print_to) says, in the order of the launches and then of the
+/// threads. The log has room for 1 MiB
+/// ([`LaunchOptions::print_buffer`](../wattle/struct.LaunchOptions.html#method.print_buffer)); lines beyond it are counted
+/// and lost, and what comes out says so. A kernel that does not print pays nothing. To the checker a line is no event, and
+/// it prints none. CUDA's `printf` is this.
+///
+/// # Atomics
+/// `u32 i32 u64 i64` have `load`, `store`, `exchange`, `compare_exchange` (`atomicCAS`), `fetch_add`, `fetch_sub`,
+/// `fetch_min`, `fetch_max` (`atomicMin`, `atomicMax`), `fetch_and`, `fetch_or`, `fetch_xor`, `fetch_inc` and `fetch_dec`;
+/// `f32` and `f64` have `load`, `store`, `exchange`, `compare_exchange`, `fetch_add`, `fetch_min` and `fetch_max`. Of floats
+/// the minimum is that of `min`: the one that is a number, and -0 is less than +0; and a compare-exchange compares bits, so
+/// that -0 is not +0 and a NaN is found by its own bits. What a target has no instruction for (minimum and maximum of
+/// floats on all of them) is a loop of compare-exchanges. There are no atomics of 8, 16 (nor pairs of halves, CUDA's
+/// `atomicAdd` on `__half2`) and 128 bits.
+///
 /// # What is not there
 /// Known by these names elsewhere, and refused with what to do instead: asynchronous copies to shared memory
 /// (`memcpy_async`, `cp.async`): copy in a loop over `acc.indices(THREADS_IN_BLOCK, …)`, then `acc.sync_block()`. Tensor
@@ -60,7 +85,7 @@ use syn::{ItemFn, parse_macro_input};
 /// view and an index that is clamped. Dynamic parallelism (launches from kernels): the next launch on the same queue, or a
 /// list of work that the kernel itself extends. A barrier of the whole grid: the end of the launch, or a counter of blocks
 /// in a cooperative launch. `__syncthreads` is `acc.sync_block()`, `__threadfence` is `acc.mem_fence(…)`, `atomicAdd` is
-/// `fetch_add` on an `Atomic` view, `__constant__` is an array of constants, `threadIdx` is `acc.thread_in_block()`.
+/// `fetch_add` on an `Atomic` view, `printf` is `println!`, `clock64` is `acc.clock()`, `__constant__` is an array of constants, `threadIdx` is `acc.thread_in_block()`.
 ///
 /// # Warps
 /// The lanes of a warp exchange values by methods of `acc.warp()`: `shuffle` (`__shfl_sync`), `shuffle_up`, `shuffle_down`,

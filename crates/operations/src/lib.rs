@@ -243,10 +243,14 @@ macro_rules! atomics {
         }
         /// Subtracts the operand; integers wrap.
         AtomicInt Sub fetch_sub fetch_sub_with fetch_sub(old, operand) { int: old.wrapping_sub(operand) }
-        /// Leaves the lesser of the two.
-        AtomicInt Min fetch_min fetch_min_with fetch_min(old, operand) { int: Ord::min(old, operand) }
-        /// Leaves the greater of the two.
-        AtomicInt Max fetch_max fetch_max_with fetch_max(old, operand) { int: Ord::max(old, operand) }
+        /// Leaves the lesser of the two (CUDA's `atomicMin`); of floats the one that is a number, and -0 is less than +0.
+        AtomicScalar Min fetch_min fetch_min_with fetch_min(old, operand) {
+            int: Ord::min(old, operand), float: lesser(old, operand)
+        }
+        /// Leaves the greater of the two (CUDA's `atomicMax`); of floats the one that is a number, and -0 is less than +0.
+        AtomicScalar Max fetch_max fetch_max_with fetch_max(old, operand) {
+            int: Ord::max(old, operand), float: greater(old, operand)
+        }
         /// Bitwise and.
         AtomicInt And fetch_and fetch_and_with fetch_and(old, operand) { int: old & operand }
         /// Bitwise or.

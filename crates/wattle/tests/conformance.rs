@@ -13,6 +13,8 @@ mod arrays;
 mod bad_input;
 #[path = "conformance/block_threads.rs"]
 mod block_threads;
+#[path = "conformance/clock.rs"]
+mod clock;
 #[path = "conformance/clocks.rs"]
 mod clocks;
 #[path = "conformance/clocks_over_time.rs"]
@@ -33,6 +35,8 @@ mod events;
 mod everyday;
 #[path = "conformance/exact.rs"]
 mod exact;
+#[path = "conformance/float_atomics.rs"]
+mod float_atomics;
 #[path = "conformance/functions.rs"]
 mod functions;
 #[path = "conformance/halves.rs"]
@@ -184,4 +188,14 @@ fn printing() {
 #[test]
 fn warps() {
     harness::run("warps", warps::CASES);
+}
+
+#[test]
+fn clock() {
+    harness::run("the clock", clock::CASES);
+}
+
+#[test]
+fn float_atomics() {
+    harness::run("atomics of floats", float_atomics::CASES);
 }

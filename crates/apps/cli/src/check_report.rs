@@ -217,6 +217,7 @@ impl Serialize for Tried {
                 "loop_bound": null,
                 "violations": [],
                 "rests_on": [],
+                "assumes": [],
                 "unknown": [unjudged.why()],
                 "outcomes": [],
                 "checks": [],

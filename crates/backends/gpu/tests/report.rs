@@ -8,7 +8,8 @@ use wattle_core::{ArgumentValue, ErrorKind, FaultKind, Grid, HostMemory, Kernel}
 use wattle_gpu::{Reason, Report};
 use wattle_ir::control;
 use wattle_ir::fault::{Fault, FaultSite};
-use wattle_ir::{ParamId, Place, SharedId, Site};
+use wattle_ir::message::{Piece, Spec, Text};
+use wattle_ir::{ParamId, Place, SharedId, Site, Type};
 
 #[kernel]
 fn some(acc: &Acc<2>, x: Shared<u32, 2>, count: u32) {
@@ -54,8 +55,13 @@ fn faults_name_thread_and_place() {
     let found = fault(Fault::DivisionByZero, &[(control::BLOCK, 7), (control::THREAD, 9)]);
     assert_eq!((found.kernel.as_str(), found.site, found.what), ("some", SITE, FaultKind::DivisionByZero));
     assert_eq!((found.block.as_str(), found.thread.as_str()), ("[1, 3]", "[1, 1]"));
-    let found = fault(Fault::Assertion("so".into()), &[]);
+    let found = fault(Fault::Assertion { text: "so".into(), types: vec![] }, &[]);
     assert_eq!(found.what, FaultKind::Assertion("so".into()));
+    let value = |number| Piece::Value(number, Spec::PLAIN);
+    let text = Text(vec![value(1), Piece::Literal(" of ".into()), value(0)].into());
+    let types = vec![Type::I64, Type::F32, Type::I8];
+    let words = [(control::INDEX, u32::MAX - 2), (control::INDEX + 1, u32::MAX), (control::INDEX + 2, 0x3f00_0000)];
+    assert_eq!(fault(Fault::Assertion { text, types }, &words).what, FaultKind::Assertion("0.5 of -3".into()));
     for (place, rank, name, index, extent) in [
         (Place::Param(ParamId(0)), 2, "x", "[5, 6]", "[3, 7]"),
         (Place::Shared(SharedId(0)), 1, "known", "5", "5"),

@@ -44,8 +44,19 @@ impl Emitter<'_> {
                 let (read, write) = labels.map_err(|_| self.no_scope(site))?;
                 let ordering = ordering(&[read, write]);
                 let (expected, desired, at) = (self.value(expected), self.value(desired), self.element(place, index));
-                let (to, of) = (self.slot(dst), bits_type(self.kernel.element_of(place)));
+                let ty = self.kernel.element_of(place);
+                let of = bits_type(ty);
+                if !ty.is_float() {
+                    let to = self.slot(dst);
+                    ins!(self, "atom.{ordering}.{}.cas.{of} {to}, {at}, {expected}, {desired}", at.space);
+                    return Ok(());
+                }
+                // Floats are exchanged as bits.
+                let [expected, desired] = [expected, desired].map(|value| self.bits(ty, ty.bits_type(), value));
+                let to = self.asm.fresh(ty.bits_type());
                 ins!(self, "atom.{ordering}.{}.cas.{of} {to}, {at}, {expected}, {desired}", at.space);
+                let old = self.bits(ty.bits_type(), ty, to);
+                self.set_slot(dst, old);
             }
             _ => {}
         }
@@ -116,6 +127,8 @@ pub fn instruction(op: AtomicOp, ty: Type) -> Option<(&'static str, &'static str
         AtomicOp::Add if ty.is_float() => ("add", memory_type(ty)),
         AtomicOp::Add => ("add", unsigned),
         AtomicOp::Sub => ("sub", unsigned),
+        // There is none for floats (table 9.7.13.5-1).
+        AtomicOp::Min | AtomicOp::Max if ty.is_float() => return None,
         AtomicOp::Min => ("min", memory_type(ty)),
         AtomicOp::Max => ("max", memory_type(ty)),
         AtomicOp::And => ("and", bits_type(ty)),

@@ -91,6 +91,7 @@ pub fn instruction(op: AtomicOp, ty: Type) -> Option<Op> {
         AtomicOp::Add if ty.is_float() => Op::AtomicFAddEXT,
         AtomicOp::Add => Op::AtomicIAdd,
         AtomicOp::Sub => Op::AtomicISub,
+        AtomicOp::Min | AtomicOp::Max if ty.is_float() => return None,
         AtomicOp::Min if ty.is_signed() => Op::AtomicSMin,
         AtomicOp::Min => Op::AtomicUMin,
         AtomicOp::Max if ty.is_signed() => Op::AtomicSMax,

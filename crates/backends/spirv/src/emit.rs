@@ -127,16 +127,20 @@ fn holds_warp_barrier(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::WarpBarrier { .. }) || stmt.blocks().flatten().any(holds_warp_barrier)
 }
 
-/// The places of floats that the device has an instruction to add to, where the kernel adds something.
+/// The places of floats that the device has an instruction to add to, where the kernel adds something, and does nothing
+/// for which they have to be bits.
 pub fn sums(kernel: &Kernel, features: &Features) -> FxHashSet<Place> {
-    let mut places = FxHashSet::default();
-    kernel.walk(&mut |stmt| {
-        if let Stmt::AtomicUpdate { op: AtomicOp::Add, place, .. } = *stmt
-            && features.adds(place, kernel.element_of(place))
-        {
+    let (mut places, mut bits) = (FxHashSet::default(), FxHashSet::default());
+    kernel.walk(&mut |stmt| match *stmt {
+        Stmt::AtomicUpdate { op: AtomicOp::Add, place, .. } if features.adds(place, kernel.element_of(place)) => {
             places.insert(place);
         }
+        Stmt::AtomicUpdate { op: AtomicOp::Min | AtomicOp::Max, place, .. } | Stmt::CompareExchange { place, .. } => {
+            bits.insert(place);
+        }
+        _ => {}
     });
+    places.retain(|place| !bits.contains(place));
     places
 }
 

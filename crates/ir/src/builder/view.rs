@@ -240,16 +240,13 @@ impl<'b, T: AtomicScalar, const D: usize> Atomic<'b, T, D>
 where
     Dim<D>: Rank,
 {
-    /// Stores `desired` where `expected` is found; gives what was found. Relaxed at device scope.
+    /// Stores `desired` where the bits of `expected` are found; gives what was found. Relaxed at device scope.
     #[track_caller]
-    pub fn compare_exchange(&self, index: At<'b, D>, expected: Val<'b, T>, desired: Val<'b, T>) -> Val<'b, T>
-    where
-        T: AtomicInt,
-    {
+    pub fn compare_exchange(&self, index: At<'b, D>, expected: Val<'b, T>, desired: Val<'b, T>) -> Val<'b, T> {
         self.compare_exchange_with(index, expected, desired, Scope::Device, marker::Relaxed)
     }
 
-    /// Stores `desired` where `expected` is found; gives what was found.
+    /// Stores `desired` where the bits of `expected` are found; gives what was found.
     #[track_caller]
     pub fn compare_exchange_with<O: ForRmw>(
         &self,
@@ -258,10 +255,7 @@ where
         desired: Val<'b, T>,
         scope: Scope,
         _: O,
-    ) -> Val<'b, T>
-    where
-        T: AtomicInt,
-    {
+    ) -> Val<'b, T> {
         let expansion = O::ORDER.expand();
         self.fence_first(expansion.fence_first, scope);
         let (dst, place, order) = (self.builder.temporary::<T>(), self.place, expansion.order);

@@ -313,7 +313,10 @@ impl<'t> Legalizer<'t> {
         let before = self.values.bits(ty, expected);
         let desired = self.values.updated(op, before, operand);
         let desired = self.values.bits(stored, desired);
-        let condition = self.values.binary(BinaryOp::Eq, found, expected);
+        // Bits are compared: -0 is not +0, and a NaN is equal to itself.
+        let bits = stored.bits_type();
+        let [found_bits, expected_bits] = [found, expected].map(|value| self.values.bits(bits, value));
+        let condition = self.values.binary(BinaryOp::Eq, found_bits, expected_bits);
         let label = Label(self.next_label);
         self.next_label += 1;
         made.push(Stmt::AtomicLoad { dst: seen, place, index: index.clone(), order: ReadOrder::Relaxed, scope, site });

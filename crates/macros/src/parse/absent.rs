@@ -97,6 +97,18 @@ const ABSENT: &[Absent] = &[
         instead: "take an `Atomic<T>` view, and write `x.fetch_add(i, value)`, `x.compare_exchange(i, old, new)` and so on",
     },
     Absent {
+        names: &["printf"],
+        methods: &["printf", "print", "println"],
+        what: "printing has another name here",
+        instead: "write `println!(\"x[{i}] = {}\", x[i])`",
+    },
+    Absent {
+        names: &["clock64", "clock", "globaltimer"],
+        methods: &["clock64", "globaltimer", "now", "elapsed"],
+        what: "the clock has another name here",
+        instead: "write `acc.clock()`, which gives its ticks as `u64`",
+    },
+    Absent {
         names: &["malloc"],
         methods: &["alloc", "free"],
         what: "a kernel cannot allocate memory",

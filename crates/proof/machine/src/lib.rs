@@ -22,6 +22,7 @@ mod orders;
 mod program;
 mod request;
 mod thread;
+mod timing;
 mod value;
 
 pub use ahead::Ahead;
@@ -30,4 +31,5 @@ pub use orders::{Action, Instruction};
 pub use program::{MAX_LOCAL_ELEMENTS, Program};
 pub use request::{Fault, Location, Request};
 pub use thread::Thread;
+pub use timing::Timing;
 pub use value::{Deferred, Value};

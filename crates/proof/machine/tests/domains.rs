@@ -46,6 +46,7 @@ fn parts<V: Value>(request: Request<V>) -> Parts<V> {
         }
         Request::Fence { order, scope, site } => Request::Fence { order, scope, site },
         Request::Barrier { iterations, site } => Request::Barrier { iterations, site },
+        Request::Clock { site } => Request::Clock { site },
         Request::LoopHead { label, site } => Request::LoopHead { label, site },
         Request::BackEdge { label, site } => Request::BackEdge { label, site },
         Request::Fault(fault) => Request::Fault(fault),

@@ -21,6 +21,8 @@ pub struct Profile {
     /// Whether threads do what they must not, now and then: indices out of bounds, divisors of zero, assertions that
     /// do not hold.
     pub faults: bool,
+    /// Whether threads print lines, now and then.
+    pub prints: bool,
     /// The most threads of a launch, at most 64.
     pub most_threads: u32,
     /// The approximate number of statements of a kernel.
@@ -38,6 +40,7 @@ impl Profile {
             fma: true,
             signed_zeros: true,
             faults: false,
+            prints: true,
             most_threads: 64,
             size: 24,
         }

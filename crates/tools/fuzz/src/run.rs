@@ -18,6 +18,8 @@ pub struct Outcome {
     pub buffers: Vec<Vec<u64>>,
     /// The fault of a thread that the device reports.
     pub fault: Option<Box<Fault>>,
+    /// What the threads have printed.
+    pub printed: Vec<String>,
 }
 
 /// The time limit of a launch: random kernels are small, so one that takes this long hangs.
@@ -38,6 +40,11 @@ pub fn outcome(case: &Case, device: &Device) -> Result<Outcome> {
 pub fn outcome_within(case: &Case, device: &Device, limit: Duration) -> Result<Outcome> {
     let queue = device.queue()?;
     let (kernel, buffers) = LooseKernel::new(case, &queue)?;
+    let (send, lines) = std::sync::mpsc::channel();
+    queue.print_to(move |printed| {
+        // The receiver lives as long as the queue.
+        let _ = send.send(printed.to_string());
+    });
     let fault = match launch(case, &queue, kernel, limit) {
         Ok(()) => None,
         Err(error) => match error.kind() {
@@ -49,7 +56,8 @@ pub fn outcome_within(case: &Case, device: &Device, limit: Duration) -> Result<O
         .iter()
         .zip(case.views())
         .map(|(buffer, view)| Ok(buffer.read(&queue)?.into_iter().map(|raw| canonical(view.element, raw)).collect()));
-    Ok(Outcome { buffers: buffers.collect::<Result<_>>()?, fault })
+    let buffers = buffers.collect::<Result<_>>()?;
+    Ok(Outcome { buffers, fault, printed: lines.try_iter().collect() })
 }
 
 /// Runs a case and gives the bytes of each buffer that the kernel may write, in the order of the parameters. Elements
@@ -139,6 +147,8 @@ pub enum Difference {
         /// How many elements differ.
         count: usize,
     },
+    /// The lines that were printed differ.
+    Printed([String; 2]),
     /// One device saw a fault and the other one did not.
     Fault([Option<Box<Fault>>; 2]),
 }
@@ -150,6 +160,7 @@ impl fmt::Display for Difference {
                 let (x, y) = (value_text(*ty, *left), value_text(*ty, *right));
                 write!(f, "element {index} of `{view}` is {x} on the one and {y} on the other; {count} differ")
             }
+            Difference::Printed([left, right]) => write!(f, "on the one was printed:\n{left}\non the other:\n{right}"),
             Difference::Fault(faults) => {
                 let [left, right] =
                     faults.each_ref().map(|fault| fault.as_ref().map_or("no fault".to_owned(), ToString::to_string));
@@ -185,6 +196,9 @@ pub fn compare(case: &Case, a: &Outcome, b: &Outcome) -> Option<Difference> {
     }
     match first {
         Some((view, index, ty, values)) => Some(Difference::Element { view, index, ty, values, count }),
+        None if a.printed != b.printed => {
+            Some(Difference::Printed([&a.printed, &b.printed].map(|printed| printed.concat())))
+        }
         None if a.fault.is_some() != b.fault.is_some() => Some(Difference::Fault([a.fault.clone(), b.fault.clone()])),
         None => None,
     }

@@ -207,6 +207,7 @@ fn expected() -> Vec<String> {
         "continue",
         "return",
         "assert",
+        "print",
     ];
     all.extend(rest.map(String::from));
     all

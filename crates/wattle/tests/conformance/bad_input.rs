@@ -250,7 +250,7 @@ fn overflow(device: &Device) -> Outcome {
     let check = |result: wattle::Result<()>| {
         let error = refused(result);
         kind!(error, ErrorKind::Extent { .. });
-        says(&error, &["2^32 or more", "split the work"]);
+        says(&error, &["2^32 or more", "4294967295 at the most", "split the work"]);
     };
     check(device.alloc::<u8>(1 << 32).map(drop));
     check(device.alloc::<u8>(usize::MAX).map(drop));

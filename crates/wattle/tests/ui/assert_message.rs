@@ -1,8 +1,11 @@
 use wattle::prelude::*;
 
+const TEXT: u32 = 1;
+
 #[kernel]
-fn example(acc: &Acc, y: Shared<f32>) {
-    assert!(y[0] > 0.0, "{} is negative", y[0]);
+fn checks(acc: &Acc, x: Read<f32>) {
+    assert!(x[0] > 0.0, TEXT);
+    assert_eq!(x[0], 1.0, "{nothing}");
 }
 
 fn main() {}

@@ -1,10 +1,9 @@
 use wattle::prelude::*;
 
 #[kernel]
-fn example(acc: &Acc, x: Read<f32>, y: PerItem<f32>) {
-    for (i, y) in acc.items(&mut y) {
-        println!("{}", x[i]);
-        *y = 1.0;
+fn prints(acc: &Acc, x: Read<f32>) {
+    for i in acc.indices(THREADS_IN_GRID, 0..x.len()) {
+        print!("{}", x[i]);
     }
 }
 

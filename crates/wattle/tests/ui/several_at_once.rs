@@ -3,7 +3,7 @@ use wattle::prelude::*;
 #[kernel]
 fn example(acc: &Acc, y: Shared<f32>) {
     let double = |v: f32| v * 2.0;
-    println!("here");
+    print!("here");
     y[0] = 1.0;
 }
 

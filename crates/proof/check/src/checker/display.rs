@@ -54,6 +54,10 @@ impl Report {
                 format!("the store at {store} waits for what {read} reads; without that there would be more outcomes");
             note("rests on a dependency:", text)
         }));
+        lines.extend(self.assumes.iter().map(|site| {
+            let text = format!("what {site} stores of it is taken for 0; nothing is said of what comes of other times");
+            note("assumes of the clock:", text)
+        }));
         lines.extend(self.unknown.iter().map(|why| note("not everything was looked at:", why.to_string())));
         for violation in &self.violations {
             lines.push(String::new());

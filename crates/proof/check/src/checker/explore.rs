@@ -36,6 +36,7 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
         reads_back: false,
         statistics: Statistics::default(),
         rests_on: Vec::new(),
+        assumes: Vec::new(),
         shapes_tried: 0,
         symmetric: false,
         runs: 0,
@@ -153,6 +154,7 @@ fn explore(
         for phase in path.phases.iter().skip(known.min(path.phases.len())) {
             report.statistics.add(&phase.statistics);
             phase.rests_on.iter().for_each(|lines| note(&mut report.rests_on, *lines));
+            phase.assumes.iter().for_each(|site| note(&mut report.assumes, *site));
             report.symmetric |= phase.symmetric;
             report.executed.extend(&phase.executed);
             phase.shapes.iter().for_each(|shape| note(&mut report.shapes, shape.clone()));

@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use wattle_core::{Error, Result, system};
+use wattle_ir::Site;
+use wattle_machine::Timing;
 use wattle_memory::{Kind, Model, Target, ThreadId};
 
 use super::Witness;
@@ -21,9 +23,37 @@ use crate::search::{
 /// The maximum number of outcomes of one search that are kept.
 const MAX_OUTCOMES: usize = 100_000;
 
+/// The lines at which the launches keep what the clock shows. The search takes that for 0.
+///
+/// # Errors
+/// A launch's way, or another thread, depends on the clock, which may show anything.
+fn assumptions(world: &World) -> Result<Vec<Site>> {
+    let mut sites = Vec::new();
+    for launch in &world.launches {
+        let kernel = launch.program.kernel();
+        match Timing::of(kernel) {
+            Timing::Unused => {}
+            Timing::Kept(site) if sites.contains(&site) => {}
+            Timing::Kept(site) => sites.push(site),
+            Timing::Decides(site) => {
+                let what = format!(
+                    "check kernel `{}`: {site} depends on the clock, which may show anything, so that no search comes to \
+                     an end",
+                    kernel.name
+                );
+                let instead = "keep times in elements that are each thread's own (`PerItem`), or print them; let no \
+                               branch, index, assertion or other thread depend on them";
+                return Err(Error::capability("checker", what, instead));
+            }
+        }
+    }
+    Ok(sites)
+}
+
 /// Searches the launches.
 pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> Result<Phase> {
     let checker = &run.checker;
+    let assumes = assumptions(&world)?;
     let forbids_races = checker.model.forbids_races() && checker.target != Target::Host;
     // Plain accesses of the host are relaxed atomics; where nothing races, that makes no difference, and there is far
     // less to search.
@@ -42,6 +72,7 @@ pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> 
         symmetric: symmetric.iter().any(|class| class.len() > 1),
         executed: BTreeSet::new(),
         rests_on: Vec::new(),
+        assumes,
         world: world.clone(),
     };
     let has_races = !matches!(checker.model, Model::Sc | Model::Unordered);

@@ -183,6 +183,9 @@ pub struct Report {
     /// Dependencies that exclude some outcome, each by the line that reads and the line whose store depends on it: a
     /// compiler that removed them would let the outcome happen.
     pub rests_on: Vec<(Site, Site)>,
+    /// The lines that store what the clock shows, which the search takes for 0: the verdict says nothing of what comes of
+    /// other times.
+    pub assumes: Vec<Site>,
     /// The size of the search.
     pub statistics: Statistics,
     /// Whether equal threads were treated as interchangeable.

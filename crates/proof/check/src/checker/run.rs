@@ -93,6 +93,8 @@ pub(super) struct Phase {
     pub statistics: Statistics,
     /// The dependencies that exclude some outcome: the line that reads, and the one that stores.
     pub rests_on: Vec<(wattle_ir::Site, wattle_ir::Site)>,
+    /// The lines that keep what the clock shows, which the search takes for 0.
+    pub assumes: Vec<wattle_ir::Site>,
     pub shapes: Vec<String>,
     pub symmetric: bool,
     /// The instructions that ran, by kernel number and instruction number.

@@ -1,5 +1,6 @@
 //! Statements between barriers, where each thread goes its own way.
 
+use wattle_ir::message::{Message, Piece, Spec, Style, Text};
 use wattle_ir::{BinaryOp, ExprId, Stmt, Type};
 
 use super::{Generator, Jump};
@@ -24,6 +25,7 @@ impl Generator<'_> {
             9..=12 => self.region_access(out),
             13..=15 => self.common_access(out),
             16 => self.fence(out),
+            17 if self.profile.prints && self.random.one_in(3) => self.print(out),
             17 => self.assertion(out),
             18 | 19 => self.jump(jumps, out),
             20..=22 => {
@@ -90,7 +92,28 @@ impl Generator<'_> {
         // Assertions are few, and other faults come first.
         let wrong = self.profile.faults && self.random.one_in(3);
         let condition = if wrong { self.value(Type::Bool, 2) } else { self.truism() };
-        out.push(Stmt::Assert { condition, message: "it holds".into(), site: self.site() });
+        let message = self.message("it holds");
+        out.push(Stmt::Assert { condition, message, site: self.site() });
+    }
+
+    fn print(&mut self, out: &mut Vec<Stmt>) {
+        let message = self.message("a line");
+        out.push(Stmt::Print { message, site: self.site() });
+    }
+
+    /// Makes a message with some values. Floats are whole numbers: others may be subnormal, which is not promised.
+    fn message(&mut self, text: &'static str) -> Message {
+        let mut pieces = vec![Piece::Literal(text.into())];
+        let mut arguments = Vec::new();
+        for number in 0..self.random.below(4) as usize {
+            let ty = self.any_type();
+            arguments.push(if ty.is_float() { self.whole(ty) } else { self.value(ty, 2) });
+            let style = if ty.is_int() && self.random.coin() { Style::LowerHex } else { Style::Display };
+            let width = self.random.coin().then_some(6);
+            let spec = Spec { style, width, zero: self.random.one_in(3), ..Spec::PLAIN };
+            pieces.extend([Piece::Literal(" ".into()), Piece::Value(number, spec)]);
+        }
+        Message { text: Text(pieces.into()), arguments }
     }
 
     /// Makes a condition that always holds.

@@ -122,10 +122,15 @@ impl Generator<'_> {
         out.push(match choice {
             0 | 1 => Stmt::AtomicLoad { dst, place, index, order: self.random.pick(&READS), scope, site },
             2 | 3 => Stmt::AtomicStore { place, index, value, order: self.random.pick(&WRITES), scope, site },
-            4 if element.is_int() => {
+            4 => {
                 let order = self.random.pick(&UPDATES);
                 // What was read or written there before is expected now and then.
-                let expected = if self.random.coin() { self.value_of(dst) } else { self.value(element, 1) };
+                // The bits of a NaN are not promised, and they would be compared.
+                let expected = match self.random.coin() {
+                    _ if element.is_float() => self.whole(element),
+                    true => self.value_of(dst),
+                    false => self.value(element, 1),
+                };
                 Stmt::CompareExchange { dst, place, index, expected, desired: value, order, scope, site }
             }
             _ => {
@@ -141,11 +146,11 @@ impl Generator<'_> {
     /// A kind of sum for that type.
     pub(super) fn sum_kind(&mut self, element: Type) -> SumKind {
         if element.is_float() {
-            if self.random.one_in(4) {
-                let raw = self.raw_whole(element);
-                return SumKind::Same(AtomicOp::Exchange, raw);
-            }
-            return SumKind::Add;
+            return match self.random.below(8) {
+                0 | 1 => SumKind::Same(AtomicOp::Exchange, self.raw_whole(element)),
+                2 => SumKind::One(self.random.pick(&[AtomicOp::Min, AtomicOp::Max])),
+                _ => SumKind::Add,
+            };
         }
         match self.random.below(8) {
             0..=2 => SumKind::Add,
@@ -177,6 +182,7 @@ impl Generator<'_> {
         let (op, operand) = match kind {
             SumKind::Add if element.is_float() => (AtomicOp::Add, self.whole(element)),
             SumKind::Add => (self.random.pick(&[AtomicOp::Add, AtomicOp::Sub]), self.value(element, 2)),
+            SumKind::One(op) if element.is_float() => (op, self.whole(element)),
             SumKind::One(op) => (op, self.value(element, 2)),
             SumKind::Same(op, raw) => (op, self.raw(element, raw)),
             SumKind::Exchange(expected, desired) => {
