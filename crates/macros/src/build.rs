@@ -7,7 +7,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::BinOp;
 
-use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Place, Statement};
+use crate::ast::{Block, Callee, Expr, ExprKind, Local, Pattern, Place, Statement};
+use crate::emit;
 use crate::names::{self, private};
 
 mod choose;
@@ -97,6 +98,11 @@ impl Build {
                 quote!(#tokens)
             }
         }
+    }
+
+    /// Binds a parameter of a device function to what the caller passes.
+    pub fn parameter(&mut self, pattern: &Pattern, value: TokenStream) -> TokenStream {
+        self.bind(pattern, value, false)
     }
 
     /// Binds the names of a pattern. What a loop binds is fixed for its iteration, and needs no copy.
@@ -312,11 +318,20 @@ impl Build {
                 let (first, others) = (&operands[0], &operands[1..]);
                 quote_spanned!(span=> ::wattle::__private::builder::Val::#name(#first, #(#others),*))
             }
-            ExprKind::Call { path, arguments } => {
+            ExprKind::Call { callee, arguments } => {
                 let arguments = self.exprs(arguments);
-                let (path, generics) = crate::signature::callee(path);
-                quote_spanned!(span=> ::wattle::__private::in_builder(#builder, #path).__bodies().__build #generics (#(#arguments),*))
+                let function = match callee {
+                    Callee::Function(path) => {
+                        let (path, generics) = crate::signature::callee(path);
+                        return quote_spanned!(span=> ::wattle::__private::in_builder(#builder, #path).__bodies().__build #generics (#(#arguments),*));
+                    }
+                    Callee::Associated(path) => quote!(#path),
+                    Callee::Parameter(Local { name, .. }) => quote!(#name),
+                };
+                quote_spanned!(span=> ::wattle::__private::call_in_builder(#builder, #function, (#(#arguments,)*)))
             }
+            ExprKind::Function(path) => quote!(#path),
+            ExprKind::Closure(closure) => emit::closure(closure),
             ExprKind::FromBits { ty, bits } => {
                 let bits = self.expr(bits);
                 quote_spanned!(span=> #builder.from_bits::<#ty>(#bits))

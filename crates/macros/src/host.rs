@@ -11,7 +11,8 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::{BinOp, Lifetime};
 
-use crate::ast::{Block, Class, Expr, ExprKind, Function, Local, Pattern, Place, Statement, Target, View};
+use crate::ast::{Block, Callee, Class, Expr, ExprKind, Function, Local, Pattern, Place, Statement, Target, View};
+use crate::emit;
 use crate::names::{self, private};
 
 pub struct Host {
@@ -84,6 +85,11 @@ impl Host {
             next: 0,
             is_kernel,
         }
+    }
+
+    /// Writes a device function none of whose parameters is known to be a view of one dimension.
+    pub fn of_closure() -> Self {
+        Host { lines: Vec::new(), windows: None, loops: Vec::new(), next: 0, is_kernel: false }
     }
 
     pub fn block(&mut self, block: &Block) -> TokenStream {
@@ -326,11 +332,20 @@ impl Host {
                 let operands = self.exprs(operands);
                 quote_spanned!(name.span()=> #support::#name(#(#operands),*))
             }
-            ExprKind::Call { path, arguments } => {
+            ExprKind::Call { callee, arguments } => {
                 let arguments = self.exprs(arguments);
-                let (path, generics) = crate::signature::callee(path);
-                quote_spanned!(span=> ::wattle::__private::on_host(#thread, #path).__bodies().__host #generics (#(#arguments),*).0)
+                let function = match callee {
+                    Callee::Function(path) => {
+                        let (path, generics) = crate::signature::callee(path);
+                        return quote_spanned!(span=> ::wattle::__private::on_host(#thread, #path).__bodies().__host #generics (#(#arguments),*).0);
+                    }
+                    Callee::Associated(path) => quote!(#path),
+                    Callee::Parameter(Local { name, .. }) => quote!(#name),
+                };
+                quote_spanned!(span=> ::wattle::__private::call_on_host(#thread, #function, (#(#arguments,)*)))
             }
+            ExprKind::Function(path) => quote!(#path),
+            ExprKind::Closure(closure) => emit::closure(closure),
             ExprKind::FromBits { ty, bits } => {
                 let bits = self.expr(bits);
                 quote_spanned!(span=> #support::from_bits::<#ty>(#bits))

@@ -13,6 +13,7 @@ mod parse;
 mod sample;
 mod scenario;
 mod signature;
+mod surroundings;
 
 use proc_macro::TokenStream;
 use syn::{ItemFn, parse_macro_input};
@@ -135,7 +136,59 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// cannot be recursive. `use` and paths work as for functions; in the documentation it is a type with the function's name.
 #[proc_macro_attribute]
 pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    expand(attribute, parse_macro_input!(item as ItemFn), "device_fn", emit::device_fn)
+    let Device { item, is_declaration } = parse_macro_input!(item as Device);
+    // `#[device_fn(associated)]` says what the source cannot where another macro has written it.
+    let says_so = attribute.to_string() == "associated";
+    let mentions_self = mentions_self(quote::quote!(#item));
+    let is_associated = is_declaration || says_so || mentions_self;
+    if is_associated || surroundings::is_in_impl(item.sig.fn_token.span.unwrap()) {
+        let attribute = if says_so { TokenStream::new() } else { attribute };
+        return expand(attribute, item, "device_fn", |item| emit::associated(item, is_declaration));
+    }
+    expand(attribute, item, "device_fn", emit::device_fn)
+}
+
+/// A device function as a value: `device_closure!(|x, y| x.max(y))` is given to a kernel for a parameter that is a
+/// `DeviceFn`. (In CUDA this is a lambda with `__device__`.)
+///
+/// The types of the parameters are those that the kernel takes; where nothing says them, as in a `let`, they are written:
+/// `let f = device_closure!(|x: f32| x * x);`. Its body is in the subset of [`kernel`]. It captures nothing: what it needs
+/// is a parameter of it, which the kernel passes. Within kernels it is written as a closure alone.
+#[proc_macro]
+pub fn device_closure(item: TokenStream) -> TokenStream {
+    let closure = parse_macro_input!(item as syn::ExprClosure);
+    let expanded = parse::closure(&closure).map(|closure| emit::closure(&closure));
+    expanded.unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// A function as `#[device_fn]` is written on it: in a trait it may have no body.
+struct Device {
+    item: ItemFn,
+    is_declaration: bool,
+}
+
+impl syn::parse::Parse for Device {
+    fn parse(input: syn::parse::ParseStream) -> syn::Result<Self> {
+        use syn::parse::discouraged::Speculative;
+        let whole = input.fork();
+        if let Ok(item) = whole.parse::<ItemFn>() {
+            input.advance_to(&whole);
+            return Ok(Device { item, is_declaration: false });
+        }
+        let declared: syn::TraitItemFn = input.parse()?;
+        let (attributes, signature) = (&declared.attrs, &declared.sig);
+        let item = syn::parse2(quote::quote!(#(#attributes)* #signature {}))?;
+        Ok(Device { item, is_declaration: true })
+    }
+}
+
+/// Whether `self` or `Self` is in it, which only functions of types and traits have.
+fn mentions_self(tokens: proc_macro2::TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        proc_macro2::TokenTree::Group(group) => mentions_self(group.stream()),
+        proc_macro2::TokenTree::Ident(name) => name == "self" || name == "Self",
+        _ => false,
+    })
 }
 
 /// Registers a scenario: a function that allocates, launches, waits and checks. Being linked makes it known to
@@ -190,7 +243,7 @@ fn expand(
     attribute: TokenStream,
     item: ItemFn,
     name: &str,
-    expand: fn(ItemFn) -> syn::Result<proc_macro2::TokenStream>,
+    expand: impl FnOnce(ItemFn) -> syn::Result<proc_macro2::TokenStream>,
 ) -> TokenStream {
     if let Some(first) = attribute.into_iter().next() {
         let message = format!("`#[{name}]` has no arguments");

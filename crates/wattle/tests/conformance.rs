@@ -31,6 +31,8 @@ mod endings;
 mod events;
 #[path = "conformance/everyday.rs"]
 mod everyday;
+#[path = "conformance/function_parameters.rs"]
+mod function_parameters;
 #[path = "conformance/functions.rs"]
 mod functions;
 #[path = "conformance/harness.rs"]
@@ -55,6 +57,11 @@ mod shapes;
 mod simulated;
 #[path = "conformance/waiting_tasks.rs"]
 mod waiting_tasks;
+
+#[test]
+fn function_parameters() {
+    harness::run("functions as parameters", function_parameters::CASES);
+}
 
 #[test]
 fn clocks() {
