@@ -18,6 +18,17 @@ use crate::thread::Thread;
 /// - a function with `#[device_fn]`, by its name: `reduce(&x, &y, add)`, also an associated one, `Sphere::area`;
 /// - a closure, `device_closure!(|x, y| x.max(y))`; within kernels `|x, y| x.max(y)` alone.
 ///
+/// ```ignore
+/// /// Each element by itself.
+/// #[kernel]
+/// fn map<T: Element, U: Element>(acc: &Acc, x: Read<T>, out: PerItem<U>, f: impl DeviceFn<(T,), Output = U>) {
+///     for (i, out) in acc.items(&mut out) {
+///         *out = f(x[i]);
+///     }
+/// }
+/// queue.launch(FrameSpec::cover(n, 64), map(&x, &mut out, device_closure!(|x| x * 2.0)))?;
+/// ```
+///
 /// It is one function for a launch, part of the kernel's type as the closure of Rust's `Iterator::map` is: the kernel is
 /// compiled for each function that it is given, and the call is built in place. (In CUDA such parameters are functors or
 /// lambdas with `__device__`, as template arguments.) It captures nothing: what it needs is a parameter of it.

@@ -46,7 +46,7 @@ pub use domain::{SyncDomain, SyncDomainMap};
 pub use error::{Error, ErrorKind, Fault, FaultKind, Limit, Result, ThreadLine, format_index, system};
 pub use extent::{Extent, ToExtent};
 pub use host::run_beside;
-pub use indices::{Dimension, IndexRange, Indices, IndicesIter, Items, ItemsIter, Range, range};
+pub use indices::{Dimension, IndexRange, Indices, IndicesIter, Items, ItemsIter, Range, Walk, range};
 pub use kernel::{Bundle, Draft, Kernel, KernelIdentity, KernelInfo, Launch};
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
 pub use observe::{Observer, OptionsFor};

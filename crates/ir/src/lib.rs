@@ -5,6 +5,7 @@
 //! function and every interpreter use these, so they cannot disagree. What never will live here: devices, memory,
 //! schedules, and the text or words of any target.
 
+mod arithmetic;
 #[doc(hidden)]
 pub mod builder;
 pub mod control;
@@ -28,6 +29,7 @@ mod verify;
 pub mod visit;
 pub mod worker;
 
+pub use arithmetic::{Arithmetic, BuiltArithmetic};
 pub use expand::{Exact, expand};
 pub use inspect::plain_name;
 pub use kernel::{
@@ -37,7 +39,7 @@ pub use kernel::{
 pub use kernel_type::{KernelType, KernelValue};
 pub use legalize::{Check, Converts, Divides, Legal, Native, legalize};
 pub use ops::{AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
-pub use rank::{Dim, Idx, Rank};
+pub use rank::{BuiltIndex, Dim, GridIndex, Idx, Rank};
 pub use scalar::{
     AtomicInt, AtomicScalar, Element, ElementOps, Float, FloatOps, Int, IntOps, Scalar, Signed, SignedOps, Word,
     WordOps, native,

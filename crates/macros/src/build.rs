@@ -7,7 +7,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::BinOp;
 
-use crate::ast::{Block, Callee, Expr, ExprKind, Local, Pattern, Place, Statement};
+use crate::ast::{Block, Callee, Expr, ExprKind, Function, Local, Pattern, Place, Statement};
 use crate::emit;
 use crate::names::{self, private};
 
@@ -21,6 +21,7 @@ pub struct Build {
     next: usize,
     /// Whether the expression that is being written holds statements, which may assign to what is read beside them.
     compound: bool,
+    ranks: Option<names::Ranks>,
 }
 
 fn builder() -> Ident {
@@ -51,7 +52,12 @@ fn function(op: &BinOp) -> &'static str {
 
 impl Build {
     pub fn new(is_kernel: bool) -> Self {
-        Build { is_kernel, around: Vec::new(), next: 0, compound: false }
+        Build { is_kernel, around: Vec::new(), next: 0, compound: false, ranks: None }
+    }
+
+    /// Writes the builder of a function with parameters of its own.
+    pub fn of(function: &Function, is_kernel: bool) -> Self {
+        Build { ranks: Some(names::Ranks::of(function)), ..Build::new(is_kernel) }
     }
 
     /// A block whose value is not used.
@@ -303,15 +309,21 @@ impl Build {
                     #value
                 })
             }
-            ExprKind::Method { receiver, name, generics, arguments } => {
-                let (on, arguments) = (self.expr(receiver), self.exprs(arguments));
+            ExprKind::Method { receiver: of, name, generics, arguments } => {
+                let (on, arguments) = (self.expr(of), self.exprs(arguments));
                 let at = name.span();
-                let receiver = names::receiver(name, on, receiver.span);
+                let receiver = names::receiver(name, on, of.span);
                 let path = match names::owner(name) {
-                    Some(owner) => quote_spanned!(at=> ::wattle::__private::builder::#owner::#name),
+                    Some(owner) => {
+                        let rank = self.ranks.as_ref().and_then(|ranks| ranks.on(of));
+                        quote_spanned!(at=> ::wattle::__private::builder::#owner #rank ::#name)
+                    }
                     None => quote_spanned!(at=> ::wattle::__private::builder::#name),
                 };
-                quote_spanned!(at=> #path #generics (#receiver, #(#arguments),*))
+                match names::is_of_index(&name.to_string()) {
+                    true => quote_spanned!(at=> #path #generics (#builder, #receiver, #(#arguments),*)),
+                    false => quote_spanned!(at=> #path #generics (#receiver, #(#arguments),*)),
+                }
             }
             ExprKind::Math { name, operands } => {
                 let operands = self.exprs(operands);

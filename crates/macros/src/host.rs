@@ -24,6 +24,7 @@ pub struct Host {
     loops: Vec<Labels>,
     next: usize,
     is_kernel: bool,
+    ranks: Option<names::Ranks>,
 }
 
 /// The loop over one run of consecutive indices that is being written.
@@ -84,12 +85,13 @@ impl Host {
             loops: Vec::new(),
             next: 0,
             is_kernel,
+            ranks: Some(names::Ranks::of(function)),
         }
     }
 
     /// Writes a device function none of whose parameters is known to be a view of one dimension.
     pub fn of_closure() -> Self {
-        Host { lines: Vec::new(), windows: None, loops: Vec::new(), next: 0, is_kernel: false }
+        Host { lines: Vec::new(), windows: None, loops: Vec::new(), next: 0, is_kernel: false, ranks: None }
     }
 
     pub fn block(&mut self, block: &Block) -> TokenStream {
@@ -314,16 +316,19 @@ impl Host {
                 };
                 quote_spanned!(span=> #support::get(#base, #index, #thread))
             }
-            ExprKind::Method { receiver, name, generics, arguments } => {
-                let (on, arguments) = (self.expr(receiver), self.exprs(arguments));
+            ExprKind::Method { receiver: of, name, generics, arguments } => {
+                let (on, arguments) = (self.expr(of), self.exprs(arguments));
                 let at = name.span();
-                let receiver = names::receiver(name, on, receiver.span);
+                let receiver = names::receiver(name, on, of.span);
                 let path = match names::owner(name) {
-                    Some(owner) => quote_spanned!(at=> ::wattle::__private::#owner::#name),
+                    Some(owner) => {
+                        let rank = self.ranks.as_ref().and_then(|ranks| ranks.on(of));
+                        quote_spanned!(at=> ::wattle::__private::#owner #rank ::#name)
+                    }
                     None => quote_spanned!(at=> ::wattle::__private::support::#name),
                 };
                 // Its place is the method's name, as a fault names it.
-                match name == "step_by" {
+                match name == "step_by" || names::is_of_index(&name.to_string()) {
                     true => quote_spanned!(at=> #path #generics (#receiver, #(#arguments,)* #thread)),
                     false => quote_spanned!(at=> #path #generics (#receiver, #(#arguments),*)),
                 }

@@ -16,7 +16,7 @@ pub fn of(function: &Function) -> Option<TokenStream> {
     let predicates = function.generics.where_clause.iter().flat_map(|clause| &clause.predicates);
     let is_of_name = |predicate: &WherePredicate| match predicate {
         WherePredicate::Type(predicate) => {
-            matches!(&predicate.bounded_ty, Type::Path(path) if path.path.get_ident().is_some())
+            matches!(&predicate.bounded_ty, Type::Path(path) if path.path.get_ident().is_some() || is_dimensions(&path.path))
         }
         _ => false,
     };
@@ -56,6 +56,12 @@ pub fn of(function: &Function) -> Option<TokenStream> {
         .collect();
     let arguments = arguments?;
     Some(if arguments.is_empty() { TokenStream::new() } else { quote!(::<#(#arguments),*>) })
+}
+
+/// Whether it is the library's `Dim<D>`, of which all samples are in bounds.
+fn is_dimensions(path: &syn::Path) -> bool {
+    let mut names = path.segments.iter().rev().map(|segment| segment.ident.to_string());
+    names.next().is_some_and(|name| name == "Dim") && names.next().is_some_and(|name| name == "__private")
 }
 
 /// The names of the traits that are bounds.

@@ -1,6 +1,6 @@
 //! A function's signature, as it may be in kernels.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -80,6 +80,38 @@ fn is_function(ty: &syn::Type, generics: &syn::Generics) -> bool {
             path.path.is_ident(&generic.ident) && bounds(generics, generic).any(|bound| device_fn(bound).is_some())
         }),
         _ => false,
+    }
+}
+
+/// Bounds the const generics that are numbers of dimensions, `D` of `Acc<D>` and `Read<T, D>`: there are 1 to 4.
+fn bound_ranks(generics: &mut syn::Generics, parameters: &[Parameter]) {
+    let is_rank = |name: &Ident| {
+        parameters.iter().any(|parameter| match &parameter.class {
+            Class::Acc(Some(rank)) => matches!(rank, syn::Expr::Path(path) if path.path.is_ident(name)),
+            Class::View(_) => rank(&parameter.ty).is_some_and(|rank| rank == name),
+            _ => false,
+        })
+    };
+    let ranks: Vec<Ident> = generics.const_params().map(|constant| constant.ident.clone()).filter(is_rank).collect();
+    for rank in ranks {
+        let bound = syn::parse_quote_spanned!(rank.span()=> ::wattle::__private::Dim<#rank>: ::wattle::__private::Walk);
+        generics.make_where_clause().predicates.push(bound);
+    }
+}
+
+/// The name that is the number of dimensions of a view, where it is one.
+fn rank(view: &syn::Type) -> Option<&Ident> {
+    match view {
+        syn::Type::Group(inner) => rank(&inner.elem),
+        syn::Type::Path(path) => match &path.path.segments.last()?.arguments {
+            PathArguments::AngleBracketed(arguments) => match arguments.args.iter().nth(1)? {
+                syn::GenericArgument::Type(syn::Type::Path(path)) => path.path.get_ident(),
+                syn::GenericArgument::Const(syn::Expr::Path(path)) => path.path.get_ident(),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
     }
 }
 
@@ -251,6 +283,7 @@ pub fn parse(mut item: ItemFn, standing: Standing) -> Result<Function> {
             (Block { statements: Vec::new(), value: None, span: Span::call_site() }, Some(error.into_compile_error()))
         }
     };
+    bound_ranks(&mut item.sig.generics, &parameters);
     let anonymous_count = anonymous.len();
     item.sig.generics.params.extend(anonymous);
     Ok(Function {

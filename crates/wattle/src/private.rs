@@ -8,12 +8,12 @@ pub use std::marker::Copy;
 pub use linkme;
 pub use wattle_core::device_fn::*;
 pub use wattle_core::{
-    Acc, Arg, Atomic, Bound, Draft, Indices, IntoArg, KernelInfo, Launch, Range, Read, Thread, range, support,
+    Acc, Arg, Atomic, Bound, Draft, Indices, IntoArg, KernelInfo, Launch, Range, Read, Thread, Walk, range, support,
 };
 pub use wattle_core::{Ending, Registration, SCENARIOS, Summary};
 pub use wattle_ir::builder::{self, Variable};
+pub use wattle_ir::{Dim, KernelType, Site};
 use wattle_ir::{Float, Scalar};
-pub use wattle_ir::{KernelType, Site};
 
 /// `let x: T = value` in a builder.
 pub fn typed<'b, T: KernelType>(_: &'b builder::Builder, value: T::Built<'b>) -> T::Built<'b> {
@@ -39,8 +39,8 @@ pub fn nothing<T: Nothing>(_: T) {}
 
 /// The constant itself: its bound refuses constants that a kernel cannot name.
 #[inline(always)]
-pub const fn constant<T: builder::Lift + Copy>(value: T) -> T {
-    value
+pub fn constant<T: builder::Lift + Copy>(value: T) -> T::Itself {
+    value.itself()
 }
 
 /// The array of constants itself, in its place.

@@ -49,6 +49,8 @@ mod panics;
 mod points;
 #[path = "conformance/queues.rs"]
 mod queues;
+#[path = "conformance/ranks.rs"]
+mod ranks;
 #[path = "conformance/several_views.rs"]
 mod several_views;
 #[path = "conformance/shapes.rs"]
@@ -61,6 +63,11 @@ mod waiting_tasks;
 #[test]
 fn function_parameters() {
     harness::run("functions as parameters", function_parameters::CASES);
+}
+
+#[test]
+fn ranks() {
+    harness::run("ranks", ranks::CASES);
 }
 
 #[test]

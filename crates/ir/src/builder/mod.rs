@@ -11,6 +11,7 @@ mod array;
 mod compositions;
 mod iterate;
 mod part;
+mod places;
 mod together;
 mod value;
 mod view;
@@ -26,6 +27,7 @@ pub use array::Array;
 pub use iterate::{Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped};
 use part::Memory;
 pub use part::{OfPart, Part};
+pub use places::{NO_AXIS, axis, delinearize, linearize, with_axis};
 pub use value::{Given, IrValue, Lift, Logic, Val, Var, Variable};
 pub use view::{Atomic, ItemRef, PerItem, Read, Shared};
 

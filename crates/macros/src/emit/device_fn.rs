@@ -47,7 +47,7 @@ pub fn device_fn(item: ItemFn) -> Result<TokenStream> {
     let builder_type = once(quote!(::wattle::__private::builder::Builder), after.as_ref());
     let (build_parameters, build_bindings) = build_parameters(&function, after.as_ref());
     let value_type = once(built_type.clone(), after.as_ref());
-    let mut build = Build::new(false);
+    let mut build = Build::of(&function, false);
     let build_value = match (&function.result, refused) {
         (_, Some(_)) => quote!(#builder.unreachable()),
         (Some(_), _) => build.value(&function.body),

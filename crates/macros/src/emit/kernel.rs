@@ -63,7 +63,7 @@ pub fn kernel(item: ItemFn) -> Result<TokenStream> {
     let after = after_value.as_ref().map(|_| quote!(#after_name));
     let builder_type = once(quote!(::wattle::__private::builder::Builder), after.as_ref());
     let (build_parameters, build_bindings) = build_parameters(&function, after.as_ref());
-    let build_body = Build::new(true).effect(&function.body);
+    let build_body = Build::of(&function, true).effect(&function.body);
 
     // Functions are no arguments of the launch: each instance of the kernel has its own.
     let (functions, values): (Vec<_>, Vec<_>) = others.iter().partition(|parameter| parameter.class == Class::Function);
@@ -118,7 +118,7 @@ pub fn kernel(item: ItemFn) -> Result<TokenStream> {
                 #[allow(unused_imports, reason = "not every kernel has use for them")]
                 use ::wattle::__private::NotMarked as _;
                 #[allow(unused, reason = "not every kernel has use for it")]
-                let #thread = ::wattle::__private::Acc::__thread(#acc_name);
+                let #thread = ::wattle::__private::Acc::<#dimensions>::__thread(#acc_name);
                 #host_body
                 #[allow(unreachable_code, reason = "the body may never end")]
                 return;
@@ -139,7 +139,7 @@ pub fn kernel(item: ItemFn) -> Result<TokenStream> {
                 &[#(#texts),*],
             )#together;
             #(let #functions = ::wattle::__private::one_function(#functions);)*
-            let #draft = ::wattle::__private::Draft::new(
+            let #draft = ::wattle::__private::Draft::<#dimensions, _, _, _>::new(
                 &#info,
                 (#(#arguments,)*),
                 move |#acc_at: &::wattle::__private::Acc<'_, #dimensions>, #views| {
@@ -154,7 +154,7 @@ pub fn kernel(item: ItemFn) -> Result<TokenStream> {
             // SAFETY: a kernel's body can name nothing but its own variables, constants, and what this library gives to
             // kernels, so it keeps no view; and what it builds depends on its types alone. No word of the user's is in
             // this block.
-            unsafe { ::wattle::__private::Draft::vouch(#draft) }
+            unsafe { ::wattle::__private::Draft::<#dimensions, _, _, _>::vouch(#draft) }
         }
     })
 }
