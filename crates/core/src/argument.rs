@@ -149,7 +149,7 @@ impl<V> Clone for Bound<V> {
 }
 
 /// What can be given for a parameter of type `P`: for `Read`, `Shared` and `Atomic` a `&Buffer` or `&View`; for
-/// `PerItem`, which is exclusive, a `&mut Buffer` or `ViewMut`.
+/// `PerItem`, which is exclusive, a `&mut Buffer` or `ViewMut`. A `Buffer` by value is the launch's to free.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be given for a parameter `{P}`",
     label = "not an argument for `{P}`",
@@ -215,10 +215,10 @@ macro_rules! view_arguments {
     )+};
 }
 view_arguments! {
-    Read Element <- &Buffer<T, D>: |x| x.whole(), &View<T, D>: |x| x.0.clone(), View<T, D>: |x| x.0;
-    Shared Element <- &Buffer<T, D>: |x| x.whole(), &View<T, D>: |x| x.0.clone(), View<T, D>: |x| x.0;
-    Atomic AtomicScalar <- &Buffer<T, D>: |x| x.whole(), &View<T, D>: |x| x.0.clone(), View<T, D>: |x| x.0;
-    PerItem Element <- &mut Buffer<T, D>: |x| x.whole(), &mut ViewMut<T, D>: |x| x.0.clone(), ViewMut<T, D>: |x| x.0;
+    Read Element <- &Buffer<T, D>: |x| x.whole(), Buffer<T, D>: |x| x.whole(), &View<T, D>: |x| x.0.clone(), View<T, D>: |x| x.0;
+    Shared Element <- &Buffer<T, D>: |x| x.whole(), Buffer<T, D>: |x| x.whole(), &View<T, D>: |x| x.0.clone(), View<T, D>: |x| x.0;
+    Atomic AtomicScalar <- &Buffer<T, D>: |x| x.whole(), Buffer<T, D>: |x| x.whole(), &View<T, D>: |x| x.0.clone(), View<T, D>: |x| x.0;
+    PerItem Element <- &mut Buffer<T, D>: |x| x.whole(), Buffer<T, D>: |x| x.whole(), &mut ViewMut<T, D>: |x| x.0.clone(), ViewMut<T, D>: |x| x.0;
 }
 
 /// The arguments of a bundle: a tuple of [`Arg`]s.

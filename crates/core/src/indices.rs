@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use wattle_ir::worker::Kind;
-use wattle_ir::{Dim, Element, Idx, MAX_RANK, Rank};
+use wattle_ir::{Dim, Element, GridIndex, Idx, MAX_RANK, Rank};
 
 use crate::thread::{Thread, delinearize};
 use crate::view::PerItem;
@@ -77,22 +77,27 @@ impl Dimension {
     }
 }
 
-macro_rules! index_ranges {
-    ($($index:ty: $d:literal)+) => {$(
-        impl IndexRange for Range<$index> {
-            type Rank = Dim<$d>;
-            const D: usize = $d;
-            #[inline(always)]
-            fn dimensions(self) -> [Dimension; MAX_RANK] {
-                let begin = Dim::<$d>::spread(self.begin, 0);
-                let end = Dim::<$d>::spread(self.end, 1);
-                let step = self.step.map_or([1; MAX_RANK], |step| Dim::<$d>::spread(step, 1));
-                std::array::from_fn(|d| Dimension::new(begin[d], end[d], step[d]))
-            }
-        }
-    )+};
+impl<I: GridIndex> IndexRange for Range<I> {
+    type Rank = I::Rank;
+    const D: usize = I::Rank::RANK;
+    #[inline(always)]
+    fn dimensions(self) -> [Dimension; MAX_RANK] {
+        let begin = I::Rank::spread(self.begin, 0);
+        let end = I::Rank::spread(self.end, 1);
+        let step = self.step.map_or([1; MAX_RANK], |step| I::Rank::spread(step, 1));
+        std::array::from_fn(|d| Dimension::new(begin[d], end[d], step[d]))
+    }
 }
-index_ranges!(u32: 1 [u32; 2]: 2 [u32; 3]: 3 [u32; 4]: 4);
+
+/// An extent: all indices below it.
+impl<I: GridIndex> IndexRange for I {
+    type Rank = I::Rank;
+    const D: usize = I::Rank::RANK;
+    #[inline(always)]
+    fn dimensions(self) -> [Dimension; MAX_RANK] {
+        I::Rank::spread(self, 1).map(|end| Dimension::new(0, end, 1))
+    }
+}
 
 /// One worker's share of `0..count`: `next`, `next + stride`, … below `end`.
 #[derive(Clone, Copy, Debug)]
@@ -215,6 +220,7 @@ impl<R: Rank> Indices<R> {
 
 /// How the indices of one rank are gone through.
 #[doc(hidden)]
+#[diagnostic::on_unimplemented(message = "launches and views have 1 to 4 dimensions, not as many as `{Self}` says")]
 pub trait Walk: Rank {
     type Steps: Iterator<Item = [u32; MAX_RANK]>;
     fn steps(map: &Indices<Self>) -> Self::Steps

@@ -10,6 +10,8 @@ mod atomic;
 mod buffer;
 pub mod clock;
 mod device;
+#[doc(hidden)]
+pub mod device_fn;
 mod divergence;
 mod domain;
 mod error;
@@ -40,12 +42,13 @@ pub use buffer::{Buffer, Destination, MapGuard, MapGuardMut, RawBuffer, Source, 
 pub use device::{
     Backend, BackendQueue, Device, DeviceKind, Found, LaunchRequest, Missing, Mover, PROVIDERS, Properties, Provider,
 };
+pub use device_fn::DeviceFn;
 pub use divergence::Divergence;
 pub use domain::{SyncDomain, SyncDomainMap};
 pub use error::{Error, ErrorKind, Fault, FaultKind, Limit, Result, ThreadLine, format_index, system};
 pub use extent::{Extent, ToExtent};
 pub use host::run_beside;
-pub use indices::{Dimension, IndexRange, Indices, IndicesIter, Items, ItemsIter, Range, range};
+pub use indices::{Dimension, IndexRange, Indices, IndicesIter, Items, ItemsIter, Range, Walk, range};
 pub use kernel::{Bundle, Draft, Kernel, KernelIdentity, KernelInfo, Launch};
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
 pub use observe::{Observer, OptionsFor};

@@ -5,6 +5,7 @@
 //! function and every interpreter use these, so they cannot disagree. What never will live here: devices, memory,
 //! schedules, and the text or words of any target.
 
+mod arithmetic;
 #[doc(hidden)]
 pub mod builder;
 pub mod control;
@@ -32,6 +33,7 @@ pub mod visit;
 pub mod warp;
 pub mod worker;
 
+pub use arithmetic::{Arithmetic, BuiltArithmetic};
 pub use expand::{Exact, Halves, expand};
 pub use inspect::plain_name;
 pub use kernel::{
@@ -41,7 +43,7 @@ pub use kernel::{
 pub use kernel_type::{KernelType, KernelValue};
 pub use legalize::{Check, Converts, Divides, Legal, NO_WARPS, Native, Warps, legalize};
 pub use ops::{AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
-pub use rank::{Dim, Idx, Rank};
+pub use rank::{BuiltIndex, Dim, GridIndex, Idx, Rank};
 pub use scalar::{
     AtomicInt, AtomicScalar, Element, ElementOps, Float, FloatOps, Int, IntOps, Scalar, Signed, SignedOps, Word,
     WordOps, greater, lesser, native,

@@ -3,7 +3,8 @@
 use std::fmt::Debug;
 
 use crate::MAX_RANK;
-use crate::builder::{Array, Builder, Val};
+use crate::arithmetic::{Arithmetic, BuiltArithmetic};
+use crate::builder::{Array, Builder, IrValue, Val};
 
 /// `D` dimensions. [`Rank`] holds for 1 to 4 of them.
 #[derive(Clone, Copy, Debug)]
@@ -18,9 +19,9 @@ pub trait Rank: sealed::Sealed {
     /// The number of dimensions.
     const RANK: usize;
     /// See [`Idx`].
-    type Index: Copy + Debug + PartialEq + Send + Sync + 'static;
+    type Index: GridIndex<Rank = Self>;
     /// An index while a kernel is built.
-    type Built<'b>: Copy;
+    type Built<'b>: BuiltIndex<'b, Rank = Self>;
 
     /// The index in an array of [`MAX_RANK`], filled up with `fill`.
     fn spread(index: Self::Index, fill: u32) -> [u32; MAX_RANK];
@@ -32,9 +33,34 @@ pub trait Rank: sealed::Sealed {
     fn gather_built<'b>(builder: &'b Builder, all: &[Val<'b, u32>]) -> Self::Built<'b>;
 }
 
+/// An index or extent in 1 to 4 dimensions: `u32`, `[u32; 2]`, `[u32; 3]` or `[u32; 4]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an index or extent",
+    note = "an index is a `u32` in one dimension, `[u32; 2]` to `[u32; 4]` in more"
+)]
+pub trait GridIndex: Arithmetic<Number = u32> + Debug + PartialEq + Send + Sync + 'static {
+    /// The number of its dimensions, as a type.
+    type Rank: Rank<Index = Self>;
+}
+
+/// A [`GridIndex`] while a kernel is built.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not an index or extent")]
+pub trait BuiltIndex<'b>: BuiltArithmetic<'b, Number = u32> + IrValue<'b> {
+    /// The number of its dimensions, as a type.
+    type Rank: Rank<Built<'b> = Self>;
+}
+
 mod sealed {
     pub trait Sealed {}
     impl<const D: usize> Sealed for super::Dim<D> {}
+}
+
+impl GridIndex for u32 {
+    type Rank = Dim<1>;
+}
+
+impl<'b> BuiltIndex<'b> for Val<'b, u32> {
+    type Rank = Dim<1>;
 }
 
 impl Rank for Dim<1> {
@@ -60,6 +86,14 @@ impl Rank for Dim<1> {
 
 macro_rules! rank {
     ($($d:literal)+) => {$(
+        impl GridIndex for [u32; $d] {
+            type Rank = Dim<$d>;
+        }
+
+        impl<'b> BuiltIndex<'b> for Array<'b, u32, $d> {
+            type Rank = Dim<$d>;
+        }
+
         impl Rank for Dim<$d> {
             const RANK: usize = $d;
             type Index = [u32; $d];

@@ -9,6 +9,8 @@ pub struct Function {
     pub visibility: Visibility,
     pub name: Ident,
     pub generics: Generics,
+    /// How many of the generics stand for an `impl DeviceFn<…>`; they are the last ones.
+    pub anonymous: usize,
     pub parameters: Vec<Parameter>,
     pub result: Option<Type>,
     pub body: Block,
@@ -20,7 +22,10 @@ pub struct Function {
 
 pub struct Parameter {
     pub local: Local,
+    /// The type; of an `impl DeviceFn<…>` the type parameter that stands for it.
     pub ty: Type,
+    /// The type as it is written.
+    pub written: Type,
     pub class: Class,
 }
 
@@ -33,6 +38,8 @@ pub enum Class {
     View(View),
     /// A variable of the caller's: `&mut T`.
     Exclusive,
+    /// A function: `F: DeviceFn<…>`, or `impl DeviceFn<…>`.
+    Function,
     /// A value.
     Value,
 }
@@ -60,6 +67,8 @@ pub struct Local {
     pub is_view: bool,
     /// Whether it is a `&mut` parameter: what is read and assigned to is the caller's variable.
     pub is_reference: bool,
+    /// Whether it is a function, which is called and passed on.
+    pub is_function: bool,
 }
 
 pub struct Block {
@@ -153,9 +162,13 @@ pub enum ExprKind {
     },
     /// A device function.
     Call {
-        path: Path,
+        callee: Callee,
         arguments: Vec<Expr>,
     },
+    /// A device function as an argument, by its name.
+    Function(Path),
+    /// A closure as an argument.
+    Closure(Closure),
     /// `f32::from_bits(x)`.
     FromBits {
         ty: Path,
@@ -226,6 +239,25 @@ pub struct Message {
     pub arguments: Vec<Expr>,
 }
 
+/// What is called.
+pub enum Callee {
+    /// A device function of a module.
+    Function(Path),
+    /// A device function of a type or trait.
+    Associated(Path),
+    /// A parameter that is a function.
+    Parameter(Local),
+}
+
+/// A function without a name, which captures nothing.
+pub struct Closure {
+    pub parameters: Vec<(Pattern, Option<Type>)>,
+    pub result: Option<Type>,
+    pub body: Block,
+    /// Whether there is a `return` in the body.
+    pub returns: bool,
+}
+
 /// What can be assigned to.
 #[allow(clippy::large_enum_variant, reason = "as above")]
 pub enum Place {
@@ -241,6 +273,8 @@ impl Expr {
         use ExprKind::*;
         match &self.kind {
             Literal(_) | NegativeLiteral(_) | Float { .. } | Local(_) | Constant(_) | Continue(_) => vec![],
+            // What is in its body happens where it is called.
+            Function(_) | Closure(_) => vec![],
             Negate(x) | Not(x) | Deref(x) | Exclusive(x) | Cast(x, _) | Field(x, _) | Repeat(x, _) => vec![x],
             FromBits { bits: x, .. } => vec![x],
             Assert { condition, message } => std::iter::once(&**condition).chain(&message.arguments).collect(),

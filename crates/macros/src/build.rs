@@ -7,7 +7,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::BinOp;
 
-use crate::ast::{Block, Expr, ExprKind, Local, Message, Pattern, Place, Statement};
+use crate::ast::{Block, Callee, Expr, ExprKind, Function, Local, Message, Pattern, Place, Statement};
+use crate::emit;
 use crate::names::{self, private};
 
 mod choose;
@@ -20,6 +21,7 @@ pub struct Build {
     next: usize,
     /// Whether the expression that is being written holds statements, which may assign to what is read beside them.
     compound: bool,
+    ranks: Option<names::Ranks>,
 }
 
 fn builder() -> Ident {
@@ -50,7 +52,12 @@ fn function(op: &BinOp) -> &'static str {
 
 impl Build {
     pub fn new(is_kernel: bool) -> Self {
-        Build { is_kernel, around: Vec::new(), next: 0, compound: false }
+        Build { is_kernel, around: Vec::new(), next: 0, compound: false, ranks: None }
+    }
+
+    /// Writes the builder of a function with parameters of its own.
+    pub fn of(function: &Function, is_kernel: bool) -> Self {
+        Build { ranks: Some(names::Ranks::of(function)), ..Build::new(is_kernel) }
     }
 
     /// A block whose value is not used.
@@ -97,6 +104,11 @@ impl Build {
                 quote!(#tokens)
             }
         }
+    }
+
+    /// Binds a parameter of a device function to what the caller passes.
+    pub fn parameter(&mut self, pattern: &Pattern, value: TokenStream) -> TokenStream {
+        self.bind(pattern, value, false)
     }
 
     /// Binds the names of a pattern. What a loop binds is fixed for its iteration, and needs no copy.
@@ -297,26 +309,41 @@ impl Build {
                     #value
                 })
             }
-            ExprKind::Method { receiver, name, generics, arguments } => {
-                let (on, arguments) = (self.expr(receiver), self.exprs(arguments));
+            ExprKind::Method { receiver: of, name, generics, arguments } => {
+                let (on, arguments) = (self.expr(of), self.exprs(arguments));
                 let at = name.span();
-                let receiver = names::receiver(name, on, receiver.span);
+                let receiver = names::receiver(name, on, of.span);
                 let path = match names::owner(name) {
-                    Some(owner) => quote_spanned!(at=> ::wattle::__private::builder::#owner::#name),
+                    Some(owner) => {
+                        let rank = self.ranks.as_ref().and_then(|ranks| ranks.on(of));
+                        quote_spanned!(at=> ::wattle::__private::builder::#owner #rank ::#name)
+                    }
                     None => quote_spanned!(at=> ::wattle::__private::builder::#name),
                 };
-                quote_spanned!(at=> #path #generics (#receiver, #(#arguments),*))
+                match names::is_of_index(&name.to_string()) {
+                    true => quote_spanned!(at=> #path #generics (#builder, #receiver, #(#arguments),*)),
+                    false => quote_spanned!(at=> #path #generics (#receiver, #(#arguments),*)),
+                }
             }
             ExprKind::Math { name, operands } => {
                 let operands = self.exprs(operands);
                 let (first, others) = (&operands[0], &operands[1..]);
                 quote_spanned!(span=> ::wattle::__private::builder::Val::#name(#first, #(#others),*))
             }
-            ExprKind::Call { path, arguments } => {
+            ExprKind::Call { callee, arguments } => {
                 let arguments = self.exprs(arguments);
-                let (path, generics) = crate::signature::callee(path);
-                quote_spanned!(span=> ::wattle::__private::in_builder(#builder, #path).__bodies().__build #generics (#(#arguments),*))
+                let function = match callee {
+                    Callee::Function(path) => {
+                        let (path, generics) = crate::signature::callee(path);
+                        return quote_spanned!(span=> ::wattle::__private::in_builder(#builder, #path).__bodies().__build #generics (#(#arguments),*));
+                    }
+                    Callee::Associated(path) => quote!(#path),
+                    Callee::Parameter(Local { name, .. }) => quote!(#name),
+                };
+                quote_spanned!(span=> ::wattle::__private::call_in_builder(#builder, #function, (#(#arguments,)*)))
             }
+            ExprKind::Function(path) => quote!(#path),
+            ExprKind::Closure(closure) => emit::closure(closure),
             ExprKind::FromBits { ty, bits } => {
                 let bits = self.expr(bits);
                 quote_spanned!(span=> #builder.from_bits::<#ty>(#bits))

@@ -11,7 +11,10 @@ use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::{BinOp, Lifetime};
 
-use crate::ast::{Block, Class, Expr, ExprKind, Function, Local, Message, Pattern, Place, Statement, Target, View};
+use crate::ast::{
+    Block, Callee, Class, Expr, ExprKind, Function, Local, Message, Pattern, Place, Statement, Target, View,
+};
+use crate::emit;
 use crate::names::{self, private};
 
 pub struct Host {
@@ -23,6 +26,7 @@ pub struct Host {
     loops: Vec<Labels>,
     next: usize,
     is_kernel: bool,
+    ranks: Option<names::Ranks>,
 }
 
 /// The loop over one run of consecutive indices that is being written.
@@ -83,7 +87,13 @@ impl Host {
             loops: Vec::new(),
             next: 0,
             is_kernel,
+            ranks: Some(names::Ranks::of(function)),
         }
+    }
+
+    /// Writes a device function none of whose parameters is known to be a view of one dimension.
+    pub fn of_closure() -> Self {
+        Host { lines: Vec::new(), windows: None, loops: Vec::new(), next: 0, is_kernel: false, ranks: None }
     }
 
     pub fn block(&mut self, block: &Block) -> TokenStream {
@@ -308,16 +318,19 @@ impl Host {
                 };
                 quote_spanned!(span=> #support::get(#base, #index, #thread))
             }
-            ExprKind::Method { receiver, name, generics, arguments } => {
-                let (on, arguments) = (self.expr(receiver), self.exprs(arguments));
+            ExprKind::Method { receiver: of, name, generics, arguments } => {
+                let (on, arguments) = (self.expr(of), self.exprs(arguments));
                 let at = name.span();
-                let receiver = names::receiver(name, on, receiver.span);
+                let receiver = names::receiver(name, on, of.span);
                 let path = match names::owner(name) {
-                    Some(owner) => quote_spanned!(at=> ::wattle::__private::#owner::#name),
+                    Some(owner) => {
+                        let rank = self.ranks.as_ref().and_then(|ranks| ranks.on(of));
+                        quote_spanned!(at=> ::wattle::__private::#owner #rank ::#name)
+                    }
                     None => quote_spanned!(at=> ::wattle::__private::support::#name),
                 };
                 // Its place is the method's name, as a fault names it.
-                match name == "step_by" {
+                match name == "step_by" || names::is_of_index(&name.to_string()) {
                     true => quote_spanned!(at=> #path #generics (#receiver, #(#arguments,)* #thread)),
                     false => quote_spanned!(at=> #path #generics (#receiver, #(#arguments),*)),
                 }
@@ -326,11 +339,20 @@ impl Host {
                 let operands = self.exprs(operands);
                 quote_spanned!(name.span()=> #support::#name(#(#operands),*))
             }
-            ExprKind::Call { path, arguments } => {
+            ExprKind::Call { callee, arguments } => {
                 let arguments = self.exprs(arguments);
-                let (path, generics) = crate::signature::callee(path);
-                quote_spanned!(span=> ::wattle::__private::on_host(#thread, #path).__bodies().__host #generics (#(#arguments),*).0)
+                let function = match callee {
+                    Callee::Function(path) => {
+                        let (path, generics) = crate::signature::callee(path);
+                        return quote_spanned!(span=> ::wattle::__private::on_host(#thread, #path).__bodies().__host #generics (#(#arguments),*).0);
+                    }
+                    Callee::Associated(path) => quote!(#path),
+                    Callee::Parameter(Local { name, .. }) => quote!(#name),
+                };
+                quote_spanned!(span=> ::wattle::__private::call_on_host(#thread, #function, (#(#arguments,)*)))
             }
+            ExprKind::Function(path) => quote!(#path),
+            ExprKind::Closure(closure) => emit::closure(closure),
             ExprKind::FromBits { ty, bits } => {
                 let bits = self.expr(bits);
                 quote_spanned!(span=> #support::from_bits::<#ty>(#bits))

@@ -13,6 +13,7 @@ mod parse;
 mod sample;
 mod scenario;
 mod signature;
+mod surroundings;
 
 use proc_macro::TokenStream;
 use syn::{ItemFn, parse_macro_input};
@@ -36,7 +37,9 @@ use syn::{ItemFn, parse_macro_input};
 /// | patterns | literals, constants, ranges `1..=9`, `10..`, alternatives `1 \| 2`, names, `n @ 1..=9`, `_`, tuples and arrays of these, guards `n if n > 3`; rustc sees whether they are exhaustive |
 /// | loops | `while`, `while let`, `loop` with `break value`, `for` over ranges (with `.rev()` and `.step_by(k)`), `acc.indices(…)`, `acc.items(&mut x)` and `acc.items((&mut x, &mut y))`; `break`, `continue`, labels, also on blocks |
 /// | arrays | `[0.0; 16]`, `[[0; 4]; 8]`, `a[i][j]`, rows `a[i]` as values, `a.len()` as `u32`; at most 16 KiB |
-/// | functions | those with [`macro@device_fn`], also with `&mut` parameters: `f(&mut x)`; the mathematical functions as methods |
+/// | functions | those with [`macro@device_fn`], also with `&mut` parameters: `f(&mut x)`; those of types and traits, `S::area(x)`; parameters that are functions, see below; the mathematical functions as methods |
+/// | closures | as arguments for parameters that are functions: `twice(\|x\| x * 2.0, y)`; they capture nothing |
+/// | indices | `+ - * / %` of `[u32; D]`, and of other arrays of numbers, element by element; `i.linearize(extent)`, `n.delinearize(extent)`, `i.axis(d)`, `i.with_axis(d, n)` |
 /// | assertions | `assert!`, `assert_eq!`, `assert_ne!`, which the launch reports, with values in their text: `assert!(x < n, "x = {x}")` |
 /// | printing | `println!("thread {i}: {:.3}", x[i])`, see below |
 /// | the clock | `acc.clock()`: ticks as `u64`, for the time between two places |
@@ -50,6 +53,38 @@ use syn::{ItemFn, parse_macro_input};
 /// Where something else decides the type, a literal with a point is of a generic type too: `x * 0.5`, `x.max(0.0)`,
 /// `*y = 0.5` and `let z: T = 0.5` for `T: Float`, rounded once. A variable that begins with one is not: write
 /// `let mut sum = T::ZERO`.
+///
+/// # Functions as parameters
+/// `f: F` with `F: DeviceFn<(T, T), Output = T>`, or `f: impl DeviceFn<(T, T), Output = T>`, is a function that the launch
+/// gives: one with [`macro@device_fn`] by its name, or [`device_closure!`]. The kernel calls it as `f(x, y)` and passes it to
+/// device functions. It is built in place, so it costs no more than the same words in the kernel; each function makes
+/// another instance of the kernel. (In CUDA: a functor or an extended lambda as a template argument.)
+///
+/// ```ignore
+/// /// Folds the elements that fall to each thread.
+/// #[kernel]
+/// fn fold<T: Element, F: DeviceFn<(T, T), Output = T>>(acc: &Acc, x: Read<T>, out: PerItem<T>, start: T, f: F) {
+///     for (thread, out) in acc.items(&mut out) {
+///         let mut result = start;
+///         for i in (thread..x.len()).step_by(acc.threads_in_grid()) {
+///             result = f(result, x[i]);
+///         }
+///         *out = result;
+///     }
+/// }
+/// queue.launch(spec, fold(&x, &mut out, f32::MIN, device_closure!(|a, b| a.max(b))))?;
+/// ```
+///
+/// # Kernels that are generic over a trait
+/// `fn measure<S: Shape>(acc: &Acc, sizes: Read<f32>, …)` calls `S::area(sizes[i])` where `Shape` has `#[device_fn] fn
+/// area(size: f32) -> f32;`, and reads its constants, `S::SIDES as f32`. (In CUDA: a policy class as a template argument.)
+///
+/// # Kernels in any number of dimensions
+/// `fn fill<T: Element, const D: usize>(acc: &Acc<D>, out: PerItem<T, D>, value: T)` is for launches in 1 to 4 dimensions.
+/// Its indices are `u32` for `D = 1` and `[u32; D]` for more, so what applies to both is written: arithmetic by element,
+/// `i.axis(d)` for a part, `i.with_axis(d, n)` for the index with another one, and the loop over all indices of an extent,
+/// `for i in acc.indices(THREADS_IN_GRID, x.extent())`. `i.linearize(extent)` is the row-major number of an index, and
+/// `n.delinearize(extent)` the index of that number. An axis that an index does not have is a fault.
 ///
 /// # Items of several views
 /// `for (i, (a, b)) in acc.items((&mut x, &mut y))` goes over 2 to 6 `PerItem` views of one extent by one map. Views of
@@ -173,9 +208,84 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// `acc: &Acc`, the views `Read`, `Shared` and `Atomic`, by value, and variables of the caller's to change, `x: &mut T`:
 /// `fn next(state: &mut u32) -> u32` is called as `next(&mut seed)`. It is built in place wherever it is called, so it
 /// cannot be recursive. `use` and paths work as for functions; in the documentation it is a type with the function's name.
+/// (In CUDA: `__device__`.)
+///
+/// # Functions of types and traits
+/// It stands in `impl` blocks and traits too, there on the declaration and on each implementation:
+///
+/// ```ignore
+/// trait Shape {
+///     #[device_fn]
+///     fn area(size: f32) -> f32;
+/// }
+/// struct Sphere;
+/// impl Shape for Sphere {
+///     #[device_fn]
+///     fn area(radius: f32) -> f32 {
+///         12.566 * radius * radius
+///     }
+/// }
+/// ```
+///
+/// A kernel with `S: Shape` calls it as `S::area(x)`, and `Sphere::area` can be given for a parameter that is a function.
+/// Such a function takes values and the views `Read`, `Shared` and `Atomic`; one that is generic itself is called with its
+/// types, `Sphere::volume::<f32>(x)`. `self` is a parameter like others, `Body::energy(body, x)`, of a type that is a value
+/// in kernels. Written by another macro, whose source is elsewhere, it says where it stands: `#[device_fn(associated)]`.
 #[proc_macro_attribute]
 pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    expand(attribute, parse_macro_input!(item as ItemFn), "device_fn", emit::device_fn)
+    let Device { item, is_declaration } = parse_macro_input!(item as Device);
+    // `#[device_fn(associated)]` says what the source cannot where another macro has written it.
+    let says_so = attribute.to_string() == "associated";
+    let mentions_self = mentions_self(quote::quote!(#item));
+    let is_associated = is_declaration || says_so || mentions_self;
+    if is_associated || surroundings::is_in_impl(item.sig.fn_token.span.unwrap()) {
+        let attribute = if says_so { TokenStream::new() } else { attribute };
+        return expand(attribute, item, "device_fn", |item| emit::associated(item, is_declaration));
+    }
+    expand(attribute, item, "device_fn", emit::device_fn)
+}
+
+/// A device function without a name: `device_closure!(|x, y| x.max(y))` is given to a kernel for a parameter that is a
+/// `DeviceFn`. (In CUDA this is a lambda with `__device__`.)
+///
+/// The types of the parameters are those that the kernel takes; where nothing says them, as in a `let`, they are written:
+/// `let f = device_closure!(|x: f32| x * x);`. Its body is in the subset of [`kernel`]. It captures nothing: what it needs
+/// is a parameter of it, which the kernel passes. Within kernels it is written as a closure alone.
+#[proc_macro]
+pub fn device_closure(item: TokenStream) -> TokenStream {
+    let closure = parse_macro_input!(item as syn::ExprClosure);
+    let expanded = parse::closure(&closure).map(|closure| emit::closure(&closure));
+    expanded.unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// A function as `#[device_fn]` is written on it: in a trait it may have no body.
+struct Device {
+    item: ItemFn,
+    is_declaration: bool,
+}
+
+impl syn::parse::Parse for Device {
+    fn parse(input: syn::parse::ParseStream) -> syn::Result<Self> {
+        use syn::parse::discouraged::Speculative;
+        let whole = input.fork();
+        if let Ok(item) = whole.parse::<ItemFn>() {
+            input.advance_to(&whole);
+            return Ok(Device { item, is_declaration: false });
+        }
+        let declared: syn::TraitItemFn = input.parse()?;
+        let (attributes, signature) = (&declared.attrs, &declared.sig);
+        let item = syn::parse2(quote::quote!(#(#attributes)* #signature {}))?;
+        Ok(Device { item, is_declaration: true })
+    }
+}
+
+/// Whether `self` or `Self` is in it, which only functions of types and traits have.
+fn mentions_self(tokens: proc_macro2::TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        proc_macro2::TokenTree::Group(group) => mentions_self(group.stream()),
+        proc_macro2::TokenTree::Ident(name) => name == "self" || name == "Self",
+        _ => false,
+    })
 }
 
 /// Registers a scenario: a function that allocates, launches, waits and checks. Being linked makes it known to
@@ -230,7 +340,7 @@ fn expand(
     attribute: TokenStream,
     item: ItemFn,
     name: &str,
-    expand: fn(ItemFn) -> syn::Result<proc_macro2::TokenStream>,
+    expand: impl FnOnce(ItemFn) -> syn::Result<proc_macro2::TokenStream>,
 ) -> TokenStream {
     if let Some(first) = attribute.into_iter().next() {
         let message = format!("`#[{name}]` has no arguments");

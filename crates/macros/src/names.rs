@@ -6,6 +6,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use wattle_operations::{atomics, warps};
 
+use crate::ast::{Class, Expr, ExprKind, Function, Parameter};
+
 /// A name that the user's code cannot mean.
 pub fn private(name: &str) -> Ident {
     format_ident!("__wattle_{name}", span = Span::mixed_site())
@@ -73,7 +75,7 @@ const METHODS: [(&str, &[&str]); 8] = [
     ("Read", &["lanes"]),
     ("Indices", &["contiguous", "strided"]),
     ("Range", &["rev"]),
-    (FUNCTIONS, &["extent", "len", "is_empty", "step_by"]),
+    (FUNCTIONS, &["extent", "len", "is_empty", "step_by", "linearize", "delinearize", "axis", "with_axis"]),
     ("Atomic", atomics!(updates)),
     ("Warp", warps!(warp_methods)),
     ("Mask", &["word", "count", "contains", "count_below", "lowest"]),
@@ -97,6 +99,11 @@ fn owner_of(name: &str) -> Option<&'static str> {
     METHODS.iter().find(|(_, methods)| methods.contains(&name)).map(|(owner, _)| *owner)
 }
 
+/// Whether it is a function of indices and extents, or of their numbers.
+pub fn is_of_index(method: &str) -> bool {
+    ["linearize", "delinearize", "axis", "with_axis"].contains(&method)
+}
+
 /// Whether it is an operation on `Atomic` memory.
 pub fn is_atomic(name: &Ident) -> bool {
     owner_of(&name.to_string()) == Some("Atomic")
@@ -106,6 +113,7 @@ pub fn is_atomic(name: &Ident) -> bool {
 pub fn receiver(method: &Ident, receiver: TokenStream, span: Span) -> TokenStream {
     match method.to_string().as_str() {
         "contiguous" | "strided" | "rev" | "step_by" => receiver,
+        method if is_of_index(method) => receiver,
         _ => quote_spanned!(span=> &#receiver),
     }
 }
@@ -121,5 +129,31 @@ pub fn both_floats(literal: &syn::LitFloat, negative: bool) -> TokenStream {
     let (single, double) = (single.to_bits(), double.to_bits());
     quote_spanned! {literal.span()=>
         ::core::primitive::f32::from_bits(#single), ::core::primitive::f64::from_bits(#double)
+    }
+}
+
+/// The ranks of the `Acc` parameters, by number, in a function that has const generics. A bound on one rank would
+/// otherwise make rustc take it for that of every call.
+pub struct Ranks(Vec<(usize, TokenStream)>);
+
+impl Ranks {
+    pub fn of(function: &Function) -> Ranks {
+        if function.generics.const_params().next().is_none() {
+            return Ranks(Vec::new());
+        }
+        let rank = |parameter: &Parameter| match &parameter.class {
+            Class::Acc(Some(rank)) => {
+                Some((parameter.local.number, quote_spanned!(parameter.local.name.span()=> ::<{ #rank }>)))
+            }
+            Class::Acc(None) => Some((parameter.local.number, quote_spanned!(parameter.local.name.span()=> ::<1>))),
+            _ => None,
+        };
+        Ranks(function.parameters.iter().filter_map(rank).collect())
+    }
+
+    /// The generic arguments of the owner of a method that is called on this.
+    pub fn on(&self, receiver: &Expr) -> Option<&TokenStream> {
+        let ExprKind::Local(local) = &receiver.kind else { return None };
+        self.0.iter().find(|(number, _)| *number == local.number).map(|(_, rank)| rank)
     }
 }

@@ -1,10 +1,14 @@
 //! A function's signature, as it may be in kernels.
 
-use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
-use syn::{FnArg, GenericParam, ItemFn, Pat, Path, PathArguments, Result, ReturnType};
+use syn::{
+    FnArg, GenericParam, ItemFn, Pat, Path, PathArguments, ReceiverKind, Result, ReturnType, TypeParamBound,
+    WherePredicate,
+};
 
 use crate::ast::{Block, Class, Function, Parameter, View};
 use crate::parse::{Parser, check_type, class, error};
@@ -55,8 +59,91 @@ fn refuse_attributes(item: &ItemFn) -> Result<()> {
     attributes.0.map_or(Ok(()), Err)
 }
 
+/// Where a function stands.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Standing {
+    Kernel,
+    /// A device function of a module.
+    Free,
+    /// A device function of an `impl` or `trait`.
+    Associated,
+}
+
+/// Whether the type of a parameter is a function: `impl DeviceFn<…>`, or a type parameter with that bound.
+fn is_function(ty: &syn::Type, generics: &syn::Generics) -> bool {
+    let among =
+        |bounds: &Punctuated<TypeParamBound, syn::Token![+]>| bounds.iter().any(|bound| device_fn(bound).is_some());
+    match ty {
+        syn::Type::Group(inner) => is_function(&inner.elem, generics),
+        syn::Type::ImplTrait(bounds) => among(&bounds.bounds),
+        syn::Type::Path(path) => generics.type_params().any(|generic| {
+            path.path.is_ident(&generic.ident) && bounds(generics, generic).any(|bound| device_fn(bound).is_some())
+        }),
+        _ => false,
+    }
+}
+
+/// Bounds the const generics that are numbers of dimensions, `D` of `Acc<D>` and `Read<T, D>`: there are 1 to 4.
+fn bound_ranks(generics: &mut syn::Generics, parameters: &[Parameter]) {
+    let is_rank = |name: &Ident| {
+        parameters.iter().any(|parameter| match &parameter.class {
+            Class::Acc(Some(rank)) => matches!(rank, syn::Expr::Path(path) if path.path.is_ident(name)),
+            Class::View(_) => rank(&parameter.ty).is_some_and(|rank| rank == name),
+            _ => false,
+        })
+    };
+    let ranks: Vec<Ident> = generics.const_params().map(|constant| constant.ident.clone()).filter(is_rank).collect();
+    for rank in ranks {
+        let bound = syn::parse_quote_spanned!(rank.span()=> ::wattle::__private::Dim<#rank>: ::wattle::__private::Walk);
+        generics.make_where_clause().predicates.push(bound);
+    }
+}
+
+/// The name that is the number of dimensions of a view, where it is one.
+fn rank(view: &syn::Type) -> Option<&Ident> {
+    match view {
+        syn::Type::Group(inner) => rank(&inner.elem),
+        syn::Type::Path(path) => match &path.path.segments.last()?.arguments {
+            PathArguments::AngleBracketed(arguments) => match arguments.args.iter().nth(1)? {
+                syn::GenericArgument::Type(syn::Type::Path(path)) => path.path.get_ident(),
+                syn::GenericArgument::Const(syn::Expr::Path(path)) => path.path.get_ident(),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The bounds on a type parameter.
+pub fn bounds<'g>(
+    generics: &'g syn::Generics,
+    generic: &'g syn::TypeParam,
+) -> impl Iterator<Item = &'g TypeParamBound> {
+    let predicates = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    let more = predicates.filter_map(|predicate| match predicate {
+        WherePredicate::Type(predicate) => match &predicate.bounded_ty {
+            syn::Type::Path(path) if path.path.is_ident(&generic.ident) => Some(&predicate.bounds),
+            _ => None,
+        },
+        _ => None,
+    });
+    generic.bounds.iter().chain(more.flatten())
+}
+
+/// The generic arguments of a bound `DeviceFn<…>`.
+pub fn device_fn(bound: &TypeParamBound) -> Option<&syn::AngleBracketedGenericArguments> {
+    let TypeParamBound::Trait(bound) = bound else { return None };
+    let last = bound.path.segments.last().filter(|last| last.ident == "DeviceFn")?;
+    match &last.arguments {
+        PathArguments::AngleBracketed(arguments) => Some(arguments),
+        _ => None,
+    }
+}
+
 /// The function, checked. Its body alone may be refused: then it is empty, and the errors are beside it.
-pub fn parse(item: ItemFn, is_kernel: bool) -> Result<Function> {
+pub fn parse(mut item: ItemFn, standing: Standing) -> Result<Function> {
+    let is_kernel = standing == Standing::Kernel;
     refuse_attributes(&item)?;
     let signature = &item.sig;
     let what = if is_kernel { "a kernel" } else { "a device function" };
@@ -80,10 +167,28 @@ pub fn parse(item: ItemFn, is_kernel: bool) -> Result<Function> {
         }
     }
     let mut parser = Parser::new(is_kernel, &signature.generics);
+    if standing == Standing::Associated {
+        parser.assume_generic();
+    }
     let mut parameters = Vec::new();
+    let mut anonymous: Vec<GenericParam> = Vec::new();
     for (number, input) in signature.inputs.iter().enumerate() {
         let typed = match input {
             FnArg::Typed(typed) => typed,
+            FnArg::Receiver(receiver) if standing == Standing::Associated => {
+                if receiver.mutability.is_some()
+                    || !matches!(receiver.kind, ReceiverKind::Value | ReceiverKind::Reference(_, _, None))
+                {
+                    return error(
+                        receiver,
+                        "a device function takes `self` by value; write `self`, and return what is new",
+                    );
+                }
+                let local = parser.declare_self(receiver.self_token.span);
+                let ty: syn::Type = syn::parse_quote!(Self);
+                parameters.push(Parameter { local, written: ty.clone(), ty, class: Class::Value });
+                continue;
+            }
             FnArg::Receiver(receiver) => {
                 let message = format!("{what} is a free function; pass what it needs as parameters");
                 return error(receiver, &message);
@@ -99,9 +204,12 @@ pub fn parse(item: ItemFn, is_kernel: bool) -> Result<Function> {
             );
             return error(typed, &message);
         }
-        let class = class(&typed.ty)?;
+        let class = match is_function(&typed.ty, &signature.generics) {
+            true => Class::Function,
+            false => class(&typed.ty)?,
+        };
         match (&class, is_kernel, number) {
-            (Class::Acc(_), true, 0) | (Class::Acc(_), false, _) => {}
+            (Class::Acc(_), true, 0) => {}
             (Class::Acc(_), true, _) => return error(&typed.ty, "`&Acc` is a kernel's first parameter"),
             (_, true, 0) => {
                 return error(
@@ -127,16 +235,33 @@ pub fn parse(item: ItemFn, is_kernel: bool) -> Result<Function> {
                     "a kernel's parameters are numbers and views; put arrays and tuples into buffers",
                 );
             }
+            (Class::Acc(_) | Class::Exclusive | Class::Function, false, _) if standing == Standing::Associated => {
+                return error(
+                    &typed.ty,
+                    "a device function of an `impl` or `trait` takes values and views; one that takes `&Acc`, `&mut` or \
+                     functions stands outside of it",
+                );
+            }
             _ => {}
         }
         let local = match class {
             Class::Exclusive => parser.declare_reference(&name.ident),
+            Class::Function => parser.declare_function(&name.ident),
             _ => parser.declare(&name.ident, name.mutability.is_some() && class == Class::Value),
         };
         if let Class::View(view) = class {
             parser.is_view(&local, view);
         }
-        parameters.push(Parameter { local, ty: (*typed.ty).clone(), class });
+        let written = (*typed.ty).clone();
+        let ty = match &written {
+            syn::Type::ImplTrait(bounds) => {
+                let (name, bounds) = (format_ident!("Function{number}", span = bounds.span()), &bounds.bounds);
+                anonymous.push(syn::parse_quote!(#name: #bounds));
+                syn::parse_quote!(#name)
+            }
+            written => written.clone(),
+        };
+        parameters.push(Parameter { local, ty, written, class });
     }
     if is_kernel && parameters.is_empty() {
         return error(&signature.ident, "a kernel's first parameter is `acc: &Acc`");
@@ -158,11 +283,15 @@ pub fn parse(item: ItemFn, is_kernel: bool) -> Result<Function> {
             (Block { statements: Vec::new(), value: None, span: Span::call_site() }, Some(error.into_compile_error()))
         }
     };
+    bound_ranks(&mut item.sig.generics, &parameters);
+    let anonymous_count = anonymous.len();
+    item.sig.generics.params.extend(anonymous);
     Ok(Function {
         attributes: item.attrs,
         visibility: item.vis,
         name: item.sig.ident,
         generics: item.sig.generics,
+        anonymous: anonymous_count,
         parameters,
         result,
         body,

@@ -35,7 +35,7 @@ extern crate self as wattle;
 
 /// The crate of the floats of 16 bits, [`f16`](half::f16) and [`bf16`](half::bf16).
 pub use half;
-pub use wattle_core::{Acc, Atomic, Device, FrameSpec, PerItem, Queue, Read, Shared, ThreadSpec};
+pub use wattle_core::{Acc, Atomic, Device, DeviceFn, FrameSpec, PerItem, Queue, Read, Shared, ThreadSpec};
 pub use wattle_core::{
     Buffer, Destination, DeviceKind, Error, ErrorKind, Event, Expectation, Extent, Fault, FaultKind, Kernel,
     KernelIdentity, Launch, LaunchOptions, Limit, MapGuard, MapGuardMut, Missing, Printed, PrintedLine, Properties,
@@ -43,7 +43,7 @@ pub use wattle_core::{
     Work, interrupt,
 };
 pub use wattle_ir as ir;
-pub use wattle_macros::{device_fn, kernel, scenario};
+pub use wattle_macros::{device_closure, device_fn, kernel, scenario};
 pub use wattle_memory as memory;
 
 #[cfg(feature = "check")]
@@ -66,8 +66,8 @@ pub mod prelude {
     #[cfg(feature = "check")]
     pub use wattle_check::{Simulated as _, checker::Checker};
     pub use wattle_core::{
-        Acc, Atomic, Buffer, Device, Error, Event, FrameSpec, LaunchOptions, PerItem, Queue, Read, Result, Scenario,
-        Shared, Sizes, Summary, ThreadSpec,
+        Acc, Atomic, Buffer, Device, DeviceFn, Error, Event, FrameSpec, LaunchOptions, PerItem, Queue, Read, Result,
+        Scenario, Shared, Sizes, Summary, ThreadSpec,
     };
     pub use wattle_memory::Model;
 
@@ -76,7 +76,7 @@ pub mod prelude {
         THREADS_IN_BLOCK, THREADS_IN_GRID, THREADS_IN_WARP, WARPS_IN_BLOCK, WARPS_IN_GRID,
     };
     pub use wattle_ir::{AtomicInt, AtomicScalar, Element, Float, Int, Scalar, Signed, Word};
-    pub use wattle_macros::{device_fn, kernel, scenario};
+    pub use wattle_macros::{device_closure, device_fn, kernel, scenario};
     pub use wattle_memory::{Order, Scope};
 }
 

@@ -1,147 +1,25 @@
 //! The items that the macros' code names; they are not for users.
 
-use std::convert::Infallible;
 use std::marker::PhantomData;
 
 pub use std::clone::Clone;
 pub use std::marker::Copy;
 
 pub use linkme;
+pub use wattle_core::device_fn::*;
 pub use wattle_core::{
-    Acc, Arg, Atomic, Bound, Draft, Indices, IntoArg, KernelInfo, Launch, Range, Read, Thread, Warp, printed, range,
-    support,
+    Acc, Arg, Atomic, Bound, Draft, Indices, IntoArg, KernelInfo, Launch, Range, Read, Thread, Walk, Warp, printed,
+    range, support,
 };
 pub use wattle_core::{Ending, Registration, SCENARIOS, Summary};
 pub use wattle_ir::builder::{self, Variable};
 pub use wattle_ir::message;
+pub use wattle_ir::{Dim, KernelType, Site, WarpMask as Mask};
 use wattle_ir::{Float, Scalar};
-pub use wattle_ir::{KernelType, Site, WarpMask as Mask};
 
 /// `let x: T = value` in a builder.
 pub fn typed<'b, T: KernelType>(_: &'b builder::Builder, value: T::Built<'b>) -> T::Built<'b> {
     value
-}
-
-/// The argument that a device function is called with, which only kernels have.
-#[derive(Clone, Copy)]
-pub struct OnlyInKernels<'a>(Within<'a>);
-
-#[derive(Clone, Copy)]
-enum Within<'a> {
-    Host(&'a Thread<'a>),
-    Builder(&'a builder::Builder),
-}
-
-impl<'a> OnlyInKernels<'a> {
-    /// The calling thread, for the host's function.
-    #[inline(always)]
-    pub fn thread(self) -> &'a Thread<'a> {
-        match self.0 {
-            Within::Host(thread) => thread,
-            Within::Builder(_) => unreachable!("a builder calls builders"),
-        }
-    }
-
-    /// The calling kernel's builder, for the function's builder.
-    pub fn builder(self) -> &'a builder::Builder {
-        match self.0 {
-            Within::Builder(builder) => builder,
-            Within::Host(_) => unreachable!("the host calls the host's functions"),
-        }
-    }
-}
-
-/// A function that a kernel calls, and where it does.
-pub struct Callee<'a, F> {
-    function: PhantomData<F>,
-    call: OnlyInKernels<'a>,
-}
-
-/// `function`, as this thread calls it.
-#[inline(always)]
-pub fn on_host<'a, F: Copy>(thread: &'a Thread<'_>, _: F) -> Callee<'a, F> {
-    Callee { function: PhantomData, call: OnlyInKernels(Within::Host(thread)) }
-}
-
-/// A builder that calls `F`: a trait, so that the result is erroneous where the builder is (see [`Once`]).
-pub trait Calls<'a, F> {
-    /// The [`Callee`] that the builder makes.
-    type Callee;
-    /// `function`, as it is called in the kernel that is being built.
-    fn callee(&'a self, function: F) -> Self::Callee;
-}
-impl<'a, F: 'a> Calls<'a, F> for builder::Builder {
-    type Callee = Callee<'a, F>;
-    fn callee(&'a self, _: F) -> Callee<'a, F> {
-        Callee { function: PhantomData, call: OnlyInKernels(Within::Builder(self)) }
-    }
-}
-
-/// `function`, as it is called in the kernel that is being built.
-pub fn in_builder<'a, B: Calls<'a, F>, F>(builder: &'a B, function: F) -> B::Callee {
-    builder.callee(function)
-}
-
-impl<'a, F: FnOnce(OnlyInKernels<'a>) -> B, B: Bodies<'a>> Callee<'a, F> {
-    /// The bodies of a function that `#[device_fn]` has made. The function itself is not called: it only names them, and
-    /// one that a user has written could as well.
-    #[inline(always)]
-    pub fn __bodies(self) -> B {
-        B::within(self.call)
-    }
-}
-
-/// The type that `#[device_fn]` makes, which has the function's two bodies.
-///
-/// The bodies are the type's own methods `__host` and `__build`, which rustc prefers to those of traits. Where it does not
-/// know the type, as behind an `impl Bodies`, it finds the trait's methods of these names, which nothing can call: they
-/// see to it that a user's trait with such methods is at best ambiguous, and is never given a view.
-///
-/// # Safety
-/// The bodies are those that the macro writes of the user's function: `__host` keeps no view, and `__build` builds what
-/// `__host` does.
-pub unsafe trait Bodies<'a>: Sized {
-    /// The bodies, for the place that `call` comes from.
-    fn within(call: OnlyInKernels<'a>) -> Self;
-    /// The host's body of a type that is not known: it cannot be called.
-    fn __host(self, never: Infallible) -> Infallible {
-        never
-    }
-    /// The builder's body of a type that is not known: it cannot be called.
-    fn __build(self, never: Infallible) -> Infallible {
-        never
-    }
-}
-
-/// The bound of `__bodies` on all other functions, whose error is in words.
-///
-/// # Safety
-/// Nothing implements it.
-#[diagnostic::on_unimplemented(
-    message = "a kernel can call no function but those that are marked `#[device_fn]`",
-    label = "not marked `#[device_fn]`",
-    note = "write `#[device_fn]` above this function, if it is yours; mathematical functions are methods: `x.sqrt()`; a kernel \
-            cannot call a kernel: put what both do into a device function"
-)]
-pub unsafe trait DeviceFunction {
-    /// The type of `__bodies`, which does not exist, since nothing implements the trait.
-    type Bodies;
-}
-
-/// The method that a call of an unmarked function finds; see [`DeviceFunction`].
-pub trait NotMarked<F> {
-    /// The bodies that an unmarked function lacks: nothing can call this.
-    fn __bodies(self) -> F::Bodies
-    where
-        F: DeviceFunction;
-}
-impl<F> NotMarked<F> for Callee<'_, F> {
-    fn __bodies(self) -> F::Bodies
-    where
-        F: DeviceFunction,
-    {
-        unreachable!("nothing is a `DeviceFunction`")
-    }
 }
 
 /// What a kernel may end with.
@@ -163,8 +41,8 @@ pub fn nothing<T: Nothing>(_: T) {}
 
 /// The constant itself: its bound refuses constants that a kernel cannot name.
 #[inline(always)]
-pub const fn constant<T: builder::Lift + Copy>(value: T) -> T {
-    value
+pub fn constant<T: builder::Lift + Copy>(value: T) -> T::Itself {
+    value.itself()
 }
 
 /// The array of constants itself, in its place.

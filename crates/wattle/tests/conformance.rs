@@ -37,6 +37,8 @@ mod everyday;
 mod exact;
 #[path = "conformance/float_atomics.rs"]
 mod float_atomics;
+#[path = "conformance/function_parameters.rs"]
+mod function_parameters;
 #[path = "conformance/functions.rs"]
 mod functions;
 #[path = "conformance/halves.rs"]
@@ -59,6 +61,8 @@ mod printing;
 mod queues;
 #[path = "conformance/random.rs"]
 mod random;
+#[path = "conformance/ranks.rs"]
+mod ranks;
 #[path = "conformance/several_views.rs"]
 mod several_views;
 #[path = "conformance/shapes.rs"]
@@ -69,6 +73,16 @@ mod simulated;
 mod waiting_tasks;
 #[path = "conformance/warps.rs"]
 mod warps;
+
+#[test]
+fn function_parameters() {
+    harness::run("functions as parameters", function_parameters::CASES);
+}
+
+#[test]
+fn ranks() {
+    harness::run("ranks", ranks::CASES);
+}
 
 #[test]
 fn clocks() {

@@ -1,6 +1,9 @@
 //! The arithmetic of kernels, by name.
 
-use wattle_ir::{Element, Float, Int, KernelValue, Scalar, Signed, Word, compositions, operations};
+use wattle_ir::{
+    Arithmetic, Element, ElementOps as _, Float, Int, IntOps as _, KernelValue, Scalar, Signed, Word, compositions,
+    operations,
+};
 
 use crate::thread::Thread;
 
@@ -14,9 +17,20 @@ macro_rules! functions {
     )+)+};
 }
 functions! {
-    Element: add(y), sub(y), mul(y);
     Signed: neg();
 }
+
+/// The operators that apply to arrays too, element by element.
+macro_rules! arithmetic {
+    ($($name:ident)+) => {$(
+        #[doc = concat!("`", stringify!($name), "`, by the rules of `wattle_ir`, of numbers or arrays of them.")]
+        #[inline(always)]
+        pub fn $name<V: Arithmetic>(x: V, y: V) -> V {
+            x.zip(y, |x, y| x.$name(y))
+        }
+    )+};
+}
+arithmetic!(add sub mul);
 
 /// The type of an operand or result.
 macro_rules! result {
@@ -89,27 +103,35 @@ comparisons! {
 /// The quotient; 0 and a fault for an integer divided by zero.
 #[inline(always)]
 #[track_caller]
-pub fn div<T: Element>(x: T, y: T, thread: &Thread<'_>) -> T {
-    match x.div(y) {
-        Some(quotient) => quotient,
-        None => {
-            thread.division_by_zero();
-            T::ZERO
-        }
+pub fn div<V: Arithmetic>(x: V, y: V, thread: &Thread<'_>) -> V {
+    let mut by_zero = false;
+    let quotient = x.zip(y, |x, y| {
+        x.div(y).unwrap_or_else(|| {
+            by_zero = true;
+            V::Number::ZERO
+        })
+    });
+    if by_zero {
+        thread.division_by_zero();
     }
+    quotient
 }
 
 /// The remainder; 0 and a fault for a divisor of zero.
 #[inline(always)]
 #[track_caller]
-pub fn rem<T: Int>(x: T, y: T, thread: &Thread<'_>) -> T {
-    match x.rem(y) {
-        Some(rest) => rest,
-        None => {
-            thread.division_by_zero();
-            T::ZERO
-        }
+pub fn rem<V: Arithmetic<Number: Int>>(x: V, y: V, thread: &Thread<'_>) -> V {
+    let mut by_zero = false;
+    let rest = x.zip(y, |x, y| {
+        x.rem(y).unwrap_or_else(|| {
+            by_zero = true;
+            V::Number::ZERO
+        })
+    });
+    if by_zero {
+        thread.division_by_zero();
     }
+    rest
 }
 
 /// Shift left by a count of any integer type, taken modulo the width.

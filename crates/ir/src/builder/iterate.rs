@@ -2,7 +2,8 @@
 
 use std::marker::PhantomData;
 
-use super::{Array, Builder, ItemRef, Val};
+use super::{Builder, ItemRef, Val};
+use crate::rank::BuiltIndex;
 use crate::{Dim, Element, ExprId, Int, Label, Place, Rank, SlotId, Stmt};
 
 /// A loop that has begun.
@@ -207,29 +208,33 @@ fn dimensions<'b, R: Rank>(begin: R::Built<'b>, end: R::Built<'b>, steps: Vec<Va
     bounds.zip(steps).map(|((begin, end), step)| Dimension { begin, end, step }).collect()
 }
 
-macro_rules! index_ranges {
-    ($($index:ty: $rank:literal)+) => {$(
-        impl<'b> IndexRange<'b> for Range<$index> {
-            type Rank = Dim<$rank>;
-            fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b>> {
-                dimensions::<Dim<$rank>>(self.begin, self.end, vec![builder.lit(1); $rank])
-            }
-        }
-
-        impl<'b> IndexRange<'b> for Stepped<$index> {
-            type Rank = Dim<$rank>;
-            #[track_caller]
-            fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b>> {
-                let mut steps = Dim::<$rank>::spread_built(self.step);
-                for step in &mut steps {
-                    *step = at_least_one(builder, *step);
-                }
-                dimensions::<Dim<$rank>>(self.range.begin, self.range.end, steps)
-            }
-        }
-    )+};
+impl<'b, I: BuiltIndex<'b>> IndexRange<'b> for Range<I> {
+    type Rank = I::Rank;
+    fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b>> {
+        dimensions::<I::Rank>(self.begin, self.end, vec![builder.lit(1); I::Rank::RANK])
+    }
 }
-index_ranges!(Val<'b, u32>: 1 Array<'b, u32, 2>: 2 Array<'b, u32, 3>: 3 Array<'b, u32, 4>: 4);
+
+impl<'b, I: BuiltIndex<'b>> IndexRange<'b> for Stepped<I> {
+    type Rank = I::Rank;
+    #[track_caller]
+    fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b>> {
+        let mut steps = I::Rank::spread_built(self.step);
+        for step in &mut steps {
+            *step = at_least_one(builder, *step);
+        }
+        dimensions::<I::Rank>(self.range.begin, self.range.end, steps)
+    }
+}
+
+/// An extent: all indices below it.
+impl<'b, I: BuiltIndex<'b>> IndexRange<'b> for I {
+    type Rank = I::Rank;
+    fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b>> {
+        let whole = |end| Dimension { begin: builder.lit(0), end, step: builder.lit(1) };
+        I::Rank::spread_built(self).into_iter().map(whole).collect()
+    }
+}
 
 #[derive(Clone, Copy, PartialEq)]
 enum Layout {

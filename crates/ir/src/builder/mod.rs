@@ -12,6 +12,7 @@ mod compositions;
 mod iterate;
 mod message;
 mod part;
+mod places;
 mod together;
 mod value;
 mod view;
@@ -30,6 +31,7 @@ pub use iterate::{Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, Ra
 pub use message::{Argument, Printable, argument};
 use part::Memory;
 pub use part::{OfPart, Part};
+pub use places::{NO_AXIS, axis, delinearize, linearize, with_axis};
 pub use value::{Given, IrValue, Lift, Logic, Val, Var, Variable};
 pub use view::{Atomic, ItemRef, PerItem, Read, Shared};
 pub use warp::{Mask, Warp};

@@ -7,6 +7,7 @@ use wattle_memory::{Scope, marker};
 use wattle_operations::operations;
 
 use super::{Array, Builder, Part};
+use crate::arithmetic::BuiltArithmetic;
 use crate::{
     BinaryOp, Const, DivOp, Element, Expr, ExprId, Float, Int, Scalar, Signed, Site, SlotId, Stmt, TernaryOp, Type,
     UnaryOp, Word, eval, worker,
@@ -154,7 +155,15 @@ macro_rules! tuples {
         }
     )+};
 }
-tuples!(()(A 0)(A 0, B 1)(A 0, B 1, C 2)(A 0, B 1, C 2, D 3)(A 0, B 1, C 2, D 3, E 4)(A 0, B 1, C 2, D 3, E 4, F 5));
+tuples!(
+    ()(A 0)(A 0, B 1)(A 0, B 1, C 2)(A 0, B 1, C 2, D 3)(A 0, B 1, C 2, D 3, E 4)(A 0, B 1, C 2, D 3, E 4, F 5)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11)
+);
 
 /// A constant of the user's crate or of this library that a kernel names by its path. Nothing else implements it, so that
 /// no value in a kernel is of a type of the user's.
@@ -162,9 +171,14 @@ tuples!(()(A 0)(A 0, B 1)(A 0, B 1, C 2)(A 0, B 1, C 2, D 3)(A 0, B 1, C 2, D 3,
     message = "a kernel cannot use a constant of type `{Self}`",
     note = "kernels know integers of 8 to 64 bits, floats and bool; convert where the constant is used: `N as u32`"
 )]
-pub trait Lift: sealed::Sealed {
+pub trait Lift: sealed::Sealed + Sized {
+    /// The type itself. Where it is none that kernels know, rustc then says so once, and nothing of what is made of the
+    /// constant.
+    type Itself;
     /// The type that stands for it while a kernel is built.
     type Built<'b>;
+    /// The constant as it is.
+    fn itself(self) -> Self::Itself;
     /// The constant in the kernel that `builder` builds.
     fn lift(self, builder: &Builder) -> Self::Built<'_>;
 }
@@ -178,7 +192,12 @@ impl<T: Scalar> sealed::Sealed for T {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Scalar> Lift for T {
+    type Itself = T;
     type Built<'b> = Val<'b, T>;
+    #[inline(always)]
+    fn itself(self) -> T {
+        self
+    }
     fn lift(self, builder: &Builder) -> Val<'_, T> {
         builder.lit(self)
     }
@@ -189,7 +208,12 @@ impl<P: Part, const N: usize> sealed::Sealed for [P; N] {}
 
 #[diagnostic::do_not_recommend]
 impl<P: Part, const N: usize> Lift for [P; N] {
+    type Itself = Self;
     type Built<'b> = Array<'b, P, N>;
+    #[inline(always)]
+    fn itself(self) -> Self {
+        self
+    }
     fn lift(self, builder: &Builder) -> Array<'_, P, N> {
         Array::of_constants(builder, self)
     }
@@ -199,7 +223,10 @@ macro_rules! lift_as_is {
     ($($t:ty),+) => {$(
         impl sealed::Sealed for $t {}
         impl Lift for $t {
+            type Itself = Self;
             type Built<'b> = $t;
+            #[inline(always)]
+            fn itself(self) -> $t { self }
             fn lift(self, _: &Builder) -> $t { self }
         }
     )+};
@@ -291,11 +318,24 @@ macro_rules! operators {
     };
 }
 operators! {
-    Element: add Add -> T, sub Sub -> T, mul Mul -> T;
     Scalar: eq Eq -> bool, ne Ne -> bool;
     Element: lt Lt -> bool, le Le -> bool, gt Gt -> bool, ge Ge -> bool;
     Logic: bit_and And -> T, bit_or Or -> T, bit_xor Xor -> T;
 }
+
+/// The operators that apply to arrays too, element by element.
+macro_rules! arithmetic {
+    ($($name:ident $op:ident),+) => {
+        impl Builder {$(
+            #[doc = concat!("`", stringify!($op), "`, see [`BinaryOp`].")]
+            #[track_caller]
+            pub fn $name<'b, V: BuiltArithmetic<'b>>(&'b self, x: V, y: V) -> V {
+                x.zip(self, y, |x, y| x.binary(BinaryOp::$op, y))
+            }
+        )+}
+    };
+}
+arithmetic!(add Add, sub Sub, mul Mul);
 
 /// What `& | ^ !` apply to: the integers and `bool`.
 #[diagnostic::on_unimplemented(message = "`& | ^ !` apply to integers and bool, not to `{Self}`")]
@@ -306,25 +346,32 @@ impl Logic for bool {}
 impl Builder {
     /// Division: of floats an expression, of integers a statement, since it can fault.
     #[track_caller]
-    pub fn div<'b, T: Element>(&'b self, x: Val<'b, T>, y: Val<'b, T>) -> Val<'b, T> {
-        if T::TYPE.is_float() { x.binary(BinaryOp::Div, y) } else { self.divide(DivOp::Div, x, y) }
+    pub fn div<'b, V: BuiltArithmetic<'b>>(&'b self, x: V, y: V) -> V {
+        let site = Site::caller();
+        x.zip(self, y, |x, y| {
+            if <V::Number as Scalar>::TYPE.is_float() {
+                x.binary(BinaryOp::Div, y)
+            } else {
+                self.divide(DivOp::Div, x, y, site)
+            }
+        })
     }
 
     /// The remainder of integers.
     #[track_caller]
-    pub fn rem<'b, T: Int>(&'b self, x: Val<'b, T>, y: Val<'b, T>) -> Val<'b, T> {
-        self.divide(DivOp::Rem, x, y)
+    pub fn rem<'b, V: BuiltArithmetic<'b, Number: Int>>(&'b self, x: V, y: V) -> V {
+        let site = Site::caller();
+        x.zip(self, y, |x, y| self.divide(DivOp::Rem, x, y, site))
     }
 
-    #[track_caller]
-    fn divide<'b, T: Element>(&'b self, op: DivOp, x: Val<'b, T>, y: Val<'b, T>) -> Val<'b, T> {
+    fn divide<'b, T: Element>(&'b self, op: DivOp, x: Val<'b, T>, y: Val<'b, T>, site: Site) -> Val<'b, T> {
         if let (Some(x), Some(y)) = (self.constant(x.id), self.constant(y.id))
             && let Some(raw) = eval::divide(op, T::TYPE, x.raw, y.raw)
         {
             return self.lit(T::from_raw(raw));
         }
         let dst = self.temporary::<T>();
-        self.push(Stmt::Divide { dst, op, left: x.id, right: y.id, site: Site::caller() });
+        self.push(Stmt::Divide { dst, op, left: x.id, right: y.id, site });
         self.read_slot(dst)
     }
 

@@ -48,6 +48,10 @@ impl Parser {
                 error(call, "a kernel cannot panic; write `assert!(condition, \"message\")`, which the launch reports")
             }
             "vec" => error(call, "there is no heap in kernels; use an array, `[0.0; 16]`, or block shared memory"),
+            "device_closure" => error(
+                call,
+                "a closure in a kernel stands where it is passed to a device function: `apply(|x| x * 2.0, y)`",
+            ),
             _ => {
                 error(call, "a kernel can use the macros assert!, assert_eq!, assert_ne!, println! and matches! alone")
             }

@@ -7,8 +7,9 @@ use syn::{Error, Result};
 
 use super::absent::absent;
 use super::names::{ELSEWHERE, SHARED, math, nearest};
+use super::types::is_number;
 use super::{Parser, error};
-use crate::ast::{Expr, ExprKind};
+use crate::ast::{Callee, Expr, ExprKind, Local};
 use crate::names::is_method;
 
 impl Parser {
@@ -78,6 +79,22 @@ impl Parser {
         };
         let path = &function.path;
         let segments = &path.segments;
+        if let Some(name) = path.get_ident()
+            && let Some(local) = self.find(name)
+        {
+            if !local.is_function {
+                let message = format!(
+                    "`{name}` is a variable and no function; a parameter that is one has the type \
+                     `impl DeviceFn<(f32,), Output = f32>`"
+                );
+                return error(path, &message);
+            }
+            let mut arguments = self.arguments(&call.args)?;
+            self.adapt_all(&mut arguments);
+            let callee = Callee::Parameter(Local { name: name.clone(), ..local });
+            return Ok(ExprKind::Call { callee, arguments });
+        }
+        self.check_captured(path, false)?;
         if let Some(last) = segments.last() {
             let name = last.ident.to_string();
             if name == "from_bits" && segments.len() > 1 && call.args.len() == 1 {
@@ -96,8 +113,19 @@ impl Parser {
         }
         let mut arguments = self.arguments(&call.args)?;
         self.adapt_all(&mut arguments);
-        Ok(ExprKind::Call { path: path.clone(), arguments })
+        let callee = match is_of_type(path) {
+            true => Callee::Associated(path.clone()),
+            false => Callee::Function(path.clone()),
+        };
+        Ok(ExprKind::Call { callee, arguments })
     }
+}
+
+/// Whether the path names a function of a type or trait, `Sphere::area`: types have names in upper case.
+fn is_of_type(path: &syn::Path) -> bool {
+    let Some(owner) = path.segments.iter().rev().nth(1) else { return false };
+    let name = owner.ident.to_string();
+    name.starts_with(char::is_uppercase) || is_number(&name)
 }
 
 /// An expression, whatever parentheses are around it.

@@ -5,6 +5,7 @@ mod absent;
 mod assertions;
 mod calls;
 mod choice;
+mod closures;
 mod literals;
 mod message;
 mod names;
@@ -12,7 +13,7 @@ mod patterns;
 mod places;
 mod types;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Ident, Span};
 use quote::{ToTokens, format_ident};
@@ -21,6 +22,7 @@ use syn::{BinOp, Error, Pat, Result, UnOp};
 
 use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Statement, Target, View};
 use calls::{check_source, without_parentheses};
+pub use closures::closure;
 use literals::number;
 use types::check_cast;
 pub use types::{check_type, class};
@@ -49,6 +51,8 @@ pub struct Parser {
     is_generic: bool,
     /// Constants that are known to be `usize`: const generics, and those in the body.
     lengths: Vec<Ident>,
+    /// In a closure, the variables around it, which it cannot capture.
+    outside: Option<HashSet<String>>,
 }
 
 /// A loop or a labelled block around what is parsed.
@@ -73,12 +77,26 @@ impl Parser {
             is_kernel,
             is_generic: generics.type_params().next().is_some(),
             lengths: lengths.map(|constant| constant.ident.clone()).collect(),
+            outside: None,
         }
+    }
+
+    /// The types may be generic ones of an `impl` or `trait` around the function.
+    pub fn assume_generic(&mut self) {
+        self.is_generic = true;
     }
 
     pub fn declare(&mut self, name: &Ident, mutable: bool) -> Local {
         let (name, number) = (name.clone(), self.next);
-        let local = Local { mut_span: name.span(), name, mutable, number, is_view: false, is_reference: false };
+        let local = Local {
+            mut_span: name.span(),
+            name,
+            mutable,
+            number,
+            is_view: false,
+            is_reference: false,
+            is_function: false,
+        };
         self.next += 1;
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(local.name.to_string(), local.clone());
@@ -95,6 +113,24 @@ impl Parser {
         local
     }
 
+    /// Declares a parameter that is a function.
+    pub fn declare_function(&mut self, name: &Ident) -> Local {
+        let local = Local { is_function: true, ..self.declare(name, false) };
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(local.name.to_string(), local.clone());
+        }
+        local
+    }
+
+    /// Declares `self`, by another name: two functions have it.
+    pub fn declare_self(&mut self, span: Span) -> Local {
+        let local = self.declare(&Ident::new("__wattle_self", Span::mixed_site().located_at(span)), false);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert("self".to_owned(), local.clone());
+        }
+        local
+    }
+
     /// A variable of the parser's own, which no name in the source means.
     fn unnamed(&mut self, what: &str) -> Local {
         self.next += 1;
@@ -106,6 +142,7 @@ impl Parser {
             number: self.next - 1,
             is_view: false,
             is_reference: false,
+            is_function: false,
         }
     }
 
@@ -273,6 +310,13 @@ impl Parser {
                     let message = format!("`{0}` is a reference here; write `*{0}`", local.name);
                     return error(path, &message);
                 }
+                ExprKind::Local(local) if local.is_function => {
+                    let message = format!(
+                        "`{0}` is a function; call it, `{0}(x)`, or pass it to a device function that takes one",
+                        local.name
+                    );
+                    return error(path, &message);
+                }
                 ExprKind::Constant(name) if name.get_ident().is_some_and(|name| self.lengths.contains(name)) => {
                     let name = name.to_token_stream();
                     return error(
@@ -421,7 +465,8 @@ impl Parser {
             && let Some(local) = self.find(name)
         {
             let is_view = self.views.contains_key(&local.number);
-            return Ok(ExprKind::Local(Local { name: name.clone(), is_view, ..local }));
+            let name = if name == "self" { local.name.clone() } else { name.clone() };
+            return Ok(ExprKind::Local(Local { name, is_view, ..local }));
         }
         let mut last = path.path.segments.iter().rev().map(|segment| &segment.ident);
         if let (Some(scope), Some(owner)) = (last.next(), last.next())
@@ -434,6 +479,7 @@ impl Parser {
                  or `acc.warp().sync()`, which waits for the lanes of the warp and orders their memory",
             );
         }
+        self.check_captured(&path.path, true)?;
         Ok(ExprKind::Constant(path.path.clone()))
     }
 
@@ -485,9 +531,11 @@ fn plain(op: &BinOp) -> Option<BinOp> {
 
 fn refuse<T>(x: &syn::Expr) -> Result<T> {
     match x {
-        syn::Expr::Closure(_) => {
-            error(x, "there are no closures in kernels; write a function and mark it `#[device_fn]`")
-        }
+        syn::Expr::Closure(_) => error(
+            x,
+            "a closure in a kernel stands where it is passed to a device function, `apply(|x| x * 2.0, y)`; else write a \
+                 function and mark it `#[device_fn]`",
+        ),
         syn::Expr::Unsafe(unsafe_block) => {
             error(unsafe_block.unsafe_token, "there is nothing unsafe in kernels: every access is checked")
         }

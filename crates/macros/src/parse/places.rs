@@ -97,10 +97,19 @@ impl Parser {
                 }
             }
             // A `&mut` parameter is passed on by its name.
-            syn::Expr::Path(path) => match self.path(path)? {
+            syn::Expr::Path(path) => match self.argument_path(path)? {
                 ExprKind::Local(local) if local.is_reference => ExprKind::Local(local),
                 kind => return Ok(Expr { kind, span }),
             },
+            syn::Expr::Closure(closure) => {
+                return Ok(Expr { kind: ExprKind::Closure(self.closure(closure)?), span });
+            }
+            syn::Expr::Macro(call)
+                if call.mac.path.segments.last().is_some_and(|last| last.ident == "device_closure") =>
+            {
+                let closure = call.mac.parse_body::<syn::ExprClosure>()?;
+                return Ok(Expr { kind: ExprKind::Closure(self.closure(&closure)?), span });
+            }
             x => return self.expr(x),
         };
         let is_variable = match &of {

@@ -16,6 +16,11 @@ macro_rules! rows {
 /// The types of the table: the name, the kind, and whether there are atomic operations on it.
 const TYPES: &[(&str, &str, bool)] = types!(rows);
 
+/// Whether it is the name of a type of numbers, or `bool`.
+pub(super) fn is_number(name: &str) -> bool {
+    TYPES.iter().any(|(known, ..)| *known == name)
+}
+
 /// The names of the types that are wanted by kind and by whether there are atomic operations on them.
 fn listed(is_wanted: impl Fn(&str, bool) -> bool) -> String {
     let wanted = TYPES.iter().filter(|(_, row, has_atomics)| is_wanted(row, *has_atomics));

@@ -126,11 +126,16 @@ impl Flow<'_> {
                 self.decides(self.any(index) || self.any(&[*expected, *desired]));
             }
             Stmt::If { condition, .. } | Stmt::Assert { condition, .. } => self.decides(self.depends(*condition)),
+            // The other lanes are given it.
+            Stmt::Warp { value, operand, .. } => {
+                self.decides(self.depends(*value) || operand.is_some_and(|operand| self.depends(operand)));
+            }
             // What is nested in them is walked too, and a way out of them stands behind a condition.
             Stmt::Loop { .. } | Stmt::Block { .. } => {}
             Stmt::Print { .. }
             | Stmt::Fence { .. }
             | Stmt::Barrier { .. }
+            | Stmt::WarpBarrier { .. }
             | Stmt::Break(_)
             | Stmt::Continue(_)
             | Stmt::Return

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use wattle::__private::{Bodies, OnlyInKernels};
+use wattle::__private::{Bodies, BodiesOf, DeviceBodies, Direct, Parameters};
 use wattle::prelude::*;
 
 thread_local!(static KEPT: Cell<Option<Read<u32>>> = const { Cell::new(None) });
@@ -25,18 +25,13 @@ fn first(x: Read<u32>) -> u32 {
     x[0]
 }
 
-fn opaque<'a>(call: OnlyInKernels<'a>) -> impl Bodies<'a> {
-    first(call)
-}
-
-fn thief<'a>(call: OnlyInKernels<'a>) -> impl Thief + Bodies<'a> {
-    first(call)
+fn opaque(ask: Parameters<Direct>) -> DeviceBodies<Direct, BodiesOf<impl Bodies>> {
+    first(ask)
 }
 
 #[kernel]
 fn keeps(_acc: &Acc, x: Read<u32>, y: Atomic<u32>) {
     y.store(0, opaque(x));
-    y.store(1, thief(x));
 }
 
 fn main() {}

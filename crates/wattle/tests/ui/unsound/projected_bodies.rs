@@ -2,12 +2,12 @@
 
 use std::cell::Cell;
 
-use wattle::__private::{Bodies, OnlyInKernels};
+use wattle::__private::{Bodies, BodiesOf, Called, DeviceBodies, Direct, Parameters};
 use wattle::prelude::*;
 
 thread_local!(static KEPT: Cell<Option<Read<u32>>> = const { Cell::new(None) });
 
-trait Thief<'a>: Bodies<'a> {
+trait Thief: Called {
     fn __host(self, x: Read<u32>) -> (u32, ()) {
         KEPT.set(Some(x));
         (0, ())
@@ -17,13 +17,11 @@ trait Thief<'a>: Bodies<'a> {
         loop {}
     }
 }
-impl<'a, T: Bodies<'a>> Thief<'a> for T {}
+impl<T: Called> Thief for T {}
 
 trait Has: Element {
-    type Of<'a>: Thief<'a>;
-    fn of<'a>(call: OnlyInKernels<'a>) -> Self::Of<'a> {
-        Bodies::within(call)
-    }
+    type Of: Bodies<In<'static>: Thief>;
+    fn of(ask: Parameters<Direct>) -> DeviceBodies<Direct, BodiesOf<Self::Of>>;
 }
 
 #[device_fn]
@@ -32,7 +30,10 @@ fn first(x: Read<u32>) -> u32 {
 }
 
 impl Has for u32 {
-    type Of<'a> = first<'a>;
+    type Of = first<'static>;
+    fn of(ask: Parameters<Direct>) -> DeviceBodies<Direct, BodiesOf<Self::Of>> {
+        first(ask)
+    }
 }
 
 #[kernel]

@@ -1,0 +1,306 @@
+//! Device functions as values: what a kernel is given for a parameter `f: F` with `F: DeviceFn<…>`.
+//!
+//! A device function has two bodies, the host's and the builder's. As a value it is a Rust function that returns both: it
+//! is evaluated before either runs, so that no frame but those that the macros wrote is below a body that may wait.
+
+use std::convert::Infallible;
+use std::marker::PhantomData;
+
+use wattle_ir::KernelType;
+use wattle_ir::builder::Builder;
+
+use crate::thread::Thread;
+
+/// A function that kernels call and that is given as a parameter, with parameters `Args`, a tuple, and result `Output`.
+///
+/// A kernel and a device function take it as `f: F` with `F: DeviceFn<(f32, f32), Output = f32>`, or as
+/// `f: impl DeviceFn<(f32, f32), Output = f32>`, and call it as `f(x, y)`. What is given for it:
+///
+/// - a function with `#[device_fn]`, by its name: `reduce(&x, &y, add)`, also an associated one, `Sphere::area`;
+/// - a closure, `device_closure!(|x, y| x.max(y))`; within kernels `|x, y| x.max(y)` alone.
+///
+/// ```ignore
+/// /// Each element by itself.
+/// #[kernel]
+/// fn map<T: Element, U: Element>(acc: &Acc, x: Read<T>, out: PerItem<U>, f: impl DeviceFn<(T,), Output = U>) {
+///     for (i, out) in acc.items(&mut out) {
+///         *out = f(x[i]);
+///     }
+/// }
+/// queue.launch(FrameSpec::cover(n, 64), map(&x, &mut out, device_closure!(|x| x * 2.0)))?;
+/// ```
+///
+/// It is one function for a launch, part of the kernel's type as the closure of Rust's `Iterator::map` is: the kernel is
+/// compiled for each function that it is given, and the call is built in place. (In CUDA such parameters are functors or
+/// lambdas with `__device__`, as template arguments.) It captures nothing: what it needs is a parameter of it.
+///
+/// Everything that takes `Parameters<Args>` and gives the bodies implements it, which is what the macros write.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a device function with parameters `{Args}`",
+    label = "not a device function with these parameters",
+    note = "give a function that is marked `#[device_fn]` by its name, or `device_closure!(|x, y| x + y)`; it takes values and \
+            views, as many as the kernel passes"
+)]
+pub trait DeviceFn<Args: KernelType>:
+    Fn(Parameters<Args>) -> DeviceBodies<Args, <Self as DeviceFn<Args>>::Output> + Copy + Send + Sync
+{
+    /// The type of the result.
+    type Output: KernelType;
+}
+
+#[diagnostic::do_not_recommend]
+impl<F, Args: KernelType, R: KernelType> DeviceFn<Args> for F
+where
+    F: Fn(Parameters<Args>) -> DeviceBodies<Args, R> + Copy + Send + Sync,
+{
+    type Output = R;
+}
+
+/// Asks a device function for its bodies for parameters `Args`.
+pub struct Parameters<Args>(PhantomData<fn(Args)>);
+
+/// The bodies of a device function with parameters `Args` and result `R`.
+pub struct DeviceBodies<Args: KernelType, R: KernelType> {
+    host: HostBody<Args, R>,
+    build: BuildBody<Args, R>,
+}
+
+/// The host's body. The result has a companion, so that bodies of all functions are written alike.
+type HostBody<Args, R> = fn(&Thread<'_>, Args) -> (R, ());
+
+/// The builder's body.
+type BuildBody<Args, R> = for<'b> fn(&'b Builder, <Args as KernelType>::Built<'b>) -> <R as KernelType>::Built<'b>;
+
+/// Bodies that are not promised to be those of one function yet: the macros make them of the user's words, and then
+/// promise, in an `unsafe` block without any of them, what they have made sure of.
+pub struct DraftBodies<Args: KernelType, R: KernelType>(DeviceBodies<Args, R>);
+
+/// The host's body of a function; the builder's follows.
+pub struct DraftHost<Args: KernelType, R: KernelType>(HostBody<Args, R>);
+
+/// The bodies of a function, that of the host first: it decides the result's type.
+#[inline(always)]
+pub fn draft_host<Args: KernelType, R: KernelType>(_: Parameters<Args>, host: HostBody<Args, R>) -> DraftHost<Args, R> {
+    DraftHost(host)
+}
+
+impl<Args: KernelType, R: KernelType> DraftHost<Args, R> {
+    /// Adds the builder's body.
+    #[inline(always)]
+    pub fn build(self, build: BuildBody<Args, R>) -> DraftBodies<Args, R> {
+        DraftBodies(DeviceBodies { host: self.0, build })
+    }
+}
+
+impl<Args: KernelType, R: KernelType> DraftBodies<Args, R> {
+    /// The bodies, whose safety the caller promises.
+    ///
+    /// # Safety
+    /// The host's body keeps no view beyond its call, gives none to code that could, and has no value with a destructor
+    /// where it may wait; the builder's builds what the host's does.
+    #[inline(always)]
+    pub unsafe fn vouch(self) -> DeviceBodies<Args, R> {
+        self.0
+    }
+}
+
+/// `function`, called by a thread on the host.
+#[inline(always)]
+pub fn call_on_host<F: DeviceFn<Args>, Args: KernelType>(
+    thread: &Thread<'_>,
+    function: F,
+    arguments: Args,
+) -> <F as DeviceFn<Args>>::Output {
+    (function(Parameters(PhantomData)).host)(thread, arguments).0
+}
+
+/// `function`, called in the kernel that is being built.
+pub fn call_in_builder<'b, F: DeviceFn<Args>, Args: KernelType>(
+    builder: &'b Builder,
+    function: F,
+    arguments: Args::Built<'b>,
+) -> <<F as DeviceFn<Args>>::Output as KernelType>::Built<'b> {
+    (function(Parameters(PhantomData)).build)(builder, arguments)
+}
+
+/// A function as an argument of a kernel. It is known by its type alone, as which the kernel is built and kept.
+#[inline(always)]
+pub fn one_function<F: Copy>(function: F) -> F {
+    const {
+        assert!(
+            size_of::<F>() == 0,
+            "a kernel is compiled for one function: give it by its name, not as a variable that holds one of several"
+        );
+    }
+    function
+}
+
+/// A closure whose parameters' types are written.
+#[inline(always)]
+pub fn typed_closure<Args: KernelType, R: KernelType, F: DeviceFn<Args, Output = R>>(function: F) -> F {
+    function
+}
+
+/// What a device function that `#[device_fn]` made of a function of a module can be passed as: with parameters `Args`, or
+/// with [`Direct`] as what a call in a kernel names.
+#[diagnostic::on_unimplemented(
+    message = "the device function `{Self}` has no parameters `{Args}`",
+    label = "called here with `{Args}`",
+    note = "a function that is given as a parameter takes values and views, as many as the kernel passes, and they say all of \
+            its generics; else write a closure around it: `device_closure!(|x| f::<4>(x))`"
+)]
+pub trait Takes<Args: KernelType> {
+    /// The type of the result.
+    type Output: KernelType;
+    /// Its bodies.
+    fn bodies(_: Parameters<Args>) -> DeviceBodies<Args, Self::Output>;
+}
+
+/// Stands for the parameters of a function that is called by its name, where each argument is checked by itself.
+pub enum Direct {}
+
+// SAFETY: there is no value of it.
+unsafe impl KernelType for Direct {
+    type Built<'b> = ();
+}
+
+/// Names the type that has a function's bodies.
+pub struct BodiesOf<B>(PhantomData<B>);
+
+// SAFETY: there is no value of it.
+unsafe impl<B> KernelType for BodiesOf<B> {
+    type Built<'b> = ();
+}
+
+/// Only the type of what this returns is used.
+pub fn direct<B>() -> DeviceBodies<Direct, BodiesOf<B>> {
+    unreachable!("a function is called by its name through its type")
+}
+
+/// The argument that a device function is called with, which only kernels have.
+#[derive(Clone, Copy)]
+pub struct OnlyInKernels<'a>(Within<'a>);
+
+#[derive(Clone, Copy)]
+enum Within<'a> {
+    Host(&'a Thread<'a>),
+    Builder(&'a Builder),
+}
+
+impl<'a> OnlyInKernels<'a> {
+    /// The calling thread, for the host's function.
+    #[inline(always)]
+    pub fn thread(self) -> &'a Thread<'a> {
+        match self.0 {
+            Within::Host(thread) => thread,
+            Within::Builder(_) => unreachable!("a builder calls builders"),
+        }
+    }
+
+    /// The calling kernel's builder, for the function's builder.
+    pub fn builder(self) -> &'a Builder {
+        match self.0 {
+            Within::Builder(builder) => builder,
+            Within::Host(_) => unreachable!("the host calls the host's functions"),
+        }
+    }
+}
+
+/// A function that a kernel calls, and where it does.
+pub struct Callee<'a, F> {
+    function: PhantomData<F>,
+    call: OnlyInKernels<'a>,
+}
+
+/// `function`, as this thread calls it.
+#[inline(always)]
+pub fn on_host<'a, F: Copy>(thread: &'a Thread<'_>, _: F) -> Callee<'a, F> {
+    Callee { function: PhantomData, call: OnlyInKernels(Within::Host(thread)) }
+}
+
+/// A builder that calls `F`: a trait, so that the result is erroneous where the builder is (see [`Once`]).
+pub trait Calls<'a, F> {
+    /// The [`Callee`] that the builder makes.
+    type Callee;
+    /// `function`, as it is called in the kernel that is being built.
+    fn callee(&'a self, function: F) -> Self::Callee;
+}
+impl<'a, F: 'a> Calls<'a, F> for Builder {
+    type Callee = Callee<'a, F>;
+    fn callee(&'a self, _: F) -> Callee<'a, F> {
+        Callee { function: PhantomData, call: OnlyInKernels(Within::Builder(self)) }
+    }
+}
+
+/// `function`, as it is called in the kernel that is being built.
+pub fn in_builder<'a, B: Calls<'a, F>, F>(builder: &'a B, function: F) -> B::Callee {
+    builder.callee(function)
+}
+
+impl<'a, F: FnOnce(Parameters<Direct>) -> DeviceBodies<Direct, BodiesOf<B>>, B: Bodies> Callee<'a, F> {
+    /// The bodies of a function that `#[device_fn]` has made. The function itself is not called: it only names them, and
+    /// one that a user has written could as well.
+    #[inline(always)]
+    pub fn __bodies(self) -> B::In<'a> {
+        B::within(self.call)
+    }
+}
+
+/// The type that `#[device_fn]` makes, which has the function's two bodies.
+///
+/// # Safety
+/// The bodies are those that the macro writes of the user's function: `__host` keeps no view, and `__build` builds what
+/// `__host` does.
+pub unsafe trait Bodies {
+    /// The type in the kernel that calls it.
+    type In<'a>: Called;
+    /// The bodies, for the place that `call` comes from.
+    fn within<'a>(call: OnlyInKernels<'a>) -> Self::In<'a>;
+}
+
+/// What a function's bodies are methods of.
+///
+/// They are the type's own methods `__host` and `__build`, which rustc prefers to those of traits. Where it does not know
+/// the type, as behind an `impl Bodies`, it finds this trait's methods of these names, which nothing can call: they see to
+/// it that a user's trait with such methods is at best ambiguous, and is never given a view.
+pub trait Called: Sized {
+    /// The host's body of a type that is not known: it cannot be called.
+    fn __host(self, never: Infallible) -> Infallible {
+        never
+    }
+    /// The builder's body of a type that is not known: it cannot be called.
+    fn __build(self, never: Infallible) -> Infallible {
+        never
+    }
+}
+
+/// The bound of `__bodies` on all other functions, whose error is in words.
+///
+/// # Safety
+/// Nothing implements it.
+#[diagnostic::on_unimplemented(
+    message = "a kernel can call no function but those that are marked `#[device_fn]`",
+    label = "not marked `#[device_fn]`",
+    note = "write `#[device_fn]` above this function, if it is yours; mathematical functions are methods: `x.sqrt()`; a kernel \
+            cannot call a kernel: put what both do into a device function"
+)]
+pub unsafe trait DeviceFunction {
+    /// The type of `__bodies`, which does not exist, since nothing implements the trait.
+    type Bodies;
+}
+
+/// The method that a call of an unmarked function finds; see [`DeviceFunction`].
+pub trait NotMarked<F> {
+    /// The bodies that an unmarked function lacks: nothing can call this.
+    fn __bodies(self) -> F::Bodies
+    where
+        F: DeviceFunction;
+}
+impl<F> NotMarked<F> for Callee<'_, F> {
+    fn __bodies(self) -> F::Bodies
+    where
+        F: DeviceFunction,
+    {
+        unreachable!("nothing is a `DeviceFunction`")
+    }
+}

@@ -1,0 +1,172 @@
+//! Device functions as values: closures, and functions of types and traits. Both bodies are closures of one function, since
+//! only so do they see the generics around them.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::{ItemFn, Result, Type};
+
+use super::quiet;
+use crate::ast::{Block, Closure, Parameter, Pattern};
+use crate::build::Build;
+use crate::host::Host;
+use crate::names::private;
+use crate::signature::{Standing, parse};
+
+/// A function whose bodies are written as values.
+struct Bodies<'f> {
+    /// As reports name it.
+    name: &'f str,
+    parameters: &'f [(Pattern, Option<Type>)],
+    result: Option<&'f Type>,
+    body: &'f Block,
+    /// Whether there is a `return` in the body.
+    returns: bool,
+    /// Whether the body was refused.
+    is_refused: bool,
+}
+
+impl Bodies<'_> {
+    /// The statements that make the bodies, of what asks for them.
+    fn write(&self, ask: &Ident) -> TokenStream {
+        let (host, draft) = (private("host"), private("draft"));
+        let (host_body, build_body) = (self.host(), self.build());
+        let quiet = quiet();
+        quote! {
+            #[allow(
+                unused_parens, unused_braces, unused_labels, clippy::all, clippy::pedantic,
+                reason = "a macro has written around it"
+            )]
+            let #host = ::wattle::__private::draft_host(#ask, #host_body);
+            #quiet
+            let #draft = ::wattle::__private::DraftHost::build(#host, #build_body);
+            // SAFETY: these are the two bodies of one function, in the subset that keeps no view and names nothing but its
+            // own variables, constants and what this library gives to kernels. No word of the user's is in this block.
+            unsafe { ::wattle::__private::DraftBodies::vouch(#draft) }
+        }
+    }
+
+    fn host(&self) -> TokenStream {
+        let (thread, value) = (private("thread"), private("value"));
+        let mut host = Host::of_closure();
+        let patterns: Vec<_> = self.parameters.iter().map(|(pattern, _)| host.pattern(pattern, false)).collect();
+        let types = self.parameters.iter().map(|(_, ty)| ty.as_ref().map_or_else(|| quote!(_), |ty| quote!(#ty)));
+        let body = match self.is_refused {
+            false => host.block(self.body),
+            true => quote!(::core::unreachable!()),
+        };
+        let result = self.result.map(|result| quote!(: #result));
+        quote! {
+            |#thread, (#(#patterns,)*): (#(#types,)*)| {
+                #[allow(unused_imports, reason = "not every function has use for them")]
+                use ::wattle::__private::{Called as _, NotMarked as _};
+                let #value #result = #body;
+                #[allow(unreachable_code, reason = "the body may never end")]
+                return (#value, ());
+            }
+        }
+    }
+
+    fn build(&self) -> TokenStream {
+        let (builder, value, result, body) = (private("builder"), private("value"), private("result"), private("body"));
+        let mut build = Build::new(false);
+        let parts: Vec<_> = (0..self.parameters.len()).map(|number| private(&format!("parameter{number}"))).collect();
+        let bindings: TokenStream = self
+            .parameters
+            .iter()
+            .zip(&parts)
+            .map(|((pattern, _), part)| build.parameter(pattern, quote!(#part)))
+            .collect();
+        let built = match self.is_refused {
+            true => quote!(#builder.unreachable()),
+            false => build.value(self.body),
+        };
+        // A `return` leaves a block around the body, with the value in a variable.
+        let built = match self.result {
+            Some(ty) if self.returns && !self.is_refused => quote! {
+                let #result = #builder.join(
+                    #builder.unreachable::<<#ty as ::wattle::__private::KernelType>::Built<'_>>(),
+                );
+                let #body = #builder.block_begin();
+                let #value = #built;
+                ::wattle::__private::Variable::set(&#result, #value);
+                #builder.block_end();
+                let #value = ::wattle::__private::Variable::get(&#result);
+            },
+            _ => quote!(let #value = #built;),
+        };
+        let name = self.name;
+        quote! {
+            |#builder, (#(#parts,)*)| {
+                if !#builder.call_begin(#name) {
+                    return #builder.unreachable();
+                }
+                use ::wattle::__private::{Called as _, NotMarked as _};
+                #bindings
+                #built
+                #builder.call_end();
+                #value
+            }
+        }
+    }
+}
+
+/// A closure, as a value that is a device function.
+pub fn closure(closure: &Closure) -> TokenStream {
+    let Closure { parameters, result, body, returns } = closure;
+    let bodies =
+        Bodies { name: "closure", parameters, result: result.as_ref(), body, returns: *returns, is_refused: false };
+    let ask = private("ask");
+    let bodies = bodies.write(&ask);
+    let types: Option<Vec<_>> = parameters.iter().map(|(_, ty)| ty.as_ref()).collect();
+    match types {
+        // It can stand by itself.
+        Some(types) => {
+            let result = result.as_ref().map_or_else(|| quote!(_), |result| quote!(#result));
+            quote!(::wattle::__private::typed_closure::<(#(#types,)*), #result, _>(|#ask| { #bodies }))
+        }
+        None => quote!(|#ask| { #bodies }),
+    }
+}
+
+/// A device function of an `impl` or `trait`; of a trait it may be the declaration alone.
+pub fn associated(mut item: ItemFn, is_declaration: bool) -> Result<TokenStream> {
+    if is_declaration && item.sig.receiver().is_some() {
+        item.sig.generics.make_where_clause().predicates.push(syn::parse_quote!(Self: ::wattle::__private::KernelType));
+    }
+    let function = parse(item, Standing::Associated)?;
+    let (name, ask) = (&function.name, private("ask"));
+    let (attributes, visibility, refused) = (&function.attributes, &function.visibility, &function.refused);
+    let (generics, where_clause) = (&function.generics, &function.generics.where_clause);
+    let types: Vec<_> = function.parameters.iter().map(|parameter| &parameter.ty).collect();
+    let unit = syn::parse_quote!(());
+    let result = function.result.as_ref().unwrap_or(&unit);
+    let text = name.to_string();
+    let fn_token = quote::quote_spanned!(name.span()=> fn);
+    let head = quote! {
+        #visibility #fn_token #name #generics (
+            #ask: ::wattle::__private::Parameters<(#(#types,)*)>,
+        ) -> ::wattle::__private::DeviceBodies<(#(#types,)*), #result> #where_clause
+    };
+    if is_declaration {
+        return Ok(quote!(#(#attributes)* #head;));
+    }
+    let parameter = |parameter: &Parameter| (Pattern::Local(parameter.local.clone()), Some(parameter.ty.clone()));
+    let parameters: Vec<_> = function.parameters.iter().map(parameter).collect();
+    let bodies = Bodies {
+        name: &text,
+        parameters: &parameters,
+        result: Some(result),
+        body: &function.body,
+        returns: function.returns,
+        is_refused: refused.is_some(),
+    };
+    let bodies = bodies.write(&ask);
+    Ok(quote! {
+        #(#attributes)*
+        #[inline]
+        #head {
+            #refused
+            #bodies
+        }
+    })
+}

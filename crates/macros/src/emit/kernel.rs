@@ -1,0 +1,160 @@
+//! What `#[kernel]` puts in place of a function.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{ItemFn, Result, Type};
+
+use super::{build_parameters, generics, host_attributes, host_parameters, once, quiet};
+use crate::ast::{Class, Expr, ExprKind, Function};
+use crate::build::Build;
+use crate::host::Host;
+use crate::names::private;
+use crate::sample;
+use crate::signature::{Standing, parse};
+
+/// What a kernel's description says of the parameters whose items it goes over together.
+fn together(function: &Function) -> Option<TokenStream> {
+    let number = |view: &Expr| {
+        let ExprKind::Exclusive(view) = &view.kind else { return None };
+        let ExprKind::Local(local) = &view.kind else { return None };
+        let arguments = function.parameters[1..].iter().filter(|parameter| parameter.class != Class::Function);
+        arguments.enumerate().find(|(_, parameter)| parameter.local.number == local.number).map(|(number, _)| number)
+    };
+    let mut all = Vec::new();
+    function.body.walk(&mut |x| {
+        if let ExprKind::Method { name, arguments, .. } = &x.kind
+            && name == "items_together"
+            && let Some(ExprKind::Tuple(views)) = arguments.first().map(|views| &views.kind)
+        {
+            let views = views.iter().filter_map(number);
+            all.push(quote!(&[#(#views),*]));
+        }
+    });
+    (!all.is_empty()).then(|| quote!(.with_together(&[#(#all),*])))
+}
+
+pub fn kernel(item: ItemFn) -> Result<TokenStream> {
+    let function = parse(item, Standing::Kernel)?;
+    let (generic_parameters, mut generic_arguments) = generics(&function);
+    // What stands for an `impl DeviceFn<…>` has no name out of the two functions.
+    let named = generic_parameters.len() - function.anonymous;
+    let outer_generics = &generic_parameters[..named];
+    generic_arguments[named..].fill(quote!(_));
+    let where_clause = &function.generics.where_clause;
+    let Function { attributes, visibility, name, refused, .. } = &function;
+    let (acc, others) = (&function.parameters[0], &function.parameters[1..]);
+    let dimensions = match &acc.class {
+        Class::Acc(Some(dimensions)) => quote!({ #dimensions }),
+        _ => quote!(1),
+    };
+    let acc_name = &acc.local.name;
+    let (thread, builder, views) = (private("thread"), private("builder"), private("views"));
+    // Items: the user's own words see them, and must not mean them.
+    let (host, build, info, after_name) = (private("host"), private("build"), private("INFO"), private("AFTER"));
+    let (acc_at, draft) = (private("acc"), private("draft"));
+
+    let host_attributes = host_attributes(&function);
+    let host_parameters = host_parameters(&function);
+    let host_body = Host::new(&function, true).body(&function.body);
+    let after_value = sample::of(&function).map(|sample| quote!(::wattle::__private::after(&#host #sample)));
+    let after_constant =
+        after_value.as_ref().map(|value| quote!(const #after_name: ::core::primitive::usize = #value;));
+    let after = after_value.as_ref().map(|_| quote!(#after_name));
+    let builder_type = once(quote!(::wattle::__private::builder::Builder), after.as_ref());
+    let (build_parameters, build_bindings) = build_parameters(&function, after.as_ref());
+    let build_body = Build::of(&function, true).effect(&function.body);
+
+    // Functions are no arguments of the launch: each instance of the kernel has its own.
+    let (functions, values): (Vec<_>, Vec<_>) = others.iter().partition(|parameter| parameter.class == Class::Function);
+    let all_names: Vec<_> = others.iter().map(|parameter| &parameter.local.name).collect();
+    let functions: Vec<_> = functions.iter().map(|parameter| &parameter.local.name).collect();
+    let names: Vec<_> = values.iter().map(|parameter| &parameter.local.name).collect();
+    let texts: Vec<_> = names.iter().map(ToString::to_string).collect();
+    let outer_parameters = others.iter().map(|parameter| {
+        let (name, ty) = (&parameter.local.name, &parameter.written);
+        match parameter.class {
+            Class::View(_) => quote_spanned!(ty.span()=> #name: impl ::wattle::__private::IntoArg<#ty>),
+            Class::Function if matches!(ty, Type::ImplTrait(_)) => quote!(#name: #ty + 'static),
+            _ => quote!(#name: #ty),
+        }
+    });
+    let arguments = values.iter().map(|parameter| {
+        let name = &parameter.local.name;
+        match parameter.class {
+            Class::View(_) => quote!(::wattle::__private::IntoArg::into_arg(#name)),
+            _ => quote!(#name),
+        }
+    });
+    let together = together(&function);
+    // The bundle is kept while the launch is under way, and known by its type.
+    let static_types = function.generics.type_params();
+    let static_types =
+        static_types.take(function.generics.type_params().count() - function.anonymous).map(|generic| &generic.ident);
+    let static_types: Vec<_> = static_types.map(|generic| quote!(#generic: 'static)).collect();
+    let outer_where = match (&where_clause, static_types.is_empty()) {
+        (_, true) => quote!(#where_clause),
+        (None, false) => quote!(where #(#static_types),*),
+        (Some(clause), false) => {
+            let predicates = clause.predicates.iter();
+            quote!(where #(#predicates,)* #(#static_types),*)
+        }
+    };
+    let fn_token = quote_spanned!(name.span()=> fn);
+    let text = name.to_string();
+    let start = name.span().unwrap();
+    let (line, column) = (start.line() as u32, start.column() as u32);
+    let turbofish = quote!(::<#(#generic_arguments),*>);
+    let quiet = quiet();
+    Ok(quote! {
+        #refused
+        #(#attributes)*
+        #[allow(clippy::too_many_arguments, reason = "a kernel has what it needs")]
+        #visibility #fn_token #name<#(#outer_generics),*>(
+            #(#outer_parameters),*
+        ) -> impl ::wattle::__private::Launch<#dimensions> #outer_where {
+            #host_attributes
+            fn #host<#(#generic_parameters),*>(#(#host_parameters),*) -> impl ::core::marker::Sized #where_clause {
+                #[allow(unused_imports, reason = "not every kernel has use for them")]
+                use ::wattle::__private::{Called as _, NotMarked as _};
+                #[allow(unused, reason = "not every kernel has use for it")]
+                let #thread = ::wattle::__private::Acc::<#dimensions>::__thread(#acc_name);
+                #host_body
+                #[allow(unreachable_code, reason = "the body may never end")]
+                return;
+            }
+            #after_constant
+            #quiet
+            fn #build<'kernel, #(#generic_parameters),*>(
+                #builder: &'kernel #builder_type,
+                #(#build_parameters),*
+            ) #where_clause {
+                use ::wattle::__private::{Called as _, NotMarked as _};
+                #build_bindings
+                #build_body
+            }
+            static #info: ::wattle::__private::KernelInfo = ::wattle::__private::KernelInfo::new(
+                #text,
+                ::wattle::__private::Site { file: ::core::file!(), line: #line, column: #column },
+                &[#(#texts),*],
+            )#together;
+            #(let #functions = ::wattle::__private::one_function(#functions);)*
+            let #draft = ::wattle::__private::Draft::<#dimensions, _, _, _>::new(
+                &#info,
+                (#(#arguments,)*),
+                move |#acc_at: &::wattle::__private::Acc<'_, #dimensions>, #views| {
+                    let (#(#names,)*) = #views;
+                    #host #turbofish (#acc_at, #(#all_names),*);
+                },
+                move |#builder, #acc_at, #views| {
+                    let (#(#names,)*) = #views;
+                    #build #turbofish (#builder, #acc_at, #(#all_names),*)
+                },
+            );
+            // SAFETY: a kernel's body can name nothing but its own variables, constants, and what this library gives to
+            // kernels, so it keeps no view; and what it builds depends on its types alone. No word of the user's is in
+            // this block.
+            unsafe { ::wattle::__private::Draft::<#dimensions, _, _, _>::vouch(#draft) }
+        }
+    })
+}

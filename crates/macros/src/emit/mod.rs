@@ -1,0 +1,170 @@
+//! What the macros put in place of a function.
+
+mod bodies;
+mod device_fn;
+mod kernel;
+
+pub use bodies::{associated, closure};
+pub use device_fn::device_fn;
+pub use kernel::kernel;
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{GenericParam, PathArguments, Type};
+
+use crate::ast::{Class, Function, Parameter, View};
+use crate::names::private;
+
+/// The parameters of the host's function.
+fn host_parameters(function: &Function) -> Vec<TokenStream> {
+    let parameter = |parameter: &Parameter| {
+        let (name, ty) = (&parameter.local.name, &parameter.ty);
+        if parameter.class == Class::View(View::PerItem) {
+            return quote!(#[allow(unused_mut, reason = "`items` takes it exclusively")] mut #name: #ty);
+        }
+        let mut_span = parameter.local.mut_span;
+        let mutable =
+            (parameter.local.mutable && parameter.class == Class::Value).then(|| quote_spanned!(mut_span=> mut));
+        quote!(#mutable #name: #ty)
+    };
+    function.parameters.iter().map(parameter).collect()
+}
+
+/// The builder's types hang on the host's function, so that rustc is silent about them where that has an error: see
+/// `wattle::__private::Once`. `after` is the constant that says so.
+fn once(ty: TokenStream, after: Option<&TokenStream>) -> TokenStream {
+    match after {
+        Some(after) => quote!(<::wattle::__private::Once<#ty, { #after }> as ::wattle::__private::AfterHost>::Type),
+        None => ty,
+    }
+}
+
+/// Parameters of the builder, and what makes variables of those that are `mut`.
+fn build_parameters(function: &Function, after: Option<&TokenStream>) -> (Vec<TokenStream>, TokenStream) {
+    let builder = private("builder");
+    let mut bindings = TokenStream::new();
+    let parameter = |parameter: &Parameter| {
+        let (name, ty) = (&parameter.local.name, &parameter.ty);
+        if parameter.class == Class::Function {
+            return quote!(#name: #ty);
+        }
+        let is_items = parameter.class == Class::View(View::PerItem);
+        let built = match &parameter.class {
+            Class::Acc(dimensions) => {
+                let dimensions = dimensions.as_ref().map_or_else(|| quote!(1), |dimensions| quote!({ #dimensions }));
+                quote!(::wattle::__private::builder::Acc<'kernel, #dimensions>)
+            }
+            Class::View(View::PerItem) => {
+                quote_spanned!(ty.span()=> <::wattle::__private::Bound<#ty> as ::wattle::__private::Arg>::Built<'kernel>)
+            }
+            Class::Exclusive => variable(function, ty),
+            _ => built(function, ty),
+        };
+        if parameter.local.mutable && parameter.class == Class::Value {
+            let text = name.to_string();
+            bindings.extend(quote!(let #name = #builder.variable(#name, #text);));
+        }
+        let (built, mutable) = (once(built, after), is_items.then(|| quote!(mut)));
+        quote!(#mutable #name: #built)
+    };
+    (function.parameters.iter().map(parameter).collect(), bindings)
+}
+
+/// What stands for a type in the builder. It is said as directly as it can be: from the projection alone, rustc could
+/// not infer the `T` of a generic function from its arguments.
+fn built(function: &Function, ty: &Type) -> TokenStream {
+    let span = ty.span();
+    let build = quote_spanned!(span=> ::wattle::__private::builder);
+    match ty {
+        Type::Paren(inner) => return built(function, &inner.elem),
+        Type::Group(inner) => return built(function, &inner.elem),
+        Type::Tuple(tuple) => {
+            let all = tuple.elems.iter().map(|ty| built(function, ty));
+            return quote_spanned!(span=> (#(#all,)*));
+        }
+        Type::Array(array) => {
+            let (element, len) = (&array.elem, &array.len);
+            return quote_spanned!(span=> #build::Array<'kernel, #element, { #len }>);
+        }
+        Type::Path(path) => {
+            if function.generics.type_params().any(|generic| path.path.is_ident(&generic.ident)) {
+                return quote_spanned!(span=> #build::Val<'kernel, #ty>);
+            }
+            if let Some(last) = path.path.segments.last()
+                && ["Read", "Shared", "Atomic"].iter().any(|view| last.ident == view)
+                && let PathArguments::AngleBracketed(arguments) = &last.arguments
+            {
+                let (view, arguments) = (&last.ident, &arguments.args);
+                return quote_spanned!(span=> #build::#view<'kernel, #arguments>);
+            }
+        }
+        _ => {}
+    }
+    quote_spanned!(span=> <#ty as ::wattle::__private::KernelType>::Built<'kernel>)
+}
+
+/// What stands for a `&mut` parameter in the builder: the caller's variable.
+fn variable(function: &Function, ty: &Type) -> TokenStream {
+    let span = ty.span();
+    match ty {
+        Type::Reference(reference) => variable(function, &reference.elem),
+        Type::Paren(inner) => variable(function, &inner.elem),
+        Type::Group(inner) => variable(function, &inner.elem),
+        Type::Tuple(tuple) => {
+            let all = tuple.elems.iter().map(|ty| variable(function, ty));
+            quote_spanned!(span=> (#(#all,)*))
+        }
+        Type::Path(path) if function.generics.type_params().any(|generic| path.path.is_ident(&generic.ident)) => {
+            quote_spanned!(span=> ::wattle::__private::builder::Var<'kernel, #ty>)
+        }
+        // A variable that is an array is the array itself.
+        Type::Array(_) => built(function, ty),
+        _ => {
+            let built = built(function, ty);
+            quote_spanned!(span=> <#built as ::wattle::__private::builder::IrValue<'kernel>>::Var)
+        }
+    }
+}
+
+/// The generics as parameters and as arguments.
+fn generics(function: &Function) -> (Vec<TokenStream>, Vec<TokenStream>) {
+    let (mut parameters, mut arguments) = (Vec::new(), Vec::new());
+    for generic in &function.generics.params {
+        match generic {
+            GenericParam::Type(ty) => {
+                let mut ty = ty.clone();
+                ty.default = None;
+                let name = &ty.ident;
+                arguments.push(quote!(#name));
+                parameters.push(quote!(#ty));
+            }
+            GenericParam::Const(constant) => {
+                let mut constant = constant.clone();
+                constant.default = None;
+                let name = &constant.ident;
+                arguments.push(quote!(#name));
+                parameters.push(quote!(#constant));
+            }
+            GenericParam::Lifetime(_) => {}
+        }
+    }
+    (parameters, arguments)
+}
+
+/// Attributes on generated code, about which lints are to be silent.
+fn quiet() -> TokenStream {
+    quote!(#[allow(unused, private_interfaces, clippy::all, clippy::pedantic, reason = "written by a macro")])
+}
+
+/// Attributes on the host's function: the user's own code, with some more parentheses and blocks.
+fn host_attributes(function: &Function) -> TokenStream {
+    let unused = function.refused.is_some().then(|| quote!(unused,));
+    quote! {
+        #[allow(
+            #unused unused_parens, unused_braces, unused_labels, private_interfaces, elided_lifetimes_in_paths, clippy::all, clippy::pedantic,
+            reason = "a macro has written around it"
+        )]
+        #[inline(always)]
+    }
+}
