@@ -102,7 +102,10 @@ mod tests {
 
     use super::*;
 
-    fn clock(entries: &[(u32, u32)]) -> Clock {
+    /// Threads and the last of their epochs that is known.
+    type Entries<'e> = &'e [(u32, u32)];
+
+    fn clock(entries: Entries<'_>) -> Clock {
         let mut clock = Clock::default();
         entries.iter().for_each(|&(thread, epoch)| clock.set(thread, epoch));
         clock
@@ -142,7 +145,7 @@ mod tests {
     #[test]
     fn a_join_copies_nothing_where_one_knows_all_that_the_other_does() {
         // The threads are of one chunk, of a later one, and of one behind a chunk of which nothing is known.
-        let cases: &[(&[(u32, u32)], &[(u32, u32)], Joined)] = &[
+        let cases: &[(Entries<'_>, Entries<'_>, Joined)] = &[
             (&[(0, 1)], &[(0, 2)], Joined::Theirs),
             (&[(0, 2)], &[(0, 1)], Joined::Mine),
             (&[(0, 1)], &[(0, 1)], Joined::Mine),
