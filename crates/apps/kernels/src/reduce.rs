@@ -1,5 +1,6 @@
 //! Sums within a thread and within a block, which several scenarios share.
 
+use wattle::DeviceKind;
 use wattle::prelude::*;
 
 /// How many running sums a thread keeps: enough independent additions to fill a core's vector units.
