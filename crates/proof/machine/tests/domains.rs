@@ -47,6 +47,11 @@ fn parts<V: Value>(request: Request<V>) -> Parts<V> {
         Request::Fence { order, scope, site } => Request::Fence { order, scope, site },
         Request::Barrier { iterations, site } => Request::Barrier { iterations, site },
         Request::Clock { site } => Request::Clock { site },
+        Request::Warp { op, ty, value, operand, iterations, site } => {
+            values.extend([value, operand]);
+            Request::Warp { op, ty, value: 0, operand: 0, iterations, site }
+        }
+        Request::WarpBarrier { iterations, site } => Request::WarpBarrier { iterations, site },
         Request::LoopHead { label, site } => Request::LoopHead { label, site },
         Request::BackEdge { label, site } => Request::BackEdge { label, site },
         Request::Fault(fault) => Request::Fault(fault),

@@ -62,6 +62,10 @@ impl Walker<'_> {
                     Builtin::GridExtent => shape.grid_extent,
                     Builtin::FrameCount => shape.frame_count,
                     Builtin::FrameExtent => shape.frame_extent,
+                    // A warp of one lane.
+                    Builtin::WarpSize => [shape.warp_size; 4],
+                    Builtin::Lane => [0; 4],
+                    Builtin::WarpInBlock => [shape.number_in_block(&position); 4],
                 };
                 (Type::U32, values[dimension as usize] as u64)
             }
