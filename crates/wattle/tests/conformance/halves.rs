@@ -253,6 +253,9 @@ fn traps<T: Format>() -> Vec<[u16; 3]> {
         all.push([near_one(x), near_one(y), (small ^ (z & 0x8000)) | 0x0400]);
         all.push([near_one(x), near_one(y), near_one(z) | 0x8000]);
         all.push([x, y, (x ^ y) & 0x8000 ^ 0x8000 | (more + 0x1000)]);
+        // Products of odd numbers, many of which are the middle of two, and an addend that `f32` loses beside them.
+        let odd = |x: u16| Exact::of_integer(i128::from(x % 64 | 1)).nearest::<T>();
+        all.push([odd(x), odd(y), (small % 0x200 + (1 << (T::DIGITS - 1))) | z & 0x8000]);
         // Products beyond the range, of which much is taken off.
         all.push([T::INFINITY - 1 - (small & 0x7f), 0x4000, (T::INFINITY - 1) | 0x8000]);
     }
