@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 
 use wattle_ir::KernelType;
-use wattle_ir::builder::Builder;
+use wattle_ir::builder::{Builder, Lift};
 
 use crate::thread::Thread;
 
@@ -302,5 +302,30 @@ impl<F> NotMarked<F> for Callee<'_, F> {
         F: DeviceFunction,
     {
         unreachable!("nothing is a `DeviceFunction`")
+    }
+}
+
+/// What a kernel passes to a device function by a path in lower case: a function as a rule, or a constant.
+pub struct Passed<V>(pub V);
+
+impl<V: Lift> Passed<V> {
+    /// The constant in the kernel that is being built.
+    pub fn __in(self, builder: &Builder) -> V::Built<'_> {
+        self.0.lift(builder)
+    }
+}
+
+/// The method that all else has.
+pub trait PassedAsIs {
+    /// The type itself.
+    type Itself;
+    /// The function.
+    fn __in(self, _: &Builder) -> Self::Itself;
+}
+
+impl<V: Copy> PassedAsIs for Passed<V> {
+    type Itself = V;
+    fn __in(self, _: &Builder) -> V {
+        self.0
     }
 }

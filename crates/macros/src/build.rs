@@ -342,7 +342,10 @@ impl Build {
                 };
                 quote_spanned!(span=> ::wattle::__private::call_in_builder(#builder, #function, (#(#arguments,)*)))
             }
-            ExprKind::Function(path) => quote!(#path),
+            ExprKind::Function(path) => quote_spanned!(span=> {
+                use ::wattle::__private::PassedAsIs as _;
+                ::wattle::__private::Passed(#path).__in(#builder)
+            }),
             ExprKind::Closure(closure) => emit::closure(closure),
             ExprKind::FromBits { ty, bits } => {
                 let bits = self.expr(bits);

@@ -41,8 +41,8 @@ pub fn nothing<T: Nothing>(_: T) {}
 
 /// The constant itself: its bound refuses constants that a kernel cannot name.
 #[inline(always)]
-pub fn constant<T: builder::Lift + Copy>(value: T) -> T::Itself {
-    value.itself()
+pub const fn constant<T: builder::Lift + Copy>(value: T) -> T {
+    value
 }
 
 /// The array of constants itself, in its place.

@@ -171,14 +171,9 @@ tuples!(
     message = "a kernel cannot use a constant of type `{Self}`",
     note = "kernels know integers of 8 to 64 bits, floats and bool; convert where the constant is used: `N as u32`"
 )]
-pub trait Lift: sealed::Sealed + Sized {
-    /// The type itself. Where it is none that kernels know, rustc then says so once, and nothing of what is made of the
-    /// constant.
-    type Itself;
+pub trait Lift: sealed::Sealed {
     /// The type that stands for it while a kernel is built.
     type Built<'b>;
-    /// The constant as it is.
-    fn itself(self) -> Self::Itself;
     /// The constant in the kernel that `builder` builds.
     fn lift(self, builder: &Builder) -> Self::Built<'_>;
 }
@@ -192,12 +187,7 @@ impl<T: Scalar> sealed::Sealed for T {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Scalar> Lift for T {
-    type Itself = T;
     type Built<'b> = Val<'b, T>;
-    #[inline(always)]
-    fn itself(self) -> T {
-        self
-    }
     fn lift(self, builder: &Builder) -> Val<'_, T> {
         builder.lit(self)
     }
@@ -208,12 +198,7 @@ impl<P: Part, const N: usize> sealed::Sealed for [P; N] {}
 
 #[diagnostic::do_not_recommend]
 impl<P: Part, const N: usize> Lift for [P; N] {
-    type Itself = Self;
     type Built<'b> = Array<'b, P, N>;
-    #[inline(always)]
-    fn itself(self) -> Self {
-        self
-    }
     fn lift(self, builder: &Builder) -> Array<'_, P, N> {
         Array::of_constants(builder, self)
     }
@@ -223,10 +208,7 @@ macro_rules! lift_as_is {
     ($($t:ty),+) => {$(
         impl sealed::Sealed for $t {}
         impl Lift for $t {
-            type Itself = Self;
-            type Built<'b> = $t;
-            #[inline(always)]
-            fn itself(self) -> $t { self }
+                    type Built<'b> = $t;
             fn lift(self, _: &Builder) -> $t { self }
         }
     )+};

@@ -130,7 +130,7 @@ pub fn closure(closure: &Closure) -> TokenStream {
 
 /// A device function of an `impl` or `trait`; of a trait it may be the declaration alone.
 pub fn associated(mut item: ItemFn, is_declaration: bool) -> Result<TokenStream> {
-    if is_declaration && item.sig.receiver().is_some() {
+    if item.sig.receiver().is_some() {
         item.sig.generics.make_where_clause().predicates.push(syn::parse_quote!(Self: ::wattle::__private::KernelType));
     }
     let function = parse(item, Standing::Associated)?;

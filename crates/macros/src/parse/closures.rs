@@ -16,7 +16,7 @@ pub fn closure(closure: &syn::ExprClosure) -> Result<Closure> {
 }
 
 impl Parser {
-    /// An argument that is a path: a variable, a constant, or a function, whose name is in lower case.
+    /// An argument that is a path: a variable, a constant, or a function, whose name is in lower case as a rule.
     pub(super) fn argument_path(&mut self, path: &syn::ExprPath) -> Result<ExprKind> {
         let is_variable = path.path.get_ident().is_some_and(|name| self.find(name).is_some());
         let name = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();

@@ -10,6 +10,8 @@ pub const CASES: &[Case] = &[
     ("functions that are passed on", passed_on),
     ("functions of types and traits", traits),
     ("functions of views, arrays and tuples", of_views),
+    ("a block's reduction by any function", of_blocks),
+    ("functions of `impl` blocks that a macro writes", from_macros),
 ];
 
 /// Folds all elements in one thread.
@@ -254,5 +256,77 @@ fn of_views(device: &Device) -> Outcome {
     });
     queue.launch(FrameSpec::cover(4, 2), stencil(&x, &mut out, blur))?;
     assert_eq!(out.read(&queue)?, [8.0, 24.0, 36.0, 22.0]);
+    Ok(())
+}
+
+/// Reduces the elements of each block in shared memory, as programs do it everywhere.
+#[kernel]
+fn block_reduce<T: Element, F: DeviceFn<(T, T), Output = T>>(acc: &Acc, x: Read<T>, out: Shared<T>, neutral: T, f: F) {
+    let tile = acc.shared::<T, 8>();
+    let thread = acc.thread_in_block();
+    let at = acc.thread_in_grid();
+    tile[thread] = if at < x.len() { x[at] } else { neutral };
+    acc.sync_block();
+    let mut half = acc.threads_in_block() / 2;
+    while half > 0 {
+        if thread < half {
+            tile[thread] = f(tile[thread], tile[thread + half]);
+        }
+        acc.sync_block();
+        half /= 2;
+    }
+    if thread == 0 {
+        out[acc.block_in_grid()] = tile[0];
+    }
+}
+
+fn of_blocks(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let x = device.from_slice(&(1..=13).collect::<Vec<i32>>())?;
+    let out = device.alloc_zeroed::<i32>(2)?;
+    queue.launch(ThreadSpec::new(2, 8), block_reduce(&x, &out, 0, add))?;
+    assert_eq!(out.read(&queue)?, [36, 55]);
+    queue.launch(ThreadSpec::new(2, 8), block_reduce(&x, &out, i32::MAX, device_closure!(|a, b| a.min(b))))?;
+    assert_eq!(out.read(&queue)?, [1, 9]);
+    queue.launch(ThreadSpec::new(2, 8), block_reduce(&x, &out, 1, device_closure!(|a, b| a * b)))?;
+    assert_eq!(out.read(&queue)?, [40320, 154_440]);
+    Ok(())
+}
+
+/// What an operator is.
+trait Operator {
+    #[device_fn]
+    fn apply(a: u32, b: u32) -> u32;
+}
+
+macro_rules! operators {
+    ($($name:ident $a:ident $b:ident $value:expr;)+) => {$(
+        struct $name;
+        impl Operator for $name {
+            #[device_fn(associated)]
+            fn apply($a: u32, $b: u32) -> u32 {
+                $value
+            }
+        }
+    )+};
+}
+operators! {
+    Sum a b a + b;
+    Largest a b a.max(b);
+}
+
+#[kernel]
+fn pairs<O: Operator>(acc: &Acc, out: Shared<u32>) {
+    for i in acc.indices(THREADS_IN_GRID, 0..out.len()) {
+        out[i] = O::apply(out[i], 3);
+    }
+}
+
+fn from_macros(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let out = device.from_slice(&[1u32, 5])?;
+    queue.launch(FrameSpec::cover(2, 1), pairs::<Largest>(&out))?;
+    queue.launch(FrameSpec::cover(2, 1), pairs::<Sum>(&out))?;
+    assert_eq!(out.read(&queue)?, [6, 8]);
     Ok(())
 }

@@ -4,8 +4,9 @@ use wattle::__private::{Bodies, OnlyInKernels};
 
 struct Thief;
 
-impl<'a> Bodies<'a> for Thief {
-    fn within(_: OnlyInKernels<'a>) -> Self {
+impl Bodies for Thief {
+    type In<'a> = Thief;
+    fn within<'a>(_: OnlyInKernels<'a>) -> Thief {
         Thief
     }
 }
