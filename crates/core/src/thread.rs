@@ -276,7 +276,8 @@ impl<'l> Thread<'l> {
         // What has no log was not launched by a queue.
         let Some(log) = self.log.get() else { return };
         let grid = self.grid();
-        let [block, thread] = [(self.block(), grid.blocks), (self.in_block, grid.threads)].map(|(index, extent)| linearize(index, extent));
+        let [block, thread] = [(self.block(), grid.blocks), (self.in_block, grid.threads)]
+            .map(|(index, extent)| linearize(index, extent));
         // SAFETY: the log was set for this call of the kernel's function, which lasts, by `print_into`.
         unsafe { log.as_ref() }.print(block, thread, Site::caller(), text, values);
     }

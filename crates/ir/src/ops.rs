@@ -283,7 +283,11 @@ mod tests {
         assert_eq!(BinaryOp::Lt.result(Type::Bool, Type::Bool), None);
         assert_eq!(BinaryOp::Eq.result(Type::Bool, Type::Bool), Some(Type::Bool));
         assert_eq!(BinaryOp::Div.result(Type::I32, Type::I32), None);
-        assert!(AtomicOp::Add.applies_to(Type::F32) && AtomicOp::Min.applies_to(Type::F32) && !AtomicOp::Sub.applies_to(Type::F32));
+        assert!(
+            AtomicOp::Add.applies_to(Type::F32)
+                && AtomicOp::Min.applies_to(Type::F32)
+                && !AtomicOp::Sub.applies_to(Type::F32)
+        );
         assert!(AtomicOp::Inc.applies_to(Type::I64) && !AtomicOp::Add.applies_to(Type::U16));
     }
 }

@@ -36,8 +36,9 @@ extern crate self as wattle;
 pub use wattle_core::{Acc, Atomic, Device, FrameSpec, PerItem, Queue, Read, Shared, ThreadSpec};
 pub use wattle_core::{
     Buffer, Destination, DeviceKind, Error, ErrorKind, Event, Expectation, Extent, Fault, FaultKind, Kernel,
-    KernelIdentity, Launch, LaunchOptions, Limit, MapGuard, MapGuardMut, Missing, Printed, PrintedLine, Properties, Result, Scenario, Sizes,
-    Source, Spec, Summary, SyncDomain, SyncDomainMap, ToExtent, View, ViewMut, Work, interrupt,
+    KernelIdentity, Launch, LaunchOptions, Limit, MapGuard, MapGuardMut, Missing, Printed, PrintedLine, Properties,
+    Result, Scenario, Sizes, Source, Spec, Summary, SyncDomain, SyncDomainMap, ToExtent, View, ViewMut, Work,
+    interrupt,
 };
 pub use wattle_ir as ir;
 pub use wattle_macros::{device_fn, kernel, scenario};

@@ -27,7 +27,10 @@ fn what_is_kept_of_the_clock_is_said() {
     assert_eq!(report.verdict, Verdict::Holds);
     let lines: Vec<_> = report.assumes.iter().map(|site| site.line).collect();
     assert_eq!(lines, [13], "{report}");
-    assert!(report.to_string().contains("assumes of the clock: what crates/wattle/tests/clock_checked.rs:13"), "{report}");
+    assert!(
+        report.to_string().contains("assumes of the clock: what crates/wattle/tests/clock_checked.rs:13"),
+        "{report}"
+    );
 }
 
 #[kernel]

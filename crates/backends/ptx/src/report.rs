@@ -1,7 +1,7 @@
 //! How threads report errors and are stopped: code over the control block.
 
-use wattle_ir::{MAX_RANK, Site};
 use wattle_ir::fault::Fault;
+use wattle_ir::{MAX_RANK, Site};
 
 use crate::assemble::{Class, Section, Target, Value, ins};
 use crate::control;

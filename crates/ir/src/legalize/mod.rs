@@ -22,7 +22,7 @@ mod values;
 use std::ops::Deref;
 
 use crate::expand::{Exact, drop_unused, expand};
-use crate::{printing, AtomicOp, DivOp, ExprId, Kernel, Place, Stmt, Type};
+use crate::{AtomicOp, DivOp, ExprId, Kernel, Place, Stmt, Type, printing};
 use statements::Legalizer;
 
 /// What a target does by itself.

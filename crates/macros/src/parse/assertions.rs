@@ -48,7 +48,9 @@ impl Parser {
                 error(call, "a kernel cannot panic; write `assert!(condition, \"message\")`, which the launch reports")
             }
             "vec" => error(call, "there is no heap in kernels; use an array, `[0.0; 16]`, or block shared memory"),
-            _ => error(call, "a kernel can use the macros assert!, assert_eq!, assert_ne!, println! and matches! alone"),
+            _ => {
+                error(call, "a kernel can use the macros assert!, assert_eq!, assert_ne!, println! and matches! alone")
+            }
         }
     }
 
@@ -60,8 +62,7 @@ impl Parser {
         otherwise: String,
         span: Span,
     ) -> Result<Expr> {
-        let message =
-            if message.is_empty() { self.plain_message(&otherwise, span) } else { self.message(message)? };
+        let message = if message.is_empty() { self.plain_message(&otherwise, span) } else { self.message(message)? };
         if message.arguments.iter().all(Expr::is_pure) {
             return Ok(Expr { kind: ExprKind::Assert { condition, message }, span });
         }

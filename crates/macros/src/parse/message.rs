@@ -166,7 +166,9 @@ impl Format<'_> {
             return Ok(*number);
         }
         let Ok(ident) = syn::parse_str::<Ident>(name) else {
-            return self.refuse("between the braces stands a variable, a number or nothing; give anything else behind the text");
+            return self.refuse(
+                "between the braces stands a variable, a number or nothing; give anything else behind the text",
+            );
         };
         let ident = Ident::new(&ident.to_string(), self.source.span());
         let Some(local) = self.parser.find(&ident) else {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use wattle_ir::{Expr, ExprId, Kernel, Label, MAX_RANK, ParamKind, Place, SharedLen, Site, Stmt, Type};
 
-use crate::program::{Access, AccessKind, Calc, CalcOp, Instr, Local, Op, Operand, Message};
+use crate::program::{Access, AccessKind, Calc, CalcOp, Instr, Local, Message, Op, Operand};
 use crate::{Program, ahead, exits, live};
 
 /// A jump target that is not known yet.

@@ -1,6 +1,6 @@
 //! Atomic minimum, maximum and compare-exchange of floats.
 
-use wattle::ir::{Scalar as _, eval, Type};
+use wattle::ir::{Scalar as _, Type, eval};
 use wattle::prelude::*;
 
 use crate::harness::{Case, Outcome, size};
@@ -68,7 +68,13 @@ fn shared(device: &Device) -> Outcome {
 }
 
 #[kernel]
-fn one_each<T: Float + AtomicScalar>(acc: &Acc, x: Read<T>, least: Atomic<T>, greatest: Atomic<T>, mut old: PerItem<T>) {
+fn one_each<T: Float + AtomicScalar>(
+    acc: &Acc,
+    x: Read<T>,
+    least: Atomic<T>,
+    greatest: Atomic<T>,
+    mut old: PerItem<T>,
+) {
     for (i, old) in acc.items(&mut old) {
         *old = least.fetch_min(i, x[i]);
         greatest.fetch_max(i, x[i]);
