@@ -53,7 +53,7 @@ pub use kernel::{Bundle, Draft, Kernel, KernelIdentity, KernelInfo, Launch};
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
 pub use observe::{Observer, OptionsFor};
 pub use panics::{caught, panicked};
-pub use printing::{Printed, PrintedLine, printed};
+pub use printing::{Printed, PrintedLine, print_to_stderr, printed};
 pub use queue::{
     Event, EventState, HostBytes, Operation, Queue, Runs, Timestamp, Transfer, TransferEnd, host_part_shape, paired,
 };

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::io::Write as _;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use wattle_ir::message::{MOST_ARGUMENTS, Text, words};
@@ -184,10 +184,13 @@ unsafe impl Kernel for Printing {
     }
 }
 
+/// Where the lines of a queue's launches go.
+type Sink = Arc<Mutex<Box<dyn FnMut(&Printed) + Send>>>;
+
 /// What a queue is to do with the lines of its launches.
 #[derive(Default)]
 pub(crate) struct QueueLogs {
-    sink: Option<Box<dyn FnMut(&Printed) + Send>>,
+    sink: Option<Sink>,
     /// The logs of launches whose end nobody has waited for, in their order.
     pending: Vec<Arc<LaunchLog>>,
     /// Logs that are empty, for later launches: an allocation may wait for all that a device does.
@@ -196,7 +199,7 @@ pub(crate) struct QueueLogs {
 
 impl QueueLogs {
     pub(crate) fn set_sink(&mut self, sink: impl FnMut(&Printed) + Send + 'static) {
-        self.sink = Some(Box::new(sink));
+        self.sink = Some(Arc::new(Mutex::new(Box::new(sink))));
     }
 
     /// A kernel with a log for one launch, if it prints.
@@ -249,17 +252,18 @@ impl QueueLogs {
     ///
     /// # Errors
     /// The device does not let a log be read.
-    pub(crate) fn deliver(&mut self, logs: Vec<Arc<LaunchLog>>) -> Result<()> {
+    pub(crate) fn deliver(this: &Mutex<QueueLogs>, logs: Vec<Arc<LaunchLog>>) -> Result<()> {
         let mut result = Ok(());
         for log in logs {
-            match self.collect(&log) {
-                Ok(printed) if printed.lines.is_empty() && printed.lost == 0 => {}
-                Ok(printed) => match &mut self.sink {
-                    Some(sink) => sink(&printed),
-                    // A reader that has closed the pipe wants no more.
-                    None => drop(write!(std::io::stdout().lock(), "{printed}")),
-                },
-                Err(error) => result = result.and(Err(error)),
+            let (collected, sink) = {
+                let mut this = lock(this);
+                (this.collect(&log), this.sink.clone())
+            };
+            match (collected, sink) {
+                (Ok(printed), _) if printed.lines.is_empty() && printed.lost == 0 => {}
+                (Ok(printed), Some(sink)) => lock(&sink)(&printed),
+                (Ok(printed), None) => show(&printed),
+                (Err(error), _) => result = result.and(Err(error)),
             }
         }
         result
@@ -303,6 +307,23 @@ impl QueueLogs {
             self.spare.push(part.clone());
         }
     }
+}
+
+/// Whether lines without a sink go to the standard error.
+static TO_STDERR: AtomicBool = AtomicBool::new(false);
+
+/// Sends what kernels print to the standard error from now on, where no [`Queue::print_to`](crate::Queue::print_to) says
+/// otherwise: for a program whose standard output is a document.
+pub fn print_to_stderr() {
+    TO_STDERR.store(true, Ordering::Relaxed);
+}
+
+/// Shows lines that have no sink. A reader that has closed the pipe wants no more.
+fn show(printed: &Printed) {
+    let _ = match TO_STDERR.load(Ordering::Relaxed) {
+        true => write!(std::io::stderr().lock(), "{printed}"),
+        false => write!(std::io::stdout().lock(), "{printed}"),
+    };
 }
 
 /// The lines that a kernel prints, by number. They are found once for each kernel.

@@ -238,3 +238,35 @@ impl Writer {
         made.push(Stmt::If { condition, then: write, otherwise: vec![lose, carry] });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::{Piece, Spec};
+
+    fn line(types: &[Type]) -> Line {
+        let pieces: Vec<_> = (0..types.len()).map(|number| Piece::Value(number, Spec::PLAIN)).collect();
+        Line { text: Text(pieces.into()), types: types.to_vec(), site: Site::caller() }
+    }
+
+    #[test]
+    fn records_are_read_by_thread() {
+        let lines = [line(&[Type::U64]), line(&[Type::Bool, Type::I8])];
+        assert_eq!(lines.each_ref().map(Line::record_words), [5, 5]);
+        let header = [10, 3, 1, 0];
+        let records = [2, 1, 0, 1, 0xff, 1, 0, 7, 1, 1];
+        let log = read(&[&header[..], &records].concat(), &lines);
+        let texts: Vec<_> = log.lines.iter().map(|line| (line.block, line.thread, line.text.as_str())).collect();
+        assert_eq!(texts, [(0, 7, "4294967297"), (1, 0, "true-1")]);
+        assert_eq!(log.lost, (1 << 32) + 3);
+    }
+
+    #[test]
+    fn what_is_no_record_ends_the_log() {
+        let lines = [line(&[])];
+        for rest in [&[][..], &[0, 5, 5], &[9, 0, 0], &[1, 0]] {
+            assert_eq!(read(&[&[99, 0, 0, 0, 1, 0, 0][..], rest].concat(), &lines).lines.len(), 1, "{rest:?}");
+        }
+        assert_eq!((read(&[], &lines), used(&[], 100), used(&[7], 9), used(&[7], 100)), (Log::default(), 4, 9, 11));
+    }
+}

@@ -442,6 +442,8 @@ impl Host {
         let (thread, method) = (private("thread"), Ident::new(method, span));
         let numbered = |(number, x): (usize, &Expr)| private_at(&format!("value{number}"), x.span);
         let names: Vec<_> = arguments.iter().enumerate().map(numbered).collect();
+        let values: Vec<_> =
+            names.iter().map(|name| quote_spanned!(name.span()=> ::wattle::__private::printed(#name))).collect();
         let arguments = self.exprs(arguments);
         let text = names::text(pieces);
         quote_spanned! {span=>
@@ -450,7 +452,7 @@ impl Host {
                     if false {
                         let _ = ::core::format_args!(#literal, #(#names),*);
                     }
-                    #thread.#method(&#text, &[#(::wattle::__private::printed(#names)),*])
+                    #thread.#method(&#text, &[#(#values),*])
                 }
             }
         }

@@ -122,6 +122,10 @@ fn execute_styled(
     };
     let command = cli.command.name();
     let limits = Limits::new(cli.command.limits());
+    if json {
+        // The standard output is one document.
+        wattle::print_to_stderr();
+    }
     let mut session = Session { scenarios, out, style, json, limits };
     let done = match cli.command {
         Command::Tour(args) => tour::tour(&mut session, &args),

@@ -11,6 +11,7 @@ use crate::domain::Sharing;
 use crate::error::{Error, ErrorKind, Result, format_index};
 use crate::kernel::{Kernel, KernelInfo, Launch, known};
 use crate::memory::MemoryKind;
+use crate::printing::QueueLogs;
 use crate::spec::{LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
 use crate::sync::lock;
 
@@ -45,10 +46,8 @@ impl Queue {
         }
         let logged = lock(&self.logs).with_log(&self.device, kernel, false, &options)?;
         let _waiting = self.begin_to_wait()?;
-        let prepared = match &logged {
-            Some((kernel, _)) => self.backend.prepare(&LaunchRequest { kernel, host_part: None, shape, options }),
-            None => self.backend.prepare(&LaunchRequest { kernel, host_part: None, shape, options }),
-        };
+        let kernel: &dyn Kernel = logged.as_ref().map_or(kernel, |(kernel, _)| &**kernel);
+        let prepared = self.backend.prepare(&LaunchRequest { kernel, host_part: None, shape, options });
         logged.iter().for_each(|(_, log)| lock(&self.logs).put_back(log));
         prepared
     }
@@ -103,7 +102,7 @@ impl Queue {
         logs.for_each(|log| lock(&self.logs).launched(log));
         let logs = if self.blocking { lock(&self.logs).take() } else { Vec::new() };
         self.done(turn);
-        launched.and(lock(&self.logs).deliver(logs))
+        launched.and(QueueLogs::deliver(&self.logs, logs))
     }
 
     /// Refuses a map to domains that the device does not have. One that has no domains takes all names for its only one.

@@ -221,14 +221,14 @@ impl Queue {
         let waited = self.backend.wait();
         drop(waiting);
         self.clock.host_waited(number, &known);
-        let delivered = if logs.is_empty() { Ok(()) } else { lock(&self.logs).deliver(logs) };
+        let delivered = if logs.is_empty() { Ok(()) } else { QueueLogs::deliver(&self.logs, logs) };
         submitted.and(waited).and(delivered)
     }
 
     /// Passes what kernels print to `sink`, in the place of the standard output: for each launch that printed something,
     /// in the order of the launches, once its end has been waited for (by [`Queue::wait`], or a copy to the host; on a
     /// blocking queue the launch itself waits). Launches that fail have their lines too. What nobody waits for is not
-    /// shown, as with CUDA's `printf`.
+    /// shown, as with CUDA's `printf`. `sink` must not use this queue.
     ///
     /// Within a launch the lines are in the order of the threads: by block, then by thread, then as the thread printed
     /// them. The checker prints nothing.

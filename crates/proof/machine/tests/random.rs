@@ -182,7 +182,7 @@ impl Walker<'_> {
             Stmt::Fault { .. } => panic!("no source says a fault"),
             Stmt::Assert { condition, message, site } => {
                 if self.value(*condition) == 0 {
-                    self.faults.push(Fault::Assertion { message: message.as_str().into(), site: *site });
+                    self.faults.push(Fault::Assertion { message: message.text.to_string().into(), site: *site });
                 }
             }
             other => panic!("{other:?}"),
