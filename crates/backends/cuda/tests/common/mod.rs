@@ -1,5 +1,5 @@
 //! What the tests of this crate share. Not every file uses all of it.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
 #[path = "../../../gpu/tests/drivers/child.rs"]
 mod child;
