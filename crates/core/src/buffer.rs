@@ -313,6 +313,31 @@ impl<T: Element, const D: usize> Buffer<T, D> {
     }
 }
 
+impl<T: Element, const D: usize> View<T, D> {
+    /// All elements of the part, in row-major order, once the queue's work so far is done.
+    ///
+    /// # Errors
+    /// Those of [`Buffer::read`].
+    #[track_caller]
+    pub fn read(&self, queue: &Queue) -> Result<Vec<T>> {
+        let count = self.0.region.extent().iter().map(|&extent| extent as usize).product();
+        let mut values = memory::zeros(count)?;
+        queue.copy_to_host(&mut values, self)?;
+        Ok(values)
+    }
+}
+
+impl<T: Element, const D: usize> ViewMut<T, D> {
+    /// Sets all elements of the part, in row-major order.
+    ///
+    /// # Errors
+    /// `values` has another length; those of [`Queue::copy_from_host`].
+    #[track_caller]
+    pub fn write(&mut self, queue: &Queue, values: &[T]) -> Result<()> {
+        queue.copy_from_host(self, values)
+    }
+}
+
 impl<T: Element> Buffer<T, 1> {
     /// The elements of `range`.
     ///

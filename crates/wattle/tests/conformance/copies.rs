@@ -236,6 +236,9 @@ fn views_in_kernels(device: &Device) -> Outcome {
     expected[9..12].copy_from_slice(&[7, 8, 9]);
     expected[15..18].copy_from_slice(&[13, 14, 15]);
     assert_eq!(z.read(&queue)?, expected);
+    assert_eq!(to.read(&queue)?, [7, 8, 9, 13, 14, 15]);
+    z.region_mut([2, 3], [3, 6])?.write(&queue, &[1, 2, 3])?;
+    assert_eq!(to.read(&queue)?, [7, 8, 9, 1, 2, 3]);
     Ok(())
 }
 
