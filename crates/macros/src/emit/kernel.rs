@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{ItemFn, Result, Type};
+use syn::{GenericParam, ItemFn, Result, Type};
 
 use super::{build_parameters, generics, host_attributes, host_parameters, once, quiet};
 use crate::ast::{Class, Expr, ExprKind, Function};
@@ -39,7 +39,20 @@ pub fn kernel(item: ItemFn) -> Result<TokenStream> {
     let (generic_parameters, mut generic_arguments) = generics(&function);
     // What stands for an `impl DeviceFn<…>` has no name out of the two functions.
     let named = generic_parameters.len() - function.anonymous;
-    let outer_generics = &generic_parameters[..named];
+    // The bundle is kept while the launch is under way, and known by its type.
+    let outer_generics =
+        function.generics.params.iter().filter(|generic| !matches!(generic, GenericParam::Lifetime(_)));
+    let outer_generics = outer_generics.take(named).map(|generic| match generic {
+        GenericParam::Type(ty) => {
+            let (name, bounds) = (&ty.ident, ty.bounds.iter());
+            quote!(#name: #(#bounds +)* 'static)
+        }
+        GenericParam::Const(constant) => {
+            let (name, ty) = (&constant.ident, &constant.ty);
+            quote!(const #name: #ty)
+        }
+        GenericParam::Lifetime(_) => TokenStream::new(),
+    });
     generic_arguments[named..].fill(quote!(_));
     let where_clause = &function.generics.where_clause;
     let Function { attributes, visibility, name, refused, .. } = &function;
@@ -87,19 +100,6 @@ pub fn kernel(item: ItemFn) -> Result<TokenStream> {
         }
     });
     let together = together(&function);
-    // The bundle is kept while the launch is under way, and known by its type.
-    let static_types = function.generics.type_params();
-    let static_types =
-        static_types.take(function.generics.type_params().count() - function.anonymous).map(|generic| &generic.ident);
-    let static_types: Vec<_> = static_types.map(|generic| quote!(#generic: 'static)).collect();
-    let outer_where = match (&where_clause, static_types.is_empty()) {
-        (_, true) => quote!(#where_clause),
-        (None, false) => quote!(where #(#static_types),*),
-        (Some(clause), false) => {
-            let predicates = clause.predicates.iter();
-            quote!(where #(#predicates,)* #(#static_types),*)
-        }
-    };
     let fn_token = quote_spanned!(name.span()=> fn);
     let text = name.to_string();
     let start = name.span().unwrap();
@@ -112,7 +112,7 @@ pub fn kernel(item: ItemFn) -> Result<TokenStream> {
         #[allow(clippy::too_many_arguments, reason = "a kernel has what it needs")]
         #visibility #fn_token #name<#(#outer_generics),*>(
             #(#outer_parameters),*
-        ) -> impl ::wattle::__private::Launch<#dimensions> #outer_where {
+        ) -> impl ::wattle::__private::Launch<#dimensions> #where_clause {
             #host_attributes
             fn #host<#(#generic_parameters),*>(#(#host_parameters),*) -> impl ::core::marker::Sized #where_clause {
                 #[allow(unused_imports, reason = "not every kernel has use for them")]
