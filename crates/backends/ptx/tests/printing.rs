@@ -3,7 +3,7 @@
 mod tools;
 
 use wattle::prelude::*;
-use wattle_core::Kernel as _;
+
 use wattle_ptx::Target;
 
 #[kernel]
