@@ -380,10 +380,10 @@ where
 
     /// The elements of [`Items::run`].
     #[inline(always)]
-    pub(crate) fn slice(&mut self) -> &mut [T] {
+    pub(crate) fn into_slice(self) -> &'v mut [T] {
         let Some((begin, end)) = self.indices.run() else { return &mut [] };
         // SAFETY: the map gives these elements to this thread alone, they are in bounds since the map is of the view's
-        // extent, and `self` is borrowed meanwhile, so the loop has the only reference.
+        // extent, the view is borrowed as long as the slice is, and `self` is given up for it.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(begin as usize), (end - begin) as usize) }
     }
 }

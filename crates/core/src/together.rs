@@ -118,10 +118,10 @@ where
 
     /// The elements of [`ItemsTogether::run`].
     #[inline(always)]
-    pub(crate) fn slices(&mut self) -> <V::Places as Places>::Slices {
+    pub(crate) fn into_slices(self) -> <V::Places as Places>::Slices {
         let (begin, end) = self.indices.run().unwrap_or_default();
         // SAFETY: the map gives these elements to this thread alone, they are in bounds since the map is of the extent
-        // that all views have, and the loop that calls this uses the elements in no other way.
+        // that all views have, the views are borrowed as long as the slices are, and `self` is given up for them.
         unsafe { self.places.slices(begin, end) }
     }
 }

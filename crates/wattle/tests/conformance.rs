@@ -7,6 +7,8 @@
 //! WATTLE_TEST_SMALL=1 valgrind --error-exitcode=1 --fair-sched=yes target/debug/deps/conformance-*
 //! ```
 
+#[path = "conformance/arrays.rs"]
+mod arrays;
 #[path = "conformance/bad_input.rs"]
 mod bad_input;
 #[path = "conformance/block_threads.rs"]
@@ -15,6 +17,8 @@ mod block_threads;
 mod clocks;
 #[path = "conformance/clocks_over_time.rs"]
 mod clocks_over_time;
+#[path = "conformance/constants.rs"]
+mod constants;
 #[path = "conformance/copies.rs"]
 mod copies;
 #[path = "conformance/domains.rs"]
@@ -43,6 +47,8 @@ mod panics;
 mod points;
 #[path = "conformance/queues.rs"]
 mod queues;
+#[path = "conformance/several_views.rs"]
+mod several_views;
 #[path = "conformance/shapes.rs"]
 mod shapes;
 #[path = "conformance/simulated.rs"]
@@ -138,4 +144,19 @@ fn endings() {
 #[test]
 fn simulated() {
     harness::run("simulated", simulated::CASES);
+}
+
+#[test]
+fn arrays() {
+    harness::run("arrays of arrays", arrays::CASES);
+}
+
+#[test]
+fn constants() {
+    harness::run("constants", constants::CASES);
+}
+
+#[test]
+fn several_views() {
+    harness::run("several views", several_views::CASES);
 }

@@ -141,13 +141,13 @@ impl Host {
         let (all, piece, bound) = match items {
             None => (quote!(let #count = (#run.1 - #run.0) as ::core::primitive::usize;), TokenStream::new(), at),
             Some(0) => (
-                quote!(let #elements = #support::elements(&mut #map); let #count = <[_]>::len(#elements);),
+                quote!(let #elements = #support::elements(#map); let #count = <[_]>::len(#elements);),
                 quote!(let #elements = &mut #elements[#first..#last];),
                 quote!((#at, &mut #elements[#number])),
             ),
             Some(_) => (
                 quote! {
-                    let (#(#several,)*) = #support::elements_together(&mut #map);
+                    let (#(#several,)*) = #support::elements_together(#map);
                     let #count = (#run.1 - #run.0) as ::core::primitive::usize;
                 },
                 quote!(#(let #several = &mut #several[#first..#last];)*),
@@ -156,7 +156,7 @@ impl Host {
         };
         quote_spanned! {span=> {
             #(let #views = #names;)*
-            let mut #map = #source;
+            let #map = #source;
             let #index = #support::indexer(&#map);
             if let ::core::option::Option::Some((#run, #(#slices,)*)) = #support::bounds(&#map).and_then(|#run| {
                 ::core::option::Option::Some((#run, #(#support::window(&#views, #run)?,)*))

@@ -3,7 +3,7 @@
 use wattle::prelude::*;
 use wattle::{ErrorKind, FaultKind};
 
-use crate::harness::{Case, Outcome, kind, not_possible, refused, says};
+use crate::harness::{Case, Outcome, has_driver, kind, not_possible, refused, refused_unless_lacking, says};
 use crate::kernels::{affine, owns, reads};
 
 pub const CASES: &[Case] = &[
@@ -22,6 +22,7 @@ pub const CASES: &[Case] = &[
     ("too much shared memory", shared_memory),
     ("shared memory whose length no launch gives", no_shared_len),
     ("as much shared memory as there is", all_shared_memory),
+    ("a barrier of the grid in a launch that is not cooperative", grid_barrier),
 ];
 
 /// After an error everything goes on.
@@ -471,4 +472,25 @@ fn takes_all_of_one(acc: &Acc, out: Shared<u32>) {
     if acc.block_in_grid() == 0 {
         out[0] = tile[tile.len() - 1] as u32 + tile.len();
     }
+}
+
+#[kernel]
+fn waits_for_all(acc: &Acc, arrived: Atomic<u32>) {
+    arrived.fetch_add(0, 1);
+    while arrived.load(0) < acc.blocks_in_grid() {}
+}
+
+fn grid_barrier(device: &Device) -> Outcome {
+    // More blocks than anything here runs at once.
+    let blocks = 1usize << 14;
+    let queue = device.queue()?;
+    let arrived = device.alloc_zeroed::<u32>(1)?;
+    let options = LaunchOptions::new().time_limit(std::time::Duration::from_millis(200));
+    let launched = queue.launch_with(options, ThreadSpec::new(blocks, 1), waits_for_all(&arrived));
+    match launched {
+        // A large GPU may run them all.
+        Ok(()) if has_driver(device) => {}
+        launched => says(&refused_unless_lacking(device, launched)?, &["`LaunchOptions::new().cooperative()`"]),
+    }
+    Ok(())
 }

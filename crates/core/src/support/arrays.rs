@@ -1,0 +1,121 @@
+//! Arrays of the thread's own.
+
+use wattle_ir::LOCAL_ARRAY;
+use wattle_ir::builder::Part;
+
+use super::{Extents, Get, Set};
+use crate::thread::{BadIndex, Thread};
+
+impl<P: Part, const N: usize> Extents for [P; N] {
+    type Extent = u32;
+    #[inline(always)]
+    fn extent(&self) -> u32 {
+        N as u32
+    }
+    #[inline(always)]
+    fn count(&self) -> u32 {
+        N as u32
+    }
+}
+
+impl<P: Part, const N: usize> Get for [P; N] {
+    type Index = u32;
+    type Value = P;
+    #[inline(always)]
+    #[track_caller]
+    fn get(&self, index: u32, thread: &Thread<'_>) -> P {
+        match self.as_slice().get(index as usize) {
+            Some(element) => *element,
+            None => {
+                thread.out_of_bounds(bad_index::<N>(index));
+                P::zero()
+            }
+        }
+    }
+}
+
+impl<P: Part, const N: usize> Set for &mut [P; N] {
+    type Index = u32;
+    type Value = P;
+    #[inline(always)]
+    #[track_caller]
+    fn set(self, index: u32, value: P, thread: &Thread<'_>) {
+        if let Some(element) = self.row(index, thread) {
+            *element = value;
+        }
+    }
+}
+
+/// A row that may not exist: then nothing is written.
+impl<P: Part, const N: usize> Set for Option<&mut [P; N]> {
+    type Index = u32;
+    type Value = P;
+    #[inline(always)]
+    #[track_caller]
+    fn set(self, index: u32, value: P, thread: &Thread<'_>) {
+        if let Some(row) = self {
+            row.set(index, value, thread);
+        }
+    }
+}
+
+/// What a kernel writes to by the index of a row: an array of arrays.
+pub trait Rows {
+    /// A row, exclusively.
+    type Row;
+    /// The row at `index`; `None` and a fault where that is out of bounds.
+    #[track_caller]
+    fn row(self, index: u32, thread: &Thread<'_>) -> Option<Self::Row>;
+}
+
+impl<'r, P, const N: usize> Rows for &'r mut [P; N] {
+    type Row = &'r mut P;
+    #[inline(always)]
+    #[track_caller]
+    fn row(self, index: u32, thread: &Thread<'_>) -> Option<&'r mut P> {
+        let row = self.get_mut(index as usize);
+        if row.is_none() {
+            thread.out_of_bounds(bad_index::<N>(index));
+        }
+        row
+    }
+}
+
+impl<R: Rows> Rows for Option<R> {
+    type Row = R::Row;
+    #[inline(always)]
+    #[track_caller]
+    fn row(self, index: u32, thread: &Thread<'_>) -> Option<R::Row> {
+        self?.row(index, thread)
+    }
+}
+
+/// The row `of[index]`, to be written to.
+#[inline(always)]
+#[track_caller]
+pub fn row<R: Rows>(of: R, index: u32, thread: &Thread<'_>) -> Option<R::Row> {
+    of.row(index, thread)
+}
+
+#[inline(always)]
+#[track_caller]
+fn bad_index<const N: usize>(index: u32) -> BadIndex {
+    let at = std::panic::Location::caller();
+    BadIndex { view: LOCAL_ARRAY, index: [index, 0, 0, 0], extent: [N as u32, 1, 1, 1], rank: 1, at }
+}
+
+/// The most bytes that an array of a kernel can have: it lives on the worker's stack, or in a GPU's registers.
+const MAX_ARRAY: usize = 16 << 10;
+
+/// The array `[x; N]`.
+#[inline(always)]
+pub fn repeat<T: Part, const N: usize>(x: T) -> [T; N] {
+    const { assert!(N * size_of::<T>() <= MAX_ARRAY, "an array in a kernel has at most 16 KiB; use a buffer for more") };
+    [x; N]
+}
+
+/// The array itself: its bound refuses what kernels have no arrays of.
+#[inline(always)]
+pub fn array<T: Part, const N: usize>(of: [T; N]) -> [T; N] {
+    of
+}

@@ -1,0 +1,14 @@
+//! What the functions that the kernel macro writes call.
+
+mod access;
+mod arrays;
+mod loops;
+mod numbers;
+
+pub use access::{Extents, Get, Named, Set, extent, get, is_empty, len, named, set};
+pub use arrays::{Rows, array, repeat, row};
+pub use loops::{
+    Pieces, Run, STEPS_PER_LOOK, Step, bounds, elements, elements_together, indexer, next_piece, piece_end, pieces,
+    step_by, window,
+};
+pub use numbers::*;

@@ -1,0 +1,180 @@
+//! Constants: arrays of them that are indexed, and literals in kernels that are generic over the type of their numbers.
+
+use wattle::prelude::*;
+
+use crate::harness::{Case, Outcome, Stop, has_driver, refused_unless_lacking, says};
+
+pub const CASES: &[Case] = &[
+    ("arrays of constants", arrays_of_constants),
+    ("an index beyond an array of constants", beyond_constants),
+    ("literals in generic kernels", literals),
+];
+
+/// Squares, and one that is no multiple of 4 elements.
+const TABLE: [u32; 37] = {
+    let mut table = [0; 37];
+    let mut i = 0;
+    while i < 37 {
+        table[i] = (i * i) as u32;
+        i += 1;
+    }
+    table
+};
+const WEIGHTS: [f32; 3] = [0.25, 0.5, 0.25];
+const MATRIX: [[i32; 3]; 5] = [[1, -2, 3], [4, 5, 6], [7, 8, 9], [-10, 11, 12], [13, 14, i32::MIN]];
+
+trait Polynomial {
+    const COEFFICIENTS: [u32; 6];
+}
+impl Polynomial for u32 {
+    const COEFFICIENTS: [u32; 6] = [1, 2, 3, 4, 5, 6];
+}
+
+#[device_fn]
+fn total<const N: usize>(of: [u32; N], at: u32) -> u32 {
+    let mut sum = of[at];
+    for i in 0..of.len() {
+        sum += of[i];
+    }
+    sum
+}
+
+#[kernel]
+fn constants(acc: &Acc, n: u32, x: Read<f32>, out: Shared<u32>, smooth: Shared<f32>) {
+    const LEN: usize = 5;
+    const STEP: u32 = 2;
+    const LOCAL: [u32; LEN] = [7, 8, 9, 10, 200];
+    out[0] = TABLE[n] + TABLE[36] + TABLE.len();
+    out[1] = MATRIX[n % 5][n % 3] as u32;
+    out[2] = total(TABLE, 2) + total([1, 2, 3], n % 3);
+    let mut copy = TABLE;
+    copy[3] += 100;
+    out[3] = copy[3] * 1000 + TABLE[3];
+    let alias = TABLE;
+    out[4] = alias[n % 37];
+    let mut sum = 0;
+    for i in (0..LEN as u32).step_by(STEP) {
+        const ODD: u32 = 1;
+        sum += LOCAL[i] + ODD;
+    }
+    out[5] = sum;
+    out[6] = u32::COEFFICIENTS[n % 6];
+    let row = MATRIX[n % 5];
+    out[7] = (row[0] + row[1] * 10) as u32;
+    for i in acc.indices(THREADS_IN_GRID, 0..x.len() - 2) {
+        let mut sum = 0.0;
+        for k in 0..WEIGHTS.len() {
+            sum += WEIGHTS[k] * x[i + k];
+        }
+        smooth[i] = sum;
+    }
+}
+
+fn arrays_of_constants(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let values: Vec<f32> = (0..20).map(|i| (i * i % 7) as f32).collect();
+    let x = device.from_slice(&values)?;
+    for n in [0, 1, 2, 7, 36] {
+        let (out, smooth) = (device.alloc_zeroed::<u32>(8)?, device.alloc_zeroed::<f32>(18)?);
+        queue.launch(FrameSpec::new(1, 1), constants(n, &x, &out, &smooth))?;
+        let row = MATRIX[n as usize % 5];
+        let expected = [
+            n * n + 36 * 36 + 37,
+            row[n as usize % 3] as u32,
+            4 + TABLE.iter().sum::<u32>() + 6 + n % 3 + 1,
+            109 * 1000 + 9,
+            n * n,
+            7 + 9 + 200 + 3,
+            n % 6 + 1,
+            (row[0] + row[1] * 10) as u32,
+        ];
+        assert_eq!(out.read(&queue)?, expected, "for {n}");
+        let expected = values.windows(3).map(|x| 0.25 * x[0] + 0.5 * x[1] + 0.25 * x[2]);
+        assert_eq!(smooth.read(&queue)?, expected.collect::<Vec<_>>());
+    }
+    Ok(())
+}
+
+#[kernel]
+fn reads_constants(acc: &Acc, n: u32, out: Shared<u32>) {
+    out[0] = 1;
+    out[1] = TABLE[n] + 3;
+}
+
+fn beyond_constants(device: &Device) -> Outcome {
+    for n in [37, 38, u32::MAX] {
+        let queue = device.queue()?;
+        let out = device.alloc_zeroed::<u32>(2)?;
+        let error = refused_unless_lacking(device, queue.launch(ThreadSpec::new(1, 1), reads_constants(n, &out)))?;
+        says(&error, &[&format!("index {n} of `a local array`, which has extent 37"), "constants.rs"]);
+        assert_eq!(out.read(&device.queue()?)?, [1, 3]);
+    }
+    Ok(())
+}
+
+#[device_fn]
+fn mixed<T: Float>(x: T, y: T, at: T) -> T {
+    if at < 0.0 {
+        return 0.1;
+    }
+    x * (1.0 - at) + y * at
+}
+
+#[kernel]
+fn generic<T: Float>(acc: &Acc, x: Read<T>, y: PerItem<T>, s: f32) {
+    for (i, y) in acc.items(&mut y) {
+        *y = match i {
+            0 => x[i] * 0.1 + 1e-3,
+            1 => 1.0 / 3.0 * x[i],
+            2 => x[i].max(0.7).fma(2.0, -0.3),
+            3 => mixed(x[i], 4.0, 0.2) + mixed(x[i], *y, -1.0),
+            4 => {
+                let third: T = 1.0 / 3.0;
+                third + 0.5 as T
+            }
+            5 => {
+                if x[i] > 4.5 {
+                    0.3 * (2.0 * s + s * 3.0) as T
+                } else {
+                    -0.1
+                }
+            }
+            _ => {
+                *y = 0.6;
+                *y -= 0.2;
+                *y
+            }
+        };
+    }
+}
+
+fn literals(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    macro_rules! check {
+        ($t:ty) => {{
+            let x: [$t; 7] = [1.0, 2.0, 0.3, 4.0, 5.0, 6.0, 7.0];
+            let (from, mut to) = (device.from_slice(&x)?, device.alloc_zeroed::<$t>(7)?);
+            queue.launch(FrameSpec::new(2, 1), generic(&from, &mut to, 0.2f32))?;
+            let expected: [$t; 7] = [
+                x[0] * 0.1 + 1e-3,
+                1.0 / 3.0 * x[1],
+                <$t>::mul_add(0.7, 2.0, -0.3),
+                x[3] * (1.0 - 0.2) + 4.0 * 0.2 + 0.1,
+                1.0 / 3.0 + 0.5,
+                0.3 * (2.0f32 * 0.2 + 0.2 * 3.0) as $t,
+                0.6 - 0.2,
+            ];
+            assert_eq!(to.read(&queue)?, expected);
+        }};
+    }
+    check!(f32);
+    let doubles = || -> Outcome {
+        check!(f64);
+        Ok(())
+    };
+    match doubles() {
+        // What f32 needs, all devices have; f64 some lack.
+        Err(Stop::Lacks(_)) if has_driver(device) => Ok(()),
+        outcome => outcome,
+    }
+}
