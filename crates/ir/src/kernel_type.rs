@@ -1,7 +1,7 @@
 //! What the types of a kernel's parameters and variables become while it is built.
 
 use crate::Scalar;
-use crate::builder::{Array, IrValue, Part, Val};
+use crate::builder::{Array, Element, IrValue, Val};
 
 /// A type that a parameter of a kernel or of a device function can have.
 ///
@@ -39,11 +39,11 @@ impl<T: Scalar> KernelValue for T {
 }
 
 // SAFETY: an array is values, or local memory.
-unsafe impl<P: Part, const N: usize> KernelType for [P; N] {
+unsafe impl<P: Element, const N: usize> KernelType for [P; N] {
     type Built<'b> = Array<'b, P, N>;
 }
 
-impl<P: Part, const N: usize> KernelValue for [P; N] {
+impl<P: Element, const N: usize> KernelValue for [P; N] {
     fn zero() -> Self {
         [P::zero(); N]
     }

@@ -14,7 +14,9 @@ pub mod fault;
 mod inspect;
 mod kernel;
 mod kernel_type;
+mod layout;
 mod legalize;
+mod names;
 mod ops;
 mod print;
 mod rank;
@@ -31,15 +33,17 @@ pub mod worker;
 pub use expand::{Exact, expand};
 pub use inspect::plain_name;
 pub use kernel::{
-    Access, Builtin, Const, Expr, ExprId, Index, Kernel, LOCAL_ARRAY, Label, LocalArray, LocalId, MAX_RANK, Param,
+    Access, Builtin, Const, Expr, ExprId, Field, Index, Kernel, LOCAL_ARRAY, Label, LocalArray, LocalId, MAX_RANK, Param,
     ParamId, ParamKind, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt,
 };
 pub use kernel_type::{KernelType, KernelValue};
+pub use builder::Element;
+pub use layout::{Layout, Leaf, MOST_NUMBERS};
 pub use legalize::{Check, Converts, Divides, Legal, Native, legalize};
 pub use ops::{AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
 pub use rank::{Dim, Idx, Rank};
 pub use scalar::{
-    AtomicInt, AtomicScalar, Element, ElementOps, Float, FloatOps, Int, IntOps, Scalar, Signed, SignedOps, Word,
+    AtomicInt, AtomicScalar, Float, FloatOps, Int, IntOps, Number, NumberOps, Scalar, Signed, SignedOps, Word,
     WordOps, native,
 };
 pub use types::{Type, TypeInfo, TypeKind};

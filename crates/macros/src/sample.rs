@@ -42,7 +42,7 @@ fn bounds_of(function: &Function, ty: &syn::TypeParam) -> Option<Vec<String>> {
 }
 
 fn scalar(bounds: &[String]) -> Option<TokenStream> {
-    let known = ["Scalar", "Element", "Signed", "Int", "Float", "AtomicScalar", "AtomicInt", "Copy"];
+    let known = ["Scalar", "Element", "Number", "Signed", "Int", "Float", "AtomicScalar", "AtomicInt", "Copy"];
     if !bounds.iter().all(|bound| known.contains(&bound.as_str())) {
         return None;
     }

@@ -109,17 +109,17 @@ macro_rules! operations {
         }
         binary {
             /// The sum; integers wrap.
-            op Element Add "+" add(x, y) -> Self, rounded { int: x.wrapping_add(y), float: x + y }
+            op Number Add "+" add(x, y) -> Self, rounded { int: x.wrapping_add(y), float: x + y }
             /// The difference; integers wrap.
-            op Element Sub "-" sub(x, y) -> Self, rounded { int: x.wrapping_sub(y), float: x - y }
+            op Number Sub "-" sub(x, y) -> Self, rounded { int: x.wrapping_sub(y), float: x - y }
             /// The product; integers wrap.
-            op Element Mul "*" mul(x, y) -> Self, rounded { int: x.wrapping_mul(y), float: x * y }
+            op Number Mul "*" mul(x, y) -> Self, rounded { int: x.wrapping_mul(y), float: x * y }
             /// The quotient of floats.
             op Sign Div "/" quotient(x, y) -> Self, rounded { float: x / y }
             /// The lesser; of floats the one that is a number, and -0 is less than +0.
-            fn Element Min "min" min(x, y) -> Self, exact { int: Ord::min(x, y), float: lesser(x, y) }
+            fn Number Min "min" min(x, y) -> Self, exact { int: Ord::min(x, y), float: lesser(x, y) }
             /// The greater; of floats the one that is a number, and -0 is less than +0.
-            fn Element Max "max" max(x, y) -> Self, exact { int: Ord::max(x, y), float: greater(x, y) }
+            fn Number Max "max" max(x, y) -> Self, exact { int: Ord::max(x, y), float: greater(x, y) }
             /// The first number to the power of the second, within 1.5 ulp. Below zero it is NaN unless the exponent is a
             /// whole number; for the exponent 0 and the base 1 it is 1, also where the other is NaN.
             by Float Pow "pow" pow(x, y) -> Self, bounded { float: math::pow(x, y) }
