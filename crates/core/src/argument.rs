@@ -9,13 +9,12 @@ use std::sync::Arc;
 
 use wattle_ir::builder::{self, Builder, IrValue};
 use wattle_ir::{
-    Access, AtomicScalar, Dim, Element, Field, KernelType, Layout, MAX_RANK, Param, ParamId, ParamKind, Rank, Scalar, Type,
+    Access, AtomicScalar, ByValue, Dim, Element, Field, KernelType, Layout, MAX_RANK, Param, ParamId, ParamKind, Rank, Type,
 };
 
 use crate::buffer::{Buffer, Part, RawBuffer, View, ViewMut};
 use crate::clock::Region;
 use crate::error::{Result, system};
-use crate::memory::{bytes, scalar_bytes};
 use crate::thread::Thread;
 use crate::view::{Atomic, PerItem, Read, Shared, Strided};
 
@@ -150,49 +149,21 @@ pub unsafe trait Arg: Clone + Send + Sync + 'static {
 }
 
 // SAFETY: a value is no part of a buffer.
-unsafe impl<T: Scalar> Arg for T {
+unsafe impl<T: ByValue> Arg for T {
     type View = T;
-    type Built<'b> = builder::Val<'b, T>;
-    const NUMBERS: usize = 1;
+    type Built<'b> = <T as KernelType>::Built<'b>;
+    const NUMBERS: usize = T::NUMBERS;
     #[inline]
-    fn argument_of(&self, name: &'static str, _: usize) -> Argument<'_> {
-        let bytes = scalar_bytes(self);
-        Argument { name, value: ArgumentValue::Scalar { ty: T::TYPE, bytes }, number: None }
+    fn argument_of(&self, name: &'static str, number: usize) -> Argument<'_> {
+        let (ty, bytes, of) = self.number(number);
+        Argument { name, value: ArgumentValue::Scalar { ty, bytes }, number: of.map(|layout| (layout, number)) }
     }
     #[inline(always)]
     unsafe fn view(&self, _: &'static str, _: &Thread<'_>) -> T {
         *self
     }
     fn built<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b> {
-        builder.scalar(name)
-    }
-}
-
-/// The argument for a number of an element that is passed by value.
-#[doc(hidden)]
-#[inline]
-pub fn number_argument<'a, T: Element>(value: &'a T, name: &'static str, number: usize) -> Argument<'a> {
-    let leaf = &T::LAYOUT.numbers()[number];
-    let (from, size) = (leaf.offset as usize, leaf.ty.size());
-    let bytes = &bytes(std::slice::from_ref(value))[from..from + size];
-    Argument { name, value: ArgumentValue::Scalar { ty: leaf.ty, bytes }, number: Some((T::LAYOUT, number)) }
-}
-
-// SAFETY: as above.
-unsafe impl<P: Element, const N: usize> Arg for [P; N] {
-    type View = [P; N];
-    type Built<'b> = builder::Array<'b, P, N>;
-    const NUMBERS: usize = <[P; N] as Element>::LAYOUT.count();
-    #[inline]
-    fn argument_of(&self, name: &'static str, number: usize) -> Argument<'_> {
-        number_argument(self, name, number)
-    }
-    #[inline(always)]
-    unsafe fn view(&self, _: &'static str, _: &Thread<'_>) -> Self {
-        *self
-    }
-    fn built<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b> {
-        builder.value::<[P; N]>(name)
+        T::declare(builder, name)
     }
 }
 
@@ -240,7 +211,7 @@ macro_rules! view_arguments {
             fn argument_of(&self, name: &'static str, number: usize) -> Argument<'_> {
                 let (buffer, region) = (&*self.raw, &self.region);
                 let view = ViewArgument { buffer, region, access: Access::$view, rank: D, number };
-                let number = (T::LAYOUT.count() > 1).then_some((T::LAYOUT, number));
+                let number = (!T::LAYOUT.is_number()).then_some((T::LAYOUT, number));
                 Argument { name, value: ArgumentValue::View(view), number }
             }
             #[inline(always)]

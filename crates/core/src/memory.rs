@@ -4,7 +4,7 @@ use std::alloc::Layout;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use wattle_ir::{Element, Scalar};
+use wattle_ir::Element;
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -253,12 +253,6 @@ pub(crate) fn zeros<T: Element>(len: usize) -> Result<Vec<T>> {
 pub(crate) fn bytes<T: Element>(values: &[T]) -> &[u8] {
     // SAFETY: elements have no padding, so all their bytes are initialized.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
-}
-
-/// The value as bytes.
-pub(crate) fn scalar_bytes<T: Scalar>(value: &T) -> &[u8] {
-    // SAFETY: scalars have no padding, so all their bytes are initialized.
-    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast(), size_of::<T>()) }
 }
 
 /// The elements as bytes, to be written.

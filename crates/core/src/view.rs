@@ -64,7 +64,7 @@ impl<T: Element> Strided<T> {
     /// The element at `index`, or `None` and a fault.
     #[inline(always)]
     #[track_caller]
-    fn at<const D: usize>(&self, index: Idx<D>) -> Option<*mut T>
+    pub(crate) fn at<const D: usize>(&self, index: Idx<D>) -> Option<*mut T>
     where
         Dim<D>: Rank,
     {
@@ -232,7 +232,9 @@ impl<T: Number> Read<T, 1> {
         self.0.fault([index.saturating_add(N as u32 - (N > 0) as u32), 0, 0, 0], 1);
         [T::zero(); N]
     }
+}
 
+impl<T: Element> Read<T, 1> {
     /// The elements `begin..end` as a slice, or `None` where they are not all in bounds: what a loop over consecutive
     /// indices checks once, so that each of its accesses is a slice's.
     #[inline(always)]

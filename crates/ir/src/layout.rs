@@ -38,6 +38,12 @@ enum Step {
 impl Leaf {
     const NONE: Leaf = Leaf { ty: Type::Bool, offset: 0, steps: [Step::None; MOST_STEPS] };
 
+    /// The number's bytes among those of the element.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        let from = self.offset as usize;
+        from..from + self.ty.size()
+    }
+
     /// The way from the element to the number, as it is written behind the element: `.position[2]`; empty where the
     /// element is the number.
     pub fn path(&self) -> String {
@@ -109,6 +115,11 @@ impl Layout {
     /// The size of an element in bytes.
     pub const fn size(&self) -> usize {
         self.size as usize
+    }
+
+    /// Whether the element is a number itself, and no array or struct.
+    pub const fn is_number(&self) -> bool {
+        self.len == 1 && matches!(self.numbers[0].steps[0], Step::None)
     }
 
     /// How many numbers an element has.

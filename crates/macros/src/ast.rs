@@ -1,7 +1,7 @@
 //! The subset of Rust that kernels are written in, as a tree: what the parser makes and the two emitters read.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use syn::{Attribute, BinOp, Generics, Path, Type, Visibility};
+use syn::{Attribute, BinOp, Generics, Member, Path, Type, Visibility};
 
 /// A kernel or a device function.
 pub struct Function {
@@ -60,6 +60,8 @@ pub struct Local {
     pub is_view: bool,
     /// Whether it is a `&mut` parameter: what is read and assigned to is the caller's variable.
     pub is_reference: bool,
+    /// Whether it is an item of a `PerItem` view, which is read and written in its place.
+    pub is_item: bool,
 }
 
 pub struct Block {
@@ -92,6 +94,12 @@ pub enum Pattern {
     Wild(Span),
     Tuple(Vec<Pattern>),
     Array(Vec<Pattern>),
+    /// `Body { mass, .. }`.
+    Struct {
+        path: Path,
+        fields: Vec<(Member, Pattern)>,
+        rest: bool,
+    },
     /// A literal or a constant.
     Value(Box<Expr>),
     /// `1..=9`, `1..`, `..9`: the ends are literals or constants, and at least one is there.
@@ -200,7 +208,16 @@ pub enum ExprKind {
     Continue(Target),
     Return(Option<Box<Expr>>),
     Tuple(Vec<Expr>),
-    Field(Box<Expr>, syn::Index),
+    /// A part of a tuple or a struct.
+    Field(Box<Expr>, Member),
+    /// A field of an element in its place, `bodies[i].mass` or `body.mass`: of a view's element by index, or of an item.
+    Element(Box<Expr>, Vec<Member>),
+    /// `Body { mass, ..other }`.
+    Struct {
+        path: Path,
+        fields: Vec<(Member, Expr)>,
+        rest: Option<Box<Expr>>,
+    },
     Array(Vec<Expr>),
     Repeat(Box<Expr>, syn::Expr),
     Range {
@@ -217,9 +234,17 @@ pub enum ExprKind {
 /// What can be assigned to.
 #[allow(clippy::large_enum_variant, reason = "as above")]
 pub enum Place {
-    /// A variable, or a part of one that is a tuple: `pair.0`.
-    Variable(Local, Vec<syn::Index>),
+    /// A variable, or a part of one that is a tuple or a struct: `pair.0`.
+    Variable(Local, Vec<Member>),
     Index(Expr, Expr),
+    /// A field of an element in its place: see [`ExprKind::Element`].
+    Element(Expr, Vec<Member>),
+    /// A field of an element of an array of the thread's own: `bodies[i].mass`.
+    Part {
+        base: Expr,
+        index: Expr,
+        fields: Vec<Member>,
+    },
     Deref(Expr),
 }
 
@@ -229,14 +254,15 @@ impl Expr {
         use ExprKind::*;
         match &self.kind {
             Literal(_) | NegativeLiteral(_) | Float { .. } | Local(_) | Constant(_) | Continue(_) => vec![],
-            Negate(x) | Not(x) | Deref(x) | Exclusive(x) | Cast(x, _) | Field(x, _) | Repeat(x, _) => vec![x],
+            Negate(x) | Not(x) | Deref(x) | Exclusive(x) | Cast(x, _) | Field(x, _) | Element(x, _) | Repeat(x, _) => vec![x],
+            Struct { fields, rest, .. } => fields.iter().map(|(_, x)| x).chain(rest.iter().map(|x| &**x)).collect(),
             FromBits { bits: x, .. } | Assert { condition: x, .. } => vec![x],
             Binary(_, x, y) | Index(x, y) | Range { begin: x, end: y, .. } => vec![x, y],
             Assign(place, value) | AssignWith(_, place, value) => {
                 let mut all = match &**place {
                     Place::Variable(..) => vec![],
-                    Place::Index(x, y) => vec![x, y],
-                    Place::Deref(x) => vec![x],
+                    Place::Index(x, y) | Place::Part { base: x, index: y, .. } => vec![x, y],
+                    Place::Deref(x) | Place::Element(x, _) => vec![x],
                 };
                 all.push(value);
                 all
@@ -294,6 +320,7 @@ impl Expr {
             let acts = matches!(
                 x.kind,
                 ExprKind::Deref(_)
+                    | ExprKind::Element(..)
                     | ExprKind::Assign(..)
                     | ExprKind::AssignWith(..)
                     | ExprKind::Index(..)

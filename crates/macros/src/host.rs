@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{BinOp, Lifetime};
 
 use crate::ast::{Block, Class, Expr, ExprKind, Function, Local, Pattern, Place, Statement, Target, View};
@@ -60,7 +61,7 @@ struct Indexed {
 }
 
 /// A variable, or a part of one that is a tuple, as a place.
-fn variable(local: &Local, fields: &[syn::Index]) -> TokenStream {
+fn variable(local: &Local, fields: &[syn::Member]) -> TokenStream {
     let name = &local.name;
     let root = if local.is_reference { quote_spanned!(name.span()=> (*#name)) } else { quote!(#name) };
     quote!(#root #(.#fields)*)
@@ -141,6 +142,11 @@ impl Host {
                 let view = variable(local, &[]);
                 Indexed { first: TokenStream::new(), read: view.clone(), written: quote_spanned!(span=> &#view) }
             }
+            ExprKind::Index(of, _) if matches!(&of.kind, ExprKind::Local(local) if local.is_view) => {
+                let place = self.element(base, &[]);
+                let held = private_at("place", span);
+                Indexed { first: quote!(let #held = #place;), read: quote!(#held), written: quote!(#held) }
+            }
             ExprKind::Index(of, index) => {
                 let Indexed { first, read, written } = self.indexed(of);
                 let index_span = index.span;
@@ -153,11 +159,61 @@ impl Host {
                     written: quote_spanned!(span=> #support::row(#written, #at, #thread)),
                 }
             }
+            ExprKind::Element(of, fields) if !self.is_item(of) => {
+                let place = self.element(of, fields);
+                let held = private_at("place", span);
+                Indexed { first: quote!(let #held = #place;), read: quote!(#held), written: quote!(#held) }
+            }
+            ExprKind::Field(of, field) if self.is_indexed(of) => {
+                let Indexed { first, read, written } = self.indexed(of);
+                let row = private_at("row", span);
+                Indexed {
+                    first,
+                    read: quote_spanned!(span=> #read.#field),
+                    written: quote_spanned!(span=> #support::within(#written, |#row| &mut #row.#field)),
+                }
+            }
+            ExprKind::Local(local) if local.is_item => {
+                let name = &local.name;
+                Indexed { first: TokenStream::new(), read: quote!((*#name)), written: quote_spanned!(span=> &mut *#name) }
+            }
             _ => {
                 let place = self.expr(base);
                 Indexed { first: TokenStream::new(), read: place.clone(), written: quote_spanned!(span=> &mut #place) }
             }
         }
+    }
+
+    /// Whether it is a part of an element of an array.
+    fn is_indexed(&self, x: &Expr) -> bool {
+        match &x.kind {
+            ExprKind::Index(..) => true,
+            ExprKind::Field(of, _) => self.is_indexed(of),
+            _ => false,
+        }
+    }
+
+    /// Whether it is an item, whose fields are places for rustc too.
+    fn is_item(&self, x: &Expr) -> bool {
+        matches!(&x.kind, ExprKind::Local(_) | ExprKind::Deref(_))
+    }
+
+    /// An element of an array as something to write to, which may not exist, and the statements before it.
+    fn row(&mut self, base: &Expr, index: &Expr) -> (TokenStream, TokenStream) {
+        let (span, support, thread) = (base.span, support(base.span), private_at("thread", base.span));
+        let (Indexed { first, written, .. }, at) = (self.indexed(base), private_at("index", index.span));
+        let index = self.expr(index);
+        (quote!(#first let #at = #index;), quote_spanned!(span=> #support::row(#written, #at, #thread)))
+    }
+
+    /// An element of a view, or a field of one, in its place.
+    fn element(&mut self, of: &Expr, fields: &[syn::Member]) -> TokenStream {
+        let (span, support) = (of.span, support(of.span));
+        let ExprKind::Index(view, index) = &of.kind else { return self.expr(of) };
+        let thread = private_at("thread", span);
+        let (view, index) = (self.expr(view), self.expr(index));
+        let root = quote_spanned!(span=> #support::element(&#view, #index, #thread));
+        fields.iter().fold(root, |of, field| quote_spanned!(field.span()=> #support::fields(#of).#field))
     }
 
     fn exprs(&mut self, all: &[Expr]) -> Vec<TokenStream> {
@@ -261,6 +317,26 @@ impl Host {
                         let item = self.expr(item);
                         quote_spanned!(span=> *#item = #value)
                     }
+                    Place::Element(of, fields) if self.is_item(of) => {
+                        let of = self.expr(of);
+                        quote_spanned!(span=> #of #(.#fields)* = #value)
+                    }
+                    Place::Element(of, fields) => {
+                        let held = private_at("value", value_span);
+                        let place = self.element(of, fields);
+                        quote_spanned!(span=> { let #held = #value; #support::assign(#place, #held) })
+                    }
+                    Place::Part { base, index, fields } => {
+                        let (held, row) = (private_at("value", value_span), private_at("row", span));
+                        let (first, written) = self.row(base, index);
+                        quote_spanned!(span=> {
+                            let #held = #value;
+                            #first
+                            if let ::core::option::Option::Some(#row) = #written {
+                                #row #(.#fields)* = #held;
+                            }
+                        })
+                    }
                 }
             }
             ExprKind::AssignWith(op, place, value) => {
@@ -290,6 +366,35 @@ impl Host {
                         let result = self.binary(op, span, quote!(*#item), quote!(#held));
                         quote_spanned!(span=> { let #held = #value; *#item = #result })
                     }
+                    Place::Element(of, fields) if self.is_item(of) => {
+                        let of = self.expr(of);
+                        let to = quote!(#of #(.#fields)*);
+                        let result = self.binary(op, span, to.clone(), quote!(#held));
+                        quote_spanned!(span=> { let #held = #value; #to = #result })
+                    }
+                    Place::Element(of, fields) => {
+                        let (at, place) = (private_at("place", span), self.element(of, fields));
+                        let old = quote_spanned!(span=> #support::read(#at));
+                        let result = self.binary(op, span, old, quote!(#held));
+                        quote_spanned!(span=> {
+                            let #held = #value;
+                            let #at = #place;
+                            #support::assign(#at, #result)
+                        })
+                    }
+                    Place::Part { base, index, fields } => {
+                        let row = private_at("row", span);
+                        let (first, written) = self.row(base, index);
+                        let to = quote!(#row #(.#fields)*);
+                        let result = self.binary(op, span, to.clone(), quote!(#held));
+                        quote_spanned!(span=> {
+                            let #held = #value;
+                            #first
+                            if let ::core::option::Option::Some(#row) = #written {
+                                #to = #result;
+                            }
+                        })
+                    }
                 }
             }
             ExprKind::Index(base, index) => {
@@ -299,6 +404,33 @@ impl Host {
                 }
                 let index = self.expr(index);
                 let base = match &base.kind {
+                    ExprKind::Local(local) if local.is_item => {
+                        let name = &local.name;
+                        quote!(&*#name)
+                    }
+                    ExprKind::Element(of, fields) if !self.is_item(of) => {
+                        let window = match &of.kind {
+                            ExprKind::Index(view, at) => self.window(view, at).cloned(),
+                            _ => None,
+                        };
+                        match window {
+                            Some(slice) => {
+                                let number = private("number");
+                                quote_spanned!(base.span=> &#slice[#number] #(.#fields)*)
+                            }
+                            None => {
+                                let place = self.element(of, fields);
+                                quote!(&#place)
+                            }
+                        }
+                    }
+                    ExprKind::Index(view, at)
+                        if matches!(&view.kind, ExprKind::Local(local) if local.is_view)
+                            && self.window(view, at).is_none() =>
+                    {
+                        let place = self.element(base, &[]);
+                        quote!(&#place)
+                    }
                     // In its place: a copy of a long array would take longer than the access.
                     ExprKind::Constant(path) => quote_spanned!(base.span=> ::wattle::__private::constants(&#path)),
                     _ => {
@@ -393,6 +525,35 @@ impl Host {
             ExprKind::Field(base, index) => {
                 let base = self.expr(base);
                 quote_spanned!(span=> #base.#index)
+            }
+            ExprKind::Element(of, fields) => {
+                let window = match &of.kind {
+                    ExprKind::Index(view, index) => self.window(view, index),
+                    _ => None,
+                };
+                match window {
+                    Some(slice) => {
+                        let number = private("number");
+                        quote_spanned!(span=> #slice[#number] #(.#fields)*)
+                    }
+                    None if self.is_item(of) => {
+                        let of = self.expr(of);
+                        quote_spanned!(span=> #of #(.#fields)*)
+                    }
+                    None => {
+                        let place = self.element(of, fields);
+                        quote_spanned!(span=> #support::read(#place))
+                    }
+                }
+            }
+            ExprKind::Struct { path, fields, rest } => {
+                let (members, values): (Vec<_>, Vec<_>) =
+                    fields.iter().map(|(member, value)| (member, self.expr(value))).unzip();
+                let rest = rest.as_ref().map(|rest| {
+                    let rest = self.expr(rest);
+                    quote!(..#rest)
+                });
+                quote_spanned!(span=> #path { #(#members: #values,)* #rest })
             }
             ExprKind::Array(all) => {
                 let all = self.exprs(all);

@@ -6,6 +6,7 @@
 
 mod ast;
 mod build;
+mod element;
 mod emit;
 mod host;
 mod names;
@@ -136,6 +137,16 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
     expand(attribute, parse_macro_input!(item as ItemFn), "device_fn", emit::device_fn)
+}
+
+/// Makes a struct an element of memory: see the trait `Element`.
+///
+/// The struct is `#[repr(C)]`, without padding, `Clone` and `Copy`, and its fields are elements: numbers, arrays of
+/// elements, and other such structs.
+#[proc_macro_derive(Element)]
+pub fn element(item: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(item as syn::DeriveInput);
+    element::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Registers a scenario: a function that allocates, launches, waits and checks. Being linked makes it known to

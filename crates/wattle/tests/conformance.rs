@@ -53,6 +53,8 @@ mod several_views;
 mod shapes;
 #[path = "conformance/simulated.rs"]
 mod simulated;
+#[path = "conformance/structs.rs"]
+mod structs;
 #[path = "conformance/waiting_tasks.rs"]
 mod waiting_tasks;
 
@@ -159,4 +161,9 @@ fn constants() {
 #[test]
 fn several_views() {
     harness::run("several views", several_views::CASES);
+}
+
+#[test]
+fn structs() {
+    harness::run("structs", structs::CASES);
 }

@@ -4,6 +4,7 @@ mod access;
 mod arrays;
 mod loops;
 mod numbers;
+mod places;
 
 pub use access::{Extents, Get, Named, Set, extent, get, is_empty, len, named, set};
 pub use arrays::{Rows, array, repeat, row};
@@ -12,3 +13,4 @@ pub use loops::{
     step_by, window,
 };
 pub use numbers::*;
+pub use places::{How, InPlace, ReadOnly, Relaxed, Spot, assign, element, fields, read, within};

@@ -1,6 +1,6 @@
 //! The arithmetic of kernels, by name.
 
-use wattle_ir::{Element, Float, Int, KernelValue, Scalar, Signed, Word, compositions, operations};
+use wattle_ir::{Number, Float, Int, KernelValue, Scalar, Signed, Word, compositions, operations};
 
 use crate::thread::Thread;
 
@@ -14,7 +14,7 @@ macro_rules! functions {
     )+)+};
 }
 functions! {
-    Element: add(y), sub(y), mul(y);
+    Number: add(y), sub(y), mul(y);
     Signed: neg();
 }
 
@@ -68,7 +68,7 @@ pub fn to_bits<T: Float>(x: T) -> T::Bits {
 
 /// Computes `x.max(low).min(high)`.
 #[inline(always)]
-pub fn clamp<T: Element>(x: T, low: T, high: T) -> T {
+pub fn clamp<T: Number>(x: T, low: T, high: T) -> T {
     x.max(low).min(high)
 }
 
@@ -83,13 +83,13 @@ macro_rules! comparisons {
 }
 comparisons! {
     Scalar: eq ==, ne !=;
-    Element: lt <, le <=, gt >, ge >=;
+    Number: lt <, le <=, gt >, ge >=;
 }
 
 /// The quotient; 0 and a fault for an integer divided by zero.
 #[inline(always)]
 #[track_caller]
-pub fn div<T: Element>(x: T, y: T, thread: &Thread<'_>) -> T {
+pub fn div<T: Number>(x: T, y: T, thread: &Thread<'_>) -> T {
     match x.div(y) {
         Some(quotient) => quotient,
         None => {
@@ -126,7 +126,7 @@ pub fn shr<T: Int, C: Int>(x: T, count: C) -> T {
 
 /// Conversion, as Rust's `as` does it.
 #[inline(always)]
-pub fn cast<T: Scalar, U: Element>(x: T) -> U {
+pub fn cast<T: Scalar, U: Number>(x: T) -> U {
     U::cast_from(x)
 }
 
