@@ -10,7 +10,8 @@ use crate::{Layout, Scalar, Type};
 /// declares itself, and no others.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter or result inside a kernel",
-    note = "kernels know numbers, bool, tuples and fixed arrays of numbers, and the views Read, PerItem, Shared, Atomic"
+    note = "kernels know numbers, bool, tuples, fixed arrays, structs with `#[derive(Element)]`, and the views Read, PerItem, \
+            Shared, Atomic"
 )]
 pub unsafe trait KernelType {
     /// What stands for it while a kernel is built.
@@ -20,7 +21,7 @@ pub unsafe trait KernelType {
 /// A type that a device function can return.
 #[diagnostic::on_unimplemented(
     message = "a device function cannot return `{Self}`",
-    note = "it can return numbers, bool, tuples and fixed arrays of numbers"
+    note = "it can return numbers, bool, tuples, fixed arrays, and structs with `#[derive(Element)]`"
 )]
 pub trait KernelValue: KernelType {
     /// Zero, all through: what a function that is stopped returns.

@@ -105,10 +105,11 @@ pub trait Scalar:
     fn cast_from<S: Scalar>(x: S) -> Self;
 }
 
-/// A number that memory can hold: the eight integer types, `f32` and `f64`. Every bit pattern is a value.
+/// A number: the eight integer types, `f32` and `f64`. Every bit pattern is a value.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an element type of kernels",
-    note = "the element types are u8 i8 u16 i16 u32 i32 u64 i64 f32 f64"
+    message = "`{Self}` is not a number that kernels calculate with",
+    note = "the numbers are u8 i8 u16 i16 u32 i32 u64 i64 f32 f64; a generic kernel that calculates says `T: Number`, `T: Int` or \
+            `T: Float`"
 )]
 pub trait Number: NumberOps {}
 

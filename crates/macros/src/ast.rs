@@ -237,8 +237,8 @@ pub enum Place {
     /// A variable, or a part of one that is a tuple or a struct: `pair.0`.
     Variable(Local, Vec<Member>),
     Index(Expr, Expr),
-    /// A field of an element in its place: see [`ExprKind::Element`].
-    Element(Expr, Vec<Member>),
+    /// A part of an element in its place, see [`ExprKind::Element`], on a way with at least one step.
+    Element(Expr, Vec<Step>),
     /// A field of an element of an array of the thread's own: `bodies[i].mass`.
     Part {
         base: Expr,
@@ -246,6 +246,29 @@ pub enum Place {
         fields: Vec<Member>,
     },
     Deref(Expr),
+}
+
+/// A step from an element or an array to a part of it.
+#[allow(clippy::large_enum_variant, reason = "as above")]
+pub enum Step {
+    Field(Member),
+    Index(Expr),
+}
+
+impl Step {
+    pub fn field(&self) -> Option<&Member> {
+        match self {
+            Step::Field(field) => Some(field),
+            Step::Index(_) => None,
+        }
+    }
+
+    pub fn index(&self) -> Option<&Expr> {
+        match self {
+            Step::Field(_) => None,
+            Step::Index(index) => Some(index),
+        }
+    }
 }
 
 impl Expr {
@@ -262,7 +285,10 @@ impl Expr {
                 let mut all = match &**place {
                     Place::Variable(..) => vec![],
                     Place::Index(x, y) | Place::Part { base: x, index: y, .. } => vec![x, y],
-                    Place::Deref(x) | Place::Element(x, _) => vec![x],
+                    Place::Deref(x) => vec![x],
+                    Place::Element(x, steps) => {
+                        std::iter::once(x).chain(steps.iter().filter_map(Step::index)).collect()
+                    }
                 };
                 all.push(value);
                 all

@@ -8,7 +8,7 @@ use quote::{quote, quote_spanned};
 use syn::BinOp;
 use syn::spanned::Spanned;
 
-use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Place, Statement};
+use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Place, Statement, Step};
 use crate::names::{self, private};
 
 mod choose;
@@ -162,7 +162,8 @@ impl Build {
         let compound = match place {
             Place::Variable(..) => false,
             Place::Index(base, index) | Place::Part { base, index, .. } => base.may_assign() || index.may_assign(),
-            Place::Deref(item) | Place::Element(item, _) => item.may_assign(),
+            Place::Deref(item) => item.may_assign(),
+            Place::Element(of, steps) => of.may_assign() || steps.iter().filter_map(Step::index).any(Expr::may_assign),
         };
         let outer = std::mem::replace(&mut self.compound, compound || value.may_assign());
         let tokens = self.expr(value);
@@ -464,15 +465,36 @@ impl Build {
                     ::wattle::__private::builder::set(&#of, #at, #element)
                 }}
             }
-            Place::Element(of, fields) => {
-                let (element, place) = (self.fresh("element"), self.element(of, fields));
-                let old = quote_spanned!(span=> ::wattle::__private::builder::ElementRef::__deref(&#element));
+            Place::Element(of, steps) => {
+                let (root, place) = (self.element(of, &[]), self.fresh("element"));
+                let indices: Vec<_> = steps.iter().filter_map(Step::index).map(|_| self.fresh("index")).collect();
+                let parts: Vec<_> = indices.iter().map(|_| self.fresh("part")).collect();
+                let values: Vec<_> = steps.iter().filter_map(Step::index).map(|index| self.expr(index)).collect();
+                // What is done with the part at an index is written into what is done with the whole.
+                let (mut at, mut around, mut number) = (quote!(#place), Vec::new(), 0);
+                for step in steps {
+                    match step {
+                        Step::Field(field) => {
+                            at = quote_spanned!(field.span()=> ::wattle::__private::builder::ElementRef::__fields(&#at).#field);
+                        }
+                        Step::Index(_) => {
+                            let (index, part) = (&indices[number], &parts[number]);
+                            around.push((quote!(&#at, #index), part));
+                            at = quote!(#part);
+                            number += 1;
+                        }
+                    }
+                }
+                let old = quote_spanned!(span=> ::wattle::__private::builder::ElementRef::__deref(&#at));
                 let value = value(self, old);
-                quote_spanned!(span=> {
-                    let #element = #place;
+                let assign = quote_spanned!(span=> {
                     let #held = #value;
-                    ::wattle::__private::builder::ElementRef::__assign(&#element, #held)
-                })
+                    ::wattle::__private::builder::ElementRef::__assign(&#at, #held)
+                });
+                let assign = around.into_iter().rev().fold(assign, |assign, (of, part)| {
+                    quote_spanned!(span=> ::wattle::__private::builder::ElementRef::__each(#of, |#part| #assign))
+                });
+                quote!({ let #place = #root; #(let #indices = #values;)* #assign })
             }
             Place::Deref(item) => {
                 let item = self.expr(item);

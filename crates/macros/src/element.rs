@@ -65,7 +65,7 @@ fn check_field(field: &syn::Field) -> Result<()> {
 pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let fields = fields_of(input)?;
     fields.iter().try_for_each(check_field)?;
-    let name = &input.ident;
+    let (name, visibility) = (&input.ident, &input.vis);
     let built = quote::format_ident!("__Wattle{name}", span = Span::call_site());
     let names: Vec<_> = fields.iter().filter_map(|field| field.ident.as_ref()).collect();
     let visibilities: Vec<_> = fields.iter().map(|field| &field.vis).collect();
@@ -106,7 +106,7 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
 
             /// What a family has for each field.
             #[doc(hidden)]
-            pub struct #built<F: Family> {
+            #visibility struct #built<F: Family> {
                 #(#visibilities #names: F::Ref<#types>,)*
             }
 

@@ -12,7 +12,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{BinOp, Lifetime};
 
-use crate::ast::{Block, Class, Expr, ExprKind, Function, Local, Pattern, Place, Statement, Target, View};
+use crate::ast::{Block, Class, Expr, ExprKind, Function, Local, Pattern, Place, Statement, Step, Target, View};
 use crate::names::{self, private};
 
 pub struct Host {
@@ -142,11 +142,6 @@ impl Host {
                 let view = variable(local, &[]);
                 Indexed { first: TokenStream::new(), read: view.clone(), written: quote_spanned!(span=> &#view) }
             }
-            ExprKind::Index(of, _) if matches!(&of.kind, ExprKind::Local(local) if local.is_view) => {
-                let place = self.element(base, &[]);
-                let held = private_at("place", span);
-                Indexed { first: quote!(let #held = #place;), read: quote!(#held), written: quote!(#held) }
-            }
             ExprKind::Index(of, index) => {
                 let Indexed { first, read, written } = self.indexed(of);
                 let index_span = index.span;
@@ -159,11 +154,6 @@ impl Host {
                     written: quote_spanned!(span=> #support::row(#written, #at, #thread)),
                 }
             }
-            ExprKind::Element(of, fields) if !self.is_item(of) => {
-                let place = self.element(of, fields);
-                let held = private_at("place", span);
-                Indexed { first: quote!(let #held = #place;), read: quote!(#held), written: quote!(#held) }
-            }
             ExprKind::Field(of, field) if self.is_indexed(of) => {
                 let Indexed { first, read, written } = self.indexed(of);
                 let row = private_at("row", span);
@@ -172,10 +162,6 @@ impl Host {
                     read: quote_spanned!(span=> #read.#field),
                     written: quote_spanned!(span=> #support::within(#written, |#row| &mut #row.#field)),
                 }
-            }
-            ExprKind::Local(local) if local.is_item => {
-                let name = &local.name;
-                Indexed { first: TokenStream::new(), read: quote!((*#name)), written: quote_spanned!(span=> &mut *#name) }
             }
             _ => {
                 let place = self.expr(base);
@@ -204,6 +190,79 @@ impl Host {
         let (Indexed { first, written, .. }, at) = (self.indexed(base), private_at("index", index.span));
         let index = self.expr(index);
         (quote!(#first let #at = #index;), quote_spanned!(span=> #support::row(#written, #at, #thread)))
+    }
+
+    /// A write to a part of an element in its place; `value` is given what the part holds.
+    fn written(
+        &mut self,
+        of: &Expr,
+        steps: &[Step],
+        span: Span,
+        value: impl FnOnce(&Self, TokenStream) -> TokenStream,
+    ) -> TokenStream {
+        let (support, thread, at) = (support(span), private_at("thread", span), private_at("place", span));
+        let is_item = self.is_item(of);
+        let fields_alone = steps.iter().all(|step| step.index().is_none());
+        let mut first = TokenStream::new();
+        let mut indices = Vec::new();
+        for index in steps.iter().filter_map(Step::index) {
+            self.next += 1;
+            let at = private_at(&format!("at{}", self.next), index.span);
+            let index = self.expr(index);
+            first.extend(quote!(let #at = #index;));
+            indices.push(at);
+        }
+        let mut indices = indices.into_iter();
+        if is_item && fields_alone {
+            let of = self.expr(of);
+            let fields = steps.iter().filter_map(Step::field);
+            let to = quote!(#of #(.#fields)*);
+            let value = value(self, to.clone());
+            return quote_spanned!(span=> #to = #value);
+        }
+        let root = match (is_item, &of.kind) {
+            (true, ExprKind::Deref(item)) => {
+                let item = self.expr(item);
+                quote!(::core::option::Option::Some(&mut *#item))
+            }
+            (true, _) => {
+                let item = self.expr(of);
+                quote!(::core::option::Option::Some(&mut *#item))
+            }
+            (false, _) => {
+                let (root, held) = (self.element(of, &[]), private_at("root", span));
+                first = quote!(let #held = #root; #first);
+                quote!(#held)
+            }
+        };
+        let place = steps.iter().fold(root, |of, step| match (step, is_item) {
+            (Step::Field(field), true) => {
+                quote_spanned!(field.span()=> #support::within(#of, |#at| &mut #at.#field))
+            }
+            (Step::Field(field), false) => quote_spanned!(field.span()=> #support::fields(#of).#field),
+            (Step::Index(index), is_item) => {
+                let index_at = indices.next();
+                match is_item {
+                    true => quote_spanned!(index.span=> #support::row(#of, #index_at, #thread)),
+                    false => quote_spanned!(index.span=> #support::Spot::part(#of, #index_at, #thread)),
+                }
+            }
+        });
+        if is_item {
+            let value = value(self, quote!(*#at));
+            return quote_spanned!(span=> {
+                #first
+                if let ::core::option::Option::Some(#at) = #place {
+                    *#at = #value;
+                }
+            });
+        }
+        let value = value(self, quote_spanned!(span=> #support::read(#at)));
+        quote_spanned!(span=> {
+            #first
+            let #at = #place;
+            #support::assign(#at, #value)
+        })
     }
 
     /// An element of a view, or a field of one, in its place.
@@ -317,14 +376,10 @@ impl Host {
                         let item = self.expr(item);
                         quote_spanned!(span=> *#item = #value)
                     }
-                    Place::Element(of, fields) if self.is_item(of) => {
-                        let of = self.expr(of);
-                        quote_spanned!(span=> #of #(.#fields)* = #value)
-                    }
-                    Place::Element(of, fields) => {
+                    Place::Element(of, steps) => {
                         let held = private_at("value", value_span);
-                        let place = self.element(of, fields);
-                        quote_spanned!(span=> { let #held = #value; #support::assign(#place, #held) })
+                        let write = self.written(of, steps, span, |_, _| quote!(#held));
+                        quote_spanned!(span=> { let #held = #value; #write })
                     }
                     Place::Part { base, index, fields } => {
                         let (held, row) = (private_at("value", value_span), private_at("row", span));
@@ -366,21 +421,10 @@ impl Host {
                         let result = self.binary(op, span, quote!(*#item), quote!(#held));
                         quote_spanned!(span=> { let #held = #value; *#item = #result })
                     }
-                    Place::Element(of, fields) if self.is_item(of) => {
-                        let of = self.expr(of);
-                        let to = quote!(#of #(.#fields)*);
-                        let result = self.binary(op, span, to.clone(), quote!(#held));
-                        quote_spanned!(span=> { let #held = #value; #to = #result })
-                    }
-                    Place::Element(of, fields) => {
-                        let (at, place) = (private_at("place", span), self.element(of, fields));
-                        let old = quote_spanned!(span=> #support::read(#at));
-                        let result = self.binary(op, span, old, quote!(#held));
-                        quote_spanned!(span=> {
-                            let #held = #value;
-                            let #at = #place;
-                            #support::assign(#at, #result)
-                        })
+                    Place::Element(of, steps) => {
+                        let write =
+                            self.written(of, steps, span, |host, old| host.binary(op, span, old, quote!(#held)));
+                        quote_spanned!(span=> { let #held = #value; #write })
                     }
                     Place::Part { base, index, fields } => {
                         let row = private_at("row", span);

@@ -121,10 +121,13 @@ pub fn parse(item: ItemFn, is_kernel: bool) -> Result<Function> {
                     "a kernel's parameters are numbers and views; it writes to `PerItem`, `Shared` or `Atomic`",
                 );
             }
-            (Class::Value, true, _) if !matches!(&*typed.ty, syn::Type::Path(_) | syn::Type::Group(_)) => {
+            (Class::Value, true, _)
+                if !matches!(&*typed.ty, syn::Type::Path(_) | syn::Type::Group(_) | syn::Type::Array(_)) =>
+            {
                 return error(
                     &typed.ty,
-                    "a kernel's parameters are numbers and views; put arrays and tuples into buffers",
+                    "a kernel's parameters are numbers, arrays of numbers, structs with `#[derive(Element)]`, and views; put \
+                     other things into buffers",
                 );
             }
             _ => {}

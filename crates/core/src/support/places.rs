@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use wattle_ir::builder::{Element, Family, Places};
 use wattle_ir::{Dim, Idx, LOCAL_ARRAY, Rank};
 
-use super::{Get, Rows, Set};
+use super::Get;
 use crate::thread::{BadIndex, Thread};
 use crate::view::{Read, Shared, relaxed_load, relaxed_store};
 
@@ -142,9 +142,10 @@ pub fn assign<T: Element>(to: Spot<T, Relaxed>, value: T) {
 }
 
 impl<P: Element, H: How, const N: usize> Spot<[P; N], H> {
+    /// The element of the array at `index`; none and a fault where that is out of bounds.
     #[inline(always)]
     #[track_caller]
-    fn part(self, index: u32, thread: &Thread<'_>) -> Spot<P, H> {
+    pub fn part(self, index: u32, thread: &Thread<'_>) -> Spot<P, H> {
         if index as usize >= N {
             let at = std::panic::Location::caller();
             let (index, extent) = ([index, 0, 0, 0], [N as u32, 1, 1, 1]);
@@ -163,25 +164,6 @@ impl<P: Element, H: How, const N: usize> Get for Spot<[P; N], H> {
     #[track_caller]
     fn get(&self, index: u32, thread: &Thread<'_>) -> P {
         read(self.part(index, thread))
-    }
-}
-
-impl<P: Element, const N: usize> Set for Spot<[P; N], Relaxed> {
-    type Index = u32;
-    type Value = P;
-    #[inline(always)]
-    #[track_caller]
-    fn set(self, index: u32, value: P, thread: &Thread<'_>) {
-        assign(self.part(index, thread), value);
-    }
-}
-
-impl<P: Element, const N: usize> Rows for Spot<[P; N], Relaxed> {
-    type Row = Spot<P, Relaxed>;
-    #[inline(always)]
-    #[track_caller]
-    fn row(self, index: u32, thread: &Thread<'_>) -> Option<Spot<P, Relaxed>> {
-        Some(self.part(index, thread))
     }
 }
 

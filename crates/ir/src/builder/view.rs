@@ -187,6 +187,22 @@ impl<'b, P: Element, const N: usize> ElementRef<'b, [P; N]> {
         let constant = self.builder.constant(index.id)?.raw as usize;
         (constant < N).then(|| self.part(constant))
     }
+
+    /// Builds what `act` builds for the part at an index that may be anything. Numbers of an element are memory of their
+    /// own, so that no address is computed of the index. An index beyond is a fault.
+    #[track_caller]
+    pub fn __each(&self, index: Val<'b, u32>, mut act: impl FnMut(ElementRef<'b, P>)) {
+        if let Some(part) = self.constant(index) {
+            return act(part);
+        }
+        let builder = self.builder;
+        let (index, _) = checked(builder, index, N, Site::caller());
+        for number in 0..N {
+            builder.if_begin(builder.eq(index, builder.lit(number as u32)));
+            act(self.part(number));
+            builder.if_end();
+        }
+    }
 }
 
 impl<'b, P: Element, const N: usize> Extents<'b> for ElementRef<'b, [P; N]> {
@@ -207,24 +223,6 @@ impl<'b, P: Element, const N: usize> Get<'b> for ElementRef<'b, [P; N]> {
         match self.constant(index) {
             Some(part) => part.__deref(),
             None => Get::get(&self.__deref(), index),
-        }
-    }
-}
-
-impl<'b, P: Element, const N: usize> Set<'b> for ElementRef<'b, [P; N]> {
-    #[track_caller]
-    fn set(&self, index: Val<'b, u32>, value: P::Built<'b>) {
-        if let Some(part) = self.constant(index) {
-            return part.__assign(value);
-        }
-        // Numbers of an element are memory of their own, so that no address is computed of the index.
-        let builder = self.builder;
-        let (index, _) = checked(builder, index, N, Site::caller());
-        let ids = P::ids(value);
-        for number in 0..N {
-            builder.if_begin(builder.eq(index, builder.lit(number as u32)));
-            self.part(number).__assign(P::of_ids(builder, ids));
-            builder.if_end();
         }
     }
 }

@@ -55,19 +55,25 @@ impl Parser {
     }
 
     pub(super) fn place(&mut self, x: &syn::Expr) -> Result<Place> {
-        match self.expr(x)?.kind {
+        let place = self.expr(x)?;
+        let place = match self.steps(place) {
+            Ok((of, steps)) if !steps.is_empty() => {
+                if let ExprKind::Index(view, _) = &of.kind
+                    && matches!(self.view(view), Some(View::Read | View::ReadLine))
+                {
+                    return error(x, READ_ONLY);
+                }
+                return Ok(Place::Element(of, steps));
+            }
+            Ok((place, _)) | Err(place) => place,
+        };
+        match place.kind {
             ExprKind::Local(local) => Ok(Place::Variable(local, Vec::new())),
             ExprKind::Index(base, _) if matches!(self.view(&base), Some(View::Read | View::ReadLine)) => {
                 error(x, READ_ONLY)
             }
             ExprKind::Index(base, index) => Ok(Place::Index(*base, *index)),
             ExprKind::Deref(item) => Ok(Place::Deref(*item)),
-            ExprKind::Element(of, _)
-                if matches!(&of.kind, ExprKind::Index(view, _) if matches!(self.view(view), Some(View::Read | View::ReadLine))) =>
-            {
-                error(x, READ_ONLY)
-            }
-            ExprKind::Element(of, fields) => Ok(Place::Element(*of, fields)),
             ExprKind::Field(base, index) => match part(*base, index) {
                 Some((Root::Local(local), fields)) => Ok(Place::Variable(local, fields)),
                 Some((Root::Index(base, index), fields)) => Ok(Place::Part { base: *base, index: *index, fields }),

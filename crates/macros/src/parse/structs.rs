@@ -4,7 +4,7 @@
 use syn::{Member, Result};
 
 use super::{Parser, error};
-use crate::ast::{Expr, ExprKind, Pattern, View};
+use crate::ast::{Expr, ExprKind, Pattern, Step, View};
 
 impl Parser {
     /// `of.field`.
@@ -24,6 +24,32 @@ impl Parser {
                 }
             }
         })
+    }
+
+    /// The element of which it is a part in its place, and the way to it; else the expression itself.
+    pub(super) fn steps(&self, x: Expr) -> std::result::Result<(Expr, Vec<Step>), Expr> {
+        if self.is_element(&x) {
+            return Ok((x, Vec::new()));
+        }
+        let span = x.span;
+        match x.kind {
+            ExprKind::Element(of, fields) => Ok((*of, fields.into_iter().map(Step::Field).collect())),
+            ExprKind::Field(of, field) => match self.steps(*of) {
+                Ok((of, mut steps)) => {
+                    steps.push(Step::Field(field));
+                    Ok((of, steps))
+                }
+                Err(of) => Err(Expr { kind: ExprKind::Field(Box::new(of), field), span }),
+            },
+            ExprKind::Index(of, index) => match self.steps(*of) {
+                Ok((of, mut steps)) => {
+                    steps.push(Step::Index(*index));
+                    Ok((of, steps))
+                }
+                Err(of) => Err(Expr { kind: ExprKind::Index(Box::new(of), index), span }),
+            },
+            kind => Err(Expr { kind, span }),
+        }
     }
 
     /// Whether it is an element in its place: of a view, by its index, or an item.
