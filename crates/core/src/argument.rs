@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use wattle_ir::builder::{self, Builder, IrValue};
 use wattle_ir::{
-    Access, AtomicScalar, ByValue, Dim, Element, Field, KernelType, Layout, MAX_RANK, Param, ParamId, ParamKind, Rank, Type,
+    Access, AtomicScalar, ByValue, Dim, Element, Field, KernelType, Layout, MAX_RANK, Param, ParamId, ParamKind, Rank,
+    Type,
 };
 
 use crate::buffer::{Buffer, Part, RawBuffer, View, ViewMut};

@@ -329,7 +329,8 @@ pub(crate) unsafe fn relaxed_load<T: Element>(element: *mut T) -> T {
     for leaf in T::LAYOUT.numbers() {
         // SAFETY: the caller's promise; the number is within the element, at a multiple of its size.
         unsafe {
-            let (from, to) = (element.byte_add(leaf.offset as usize), value.as_mut_ptr().byte_add(leaf.offset as usize));
+            let (from, to) =
+                (element.byte_add(leaf.offset as usize), value.as_mut_ptr().byte_add(leaf.offset as usize));
             match leaf.ty.size() {
                 1 => to.cast::<u8>().write(AtomicU8::from_ptr(from.cast()).load(Ordering::Relaxed)),
                 2 => to.cast::<u16>().write(AtomicU16::from_ptr(from.cast()).load(Ordering::Relaxed)),
@@ -351,7 +352,8 @@ pub(crate) unsafe fn relaxed_store<T: Element>(element: *mut T, value: T) {
     for leaf in T::LAYOUT.numbers() {
         // SAFETY: as in `relaxed_load`; the value's bytes are initialized.
         unsafe {
-            let (to, from) = (element.byte_add(leaf.offset as usize), (&raw const value).byte_add(leaf.offset as usize));
+            let (to, from) =
+                (element.byte_add(leaf.offset as usize), (&raw const value).byte_add(leaf.offset as usize));
             match leaf.ty.size() {
                 1 => AtomicU8::from_ptr(to.cast()).store(from.cast::<u8>().read(), Ordering::Relaxed),
                 2 => AtomicU16::from_ptr(to.cast()).store(from.cast::<u16>().read(), Ordering::Relaxed),

@@ -57,7 +57,10 @@ impl Leaf {
 
     /// The same number as a part of what is around it.
     const fn within(mut self, step: Step, offset: u32) -> Leaf {
-        assert!(matches!(self.steps[MOST_STEPS - 1], Step::None), "the structs and arrays of an element are nested too deeply");
+        assert!(
+            matches!(self.steps[MOST_STEPS - 1], Step::None),
+            "the structs and arrays of an element are nested too deeply"
+        );
         let mut at = MOST_STEPS - 1;
         while at > 0 {
             self.steps[at] = self.steps[at - 1];
@@ -101,7 +104,10 @@ impl Layout {
     }
 
     const fn with(mut self, step: Step, of: &Layout) -> Layout {
-        assert!(self.len + of.len <= MOST_NUMBERS, "an element of memory has at most 32 numbers; put the others into a buffer of their own");
+        assert!(
+            self.len + of.len <= MOST_NUMBERS,
+            "an element of memory has at most 32 numbers; put the others into a buffer of their own"
+        );
         let mut at = 0;
         while at < of.len {
             self.numbers[self.len] = of.numbers[at].within(step, self.size);

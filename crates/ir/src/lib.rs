@@ -31,22 +31,22 @@ mod verify;
 pub mod visit;
 pub mod worker;
 
+pub use builder::Element;
 pub use expand::{Exact, expand};
 pub use inspect::plain_name;
 pub use kernel::{
-    Access, Builtin, Const, Expr, ExprId, Field, Index, Kernel, LOCAL_ARRAY, Label, LocalArray, LocalId, MAX_RANK, Param,
-    ParamId, ParamKind, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt,
+    Access, Builtin, Const, Expr, ExprId, Field, Index, Kernel, LOCAL_ARRAY, Label, LocalArray, LocalId, MAX_RANK,
+    Param, ParamId, ParamKind, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt,
 };
 pub use kernel_type::{ByValue, KernelType, KernelValue, number_of};
-pub use builder::Element;
 pub use layout::{Layout, Leaf, MOST_NUMBERS};
 pub use legalize::{Check, Converts, Divides, Legal, Native, legalize};
 pub use ops::{AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
 pub use pack::{Pack, Packed};
 pub use rank::{Dim, Idx, Rank};
 pub use scalar::{
-    AtomicInt, AtomicScalar, Float, FloatOps, Int, IntOps, Number, NumberOps, Scalar, Signed, SignedOps, Word,
-    WordOps, native,
+    Arithmetic, AtomicInt, AtomicScalar, Float, FloatOps, Int, IntOps, Number, NumberOps, Scalar, Signed, SignedOps,
+    Word, WordOps, native,
 };
 pub use types::{Type, TypeInfo, TypeKind};
 pub use verify::{VerifyError, verify};

@@ -3,8 +3,8 @@
 use std::fmt::{self, Write as _};
 
 use crate::{
-    Builtin, Const, Expr, ExprId, Kernel, Label, LocalArray, Param, ParamId, ParamKind, Place, SharedLen, SlotId, Stmt, Type,
-    eval,
+    Builtin, Const, Expr, ExprId, Kernel, Label, LocalArray, Param, ParamId, ParamKind, Place, SharedLen, SlotId, Stmt,
+    Type, eval,
 };
 
 impl fmt::Display for Kernel {

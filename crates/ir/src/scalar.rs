@@ -125,6 +125,64 @@ pub trait NumberOps: Scalar {
     operations!(declare Number);
 }
 
+/// What `+ - * /` apply to: numbers, and arrays of equal length element by element.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number that kernels calculate with",
+    note = "the numbers are u8 i8 u16 i16 u32 i32 u64 i64 f32 f64, and arrays of them are calculated with element by element; a \
+            generic kernel that calculates says `T: Number`, `T: Int` or `T: Float`"
+)]
+pub trait Arithmetic: Copy {
+    /// The sum.
+    fn plus(self, other: Self) -> Self;
+    /// The difference.
+    fn minus(self, other: Self) -> Self;
+    /// The product.
+    fn times(self, other: Self) -> Self;
+    /// The quotient; where an integer is divided by zero, `zero` is called, and the quotient is 0.
+    fn over(self, other: Self, zero: &mut dyn FnMut()) -> Self;
+}
+
+impl<T: Number> Arithmetic for T {
+    #[inline(always)]
+    fn plus(self, other: T) -> T {
+        self.add(other)
+    }
+    #[inline(always)]
+    fn minus(self, other: T) -> T {
+        self.sub(other)
+    }
+    #[inline(always)]
+    fn times(self, other: T) -> T {
+        self.mul(other)
+    }
+    #[inline(always)]
+    fn over(self, other: T, zero: &mut dyn FnMut()) -> T {
+        self.div(other).unwrap_or_else(|| {
+            zero();
+            T::ZERO
+        })
+    }
+}
+
+impl<P: Arithmetic, const N: usize> Arithmetic for [P; N] {
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        std::array::from_fn(|at| self[at].plus(other[at]))
+    }
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        std::array::from_fn(|at| self[at].minus(other[at]))
+    }
+    #[inline(always)]
+    fn times(self, other: Self) -> Self {
+        std::array::from_fn(|at| self[at].times(other[at]))
+    }
+    #[inline(always)]
+    fn over(self, other: Self, zero: &mut dyn FnMut()) -> Self {
+        std::array::from_fn(|at| self[at].over(other[at], zero))
+    }
+}
+
 /// A number with negative values: the signed integers and the floats.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no negative values",

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use thiserror::Error;
 
 use crate::typing::{Checked, PlaceType, Typing, ensure};
-use crate::{Access, ExprId, Field, Kernel, Label, MAX_RANK, Param, ParamKind, Place, SharedLen, Site, SlotId, Stmt, Type};
+use crate::{
+    Access, ExprId, Field, Kernel, Label, MAX_RANK, Param, ParamKind, Place, SharedLen, Site, SlotId, Stmt, Type,
+};
 
 /// What is wrong with a kernel, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -108,13 +110,19 @@ impl Verifier<'_> {
             let first = self.kernel.params.get(first.index()).filter(|_| first.index() <= number)?;
             let is_of_one = match (first.kind, param.kind) {
                 (ParamKind::Scalar(_), ParamKind::Scalar(_)) => true,
-                (ParamKind::View { access: x, rank: m, .. }, ParamKind::View { access: y, rank: n, .. }) => (x, m) == (y, n),
-                (ParamKind::Scalar(_), ParamKind::View { .. }) | (ParamKind::View { .. }, ParamKind::Scalar(_)) => false,
+                (ParamKind::View { access: x, rank: m, .. }, ParamKind::View { access: y, rank: n, .. }) => {
+                    (x, m) == (y, n)
+                }
+                (ParamKind::Scalar(_), ParamKind::View { .. }) | (ParamKind::View { .. }, ParamKind::Scalar(_)) => {
+                    false
+                }
             };
             (is_of_one && first.field.is_some_and(|field| field.size == size)).then_some(())
         };
         let (name, bytes) = (param.name, ty.size() as u64);
-        ensure(together().is_some(), || format!("parameter `{name}` is a number of an element that {first:?} does not begin"))?;
+        ensure(together().is_some(), || {
+            format!("parameter `{name}` is a number of an element that {first:?} does not begin")
+        })?;
         let fits = u64::from(offset) % bytes == 0 && u64::from(offset) + bytes <= u64::from(size);
         ensure(fits, || format!("parameter `{name}` is a {ty} at {offset} of an element of {size} bytes"))
     }

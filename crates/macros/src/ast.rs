@@ -277,7 +277,9 @@ impl Expr {
         use ExprKind::*;
         match &self.kind {
             Literal(_) | NegativeLiteral(_) | Float { .. } | Local(_) | Constant(_) | Continue(_) => vec![],
-            Negate(x) | Not(x) | Deref(x) | Exclusive(x) | Cast(x, _) | Field(x, _) | Element(x, _) | Repeat(x, _) => vec![x],
+            Negate(x) | Not(x) | Deref(x) | Exclusive(x) | Cast(x, _) | Field(x, _) | Element(x, _) | Repeat(x, _) => {
+                vec![x]
+            }
             Struct { fields, rest, .. } => fields.iter().map(|(_, x)| x).chain(rest.iter().map(|x| &**x)).collect(),
             FromBits { bits: x, .. } | Assert { condition: x, .. } => vec![x],
             Binary(_, x, y) | Index(x, y) | Range { begin: x, end: y, .. } => vec![x, y],

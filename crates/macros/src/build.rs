@@ -259,9 +259,10 @@ impl Build {
             ExprKind::Deref(item) => self.expr(item),
             _ => self.expr(of),
         };
-        fields.iter().fold(root, |of, field| {
-            quote_spanned!(field.span()=> ::wattle::__private::builder::ElementRef::__fields(&#of).#field)
-        })
+        fields.iter().fold(
+            root,
+            |of, field| quote_spanned!(field.span()=> ::wattle::__private::builder::ElementRef::__fields(&#of).#field),
+        )
     }
 
     /// A variable itself, or a part of one: what is assigned to.
@@ -498,7 +499,8 @@ impl Build {
             }
             Place::Deref(item) => {
                 let item = self.expr(item);
-                let value = value(self, quote_spanned!(span=> ::wattle::__private::builder::ElementRef::__deref(&#item)));
+                let value =
+                    value(self, quote_spanned!(span=> ::wattle::__private::builder::ElementRef::__deref(&#item)));
                 quote_spanned!(span=> {
                     let #held = #value;
                     ::wattle::__private::builder::ElementRef::__assign(&#item, #held)

@@ -44,7 +44,9 @@ fn fields_of(input: &DeriveInput) -> Result<Vec<syn::Field>> {
     match fields {
         Fields::Named(fields) if !fields.named.is_empty() => Ok(fields.named.iter().cloned().collect()),
         Fields::Named(_) | Fields::Unit => error(&input.ident, "an element has at least one number"),
-        Fields::Unnamed(fields) => error(fields, "an element's fields have names here: `struct Pair { x: f32, y: f32 }`"),
+        Fields::Unnamed(fields) => {
+            error(fields, "an element's fields have names here: `struct Pair { x: f32, y: f32 }`")
+        }
     }
 }
 
@@ -76,7 +78,9 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     // Each field stands where those before it end; the struct ends with its last one.
     let places = fields.iter().zip(&names).enumerate().map(|(number, (field, field_name))| {
         let before = &types[..number];
-        let text = format!("`{name}` has padding before its field `{field_name}`: put larger numbers first, or fill it with a field");
+        let text = format!(
+            "`{name}` has padding before its field `{field_name}`: put larger numbers first, or fill it with a field"
+        );
         quote_spanned! {field.span()=>
             ::core::assert!(
                 ::core::mem::offset_of!(#name, #field_name) == 0 #(+ ::core::mem::size_of::<#before>())*,

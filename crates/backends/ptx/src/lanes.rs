@@ -35,7 +35,8 @@ impl Emitter<'_> {
         let count = if let Some(Packed { place, index, values, ty }) = loads {
             let plain = values.iter().all(|slot| kernel.slots[slot.index()].ty == ty);
             let index = self.index(index);
-            let (at, to) = (self.pointer(place, &index), values.iter().map(|slot| self.slot(*slot)).collect::<Vec<_>>());
+            let (at, to) =
+                (self.pointer(place, &index), values.iter().map(|slot| self.slot(*slot)).collect::<Vec<_>>());
             let (name, of) = (self.plain(place, "ld"), of(ty, plain));
             ins!(self, "{name}.v{}.{of} {{{}}}, {at}", to.len(), names(&to));
             to.len()

@@ -200,7 +200,19 @@ impl Interface {
             let id = asm.variable(StorageClass::Workgroup, of, array.name);
             shared.push(Variable { id, class: StorageClass::Workgroup });
         }
-        Interface { control, gate, hidden: None, workgroup, workgroups, local_index, push, specs, views, members, shared }
+        Interface {
+            control,
+            gate,
+            hidden: None,
+            workgroup,
+            workgroups,
+            local_index,
+            push,
+            specs,
+            views,
+            members,
+            shared,
+        }
     }
 
     /// The device's hidden word, declared when it is first used.

@@ -1,6 +1,6 @@
 //! The arithmetic of kernels, by name.
 
-use wattle_ir::{Number, Float, Int, KernelValue, Scalar, Signed, Word, compositions, operations};
+use wattle_ir::{Arithmetic, Float, Int, KernelValue, Number, Scalar, Signed, Word, compositions, operations};
 
 use crate::thread::Thread;
 
@@ -14,7 +14,6 @@ macro_rules! functions {
     )+)+};
 }
 functions! {
-    Number: add(y), sub(y), mul(y);
     Signed: neg();
 }
 
@@ -86,17 +85,30 @@ comparisons! {
     Number: lt <, le <=, gt >, ge >=;
 }
 
-/// The quotient; 0 and a fault for an integer divided by zero.
+/// The sum of numbers, or of arrays element by element.
+#[inline(always)]
+pub fn add<T: Arithmetic>(x: T, y: T) -> T {
+    x.plus(y)
+}
+
+/// The difference of numbers, or of arrays element by element.
+#[inline(always)]
+pub fn sub<T: Arithmetic>(x: T, y: T) -> T {
+    x.minus(y)
+}
+
+/// The product of numbers, or of arrays element by element.
+#[inline(always)]
+pub fn mul<T: Arithmetic>(x: T, y: T) -> T {
+    x.times(y)
+}
+
+/// The quotient of numbers, or of arrays element by element; 0 and a fault for an integer divided by zero.
 #[inline(always)]
 #[track_caller]
-pub fn div<T: Number>(x: T, y: T, thread: &Thread<'_>) -> T {
-    match x.div(y) {
-        Some(quotient) => quotient,
-        None => {
-            thread.division_by_zero();
-            T::ZERO
-        }
-    }
+pub fn div<T: Arithmetic>(x: T, y: T, thread: &Thread<'_>) -> T {
+    let at = std::panic::Location::caller();
+    x.over(y, &mut || thread.division_by_zero_at(at.into()))
 }
 
 /// The remainder; 0 and a fault for a divisor of zero.

@@ -95,6 +95,19 @@ impl<'b, P: Element, const N: usize> Array<'b, P, N> {
         std::array::from_fn(|index| self.element_at(index, site))
     }
 
+    /// What `combine` makes of each two parts.
+    #[track_caller]
+    pub(super) fn zip(self, other: Self, combine: impl Fn(P::Built<'b>, P::Built<'b>) -> P::Built<'b>) -> Self {
+        let (mut left, mut right) = (self.elements().into_iter(), other.elements().into_iter());
+        Array::of_ids(
+            self.builder,
+            std::array::from_fn(|_| match (left.next(), right.next()) {
+                (Some(x), Some(y)) => P::ids(combine(x, y)),
+                _ => constant_ids(self.builder, &P::zero()),
+            }),
+        )
+    }
+
     /// The values that it is made of; those in memory are loaded.
     #[track_caller]
     pub(super) fn ids(&self) -> [P::Ids; N] {

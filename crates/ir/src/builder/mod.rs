@@ -23,14 +23,14 @@ use wattle_memory::{FenceOrder, Scope};
 pub use acc::Acc;
 pub use access::{Extents, Get, Set, extent, get, is_empty, len, set, step_by};
 pub use array::Array;
-pub use iterate::{Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped};
 pub use element::{Element, Family, Memory, OfElement, Places, Values, Variables};
-pub use value::{Given, IrValue, Lift, Logic, Val, Var, Variable};
+pub use iterate::{Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped};
+pub use value::{Given, IrValue, Lift, Logic, Operand, Val, Var, Variable};
 pub use view::{Atomic, ElementRef, Elements, PerItem, Read, Refs, Shared, element};
 
 use crate::{
-    Access, Const, Expr, ExprId, Field, Kernel, Label, Layout, LocalArray, LocalId, Number, Param, ParamId, ParamKind, Place, Rank,
-    Scalar, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type, VerifyError, verify,
+    Access, Const, Expr, ExprId, Field, Kernel, Label, Layout, LocalArray, LocalId, Number, Param, ParamId, ParamKind,
+    Place, Rank, Scalar, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type, VerifyError, verify,
 };
 
 /// How deep device functions may call each other; each call is built in place, so recursion has no end.

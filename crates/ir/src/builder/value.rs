@@ -8,7 +8,7 @@ use wattle_operations::operations;
 
 use super::{Array, Builder, Element};
 use crate::{
-    BinaryOp, Const, DivOp, Number, Expr, ExprId, Float, Int, Scalar, Signed, Site, SlotId, Stmt, TernaryOp, Type,
+    BinaryOp, Const, DivOp, Expr, ExprId, Float, Int, Number, Scalar, Signed, Site, SlotId, Stmt, TernaryOp, Type,
     UnaryOp, Word, eval, worker,
 };
 
@@ -290,7 +290,6 @@ macro_rules! operators {
     };
 }
 operators! {
-    Number: add Add -> T, sub Sub -> T, mul Mul -> T;
     Scalar: eq Eq -> bool, ne Ne -> bool;
     Number: lt Lt -> bool, le Le -> bool, gt Gt -> bool, ge Ge -> bool;
     Logic: bit_and And -> T, bit_or Or -> T, bit_xor Xor -> T;
@@ -302,28 +301,74 @@ pub trait Logic: Scalar {}
 impl<T: Int> Logic for T {}
 impl Logic for bool {}
 
+/// What `+ - * /` apply to: numbers, and arrays of equal length element by element.
+#[diagnostic::on_unimplemented(message = "kernels do not calculate with `{Self}`")]
+pub trait Operand<'b>: Sized {
+    /// The sum, difference or product.
+    #[doc(hidden)]
+    fn combined(self, op: BinaryOp, other: Self) -> Self;
+    /// The quotient.
+    #[doc(hidden)]
+    fn over(self, other: Self, site: Site) -> Self;
+}
+
+impl<'b, T: Number> Operand<'b> for Val<'b, T> {
+    fn combined(self, op: BinaryOp, other: Self) -> Self {
+        self.binary(op, other)
+    }
+    fn over(self, other: Self, site: Site) -> Self {
+        match T::TYPE.is_float() {
+            true => self.binary(BinaryOp::Div, other),
+            false => self.builder.divide(DivOp::Div, self, other, site),
+        }
+    }
+}
+
+impl<'b, P: Element<Built<'b>: Operand<'b>>, const N: usize> Operand<'b> for Array<'b, P, N> {
+    fn combined(self, op: BinaryOp, other: Self) -> Self {
+        self.zip(other, |x, y| x.combined(op, y))
+    }
+    fn over(self, other: Self, site: Site) -> Self {
+        self.zip(other, |x, y| x.over(y, site))
+    }
+}
+
 impl Builder {
+    /// The sum.
+    pub fn add<'b, V: Operand<'b>>(&'b self, x: V, y: V) -> V {
+        x.combined(BinaryOp::Add, y)
+    }
+
+    /// The difference.
+    pub fn sub<'b, V: Operand<'b>>(&'b self, x: V, y: V) -> V {
+        x.combined(BinaryOp::Sub, y)
+    }
+
+    /// The product.
+    pub fn mul<'b, V: Operand<'b>>(&'b self, x: V, y: V) -> V {
+        x.combined(BinaryOp::Mul, y)
+    }
+
     /// Division: of floats an expression, of integers a statement, since it can fault.
     #[track_caller]
-    pub fn div<'b, T: Number>(&'b self, x: Val<'b, T>, y: Val<'b, T>) -> Val<'b, T> {
-        if T::TYPE.is_float() { x.binary(BinaryOp::Div, y) } else { self.divide(DivOp::Div, x, y) }
+    pub fn div<'b, V: Operand<'b>>(&'b self, x: V, y: V) -> V {
+        x.over(y, Site::caller())
     }
 
     /// The remainder of integers.
     #[track_caller]
     pub fn rem<'b, T: Int>(&'b self, x: Val<'b, T>, y: Val<'b, T>) -> Val<'b, T> {
-        self.divide(DivOp::Rem, x, y)
+        self.divide(DivOp::Rem, x, y, Site::caller())
     }
 
-    #[track_caller]
-    fn divide<'b, T: Number>(&'b self, op: DivOp, x: Val<'b, T>, y: Val<'b, T>) -> Val<'b, T> {
+    fn divide<'b, T: Number>(&'b self, op: DivOp, x: Val<'b, T>, y: Val<'b, T>, site: Site) -> Val<'b, T> {
         if let (Some(x), Some(y)) = (self.constant(x.id), self.constant(y.id))
             && let Some(raw) = eval::divide(op, T::TYPE, x.raw, y.raw)
         {
             return self.lit(T::from_raw(raw));
         }
         let dst = self.temporary::<T>();
-        self.push(Stmt::Divide { dst, op, left: x.id, right: y.id, site: Site::caller() });
+        self.push(Stmt::Divide { dst, op, left: x.id, right: y.id, site });
         self.read_slot(dst)
     }
 

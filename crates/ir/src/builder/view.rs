@@ -7,9 +7,7 @@ use wattle_operations::atomics;
 
 use super::element::checked;
 use super::{Array, Builder, Element, Extents, Family, Get, IrValue, Memory, Places, Set, Val, Variable};
-use crate::{
-    AtomicInt, AtomicOp, AtomicScalar, Dim, Expr, ExprId, Index, MAX_RANK, Number, Place, Rank, Site, Stmt,
-};
+use crate::{AtomicInt, AtomicOp, AtomicScalar, Dim, Expr, ExprId, Index, MAX_RANK, Number, Place, Rank, Site, Stmt};
 
 macro_rules! views {
     ($($(#[$meta:meta])* $name:ident)+) => {$(

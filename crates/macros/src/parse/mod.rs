@@ -78,7 +78,8 @@ impl Parser {
 
     pub fn declare(&mut self, name: &Ident, mutable: bool) -> Local {
         let (name, number) = (name.clone(), self.next);
-        let local = Local { mut_span: name.span(), name, mutable, number, is_view: false, is_reference: false, is_item: false };
+        let local =
+            Local { mut_span: name.span(), name, mutable, number, is_view: false, is_reference: false, is_item: false };
         self.next += 1;
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(local.name.to_string(), local.clone());

@@ -12,7 +12,8 @@ const PATTERNS: &str = "patterns in kernels are names, `_`, literals, constants,
                         `n @ 1..=9`, tuples `(a, b)`, arrays `[y, x]` and structs `Body { mass, .. }`";
 
 /// The message about enums, and structs whose fields have no names.
-pub(super) const TUPLE_STRUCTS: &str = "there are no enums in kernels, and structs have names for their fields: `Body { mass, .. }`";
+pub(super) const TUPLE_STRUCTS: &str =
+    "there are no enums in kernels, and structs have names for their fields: `Body { mass, .. }`";
 
 impl Parser {
     /// A pattern, which declares its names. One that always matches has no constants: each name in it is a variable's.

@@ -54,7 +54,10 @@ pub fn check_type(ty: &syn::Type) -> Result<()> {
             "there are no references, pointers and slices in kernels; use a view: `Read<T>`, `PerItem<T>`, `Shared<T>`, \
              `Atomic<T>`",
         ),
-        other => error(other, "kernels know numbers, bool, tuples, fixed arrays, structs with `#[derive(Element)]`, and views"),
+        other => error(
+            other,
+            "kernels know numbers, bool, tuples, fixed arrays, structs with `#[derive(Element)]`, and views",
+        ),
     }
 }
 
@@ -163,7 +166,10 @@ fn check_element(arguments: &syn::PathArguments, is_atomic: bool) -> Result<()> 
         syn::Type::Group(_) => return Ok(()),
         syn::Type::Array(_) if !is_atomic => return check_part(element),
         syn::Type::Array(_) => {
-            return error(element, "atomic operations are on single numbers; give the array's elements to a view by themselves");
+            return error(
+                element,
+                "atomic operations are on single numbers; give the array's elements to a view by themselves",
+            );
         }
         _ => {
             let numbers = listed(|row, _| row != "bool");

@@ -8,7 +8,10 @@ use wattle_machine::{Argument, View};
 
 /// The arguments of a launch. `memory` is the memory of this number of a buffer's elements, if the buffer is one of the
 /// device's.
-pub(crate) fn arguments<M: Any>(kernel: &dyn Kernel, memory: impl Fn(&M, usize) -> Option<u64>) -> Result<Vec<Argument>> {
+pub(crate) fn arguments<M: Any>(
+    kernel: &dyn Kernel,
+    memory: impl Fn(&M, usize) -> Option<u64>,
+) -> Result<Vec<Argument>> {
     let argument = |argument: wattle_core::Argument<'_>| match argument.value {
         ArgumentValue::Scalar { bytes, .. } => Ok(Argument::Scalar(raw::from_bytes(bytes))),
         ArgumentValue::View(view) => {

@@ -12,6 +12,9 @@ pub const CASES: &[Case] = &[
     ("structs as arguments, variables and results", values),
     ("structs in views of two dimensions", planes),
     ("copies and fills of structs", copied),
+    ("arrays and structs in block shared memory", in_shared_memory),
+    ("arithmetic over arrays, element by element", by_element),
+    ("an index beyond a view of structs", beyond),
 ];
 
 /// What CUDA calls a `float4`, with names.
@@ -283,5 +286,95 @@ fn copied(device: &Device) -> Outcome {
     let mut expected = vec![body; 10];
     expected[2..5].copy_from_slice(&bodies(10)[4..7]);
     assert_eq!(to.read(&queue)?, expected);
+    Ok(())
+}
+
+#[kernel]
+fn reversed(acc: &Acc, from: Read<Body>, to: PerItem<Body>, sums: Shared<[u32; 2]>) {
+    let tile = acc.shared::<Body, 32>();
+    let counts = acc.shared::<[u32; 2], 4>();
+    for i in acc.indices(THREADS_IN_BLOCK, 0..32) {
+        tile[i] = from[acc.block_in_grid() * 32 + i];
+        if i < 4 {
+            counts[i] = [i, 10 * i];
+        }
+    }
+    acc.sync_block();
+    for (i, to) in acc.items(&mut to) {
+        to.position = tile[31 - i % 32].position;
+        to.mass = tile[(i + 1) % 32].mass;
+    }
+    if acc.thread_in_block() == 0 {
+        counts[0][1] = counts[3][1] + 1;
+        sums[acc.block_in_grid()] = counts[0] + counts[1] + counts[2] + counts[3];
+    }
+}
+
+fn in_shared_memory(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let all = bodies(32);
+    let (from, mut to) = (device.from_slice(&all)?, device.alloc_zeroed::<Body>(32)?);
+    let sums = device.alloc_zeroed::<[u32; 2]>(1)?;
+    queue.launch(ThreadSpec::new(1, 1), reversed(&from, &mut to, &sums))?;
+    let expected = (0..32).map(|i| Body { position: all[31 - i].position, mass: all[(i + 1) % 32].mass });
+    assert_eq!(to.read(&queue)?, expected.collect::<Vec<_>>());
+    assert_eq!(sums.read(&queue)?, [[6, 91]]);
+    Ok(())
+}
+
+#[device_fn]
+fn lerp<T: Float, const N: usize>(x: [T; N], y: [T; N], t: T) -> [T; N] {
+    x + (y - x) * [t; N]
+}
+
+#[kernel]
+fn vectors(acc: &Acc, x: Read<[f32; 4]>, y: Read<[f32; 4]>, out: PerItem<[f32; 4]>, ints: PerItem<[i32; 3]>) {
+    for (i, (out, ints)) in acc.items((&mut out, &mut ints)) {
+        let mut sum = x[i] + y[i];
+        sum *= [2.0, 1.0, 0.5, 4.0];
+        sum[3] = sum[3] / 2.0;
+        *out = lerp(sum, x[i] / [2.0; 4], 0.25);
+        let n = i as i32;
+        ints[1] = n;
+        *ints = [n, ints[1], 7] / [3, 2, n - 100] - [[1, 2, 3]; 2][1];
+    }
+}
+
+fn by_element(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let make = |k: f32| (0..90).map(|i| std::array::from_fn(|d| i as f32 * k + d as f32)).collect::<Vec<[f32; 4]>>();
+    let (x, y) = (make(1.0), make(-0.5));
+    let (there, other) = (device.from_slice(&x)?, device.from_slice(&y)?);
+    let (mut out, mut ints) = (device.alloc_zeroed::<[f32; 4]>(90)?, device.alloc_zeroed::<[i32; 3]>(90)?);
+    queue.launch(FrameSpec::cover(90, 16), vectors(&there, &other, &mut out, &mut ints))?;
+    let expected = |i: usize| -> [f32; 4] {
+        std::array::from_fn(|d| {
+            let sum = (x[i][d] + y[i][d]) * [2.0, 1.0, 0.5, 2.0][d];
+            sum + (x[i][d] / 2.0 - sum) * 0.25
+        })
+    };
+    assert_eq!(out.read(&queue)?, (0..90).map(expected).collect::<Vec<_>>());
+    let expected = (0..90).map(|n| [n / 3 - 1, n / 2 - 2, 7 / (n - 100) - 3]);
+    assert_eq!(ints.read(&queue)?, expected.collect::<Vec<_>>());
+    Ok(())
+}
+
+#[kernel]
+fn far(acc: &Acc, from: Read<Body>, to: Shared<Body>, at: u32) {
+    to[0] = from[at];
+    to[1].mass = from[at].mass + 1.0;
+}
+
+fn beyond(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let (from, to) = (device.from_slice(&bodies(4))?, device.from_slice(&bodies(4))?);
+    let error =
+        crate::harness::refused(queue.launch(ThreadSpec::new(1, 1), far(&from, &to, 9)).and_then(|()| queue.wait()));
+    crate::harness::kind!(error, wattle::ErrorKind::Fault(_));
+    crate::harness::says(&error, &["`from`", "index 9", "4"]);
+    let queue = device.queue()?;
+    let found = to.read(&queue)?;
+    assert_eq!(found[0], Body { position: [0.0; 3], mass: 0.0 });
+    assert_eq!(found[1], Body { mass: 1.0, ..bodies(4)[1] });
     Ok(())
 }
