@@ -8,12 +8,14 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use wattle_ir::builder::{self, Builder, IrValue};
-use wattle_ir::{Access, AtomicScalar, Dim, Element, KernelType, MAX_RANK, Param, ParamKind, Rank, Scalar, Type};
+use wattle_ir::{
+    Access, AtomicScalar, ByValue, Dim, Element, Field, KernelType, Layout, MAX_RANK, Param, ParamId, ParamKind, Rank,
+    Type,
+};
 
 use crate::buffer::{Buffer, Part, RawBuffer, View, ViewMut};
 use crate::clock::Region;
 use crate::error::{Result, system};
-use crate::memory::bytes;
 use crate::thread::Thread;
 use crate::view::{Atomic, PerItem, Read, Shared, Strided};
 
@@ -24,6 +26,9 @@ pub struct Argument<'a> {
     pub name: &'static str,
     /// What is given for it.
     pub value: ArgumentValue<'a>,
+    /// Which number of which element it is, where the value or the view's elements have several: there is an argument for
+    /// each of them, in their order.
+    pub number: Option<(&'static Layout, usize)>,
 }
 
 /// What is given for a parameter.
@@ -41,15 +46,25 @@ pub enum ArgumentValue<'a> {
 }
 
 impl Argument<'_> {
-    /// The parameter that the argument is for.
-    pub fn param(&self) -> Param {
+    /// The parameter that the argument is for, which has this number.
+    pub fn param(&self, id: ParamId) -> Param {
         let kind = match self.value {
             ArgumentValue::Scalar { ty, .. } => ParamKind::Scalar(ty),
             ArgumentValue::View(view) => {
                 ParamKind::View { access: view.access, element: view.element(), rank: view.rank }
             }
         };
-        Param { name: self.name, kind }
+        let field = self.number.and_then(|(layout, number)| {
+            let first = ParamId(id.0.saturating_sub(number as u32));
+            Field::of(first, layout, number)
+        });
+        Param { name: self.name, kind, field }
+    }
+
+    /// Whether it is the first, or the only one, of the arguments that are given as one.
+    #[inline]
+    pub fn is_first(&self) -> bool {
+        self.number.is_none_or(|(_, number)| number == 0)
     }
 }
 
@@ -60,6 +75,7 @@ pub struct ViewArgument<'a> {
     pub(crate) region: &'a Region,
     pub(crate) access: Access,
     pub(crate) rank: usize,
+    pub(crate) number: usize,
 }
 
 impl<'a> ViewArgument<'a> {
@@ -72,9 +88,19 @@ impl<'a> ViewArgument<'a> {
         place.ok_or_else(|| system("launching a kernel", "a buffer is of another device"))
     }
 
-    /// The type of the elements.
+    /// The type of the elements; where these have several numbers, of the one that the argument is for.
     pub fn element(&self) -> Type {
-        self.buffer.element
+        self.buffer.layout.numbers()[self.number].ty
+    }
+
+    /// Which number of the elements the argument is for.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
+    /// The size of an element in bytes, all of its numbers included.
+    pub fn element_bytes(&self) -> usize {
+        self.buffer.layout.size()
     }
 
     /// Where the part starts in the buffer, in elements.
@@ -109,8 +135,14 @@ pub unsafe trait Arg: Clone + Send + Sync + 'static {
     type View;
     /// What the builder is given.
     type Built<'b>;
-    /// The argument for the parameter of this name.
-    fn argument(&self, name: &'static str) -> Argument<'_>;
+    /// How many parameters it is for: one for each number of an element.
+    const NUMBERS: usize;
+    /// The argument for the parameter of this name, or for this number of it, which is below `NUMBERS`.
+    fn argument_of(&self, name: &'static str, number: usize) -> Argument<'_>;
+    /// The argument for the parameter of this name; the first one, where there are several.
+    fn argument(&self, name: &'static str) -> Argument<'_> {
+        self.argument_of(name, 0)
+    }
     /// # Safety
     /// As for [`Kernel::run`](crate::Kernel::run), and the view is not used once the thread has ended.
     unsafe fn view(&self, name: &'static str, thread: &Thread<'_>) -> Self::View;
@@ -118,19 +150,21 @@ pub unsafe trait Arg: Clone + Send + Sync + 'static {
 }
 
 // SAFETY: a value is no part of a buffer.
-unsafe impl<T: Scalar> Arg for T {
+unsafe impl<T: ByValue> Arg for T {
     type View = T;
-    type Built<'b> = builder::Val<'b, T>;
+    type Built<'b> = <T as KernelType>::Built<'b>;
+    const NUMBERS: usize = T::NUMBERS;
     #[inline]
-    fn argument(&self, name: &'static str) -> Argument<'_> {
-        Argument { name, value: ArgumentValue::Scalar { ty: T::TYPE, bytes: bytes(std::slice::from_ref(self)) } }
+    fn argument_of(&self, name: &'static str, number: usize) -> Argument<'_> {
+        let (ty, bytes, of) = self.number(number);
+        Argument { name, value: ArgumentValue::Scalar { ty, bytes }, number: of.map(|layout| (layout, number)) }
     }
     #[inline(always)]
     unsafe fn view(&self, _: &'static str, _: &Thread<'_>) -> T {
         *self
     }
     fn built<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b> {
-        builder.scalar(name)
+        T::declare(builder, name)
     }
 }
 
@@ -173,10 +207,13 @@ macro_rules! view_arguments {
         {
             type View = $view<T, D>;
             type Built<'b> = builder::$view<'b, T, D>;
+            const NUMBERS: usize = T::LAYOUT.count();
             #[inline]
-            fn argument(&self, name: &'static str) -> Argument<'_> {
-                let view = ViewArgument { buffer: &self.raw, region: &self.region, access: Access::$view, rank: D };
-                Argument { name, value: ArgumentValue::View(view) }
+            fn argument_of(&self, name: &'static str, number: usize) -> Argument<'_> {
+                let (buffer, region) = (&*self.raw, &self.region);
+                let view = ViewArgument { buffer, region, access: Access::$view, rank: D, number };
+                let number = (!T::LAYOUT.is_number()).then_some((T::LAYOUT, number));
+                Argument { name, value: ArgumentValue::View(view), number }
             }
             #[inline(always)]
             unsafe fn view(&self, name: &'static str, thread: &Thread<'_>) -> $view<T, D> {
@@ -229,7 +266,8 @@ view_arguments! {
 pub unsafe trait Arguments: Clone + Send + Sync + 'static {
     type Views;
     type Built<'b>;
-    /// The argument of this number, if there is one; `names` are those of the parameters.
+    /// The argument of this number, if there is one, those for each number of an element counted; `names` are those of the
+    /// parameters.
     fn argument(&self, number: usize, names: &'static [&'static str]) -> Option<Argument<'_>>;
     /// # Safety
     /// As for [`Arg::view`].
@@ -246,10 +284,14 @@ macro_rules! arguments {
             type Built<'b> = ($($name::Built<'b>,)*);
             #[inline]
             fn argument(&self, number: usize, _names: &'static [&'static str]) -> Option<Argument<'_>> {
-                match number {
-                    $($index => Some(self.$index.argument(_names[$index])),)*
-                    _ => None,
-                }
+                let _number = number;
+                $(
+                    if _number < $name::NUMBERS {
+                        return Some(self.$index.argument_of(_names[$index], _number));
+                    }
+                    let _number = _number - $name::NUMBERS;
+                )*
+                None
             }
             #[inline(always)]
             #[allow(clippy::unused_unit, reason = "the empty tuple is one of them")]

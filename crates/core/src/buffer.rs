@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut, Range};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use wattle_ir::{Access, Element, MAX_RANK, Site, Type};
+use wattle_ir::{Access, Element, Layout, MAX_RANK, Site};
 
 use crate::clock::{Region, User, Uses};
 use crate::device::Device;
@@ -20,7 +20,7 @@ pub struct RawBuffer {
     pub(crate) host: Option<NonNull<u8>>,
     pub(crate) uses: Uses,
     pub(crate) device: Device,
-    pub(crate) element: Type,
+    pub(crate) layout: &'static Layout,
     pub(crate) kind: MemoryKind,
     pub(crate) extent: [u32; MAX_RANK],
     rank: usize,
@@ -142,14 +142,14 @@ impl<T: Element, const D: usize> Buffer<T, D> {
     ) -> Result<Buffer<T, D>> {
         let extent = extent::check(extent, "a buffer")?;
         // Drivers have no empty allocations.
-        let request = Allocation { element: T::TYPE, len: (extent.count() as usize).max(1), kind, zeroed };
+        let request = Allocation { layout: T::LAYOUT, len: (extent.count() as usize).max(1), kind, zeroed };
         let memory = device.backend().allocate(&request)?;
         let raw = RawBuffer {
             host: memory.host_pointer(),
             memory,
             uses: Uses::default(),
             device: device.clone(),
-            element: T::TYPE,
+            layout: T::LAYOUT,
             kind,
             extent: extent.spread(),
             rank: D,

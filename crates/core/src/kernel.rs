@@ -78,7 +78,8 @@ fn verify(kernel: &dyn Kernel, identity: KernelIdentity) -> Result<Known> {
         return Ok(*known);
     }
     let built = kernel.build()?;
-    let given: Vec<Param> = kernel.arguments().map(|argument| argument.param()).collect();
+    let given = kernel.arguments().enumerate().map(|(number, argument)| argument.param(ParamId(number as u32)));
+    let given: Vec<Param> = given.collect();
     if given != built.params {
         let list = |params: &[Param]| params.iter().map(Param::to_string).collect::<Vec<_>>().join(", ");
         let (name, given, has) = (&built.name, list(&given), list(&built.params));
@@ -133,7 +134,7 @@ pub unsafe trait Kernel: Send + Sync + 'static {
     fn info(&self) -> &'static KernelInfo;
     /// The number of dimensions of its launches.
     fn rank(&self) -> usize;
-    /// The argument for the parameter of this number; `None` beyond the last one.
+    /// The argument for the parameter of this number in the intermediate representation; `None` beyond the last one.
     fn argument(&self, number: usize) -> Option<Argument<'_>>;
     /// Runs one thread on the host. Where it waits, it may switch to others of its block, and never returns if the launch
     /// is stopped meanwhile: nothing in it has a destructor then.
@@ -154,7 +155,7 @@ pub unsafe trait Kernel: Send + Sync + 'static {
 }
 
 impl<'t> dyn Kernel + 't {
-    /// The arguments, in the order of the parameters.
+    /// The arguments, in the order of the intermediate representation's parameters: one for each number of an element.
     #[inline]
     pub fn arguments(&self) -> impl Iterator<Item = Argument<'_>> {
         (0..).map_while(|number| self.argument(number))

@@ -4,7 +4,7 @@ use std::alloc::Layout;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use wattle_ir::{Element, Scalar, Type};
+use wattle_ir::Element;
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -22,8 +22,8 @@ pub enum MemoryKind {
 /// A request for memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Allocation {
-    /// The type of the elements.
-    pub element: Type,
+    /// The numbers that an element is made of.
+    pub layout: &'static wattle_ir::Layout,
     /// The number of elements.
     pub len: usize,
     /// What the memory is for.
@@ -35,7 +35,7 @@ pub struct Allocation {
 impl Allocation {
     /// The size in bytes.
     pub fn bytes(&self) -> usize {
-        self.len * self.element.size()
+        self.len * self.layout.size()
     }
 }
 
@@ -250,14 +250,14 @@ pub(crate) fn zeros<T: Element>(len: usize) -> Result<Vec<T>> {
 }
 
 /// The values as bytes.
-pub(crate) fn bytes<T: Scalar>(values: &[T]) -> &[u8] {
-    // SAFETY: scalars have no padding, so all their bytes are initialized.
+pub(crate) fn bytes<T: Element>(values: &[T]) -> &[u8] {
+    // SAFETY: elements have no padding, so all their bytes are initialized.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
 /// The elements as bytes, to be written.
 pub(crate) fn bytes_mut<T: Element>(values: &mut [T]) -> &mut [u8] {
-    // SAFETY: elements are numbers without padding, and every bit pattern is a value, so any bytes may be written.
+    // SAFETY: elements have no padding, and every bit pattern is a value, so any bytes may be written.
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
 }
 

@@ -286,7 +286,13 @@ impl<'l> Thread<'l> {
     #[cold]
     #[track_caller]
     pub fn division_by_zero(&self) {
-        self.fault(Site::caller(), FaultKind::DivisionByZero);
+        self.division_by_zero_at(Site::caller());
+    }
+
+    /// Records the fault of a division by zero at a place.
+    #[cold]
+    pub(crate) fn division_by_zero_at(&self, at: Site) {
+        self.fault(at, FaultKind::DivisionByZero);
     }
 
     /// Records a fault unless the assertion holds.

@@ -17,10 +17,11 @@
 //!   type is a value.
 
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use wattle_ir::{Dim, Element, Idx, MAX_RANK, Rank};
+use wattle_ir::{Dim, Element, Idx, KernelValue, MAX_RANK, Number, Rank};
 
 use crate::support;
 use crate::thread::{BadIndex, Thread};
@@ -63,7 +64,7 @@ impl<T: Element> Strided<T> {
     /// The element at `index`, or `None` and a fault.
     #[inline(always)]
     #[track_caller]
-    fn at<const D: usize>(&self, index: Idx<D>) -> Option<*mut T>
+    pub(crate) fn at<const D: usize>(&self, index: Idx<D>) -> Option<*mut T>
     where
         Dim<D>: Rank,
     {
@@ -213,12 +214,12 @@ where
         match self.0.at::<D>(index) {
             // SAFETY: the element is in bounds, and nothing writes to it (see the module's documentation).
             Some(element) => unsafe { element.read() },
-            None => T::ZERO,
+            None => T::zero(),
         }
     }
 }
 
-impl<T: Element> Read<T, 1> {
+impl<T: Number> Read<T, 1> {
     /// The `N` elements from `index` on, under one check; zeros and a fault where they are not all in bounds. On a
     /// GPU it is one load of up to 16 bytes where `index` is a multiple of `N`.
     #[inline(always)]
@@ -229,9 +230,11 @@ impl<T: Element> Read<T, 1> {
             return unsafe { self.0.start.add(index as usize).cast::<[T; N]>().read() };
         }
         self.0.fault([index.saturating_add(N as u32 - (N > 0) as u32), 0, 0, 0], 1);
-        [T::ZERO; N]
+        [T::zero(); N]
     }
+}
 
+impl<T: Element> Read<T, 1> {
     /// The elements `begin..end` as a slice, or `None` where they are not all in bounds: what a loop over consecutive
     /// indices checks once, so that each of its accesses is a slice's.
     #[inline(always)]
@@ -277,8 +280,8 @@ where
     fn get(&self, index: Idx<D>, _: &Thread<'_>) -> T {
         match self.0.at::<D>(index) {
             // SAFETY: the element is in bounds, and all threads touch it by atomic instructions.
-            Some(element) => unsafe { atomic_load(element, Ordering::Relaxed) },
-            None => T::ZERO,
+            Some(element) => unsafe { relaxed_load(element) },
+            None => T::zero(),
         }
     }
 }
@@ -296,7 +299,7 @@ macro_rules! set_shared {
             fn set(self, index: Idx<D>, value: T, _: &Thread<'_>) {
                 if let Some(element) = self.0.at::<D>(index) {
                     // SAFETY: the element is in bounds, and all threads touch it by atomic instructions.
-                    unsafe { atomic_store(element, value, Ordering::Relaxed) }
+                    unsafe { relaxed_store(element, value) }
                 }
             }
         }
@@ -316,12 +319,57 @@ where
     }
 }
 
-/// An atomic load of an element of any size.
+/// A load of an element by relaxed atomics, one for each of its numbers.
 ///
 /// # Safety
 /// `element` is valid and aligned for `T`, and while this runs it is touched by atomic instructions alone.
 #[inline(always)]
-pub(crate) unsafe fn atomic_load<T: Element>(element: *mut T, order: Ordering) -> T {
+pub(crate) unsafe fn relaxed_load<T: Element>(element: *mut T) -> T {
+    let mut value = MaybeUninit::<T>::uninit();
+    for leaf in T::LAYOUT.numbers() {
+        // SAFETY: the caller's promise; the number is within the element, at a multiple of its size.
+        unsafe {
+            let (from, to) =
+                (element.byte_add(leaf.offset as usize), value.as_mut_ptr().byte_add(leaf.offset as usize));
+            match leaf.ty.size() {
+                1 => to.cast::<u8>().write(AtomicU8::from_ptr(from.cast()).load(Ordering::Relaxed)),
+                2 => to.cast::<u16>().write(AtomicU16::from_ptr(from.cast()).load(Ordering::Relaxed)),
+                4 => to.cast::<u32>().write(AtomicU32::from_ptr(from.cast()).load(Ordering::Relaxed)),
+                _ => to.cast::<u64>().write(AtomicU64::from_ptr(from.cast()).load(Ordering::Relaxed)),
+            }
+        }
+    }
+    // SAFETY: the numbers fill the element, and every bit pattern is a value.
+    unsafe { value.assume_init() }
+}
+
+/// A store of an element by relaxed atomics, one for each of its numbers.
+///
+/// # Safety
+/// As for [`relaxed_load`].
+#[inline(always)]
+pub(crate) unsafe fn relaxed_store<T: Element>(element: *mut T, value: T) {
+    for leaf in T::LAYOUT.numbers() {
+        // SAFETY: as in `relaxed_load`; the value's bytes are initialized.
+        unsafe {
+            let (to, from) =
+                (element.byte_add(leaf.offset as usize), (&raw const value).byte_add(leaf.offset as usize));
+            match leaf.ty.size() {
+                1 => AtomicU8::from_ptr(to.cast()).store(from.cast::<u8>().read(), Ordering::Relaxed),
+                2 => AtomicU16::from_ptr(to.cast()).store(from.cast::<u16>().read(), Ordering::Relaxed),
+                4 => AtomicU32::from_ptr(to.cast()).store(from.cast::<u32>().read(), Ordering::Relaxed),
+                _ => AtomicU64::from_ptr(to.cast()).store(from.cast::<u64>().read(), Ordering::Relaxed),
+            }
+        }
+    }
+}
+
+/// An atomic load of a number of any size.
+///
+/// # Safety
+/// `element` is valid and aligned for `T`, and while this runs it is touched by atomic instructions alone.
+#[inline(always)]
+pub(crate) unsafe fn atomic_load<T: Number>(element: *mut T, order: Ordering) -> T {
     // SAFETY: the caller's promise; the atomic type has the size of `T`, and on the supported hosts its alignment.
     unsafe {
         T::from_raw(match size_of::<T>() {
@@ -333,12 +381,12 @@ pub(crate) unsafe fn atomic_load<T: Element>(element: *mut T, order: Ordering) -
     }
 }
 
-/// An atomic store of an element of any size.
+/// An atomic store of a number of any size.
 ///
 /// # Safety
 /// As for [`atomic_load`].
 #[inline(always)]
-pub(crate) unsafe fn atomic_store<T: Element>(element: *mut T, value: T, order: Ordering) {
+pub(crate) unsafe fn atomic_store<T: Number>(element: *mut T, value: T, order: Ordering) {
     let raw = value.to_raw();
     // SAFETY: as in `atomic_load`.
     unsafe {

@@ -1,22 +1,22 @@
 //! Arithmetic by element: `+ - * / %` of numbers, and of arrays of them, element by element.
 
 use crate::builder::{Array, Builder, Val};
-use crate::{Element, KernelType};
+use crate::{Element, KernelType, Number};
 
 /// What `+ - * /` apply to: numbers, and arrays of numbers of one length, element by element.
 #[diagnostic::on_unimplemented(
     message = "`+ - * /` do not apply to `{Self}`",
-    note = "they apply to u8 i8 u16 i16 u32 i32 u64 i64 f32 f64, and to arrays of these element by element"
+    note = "they apply to u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64, and to arrays of these element by element"
 )]
 pub trait Arithmetic: KernelType + Copy {
     /// The type of the numbers.
-    type Number: Element;
+    type Number: Number;
     /// What `f` gives for each pair of numbers.
     #[doc(hidden)]
     fn zip(self, other: Self, f: impl FnMut(Self::Number, Self::Number) -> Self::Number) -> Self;
 }
 
-impl<T: Element> Arithmetic for T {
+impl<T: Number> Arithmetic for T {
     type Number = T;
     #[inline(always)]
     fn zip(self, other: T, mut f: impl FnMut(T, T) -> T) -> T {
@@ -24,11 +24,11 @@ impl<T: Element> Arithmetic for T {
     }
 }
 
-impl<T: Element, const N: usize> Arithmetic for [T; N] {
-    type Number = T;
+impl<P: Arithmetic + Element, const N: usize> Arithmetic for [P; N] {
+    type Number = P::Number;
     #[inline(always)]
-    fn zip(self, other: Self, mut f: impl FnMut(T, T) -> T) -> Self {
-        std::array::from_fn(|n| f(self[n], other[n]))
+    fn zip(self, other: Self, mut f: impl FnMut(P::Number, P::Number) -> P::Number) -> Self {
+        std::array::from_fn(|n| self[n].zip(other[n], &mut f))
     }
 }
 
@@ -36,7 +36,7 @@ impl<T: Element, const N: usize> Arithmetic for [T; N] {
 #[diagnostic::on_unimplemented(message = "`+ - * /` do not apply to `{Self}`")]
 pub trait BuiltArithmetic<'b>: Copy {
     /// The type of the numbers.
-    type Number: Element;
+    type Number: Number;
     /// What `f` gives for each pair of numbers.
     #[track_caller]
     fn zip(
@@ -47,18 +47,22 @@ pub trait BuiltArithmetic<'b>: Copy {
     ) -> Self;
 }
 
-impl<'b, T: Element> BuiltArithmetic<'b> for Val<'b, T> {
+impl<'b, T: Number> BuiltArithmetic<'b> for Val<'b, T> {
     type Number = T;
     fn zip(self, _: &'b Builder, other: Self, mut f: impl FnMut(Self, Self) -> Self) -> Self {
         f(self, other)
     }
 }
 
-impl<'b, T: Element, const N: usize> BuiltArithmetic<'b> for Array<'b, T, N> {
-    type Number = T;
+impl<'b, P: Element<Built<'b>: BuiltArithmetic<'b>>, const N: usize> BuiltArithmetic<'b> for Array<'b, P, N> {
+    type Number = <P::Built<'b> as BuiltArithmetic<'b>>::Number;
     #[track_caller]
-    fn zip(self, builder: &'b Builder, other: Self, mut f: impl FnMut(Val<'b, T>, Val<'b, T>) -> Val<'b, T>) -> Self {
-        let (left, right) = (self.elements(), other.elements());
-        builder.array(std::array::from_fn(|n| f(left[n], right[n])))
+    fn zip(
+        self,
+        builder: &'b Builder,
+        other: Self,
+        mut f: impl FnMut(Val<'b, Self::Number>, Val<'b, Self::Number>) -> Val<'b, Self::Number>,
+    ) -> Self {
+        Array::zip(self, other, |x, y| x.zip(builder, y, &mut f))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use wattle_memory::{Classes, Scope};
 
-use crate::{Builtin, Expr, ExprId, Kernel, ParamKind, Place, SharedLen, Site, Stmt, Type};
+use crate::{Builtin, Expr, ExprId, Kernel, LocalId, ParamId, ParamKind, Place, SharedId, SharedLen, Site, Stmt, Type};
 
 impl Kernel {
     /// The type of each expression. The kernel has been verified.
@@ -51,6 +51,19 @@ impl Kernel {
         first
     }
 
+    /// The place whose extents and address a place has: that of the first number, where elements have several.
+    pub fn whole(&self, place: Place) -> Place {
+        match place {
+            Place::Param(id) => Place::Param(self.first_of(id)),
+            Place::Shared(_) | Place::Local(_) => place,
+        }
+    }
+
+    /// The parameter of the first number of the elements of which a parameter is a number.
+    pub fn first_of(&self, id: ParamId) -> ParamId {
+        self.params[id.index()].field.map_or(id, |field| field.first)
+    }
+
     /// The widest scope that the kernel's fences and atomics use; block scope where it has none.
     pub fn widest_scope(&self) -> Scope {
         let mut widest = Scope::Block;
@@ -79,6 +92,17 @@ impl Kernel {
 }
 
 impl Place {
+    /// The place of a further number of the same elements, counted from this one's.
+    #[must_use]
+    pub(crate) fn field(self, number: usize) -> Place {
+        let number = number as u32;
+        match self {
+            Place::Param(ParamId(first)) => Place::Param(ParamId(first + number)),
+            Place::Shared(SharedId(first)) => Place::Shared(SharedId(first + number)),
+            Place::Local(LocalId(first)) => Place::Local(LocalId(first + number)),
+        }
+    }
+
     /// The storage class of the memory that it names, as the lowering table distinguishes them.
     pub fn memory_class(self) -> Classes {
         match self {

@@ -9,7 +9,9 @@ use std::fmt;
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 use crate::fault::Fault;
+use crate::layout::Layout;
 use crate::message::Message;
+use crate::names::intern;
 use crate::{AtomicOp, BinaryOp, DivOp, Scalar, TernaryOp, Type, UnaryOp, WarpOp};
 
 /// A name in the source. (An alias, since what reads kernels from files would take a written reference for borrowed.)
@@ -142,6 +144,35 @@ pub struct Param {
     pub name: Name,
     /// Whether it is a value or a view, and of which type.
     pub kind: ParamKind,
+    /// Which number of a value or of the view's elements it is, where these have several.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub field: Option<Field>,
+}
+
+/// Which number of an element a parameter is: an element that is an array or a struct has a parameter for each of its
+/// numbers, one behind the other. For a kernel each is a view of its own, so that fields are separate memory; who passes
+/// arguments or addresses knows from this where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Field {
+    /// The parameter of the element's first number. Its extents are those of all.
+    pub first: ParamId,
+    /// The number's offset in the element, in bytes.
+    pub offset: u32,
+    /// The size of an element in bytes: the distance of neighbours.
+    pub size: u32,
+    /// The way from the element to the number, as it is written behind the element: `.position[2]`.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::serial::name"))]
+    pub path: Name,
+}
+
+impl Field {
+    /// The number of this number in elements of this layout; `None` where the element is the number.
+    pub fn of(first: ParamId, layout: &Layout, number: usize) -> Option<Field> {
+        let leaf = layout.numbers().get(number)?;
+        let path = leaf.path();
+        (!path.is_empty()).then(|| Field { first, offset: leaf.offset, size: layout.size() as u32, path: intern(path) })
+    }
 }
 
 /// What a parameter is.

@@ -1,7 +1,7 @@
 //! What the types of a kernel's parameters and variables become while it is built.
 
-use crate::Scalar;
-use crate::builder::{Array, IrValue, Part, Val};
+use crate::builder::{Array, Builder, Element, IrValue, Val};
+use crate::{Layout, Scalar, Type};
 
 /// A type that a parameter of a kernel or of a device function can have.
 ///
@@ -10,7 +10,8 @@ use crate::builder::{Array, IrValue, Part, Val};
 /// declares itself, and no others.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter or result inside a kernel",
-    note = "kernels know numbers, bool, tuples and fixed arrays of numbers, and the views Read, PerItem, Shared, Atomic"
+    note = "kernels know numbers, bool, tuples, fixed arrays, structs with `#[derive(Element)]`, and the views Read, PerItem, \
+            Shared, Atomic"
 )]
 pub unsafe trait KernelType {
     /// What stands for it while a kernel is built.
@@ -20,7 +21,7 @@ pub unsafe trait KernelType {
 /// A type that a device function can return.
 #[diagnostic::on_unimplemented(
     message = "a device function cannot return `{Self}`",
-    note = "it can return numbers, bool, tuples and fixed arrays of numbers"
+    note = "it can return numbers, bool, tuples, fixed arrays, and structs with `#[derive(Element)]`"
 )]
 pub trait KernelValue: KernelType {
     /// Zero, all through: what a function that is stopped returns.
@@ -38,12 +39,67 @@ impl<T: Scalar> KernelValue for T {
     }
 }
 
+/// A value that a launch gives a kernel: a number, a truth value, or an element of memory.
+///
+/// # Safety
+/// `declare` declares as many parameters as `NUMBERS` says, which are those of `number`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be given to a kernel by value",
+    note = "a kernel's parameters are views, numbers, bool, arrays of numbers, and structs with `#[derive(Element)]`"
+)]
+pub unsafe trait ByValue: KernelType + Copy + Send + Sync + 'static {
+    /// How many numbers it has: each is a parameter.
+    const NUMBERS: usize;
+    /// A number's type and bytes, and the layout of which it is a number, where there are several.
+    fn number(&self, number: usize) -> (Type, &[u8], Option<&'static Layout>);
+    /// Declares the parameters.
+    fn declare<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b>;
+}
+
+// SAFETY: it is one parameter.
+unsafe impl<T: Scalar> ByValue for T {
+    const NUMBERS: usize = 1;
+    #[inline]
+    fn number(&self, _: usize) -> (Type, &[u8], Option<&'static Layout>) {
+        // SAFETY: a scalar has no padding, so all its bytes are initialized.
+        let bytes = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(self).cast(), size_of::<T>()) };
+        (T::TYPE, bytes, None)
+    }
+    fn declare<'b>(builder: &'b Builder, name: &'static str) -> Val<'b, T> {
+        builder.scalar(name)
+    }
+}
+
+// SAFETY: each number of an element is a parameter.
+unsafe impl<P: Element, const N: usize> ByValue for [P; N] {
+    const NUMBERS: usize = <[P; N] as Element>::LAYOUT.count();
+    #[inline]
+    fn number(&self, number: usize) -> (Type, &[u8], Option<&'static Layout>) {
+        number_of(self, number)
+    }
+    fn declare<'b>(builder: &'b Builder, name: &'static str) -> Array<'b, P, N> {
+        builder.value::<[P; N]>(name)
+    }
+}
+
+/// A number of an element: see [`ByValue::number`].
+#[doc(hidden)]
+#[inline]
+pub fn number_of<T: Element>(value: &T, number: usize) -> (Type, &[u8], Option<&'static Layout>) {
+    let leaf = &T::LAYOUT.numbers()[number];
+    // SAFETY: an element has no padding, so all its bytes are initialized.
+    let bytes = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast::<u8>(), size_of::<T>()) };
+    let from = leaf.offset as usize;
+    (leaf.ty, &bytes[from..from + leaf.ty.size()], Some(T::LAYOUT))
+}
+
 // SAFETY: an array is values, or local memory.
-unsafe impl<P: Part, const N: usize> KernelType for [P; N] {
+unsafe impl<P: Element, const N: usize> KernelType for [P; N] {
     type Built<'b> = Array<'b, P, N>;
 }
 
-impl<P: Part, const N: usize> KernelValue for [P; N] {
+impl<P: Element, const N: usize> KernelValue for [P; N] {
     fn zero() -> Self {
         [P::zero(); N]
     }

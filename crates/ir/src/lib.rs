@@ -16,9 +16,12 @@ mod half;
 mod inspect;
 mod kernel;
 mod kernel_type;
+mod layout;
 mod legalize;
 pub mod message;
+mod names;
 mod ops;
+mod pack;
 mod print;
 pub mod printing;
 mod rank;
@@ -34,19 +37,22 @@ pub mod warp;
 pub mod worker;
 
 pub use arithmetic::{Arithmetic, BuiltArithmetic};
+pub use builder::Element;
 pub use expand::{Exact, Halves, expand};
 pub use inspect::plain_name;
 pub use kernel::{
-    Access, Builtin, Const, Expr, ExprId, Index, Kernel, LOCAL_ARRAY, Label, LocalArray, LocalId, MAX_RANK, Param,
-    ParamId, ParamKind, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt,
+    Access, Builtin, Const, Expr, ExprId, Field, Index, Kernel, LOCAL_ARRAY, Label, LocalArray, LocalId, MAX_RANK,
+    Param, ParamId, ParamKind, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt,
 };
-pub use kernel_type::{KernelType, KernelValue};
+pub use kernel_type::{ByValue, KernelType, KernelValue, number_of};
+pub use layout::{Layout, Leaf, MOST_NUMBERS};
 pub use legalize::{Check, Converts, Divides, Legal, NO_WARPS, Native, Warps, legalize};
 pub use ops::{AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
+pub use pack::{Pack, Packed};
 pub use rank::{BuiltIndex, Dim, GridIndex, Idx, Rank};
 pub use scalar::{
-    AtomicInt, AtomicScalar, Element, ElementOps, Float, FloatOps, Int, IntOps, Scalar, Signed, SignedOps, Word,
-    WordOps, greater, lesser, native,
+    AtomicInt, AtomicScalar, Float, FloatOps, Int, IntOps, Number, NumberOps, Scalar, Signed, SignedOps, Word, WordOps,
+    greater, lesser, native,
 };
 pub use types::{Type, TypeInfo, TypeKind};
 pub use verify::{VerifyError, verify};

@@ -4,8 +4,8 @@ use std::fmt::{self, Write as _};
 
 use crate::message::Message;
 use crate::{
-    Builtin, Const, Expr, ExprId, Kernel, Label, LocalArray, Param, ParamKind, Place, SharedLen, SlotId, Stmt, Type,
-    eval,
+    Builtin, Const, Expr, ExprId, Kernel, Label, LocalArray, Param, ParamId, ParamKind, Place, SharedLen, SlotId, Stmt,
+    Type, eval,
 };
 
 impl fmt::Display for Kernel {
@@ -18,9 +18,13 @@ impl fmt::Display for Kernel {
 
 impl fmt::Display for Param {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.field.map_or("", |field| field.path);
         match self.kind {
-            ParamKind::Scalar(ty) => write!(f, "{}: {ty}", self.name),
-            ParamKind::View { access, element, rank } => write!(f, "{}: {access:?}<{element}, {rank}>", self.name),
+            ParamKind::Scalar(ty) => write!(f, "{}{path}: {ty}", self.name),
+            ParamKind::View { access, element, rank } => {
+                let of = if path.is_empty() { "" } else { "[]" };
+                write!(f, "{}{of}{path}: {access:?}<{element}, {rank}>", self.name)
+            }
         }
     }
 }
@@ -208,7 +212,16 @@ impl Printer<'_> {
 
     fn at(&self, place: Place, index: &[ExprId]) -> String {
         let index: Vec<_> = index.iter().map(|&index| self.expr(index)).collect();
-        format!("{}[{}]", self.place(place), index.join(", "))
+        let path = match place {
+            Place::Param(id) => self.path(id),
+            Place::Shared(_) | Place::Local(_) => "",
+        };
+        format!("{}[{}]{path}", self.place(place), index.join(", "))
+    }
+
+    /// The way from an element to the number that a parameter is.
+    fn path(&self, id: ParamId) -> &'static str {
+        self.kernel.params.get(id.index()).and_then(|param| param.field).map_or("", |field| field.path)
     }
 
     /// An expression within another one.
@@ -225,7 +238,7 @@ impl Printer<'_> {
         match *expr {
             Expr::Const(constant) => constant_text(constant),
             Expr::Slot(slot) => self.slot(slot),
-            Expr::Param(param) => self.place(Place::Param(param)),
+            Expr::Param(param) => self.place(Place::Param(param)) + self.path(param),
             Expr::Extent(place, dimension) => format!("extent({}, {dimension})", self.place(place)),
             Expr::Builtin(builtin, dimension) => format!("{}({dimension})", builtin_name(builtin)),
             Expr::Unary(op, x) if op.is_sign() => format!("{}{}", op.name(), self.operand(x)),

@@ -106,7 +106,7 @@ pub fn with_log(kernel: &Kernel) -> Option<(Kernel, Vec<Line>)> {
     let mut kernel = kernel.clone();
     let log = Place::Param(ParamId(kernel.params.len() as u32));
     let kind = ParamKind::View { access: Access::Atomic, element: Type::U32, rank: 1 };
-    kernel.params.push(Param { name: LOG, kind });
+    kernel.params.push(Param { name: LOG, kind, field: None });
     let body = std::mem::take(&mut kernel.body);
     let mut types = Vec::with_capacity(kernel.exprs.len());
     for expr in &kernel.exprs {

@@ -1,6 +1,6 @@
 //! What the operators mean: the arithmetic rules of Wattle, once.
 //!
-//! The bounds that kernels write ([`Element`], [`Signed`], [`Int`], [`Float`]) have no methods of their own: those are in
+//! The bounds that kernels write ([`Number`], [`Signed`], [`Int`], [`Float`]) have no methods of their own: those are in
 //! their supertraits, which a prelude need not import, so that `x.min(y)` on numbers stays the standard library's.
 //!
 //! Integers wrap in every build profile; shift counts are taken modulo the width; conversions from float to integer
@@ -20,7 +20,7 @@ use crate::half::{Half, fused};
 
 /// What follows where the first two words, names of classes, are the same one.
 macro_rules! only {
-    (Element Element $($items:tt)*) => { $($items)* };
+    (Number Number $($items:tt)*) => { $($items)* };
     (Signed Signed $($items:tt)*) => { $($items)* };
     (Int Int $($items:tt)*) => { $($items)* };
     (Word Word $($items:tt)*) => { $($items)* };
@@ -136,15 +136,16 @@ pub trait Scalar:
     fn cast_from<S: Scalar>(x: S) -> Self;
 }
 
-/// A number that memory can hold: the eight integer types, `f16`, `bf16`, `f32` and `f64`. Every bit pattern is a value.
+/// A number: the eight integer types, `f16`, `bf16`, `f32` and `f64`. Every bit pattern is a value.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an element type of kernels",
-    note = "the element types are u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64"
+    message = "`{Self}` is not a number that kernels calculate with",
+    note = "the numbers are u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64; a generic kernel that calculates says `T: Number`, \
+            `T: Int` or `T: Float`"
 )]
-pub trait Element: ElementOps {}
+pub trait Number: NumberOps {}
 
 /// The arithmetic of all numbers.
-pub trait ElementOps: Scalar {
+pub trait NumberOps: Scalar {
     /// 0.
     const ZERO: Self;
     /// 1.
@@ -152,7 +153,7 @@ pub trait ElementOps: Scalar {
 
     /// The quotient; `None` for an integer divided by zero. `MIN / -1` wraps to `MIN`.
     fn div(self, other: Self) -> Option<Self>;
-    operations!(declare Element);
+    operations!(declare Number);
 }
 
 /// A number with negative values: the signed integers and the floats.
@@ -160,10 +161,10 @@ pub trait ElementOps: Scalar {
     message = "`{Self}` has no negative values",
     note = "convert first: `x as i32`, or write `0 - x` where wrapping is meant"
 )]
-pub trait Signed: Element + SignedOps {}
+pub trait Signed: Number + SignedOps {}
 
 /// The arithmetic of numbers with negative values.
-pub trait SignedOps: ElementOps {
+pub trait SignedOps: NumberOps {
     operations!(declare Signed);
 }
 
@@ -172,10 +173,10 @@ pub trait SignedOps: ElementOps {
     message = "`{Self}` is not an integer",
     note = "bit operations, shifts and `%` are for u8 i8 u16 i16 u32 i32 u64 i64"
 )]
-pub trait Int: Element + IntOps {}
+pub trait Int: Number + IntOps {}
 
 /// The arithmetic of integers.
-pub trait IntOps: ElementOps {
+pub trait IntOps: NumberOps {
     /// The remainder, with the sign of the dividend; `None` for a divisor of zero. `MIN % -1` is 0.
     fn rem(self, other: Self) -> Option<Self>;
     operations!(declare Int);
@@ -242,7 +243,7 @@ pub trait FloatOps: SignedOps {
     note = "an atomic of 8 or 16 bits would touch its neighbours' bytes, and race with accesses to them: have a `u32` for \
             each, or pack several into one `u32` and exchange that"
 )]
-pub trait AtomicScalar: Element {}
+pub trait AtomicScalar: Number {}
 
 /// An integer on which atomic operations exist: `u32 i32 u64 i64`.
 #[diagnostic::on_unimplemented(
@@ -367,11 +368,11 @@ macro_rules! implement_type {
     };
     (int $t:ident $type:ident $bits:ident $row:ident) => {
         scalar!($t, $type, |x| x as native::$bits as u64, |raw| raw as $t);
-        impl Element for $t {}
-        impl ElementOps for $t {
+        impl Number for $t {}
+        impl NumberOps for $t {
             const ZERO: Self = 0;
             const ONE: Self = 1;
-            operations!(implement Element $row);
+            operations!(implement Number $row);
             #[inline(always)]
             fn div(self, other: Self) -> Option<Self> { (other != 0).then(|| self.wrapping_div(other)) }
         }
@@ -395,11 +396,11 @@ macro_rules! implement_type {
     };
     (float $t:ident $type:ident $bits:ident $row:ident $zero:expr, $one:expr, |$angle:ident| $sin_cos:expr) => {
         scalar!($t, $type, |x| $t::to_bits(x) as u64, |raw| $t::from_bits(raw as native::$bits));
-        impl Element for $t {}
-        impl ElementOps for $t {
+        impl Number for $t {}
+        impl NumberOps for $t {
             const ZERO: Self = $zero;
             const ONE: Self = $one;
-            operations!(implement Element $row);
+            operations!(implement Number $row);
             #[inline(always)]
             fn div(self, other: Self) -> Option<Self> { Some(narrowed!($row Self widened!($row self) / widened!($row other))) }
         }

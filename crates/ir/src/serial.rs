@@ -3,26 +3,11 @@
 //! A source line is one text, `file:line:column`. Names and files are `'static`, so those that are read from a file are
 //! kept for good, each once.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
-
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Site;
-
-/// The same text, kept for good.
-fn intern(text: String) -> &'static str {
-    static KEPT: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let kept = kept.get_or_insert_default();
-    if let Some(known) = kept.get(text.as_str()) {
-        return known;
-    }
-    let text: &'static str = text.leak();
-    kept.insert(text);
-    text
-}
+use crate::names::intern;
 
 /// Reads a name.
 pub(crate) fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {

@@ -6,7 +6,9 @@ use thiserror::Error;
 
 use crate::message::{MOST_ARGUMENTS, Message, Piece};
 use crate::typing::{Checked, PlaceType, Typing, ensure};
-use crate::{Access, ExprId, Kernel, Label, MAX_RANK, ParamKind, Place, SharedLen, Site, SlotId, Stmt, Type};
+use crate::{
+    Access, ExprId, Field, Kernel, Label, MAX_RANK, Param, ParamKind, Place, SharedLen, Site, SlotId, Stmt, Type,
+};
 
 /// What is wrong with a kernel, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -65,7 +67,8 @@ impl Verifier<'_> {
     fn all(&mut self) -> Checked {
         let kernel = self.kernel;
         ensure((1..=MAX_RANK).contains(&kernel.rank), || format!("rank {} is not in 1..={MAX_RANK}", kernel.rank))?;
-        for param in &kernel.params {
+        for (number, param) in kernel.params.iter().enumerate() {
+            self.field(number, param)?;
             if let ParamKind::View { access, element, rank } = param.kind {
                 let name = param.name;
                 ensure((1..=MAX_RANK).contains(&rank), || format!("parameter `{name}` has rank {rank}"))?;
@@ -96,6 +99,33 @@ impl Verifier<'_> {
             self.types.push(ty);
         }
         self.block(&kernel.body, &mut Vec::new())
+    }
+
+    /// Checks that a parameter that is a number of an element is one of those that stand together.
+    fn field(&self, number: usize, param: &Param) -> Checked {
+        let Some(Field { first, offset, size, .. }) = param.field else { return Ok(()) };
+        let ty = match param.kind {
+            ParamKind::Scalar(ty) | ParamKind::View { element: ty, .. } => ty,
+        };
+        let together = || {
+            let first = self.kernel.params.get(first.index()).filter(|_| first.index() <= number)?;
+            let is_of_one = match (first.kind, param.kind) {
+                (ParamKind::Scalar(_), ParamKind::Scalar(_)) => true,
+                (ParamKind::View { access: x, rank: m, .. }, ParamKind::View { access: y, rank: n, .. }) => {
+                    (x, m) == (y, n)
+                }
+                (ParamKind::Scalar(_), ParamKind::View { .. }) | (ParamKind::View { .. }, ParamKind::Scalar(_)) => {
+                    false
+                }
+            };
+            (is_of_one && first.field.is_some_and(|field| field.size == size)).then_some(())
+        };
+        let (name, bytes) = (param.name, ty.size() as u64);
+        ensure(together().is_some(), || {
+            format!("parameter `{name}` is a number of an element that {first:?} does not begin")
+        })?;
+        let fits = u64::from(offset) % bytes == 0 && u64::from(offset) + bytes <= u64::from(size);
+        ensure(fits, || format!("parameter `{name}` is a {ty} at {offset} of an element of {size} bytes"))
     }
 
     fn of(&self) -> Typing<'_> {

@@ -12,14 +12,15 @@ const LINE: Site = Site { file: "kernel.rs", line: 7, column: 5 };
 
 /// A kernel with a scalar, one view of each access, a shared array of each kind, an array of its own, and three slots.
 fn kernel() -> Kernel {
-    let view = |name, access| Param { name, kind: ParamKind::View { access, element: Type::U32, rank: 1 } };
+    let view =
+        |name, access| Param { name, kind: ParamKind::View { access, element: Type::U32, rank: 1 }, field: None };
     let shared = |name, atomic| SharedArray { name, element: Type::U32, len: SharedLen::Static(4), atomic, site: AT };
     Kernel {
         name: "wrong".into(),
         site: AT,
         rank: 1,
         params: vec![
-            Param { name: "x", kind: ParamKind::Scalar(Type::F32) },
+            Param { name: "x", kind: ParamKind::Scalar(Type::F32), field: None },
             view("read", Access::Read),
             view("shared", Access::Shared),
             view("atomic", Access::Atomic),

@@ -1,7 +1,7 @@
 //! The subset of Rust that kernels are written in, as a tree: what the parser makes and the two emitters read.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use syn::{Attribute, BinOp, Generics, Path, Type, Visibility};
+use syn::{Attribute, BinOp, Generics, Member, Path, Type, Visibility};
 
 /// A kernel or a device function.
 pub struct Function {
@@ -69,6 +69,8 @@ pub struct Local {
     pub is_reference: bool,
     /// Whether it is a function, which is called and passed on.
     pub is_function: bool,
+    /// Whether it is an item of a `PerItem` view, which is read and written in its place.
+    pub is_item: bool,
 }
 
 pub struct Block {
@@ -101,6 +103,12 @@ pub enum Pattern {
     Wild(Span),
     Tuple(Vec<Pattern>),
     Array(Vec<Pattern>),
+    /// `Body { mass, .. }`.
+    Struct {
+        path: Path,
+        fields: Vec<(Member, Pattern)>,
+        rest: bool,
+    },
     /// A literal or a constant.
     Value(Box<Expr>),
     /// `1..=9`, `1..`, `..9`: the ends are literals or constants, and at least one is there.
@@ -213,7 +221,16 @@ pub enum ExprKind {
     Continue(Target),
     Return(Option<Box<Expr>>),
     Tuple(Vec<Expr>),
-    Field(Box<Expr>, syn::Index),
+    /// A part of a tuple or a struct.
+    Field(Box<Expr>, Member),
+    /// A field of an element in its place, `bodies[i].mass` or `body.mass`: of a view's element by index, or of an item.
+    Element(Box<Expr>, Vec<Member>),
+    /// `Body { mass, ..other }`.
+    Struct {
+        path: Path,
+        fields: Vec<(Member, Expr)>,
+        rest: Option<Box<Expr>>,
+    },
     Array(Vec<Expr>),
     Repeat(Box<Expr>, syn::Expr),
     Range {
@@ -261,10 +278,41 @@ pub struct Closure {
 /// What can be assigned to.
 #[allow(clippy::large_enum_variant, reason = "as above")]
 pub enum Place {
-    /// A variable, or a part of one that is a tuple: `pair.0`.
-    Variable(Local, Vec<syn::Index>),
+    /// A variable, or a part of one that is a tuple or a struct: `pair.0`.
+    Variable(Local, Vec<Member>),
     Index(Expr, Expr),
+    /// A part of an element in its place, see [`ExprKind::Element`], on a way with at least one step.
+    Element(Expr, Vec<Step>),
+    /// A field of an element of an array of the thread's own: `bodies[i].mass`.
+    Part {
+        base: Expr,
+        index: Expr,
+        fields: Vec<Member>,
+    },
     Deref(Expr),
+}
+
+/// A step from an element or an array to a part of it.
+#[allow(clippy::large_enum_variant, reason = "as above")]
+pub enum Step {
+    Field(Member),
+    Index(Expr),
+}
+
+impl Step {
+    pub fn field(&self) -> Option<&Member> {
+        match self {
+            Step::Field(field) => Some(field),
+            Step::Index(_) => None,
+        }
+    }
+
+    pub fn index(&self) -> Option<&Expr> {
+        match self {
+            Step::Field(_) => None,
+            Step::Index(index) => Some(index),
+        }
+    }
 }
 
 impl Expr {
@@ -275,7 +323,10 @@ impl Expr {
             Literal(_) | NegativeLiteral(_) | Float { .. } | Local(_) | Constant(_) | Continue(_) => vec![],
             // What is in its body happens where it is called.
             Function(_) | Closure(_) => vec![],
-            Negate(x) | Not(x) | Deref(x) | Exclusive(x) | Cast(x, _) | Field(x, _) | Repeat(x, _) => vec![x],
+            Negate(x) | Not(x) | Deref(x) | Exclusive(x) | Cast(x, _) | Field(x, _) | Element(x, _) | Repeat(x, _) => {
+                vec![x]
+            }
+            Struct { fields, rest, .. } => fields.iter().map(|(_, x)| x).chain(rest.iter().map(|x| &**x)).collect(),
             FromBits { bits: x, .. } => vec![x],
             Assert { condition, message } => std::iter::once(&**condition).chain(&message.arguments).collect(),
             Print(message) => message.arguments.iter().collect(),
@@ -283,8 +334,11 @@ impl Expr {
             Assign(place, value) | AssignWith(_, place, value) => {
                 let mut all = match &**place {
                     Place::Variable(..) => vec![],
-                    Place::Index(x, y) => vec![x, y],
+                    Place::Index(x, y) | Place::Part { base: x, index: y, .. } => vec![x, y],
                     Place::Deref(x) => vec![x],
+                    Place::Element(x, steps) => {
+                        std::iter::once(x).chain(steps.iter().filter_map(Step::index)).collect()
+                    }
                 };
                 all.push(value);
                 all
@@ -342,6 +396,7 @@ impl Expr {
             let acts = matches!(
                 x.kind,
                 ExprKind::Deref(_)
+                    | ExprKind::Element(..)
                     | ExprKind::Assign(..)
                     | ExprKind::AssignWith(..)
                     | ExprKind::Index(..)

@@ -6,8 +6,9 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::BinOp;
+use syn::spanned::Spanned;
 
-use crate::ast::{Block, Callee, Expr, ExprKind, Function, Local, Message, Pattern, Place, Statement};
+use crate::ast::{Block, Callee, Expr, ExprKind, Function, Local, Message, Pattern, Place, Statement, Step};
 use crate::emit;
 use crate::names::{self, private};
 
@@ -134,6 +135,14 @@ impl Build {
                 let (parts, bindings) = self.bind_parts(all, hold);
                 quote!(let (#(#parts,)*) = #value; #bindings)
             }
+            Pattern::Struct { fields, .. } => {
+                let whole = self.fresh("whole");
+                let bindings: TokenStream = fields
+                    .iter()
+                    .map(|(field, pattern)| self.bind(pattern, quote_spanned!(field.span()=> #whole.#field), hold))
+                    .collect();
+                quote!(let #whole = #value; #bindings)
+            }
             Pattern::Array(all) => {
                 let (parts, bindings) = self.bind_parts(all, hold);
                 quote!(let [#(#parts),*] = ::wattle::__private::builder::Array::elements(&#value); #bindings)
@@ -164,8 +173,9 @@ impl Build {
     fn before(&mut self, value: &Expr, place: &Place) -> TokenStream {
         let compound = match place {
             Place::Variable(..) => false,
-            Place::Index(base, index) => base.may_assign() || index.may_assign(),
+            Place::Index(base, index) | Place::Part { base, index, .. } => base.may_assign() || index.may_assign(),
             Place::Deref(item) => item.may_assign(),
+            Place::Element(of, steps) => of.may_assign() || steps.iter().filter_map(Step::index).any(Expr::may_assign),
         };
         let outer = std::mem::replace(&mut self.compound, compound || value.may_assign());
         let tokens = self.expr(value);
@@ -222,6 +232,12 @@ impl Build {
                 let name = &local.name;
                 quote!(::wattle::__private::Variable::get(&#name))
             }
+            // So is a part of an element of a view, and an item.
+            ExprKind::Element(of, fields) => self.element(of, fields),
+            ExprKind::Deref(item) if matches!(&item.kind, ExprKind::Local(local) if local.is_item) => self.expr(item),
+            ExprKind::Index(of, _) if matches!(&of.kind, ExprKind::Local(local) if local.is_view) => {
+                self.element(base, &[])
+            }
             // So is one of a row, or of a part of a tuple.
             ExprKind::Index(of, index) => {
                 let (of, index) = (self.base(of), self.expr(index));
@@ -240,8 +256,29 @@ impl Build {
         }
     }
 
+    /// An element of a view or an item, or a field of one, in its place.
+    fn element(&mut self, of: &Expr, fields: &[syn::Member]) -> TokenStream {
+        let root = match &of.kind {
+            ExprKind::Index(view, index) => {
+                let (view, index) = (self.base(view), self.expr(index));
+                let (held, at) = (self.fresh("base"), self.fresh("index"));
+                quote_spanned!(of.span=> {
+                    let #held = #view;
+                    let #at = #index;
+                    ::wattle::__private::builder::element(&#held, #at)
+                })
+            }
+            ExprKind::Deref(item) => self.expr(item),
+            _ => self.expr(of),
+        };
+        fields.iter().fold(
+            root,
+            |of, field| quote_spanned!(field.span()=> ::wattle::__private::builder::ElementRef::__fields(&#of).#field),
+        )
+    }
+
     /// A variable itself, or a part of one: what is assigned to.
-    fn variable(local: &Local, fields: &[syn::Index]) -> TokenStream {
+    fn variable(local: &Local, fields: &[syn::Member]) -> TokenStream {
         let name = &local.name;
         quote!(#name #(.#fields)*)
     }
@@ -267,7 +304,7 @@ impl Build {
             }
             ExprKind::Deref(x) => {
                 let x = self.expr(x);
-                quote_spanned!(span=> ::wattle::__private::builder::ItemRef::__deref(&#x))
+                quote_spanned!(span=> ::wattle::__private::builder::ElementRef::__deref(&#x))
             }
             ExprKind::Exclusive(x) => exclusive(x),
             ExprKind::Binary(op @ (BinOp::And(_) | BinOp::Or(_)), left, right) if !right.is_pure() => {
@@ -385,6 +422,24 @@ impl Build {
                 let base = self.expr(base);
                 quote!(#base.#index)
             }
+            ExprKind::Element(of, fields) => {
+                let place = self.element(of, fields);
+                quote_spanned!(span=> ::wattle::__private::builder::ElementRef::__deref(&#place))
+            }
+            ExprKind::Struct { path, fields, rest } => {
+                let (made, mut values) = (self.fresh("made"), TokenStream::new());
+                let mut assignments = TokenStream::new();
+                for (field, value) in fields {
+                    let (held, value) = (self.fresh("field"), self.expr(value));
+                    values.extend(quote!(let #held = #value;));
+                    assignments.extend(quote_spanned!(field.span()=> #made.#field = #held;));
+                }
+                let rest = match rest {
+                    Some(rest) => self.expr(rest),
+                    None => quote_spanned!(span=> ::wattle::__private::blank::<#path>(#builder)),
+                };
+                quote!({ #values let mut #made = #rest; #assignments #made })
+            }
             ExprKind::Array(all) => {
                 let all = self.exprs(all);
                 quote_spanned!(span=> #builder.array([#(#all),*]))
@@ -444,12 +499,56 @@ impl Build {
                     ::wattle::__private::builder::set(&#of, #at, #held)
                 }}
             }
+            Place::Part { base, index, fields } => {
+                let (base, index) = (self.base(base), self.expr(index));
+                let (of, at, element) = (self.fresh("base"), self.fresh("index"), self.fresh("element"));
+                let value = value(self, quote!(#element #(.#fields)*));
+                quote_spanned! {span=> {
+                    let #of = #base;
+                    let #at = #index;
+                    let mut #element = ::wattle::__private::builder::get(&#of, #at);
+                    #element #(.#fields)* = #value;
+                    ::wattle::__private::builder::set(&#of, #at, #element)
+                }}
+            }
+            Place::Element(of, steps) => {
+                let (root, place) = (self.element(of, &[]), self.fresh("element"));
+                let indices: Vec<_> = steps.iter().filter_map(Step::index).map(|_| self.fresh("index")).collect();
+                let parts: Vec<_> = indices.iter().map(|_| self.fresh("part")).collect();
+                let values: Vec<_> = steps.iter().filter_map(Step::index).map(|index| self.expr(index)).collect();
+                // What is done with the part at an index is written into what is done with the whole.
+                let (mut at, mut around, mut number) = (quote!(#place), Vec::new(), 0);
+                for step in steps {
+                    match step {
+                        Step::Field(field) => {
+                            at = quote_spanned!(field.span()=> ::wattle::__private::builder::ElementRef::__fields(&#at).#field);
+                        }
+                        Step::Index(_) => {
+                            let (index, part) = (&indices[number], &parts[number]);
+                            around.push((quote!(&#at, #index), part));
+                            at = quote!(#part);
+                            number += 1;
+                        }
+                    }
+                }
+                let old = quote_spanned!(span=> ::wattle::__private::builder::ElementRef::__deref(&#at));
+                let value = value(self, old);
+                let assign = quote_spanned!(span=> {
+                    let #held = #value;
+                    ::wattle::__private::builder::ElementRef::__assign(&#at, #held)
+                });
+                let assign = around.into_iter().rev().fold(assign, |assign, (of, part)| {
+                    quote_spanned!(span=> ::wattle::__private::builder::ElementRef::__each(#of, |#part| #assign))
+                });
+                quote!({ let #place = #root; #(let #indices = #values;)* #assign })
+            }
             Place::Deref(item) => {
                 let item = self.expr(item);
-                let value = value(self, quote_spanned!(span=> ::wattle::__private::builder::ItemRef::__deref(&#item)));
+                let value =
+                    value(self, quote_spanned!(span=> ::wattle::__private::builder::ElementRef::__deref(&#item)));
                 quote_spanned!(span=> {
                     let #held = #value;
-                    ::wattle::__private::builder::ItemRef::__assign(&#item, #held)
+                    ::wattle::__private::builder::ElementRef::__assign(&#item, #held)
                 })
             }
         }

@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{BinOp, Lifetime};
 
 use crate::ast::{
-    Block, Callee, Class, Expr, ExprKind, Function, Local, Message, Pattern, Place, Statement, Target, View,
+    Block, Callee, Class, Expr, ExprKind, Function, Local, Message, Pattern, Place, Statement, Step, Target, View,
 };
 use crate::emit;
 use crate::names::{self, private};
@@ -64,7 +65,7 @@ struct Indexed {
 }
 
 /// A variable, or a part of one that is a tuple, as a place.
-fn variable(local: &Local, fields: &[syn::Index]) -> TokenStream {
+fn variable(local: &Local, fields: &[syn::Member]) -> TokenStream {
     let name = &local.name;
     let root = if local.is_reference { quote_spanned!(name.span()=> (*#name)) } else { quote!(#name) };
     quote!(#root #(.#fields)*)
@@ -163,11 +164,125 @@ impl Host {
                     written: quote_spanned!(span=> #support::row(#written, #at, #thread)),
                 }
             }
+            ExprKind::Field(of, field) if self.is_indexed(of) => {
+                let Indexed { first, read, written } = self.indexed(of);
+                let row = private_at("row", span);
+                Indexed {
+                    first,
+                    read: quote_spanned!(span=> #read.#field),
+                    written: quote_spanned!(span=> #support::within(#written, |#row| &mut #row.#field)),
+                }
+            }
             _ => {
                 let place = self.expr(base);
                 Indexed { first: TokenStream::new(), read: place.clone(), written: quote_spanned!(span=> &mut #place) }
             }
         }
+    }
+
+    /// Whether it is a part of an element of an array.
+    fn is_indexed(&self, x: &Expr) -> bool {
+        match &x.kind {
+            ExprKind::Index(..) => true,
+            ExprKind::Field(of, _) => self.is_indexed(of),
+            _ => false,
+        }
+    }
+
+    /// Whether it is an item, whose fields are places for rustc too.
+    fn is_item(&self, x: &Expr) -> bool {
+        matches!(&x.kind, ExprKind::Local(_) | ExprKind::Deref(_))
+    }
+
+    /// An element of an array as something to write to, which may not exist, and the statements before it.
+    fn row(&mut self, base: &Expr, index: &Expr) -> (TokenStream, TokenStream) {
+        let (span, support, thread) = (base.span, support(base.span), private_at("thread", base.span));
+        let (Indexed { first, written, .. }, at) = (self.indexed(base), private_at("index", index.span));
+        let index = self.expr(index);
+        (quote!(#first let #at = #index;), quote_spanned!(span=> #support::row(#written, #at, #thread)))
+    }
+
+    /// A write to a part of an element in its place; `value` is given what the part holds.
+    fn written(
+        &mut self,
+        of: &Expr,
+        steps: &[Step],
+        span: Span,
+        value: impl FnOnce(&Self, TokenStream) -> TokenStream,
+    ) -> TokenStream {
+        let (support, thread, at) = (support(span), private_at("thread", span), private_at("place", span));
+        let is_item = self.is_item(of);
+        let fields_alone = steps.iter().all(|step| step.index().is_none());
+        let mut first = TokenStream::new();
+        let mut indices = Vec::new();
+        for index in steps.iter().filter_map(Step::index) {
+            self.next += 1;
+            let at = private_at(&format!("at{}", self.next), index.span);
+            let index = self.expr(index);
+            first.extend(quote!(let #at = #index;));
+            indices.push(at);
+        }
+        let mut indices = indices.into_iter();
+        if is_item && fields_alone {
+            let of = self.expr(of);
+            let fields = steps.iter().filter_map(Step::field);
+            let to = quote!(#of #(.#fields)*);
+            let value = value(self, to.clone());
+            return quote_spanned!(span=> #to = #value);
+        }
+        let root = match (is_item, &of.kind) {
+            (true, ExprKind::Deref(item)) => {
+                let item = self.expr(item);
+                quote!(::core::option::Option::Some(&mut *#item))
+            }
+            (true, _) => {
+                let item = self.expr(of);
+                quote!(::core::option::Option::Some(&mut *#item))
+            }
+            (false, _) => {
+                let (root, held) = (self.element(of, &[]), private_at("root", span));
+                first = quote!(let #held = #root; #first);
+                quote!(#held)
+            }
+        };
+        let place = steps.iter().fold(root, |of, step| match (step, is_item) {
+            (Step::Field(field), true) => {
+                quote_spanned!(field.span()=> #support::within(#of, |#at| &mut #at.#field))
+            }
+            (Step::Field(field), false) => quote_spanned!(field.span()=> #support::fields(#of).#field),
+            (Step::Index(index), is_item) => {
+                let index_at = indices.next();
+                match is_item {
+                    true => quote_spanned!(index.span=> #support::row(#of, #index_at, #thread)),
+                    false => quote_spanned!(index.span=> #support::Spot::part(#of, #index_at, #thread)),
+                }
+            }
+        });
+        if is_item {
+            let value = value(self, quote!(*#at));
+            return quote_spanned!(span=> {
+                #first
+                if let ::core::option::Option::Some(#at) = #place {
+                    *#at = #value;
+                }
+            });
+        }
+        let value = value(self, quote_spanned!(span=> #support::read(#at)));
+        quote_spanned!(span=> {
+            #first
+            let #at = #place;
+            #support::assign(#at, #value)
+        })
+    }
+
+    /// An element of a view, or a field of one, in its place.
+    fn element(&mut self, of: &Expr, fields: &[syn::Member]) -> TokenStream {
+        let (span, support) = (of.span, support(of.span));
+        let ExprKind::Index(view, index) = &of.kind else { return self.expr(of) };
+        let thread = private_at("thread", span);
+        let (view, index) = (self.expr(view), self.expr(index));
+        let root = quote_spanned!(span=> #support::element(&#view, #index, #thread));
+        fields.iter().fold(root, |of, field| quote_spanned!(field.span()=> #support::fields(#of).#field))
     }
 
     fn exprs(&mut self, all: &[Expr]) -> Vec<TokenStream> {
@@ -271,6 +386,22 @@ impl Host {
                         let item = self.expr(item);
                         quote_spanned!(span=> *#item = #value)
                     }
+                    Place::Element(of, steps) => {
+                        let held = private_at("value", value_span);
+                        let write = self.written(of, steps, span, |_, _| quote!(#held));
+                        quote_spanned!(span=> { let #held = #value; #write })
+                    }
+                    Place::Part { base, index, fields } => {
+                        let (held, row) = (private_at("value", value_span), private_at("row", span));
+                        let (first, written) = self.row(base, index);
+                        quote_spanned!(span=> {
+                            let #held = #value;
+                            #first
+                            if let ::core::option::Option::Some(#row) = #written {
+                                #row #(.#fields)* = #held;
+                            }
+                        })
+                    }
                 }
             }
             ExprKind::AssignWith(op, place, value) => {
@@ -300,6 +431,24 @@ impl Host {
                         let result = self.binary(op, span, quote!(*#item), quote!(#held));
                         quote_spanned!(span=> { let #held = #value; *#item = #result })
                     }
+                    Place::Element(of, steps) => {
+                        let write =
+                            self.written(of, steps, span, |host, old| host.binary(op, span, old, quote!(#held)));
+                        quote_spanned!(span=> { let #held = #value; #write })
+                    }
+                    Place::Part { base, index, fields } => {
+                        let row = private_at("row", span);
+                        let (first, written) = self.row(base, index);
+                        let to = quote!(#row #(.#fields)*);
+                        let result = self.binary(op, span, to.clone(), quote!(#held));
+                        quote_spanned!(span=> {
+                            let #held = #value;
+                            #first
+                            if let ::core::option::Option::Some(#row) = #written {
+                                #to = #result;
+                            }
+                        })
+                    }
                 }
             }
             ExprKind::Index(base, index) => {
@@ -309,6 +458,33 @@ impl Host {
                 }
                 let index = self.expr(index);
                 let base = match &base.kind {
+                    ExprKind::Local(local) if local.is_item => {
+                        let name = &local.name;
+                        quote!(&*#name)
+                    }
+                    ExprKind::Element(of, fields) if !self.is_item(of) => {
+                        let window = match &of.kind {
+                            ExprKind::Index(view, at) => self.window(view, at).cloned(),
+                            _ => None,
+                        };
+                        match window {
+                            Some(slice) => {
+                                let number = private("number");
+                                quote_spanned!(base.span=> &#slice[#number] #(.#fields)*)
+                            }
+                            None => {
+                                let place = self.element(of, fields);
+                                quote!(&#place)
+                            }
+                        }
+                    }
+                    ExprKind::Index(view, at)
+                        if matches!(&view.kind, ExprKind::Local(local) if local.is_view)
+                            && self.window(view, at).is_none() =>
+                    {
+                        let place = self.element(base, &[]);
+                        quote!(&#place)
+                    }
                     // In its place: a copy of a long array would take longer than the access.
                     ExprKind::Constant(path) => quote_spanned!(base.span=> ::wattle::__private::constants(&#path)),
                     _ => {
@@ -415,6 +591,35 @@ impl Host {
             ExprKind::Field(base, index) => {
                 let base = self.expr(base);
                 quote_spanned!(span=> #base.#index)
+            }
+            ExprKind::Element(of, fields) => {
+                let window = match &of.kind {
+                    ExprKind::Index(view, index) => self.window(view, index),
+                    _ => None,
+                };
+                match window {
+                    Some(slice) => {
+                        let number = private("number");
+                        quote_spanned!(span=> #slice[#number] #(.#fields)*)
+                    }
+                    None if self.is_item(of) => {
+                        let of = self.expr(of);
+                        quote_spanned!(span=> #of #(.#fields)*)
+                    }
+                    None => {
+                        let place = self.element(of, fields);
+                        quote_spanned!(span=> #support::read(#place))
+                    }
+                }
+            }
+            ExprKind::Struct { path, fields, rest } => {
+                let (members, values): (Vec<_>, Vec<_>) =
+                    fields.iter().map(|(member, value)| (member, self.expr(value))).unzip();
+                let rest = rest.as_ref().map(|rest| {
+                    let rest = self.expr(rest);
+                    quote!(..#rest)
+                });
+                quote_spanned!(span=> #path { #(#members: #values,)* #rest })
             }
             ExprKind::Array(all) => {
                 let all = self.exprs(all);

@@ -6,6 +6,7 @@
 
 mod ast;
 mod build;
+mod element;
 mod emit;
 mod host;
 mod names;
@@ -21,7 +22,7 @@ use syn::{ItemFn, parse_macro_input};
 /// Makes a function a kernel: calling it with its arguments gives a bundle that `Queue::launch` takes.
 ///
 /// The first parameter is `acc: &Acc`, or `&Acc<2>` and so on for launches in more dimensions. The others, at most 32, are
-/// numbers and the views `Read<T>`, `PerItem<T>`, `Shared<T>` and `Atomic<T>`. Generic scalars (`T: Float`) and const
+/// numbers, arrays and structs by value, and the views `Read<T>`, `PerItem<T>`, `Shared<T>` and `Atomic<T>`. Generic scalars (`T: Float`) and const
 /// generics work. A kernel may come from `macro_rules!`.
 ///
 /// # The subset
@@ -31,10 +32,11 @@ use syn::{ItemFn, parse_macro_input};
 /// |---|---|
 /// | variables | `let`, `let mut`, with tuples `(a, b)` and arrays `[y, x]` taken apart; `let 0..=9 = n else { return };` |
 /// | constants | `const N: usize = 8;` in the body, and whatever constant a path names; arrays of constants, see below |
-/// | assignment | to variables, parts of tuples `v.0 += 1.0`, elements `x[i]` and `a[i][j]`, items `*x`; to several at once, `(a, b) = (b, a)`: the value is worked out first, then the places from left to right |
-/// | arithmetic | `+ - * / %`, `& \| ^ ! << >>`, comparison, `&&` and `\|\|`, `as` between numbers |
+/// | structs | those with [`#[derive(Element)]`](macro@Element): literals, `..base`, fields, patterns; see below |
+/// | assignment | to variables, parts of tuples `v.0 += 1.0`, fields `b.mass = 1.0`, elements `x[i]` and `a[i][j]`, items `*x`; to several at once, `(a, b) = (b, a)`: the value is worked out first, then the places from left to right |
+/// | arithmetic | `+ - * /` on numbers, and on arrays of equal length element by element; `%`, `& \| ^ ! << >>`, comparison, `&&` and `\|\|`, `as` between numbers |
 /// | choice | `if`, `else`, `if let`, `match`, `matches!`, all also as values |
-/// | patterns | literals, constants, ranges `1..=9`, `10..`, alternatives `1 \| 2`, names, `n @ 1..=9`, `_`, tuples and arrays of these, guards `n if n > 3`; rustc sees whether they are exhaustive |
+/// | patterns | literals, constants, ranges `1..=9`, `10..`, alternatives `1 \| 2`, names, `n @ 1..=9`, `_`, tuples, arrays and structs of these, guards `n if n > 3`; rustc sees whether they are exhaustive |
 /// | loops | `while`, `while let`, `loop` with `break value`, `for` over ranges (with `.rev()` and `.step_by(k)`), `acc.indices(…)`, `acc.items(&mut x)` and `acc.items((&mut x, &mut y))`; `break`, `continue`, labels, also on blocks |
 /// | arrays | `[0.0; 16]`, `[[0; 4]; 8]`, `a[i][j]`, rows `a[i]` as values, `a.len()` as `u32`; at most 16 KiB |
 /// | functions | those with [`macro@device_fn`], also with `&mut` parameters: `f(&mut x)`; those of types and traits, `S::area(x)`; parameters that are functions, see below; the mathematical functions as methods |
@@ -48,6 +50,13 @@ use syn::{ItemFn, parse_macro_input};
 /// `const TABLE: [f32; 256] = …;`, in the kernel or outside, is read as `TABLE[i]`, by any index, and given to device
 /// functions by value. On CUDA devices it is constant memory (`.const`; global memory where a kernel has more than 64 KiB
 /// of it), on Vulkan devices constant data of the shader. For the checker it is no memory: to read it is no event.
+///
+/// # Structs and short vectors
+/// A struct with `#[derive(Clone, Copy, Element)] #[repr(C)]` and an array `[f32; 4]` are elements of buffers, views and
+/// block shared memory, parameters and variables, and what device functions take and return: CUDA's `float4`, with names.
+/// `bodies[i].mass` and, of an item, `body.position[0] += 1.0` touch that field alone, which is memory of its own for the
+/// race detectors and the checker. Elements of 8 and 16 bytes are one load and one store on a GPU (`LDG.E.128`). Vectors
+/// are `x + y * [k; 4]`.
 ///
 /// # Literals in generic kernels
 /// Where something else decides the type, a literal with a point is of a generic type too: `x * 0.5`, `x.max(0.0)`,
@@ -286,6 +295,16 @@ fn mentions_self(tokens: proc_macro2::TokenStream) -> bool {
         proc_macro2::TokenTree::Ident(name) => name == "self" || name == "Self",
         _ => false,
     })
+}
+
+/// Makes a struct an element of memory: see the trait `Element`.
+///
+/// The struct is `#[repr(C)]`, without padding, `Clone` and `Copy`, and its fields are elements: numbers, arrays of
+/// elements, and other such structs.
+#[proc_macro_derive(Element)]
+pub fn element(item: TokenStream) -> TokenStream {
+    let input = parse_macro_input!(item as syn::DeriveInput);
+    element::derive(&input).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Registers a scenario: a function that allocates, launches, waits and checks. Being linked makes it known to

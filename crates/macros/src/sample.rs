@@ -104,7 +104,7 @@ fn replaced(ty: TokenStream, known: &[(&Ident, TokenStream)]) -> TokenStream {
 }
 
 fn scalar(bounds: &[String]) -> Option<TokenStream> {
-    let known = ["Scalar", "Element", "Signed", "Int", "Float", "AtomicScalar", "AtomicInt", "Copy"];
+    let known = ["Scalar", "Element", "Number", "Signed", "Int", "Float", "AtomicScalar", "AtomicInt", "Copy"];
     if !bounds.iter().all(|bound| known.contains(&bound.as_str())) {
         return None;
     }

@@ -229,10 +229,13 @@ pub fn parse(mut item: ItemFn, standing: Standing) -> Result<Function> {
                     "a kernel's parameters are numbers and views; it writes to `PerItem`, `Shared` or `Atomic`",
                 );
             }
-            (Class::Value, true, _) if !matches!(&*typed.ty, syn::Type::Path(_) | syn::Type::Group(_)) => {
+            (Class::Value, true, _)
+                if !matches!(&*typed.ty, syn::Type::Path(_) | syn::Type::Group(_) | syn::Type::Array(_)) =>
+            {
                 return error(
                     &typed.ty,
-                    "a kernel's parameters are numbers and views; put arrays and tuples into buffers",
+                    "a kernel's parameters are numbers, arrays of numbers, structs with `#[derive(Element)]`, and views; put \
+                     other things into buffers",
                 );
             }
             (Class::Acc(_) | Class::Exclusive | Class::Function, false, _) if standing == Standing::Associated => {

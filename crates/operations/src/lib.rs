@@ -112,17 +112,17 @@ macro_rules! operations {
         }
         binary {
             /// The sum; integers wrap.
-            op Element Add "+" add(x, y) -> Self, rounded { int: x.wrapping_add(y), float: x + y }
+            op Number Add "+" add(x, y) -> Self, rounded { int: x.wrapping_add(y), float: x + y }
             /// The difference; integers wrap.
-            op Element Sub "-" sub(x, y) -> Self, rounded { int: x.wrapping_sub(y), float: x - y }
+            op Number Sub "-" sub(x, y) -> Self, rounded { int: x.wrapping_sub(y), float: x - y }
             /// The product; integers wrap.
-            op Element Mul "*" mul(x, y) -> Self, rounded { int: x.wrapping_mul(y), float: x * y }
+            op Number Mul "*" mul(x, y) -> Self, rounded { int: x.wrapping_mul(y), float: x * y }
             /// The quotient of floats.
             op Sign Div "/" quotient(x, y) -> Self, rounded { float: x / y }
             /// The lesser; of floats the one that is a number, and -0 is less than +0.
-            fn Element Min "min" min(x, y) -> Self, exact { int: Ord::min(x, y), float: lesser(x, y) }
+            fn Number Min "min" min(x, y) -> Self, exact { int: Ord::min(x, y), float: lesser(x, y) }
             /// The greater; of floats the one that is a number, and -0 is less than +0.
-            fn Element Max "max" max(x, y) -> Self, exact { int: Ord::max(x, y), float: greater(x, y) }
+            fn Number Max "max" max(x, y) -> Self, exact { int: Ord::max(x, y), float: greater(x, y) }
             /// The first number to the power of the second, within 1.5 ulp. Below zero it is NaN unless the exponent is a
             /// whole number; for the exponent 0 and the base 1 it is 1, also where the other is NaN.
             by Float Pow "pow" pow(x, y) -> Self, bounded { float: math::pow(x, y) }
@@ -301,11 +301,11 @@ macro_rules! warps {
         bool All all(value) -> bool vote { bool }
         /// The sum of all lanes' values (`__reduce_add_sync`); integers wrap. Of floats it is the sum of a tree whose shape
         /// depends on the number of lanes alone: first lanes are added that are furthest apart, by powers of two.
-        Element ReduceSum reduce_sum(value) -> Self reduce { int float }
+        Number ReduceSum reduce_sum(value) -> Self reduce { int float }
         /// The least of all lanes' values (`__reduce_min_sync`); of floats the least that is a number.
-        Element ReduceMin reduce_min(value) -> Self reduce { int float }
+        Number ReduceMin reduce_min(value) -> Self reduce { int float }
         /// The greatest of all lanes' values (`__reduce_max_sync`); of floats the greatest that is a number.
-        Element ReduceMax reduce_max(value) -> Self reduce { int float }
+        Number ReduceMax reduce_max(value) -> Self reduce { int float }
         /// The bitwise and of all lanes' values (`__reduce_and_sync`).
         Int ReduceAnd reduce_and(value) -> Self reduce { int }
         /// The bitwise or of all lanes' values (`__reduce_or_sync`).
@@ -314,16 +314,16 @@ macro_rules! warps {
         Int ReduceXor reduce_xor(value) -> Self reduce { int }
         /// The sum of the values of the lanes up to this one, with its own (an inclusive scan). Integers wrap; floats are
         /// added to those of the lanes 1, 2, 4 and so on below, in this order.
-        Element InclusiveSum inclusive_sum(value) -> Self scan { int float }
+        Number InclusiveSum inclusive_sum(value) -> Self scan { int float }
         /// The sum of the values of the lanes below this one (an exclusive scan): what [`inclusive_sum`] is one lane below,
         /// and 0 in lane 0.
         ///
         /// [`inclusive_sum`]: Self::inclusive_sum
-        Element ExclusiveSum exclusive_sum(value) -> Self scan { int float }
+        Number ExclusiveSum exclusive_sum(value) -> Self scan { int float }
         /// The least of the values of the lanes up to this one.
-        Element InclusiveMin inclusive_min(value) -> Self scan { int float }
+        Number InclusiveMin inclusive_min(value) -> Self scan { int float }
         /// The greatest of the values of the lanes up to this one.
-        Element InclusiveMax inclusive_max(value) -> Self scan { int float }
+        Number InclusiveMax inclusive_max(value) -> Self scan { int float }
     } };
 }
 

@@ -43,7 +43,7 @@ pub use wattle_core::{
     Work, interrupt, print_to_stderr,
 };
 pub use wattle_ir as ir;
-pub use wattle_macros::{device_closure, device_fn, kernel, scenario};
+pub use wattle_macros::{Element, device_closure, device_fn, kernel, scenario};
 pub use wattle_memory as memory;
 
 #[cfg(feature = "check")]
@@ -75,8 +75,8 @@ pub mod prelude {
         ALL_THREADS, BLOCKS_IN_GRID, LINEAR_BLOCKS_IN_GRID, LINEAR_THREADS_IN_BLOCK, LINEAR_THREADS_IN_GRID,
         THREADS_IN_BLOCK, THREADS_IN_GRID, THREADS_IN_WARP, WARPS_IN_BLOCK, WARPS_IN_GRID,
     };
-    pub use wattle_ir::{AtomicInt, AtomicScalar, Element, Float, Int, Scalar, Signed, Word};
-    pub use wattle_macros::{device_closure, device_fn, kernel, scenario};
+    pub use wattle_ir::{AtomicInt, AtomicScalar, Element, Float, Int, Number, Scalar, Signed, Word};
+    pub use wattle_macros::{Element, device_closure, device_fn, kernel, scenario};
     pub use wattle_memory::{Order, Scope};
 }
 

@@ -17,6 +17,23 @@ pub use wattle_ir::message;
 pub use wattle_ir::{Dim, KernelType, Site, WarpMask as Mask};
 use wattle_ir::{Float, Scalar};
 
+/// What `#[derive(Element)]` writes with.
+pub mod element {
+    pub use std::clone::Clone;
+    pub use std::marker::Copy;
+    pub use std::vec::Vec;
+
+    pub use wattle_ir::builder::{
+        Builder, Element, Family, IrValue, Memory, OfElement, Places, Val, Values, Variable, Variables,
+    };
+    pub use wattle_ir::{ByValue, ExprId, KernelType, KernelValue, Layout, Site, Type, number_of};
+}
+
+/// A struct whose fields are set one by one.
+pub fn blank<'b, T: KernelType>(builder: &'b builder::Builder) -> T::Built<'b> {
+    builder::IrValue::unreachable(builder)
+}
+
 /// `let x: T = value` in a builder.
 pub fn typed<'b, T: KernelType>(_: &'b builder::Builder, value: T::Built<'b>) -> T::Built<'b> {
     value

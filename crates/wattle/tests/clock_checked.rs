@@ -76,13 +76,13 @@ fn what_depends_on_the_clock_is_refused() {
         queue.launch(ThreadSpec::new(2, 1), gives_its_time_away(&times))?;
         queue.wait()
     });
-    assert!(other.contains("clock_checked.rs:47") && other.contains("PerItem"), "{other}");
+    assert!(other.contains("clock_checked.rs:50") && other.contains("PerItem"), "{other}");
     let assertion = refused(|device| {
         let queue = device.queue()?;
         queue.launch(ThreadSpec::new(1, 1), asserts_its_time())?;
         queue.wait()
     });
-    assert!(assertion.contains("clock_checked.rs:52"), "{assertion}");
+    assert!(assertion.contains("clock_checked.rs:55"), "{assertion}");
 }
 
 #[kernel]

@@ -69,6 +69,8 @@ mod several_views;
 mod shapes;
 #[path = "conformance/simulated.rs"]
 mod simulated;
+#[path = "conformance/structs.rs"]
+mod structs;
 #[path = "conformance/waiting_tasks.rs"]
 mod waiting_tasks;
 #[path = "conformance/warps.rs"]
@@ -212,4 +214,9 @@ fn clock() {
 #[test]
 fn float_atomics() {
     harness::run("atomics of floats", float_atomics::CASES);
+}
+
+#[test]
+fn structs() {
+    harness::run("structs", structs::CASES);
 }

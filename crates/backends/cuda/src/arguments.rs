@@ -41,7 +41,7 @@ pub(crate) fn lay_out(
         let view = kernel.view(param)?;
         let start =
             view.place(|memory: &CudaMemory| Arc::ptr_eq(&memory.context, context).then_some(memory.address))?;
-        let address = start + (view.offset() * view.element().size()) as u64;
+        let address = start + (view.offset() * view.element_bytes()) as u64;
         Ok(DeviceView { address, extent: view.extent(), strides: view.strides() })
     };
     lay_out_of(bytes, layout, setting, |param| kernel.scalar(param), view)

@@ -130,7 +130,7 @@ fn arguments_say_all_that_a_driver_needs() {
         }
     });
     assert_eq!(seen.collect::<Vec<_>>(), ["x at 12 over 27 u32", "count = [9, 0, 0, 0] as u32"]);
-    let params: Vec<_> = kernel.arguments().map(|argument| argument.param()).collect();
+    let params: Vec<_> = (0..).zip(kernel.arguments()).map(|(id, argument)| argument.param(ParamId(id))).collect();
     assert_eq!(params, kernel.build().unwrap().params);
     assert!(kernel.view(ParamId(1)).is_err() && kernel.scalar(ParamId(0)).is_err() && kernel.argument(2).is_none());
     let view = kernel.view(ParamId(0)).unwrap();

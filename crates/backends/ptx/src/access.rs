@@ -123,10 +123,7 @@ impl Emitter<'_> {
     pub(crate) fn pointer(&mut self, place: Place, index: &[Value]) -> Address {
         let size = self.kernel.element_of(place).size() as u64;
         match place {
-            Place::Param(param) => {
-                let base = self.argument(Argument::Base(param));
-                self.in_view(param, base, index, size)
-            }
+            Place::Param(param) => self.in_view(param, index),
             Place::Shared(id) => {
                 let array = &self.kernel.shared[id.index()];
                 let (offsets, prefix) = shared_offsets(self.kernel);
@@ -177,8 +174,14 @@ impl Emitter<'_> {
         Address { space, base: at.to_string(), offset }
     }
 
-    fn in_view(&mut self, param: wattle_ir::ParamId, base: Value, index: &[Value], size: u64) -> Address {
-        let address = |base: Value, offset| Address { space: "global", base: base.to_string(), offset };
+    fn in_view(&mut self, param: wattle_ir::ParamId, index: &[Value]) -> Address {
+        let kernel = self.kernel;
+        let (first, offset, size) = match kernel.params[param.index()].field {
+            Some(field) => (field.first, u64::from(field.offset), u64::from(field.size)),
+            None => (param, 0, kernel.element_of(Place::Param(param)).size() as u64),
+        };
+        let base = self.argument(Argument::Base(first));
+        let address = |base: Value, bytes| Address { space: "global", base: base.to_string(), offset: offset + bytes };
         if let [only] = *index {
             if let Value::Constant(_, at) = only
                 && at * size < MOST_OFFSET
@@ -192,7 +195,7 @@ impl Emitter<'_> {
         let mut elements: Option<Value> = None;
         for (d, &at) in index.iter().enumerate() {
             let stride =
-                if d + 1 == index.len() { Value::word(1) } else { self.argument(Argument::Stride(param, d as u8)) };
+                if d + 1 == index.len() { Value::word(1) } else { self.argument(Argument::Stride(first, d as u8)) };
             elements = Some(match elements {
                 None => self.op("mul.wide.u32", Class::Long, &[at, stride]),
                 Some(before) => self.op("mad.wide.u32", Class::Long, &[at, stride, before]),

@@ -128,7 +128,7 @@ impl Emitter<'_> {
     pub(crate) fn extent(&mut self, place: Place, dimension: u8) -> Value {
         match (place, self.kernel.known_len(place)) {
             (_, Some(len)) => Value::word(len),
-            (Place::Param(param), None) => self.argument(Argument::Extent(param, dimension)),
+            (Place::Param(param), None) => self.argument(Argument::Extent(self.kernel.first_of(param), dimension)),
             _ => self.argument(Argument::SharedLen),
         }
     }

@@ -32,9 +32,18 @@ const MOST_PREDICATED: usize = 4;
 impl Emitter<'_> {
     pub(crate) fn block(&mut self, block: &[Stmt]) -> Result<(), Lacking> {
         let mut before = None;
-        for stmt in block {
+        let mut accessed = 0;
+        for (number, stmt) in block.iter().enumerate() {
             if !self.asm.is_open() {
                 break;
+            }
+            if number < accessed {
+                continue;
+            }
+            if let Some(count) = self.packed(&block[number..]) {
+                accessed = number + count;
+                before = None;
+                continue;
             }
             match counted(self.kernel, before, stmt) {
                 Some(found) => self.unrolled(&found)?,

@@ -1,6 +1,6 @@
 //! Accesses to several consecutive elements at once.
 
-use wattle_ir::{ExprId, LocalId, Place, Type};
+use wattle_ir::{ExprId, LocalId, Packed, Place, Stmt, Type};
 
 use crate::assemble::{Class, Value, ins};
 use crate::emit::{Emitter, memory_type};
@@ -19,6 +19,40 @@ impl Emitter<'_> {
                 }
             }
         }
+    }
+
+    /// Emits the accesses with which the block begins as one instruction, if they are to neighbouring numbers of an
+    /// element; returns how many they are. (PTX ISA 8.8, 5.4.2 "Vectors": aligned to their size together.)
+    pub(crate) fn packed(&mut self, block: &[Stmt]) -> Option<usize> {
+        let kernel = self.kernel;
+        let names = |values: &[Value]| values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
+        let of = |ty: Type, plain: bool| if plain { memory_type(ty).to_owned() } else { format!("b{}", ty.bits()) };
+        let (loads, stores) = (kernel.packed_loads(block), kernel.packed_stores(block));
+        let is_packed = loads.is_some() || stores.is_some();
+        if let Some(site) = block.first().and_then(Stmt::site).filter(|_| is_packed) {
+            self.asm.site(site);
+        }
+        let count = if let Some(Packed { place, index, values, ty }) = loads {
+            let plain = values.iter().all(|slot| kernel.slots[slot.index()].ty == ty);
+            let index = self.index(index);
+            let (at, to) =
+                (self.pointer(place, &index), values.iter().map(|slot| self.slot(*slot)).collect::<Vec<_>>());
+            let (name, of) = (self.plain(place, "ld"), of(ty, plain));
+            ins!(self, "{name}.v{}.{of} {{{}}}, {at}", to.len(), names(&to));
+            to.len()
+        } else if let Some(Packed { place, index, values, ty }) = stores {
+            let plain = values.iter().all(|value| self.types[value.index()] == ty);
+            let index = self.index(index);
+            let values: Vec<_> = values.iter().map(|value| self.value(*value)).collect();
+            let at = self.pointer(place, &index);
+            let (name, of) = (self.plain(place, "st"), of(ty, plain));
+            ins!(self, "{name}.v{}.{of} {at}, {{{}}}", values.len(), names(&values));
+            values.len()
+        } else {
+            return None;
+        };
+        self.known.clear();
+        Some(count)
     }
 
     /// Loads `lanes` elements from an index on.

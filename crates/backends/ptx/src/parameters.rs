@@ -12,6 +12,8 @@ pub fn layout(kernel: &Kernel) -> Layout {
         let id = ParamId(number as u32);
         match param.kind {
             ParamKind::Scalar(ty) => arguments.push((Argument::Scalar(id), ty.size() as u32)),
+            // The first number of the elements stands for the view.
+            ParamKind::View { .. } if kernel.first_of(id) != id => {}
             ParamKind::View { rank, .. } => {
                 arguments.push((Argument::Base(id), 8));
                 arguments.extend((0..rank as u8).map(|d| (Argument::Extent(id, d), 4)));

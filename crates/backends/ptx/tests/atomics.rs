@@ -39,7 +39,10 @@ fn kernel(name: &str, ty: Type, read: bool, body: Vec<Stmt>) -> Kernel {
         name: name.into(),
         site: Site::caller(),
         rank: 1,
-        params: vec![Param { name: "data", kind: view }, Param { name: "x", kind: ParamKind::Scalar(ty) }],
+        params: vec![
+            Param { name: "data", kind: view, field: None },
+            Param { name: "x", kind: ParamKind::Scalar(ty), field: None },
+        ],
         shared: vec![],
         locals: vec![],
         slots: vec![Slot { ty, name: None }; 2],

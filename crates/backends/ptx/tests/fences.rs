@@ -24,7 +24,7 @@ fn kernel(order: FenceOrder, scope: Scope) -> Kernel {
         name: "fenced".into(),
         site,
         rank: 1,
-        params: vec![Param { name: "data", kind: view }],
+        params: vec![Param { name: "data", kind: view, field: None }],
         shared: vec![],
         locals: vec![],
         slots: vec![Slot { ty: Type::U32, name: None }; 2],

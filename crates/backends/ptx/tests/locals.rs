@@ -22,8 +22,8 @@ fn kernel(ty: Type, len: u32, to: Expr) -> Kernel {
         site,
         rank: 1,
         params: vec![
-            Param { name: "data", kind: ParamKind::View { access: Access::Shared, element: ty, rank: 1 } },
-            Param { name: "to", kind: ParamKind::Scalar(Type::U32) },
+            Param { name: "data", kind: ParamKind::View { access: Access::Shared, element: ty, rank: 1 }, field: None },
+            Param { name: "to", kind: ParamKind::Scalar(Type::U32), field: None },
         ],
         shared: vec![],
         locals: vec![LocalArray::new(ty, len)],

@@ -14,7 +14,7 @@ const RESULT: ExprId = ExprId(2);
 
 /// A kernel of two scalars that leaves something in a slot.
 fn kernel(types: [Type; 2], result: Type, exprs: &[Expr], stmt: Stmt) -> Kernel {
-    let scalar = |name, ty| Param { name, kind: ParamKind::Scalar(ty) };
+    let scalar = |name, ty| Param { name, kind: ParamKind::Scalar(ty), field: None };
     let operands = [Expr::Param(ParamId(0)), Expr::Param(ParamId(1))];
     Kernel {
         name: "operator".into(),

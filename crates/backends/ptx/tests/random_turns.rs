@@ -218,7 +218,8 @@ fn case(seed: u64) -> Case {
     }
     let params = [("out", Access::Shared), ("x", Access::PerItem), ("y", Access::Read), ("z", Access::Read)];
     let params = params.into_iter().chain([("w", Access::Shared)]);
-    let view = |(name, access)| Param { name, kind: ParamKind::View { access, element: Type::U32, rank: 1 } };
+    let view =
+        |(name, access)| Param { name, kind: ParamKind::View { access, element: Type::U32, rank: 1 }, field: None };
     // Some views end before others.
     let lens = [VARS.end + 8, 8 + made.below(16), 8 + made.below(24), 16 + made.below(24), 25];
     let argument = |len: u32| {

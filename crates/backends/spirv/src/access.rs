@@ -2,11 +2,11 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Scope as SpirvScope, StorageClass, Word};
-use wattle_ir::{DivOp, ExprId, ParamKind, Place, SlotId, Stmt, Type};
+use wattle_ir::{DivOp, ExprId, Packed, ParamKind, Place, SlotId, Stmt, Type};
 
 use crate::Lacking;
 use crate::emit::Emitter;
-use crate::interface::{self, Variable};
+use crate::interface::{self, Member, Variable};
 use crate::layout::ArgumentWord;
 
 impl Emitter<'_> {
@@ -81,14 +81,14 @@ impl Emitter<'_> {
     /// A pointer to an element.
     pub(crate) fn element(&mut self, place: Place, index: &[ExprId]) -> Word {
         let index = self.index(index);
-        self.pointer(place, &index)
+        self.pointer(place, &index, 1).0
     }
 
     pub(crate) fn variable(&self, place: Place) -> Variable {
         match place {
             Place::Shared(id) => self.interface.shared[id.index()],
             Place::Local(id) => Variable { id: self.locals[id.index()], class: StorageClass::Function },
-            Place::Param(id) => match self.interface.views.get(&id) {
+            Place::Param(id) => match self.interface.views.get(&self.kernel.first_of(id)) {
                 Some(view) => *view,
                 // The verifier has seen that it is a view.
                 None => Variable { id: self.entry.block, class: StorageClass::StorageBuffer },
@@ -96,26 +96,80 @@ impl Emitter<'_> {
         }
     }
 
-    /// A pointer to an element that is within bounds.
-    fn pointer(&mut self, place: Place, index: &[Word]) -> Word {
+    /// A pointer to an element that is within bounds, and the type of what it points to. `lanes` is how many numbers of
+    /// the element that is, from the place's on.
+    fn pointer(&mut self, place: Place, index: &[Word], lanes: u32) -> (Word, Type) {
         let variable = self.variable(place);
-        let (word, of) = (self.asm.u32(), self.asm.ty(self.kernel.element_of(place)));
-        let pointer = self.asm.pointer(variable.class, of);
+        let (word, ty) = (self.asm.u32(), self.kernel.element_of(place));
         let Place::Param(param) = place else {
-            return self.asm.of(Op::AccessChain, pointer, &[variable.id, index[0]]);
+            let of = self.asm.ty(ty);
+            let pointer = self.asm.pointer(variable.class, of);
+            return (self.asm.of(Op::AccessChain, pointer, &[variable.id, index[0]]), ty);
         };
-        let mut at = self.entry.word(ArgumentWord::Offset(param));
+        let first = self.kernel.first_of(param);
+        let mut at = self.entry.word(ArgumentWord::Offset(first));
         for (d, &index) in index.iter().enumerate() {
             let step = if d + 1 == self.rank_of(place) {
                 index
             } else {
-                let stride = self.entry.word(ArgumentWord::Stride(param, d as u8));
+                let stride = self.entry.word(ArgumentWord::Stride(first, d as u8));
                 self.asm.of(Op::IMul, word, &[index, stride])
             };
             at = self.asm.of(Op::IAdd, word, &[at, step]);
         }
-        let zero = self.asm.word(0);
-        self.asm.of(Op::AccessChain, pointer, &[variable.id, zero, at])
+        let mut chain = vec![variable.id, self.asm.word(0), at];
+        let member = self.interface.members.get(&param).copied();
+        if let Some(Member { number, lane, .. }) = member {
+            chain.push(self.asm.word(number));
+            chain.extend(lane.filter(|_| lanes == 1).map(|lane| self.asm.word(lane)));
+        }
+        let ty = member.map_or(ty, |member| member.ty);
+        let of = self.asm.ty(ty);
+        let of = if lanes == 1 { of } else { self.asm.vector(of, lanes) };
+        let pointer = self.asm.pointer(variable.class, of);
+        (self.asm.of(Op::AccessChain, pointer, &chain), ty)
+    }
+
+    /// Emits the accesses with which the block begins as one, if they are to neighbouring numbers of an element; returns
+    /// how many they are.
+    pub(crate) fn packed(&mut self, block: &[Stmt]) -> Option<usize> {
+        let kernel = self.kernel;
+        let (loads, stores) = (kernel.packed_loads(block), kernel.packed_stores(block));
+        let is_packed = loads.is_some() || stores.is_some();
+        if let Some(site) = block.first().and_then(Stmt::site).filter(|_| is_packed) {
+            self.asm.line(site.file, site.line, site.column);
+        }
+        let count = if let Some(Packed { place, index, values, .. }) = loads {
+            let index = self.index(index);
+            let (at, ty) = self.pointer(place, &index, values.len() as u32);
+            let of = self.asm.ty(ty);
+            let vector = self.asm.vector(of, values.len() as u32);
+            let all = interface::load(&mut self.asm, vector, at);
+            for (&slot, lane) in values.iter().zip(0..) {
+                let operands = vec![Operand::IdRef(all), Operand::LiteralBit32(lane)];
+                let value = self.asm.op(Op::CompositeExtract, of, operands);
+                let value = self.bits(ty, kernel.slots[slot.index()].ty, value);
+                self.set_slot(slot, value);
+            }
+            values.len()
+        } else if let Some(Packed { place, index, values, .. }) = stores {
+            let index = self.index(index);
+            let (at, ty) = self.pointer(place, &index, values.len() as u32);
+            let parts = values.iter().map(|&id| {
+                let value = self.value(id);
+                self.bits(self.types[id.index()], ty, value)
+            });
+            let parts: Vec<_> = parts.collect();
+            let of = self.asm.ty(ty);
+            let vector = self.asm.vector(of, parts.len() as u32);
+            let all = self.asm.of(Op::CompositeConstruct, vector, &parts);
+            interface::store(&mut self.asm, at, all);
+            values.len()
+        } else {
+            return None;
+        };
+        self.known.clear();
+        Some(count)
     }
 
     fn rank_of(&self, place: Place) -> usize {
@@ -129,16 +183,21 @@ impl Emitter<'_> {
     }
 
     fn load(&mut self, dst: SlotId, place: Place, index: &[ExprId]) {
-        let (at, of) = (self.element(place, index), self.asm.ty(self.kernel.element_of(place)));
+        let index = self.index(index);
+        let (at, ty) = self.pointer(place, &index, 1);
+        let of = self.asm.ty(ty);
         let value = match place {
             Place::Local(_) => self.asm.of(Op::Load, of, &[at]),
             Place::Param(_) | Place::Shared(_) => interface::load(&mut self.asm, of, at),
         };
+        let value = self.bits(ty, self.kernel.element_of(place), value);
         self.set_slot(dst, value);
     }
 
     fn store(&mut self, place: Place, index: &[ExprId], value: ExprId) {
-        let (value, at) = (self.value(value), self.element(place, index));
+        let (stored, index) = (self.value(value), self.index(index));
+        let (at, ty) = self.pointer(place, &index, 1);
+        let value = self.bits(self.kernel.element_of(place), ty, stored);
         match place {
             Place::Local(_) => self.asm.act(Op::Store, [at, value].map(Operand::IdRef).to_vec()),
             Place::Param(_) | Place::Shared(_) => interface::store(&mut self.asm, at, value),

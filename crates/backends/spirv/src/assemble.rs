@@ -160,6 +160,17 @@ impl Assembler {
         id
     }
 
+    /// A structure of these members, each at its offset.
+    pub fn structure(&mut self, members: &[(Word, u32)]) -> Word {
+        let id = self.id();
+        for (number, &(_, offset)) in (0..).zip(members) {
+            self.member_decorate(id, number, Decoration::Offset, &[Operand::LiteralBit32(offset)]);
+        }
+        let operands = members.iter().map(|&(member, _)| Operand::IdRef(member)).collect();
+        self.global(Instruction::new(Op::TypeStruct, None, Some(id), operands));
+        id
+    }
+
     /// A structure of 32-bit words, laid out one behind the other.
     pub fn words(&mut self, count: u32) -> Word {
         let (word, id) = (self.u32(), self.id());

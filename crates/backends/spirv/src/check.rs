@@ -1,7 +1,7 @@
 //! Finds out which features a device lacks, before anything is built.
 
 use rustc_hash::FxHashSet;
-use wattle_ir::{AtomicOp, Kernel, ParamKind, Place, Site, Stmt, Type};
+use wattle_ir::{AtomicOp, Kernel, Param, ParamKind, Place, Site, Stmt, Type};
 use wattle_memory::Scope;
 
 use crate::features::{Features, Lacking, needs};
@@ -43,7 +43,9 @@ pub fn check(kernel: &Kernel, features: &Features) -> Result<(), Lacking> {
     for ty in types_of(kernel) {
         check_type(kernel, features, ty, kernel.site)?;
     }
-    let views = kernel.params.iter().filter(|param| matches!(param.kind, ParamKind::View { .. })).count() as u32;
+    let of_one_view = |(number, param): &(u32, &Param)| param.field.is_none_or(|field| field.first.0 == *number);
+    let params = (0..).zip(&kernel.params).filter(of_one_view);
+    let views = params.filter(|(_, param)| matches!(param.kind, ParamKind::View { .. })).count() as u32;
     if views > features.max_views {
         let (kernel_name, site, device) = (kernel.name.clone(), kernel.site, features.device.clone());
         return Err(Lacking::Views { kernel: kernel_name, site, views, most: features.max_views, device });

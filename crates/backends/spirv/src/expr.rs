@@ -92,7 +92,9 @@ impl Emitter<'_> {
     pub(crate) fn extent(&mut self, place: Place, dimension: u8) -> Word {
         match (place, self.kernel.known_len(place)) {
             (_, Some(len)) => self.asm.word(len),
-            (Place::Param(param), None) => self.entry.word(ArgumentWord::Extent(param, dimension)),
+            (Place::Param(param), None) => {
+                self.entry.word(ArgumentWord::Extent(self.kernel.first_of(param), dimension))
+            }
             _ => self.interface.spec(SpecConstant::SharedLen),
         }
     }

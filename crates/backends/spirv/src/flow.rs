@@ -117,11 +117,18 @@ impl Emitter<'_> {
     }
 
     pub(crate) fn block(&mut self, block: &[Stmt]) -> Result<(), Lacking> {
-        for stmt in block {
+        let mut accessed = 0;
+        for (number, stmt) in block.iter().enumerate() {
             if !self.asm.is_open() {
                 break;
             }
-            self.stmt(stmt)?;
+            if number < accessed {
+                continue;
+            }
+            match self.packed(&block[number..]) {
+                Some(count) => accessed = number + count,
+                None => self.stmt(stmt)?,
+            }
         }
         Ok(())
     }

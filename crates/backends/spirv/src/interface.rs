@@ -3,7 +3,7 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Decoration, MemoryAccess, Op, StorageClass, Word};
 use rustc_hash::FxHashMap;
-use wattle_ir::{Access, Kernel, ParamId, ParamKind, SharedLen};
+use wattle_ir::{Access, Kernel, ParamId, ParamKind, SharedLen, Type};
 
 use crate::assemble::Assembler;
 use crate::control;
@@ -15,6 +15,17 @@ use crate::layout::{ArgumentWord, Layout, SpecConstant, ViewBinding};
 pub struct Variable {
     pub id: Word,
     pub class: StorageClass,
+}
+
+/// A number of an element.
+#[derive(Clone, Copy)]
+pub struct Member {
+    /// The number of the structure's member.
+    pub number: u32,
+    /// The part of the member, where that is a vector.
+    pub lane: Option<u32>,
+    /// The type of the member, or of its parts: that of the number, or an unsigned one as wide.
+    pub ty: Type,
 }
 
 /// The module's variables.
@@ -30,6 +41,8 @@ pub struct Interface {
     push: Option<(Word, StorageClass)>,
     specs: Vec<Word>,
     pub views: FxHashMap<ParamId, Variable>,
+    /// Where each number of elements with several is in its element.
+    pub members: FxHashMap<ParamId, Member>,
     pub shared: Vec<Variable>,
 }
 
@@ -64,6 +77,8 @@ pub fn layout(kernel: &Kernel, features: &Features) -> Layout {
                     arguments.push(ArgumentWord::High(id));
                 }
             }
+            // The first number of the elements stands for the view.
+            ParamKind::View { .. } if kernel.first_of(id) != id => {}
             ParamKind::View { access, rank, .. } => {
                 views.push(ViewBinding { param: id, writable: access != Access::Read });
                 arguments.push(ArgumentWord::Offset(id));
@@ -146,12 +161,32 @@ impl Interface {
             asm.name(block, "Arguments");
             (asm.variable(StorageClass::PushConstant, block, "arguments"), StorageClass::PushConstant)
         });
-        let mut views = FxHashMap::default();
+        let (mut views, mut members) = (FxHashMap::default(), FxHashMap::default());
         for (binding, view) in layout.views.iter().enumerate() {
             let param = &kernel.params[view.param.index()];
             let ParamKind::View { access, element, .. } = param.kind else { continue };
-            let of = asm.ty(element);
-            let buffer = asm.buffer(of, element.size() as u32);
+            let buffer = match param.field {
+                None => {
+                    let of = asm.ty(element);
+                    asm.buffer(of, element.size() as u32)
+                }
+                Some(field) => {
+                    let packs = kernel.packs(view.param);
+                    let of = packs.iter().zip(0..).map(|(pack, member)| {
+                        let of = asm.ty(pack.ty);
+                        let count = pack.params.len() as u32;
+                        for (lane, number) in pack.params.clone().enumerate() {
+                            let lane = (count > 1).then_some(lane as u32);
+                            members.insert(ParamId(number), Member { number: member, lane, ty: pack.ty });
+                        }
+                        let offset = kernel.params[pack.params.start as usize].field.map_or(0, |field| field.offset);
+                        (if count > 1 { asm.vector(of, count) } else { of }, offset)
+                    });
+                    let of: Vec<_> = of.collect();
+                    let of = asm.structure(&of);
+                    asm.buffer(of, field.size)
+                }
+            };
             let id = asm.variable(StorageClass::StorageBuffer, buffer, param.name);
             asm.bind(id, 1, binding as u32);
             match access {
@@ -185,6 +220,7 @@ impl Interface {
             push,
             specs,
             views,
+            members,
             shared,
         }
     }
@@ -296,7 +332,10 @@ pub fn store(asm: &mut Assembler, pointer: Word, value: Word) {
 }
 
 fn argument_name(kernel: &Kernel, argument: ArgumentWord) -> String {
-    let of = |id: ParamId| kernel.params[id.index()].name;
+    let of = |id: ParamId| {
+        let param = &kernel.params[id.index()];
+        format!("{}{}", param.name, param.field.map_or("", |field| field.path))
+    };
     match argument {
         ArgumentWord::Blocks => "blocks".into(),
         ArgumentWord::Number => "number".into(),
@@ -304,7 +343,7 @@ fn argument_name(kernel: &Kernel, argument: ArgumentWord) -> String {
         ArgumentWord::Offset(id) => format!("{}_offset", of(id)),
         ArgumentWord::Extent(id, d) => format!("{}_extent_{d}", of(id)),
         ArgumentWord::Stride(id, d) => format!("{}_stride_{d}", of(id)),
-        ArgumentWord::Low(id) => of(id).to_owned(),
+        ArgumentWord::Low(id) => of(id),
         ArgumentWord::High(id) => format!("{}_high", of(id)),
         ArgumentWord::GridExtent(d) => format!("grid_extent_{d}"),
         ArgumentWord::FrameCount(d) => format!("frame_count_{d}"),

@@ -31,7 +31,7 @@ fn ordering(body: Vec<Stmt>) -> Vec<String> {
         name: "ordered".into(),
         site: Site::caller(),
         rank: 1,
-        params: vec![Param { name: "data", kind: view }],
+        params: vec![Param { name: "data", kind: view, field: None }],
         shared: vec![],
         locals: vec![],
         slots: vec![Slot { ty: Type::U32, name: None }; 2],

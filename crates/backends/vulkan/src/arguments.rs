@@ -75,7 +75,7 @@ fn word_of(bytes: &[u8], number: usize) -> u32 {
 fn bind(context: &Arc<Context>, kernel: &dyn Kernel, param: ParamId) -> Result<(Binding, u32)> {
     let view = kernel.view(param)?;
     let memory = view.place(|memory: &VulkanMemory| Arc::ptr_eq(&memory.context, context).then_some(memory))?;
-    let part = Part { start: view.offset() as u64, elements: view.span(), size: view.element().size() as u64 };
+    let part = Part { start: view.offset() as u64, elements: view.span(), size: view.element_bytes() as u64 };
     let limits = &context.physical.limits;
     let most = u64::from(limits.max_storage_buffer_range);
     let Some((offset, range)) = part.range(memory.block.bytes, most, limits.min_storage_buffer_offset_alignment) else {

@@ -133,6 +133,9 @@ impl Queue {
         has_shared_len(info, known.sized_at_launch, &request.options)?;
         for (number, argument) in kernel.arguments().enumerate() {
             let ArgumentValue::View(view) = argument.value else { continue };
+            if !argument.is_first() {
+                continue;
+            }
             if is_host_part && view.buffer.kind == MemoryKind::Device && view.buffer.host.is_none() {
                 return Err(self.out_of_reach(argument.name));
             }
@@ -176,7 +179,7 @@ fn have_one_extent(kernel: &dyn Kernel, site: Site) -> Result<()> {
         ArgumentValue::View(view) => view.extent()[..view.rank].to_vec(),
         ArgumentValue::Scalar { .. } => Vec::new(),
     };
-    let extents: Vec<_> = kernel.arguments().map(extent).collect();
+    let extents: Vec<_> = kernel.arguments().filter(Argument::is_first).map(extent).collect();
     for views in info.together {
         let of = |number: usize| {
             let name = info.parameters.get(number).copied().unwrap_or_default();

@@ -75,13 +75,13 @@ pub struct Runs(pub(crate) Region);
 impl Runs {
     /// Offset and length of each run, in bytes.
     pub fn of<'r>(&'r self, buffer: &'r RawBuffer) -> impl Iterator<Item = (usize, usize)> + 'r {
-        let size = buffer.element.size();
+        let size = buffer.layout.size();
         runs(buffer, &self.0).map(move |(offset, length)| (offset * size, length * size))
     }
 
     /// The length of all runs together, in bytes.
     pub fn bytes(&self, buffer: &RawBuffer) -> usize {
-        self.0.extent().iter().map(|&extent| extent as usize).product::<usize>() * buffer.element.size()
+        self.0.extent().iter().map(|&extent| extent as usize).product::<usize>() * buffer.layout.size()
     }
 }
 

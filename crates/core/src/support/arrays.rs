@@ -1,12 +1,11 @@
 //! Arrays of the thread's own.
 
-use wattle_ir::LOCAL_ARRAY;
-use wattle_ir::builder::Part;
+use wattle_ir::{Element, LOCAL_ARRAY};
 
 use super::{Extents, Get, Set};
 use crate::thread::{BadIndex, Thread};
 
-impl<P: Part, const N: usize> Extents for [P; N] {
+impl<P: Element, const N: usize> Extents for [P; N] {
     type Extent = u32;
     #[inline(always)]
     fn extent(&self) -> u32 {
@@ -18,7 +17,7 @@ impl<P: Part, const N: usize> Extents for [P; N] {
     }
 }
 
-impl<P: Part, const N: usize> Get for [P; N] {
+impl<P: Element, const N: usize> Get for [P; N] {
     type Index = u32;
     type Value = P;
     #[inline(always)]
@@ -34,7 +33,7 @@ impl<P: Part, const N: usize> Get for [P; N] {
     }
 }
 
-impl<P: Part, const N: usize> Set for &mut [P; N] {
+impl<P: Element, const N: usize> Set for &mut [P; N] {
     type Index = u32;
     type Value = P;
     #[inline(always)]
@@ -47,12 +46,12 @@ impl<P: Part, const N: usize> Set for &mut [P; N] {
 }
 
 /// A row that may not exist: then nothing is written.
-impl<P: Part, const N: usize> Set for Option<&mut [P; N]> {
-    type Index = u32;
-    type Value = P;
+impl<R: Set> Set for Option<R> {
+    type Index = R::Index;
+    type Value = R::Value;
     #[inline(always)]
     #[track_caller]
-    fn set(self, index: u32, value: P, thread: &Thread<'_>) {
+    fn set(self, index: R::Index, value: R::Value, thread: &Thread<'_>) {
         if let Some(row) = self {
             row.set(index, value, thread);
         }
@@ -109,13 +108,13 @@ const MAX_ARRAY: usize = 16 << 10;
 
 /// The array `[x; N]`.
 #[inline(always)]
-pub fn repeat<T: Part, const N: usize>(x: T) -> [T; N] {
+pub fn repeat<T: Element, const N: usize>(x: T) -> [T; N] {
     const { assert!(N * size_of::<T>() <= MAX_ARRAY, "an array in a kernel has at most 16 KiB; use a buffer for more") };
     [x; N]
 }
 
 /// The array itself: its bound refuses what kernels have no arrays of.
 #[inline(always)]
-pub fn array<T: Part, const N: usize>(of: [T; N]) -> [T; N] {
+pub fn array<T: Element, const N: usize>(of: [T; N]) -> [T; N] {
     of
 }

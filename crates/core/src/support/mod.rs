@@ -5,6 +5,7 @@ mod arrays;
 mod loops;
 mod numbers;
 mod places;
+mod spots;
 
 pub use access::{Extents, Get, Named, Set, extent, get, is_empty, len, named, set};
 pub use arrays::{Rows, array, repeat, row};
@@ -14,3 +15,4 @@ pub use loops::{
 };
 pub use numbers::*;
 pub use places::{axis, delinearize, linearize, with_axis};
+pub use spots::{How, InPlace, ReadOnly, Relaxed, Spot, assign, element, fields, read, within};

@@ -1,7 +1,7 @@
 //! The arithmetic of kernels, by name.
 
 use wattle_ir::{
-    Arithmetic, Element, ElementOps as _, Float, Int, IntOps as _, KernelValue, Scalar, Signed, Word, compositions,
+    Arithmetic, Float, Int, IntOps as _, KernelValue, Number, NumberOps as _, Scalar, Signed, Word, compositions,
     operations,
 };
 
@@ -82,7 +82,7 @@ pub fn to_bits<T: Float>(x: T) -> T::Bits {
 
 /// Computes `x.max(low).min(high)`.
 #[inline(always)]
-pub fn clamp<T: Element>(x: T, low: T, high: T) -> T {
+pub fn clamp<T: Number>(x: T, low: T, high: T) -> T {
     x.max(low).min(high)
 }
 
@@ -97,7 +97,7 @@ macro_rules! comparisons {
 }
 comparisons! {
     Scalar: eq ==, ne !=;
-    Element: lt <, le <=, gt >, ge >=;
+    Number: lt <, le <=, gt >, ge >=;
 }
 
 /// The quotient; 0 and a fault for an integer divided by zero.
@@ -148,7 +148,7 @@ pub fn shr<T: Int, C: Int>(x: T, count: C) -> T {
 
 /// Conversion, as Rust's `as` does it.
 #[inline(always)]
-pub fn cast<T: Scalar, U: Element>(x: T) -> U {
+pub fn cast<T: Scalar, U: Number>(x: T) -> U {
     U::cast_from(x)
 }
 

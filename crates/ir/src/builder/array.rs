@@ -2,8 +2,9 @@
 
 use std::marker::PhantomData;
 
-use super::{Builder, Extents, Get, IrValue, Memory, Part, Set, Val, Variable};
-use crate::{LocalId, Site};
+use super::element::{constant_ids, hold, part};
+use super::{Builder, Element, Extents, Get, IrValue, Set, Val, Variable};
+use crate::{ExprId, Site};
 
 /// The longest array that `let` keeps as values; a longer one becomes memory at once, since a dynamic index needs it
 /// there and would put it there each time.
@@ -13,32 +14,32 @@ const FEW: usize = 4;
 ///
 /// An array that is never assigned to stays the values it was made of, so that one indexed by constants costs nothing;
 /// a variable is a [`crate::LocalArray`]. Of an array of arrays that is memory, each row is a part of its memory.
-pub struct Array<'b, P: Part, const N: usize> {
+pub struct Array<'b, P: Element, const N: usize> {
     builder: &'b Builder,
     form: Form<P, N>,
     ty: PhantomData<fn() -> P>,
 }
 
-enum Form<P: Part, const N: usize> {
+enum Form<P: Element, const N: usize> {
     Values([P::Ids; N]),
-    Memory(Memory),
+    Memory(P::Memory),
 }
 
-impl<P: Part, const N: usize> Clone for Form<P, N> {
+impl<P: Element, const N: usize> Clone for Form<P, N> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<P: Part, const N: usize> Copy for Form<P, N> {}
+impl<P: Element, const N: usize> Copy for Form<P, N> {}
 
-impl<P: Part, const N: usize> Clone for Array<'_, P, N> {
+impl<P: Element, const N: usize> Clone for Array<'_, P, N> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<P: Part, const N: usize> Copy for Array<'_, P, N> {}
+impl<P: Element, const N: usize> Copy for Array<'_, P, N> {}
 
-impl<'b, P: Part, const N: usize> Array<'b, P, N> {
+impl<'b, P: Element, const N: usize> Array<'b, P, N> {
     fn new(builder: &'b Builder, form: Form<P, N>) -> Self {
         Array { builder, form, ty: PhantomData }
     }
@@ -47,22 +48,31 @@ impl<'b, P: Part, const N: usize> Array<'b, P, N> {
         Array::new(builder, Form::Values(ids))
     }
 
-    pub(super) fn of_memory(builder: &'b Builder, memory: Memory) -> Self {
+    pub(super) fn of_memory(builder: &'b Builder, memory: P::Memory) -> Self {
         Array::new(builder, Form::Memory(memory))
     }
 
-    pub(crate) fn of_local(builder: &'b Builder, local: LocalId) -> Self {
-        Self::of_memory(builder, Memory::whole(builder, local))
+    /// Whether it is kept as values.
+    fn is_short() -> bool {
+        let mut numbers = 0;
+        P::make(&mut |_| {
+            numbers += 1;
+            ExprId(0)
+        });
+        N * numbers <= FEW
+    }
+
+    /// The memory of the element at a constant index.
+    fn behind(builder: &Builder, memory: P::Memory, index: usize) -> P::Memory {
+        P::behind(memory, builder, builder.lit(index as u32), None)
     }
 
     /// An array of constants.
     pub(super) fn of_constants(builder: &'b Builder, constants: [P; N]) -> Self {
-        if N * P::LEN <= FEW {
-            return Self::of_ids(builder, constants.map(|constant| constant.constant_ids(builder)));
+        if Self::is_short() {
+            return Self::of_ids(builder, constants.map(|constant| constant_ids(builder, &constant)));
         }
-        let mut raw = Vec::with_capacity(N * P::LEN);
-        constants.iter().for_each(|constant| constant.raw(&mut raw));
-        Self::of_memory(builder, Memory::constants(builder, P::TYPE, raw))
+        Self::of_memory(builder, P::declare_constants(builder, &constants))
     }
 
     /// The part at a constant index below `N`.
@@ -74,7 +84,7 @@ impl<'b, P: Part, const N: usize> Array<'b, P, N> {
     fn element_at(&self, index: usize, site: Site) -> P::Built<'b> {
         match self.form {
             Form::Values(ids) => P::of_ids(self.builder, ids[index]),
-            Form::Memory(memory) => P::read(self.builder, memory.behind(self.builder, index * P::LEN), site),
+            Form::Memory(memory) => P::read(self.builder, Self::behind(self.builder, memory, index), site),
         }
     }
 
@@ -83,6 +93,19 @@ impl<'b, P: Part, const N: usize> Array<'b, P, N> {
     pub fn elements(&self) -> [P::Built<'b>; N] {
         let site = Site::caller();
         std::array::from_fn(|index| self.element_at(index, site))
+    }
+
+    /// What `combine` makes of each two parts.
+    #[track_caller]
+    pub(crate) fn zip(self, other: Self, mut combine: impl FnMut(P::Built<'b>, P::Built<'b>) -> P::Built<'b>) -> Self {
+        let (mut left, mut right) = (self.elements().into_iter(), other.elements().into_iter());
+        Array::of_ids(
+            self.builder,
+            std::array::from_fn(|_| match (left.next(), right.next()) {
+                (Some(x), Some(y)) => P::ids(combine(x, y)),
+                _ => constant_ids(self.builder, &P::zero()),
+            }),
+        )
     }
 
     /// The values that it is made of; those in memory are loaded.
@@ -96,18 +119,18 @@ impl<'b, P: Part, const N: usize> Array<'b, P, N> {
 
     /// Stores all parts of `value`, which does not depend on this memory.
     #[track_caller]
-    pub(super) fn store(builder: &'b Builder, memory: Memory, value: Self) {
+    pub(super) fn store(builder: &'b Builder, memory: P::Memory, value: Self) {
         for (index, element) in value.elements().into_iter().enumerate() {
-            P::write(builder, memory.behind(builder, index * P::LEN), element, Site::caller());
+            P::write(builder, Self::behind(builder, memory, index), element, Site::caller());
         }
     }
 
     #[track_caller]
-    fn in_memory(&self) -> Memory {
+    fn in_memory(&self) -> P::Memory {
         match self.form {
             Form::Memory(memory) => memory,
             Form::Values(_) => {
-                let memory = Memory::declare(self.builder, P::TYPE, N * P::LEN);
+                let memory = P::declare(self.builder, N);
                 Self::store(self.builder, memory, *self);
                 memory
             }
@@ -115,7 +138,7 @@ impl<'b, P: Part, const N: usize> Array<'b, P, N> {
     }
 }
 
-impl<'b, P: Part, const N: usize> Extents<'b> for Array<'b, P, N> {
+impl<'b, P: Element, const N: usize> Extents<'b> for Array<'b, P, N> {
     type Extent = Val<'b, u32>;
     fn extent(&self) -> Val<'b, u32> {
         self.builder.lit(N as u32)
@@ -125,7 +148,7 @@ impl<'b, P: Part, const N: usize> Extents<'b> for Array<'b, P, N> {
     }
 }
 
-impl<'b, P: Part, const N: usize> Get<'b> for Array<'b, P, N> {
+impl<'b, P: Element, const N: usize> Get<'b> for Array<'b, P, N> {
     type Index = Val<'b, u32>;
     type Value = P::Built<'b>;
     #[track_caller]
@@ -140,26 +163,26 @@ impl<'b, P: Part, const N: usize> Get<'b> for Array<'b, P, N> {
             }
         }
         let site = Site::caller();
-        P::read(builder, self.in_memory().part(builder, index, N, P::LEN, site), site)
+        P::read(builder, part::<P>(self.in_memory(), builder, index, N, site), site)
     }
 }
 
-impl<'b, P: Part, const N: usize> Set<'b> for Array<'b, P, N> {
+impl<'b, P: Element, const N: usize> Set<'b> for Array<'b, P, N> {
     #[track_caller]
     fn set(&self, index: Val<'b, u32>, value: P::Built<'b>) {
         let site = Site::caller();
-        P::write(self.builder, self.in_memory().part(self.builder, index, N, P::LEN, site), value, site);
+        P::write(self.builder, part::<P>(self.in_memory(), self.builder, index, N, site), value, site);
     }
 }
 
-impl<'b, P: Part, const N: usize> Variable<'b> for Array<'b, P, N> {
+impl<'b, P: Element, const N: usize> Variable<'b> for Array<'b, P, N> {
     type Value = Self;
     fn get(&self) -> Self {
         *self
     }
     #[track_caller]
     fn snapshot(&self) -> Self {
-        Array::of_ids(self.builder, self.ids().map(|ids| P::hold(self.builder, ids, None)))
+        Array::of_ids(self.builder, hold::<[P; N]>(self.builder, self.ids(), None))
     }
     #[track_caller]
     fn set(&self, value: Self) {
@@ -168,26 +191,24 @@ impl<'b, P: Part, const N: usize> Variable<'b> for Array<'b, P, N> {
     }
 }
 
-impl<'b, P: Part, const N: usize> IrValue<'b> for Array<'b, P, N> {
+impl<'b, P: Element, const N: usize> IrValue<'b> for Array<'b, P, N> {
     type Var = Self;
     #[track_caller]
     fn bind(self, builder: &'b Builder, name: Option<&'static str>) -> Self {
         match self.form {
-            Form::Values(ids) if N * P::LEN <= FEW => {
-                Array::of_ids(builder, ids.map(|ids| P::hold(builder, ids, name)))
-            }
+            Form::Values(ids) if Self::is_short() => Array::of_ids(builder, hold::<[P; N]>(builder, ids, name)),
             // Nothing writes to constants, so a copy would be the same.
-            Form::Memory(memory) if memory.is_constant(builder) => self,
+            Form::Memory(memory) if P::first(memory).is_constant(builder) => self,
             _ => self.variable(builder, name),
         }
     }
     #[track_caller]
     fn variable(self, builder: &'b Builder, _: Option<&'static str>) -> Self {
-        let memory = Memory::declare(builder, P::TYPE, N * P::LEN);
+        let memory = P::declare(builder, N);
         Self::store(builder, memory, self);
         Array::of_memory(builder, memory)
     }
     fn unreachable(builder: &'b Builder) -> Self {
-        Array::of_ids(builder, [P::zero().constant_ids(builder); N])
+        Array::of_ids(builder, [constant_ids(builder, &P::zero()); N])
     }
 }

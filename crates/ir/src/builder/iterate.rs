@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::{Builder, ItemRef, Val};
+use super::{Builder, ElementRef, Val};
 use crate::rank::BuiltIndex;
 use crate::{Dim, Element, ExprId, Int, Label, Place, Rank, SlotId, Stmt};
 
@@ -378,11 +378,12 @@ impl<'b, T: Element, const E: usize> Iterate<'b> for Items<'b, T, E>
 where
     Dim<E>: Rank,
 {
-    type Item = (<Dim<E> as Rank>::Built<'b>, ItemRef<'b, T>);
+    type Item = (<Dim<E> as Rank>::Built<'b>, ElementRef<'b, T>);
     #[track_caller]
     fn begin(self, builder: &'b Builder) -> (LoopHandle<'b>, Self::Item) {
         let (handle, index) = self.indices.open(builder);
-        let item = ItemRef::new(builder, self.place, index.iter().map(|value| value.id).collect());
+        let at: Vec<_> = index.iter().map(|value| value.id).collect();
+        let item = ElementRef::new(builder, self.place, &at);
         (handle, (Dim::<E>::gather_built(builder, &index), item))
     }
 }

@@ -9,9 +9,9 @@ mod acc;
 mod access;
 mod array;
 mod compositions;
+mod element;
 mod iterate;
 mod message;
-mod part;
 mod places;
 mod together;
 mod value;
@@ -27,19 +27,18 @@ use wattle_memory::{FenceOrder, Scope};
 pub use acc::Acc;
 pub use access::{Extents, Get, Set, extent, get, is_empty, len, set, step_by};
 pub use array::Array;
+pub use element::{Element, Family, Memory, OfElement, Places, Values, Variables};
 pub use iterate::{Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped};
 pub use message::{Argument, Printable, argument};
-use part::Memory;
-pub use part::{OfPart, Part};
 pub use places::{NO_AXIS, axis, delinearize, linearize, with_axis};
 pub use value::{Given, IrValue, Lift, Logic, Val, Var, Variable};
-pub use view::{Atomic, ItemRef, PerItem, Read, Shared};
+pub use view::{Atomic, ElementRef, Elements, PerItem, Read, Refs, Shared, element};
 pub use warp::{Mask, Warp};
 
 use crate::message::Text;
 use crate::{
-    Access, Const, Element, Expr, ExprId, Kernel, Label, LocalArray, LocalId, Param, ParamId, ParamKind, Place, Rank,
-    Scalar, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type, VerifyError, verify,
+    Access, Const, Expr, ExprId, Field, Kernel, Label, Layout, LocalArray, LocalId, Number, Param, ParamId, ParamKind,
+    Place, Rank, Scalar, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type, VerifyError, verify,
 };
 
 /// How deep device functions may call each other; each call is built in place, so recursion has no end.
@@ -122,15 +121,37 @@ impl Builder {
         state.kernel
     }
 
-    /// Declares a scalar parameter.
+    /// Declares a parameter that is a truth value or a number.
     pub fn scalar<T: Scalar>(&self, name: &'static str) -> Val<'_, T> {
-        let id = self.param(Param { name, kind: ParamKind::Scalar(T::TYPE) });
+        let id = self.param(Param { name, kind: ParamKind::Scalar(T::TYPE), field: None });
         self.val(Expr::Param(id))
     }
 
-    /// Declares a parameter that is a view.
+    /// Declares a parameter that is an element: one for each of its numbers.
+    pub fn value<T: Element>(&self, name: &'static str) -> T::Built<'_> {
+        let mut number = 0;
+        let ids = T::make(&mut |ty| {
+            let param = Param { name, kind: ParamKind::Scalar(ty), field: self.field(T::LAYOUT, number) };
+            number += 1;
+            self.intern(Expr::Param(self.param(param)))
+        });
+        T::of_ids(self, ids)
+    }
+
+    /// Declares a parameter that is a view: one for each number of its elements. Gives the first.
     pub fn view<T: Element>(&self, name: &'static str, access: Access, rank: usize) -> Place {
-        Place::Param(self.param(Param { name, kind: ParamKind::View { access, element: T::TYPE, rank } }))
+        let first = self.state.borrow().kernel.params.len() as u32;
+        for (number, leaf) in T::LAYOUT.numbers().iter().enumerate() {
+            let kind = ParamKind::View { access, element: leaf.ty, rank };
+            self.param(Param { name, kind, field: self.field(T::LAYOUT, number) });
+        }
+        Place::Param(ParamId(first))
+    }
+
+    /// What the next parameter says of itself as this number of an element; `None` where the element is the number.
+    fn field(&self, layout: &'static Layout, number: usize) -> Option<Field> {
+        let first = self.state.borrow().kernel.params.len() as u32 - number as u32;
+        Field::of(ParamId(first), layout, number)
     }
 
     fn param(&self, param: Param) -> ParamId {
@@ -145,11 +166,13 @@ impl Builder {
         Place::Shared(SharedId(shared.len() as u32 - 1))
     }
 
-    pub(crate) fn name_place(&self, place: Place, name: &'static str) {
+    /// Names an array in shared memory, of elements of so many numbers, after the variable that holds it.
+    pub(crate) fn name_place(&self, place: Place, numbers: usize, name: &'static str) {
         if let Place::Shared(id) = place {
-            let array = &mut self.state.borrow_mut().kernel.shared[id.index()];
-            if array.name == "shared" {
-                array.name = name;
+            for array in self.state.borrow_mut().kernel.shared.iter_mut().skip(id.index()).take(numbers) {
+                if array.name == "shared" {
+                    array.name = name;
+                }
             }
         }
     }
@@ -219,7 +242,11 @@ impl Builder {
 
     /// The value, held: what it is now is what every later use sees. Named after the user's variable.
     pub(crate) fn hold<'b, T: Scalar>(&'b self, value: Val<'b, T>, name: Option<&'static str>) -> Val<'b, T> {
-        match self.expr(value.id) {
+        Val::new(self, self.hold_of(T::TYPE, value.id, name))
+    }
+
+    pub(crate) fn hold_of(&self, ty: Type, value: ExprId, name: Option<&'static str>) -> ExprId {
+        match self.expr(value) {
             Expr::Const(_) | Expr::Param(_) | Expr::Builtin(..) | Expr::Extent(..) => return value,
             Expr::Slot(slot) => {
                 let state = &mut *self.state.borrow_mut();
@@ -231,9 +258,14 @@ impl Builder {
             }
             _ => {}
         }
-        let slot = self.declare_slot(T::TYPE, name, false);
-        self.push(Stmt::Assign { slot, value: value.id });
-        self.read_slot(slot)
+        let slot = self.declare_slot(ty, name, false);
+        self.push(Stmt::Assign { slot, value });
+        self.intern(Expr::Slot(slot))
+    }
+
+    /// A zero of the type.
+    pub(crate) fn zero_of(&self, ty: Type) -> ExprId {
+        self.intern(Expr::Const(Const { ty, raw: 0 }))
     }
 
     /// A literal.
@@ -242,7 +274,7 @@ impl Builder {
     }
 
     /// A literal, converted as Rust's `as` does it.
-    pub fn lit_as<T: Scalar, U: Element>(&self, value: T) -> Val<'_, U> {
+    pub fn lit_as<T: Scalar, U: Number>(&self, value: T) -> Val<'_, U> {
         self.lit(U::cast_from(value))
     }
 
@@ -252,13 +284,13 @@ impl Builder {
     }
 
     /// An array of these values.
-    pub fn array<'b, V: OfPart<'b>, const N: usize>(&'b self, values: [V; N]) -> Array<'b, V::Part, N> {
-        Array::of_ids(self, values.map(V::part_ids))
+    pub fn array<'b, V: OfElement<'b>, const N: usize>(&'b self, values: [V; N]) -> Array<'b, V::Element, N> {
+        Array::of_ids(self, values.map(V::element_ids))
     }
 
     /// An array of one value, repeated.
-    pub fn repeat<'b, V: OfPart<'b>, const N: usize>(&'b self, value: V) -> Array<'b, V::Part, N> {
-        Array::of_ids(self, [<V::Part as Part>::hold(self, value.part_ids(), None); N])
+    pub fn repeat<'b, V: OfElement<'b>, const N: usize>(&'b self, value: V) -> Array<'b, V::Element, N> {
+        Array::of_ids(self, [element::hold::<V::Element>(self, value.element_ids(), None); N])
     }
 
     /// Builds `let name = value`.

@@ -1,7 +1,7 @@
 //! The items of several `PerItem` views, gone through together, while a kernel is built.
 
 use super::iterate::{Indices, Iterate, LoopHandle};
-use super::{Builder, Extents, ItemRef, PerItem};
+use super::{Builder, ElementRef, Extents, PerItem};
 use crate::{Dim, Element, Index, Place, Rank};
 
 type Extent<'b, const E: usize> = <Dim<E> as Rank>::Built<'b>;
@@ -27,7 +27,7 @@ macro_rules! views {
         where
             Dim<E>: Rank,
         {
-            type Refs = ($(ItemRef<'b, $name>,)+);
+            type Refs = ($(ElementRef<'b, $name>,)+);
             fn extent(&self) -> Extent<'b, E> {
                 Extents::extent(&*self.0)
             }
@@ -35,7 +35,7 @@ macro_rules! views {
                 vec![$(self.$index.place),+]
             }
             fn refs(builder: &'b Builder, places: &[Place], index: &Index) -> Self::Refs {
-                ($(ItemRef::<$name>::new(builder, places[$index], index.clone()),)+)
+                ($(ElementRef::<$name>::new(builder, places[$index], index),)+)
             }
         }
     )+};

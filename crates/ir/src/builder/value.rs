@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 use wattle_memory::{Scope, marker};
 use wattle_operations::operations;
 
-use super::{Array, Builder, Part};
+use super::{Array, Builder, Element};
 use crate::arithmetic::BuiltArithmetic;
 use crate::{
-    BinaryOp, Const, DivOp, Element, Expr, ExprId, Float, Int, Scalar, Signed, Site, SlotId, Stmt, TernaryOp, Type,
+    BinaryOp, Const, DivOp, Expr, ExprId, Float, Int, Number, Scalar, Signed, Site, SlotId, Stmt, TernaryOp, Type,
     UnaryOp, Word, eval, worker,
 };
 
@@ -194,10 +194,10 @@ impl<T: Scalar> Lift for T {
 }
 
 #[diagnostic::do_not_recommend]
-impl<P: Part, const N: usize> sealed::Sealed for [P; N] {}
+impl<P: Element, const N: usize> sealed::Sealed for [P; N] {}
 
 #[diagnostic::do_not_recommend]
-impl<P: Part, const N: usize> Lift for [P; N] {
+impl<P: Element, const N: usize> Lift for [P; N] {
     type Built<'b> = Array<'b, P, N>;
     fn lift(self, builder: &Builder) -> Array<'_, P, N> {
         Array::of_constants(builder, self)
@@ -301,7 +301,7 @@ macro_rules! operators {
 }
 operators! {
     Scalar: eq Eq -> bool, ne Ne -> bool;
-    Element: lt Lt -> bool, le Le -> bool, gt Gt -> bool, ge Ge -> bool;
+    Number: lt Lt -> bool, le Le -> bool, gt Gt -> bool, ge Ge -> bool;
     Logic: bit_and And -> T, bit_or Or -> T, bit_xor Xor -> T;
 }
 
@@ -346,7 +346,7 @@ impl Builder {
         x.zip(self, y, |x, y| self.divide(DivOp::Rem, x, y, site))
     }
 
-    fn divide<'b, T: Element>(&'b self, op: DivOp, x: Val<'b, T>, y: Val<'b, T>, site: Site) -> Val<'b, T> {
+    fn divide<'b, T: Number>(&'b self, op: DivOp, x: Val<'b, T>, y: Val<'b, T>, site: Site) -> Val<'b, T> {
         if let (Some(x), Some(y)) = (self.constant(x.id), self.constant(y.id))
             && let Some(raw) = eval::divide(op, T::TYPE, x.raw, y.raw)
         {
@@ -378,7 +378,7 @@ impl Builder {
     }
 
     /// `x` converted to type `U`, as Rust's `as` does it.
-    pub fn cast<'b, T: Scalar, U: Element>(&'b self, x: Val<'b, T>) -> Val<'b, U> {
+    pub fn cast<'b, T: Scalar, U: Number>(&'b self, x: Val<'b, T>) -> Val<'b, U> {
         x.cast()
     }
 
@@ -432,7 +432,7 @@ macro_rules! operation {
 }
 operations!(methods);
 
-impl<'b, T: Element> Val<'b, T> {
+impl<'b, T: Number> Val<'b, T> {
     /// Computes `self.max(low).min(high)`.
     pub fn clamp(self, low: Self, high: Self) -> Self {
         self.max(low).min(high)

@@ -5,8 +5,9 @@ use std::marker::PhantomData;
 use wattle_memory::{FenceOrder, ForLoad, ForRmw, ForStore, Scope, marker};
 use wattle_operations::atomics;
 
-use super::{Array, Builder, Extents, Get, IrValue, Set, Val, Variable};
-use crate::{AtomicInt, AtomicOp, AtomicScalar, Dim, Element, Index, Place, Rank, Site, Stmt};
+use super::element::checked;
+use super::{Array, Builder, Element, Extents, Family, Get, IrValue, Memory, Places, Set, Val, Variable};
+use crate::{AtomicInt, AtomicOp, AtomicScalar, Dim, Expr, ExprId, Index, MAX_RANK, Number, Place, Rank, Site, Stmt};
 
 macro_rules! views {
     ($($(#[$meta:meta])* $name:ident)+) => {$(
@@ -74,7 +75,7 @@ macro_rules! copy_views {
         {
             type Var = Self;
             fn bind(self, builder: &'b Builder, name: Option<&'static str>) -> Self {
-                builder.name_place(self.place, name.unwrap_or("shared"));
+                builder.name_place(self.place, T::LAYOUT.count(), name.unwrap_or("shared"));
                 self
             }
             fn variable(self, builder: &'b Builder, name: Option<&'static str>) -> Self {
@@ -100,44 +101,177 @@ macro_rules! copy_views {
 }
 copy_views!(Read Shared Atomic);
 
-#[track_caller]
-fn load<'b, T: Element>(builder: &'b Builder, place: Place, index: Index) -> Val<'b, T> {
-    let dst = builder.temporary::<T>();
-    builder.push(Stmt::Load { dst, place, index, site: Site::caller() });
-    builder.read_slot(dst)
+/// Places in the memory of a kernel that is being built.
+#[doc(hidden)]
+pub struct Refs<'b>(PhantomData<&'b Builder>);
+
+impl<'b> Family for Refs<'b> {
+    type Ref<T: Element> = ElementRef<'b, T>;
 }
 
-impl<'b, T: Element, const D: usize> Get<'b> for Read<'b, T, D>
-where
-    Dim<D>: Rank,
-{
-    type Index = <Dim<D> as Rank>::Built<'b>;
-    type Value = Val<'b, T>;
-    #[track_caller]
-    fn get(&self, index: Self::Index) -> Val<'b, T> {
-        load(self.builder, self.place, Self::index(index))
+// SAFETY: what is built of it is verified.
+unsafe impl<'b> Places for Refs<'b> {
+    unsafe fn part<T: Element, U: Element>(of: &ElementRef<'b, T>, number: usize, _: usize) -> ElementRef<'b, U> {
+        ElementRef { place: of.place.field(number), ..ElementRef::new(of.builder, of.place, of.index()) }
     }
 }
 
-impl<'b, T: Element> Read<'b, T, 1> {
+/// An element of a view, in its place: what the loop over the items of a [`PerItem`] view binds, and a part of it.
+pub struct ElementRef<'b, T> {
+    builder: &'b Builder,
+    /// The memory of its first number.
+    place: Place,
+    index: [ExprId; MAX_RANK],
+    rank: usize,
+    ty: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for ElementRef<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for ElementRef<'_, T> {}
+
+impl<'b, T: Element> ElementRef<'b, T> {
+    pub(super) fn new(builder: &'b Builder, place: Place, at: &[ExprId]) -> Self {
+        let mut index = [ExprId(0); MAX_RANK];
+        index[..at.len()].copy_from_slice(at);
+        ElementRef { builder, place, index, rank: at.len(), ty: PhantomData }
+    }
+
+    fn index(&self) -> &[ExprId] {
+        &self.index[..self.rank]
+    }
+
+    /// Reads the element: `*self`.
+    #[track_caller]
+    pub fn __deref(&self) -> T::Built<'b> {
+        let (builder, site, mut number) = (self.builder, Site::caller(), 0);
+        let ids = T::make(&mut |ty| {
+            let (dst, place) = (builder.declare_slot(ty, None, false), self.place.field(number));
+            number += 1;
+            builder.push(Stmt::Load { dst, place, index: self.index().to_vec(), site });
+            builder.intern(Expr::Slot(dst))
+        });
+        T::of_ids(builder, ids)
+    }
+
+    /// Writes the element: `*self = value`.
+    #[track_caller]
+    pub fn __assign(&self, value: T::Built<'b>) {
+        let (builder, site) = (self.builder, Site::caller());
+        let mut number = 0;
+        T::visit(T::ids(value), &mut |value| {
+            let (place, index) = (self.place.field(number), self.index().to_vec());
+            number += 1;
+            builder.push(Stmt::Store { place, index, value, site });
+        });
+    }
+
+    /// The fields of a struct, each in its place.
+    pub fn __fields(&self) -> T::Fields<Refs<'b>> {
+        T::fields::<Refs<'b>>(*self)
+    }
+}
+
+impl<'b, P: Element, const N: usize> ElementRef<'b, [P; N]> {
+    fn part(&self, number: usize) -> ElementRef<'b, P> {
+        // SAFETY: the array has an element there, if `number` is less than `N`; what is built is verified.
+        unsafe { Refs::part::<[P; N], P>(self, number * P::LAYOUT.count(), number * P::LAYOUT.size()) }
+    }
+
+    fn constant(&self, index: Val<'b, u32>) -> Option<ElementRef<'b, P>> {
+        let constant = self.builder.constant(index.id)?.raw as usize;
+        (constant < N).then(|| self.part(constant))
+    }
+
+    /// Builds what `act` builds for the part at an index that may be anything. Numbers of an element are memory of their
+    /// own, so that no address is computed of the index. An index beyond is a fault.
+    #[track_caller]
+    pub fn __each(&self, index: Val<'b, u32>, mut act: impl FnMut(ElementRef<'b, P>)) {
+        if let Some(part) = self.constant(index) {
+            return act(part);
+        }
+        let builder = self.builder;
+        let (index, _) = checked(builder, index, N, Site::caller());
+        for number in 0..N {
+            builder.if_begin(builder.eq(index, builder.lit(number as u32)));
+            act(self.part(number));
+            builder.if_end();
+        }
+    }
+}
+
+impl<'b, P: Element, const N: usize> Extents<'b> for ElementRef<'b, [P; N]> {
+    type Extent = Val<'b, u32>;
+    fn extent(&self) -> Val<'b, u32> {
+        self.builder.lit(N as u32)
+    }
+    fn count(&self) -> Val<'b, u32> {
+        self.extent()
+    }
+}
+
+impl<'b, P: Element, const N: usize> Get<'b> for ElementRef<'b, [P; N]> {
+    type Index = Val<'b, u32>;
+    type Value = P::Built<'b>;
+    #[track_caller]
+    fn get(&self, index: Val<'b, u32>) -> P::Built<'b> {
+        match self.constant(index) {
+            Some(part) => part.__deref(),
+            None => Get::get(&self.__deref(), index),
+        }
+    }
+}
+
+/// What has elements in their places.
+pub trait Elements<'b>: Get<'b> {
+    /// The type of the elements.
+    type Element: Element;
+    /// The element at `index`, in its place.
+    fn element(&self, index: Self::Index) -> ElementRef<'b, Self::Element>;
+}
+
+/// The element of a view at `index`, in its place.
+pub fn element<'b, V: Elements<'b>>(of: &V, index: V::Index) -> ElementRef<'b, V::Element> {
+    of.element(index)
+}
+
+macro_rules! elements {
+    ($($view:ident)+) => {$(
+        impl<'b, T: Element, const D: usize> Get<'b> for $view<'b, T, D>
+        where
+            Dim<D>: Rank,
+        {
+            type Index = <Dim<D> as Rank>::Built<'b>;
+            type Value = T::Built<'b>;
+            #[track_caller]
+            fn get(&self, index: Self::Index) -> T::Built<'b> {
+                self.element(index).__deref()
+            }
+        }
+
+        impl<'b, T: Element, const D: usize> Elements<'b> for $view<'b, T, D>
+        where
+            Dim<D>: Rank,
+        {
+            type Element = T;
+            fn element(&self, index: Self::Index) -> ElementRef<'b, T> {
+                ElementRef::new(self.builder, self.place, &Self::index(index))
+            }
+        }
+    )+};
+}
+elements!(Read Shared);
+
+impl<'b, T: Number> Read<'b, T, 1> {
     /// `N` consecutive elements from `index`.
     #[track_caller]
     pub fn lanes<const N: usize>(&self, index: Val<'b, u32>) -> Array<'b, T, N> {
         let dst = self.builder.declare_local(T::TYPE, N);
         self.builder.push(Stmt::LoadLanes { dst, place: self.place, index: index.id, site: Site::caller() });
-        Array::of_local(self.builder, dst)
-    }
-}
-
-impl<'b, T: Element, const D: usize> Get<'b> for Shared<'b, T, D>
-where
-    Dim<D>: Rank,
-{
-    type Index = <Dim<D> as Rank>::Built<'b>;
-    type Value = Val<'b, T>;
-    #[track_caller]
-    fn get(&self, index: Self::Index) -> Val<'b, T> {
-        load(self.builder, self.place, Self::index(index))
+        Array::of_memory(self.builder, Memory::whole(self.builder, dst))
     }
 }
 
@@ -146,36 +280,8 @@ where
     Dim<D>: Rank,
 {
     #[track_caller]
-    fn set(&self, index: Self::Index, value: Val<'b, T>) {
-        let (place, index, value, site) = (self.place, Self::index(index), value.id, Site::caller());
-        self.builder.push(Stmt::Store { place, index, value, site });
-    }
-}
-
-/// One element of a [`PerItem`] view: what the loop over the items binds.
-pub struct ItemRef<'b, T> {
-    builder: &'b Builder,
-    place: Place,
-    index: Index,
-    ty: PhantomData<fn() -> T>,
-}
-
-impl<'b, T: Element> ItemRef<'b, T> {
-    pub(super) fn new(builder: &'b Builder, place: Place, index: Index) -> Self {
-        ItemRef { builder, place, index, ty: PhantomData }
-    }
-
-    /// Reads the element: `*self`.
-    #[track_caller]
-    pub fn __deref(&self) -> Val<'b, T> {
-        load(self.builder, self.place, self.index.clone())
-    }
-
-    /// Writes the element: `*self = value`.
-    #[track_caller]
-    pub fn __assign(&self, value: Val<'b, T>) {
-        let (place, index, value, site) = (self.place, self.index.clone(), value.id, Site::caller());
-        self.builder.push(Stmt::Store { place, index, value, site });
+    fn set(&self, index: Self::Index, value: T::Built<'b>) {
+        self.element(index).__assign(value);
     }
 }
 

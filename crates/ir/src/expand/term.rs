@@ -9,7 +9,7 @@ use wattle_math::{DoubleWord, Flag, Real, Reduced, Word};
 use super::div::{moderate_quotient, quotient, root};
 use super::{Exact, Format};
 use crate::builder::{Builder, Logic, Val};
-use crate::{Element, Scalar, SlotId, Stmt};
+use crate::{Number, Scalar, SlotId, Stmt};
 
 /// What an expansion is built in, and for.
 pub(super) struct Target {
@@ -51,7 +51,7 @@ macro_rules! operators {
         }
     )+};
 }
-operators!(Element: Add add add, Element: Sub sub sub, Element: Mul mul mul);
+operators!(Number: Add add add, Number: Sub sub sub, Number: Mul mul mul);
 operators!(Logic: BitAnd bitand bit_and, Logic: BitOr bitor bit_or, Logic: BitXor bitxor bit_xor);
 
 impl<'b, T: Format> ops::Div for Term<'b, T> {

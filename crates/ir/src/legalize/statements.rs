@@ -43,10 +43,18 @@ impl<'t> Legalizer<'t> {
     fn block(&mut self, block: Vec<Stmt>) -> Vec<Stmt> {
         self.facts.enter();
         let mut made = Vec::with_capacity(block.len());
-        for stmt in block {
-            let slot = stmt.assigned();
-            self.stmt(stmt, &mut made);
-            slot.into_iter().for_each(|slot| self.facts.forget(&self.values, slot));
+        let mut rest = block.into_iter().peekable();
+        while let Some(stmt) = rest.next() {
+            let mut together = vec![stmt];
+            while let Some(next) = rest.next_if(|next| self.is_of_one_element(&together, next)) {
+                together.push(next);
+            }
+            let slots: Vec<_> = together.iter().filter_map(Stmt::assigned).collect();
+            match <[Stmt; 1]>::try_from(together) {
+                Ok([stmt]) => self.stmt(stmt, &mut made),
+                Err(together) => self.access(together, &mut made),
+            }
+            slots.into_iter().for_each(|slot| self.facts.forget(&self.values, slot));
         }
         self.facts.leave();
         made
@@ -70,7 +78,7 @@ impl<'t> Legalizer<'t> {
             | Stmt::AtomicLoad { .. }
             | Stmt::AtomicStore { .. }
             | Stmt::AtomicUpdate { .. }
-            | Stmt::CompareExchange { .. } => self.access(stmt, made),
+            | Stmt::CompareExchange { .. } => self.access(vec![stmt], made),
             Stmt::If { condition, then, otherwise } => {
                 let written = [&then, &otherwise].map(|side| side.last().is_some_and(|last| last.jump().is_some()));
                 let empty = [then.is_empty(), otherwise.is_empty()];
@@ -171,13 +179,42 @@ impl<'t> Legalizer<'t> {
         vec![Stmt::Divide { dst: made, op: by, left, right: divisor, site }, Stmt::Assign { slot: dst, value }]
     }
 
-    /// An access to memory, behind the check of its index where it needs one.
-    fn access(&mut self, stmt: Stmt, made: &mut Vec<Stmt>) {
+    /// Whether a plain access is to another number of the element that those before it access, in the same way.
+    fn is_of_one_element(&self, before: &[Stmt], next: &Stmt) -> bool {
+        let kernel = &self.values.kernel;
+        let (Some(first), Some(last)) = (before.first(), before.last()) else { return false };
+        let of_several = |place| matches!(place, Place::Param(id) if kernel.params[id.index()].field.is_some());
+        match (first, next) {
+            (
+                Stmt::Load { place, index, site, .. },
+                Stmt::Load { place: other, index: other_index, site: other_site, .. },
+            ) => {
+                let sets = last.assigned().into_iter().any(|slot| index.iter().any(|&id| self.values.reads(id, slot)));
+                of_several(*place)
+                    && kernel.whole(*place) == kernel.whole(*other)
+                    && (index, site) == (other_index, other_site)
+                    && !sets
+            }
+            (
+                Stmt::Store { place, index, site, .. },
+                Stmt::Store { place: other, index: other_index, site: other_site, .. },
+            ) => {
+                of_several(*place)
+                    && kernel.whole(*place) == kernel.whole(*other)
+                    && (index, site) == (other_index, other_site)
+            }
+            _ => false,
+        }
+    }
+
+    /// Accesses to memory, all at one index, behind the check of the index where it needs one.
+    fn access(&mut self, all: Vec<Stmt>, made: &mut Vec<Stmt>) {
+        let Some(stmt) = all.first() else { return };
         let parts = stmt.parts();
-        let (Some(&place), Some(&site)) = (parts.place, parts.site) else { return made.push(stmt) };
+        let (Some(&place), Some(&site)) = (parts.place, parts.site) else { return made.extend(all) };
         let array = parts.array.copied();
         let lanes = array.map_or(1, |array| self.values.kernel.locals[array.index()].len);
-        let index = match &stmt {
+        let index = match stmt {
             Stmt::LoadLanes { index, .. } => vec![*index],
             _ => parts.index.to_vec(),
         };
@@ -185,17 +222,17 @@ impl<'t> Legalizer<'t> {
         let index = if lanes == 1 { index } else { vec![self.last_lane(index[0], lanes)] };
         let fault = Fault::OutOfBounds { place, rank: index.len() };
         let mut beyond = vec![Stmt::Fault { fault, index, site }];
-        beyond.extend(stmt.assigned().map(|slot| self.zero(slot)));
+        beyond.extend(all.iter().filter_map(Stmt::assigned).map(|slot| self.zero(slot)));
         if let Some(array) = array {
             let value = self.values.of(self.values.kernel.element_of(place), 0);
             beyond.extend((0..lanes).map(|lane| self.put(array, lane, value, site)));
         }
         match fails {
-            Fails::Never => self.within(stmt, made),
+            Fails::Never => all.into_iter().for_each(|stmt| self.within(stmt, made)),
             Fails::Always => made.extend(beyond),
             Fails::If(condition) => {
                 let mut within = Vec::new();
-                self.within(stmt, &mut within);
+                all.into_iter().for_each(|stmt| self.within(stmt, &mut within));
                 made.push(Stmt::If { condition, then: beyond, otherwise: within });
             }
         }
@@ -208,6 +245,7 @@ impl<'t> Legalizer<'t> {
     /// When an index is out of bounds.
     fn fails(&mut self, place: Place, index: &[ExprId], lanes: u32) -> Fails {
         let mut fails = Fails::Never;
+        let place = self.values.kernel.whole(place);
         for (d, &at) in (0..).zip(index) {
             if self.facts.is_within(&self.values, at, place, d, lanes) {
                 continue;

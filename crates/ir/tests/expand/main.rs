@@ -34,7 +34,7 @@ fn applying(applied: Expr, ty: Type) -> Kernel {
         params: NAMES
             .map(|name| {
                 let is_integer = name == "y" && matches!(applied, Expr::Binary(BinaryOp::Powi, ..));
-                Param { name, kind: ParamKind::Scalar(if is_integer { Type::I32 } else { ty }) }
+                Param { name, kind: ParamKind::Scalar(if is_integer { Type::I32 } else { ty }), field: None }
             })
             .to_vec(),
         shared: Vec::new(),

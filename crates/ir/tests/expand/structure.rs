@@ -23,7 +23,8 @@ fn everywhere(value: &[Expr]) -> Kernel {
     let value = ExprId(float.0 - 1);
     let condition = push(Expr::Binary(BinaryOp::Lt, value, float));
     let whole = push(Expr::Cast(Type::U32, value));
-    let view = |name, access| Param { name, kind: ParamKind::View { access, element: Type::U32, rank: 1 } };
+    let view =
+        |name, access| Param { name, kind: ParamKind::View { access, element: Type::U32, rank: 1 }, field: None };
     let (plain, atomic) = (Place::Param(ParamId(1)), Place::Param(ParamId(2)));
     let (dst, site, scope, order) = (SlotId(1), AT, Scope::Device, UpdateOrder::AcqRel);
     let index = || vec![whole];
@@ -33,7 +34,7 @@ fn everywhere(value: &[Expr]) -> Kernel {
         site,
         rank: 1,
         params: vec![
-            Param { name: "x", kind: ParamKind::Scalar(Type::F32) },
+            Param { name: "x", kind: ParamKind::Scalar(Type::F32), field: None },
             view("plain", Access::Shared),
             view("atomic", Access::Atomic),
         ],

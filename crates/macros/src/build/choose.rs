@@ -178,6 +178,11 @@ impl Build {
                 let tests = tests.collect();
                 all(self, tests, "bit_and")
             }
+            Pattern::Struct { fields, .. } => {
+                let tests = fields.iter().filter_map(|(field, pattern)| self.test(pattern, &quote!(#of.#field)));
+                let tests = tests.collect();
+                all(self, tests, "bit_and")
+            }
             Pattern::Array(parts) => {
                 let names: Vec<_> = parts.iter().map(|_| self.fresh("part")).collect();
                 let tests = parts.iter().zip(&names).filter_map(|(pattern, name)| self.test(pattern, &quote!(#name)));

@@ -162,7 +162,7 @@ fn host_attributes(function: &Function) -> TokenStream {
     let unused = function.refused.is_some().then(|| quote!(unused,));
     quote! {
         #[allow(
-            #unused unused_parens, unused_braces, unused_labels, private_interfaces, elided_lifetimes_in_paths, clippy::all, clippy::pedantic,
+            #unused unused_parens, unused_braces, unused_labels, non_shorthand_field_patterns, private_interfaces, elided_lifetimes_in_paths, clippy::all, clippy::pedantic,
             reason = "a macro has written around it"
         )]
         #[inline(always)]

@@ -48,6 +48,12 @@ impl Host {
                 let all = all(parts);
                 quote!([#(#all),*])
             }
+            Pattern::Struct { path, fields, rest } => {
+                let (members, patterns): (Vec<_>, Vec<_>) =
+                    fields.iter().map(|(member, pattern)| (member, self.pattern(pattern, refutable))).unzip();
+                let rest = rest.then(|| quote!(..));
+                quote!(#path { #(#members: #patterns,)* #rest })
+            }
             Pattern::Value(x) => value(x),
             Pattern::Range { begin, end, inclusive } => {
                 let (begin, end) = (begin.as_deref().map(value), end.as_deref().map(value));

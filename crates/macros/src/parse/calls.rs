@@ -108,7 +108,7 @@ impl Parser {
                 return error(path, &message);
             }
             if name.starts_with(char::is_uppercase) {
-                return error(path, "there are no structs and enums in kernels; use numbers, tuples and arrays");
+                return error(path, super::patterns::TUPLE_STRUCTS);
             }
         }
         let mut arguments = self.arguments(&call.args)?;

@@ -11,6 +11,7 @@ mod message;
 mod names;
 mod patterns;
 mod places;
+mod structs;
 mod types;
 
 use std::collections::{HashMap, HashSet};
@@ -96,6 +97,7 @@ impl Parser {
             is_view: false,
             is_reference: false,
             is_function: false,
+            is_item: false,
         };
         self.next += 1;
         if let Some(scope) = self.scopes.last_mut() {
@@ -143,6 +145,7 @@ impl Parser {
             is_view: false,
             is_reference: false,
             is_function: false,
+            is_item: false,
         }
     }
 
@@ -398,6 +401,7 @@ impl Parser {
                 check_source(&source)?;
                 self.scoped(|parser| {
                     let pattern = parser.pattern(&repeat.pat, false)?;
+                    parser.mark_items(&source, &pattern);
                     parser.within(&repeat.label, true, |parser, target| {
                         Ok(ExprKind::For { target, pattern, source, body: parser.block(&repeat.body)? })
                     })
@@ -428,15 +432,8 @@ impl Parser {
                 })
             }
             syn::Expr::Tuple(tuple) => ExprKind::Tuple(self.exprs(&tuple.elems)?),
-            syn::Expr::Field(field) => match &field.member {
-                syn::Member::Unnamed(index) => ExprKind::Field(Box::new(self.base(&field.base)?), index.clone()),
-                syn::Member::Named(name) => {
-                    return error(
-                        name,
-                        "there are no structs in kernels; use a tuple, or pass the fields by themselves",
-                    );
-                }
-            },
+            syn::Expr::Field(field) => self.field(field)?,
+            syn::Expr::Struct(literal) => self.structure(literal)?,
             syn::Expr::Array(array) => ExprKind::Array(self.exprs(&array.elems)?),
             syn::Expr::Repeat(repeat) => ExprKind::Repeat(self.boxed(&repeat.expr)?, (*repeat.len).clone()),
             syn::Expr::Range(range) => {
@@ -539,7 +536,6 @@ fn refuse<T>(x: &syn::Expr) -> Result<T> {
         syn::Expr::Unsafe(unsafe_block) => {
             error(unsafe_block.unsafe_token, "there is nothing unsafe in kernels: every access is checked")
         }
-        syn::Expr::Struct(_) => error(x, "there are no structs in kernels; use numbers, tuples and arrays"),
         syn::Expr::Try(_) => error(x, "there is no `?` in kernels; write `assert!(…)`, which the launch reports"),
         syn::Expr::Async(_) | syn::Expr::Await(_) => error(x, "a kernel is not asynchronous; its launch is"),
         syn::Expr::Let(_) => {

@@ -9,7 +9,11 @@ use crate::ast::{Expr, ExprKind, Local, Pattern};
 
 /// What patterns there are, for what is none of them.
 const PATTERNS: &str = "patterns in kernels are names, `_`, literals, constants, ranges `1..=9`, alternatives `1 | 2`, \
-                        `n @ 1..=9`, tuples `(a, b)` and arrays `[y, x]`";
+                        `n @ 1..=9`, tuples `(a, b)`, arrays `[y, x]` and structs `Body { mass, .. }`";
+
+/// The message about enums, and structs whose fields have no names.
+pub(super) const TUPLE_STRUCTS: &str =
+    "there are no enums in kernels, and structs have names for their fields: `Body { mass, .. }`";
 
 impl Parser {
     /// A pattern, which declares its names. One that always matches has no constants: each name in it is a variable's.
@@ -55,9 +59,8 @@ impl Parser {
             Pat::Rest(_) => {
                 error(pattern, "write each part of the tuple or array in its place, with `_` for the others")
             }
-            Pat::Struct(_) | Pat::TupleStruct(_) => {
-                error(pattern, "there are no structs and enums in kernels; use numbers, tuples and arrays")
-            }
+            Pat::Struct(fields) => self.struct_pattern(fields, refutable),
+            Pat::TupleStruct(_) => error(pattern, TUPLE_STRUCTS),
             Pat::Reference(_) => error(pattern, "there are no references in kernels: values are copied; leave out `&`"),
             _ => error(pattern, PATTERNS),
         }
@@ -80,6 +83,7 @@ impl Pattern {
         match self {
             Pattern::Local(_) | Pattern::At(..) => true,
             Pattern::Tuple(all) | Pattern::Array(all) | Pattern::Or(all) => all.iter().any(Pattern::has_names),
+            Pattern::Struct { fields, .. } => fields.iter().any(|(_, pattern)| pattern.has_names()),
             Pattern::Wild(_) | Pattern::Value(_) | Pattern::Range { .. } => false,
         }
     }

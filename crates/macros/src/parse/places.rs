@@ -10,6 +10,10 @@ use crate::ast::{Block, Expr, ExprKind, Pattern, Place, Statement, View};
 pub(super) const REFERENCES: &str = "a kernel has no references but for arguments: `f(&mut x)` for a `#[device_fn]` with a \
                                      parameter `x: &mut f32`, and `acc.items(&mut out)`; pass the value or the view itself";
 
+/// The message about an assignment to an element of a `Read` view.
+const READ_ONLY: &str = "nobody writes to a `Read` view; take `PerItem` where each element has its one thread, `Shared` where \
+                         threads write as they like";
+
 impl Parser {
     /// `place = value`, or `(a, b) = value`: the value is worked out first, then the places from left to right.
     pub(super) fn assignment(&mut self, assign: &syn::ExprAssign) -> Result<ExprKind> {
@@ -51,17 +55,28 @@ impl Parser {
     }
 
     pub(super) fn place(&mut self, x: &syn::Expr) -> Result<Place> {
-        match self.expr(x)?.kind {
+        let place = self.expr(x)?;
+        let place = match self.steps(place) {
+            Ok((of, steps)) if !steps.is_empty() => {
+                if let ExprKind::Index(view, _) = &of.kind
+                    && matches!(self.view(view), Some(View::Read | View::ReadLine))
+                {
+                    return error(x, READ_ONLY);
+                }
+                return Ok(Place::Element(of, steps));
+            }
+            Ok((place, _)) | Err(place) => place,
+        };
+        match place.kind {
             ExprKind::Local(local) => Ok(Place::Variable(local, Vec::new())),
-            ExprKind::Index(base, _) if matches!(self.view(&base), Some(View::Read | View::ReadLine)) => error(
-                x,
-                "nobody writes to a `Read` view; take `PerItem` where each element has its one thread, `Shared` where \
-                 threads write as they like",
-            ),
+            ExprKind::Index(base, _) if matches!(self.view(&base), Some(View::Read | View::ReadLine)) => {
+                error(x, READ_ONLY)
+            }
             ExprKind::Index(base, index) => Ok(Place::Index(*base, *index)),
             ExprKind::Deref(item) => Ok(Place::Deref(*item)),
             ExprKind::Field(base, index) => match part(*base, index) {
-                Some((local, fields)) => Ok(Place::Variable(local, fields)),
+                Some((Root::Local(local), fields)) => Ok(Place::Variable(local, fields)),
+                Some((Root::Index(base, index), fields)) => Ok(Place::Part { base: *base, index: *index, fields }),
                 None => error(
                     x,
                     "a kernel assigns to parts of variables, `pair.0`; take the tuple into one: `let mut pair = …`",
@@ -137,13 +152,21 @@ fn is_part(x: &Expr) -> bool {
     }
 }
 
-/// The part `index` of a part of a variable, outermost first.
-fn part(base: Expr, index: syn::Index) -> Option<(crate::ast::Local, Vec<syn::Index>)> {
-    let (local, mut fields) = match base.kind {
-        ExprKind::Local(local) => (local, Vec::new()),
+/// What parts are of that are assigned to.
+enum Root {
+    Local(crate::ast::Local),
+    /// An element of an array.
+    Index(Box<Expr>, Box<Expr>),
+}
+
+/// The part `index` of a part of a variable or of an element of an array, outermost first.
+fn part(base: Expr, index: syn::Member) -> Option<(Root, Vec<syn::Member>)> {
+    let (root, mut fields) = match base.kind {
+        ExprKind::Local(local) => (Root::Local(local), Vec::new()),
+        ExprKind::Index(of, at) => (Root::Index(of, at), Vec::new()),
         ExprKind::Field(base, outer) => part(*base, outer)?,
         _ => return None,
     };
     fields.push(index);
-    Some((local, fields))
+    Some((root, fields))
 }

@@ -59,7 +59,10 @@ pub fn check_type(ty: &syn::Type) -> Result<()> {
             "there are no references, pointers and slices in kernels; use a view: `Read<T>`, `PerItem<T>`, `Shared<T>`, \
              `Atomic<T>`",
         ),
-        other => error(other, "kernels know numbers, bool, tuples and fixed arrays of numbers, and views"),
+        other => error(
+            other,
+            "kernels know numbers, bool, tuples, fixed arrays, structs with `#[derive(Element)]`, and views",
+        ),
     }
 }
 
@@ -146,6 +149,18 @@ pub fn class(ty: &syn::Type) -> Result<Class> {
     Ok(Class::Value)
 }
 
+/// Refuses the types that arrays in memory cannot be of.
+fn check_part(ty: &syn::Type) -> Result<()> {
+    match ty {
+        syn::Type::Array(array) => check_part(&array.elem),
+        syn::Type::Path(path) if path.path.is_ident("bool") => error(ty, NO_BOOL),
+        ty => check_type(ty),
+    }
+}
+
+/// The message about truth values in memory.
+const NO_BOOL: &str = "memory holds numbers; take `u8` or `u32`, and write `x[i] != 0`";
+
 /// Refuses the types that views cannot be of; of atomics those that are too narrow.
 fn check_element(arguments: &syn::PathArguments, is_atomic: bool) -> Result<()> {
     let syn::PathArguments::AngleBracketed(arguments) = arguments else { return Ok(()) };
@@ -154,10 +169,23 @@ fn check_element(arguments: &syn::PathArguments, is_atomic: bool) -> Result<()> 
     let name = match element {
         syn::Type::Path(path) => path.path.get_ident().map(ToString::to_string).unwrap_or_default(),
         syn::Type::Group(_) => return Ok(()),
-        _ => return error(element, &format!("a view is of numbers: {}", listed(|row, _| row != "bool"))),
+        syn::Type::Array(_) if !is_atomic => return check_part(element),
+        syn::Type::Array(_) => {
+            return error(
+                element,
+                "atomic operations are on single numbers; give the array's elements to a view by themselves",
+            );
+        }
+        _ => {
+            let numbers = listed(|row, _| row != "bool");
+            let message = format!(
+                "a view is of numbers, {numbers}, of arrays of them, `[f32; 4]`, or of structs with `#[derive(Element)]`"
+            );
+            return error(element, &message);
+        }
     };
     if name == "bool" {
-        return error(element, "memory holds numbers; take `u8` or `u32`, and write `x[i] != 0`");
+        return error(element, NO_BOOL);
     }
     if is_atomic && TYPES.iter().any(|&(known, _, has_atomics)| known == name && !has_atomics) {
         let ints = listed(|row, has_atomics| has_atomics && row != "float");

@@ -168,7 +168,11 @@ mod tests {
     #[test]
     fn what_lies_behind_is_not_ahead() {
         let site = Site::caller();
-        let view = |name| Param { name, kind: ParamKind::View { access: Access::Atomic, element: Type::U32, rank: 1 } };
+        let view = |name| Param {
+            name,
+            kind: ParamKind::View { access: Access::Atomic, element: Type::U32, rank: 1 },
+            field: None,
+        };
         let (order, scope) = (WriteOrder::Relaxed, Scope::Device);
         let store = |param| Stmt::AtomicStore {
             place: Place::Param(ParamId(param)),

@@ -32,8 +32,8 @@ fn kernel(body: Vec<Stmt>) -> Kernel {
         site: site(1),
         rank: 1,
         params: vec![
-            Param { name: "plain", kind: view(Access::Shared, 2) },
-            Param { name: "atomic", kind: view(Access::Atomic, 1) },
+            Param { name: "plain", kind: view(Access::Shared, 2), field: None },
+            Param { name: "atomic", kind: view(Access::Atomic, 1), field: None },
         ],
         shared: vec![SharedArray {
             name: "tile",

@@ -9,7 +9,7 @@ use wattle_core::{
     Arg, Argument, Atomic, Buffer, Device, DeviceKind, Error, IntoArg, Kernel, KernelIdentity, KernelInfo, Launch,
     PerItem, Queue, Read, Result, Shared, Thread, ToExtent,
 };
-use wattle_ir::{Access, AtomicScalar, Dim, Element, ParamKind, Rank, Type, native, raw, types};
+use wattle_ir::{Access, AtomicScalar, Dim, Number, ParamKind, Rank, Type, native, raw, types};
 
 use crate::case::{ArgumentValue, Case, CaseView, ViewValue};
 
@@ -51,11 +51,11 @@ struct ScalarArgument {
 
 impl AnyArg for ScalarArgument {
     fn argument(&self, name: &'static str) -> Argument<'_> {
-        Argument { name, value: wattle_core::ArgumentValue::Scalar { ty: self.ty, bytes: &self.bytes } }
+        Argument { name, value: wattle_core::ArgumentValue::Scalar { ty: self.ty, bytes: &self.bytes }, number: None }
     }
 }
 
-impl<T: Element, const D: usize> AnyBuffer for Buffer<T, D> {
+impl<T: Number, const D: usize> AnyBuffer for Buffer<T, D> {
     fn read(&self, queue: &Queue) -> Result<Vec<u64>> {
         Ok(Buffer::read(self, queue)?.into_iter().map(T::to_raw).collect())
     }
@@ -203,7 +203,7 @@ fn unfit(view: &CaseView<'_>) -> Error {
     Error::check(format!("parameter `{name}`: no {access:?} view of {element} in {} dimensions", value.extent.len()))
 }
 
-fn plain<T: Element>(queue: &Queue, view: &CaseView<'_>) -> Result<Binding> {
+fn plain<T: Number>(queue: &Queue, view: &CaseView<'_>) -> Result<Binding> {
     match view.value.extent.len() {
         1 => plain_of::<T, 1>(queue, view),
         2 => plain_of::<T, 2>(queue, view),
@@ -222,7 +222,7 @@ fn atomic<T: AtomicScalar>(queue: &Queue, view: &ViewValue) -> Result<Binding> {
     }
 }
 
-fn plain_of<T: Element, const D: usize>(queue: &Queue, view: &CaseView<'_>) -> Result<Binding>
+fn plain_of<T: Number, const D: usize>(queue: &Queue, view: &CaseView<'_>) -> Result<Binding>
 where
     Dim<D>: Rank,
     [usize; D]: ToExtent<D>,
@@ -248,7 +248,7 @@ where
     Ok((Box::new(argument), Box::new(buffer)))
 }
 
-fn fill<T: Element, const D: usize>(queue: &Queue, view: &ViewValue) -> Result<Buffer<T, D>>
+fn fill<T: Number, const D: usize>(queue: &Queue, view: &ViewValue) -> Result<Buffer<T, D>>
 where
     [usize; D]: ToExtent<D>,
 {

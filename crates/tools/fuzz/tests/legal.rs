@@ -284,7 +284,7 @@ impl Opened<'_> {
 /// The case with another parameter, in which misuse is noted.
 fn with_note(mut case: Case) -> Case {
     let kind = ParamKind::View { access: Access::Atomic, element: Type::U32, rank: 1 };
-    case.kernel.params.push(Param { name: "misuse", kind });
+    case.kernel.params.push(Param { name: "misuse", kind, field: None });
     let view = ViewValue { extent: vec![1], before: vec![], after: vec![], contents: vec![0] };
     case.arguments.push(ArgumentValue::View(view));
     case

@@ -227,6 +227,6 @@ fn loops_count() {
 #[test]
 fn fences_and_sleeps_are_carried_out() {
     let body = "fence.acq_rel.gpu; fence.sc.sys; fence.acquire.cta; fence.release.sys; membar.gl; nanosleep.u32 10;
-                bar.warp.sync 0xffffffff; st.global.u32 [%io], 3;";
+                bar.warp.sync 1; st.global.u32 [%io], 3;";
     assert_eq!(run(body, 1, &[0]), [3]);
 }

@@ -8,7 +8,7 @@ pub const CASES: &[Case] =
     &[("arrays of arrays", arrays_of_arrays), ("an index beyond a row, and beyond the rows", beyond_rows)];
 
 #[device_fn]
-fn row_sum<T: Element, const N: usize>(row: [T; N]) -> T {
+fn row_sum<T: Number, const N: usize>(row: [T; N]) -> T {
     let mut sum = T::ZERO;
     for i in 0..row.len() {
         sum += row[i];

@@ -136,7 +136,7 @@ trait MapBits {
     fn map_bits(self) -> Vec<u64>;
 }
 
-impl<T: Element> MapBits for Vec<T> {
+impl<T: Number> MapBits for Vec<T> {
     fn map_bits(self) -> Vec<u64> {
         self.into_iter().map(|value| value.to_raw()).collect()
     }

@@ -247,7 +247,7 @@ fn bump(x: &mut u32, by: u32) -> u32 {
 }
 
 #[device_fn]
-fn bump_twice<T: Element>(pair: &mut (T, u32), one: T) {
+fn bump_twice<T: Number>(pair: &mut (T, u32), one: T) {
     pair.0 += one;
     bump(&mut pair.1, 1);
     bump(&mut pair.1, 1);
@@ -362,7 +362,7 @@ macro_rules! pieces {
 }
 
 #[device_fn]
-fn bump_any<T: Element>(x: &mut T, by: T) {
+fn bump_any<T: Number>(x: &mut T, by: T) {
     *x = *x + by;
 }
 

@@ -7,7 +7,7 @@ fn one() -> ThreadSpec<1> {
 
 /// `+ - * min max`, comparisons.
 #[kernel]
-fn common<T: Element>(acc: &Acc, x: T, y: T, out: Shared<T>, facts: Shared<u32>) {
+fn common<T: Number>(acc: &Acc, x: T, y: T, out: Shared<T>, facts: Shared<u32>) {
     out[0] = x + y;
     out[1] = x - y;
     out[2] = x * y;
@@ -250,7 +250,7 @@ use constants::LEAST;
 const SIZE: usize = 3;
 
 #[kernel]
-fn names<T: Element, const N: usize, const M: u32, const YES: bool>(acc: &Acc, zero: T, out: Shared<i64>) {
+fn names<T: Number, const N: usize, const M: u32, const YES: bool>(acc: &Acc, zero: T, out: Shared<i64>) {
     out[0] = constants::STEP as i64;
     out[1] = LEAST;
     out[2] = i32::MIN as i64;

@@ -18,11 +18,11 @@ mod shapes {
     pub mod inner {
         use wattle::prelude::*;
         #[device_fn]
-        pub(crate) fn square<T: Element>(x: T) -> T {
+        pub(crate) fn square<T: Number>(x: T) -> T {
             x * x
         }
         #[device_fn]
-        pub fn fourth<T: Element>(x: T) -> T {
+        pub fn fourth<T: Number>(x: T) -> T {
             square(square(x))
         }
     }
@@ -75,7 +75,7 @@ fn always_returns(x: u32) -> u32 {
 }
 
 #[device_fn]
-fn reversed<T: Element, const N: usize>(a: [T; N]) -> [T; N] {
+fn reversed<T: Number, const N: usize>(a: [T; N]) -> [T; N] {
     let mut b = a;
     for i in 0..N as u32 {
         b[i] = a[N as u32 - 1 - i];

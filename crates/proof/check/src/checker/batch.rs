@@ -119,7 +119,7 @@ fn world(run: &Run, groups: &[Vec<QueuedLaunch>]) -> Result<World> {
 
 fn launch(run: &Run, kernel: &dyn Kernel, shape: LaunchShape, shared_len: u32) -> Result<LaunchWorld> {
     let (program, number) = program(run, kernel)?;
-    let memory = |memory: &CheckedMemory| std::ptr::eq(&*memory.run, run).then_some(memory.id.into());
+    let memory = |memory: &CheckedMemory, number| std::ptr::eq(&*memory.run, run).then(|| memory.of(number).into());
     let environment = Environment { shape, arguments: arguments(kernel, memory)?, shared_len };
     let lowering = Lowering::new(run.checker.target, program.widest_scope());
     let launch = LaunchWorld {

@@ -39,7 +39,8 @@ unsafe impl Backend for CheckedBackend {
     fn allocate(&self, request: &Allocation) -> Result<Box<dyn Memory>> {
         let mut memories = lock(&self.run.memories);
         let held: usize = memories.iter().map(Vec::len).sum();
-        if held + request.len > MAX_ELEMENTS {
+        let numbers = request.layout.count();
+        if held.saturating_add(request.len.saturating_mul(numbers)) > MAX_ELEMENTS {
             return Err(ErrorKind::OutOfMemory {
                 device: "checker".into(),
                 bytes: request.bytes() as u64,
@@ -47,9 +48,9 @@ unsafe impl Backend for CheckedBackend {
             }
             .into());
         }
-        memories.push(vec![request.zeroed.then_some(0); request.len]);
-        let id = memories.len() as u32 - 1;
-        Ok(Box::new(CheckedMemory { run: self.run.clone(), id, element: request.element, kind: request.kind }))
+        let first = memories.len() as u32;
+        memories.extend((0..numbers).map(|_| vec![request.zeroed.then_some(0); request.len]));
+        Ok(Box::new(CheckedMemory { run: self.run.clone(), first, layout: request.layout, kind: request.kind }))
     }
 
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {

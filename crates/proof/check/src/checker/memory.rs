@@ -6,36 +6,48 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use wattle_core::{Memory, MemoryKind, Result, lock};
-use wattle_ir::{Type, raw};
+use wattle_ir::{Layout, raw};
 
 use super::run::Run;
 
 pub(super) struct CheckedMemory {
     pub run: Arc<Run>,
-    pub id: u32,
-    pub element: Type,
+    /// The memory of the elements' first number; those of the others stand behind.
+    pub first: u32,
+    pub layout: &'static Layout,
     pub kind: MemoryKind,
+}
+
+impl CheckedMemory {
+    /// The memory of this number of the elements.
+    pub fn of(&self, number: usize) -> u32 {
+        self.first + number as u32
+    }
 }
 
 // SAFETY: there is no host pointer.
 unsafe impl Memory for CheckedMemory {
     unsafe fn read(&self, offset: usize, into: &mut [u8]) -> Result<()> {
         self.run.shared.reads_back.store(true, Ordering::Relaxed);
-        let size = self.element.size();
         let memories = lock(&self.run.memories);
-        let Some(memory) = memories.get(self.id as usize) else { return Ok(()) };
-        for (bytes, value) in into.chunks_exact_mut(size).zip(memory.iter().skip(offset / size)) {
-            raw::to_bytes(value.unwrap_or(0), bytes);
+        let size = self.layout.size();
+        for (number, leaf) in self.layout.numbers().iter().enumerate() {
+            let Some(memory) = memories.get(self.of(number) as usize) else { continue };
+            for (bytes, value) in into.chunks_exact_mut(size).zip(memory.iter().skip(offset / size)) {
+                raw::to_bytes(value.unwrap_or(0), &mut bytes[leaf.range()]);
+            }
         }
         Ok(())
     }
 
     unsafe fn write(&self, offset: usize, from: &[u8]) -> Result<()> {
-        let size = self.element.size();
         let mut memories = lock(&self.run.memories);
-        let Some(memory) = memories.get_mut(self.id as usize) else { return Ok(()) };
-        for (value, bytes) in memory.iter_mut().skip(offset / size).zip(from.chunks_exact(size)) {
-            *value = Some(raw::from_bytes(bytes));
+        let size = self.layout.size();
+        for (number, leaf) in self.layout.numbers().iter().enumerate() {
+            let Some(memory) = memories.get_mut(self.of(number) as usize) else { continue };
+            for (value, bytes) in memory.iter_mut().skip(offset / size).zip(from.chunks_exact(size)) {
+                *value = Some(raw::from_bytes(&bytes[leaf.range()]));
+            }
         }
         Ok(())
     }
@@ -45,12 +57,14 @@ unsafe impl Memory for CheckedMemory {
         if !Arc::ptr_eq(&self.run, &from.run) {
             return None;
         }
-        let size = self.element.size();
+        let size = self.layout.size();
         let mut memories = lock(&self.run.memories);
-        let values: Vec<Option<u64>> =
-            memories.get(from.id as usize)?.iter().skip(from_offset / size).take(len / size).copied().collect();
-        let to = memories.get_mut(self.id as usize)?;
-        to.iter_mut().skip(offset / size).zip(values).for_each(|(to, from)| *to = from);
+        for number in 0..self.layout.count() {
+            let memory = memories.get(from.of(number) as usize)?;
+            let values: Vec<Option<u64>> = memory.iter().skip(from_offset / size).take(len / size).copied().collect();
+            let to = memories.get_mut(self.of(number) as usize)?;
+            to.iter_mut().skip(offset / size).zip(values).for_each(|(to, from)| *to = from);
+        }
         Some(Ok(()))
     }
 

@@ -137,7 +137,9 @@ impl State {
         options: &LaunchOptions,
     ) -> Result<LaunchRequest> {
         let program = self.program(kernel)?;
-        let number = |memory: &SimulatedMemory| std::ptr::eq(&*memory.state, self).then_some(memory.id.into());
+        let number = |memory: &SimulatedMemory, number: usize| {
+            std::ptr::eq(&*memory.state, self).then(|| memory.ids.get(number).copied().map(Into::into)).flatten()
+        };
         let arguments = arguments(kernel, number)?;
         Ok(LaunchRequest {
             shared_len: options.get_shared_len(),

@@ -107,14 +107,19 @@ unsafe impl Backend for SimulatedBackend {
         let state = &self.state;
         state.free();
         let init = if request.zeroed { Init::Zero } else { Init::Unwritten };
-        let id = lock(&state.simulator).allocate(request.element, request.len, init).map_err(|error| {
-            Error::from(ErrorKind::OutOfMemory {
-                device: state.properties.name.clone(),
-                bytes: request.bytes() as u64,
-                why: error.to_string(),
-            })
-        })?;
-        Ok(Box::new(SimulatedMemory { state: state.clone(), id, element: request.element, kind: request.kind }))
+        let (layout, kind) = (request.layout, request.kind);
+        let mut memory = SimulatedMemory { state: state.clone(), ids: Vec::new(), layout, kind };
+        for leaf in layout.numbers() {
+            let id = lock(&state.simulator).allocate(leaf.ty, request.len, init).map_err(|error| {
+                Error::from(ErrorKind::OutOfMemory {
+                    device: state.properties.name.clone(),
+                    bytes: request.bytes() as u64,
+                    why: error.to_string(),
+                })
+            })?;
+            memory.ids.push(id);
+        }
+        Ok(Box::new(memory))
     }
 
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {

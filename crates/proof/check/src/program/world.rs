@@ -194,7 +194,8 @@ impl World {
         let Some(launch) = self.launches.get(launch) else { return format!("{address:?}") };
         for (param, argument) in launch.program.kernel().params.iter().zip(&launch.environment.arguments) {
             if let Some(view) = argument.view().filter(|view| view.memory == address.memory.into()) {
-                return format!("{}[{}]", param.name, address.element.saturating_sub(view.offset));
+                let path = param.field.map_or("", |field| field.path);
+                return format!("{}[{}]{path}", param.name, address.element.saturating_sub(view.offset));
             }
         }
         if World::is_shared(address.memory) {

@@ -23,6 +23,8 @@
 //!     params: vec![Param {
 //!         name: "count",
 //!         kind: ParamKind::View { access: Access::Atomic, element: Type::U32, rank: 1 },
+//!         field: None,
+//!         field: None,
 //!     }],
 //!     shared: vec![],
 //!     locals: vec![],

@@ -1,6 +1,6 @@
 //! Names of threads, places, values and lines.
 
-use wattle_ir::{ParamKind, Site, Type};
+use wattle_ir::{Param, ParamKind, Site, Type};
 use wattle_memory::{EventId, Kind, Level, Placement, ThreadId};
 
 use super::source::Sources;
@@ -112,7 +112,9 @@ impl<'w> Names<'w> {
         let kernel = self.witness.world.launches.get(self.witness.world.launch_of(thread))?.program.shared_kernel();
         let place = self.witness.place(event);
         let name = place.split('[').next()?;
-        let param = kernel.params.iter().find(|param| param.name == name).and_then(|param| match param.kind {
+        let path = place.split_once(']').map_or("", |(_, path)| path);
+        let is_it = |param: &&Param| param.name == name && param.field.map_or("", |field| field.path) == path;
+        let param = kernel.params.iter().find(is_it).and_then(|param| match param.kind {
             ParamKind::View { element, .. } => Some(element),
             ParamKind::Scalar(_) => None,
         });

@@ -34,7 +34,11 @@ impl Build {
     }
 
     pub fn view(&mut self, name: &'static str, access: Access) -> Place {
-        self.kernel.params.push(Param { name, kind: ParamKind::View { access, element: Type::U32, rank: 1 } });
+        self.kernel.params.push(Param {
+            name,
+            kind: ParamKind::View { access, element: Type::U32, rank: 1 },
+            field: None,
+        });
         Place::Param(ParamId(self.kernel.params.len() as u32 - 1))
     }
 

@@ -10,7 +10,8 @@ use super::{Cell, Index, LEN, Launch, Memory, REGISTERS, Step, Test, Value, Who}
 /// The kernel of the launch with this number; its threads' registers are stored in the observations from `first` on.
 /// Each statement has a line of its own.
 pub fn kernel(launch: &Launch, number: usize, first: u32) -> Kernel {
-    let view = |name, access| Param { name, kind: ParamKind::View { access, element: Type::U32, rank: 1 } };
+    let view =
+        |name, access| Param { name, kind: ParamKind::View { access, element: Type::U32, rank: 1 }, field: None };
     let site = Site { file: "case", line: 0, column: 1 };
     let array = |name, atomic| SharedArray { name, element: Type::U32, len: SharedLen::Static(LEN), atomic, site };
     let kernel = Kernel {

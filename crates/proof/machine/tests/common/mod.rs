@@ -94,9 +94,9 @@ impl Build {
             site: site(),
             rank: 1,
             params: vec![
-                Param { name: "data", kind: view(Access::Shared, 1) },
-                Param { name: "flags", kind: view(Access::Atomic, 1) },
-                Param { name: "matrix", kind: view(Access::Shared, 2) },
+                Param { name: "data", kind: view(Access::Shared, 1), field: None },
+                Param { name: "flags", kind: view(Access::Atomic, 1), field: None },
+                Param { name: "matrix", kind: view(Access::Shared, 2), field: None },
             ],
             shared: vec![],
             locals: [4, 2].map(|len| LocalArray::new(Type::U32, len)).to_vec(),

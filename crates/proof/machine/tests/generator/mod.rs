@@ -80,11 +80,11 @@ impl Generator {
     pub fn new(entropy: Vec<u32>, memory: bool) -> Generator {
         let site = Site::caller();
         let mut params: Vec<Param> =
-            TYPES.iter().map(|&ty| Param { name: "scalar", kind: ParamKind::Scalar(ty) }).collect();
+            TYPES.iter().map(|&ty| Param { name: "scalar", kind: ParamKind::Scalar(ty), field: None }).collect();
         for (name, access, rank) in
             [("view", Access::Shared, 2), ("row", Access::Shared, 1), ("atomic", Access::Atomic, 1)]
         {
-            params.push(Param { name, kind: ParamKind::View { access, element: Type::U32, rank } });
+            params.push(Param { name, kind: ParamKind::View { access, element: Type::U32, rank }, field: None });
         }
         let shared = [SharedLen::AtLaunch, SharedLen::Static(9)];
         let shared =

@@ -96,7 +96,7 @@ impl Generator<'_> {
 
     fn param(&mut self, kind: ParamKind, argument: ArgumentValue) -> ParamId {
         let id = ParamId(self.kernel.params.len() as u32);
-        self.kernel.params.push(Param { name: self.name(id.index()), kind });
+        self.kernel.params.push(Param { name: self.name(id.index()), kind, field: None });
         self.arguments.push(argument);
         id
     }

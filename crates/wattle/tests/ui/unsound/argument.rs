@@ -10,8 +10,9 @@ struct Mine;
 impl Arg for Mine {
     type View = u32;
     type Built<'b> = ();
-    fn argument(&self, name: &'static str) -> Argument<'_> {
-        Argument { name, value: ArgumentValue::Scalar { ty: Type::U32, bytes: &[0; 4] } }
+    const NUMBERS: usize = 1;
+    fn argument_of(&self, name: &'static str, _: usize) -> Argument<'_> {
+        Argument { name, value: ArgumentValue::Scalar { ty: Type::U32, bytes: &[0; 4] }, number: None }
     }
     fn view(&self, _: &'static str, _: &Thread<'_>) -> u32 {
         0

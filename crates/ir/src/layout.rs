@@ -1,0 +1,140 @@
+//! What memory can hold besides single numbers: how an element is made of numbers.
+
+use crate::Type;
+
+/// The most numbers that an element of memory has.
+pub const MOST_NUMBERS: usize = 32;
+/// The most names and indices on the way to a number of an element: `.cell.corners[3].x` has 4.
+const MOST_STEPS: usize = 6;
+
+/// The layout of an element of memory: of a number, an array or a struct.
+///
+/// Its numbers are in the order of their offsets and fill it: no byte is padding.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// The size in bytes.
+    size: u32,
+    len: usize,
+    numbers: [Leaf; MOST_NUMBERS],
+}
+
+/// A number of an element.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaf {
+    /// Its type.
+    pub ty: Type,
+    /// Its offset in the element, in bytes.
+    pub offset: u32,
+    steps: [Step; MOST_STEPS],
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    None,
+    Name(&'static str),
+    Index(u32),
+}
+
+impl Leaf {
+    const NONE: Leaf = Leaf { ty: Type::Bool, offset: 0, steps: [Step::None; MOST_STEPS] };
+
+    /// The number's bytes among those of the element.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        let from = self.offset as usize;
+        from..from + self.ty.size()
+    }
+
+    /// The way from the element to the number, as it is written behind the element: `.position[2]`; empty where the
+    /// element is the number.
+    pub fn path(&self) -> String {
+        let step = |step: &Step| match step {
+            Step::None => String::new(),
+            Step::Name(name) => format!(".{name}"),
+            Step::Index(index) => format!("[{index}]"),
+        };
+        self.steps.iter().map(step).collect()
+    }
+
+    /// The same number as a part of what is around it.
+    const fn within(mut self, step: Step, offset: u32) -> Leaf {
+        assert!(
+            matches!(self.steps[MOST_STEPS - 1], Step::None),
+            "the structs and arrays of an element are nested too deeply"
+        );
+        let mut at = MOST_STEPS - 1;
+        while at > 0 {
+            self.steps[at] = self.steps[at - 1];
+            at -= 1;
+        }
+        self.steps[0] = step;
+        self.offset += offset;
+        self
+    }
+}
+
+impl Layout {
+    /// The layout of a number.
+    pub const fn number(ty: Type) -> Layout {
+        let mut numbers = [Leaf::NONE; MOST_NUMBERS];
+        numbers[0].ty = ty;
+        Layout { size: ty.size() as u32, len: 1, numbers }
+    }
+
+    /// The layout of an array.
+    pub const fn array(of: &Layout, len: usize) -> Layout {
+        assert!(len > 0, "an element of memory has at least one number");
+        let mut layout = Layout::structure();
+        let mut at = 0;
+        while at < len {
+            layout = layout.with(Step::Index(at as u32), of);
+            at += 1;
+        }
+        layout
+    }
+
+    /// The layout of a struct without fields, to which its fields are added.
+    pub const fn structure() -> Layout {
+        Layout { size: 0, len: 0, numbers: [Leaf::NONE; MOST_NUMBERS] }
+    }
+
+    /// The layout of a struct that has a further field behind its others.
+    #[must_use]
+    pub const fn with_field(self, name: &'static str, of: &Layout) -> Layout {
+        self.with(Step::Name(name), of)
+    }
+
+    const fn with(mut self, step: Step, of: &Layout) -> Layout {
+        assert!(
+            self.len + of.len <= MOST_NUMBERS,
+            "an element of memory has at most 32 numbers; put the others into a buffer of their own"
+        );
+        let mut at = 0;
+        while at < of.len {
+            self.numbers[self.len] = of.numbers[at].within(step, self.size);
+            self.len += 1;
+            at += 1;
+        }
+        self.size += of.size;
+        self
+    }
+
+    /// The size of an element in bytes.
+    pub const fn size(&self) -> usize {
+        self.size as usize
+    }
+
+    /// Whether the element is a number itself, and no array or struct.
+    pub const fn is_number(&self) -> bool {
+        self.len == 1 && matches!(self.numbers[0].steps[0], Step::None)
+    }
+
+    /// How many numbers an element has.
+    pub const fn count(&self) -> usize {
+        self.len
+    }
+
+    /// The numbers, in the order of their offsets.
+    pub fn numbers(&self) -> &[Leaf] {
+        &self.numbers[..self.len]
+    }
+}

@@ -1,0 +1,249 @@
+//! `#[derive(Element)]`: a struct as an element of memory, and what stands for it while a kernel is built.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Data, DeriveInput, Fields, Result};
+
+use crate::parse::error;
+
+/// The struct's fields, checked.
+fn fields_of(input: &DeriveInput) -> Result<Vec<syn::Field>> {
+    let fields = match &input.data {
+        Data::Struct(data) => &data.fields,
+        Data::Enum(data) => {
+            return error(
+                data.enum_token,
+                "an enum is no element of memory, since not every bit pattern is a value of it; store a number, and \
+                 `match` on it",
+            );
+        }
+        Data::Union(data) => return error(data.union_token, "a union is no element of memory; take a struct"),
+    };
+    if let Some(generic) = input.generics.params.first() {
+        return error(generic, "an element is a struct without parameters; write one for each type that you need");
+    }
+    let mut is_c = false;
+    for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {
+        attribute.parse_nested_meta(|word| {
+            is_c |= word.path.is_ident("C");
+            match word.path.is_ident("C") {
+                true => Ok(()),
+                false => Err(word.error(
+                    "an element is `#[repr(C)]` and nothing more; one of 8 or 16 bytes is loaded at once without `align`",
+                )),
+            }
+        })?;
+    }
+    if !is_c {
+        return error(
+            &input.ident,
+            "an element has its fields in the order in which they are written: put `#[repr(C)]` on it",
+        );
+    }
+    match fields {
+        Fields::Named(fields) if !fields.named.is_empty() => Ok(fields.named.iter().cloned().collect()),
+        Fields::Named(_) | Fields::Unit => error(&input.ident, "an element has at least one number"),
+        Fields::Unnamed(fields) => {
+            error(fields, "an element's fields have names here: `struct Pair { x: f32, y: f32 }`")
+        }
+    }
+}
+
+/// Refuses a field of a type that is none of memory, as far as it shows in its name.
+fn check_field(field: &syn::Field) -> Result<()> {
+    let syn::Type::Path(path) = &field.ty else { return Ok(()) };
+    match path.path.get_ident().map(ToString::to_string).as_deref() {
+        Some("bool") => error(
+            &field.ty,
+            "memory holds numbers, and not every byte is a `bool`; take `u32`, and write `x != 0` in the kernel",
+        ),
+        Some("usize" | "isize") => error(&field.ty, "`usize` has another size on other devices; take `u32` or `u64`"),
+        Some("char" | "String") => error(&field.ty, "memory holds numbers, and no text"),
+        _ => Ok(()),
+    }
+}
+
+pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
+    let fields = fields_of(input)?;
+    fields.iter().try_for_each(check_field)?;
+    let (name, visibility) = (&input.ident, &input.vis);
+    let built = quote::format_ident!("__Wattle{name}", span = Span::call_site());
+    let names: Vec<_> = fields.iter().filter_map(|field| field.ident.as_ref()).collect();
+    let visibilities: Vec<_> = fields.iter().map(|field| &field.vis).collect();
+    let types: Vec<_> = fields.iter().map(|field| &field.ty).collect();
+    let texts: Vec<_> = names.iter().map(ToString::to_string).collect();
+    let numbers: Vec<_> = (0..fields.len()).map(syn::Index::from).collect();
+    let first_type = types[0];
+    // Each field stands where those before it end; the struct ends with its last one.
+    let places = fields.iter().zip(&names).enumerate().map(|(number, (field, field_name))| {
+        let before = &types[..number];
+        let text = format!(
+            "`{name}` has padding before its field `{field_name}`: put larger numbers first, or fill it with a field"
+        );
+        quote_spanned! {field.span()=>
+            ::core::assert!(
+                ::core::mem::offset_of!(#name, #field_name) == 0 #(+ ::core::mem::size_of::<#before>())*,
+                #text
+            );
+        }
+    });
+    let end = format!("`{name}` has padding at its end: put larger numbers first, or fill it with a field");
+    // The number of the first number of each field.
+    let firsts = (0..fields.len()).map(|number| {
+        let before = &types[..number];
+        quote!(0 #(+ <#before as Element>::LAYOUT.count())*)
+    });
+    let element = quote!(::wattle::__private::element);
+    Ok(quote! {
+        #[allow(unused, private_interfaces, non_camel_case_types, clippy::all, clippy::pedantic, reason = "written by a macro")]
+        const _: () = {
+            use #element::{
+                Builder, ByValue, Element, ExprId, Family, IrValue, KernelType, KernelValue, Layout, Memory, OfElement, Places,
+                Site, Type, Val, Values, Variable, Variables, Vec, number_of,
+            };
+
+            const _: () = {
+                #(#places)*
+                ::core::assert!(::core::mem::size_of::<#name>() == 0 #(+ ::core::mem::size_of::<#types>())*, #end);
+            };
+
+            /// What a family has for each field.
+            #[doc(hidden)]
+            #visibility struct #built<F: Family> {
+                #(#visibilities #names: F::Ref<#types>,)*
+            }
+
+            impl<F: Family> #element::Clone for #built<F>
+            where
+                #(F::Ref<#types>: #element::Copy,)*
+            {
+                #[inline(always)]
+                fn clone(&self) -> Self {
+                    *self
+                }
+            }
+            impl<F: Family> #element::Copy for #built<F> where #(F::Ref<#types>: #element::Copy,)* {}
+
+            // SAFETY: it stands for the struct alone.
+            unsafe impl KernelType for #name {
+                type Built<'b> = #built<Values<'b>>;
+            }
+
+            impl KernelValue for #name {
+                #[inline(always)]
+                fn zero() -> Self {
+                    #name { #(#names: <#types as KernelValue>::zero(),)* }
+                }
+            }
+
+            // SAFETY: each number is a parameter.
+            unsafe impl ByValue for #name {
+                const NUMBERS: usize = <#name as Element>::LAYOUT.count();
+                #[inline]
+                fn number(&self, number: usize) -> (Type, &[u8], ::core::option::Option<&'static Layout>) {
+                    number_of(self, number)
+                }
+                fn declare<'b>(builder: &'b Builder, name: &'static str) -> #built<Values<'b>> {
+                    builder.value::<#name>(name)
+                }
+            }
+
+            // SAFETY: the fields stand one behind the other, as is asserted above.
+            unsafe impl Element for #name {
+                const LAYOUT: &'static Layout =
+                    &Layout::structure() #(.with_field(#texts, <#types as Element>::LAYOUT))*;
+                type Ids = (#(<#types as Element>::Ids,)*);
+                type Memory = (#(<#types as Element>::Memory,)*);
+                type Fields<F: Family> = #built<F>;
+                fn ids(value: Self::Built<'_>) -> Self::Ids {
+                    (#(<#types as Element>::ids(value.#names),)*)
+                }
+                fn of_ids<'b>(builder: &'b Builder, ids: Self::Ids) -> Self::Built<'b> {
+                    #built { #(#names: <#types as Element>::of_ids(builder, ids.#numbers),)* }
+                }
+                fn visit(ids: Self::Ids, visit: &mut dyn FnMut(ExprId)) {
+                    #(<#types as Element>::visit(ids.#numbers, visit);)*
+                }
+                fn make(make: &mut dyn FnMut(Type) -> ExprId) -> Self::Ids {
+                    (#(<#types as Element>::make(make),)*)
+                }
+                fn raw(&self, to: &mut Vec<u64>) {
+                    #(<#types as Element>::raw(&self.#names, to);)*
+                }
+                fn declare(builder: &Builder, count: usize) -> Self::Memory {
+                    (#(<#types as Element>::declare(builder, count),)*)
+                }
+                fn declare_constants(builder: &Builder, constants: &[Self]) -> Self::Memory {
+                    (#(<#types as Element>::declare_constants(
+                        builder,
+                        &constants.iter().map(|constant| constant.#names).collect::<Vec<_>>(),
+                    ),)*)
+                }
+                fn behind(
+                    memory: Self::Memory,
+                    builder: &Builder,
+                    index: Val<'_, u32>,
+                    exists: ::core::option::Option<ExprId>,
+                ) -> Self::Memory {
+                    (#(<#types as Element>::behind(memory.#numbers, builder, index, exists),)*)
+                }
+                fn first(memory: Self::Memory) -> Memory {
+                    <#first_type as Element>::first(memory.0)
+                }
+                fn read<'b>(builder: &'b Builder, memory: Self::Memory, site: Site) -> Self::Built<'b> {
+                    #built { #(#names: <#types as Element>::read(builder, memory.#numbers, site),)* }
+                }
+                fn write<'b>(builder: &'b Builder, memory: Self::Memory, value: Self::Built<'b>, site: Site) {
+                    #(<#types as Element>::write(builder, memory.#numbers, value.#names, site);)*
+                }
+                #[inline(always)]
+                fn fields<F: Places>(of: F::Ref<Self>) -> #built<F> {
+                    // SAFETY: each field is at its offset, behind as many numbers as those before it have.
+                    unsafe {
+                        #built {
+                            #(#names: F::part::<#name, #types>(&of, const { #firsts }, ::core::mem::offset_of!(#name, #names)),)*
+                        }
+                    }
+                }
+            }
+
+            impl<'b> OfElement<'b> for #built<Values<'b>> {
+                type Element = #name;
+                fn element_ids(self) -> <#name as Element>::Ids {
+                    <#name as Element>::ids(self)
+                }
+            }
+
+            impl<'b> IrValue<'b> for #built<Values<'b>> {
+                type Var = #built<Variables<'b>>;
+                #[track_caller]
+                fn bind(self, builder: &'b Builder, name: ::core::option::Option<&'static str>) -> Self {
+                    #built { #(#names: IrValue::bind(self.#names, builder, name),)* }
+                }
+                #[track_caller]
+                fn variable(self, builder: &'b Builder, name: ::core::option::Option<&'static str>) -> Self::Var {
+                    #built { #(#names: IrValue::variable(self.#names, builder, name),)* }
+                }
+                fn unreachable(builder: &'b Builder) -> Self {
+                    #built { #(#names: IrValue::unreachable(builder),)* }
+                }
+            }
+
+            impl<'b> Variable<'b> for #built<Variables<'b>> {
+                type Value = #built<Values<'b>>;
+                fn get(&self) -> Self::Value {
+                    #built { #(#names: Variable::get(&self.#names),)* }
+                }
+                #[track_caller]
+                fn snapshot(&self) -> Self::Value {
+                    #built { #(#names: Variable::snapshot(&self.#names),)* }
+                }
+                #[track_caller]
+                fn set(&self, value: Self::Value) {
+                    #(Variable::set(&self.#names, value.#names);)*
+                }
+            }
+        };
+    })
+}

@@ -1,0 +1,104 @@
+//! Structs in kernels: their fields, literals and patterns; and the items of views, whose fields are read and written in
+//! their places.
+
+use syn::{Member, Result};
+
+use super::{Parser, error};
+use crate::ast::{Expr, ExprKind, Pattern, Step, View};
+
+impl Parser {
+    /// `of.field`.
+    pub(super) fn field(&mut self, field: &syn::ExprField) -> Result<ExprKind> {
+        let base = self.base(&field.base)?;
+        let member = field.member.clone();
+        Ok(match base.kind {
+            ExprKind::Element(of, mut fields) => {
+                fields.push(member);
+                ExprKind::Element(of, fields)
+            }
+            kind => {
+                let base = Expr { kind, span: base.span };
+                match self.is_element(&base) {
+                    true => ExprKind::Element(Box::new(base), vec![member]),
+                    false => ExprKind::Field(Box::new(base), member),
+                }
+            }
+        })
+    }
+
+    /// The element of which it is a part in its place, and the way to it; else the expression itself.
+    pub(super) fn steps(&self, x: Expr) -> std::result::Result<(Expr, Vec<Step>), Expr> {
+        if self.is_element(&x) {
+            return Ok((x, Vec::new()));
+        }
+        let span = x.span;
+        match x.kind {
+            ExprKind::Element(of, fields) => Ok((*of, fields.into_iter().map(Step::Field).collect())),
+            ExprKind::Field(of, field) => match self.steps(*of) {
+                Ok((of, mut steps)) => {
+                    steps.push(Step::Field(field));
+                    Ok((of, steps))
+                }
+                Err(of) => Err(Expr { kind: ExprKind::Field(Box::new(of), field), span }),
+            },
+            ExprKind::Index(of, index) => match self.steps(*of) {
+                Ok((of, mut steps)) => {
+                    steps.push(Step::Index(*index));
+                    Ok((of, steps))
+                }
+                Err(of) => Err(Expr { kind: ExprKind::Index(Box::new(of), index), span }),
+            },
+            kind => Err(Expr { kind, span }),
+        }
+    }
+
+    /// Whether it is an element in its place: of a view, by its index, or an item.
+    fn is_element(&self, x: &Expr) -> bool {
+        match &x.kind {
+            ExprKind::Local(local) => local.is_item,
+            ExprKind::Deref(item) => matches!(&item.kind, ExprKind::Local(local) if local.is_item),
+            ExprKind::Index(view, _) => matches!(self.view(view), Some(View::Read | View::ReadLine | View::Shared)),
+            _ => false,
+        }
+    }
+
+    /// `Body { mass, ..other }`.
+    pub(super) fn structure(&mut self, literal: &syn::ExprStruct) -> Result<ExprKind> {
+        if literal.qself.is_some() {
+            return error(literal, "qualified paths are not for kernels; name the struct");
+        }
+        let field = |field: &syn::FieldValue| {
+            let mut value = self.expr(&field.expr)?;
+            self.adapt(&mut value);
+            Ok((field.member.clone(), value))
+        };
+        let fields = literal.fields.iter().map(field).collect::<Result<_>>()?;
+        let rest = literal.rest.as_ref().map(|rest| self.expr(rest).map(Box::new)).transpose()?;
+        Ok(ExprKind::Struct { path: literal.path.clone(), fields, rest })
+    }
+
+    /// `Body { mass, .. }` as a pattern.
+    pub(super) fn struct_pattern(&mut self, pattern: &syn::PatStruct, refutable: bool) -> Result<Pattern> {
+        let field = |field: &syn::FieldPat| Ok((field.member.clone(), self.pattern(&field.pat, refutable)?));
+        let fields: Vec<(Member, Pattern)> = pattern.fields.iter().map(field).collect::<Result<_>>()?;
+        Ok(Pattern::Struct { path: pattern.path.clone(), fields, rest: pattern.rest.is_some() })
+    }
+
+    /// Notes which variables of a loop's pattern are items.
+    pub(super) fn mark_items(&mut self, source: &Expr, pattern: &Pattern) {
+        let ExprKind::Method { name, .. } = &source.kind else { return };
+        let Pattern::Tuple(both) = pattern else { return };
+        let items: &[Pattern] = match (name.to_string().as_str(), both.get(1)) {
+            ("items", Some(item)) => std::slice::from_ref(item),
+            ("items_together", Some(Pattern::Tuple(items))) => items,
+            _ => return,
+        };
+        for item in items {
+            if let Pattern::Local(local) = item
+                && let Some(known) = self.scopes.last_mut().and_then(|scope| scope.get_mut(&local.name.to_string()))
+            {
+                known.is_item = true;
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+use wattle::prelude::*;
+
+#[derive(Clone, Copy, Element)]
+struct NoRepr {
+    x: f32,
+}
+
+#[derive(Clone, Copy, Element)]
+#[repr(C, align(16))]
+struct Aligned {
+    x: [f32; 4],
+}
+
+#[derive(Clone, Copy, Element)]
+#[repr(C)]
+struct Tuple(f32, f32);
+
+#[derive(Clone, Copy, Element)]
+#[repr(C)]
+enum Choice {
+    One,
+    Two,
+}
+
+#[derive(Clone, Copy, Element)]
+#[repr(C)]
+struct Flag {
+    set: bool,
+}
+
+#[derive(Clone, Copy, Element)]
+#[repr(C)]
+struct Sized {
+    len: usize,
+}
+
+#[derive(Clone, Copy, Element)]
+#[repr(C)]
+struct Generic<T> {
+    x: T,
+}
+
+fn main() {}
