@@ -164,7 +164,7 @@ unsafe impl<T: ByValue> Arg for T {
         *self
     }
     fn built<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b> {
-        T::declare(builder, name)
+        T::declare_parameters(builder, name)
     }
 }
 

@@ -148,7 +148,8 @@ unsafe impl Kernel for Printing {
     fn argument(&self, number: usize) -> Option<Argument<'_>> {
         match &self.log.place {
             Place::Device(log, _) if number == self.arguments => {
-                let view = ViewArgument { buffer: &log.raw, region: &log.region, access: Access::Atomic, rank: 1, number: 0 };
+                let view =
+                    ViewArgument { buffer: &log.raw, region: &log.region, access: Access::Atomic, rank: 1, number: 0 };
                 Some(Argument { name: LOG, value: ArgumentValue::View(view), number: None })
             }
             _ => self.kernel.argument(number),

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use wattle_ir::warp::{MASK_WORDS, WarpKind, evaluate};
-use wattle_ir::{Number, Int, Scalar, Type, WarpMask, WarpOp, warps};
+use wattle_ir::{Int, Number, Scalar, Type, WarpMask, WarpOp, warps};
 
 use crate::host::Turns;
 use crate::thread::Thread;

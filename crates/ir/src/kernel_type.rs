@@ -42,7 +42,7 @@ impl<T: Scalar> KernelValue for T {
 /// A value that a launch gives a kernel: a number, a truth value, or an element of memory.
 ///
 /// # Safety
-/// `declare` declares as many parameters as `NUMBERS` says, which are those of `number`.
+/// `declare_parameters` declares as many parameters as `NUMBERS` says, which are those of `number`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be given to a kernel by value",
@@ -54,7 +54,7 @@ pub unsafe trait ByValue: KernelType + Copy + Send + Sync + 'static {
     /// A number's type and bytes, and the layout of which it is a number, where there are several.
     fn number(&self, number: usize) -> (Type, &[u8], Option<&'static Layout>);
     /// Declares the parameters.
-    fn declare<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b>;
+    fn declare_parameters<'b>(builder: &'b Builder, name: &'static str) -> Self::Built<'b>;
 }
 
 // SAFETY: it is one parameter.
@@ -66,7 +66,7 @@ unsafe impl<T: Scalar> ByValue for T {
         let bytes = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(self).cast(), size_of::<T>()) };
         (T::TYPE, bytes, None)
     }
-    fn declare<'b>(builder: &'b Builder, name: &'static str) -> Val<'b, T> {
+    fn declare_parameters<'b>(builder: &'b Builder, name: &'static str) -> Val<'b, T> {
         builder.scalar(name)
     }
 }
@@ -78,7 +78,7 @@ unsafe impl<P: Element, const N: usize> ByValue for [P; N] {
     fn number(&self, number: usize) -> (Type, &[u8], Option<&'static Layout>) {
         number_of(self, number)
     }
-    fn declare<'b>(builder: &'b Builder, name: &'static str) -> Array<'b, P, N> {
+    fn declare_parameters<'b>(builder: &'b Builder, name: &'static str) -> Array<'b, P, N> {
         builder.value::<[P; N]>(name)
     }
 }

@@ -144,7 +144,7 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 fn number(&self, number: usize) -> (Type, &[u8], ::core::option::Option<&'static Layout>) {
                     number_of(self, number)
                 }
-                fn declare<'b>(builder: &'b Builder, name: &'static str) -> #built<Values<'b>> {
+                fn declare_parameters<'b>(builder: &'b Builder, name: &'static str) -> #built<Values<'b>> {
                     builder.value::<#name>(name)
                 }
             }

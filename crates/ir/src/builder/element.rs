@@ -6,7 +6,7 @@
 //! taken: what is read from a row that does not exist is 0, and what is written to it is dropped.
 
 use super::{Array, Builder, Val};
-use crate::{Const, Expr, ExprId, KernelValue, Layout, LocalId, Number, Place, Site, Stmt, Type};
+use crate::{ByValue, Const, Expr, ExprId, KernelValue, Layout, LocalId, Number, Place, Site, Stmt, Type};
 
 /// What memory can hold: a number, an array `[T; N]` of elements, or a struct of elements with `#[derive(Element)]`.
 ///
@@ -60,10 +60,10 @@ use crate::{Const, Expr, ExprId, KernelValue, Layout, LocalId, Number, Place, Si
 /// `LAYOUT` is the layout of the type: its numbers are at their offsets and fill it, so that every bit pattern is a value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element of kernels' memory",
-    note = "elements are u8 i8 u16 i16 u32 i32 u64 i64 f32 f64, arrays of elements, and structs of elements with \
+    note = "elements are u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64, arrays of elements, and structs of elements with \
             `#[derive(Clone, Copy, Element)] #[repr(C)]`"
 )]
-pub unsafe trait Element: KernelValue + Copy + Send + Sync + 'static {
+pub unsafe trait Element: KernelValue + ByValue {
     /// The numbers that it is made of.
     const LAYOUT: &'static Layout;
     /// The expressions of its numbers.

@@ -5,7 +5,7 @@ use wattle_operations::warps;
 use super::value::Var;
 use super::{Builder, IrValue, Val, Variable};
 use crate::warp::{MASK_WORDS, MAX_LANES};
-use crate::{Builtin, Number, Expr, Int, KernelType, KernelValue, Scalar, Site, Stmt, WarpMask, WarpOp};
+use crate::{Builtin, Expr, Int, KernelType, KernelValue, Number, Scalar, Site, Stmt, WarpMask, WarpOp};
 
 /// The warp that a thread is in, in the kernel that is being built.
 #[derive(Clone, Copy)]

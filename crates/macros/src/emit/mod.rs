@@ -11,7 +11,7 @@ pub use kernel::kernel;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{GenericParam, PathArguments, Type};
+use syn::{GenericParam, PathArguments, Type, TypeParam, TypeParamBound, TypePath, WherePredicate};
 
 use crate::ast::{Class, Function, Parameter, View};
 use crate::names::private;
@@ -88,7 +88,7 @@ fn built(function: &Function, ty: &Type) -> TokenStream {
             return quote_spanned!(span=> #build::Array<'kernel, #element, { #len }>);
         }
         Type::Path(path) => {
-            if function.generics.type_params().any(|generic| path.path.is_ident(&generic.ident)) {
+            if is_number(function, path) {
                 return quote_spanned!(span=> #build::Val<'kernel, #ty>);
             }
             if let Some(last) = path.path.segments.last()
@@ -104,6 +104,35 @@ fn built(function: &Function, ty: &Type) -> TokenStream {
     quote_spanned!(span=> <#ty as ::wattle::__private::KernelType>::Built<'kernel>)
 }
 
+/// Whether a path names a generic type of numbers.
+fn is_number(function: &Function, path: &TypePath) -> bool {
+    let mut generics = function.generics.type_params();
+    generics.any(|generic| path.path.is_ident(&generic.ident) && !is_any_element(function, generic))
+}
+
+/// Whether a generic type is bounded by `Element` alone, and so may be an array or a struct; others are numbers.
+fn is_any_element(function: &Function, generic: &TypeParam) -> bool {
+    let of_clause = function.generics.where_clause.iter().flat_map(|clause| &clause.predicates).filter_map(|predicate| {
+        match predicate {
+            WherePredicate::Type(of) if matches!(&of.bounded_ty, Type::Path(path) if path.path.is_ident(&generic.ident)) => {
+                Some(&of.bounds)
+            }
+            _ => None,
+        }
+    });
+    let mut bounds = generic.bounds.iter().chain(of_clause.flatten()).filter_map(|bound| match bound {
+        TypeParamBound::Trait(bound) => bound.path.segments.last(),
+        _ => None,
+    });
+    let mut has_element = false;
+    let only = bounds.all(|last| {
+        let is_element = last.ident == "Element";
+        has_element |= is_element;
+        is_element || ["Copy", "Send", "Sync", "Clone"].iter().any(|marker| last.ident == marker)
+    });
+    only && has_element
+}
+
 /// What stands for a `&mut` parameter in the builder: the caller's variable.
 fn variable(function: &Function, ty: &Type) -> TokenStream {
     let span = ty.span();
@@ -115,7 +144,7 @@ fn variable(function: &Function, ty: &Type) -> TokenStream {
             let all = tuple.elems.iter().map(|ty| variable(function, ty));
             quote_spanned!(span=> (#(#all,)*))
         }
-        Type::Path(path) if function.generics.type_params().any(|generic| path.path.is_ident(&generic.ident)) => {
+        Type::Path(path) if is_number(function, path) => {
             quote_spanned!(span=> ::wattle::__private::builder::Var<'kernel, #ty>)
         }
         // A variable that is an array is the array itself.

@@ -16,7 +16,7 @@ pub const CASES: &[Case] = &[
 
 /// Folds all elements in one thread.
 #[kernel]
-fn reduce<T: Element, F: DeviceFn<(T, T), Output = T>>(acc: &Acc, x: Read<T>, out: Shared<T>, start: T, f: F) {
+fn reduce<T: Number, F: DeviceFn<(T, T), Output = T>>(acc: &Acc, x: Read<T>, out: Shared<T>, start: T, f: F) {
     if acc.thread_in_grid() == 0 {
         let mut result = start;
         for i in 0..x.len() {
@@ -27,14 +27,14 @@ fn reduce<T: Element, F: DeviceFn<(T, T), Output = T>>(acc: &Acc, x: Read<T>, ou
 }
 
 #[kernel]
-fn map<T: Element, U: Element>(acc: &Acc, x: Read<T>, out: PerItem<U>, f: impl DeviceFn<(T,), Output = U>) {
+fn map<T: Number, U: Element>(acc: &Acc, x: Read<T>, out: PerItem<U>, f: impl DeviceFn<(T,), Output = U>) {
     for (i, out) in acc.items(&mut out) {
         *out = f(x[i]);
     }
 }
 
 #[device_fn]
-fn add<T: Element>(a: T, b: T) -> T {
+fn add<T: Number>(a: T, b: T) -> T {
     a + b
 }
 
@@ -116,7 +116,7 @@ fn closures(device: &Device) -> Outcome {
 
 /// `f(f(x))`
 #[device_fn]
-fn twice<T: Element, F: DeviceFn<(T,), Output = T>>(f: F, x: T) -> T {
+fn twice<T: Number, F: DeviceFn<(T,), Output = T>>(f: F, x: T) -> T {
     f(f(x))
 }
 
@@ -261,7 +261,7 @@ fn of_views(device: &Device) -> Outcome {
 
 /// Reduces the elements of each block in shared memory, as programs do it everywhere.
 #[kernel]
-fn block_reduce<T: Element, F: DeviceFn<(T, T), Output = T>>(acc: &Acc, x: Read<T>, out: Shared<T>, neutral: T, f: F) {
+fn block_reduce<T: Number, F: DeviceFn<(T, T), Output = T>>(acc: &Acc, x: Read<T>, out: Shared<T>, neutral: T, f: F) {
     let tile = acc.shared::<T, 8>();
     let thread = acc.thread_in_block();
     let at = acc.thread_in_grid();

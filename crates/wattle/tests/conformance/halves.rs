@@ -75,13 +75,13 @@ kernels! {
 }
 
 #[kernel]
-fn converted<T: Element, U: Element>(acc: &Acc, xs: Read<T>, out: PerItem<U>) {
+fn converted<T: Number, U: Number>(acc: &Acc, xs: Read<T>, out: PerItem<U>) {
     for (i, item) in acc.items(&mut out) {
         *item = xs[i] as U;
     }
 }
 
-fn convert<T: Element, U: Element>(device: &Device, values: &[T]) -> Result<Vec<U>, Stop> {
+fn convert<T: Number, U: Number>(device: &Device, values: &[T]) -> Result<Vec<U>, Stop> {
     let (queue, x, mut out) = (device.queue()?, device.from_slice(values)?, device.alloc::<U>(values.len())?);
     queue.launch(FrameSpec::new(16, 32), converted(&x, &mut out))?;
     Ok(out.read(&queue)?)
@@ -142,7 +142,7 @@ fn around<T: Format>() -> Vec<f64> {
 }
 
 fn to_half<T: Format>(device: &Device) -> Outcome {
-    fn all_of<T: Format, S: Element>(device: &Device, values: &[S], exact: impl Fn(S) -> Exact) -> Outcome {
+    fn all_of<T: Format, S: Number>(device: &Device, values: &[S], exact: impl Fn(S) -> Exact) -> Outcome {
         for (&value, found) in values.iter().zip(convert::<S, T>(device, values)?) {
             let (found, expected) = (found.bits(), exact(value).nearest::<T>());
             assert!(agree::<T>(found, expected), "{value} is {found:#06x}, and not {expected:#06x}");

@@ -110,7 +110,7 @@ fn no_such_lane(device: &Device) -> Outcome {
 }
 
 #[kernel]
-fn turned<T: Element>(acc: &Acc, x: Read<T>, out: Shared<T>, half: u32) {
+fn turned<T: Number>(acc: &Acc, x: Read<T>, out: Shared<T>, half: u32) {
     let (warp, thread) = (acc.warp(), acc.thread_in_block());
     let own = x[thread];
     let other = warp.shuffle_xor(own, half);
@@ -123,7 +123,7 @@ fn turned_bool(acc: &Acc, out: Shared<u32>, half: u32) {
     out[thread] = if warp.shuffle_xor(thread % 3 == 0, half) { 1 } else { 0 };
 }
 
-fn turn<T: Element + PartialEq + std::fmt::Debug>(device: &Device, of: impl Fn(usize) -> T) -> Outcome {
+fn turn<T: Number + PartialEq + std::fmt::Debug>(device: &Device, of: impl Fn(usize) -> T) -> Outcome {
     let size = device.properties().warp_width as usize;
     let (queue, half) = (device.queue()?, size / 2);
     let values: Vec<T> = (0..size).map(of).collect();
