@@ -7,6 +7,7 @@ pub mod compaction;
 pub mod histogram;
 pub mod matrix_product;
 pub mod monte_carlo_pi;
+pub mod n_body;
 pub mod saxpy;
 pub mod softmax;
 pub mod work_stealing;

@@ -7,6 +7,7 @@ fn threads_that_talk() {
     for (name, scenario, n) in [
         ("saxpy", gallery::saxpy::saxpy as fn(&Device, usize) -> Result<Summary>, 4),
         ("matrix-product", gallery::matrix_product::matrix_product, 2),
+        ("n-body", gallery::n_body::n_body, 4),
         ("softmax", gallery::softmax::softmax, 2),
         ("histogram", gallery::histogram::histogram, 2),
         ("compaction", gallery::compaction::compaction, 7),
