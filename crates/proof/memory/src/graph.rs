@@ -4,6 +4,7 @@
 //! unfinished graph holds for every graph that it can grow into.
 
 use crate::event::{Event, EventId, Kind, Label, LocationId, ThreadId};
+use crate::relation::{ends_early, events};
 use crate::{Level, Placement, Relation, Set};
 
 /// An execution, finished or not.
@@ -219,6 +220,9 @@ impl Graph {
         let mut later = vec![Set::new(self.len()); self.threads.len()];
         let mut po = Relation::new(self.len());
         for (id, event) in self.events.iter().enumerate().rev() {
+            if ends_early(self.len(), id) {
+                break;
+            }
             let Some(thread) = event.thread else { continue };
             po.insert_all(id, &later[thread]);
             later[thread].insert(id);
@@ -235,8 +239,8 @@ impl Graph {
             }
         }
         let mut same = Relation::new(self.len());
-        for (id, event) in self.events.iter().enumerate() {
-            if let Some(location) = event.location {
+        for id in events(self.len()) {
+            if let Some(location) = self.events[id].location {
                 same.insert_all(id, &at[location]);
             }
         }

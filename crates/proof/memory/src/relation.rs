@@ -111,9 +111,11 @@ macro_rules! pointwise {
             fn $method(self, other: &$type) -> $type {
                 let mut result = $like(self, other);
                 let op: fn(u64, u64) -> u64 = $op;
-                for (at, word) in result.$words.iter_mut().enumerate() {
-                    let at = |words: &[u64]| words.get(at).copied().unwrap_or(0);
-                    *word = op(at(&self.$words), at(&other.$words));
+                for (part, words) in parts(&mut result.$words) {
+                    for (at, word) in words.iter_mut().enumerate() {
+                        let at = |words: &[u64]| words.get(part + at).copied().unwrap_or(0);
+                        *word = op(at(&self.$words), at(&other.$words));
+                    }
                 }
                 result
             }
@@ -155,7 +157,9 @@ pointwise!(Relation, bits, |a: &Relation, _: &Relation| Relation::new(a.events);
 
 impl BitOrAssign<&Relation> for Relation {
     fn bitor_assign(&mut self, other: &Relation) {
-        self.bits.iter_mut().zip(&other.bits).for_each(|(a, b)| *a |= b);
+        for (part, words) in parts(&mut self.bits) {
+            words.iter_mut().zip(other.bits.iter().skip(part)).for_each(|(a, b)| *a |= b);
+        }
     }
 }
 
@@ -180,7 +184,7 @@ impl Relation {
     /// All pairs of an event of `a` with an event of `b`.
     pub fn product(n: usize, a: &Set, b: &Set) -> Relation {
         let mut relation = Relation::new(n);
-        for from in a.iter() {
+        for from in a.iter().take_while(|&from| !ends_early(n, from)) {
             relation.insert_all(from, b);
         }
         relation
@@ -260,7 +264,8 @@ impl Relation {
     /// The pairs that end in `set`: `self ; [set]`.
     pub fn to(&self, set: &Set) -> Relation {
         let mut relation = self.clone();
-        for row in relation.bits.chunks_mut(self.width.max(1)) {
+        for event in events(self.events) {
+            let row = relation.row_mut(event);
             row.iter_mut().enumerate().for_each(|(at, word)| *word &= set.word(at));
         }
         relation
@@ -360,6 +365,14 @@ impl Relation {
     }
 }
 
+/// The parts of the words of a large relation, each with the place of its first word; fewer where the computation is to
+/// end early.
+fn parts(words: &mut [u64]) -> impl Iterator<Item = (usize, &mut [u64])> {
+    const WORDS: usize = 1 << 15;
+    let parts = words.chunks_mut(WORDS).enumerate().map(|(number, words)| (number * WORDS, words));
+    parts.take_while(|&(first, _)| first == 0 || !crate::stop::requested())
+}
+
 /// All events below `n`; fewer where the computation over them is to end early.
 pub(crate) fn events(n: usize) -> impl Iterator<Item = usize> {
     (0..n).take_while(move |&event| !ends_early(n, event))
@@ -367,9 +380,9 @@ pub(crate) fn events(n: usize) -> impl Iterator<Item = usize> {
 
 /// Whether a computation over `events` events, which has reached event `at`, is to end early; checked periodically, and
 /// never where there are few events. A step from one event to the next takes some milliseconds where there are
-/// thousands and the compiler did not optimize.
-fn ends_early(events: usize, at: usize) -> bool {
-    events >= 512 && at.is_multiple_of(8) && crate::stop::requested()
+/// thousands and the compiler did not optimize; a tenth of a second where there are tens of thousands.
+pub(crate) fn ends_early(events: usize, at: usize) -> bool {
+    events >= 512 && (events >= 4096 || at.is_multiple_of(8)) && crate::stop::requested()
 }
 
 #[cfg(test)]

@@ -37,6 +37,11 @@ pub fn requested() -> bool {
         })
 }
 
+/// Whether [`requested`] has returned `true` since the watch began; asks nothing.
+pub fn requested_before() -> bool {
+    STOPPED.get()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

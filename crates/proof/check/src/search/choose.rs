@@ -3,14 +3,13 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use wattle_memory::{Analysis, Set, ThreadId, stop};
+use wattle_memory::{Analysis, Set, ThreadId};
 
 use super::choices::{Choice, best, may_wait};
 use super::determined::{Guess, When, assume, determine};
 use super::feasibility;
 use super::gates::{open_gate, open_gates};
 use super::leaf::leaf;
-use super::run::settle;
 use super::searcher::{Halt, Open, Search};
 use super::state::{Runner, State, Status};
 use super::symmetry::{alike, exclude_alike};
@@ -18,12 +17,17 @@ use super::symmetry::{alike, exclude_alike};
 impl<'w> Search<'_, 'w> {
     /// Advances a state until it branches; pushes the branches on the stack, the first one last.
     pub fn step(&mut self, open: Open<'w>, stack: &mut Vec<Open<'w>>) -> Result<(), Halt> {
+        self.advance(open, stack)?;
+        self.was_not_ended_early()
+    }
+
+    fn advance(&mut self, open: Open<'w>, stack: &mut Vec<Open<'w>>) -> Result<(), Halt> {
         let Open { mut state, mut known } = open;
         loop {
             if let Some(limit) = self.watch.check() {
                 return Err(Halt::Stopped(limit));
             }
-            settle(self.setup, &mut state)?;
+            self.settle(&mut state)?;
             let guess = determine(self.setup, &mut state, &self.shared.values, When::Early)?;
             if std::mem::take(&mut state.renumbered) {
                 known = None;
@@ -62,10 +66,7 @@ impl<'w> Search<'_, 'w> {
                 continue;
             }
             let now = self.setup.model.analyse(&state.graph);
-            // An analysis that was broken off is not used.
-            if let Some(limit) = stop::requested().then(|| self.watch.check()).flatten() {
-                return Err(Halt::Stopped(limit));
-            }
+            self.was_not_ended_early()?;
             let Ok(now) = now else {
                 self.statistics.abandoned += 1;
                 return Ok(());
@@ -169,7 +170,7 @@ impl<'w> Search<'_, 'w> {
             next.choose(read, source);
             next.runners[thread].status = Status::Ready;
             exclude_alike(&mut next, thread, &alike, &seen);
-            settle(self.setup, &mut next)?;
+            self.settle(&mut next)?;
             if next.runners[thread].status == Status::Spins {
                 spinning.insert(source);
             } else {

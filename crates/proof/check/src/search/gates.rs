@@ -6,8 +6,8 @@ use super::state::State;
 
 /// The first barrier that some, but not all, of the arrived threads can pass.
 pub(super) fn open_gate(state: &State<'_>) -> Option<(usize, usize)> {
-    state.gates.iter().enumerate().find_map(|(number, gate)| match gate.barrier.members {
-        Members::Quorum(quorum) if !gate.open && gate.arrivals.len() >= quorum as usize => {
+    state.closed.iter().find_map(|&number| match state.gates[number].members {
+        Members::Quorum(quorum) if state.gates[number].arrivals.len() >= quorum as usize => {
             Some((number, quorum as usize))
         }
         Members::Quorum(_) | Members::Threads(_) => None,

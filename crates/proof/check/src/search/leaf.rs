@@ -8,7 +8,6 @@ use wattle_memory::{Analysis, EventId, Graph, Label, Level, ThreadId};
 
 use super::execution::{execution, order_fences};
 use super::failed::failed_iterations;
-use super::run::settle;
 use super::searcher::Search;
 use super::state::{State, Status};
 use super::{Stuck, Why};
@@ -208,7 +207,7 @@ fn spins(
         if search.is_stopped() {
             return None;
         }
-        if settle(search.setup, &mut state).is_err() || state.is_broken() {
+        if search.settle(&mut state).is_err() || state.is_broken() {
             continue;
         }
         if state.runners[thread].status == Status::Spins {

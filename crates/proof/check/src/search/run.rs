@@ -6,15 +6,27 @@ use super::process::{Action, Address, Change, Members, Target, Written};
 use super::state::{EarlyUpdate, Fault, Head, State, Status};
 use super::{Problem, Setup, Thread};
 
-/// Runs all threads until each has ended or waits for a choice.
+/// Runs all threads until each has ended or waits for a choice. The result is meaningless where
+/// [`stop::requested`](wattle_memory::stop::requested) has ended it early.
 pub(super) fn settle(setup: &Setup<'_>, state: &mut State<'_>) -> Result<(), Problem> {
+    let mut runs = Runs { at_barrier: Vec::new(), actions: 0 };
+    let renumbered = std::mem::take(&mut state.renumbered);
+    let settled = settle_from(setup, state, &mut runs);
+    state.renumbered |= renumbered;
+    settled
+}
+
+fn settle_from<'w>(setup: &Setup<'_>, state: &mut State<'w>, runs: &mut Runs<'w>) -> Result<(), Problem> {
     loop {
         let mut moved = false;
         for thread in 0..state.runners.len() {
             if state.runners[thread].status == Status::Ready {
-                run(setup, state, thread)?;
+                run(setup, state, thread, runs)?;
                 moved = true;
             }
+        }
+        if stop::requested_before() {
+            return Ok(());
         }
         finish_early_updates(state);
         moved |= open_full_gates(state);
@@ -41,12 +53,9 @@ fn finish_early_updates(state: &mut State<'_>) {
 /// Opens the barriers at which all members have arrived. This takes no choice, and no order of arrivals matters.
 fn open_full_gates(state: &mut State<'_>) -> bool {
     let mut opened = false;
-    for number in 0..state.gates.len() {
+    for number in state.closed.clone() {
         let gate = &state.gates[number];
-        if gate.open {
-            continue;
-        }
-        let full = match &gate.barrier.members {
+        let full = match &gate.members {
             Members::Threads(members) => {
                 let came = |member: &ThreadId| gate.arrivals.iter().any(|arrival| arrival.thread == *member);
                 members.iter().all(came) && gate.converges()
@@ -94,10 +103,22 @@ struct Run<'w> {
     speculative: bool,
 }
 
-/// Runs one thread.
-fn run(setup: &Setup<'_>, state: &mut State<'_>, thread: ThreadId) -> Result<(), Problem> {
+/// What [`settle`] keeps between its runs of threads.
+struct Runs<'w> {
+    /// For some threads at a barrier, the run that came there with a read behind it whose value is not known. No read
+    /// gets a value while threads settle, so such a run goes on where it stopped: repeating it from the read for each
+    /// barrier takes time quadratic in the number of barriers.
+    at_barrier: Vec<(ThreadId, Run<'w>)>,
+    /// The number of actions of all runs.
+    actions: u32,
+}
+
+/// The number of actions after which a run asks whether it is to end early.
+const ACTIONS_PER_LOOK: u32 = 256;
+
+/// Begins to run a thread, from the first read whose value is not known.
+fn begin<'w>(state: &mut State<'w>, thread: ThreadId) -> Run<'w> {
     let runner = &mut state.runners[thread];
-    runner.compared = false;
     let mut run = Run {
         process: runner.process.clone(),
         heads: std::mem::take(&mut runner.heads),
@@ -126,7 +147,20 @@ fn run(setup: &Setup<'_>, state: &mut State<'_>, thread: ThreadId) -> Result<(),
             }
         }
     }
+    run
+}
+
+/// Runs one thread.
+fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mut Runs<'w>) -> Result<(), Problem> {
+    state.runners[thread].compared = false;
+    let stopped = runs.at_barrier.iter().position(|&(of, _)| of == thread).map(|at| runs.at_barrier.swap_remove(at).1);
+    // The events of a stopped run have other numbers once some have been inserted.
+    let mut run = stopped.filter(|_| !state.renumbered).unwrap_or_else(|| begin(state, thread));
     let status = loop {
+        runs.actions += 1;
+        if runs.actions.is_multiple_of(ACTIONS_PER_LOOK) && stop::requested() {
+            break Status::Bounded;
+        }
         let before = (!state.runners[thread].promised.is_empty()).then(|| run.process.clone());
         match run.process.advance() {
             Action::Read { target, label, source } => {
@@ -224,11 +258,10 @@ fn run(setup: &Setup<'_>, state: &mut State<'_>, thread: ThreadId) -> Result<(),
                 }
                 head.iterations += u32::from(waits && (head.looked || head.effect));
                 run.back_edges += 1;
-                let asked = run.back_edges.is_multiple_of(256) && stop::requested();
                 if run.back_edges > MOST_BACK_EDGES {
                     break Status::Endless;
                 }
-                if head.iterations > setup.loop_bound || asked {
+                if head.iterations > setup.loop_bound {
                     break Status::Bounded;
                 }
                 let process = run.process.clone();
@@ -260,8 +293,13 @@ fn run(setup: &Setup<'_>, state: &mut State<'_>, thread: ThreadId) -> Result<(),
         runner.trail.clear();
         runner.process = run.process.clone();
         runner.heads = run.heads;
+        runner.ahead = run.process;
+    } else {
+        runner.ahead = run.process.clone();
+        if matches!(status, Status::AtBarrier(_)) {
+            runs.at_barrier.push((thread, run));
+        }
     }
-    runner.ahead = run.process;
     Ok(())
 }
 

@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use wattle_memory::Analysis;
+use wattle_memory::{Analysis, stop};
 
 use super::limit::Watch;
+use super::run::settle;
 use super::state::State;
 use super::values::Values;
 use super::{Problem, Setup, Statistics, Stopped, Visitor};
@@ -70,6 +71,25 @@ impl<'s, 'w> Search<'s, 'w> {
     /// The visitor, for this worker alone.
     pub fn visitor(&self) -> MutexGuard<'s, &'s mut dyn Visitor> {
         self.shared.visitor.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs all threads until each has ended or waits for a choice.
+    pub fn settle(&mut self, state: &mut State<'_>) -> Result<(), Halt> {
+        settle(self.setup, state)?;
+        self.was_not_ended_early()
+    }
+
+    /// Fails where a limit has ended a long computation early: its result is meaningless, so no conclusion is drawn.
+    pub fn was_not_ended_early(&mut self) -> Result<(), Halt> {
+        if !stop::requested_before() {
+            return Ok(());
+        }
+        // The time stays up and a cancelled search cancelled, but memory may have been returned since.
+        let limits = &self.setup.limits;
+        let earlier = if limits.memory.is_some() { Stopped::Memory } else { Stopped::Cancelled };
+        let limit = self.watch.check().unwrap_or(earlier);
+        self.stopped = Some(limit);
+        Err(Halt::Stopped(limit))
     }
 
     /// Whether a limit was reached, which ends the step.

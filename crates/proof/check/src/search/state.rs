@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use wattle_memory::{EventId, Graph, Kind, Label, Level, LocationId, Placement, Set, ThreadId};
 
-use super::process::{Address, Barrier, Change, Convergence, Memory, Target};
+use super::process::{Address, Barrier, Change, Convergence, Members, Memory, Target};
 use super::{Problem, Setup, Thread};
 
 /// The status of a thread.
@@ -70,6 +70,8 @@ pub(super) struct Runner<'w> {
     pub cut: bool,
     /// If it spins, the first event of the iteration that changed nothing.
     pub spins_since: Option<EventId>,
+    /// Its arrivals at barriers, in program order, each with the number of its gate.
+    pub arrivals: Vec<(EventId, usize)>,
     /// The faults since `waiting`; they are found again when the thread is run again.
     pub faults: Vec<Fault>,
     pub certain_faults: Vec<Fault>,
@@ -99,8 +101,7 @@ pub struct Fault {
 /// The arrivals at one barrier of one block.
 #[derive(Clone)]
 pub(super) struct Gate {
-    pub block: Placement,
-    pub barrier: Barrier,
+    pub members: Members,
     pub arrivals: Vec<Arrival>,
     pub open: bool,
 }
@@ -133,6 +134,10 @@ pub(super) struct State<'w> {
     /// The writes of each location that can be read from.
     pub writes: Vec<Vec<EventId>>,
     pub gates: Vec<Gate>,
+    /// The number of each gate.
+    pub gate_numbers: HashMap<(Placement, u64, Members), usize, rustc_hash::FxBuildHasher>,
+    /// The gates that are not open, in ascending order.
+    pub closed: Vec<usize>,
     /// For each read that is to read from a later write, the present writes that it excludes.
     pub excluded: Vec<(EventId, Set)>,
     /// For each read, the writes that would keep its thread in its loop: it may never get another source, and its
@@ -177,6 +182,7 @@ impl<'w> State<'w> {
             cut: false,
             status: if thread.after.is_empty() { Status::Ready } else { Status::NotStarted },
             spins_since: None,
+            arrivals: Vec::new(),
             faults: Vec::new(),
             certain_faults: Vec::new(),
         });
@@ -189,6 +195,8 @@ impl<'w> State<'w> {
             addresses: Vec::new(),
             writes: Vec::new(),
             gates: Vec::new(),
+            gate_numbers: HashMap::default(),
+            closed: Vec::new(),
             excluded: Vec::new(),
             spun: Vec::new(),
             early: Vec::new(),
@@ -230,6 +238,7 @@ impl<'w> State<'w> {
             runner.update.iter_mut().for_each(|(write, _)| moved(write));
             runner.spins_since.iter_mut().for_each(moved);
             runner.heads.iter_mut().filter_map(|head| head.first.as_mut()).for_each(moved);
+            runner.arrivals.iter_mut().for_each(|(arrival, _)| moved(arrival));
         }
         self.writes.iter_mut().flatten().for_each(moved);
         self.gates.iter_mut().flat_map(|gate| &mut gate.arrivals).for_each(|arrival| moved(&mut arrival.event));
@@ -321,16 +330,14 @@ impl<'w> State<'w> {
 
     /// Records an arrival; returns the number of its gate.
     pub fn arrive(&mut self, thread: ThreadId, event: EventId, barrier: &Barrier) -> usize {
-        let block = self.graph.threads()[thread];
-        let found = self.gates.iter().position(|gate| {
-            gate.barrier.instance == barrier.instance
-                && gate.barrier.members == barrier.members
-                && gate.block.shares(&block, Level::Block)
-        });
-        let number = found.unwrap_or_else(|| {
-            self.gates.push(Gate { block, barrier: barrier.clone(), arrivals: Vec::new(), open: false });
-            self.gates.len() - 1
-        });
+        let block = Placement { subgroup: 0, thread: 0, ..self.graph.threads()[thread] };
+        let next = self.gates.len();
+        let number = *self.gate_numbers.entry((block, barrier.instance, barrier.members.clone())).or_insert(next);
+        if number == next {
+            self.gates.push(Gate { members: barrier.members.clone(), arrivals: Vec::new(), open: false });
+            self.closed.push(next);
+        }
+        self.runners[thread].arrivals.push((event, number));
         let Barrier { resource, waits, converges, .. } = *barrier;
         let arrival = Arrival { thread, event, resource, waits, passed: false, converges };
         let gate = &mut self.gates[number];
@@ -353,11 +360,13 @@ impl<'w> State<'w> {
 
     /// The gate at which the event is an arrival.
     pub fn gate_of(&self, event: EventId) -> Option<usize> {
-        self.gates.iter().position(|gate| gate.arrivals.iter().any(|arrival| arrival.event == event))
+        let arrivals = &self.runners[self.graph.event(event).thread?].arrivals;
+        arrivals.binary_search_by_key(&event, |&(arrival, _)| arrival).ok().map(|at| arrivals[at].1)
     }
 
     /// Lets these arrivals pass, each after all of them.
     pub fn open(&mut self, gate: usize, who: &[usize]) {
+        self.closed.retain(|&closed| closed != gate);
         let arrivals = self.gates[gate].arrivals.clone();
         for &before in who {
             for &after in who {
