@@ -19,9 +19,8 @@ trait Thief: Called {
 }
 impl<T: Called> Thief for T {}
 
-trait Has: Element {
+trait Has: Number {
     type Of: Bodies<In<'static>: Thief>;
-    fn of(ask: Parameters<Direct>) -> DeviceBodies<Direct, BodiesOf<Self::Of>>;
 }
 
 #[device_fn]
@@ -31,14 +30,15 @@ fn first(x: Read<u32>) -> u32 {
 
 impl Has for u32 {
     type Of = first<'static>;
-    fn of(ask: Parameters<Direct>) -> DeviceBodies<Direct, BodiesOf<Self::Of>> {
-        first(ask)
-    }
+}
+
+fn of<T: Has>(_: Parameters<Direct>) -> DeviceBodies<Direct, BodiesOf<T::Of>> {
+    wattle::__private::direct()
 }
 
 #[kernel]
 fn keeps<T: Has>(_acc: &Acc, x: Read<u32>, y: Atomic<u32>, _z: Read<T>) {
-    y.store(0, T::of(x));
+    y.store(0, of::<T>(x));
 }
 
 fn main() {}
