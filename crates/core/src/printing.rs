@@ -198,6 +198,9 @@ pub(crate) struct QueueLogs {
     spare: Vec<Part<u32, 1>>,
 }
 
+/// A kernel that prints into the log beside it.
+pub(crate) type WithLog = (Arc<dyn Kernel>, Arc<LaunchLog>);
+
 impl QueueLogs {
     pub(crate) fn set_sink(&mut self, sink: impl FnMut(&Printed) + Send + 'static) {
         self.sink = Some(Arc::new(Mutex::new(Box::new(sink))));
@@ -213,7 +216,7 @@ impl QueueLogs {
         kernel: &dyn Kernel,
         is_host_part: bool,
         options: &LaunchOptions,
-    ) -> Result<Option<(Arc<dyn Kernel>, Arc<LaunchLog>)>> {
+    ) -> Result<Option<WithLog>> {
         if !known(kernel)?.prints || device.properties().kind == DeviceKind::Checker {
             return Ok(None);
         }

@@ -36,7 +36,7 @@ use crate::thread::Thread;
 ///
 /// A block adds up its numbers by warps, so that one barrier is enough:
 ///
-/// ```
+/// ```ignore
 /// use wattle::prelude::*;
 ///
 /// #[kernel]

@@ -233,7 +233,7 @@ impl Queue {
     /// Within a launch the lines are in the order of the threads: by block, then by thread, then as the thread printed
     /// them. The checker prints nothing.
     ///
-    /// ```
+    /// ```ignore
     /// use wattle::prelude::*;
     ///
     /// #[kernel]

@@ -13,7 +13,7 @@ use crate::{ByValue, Const, Expr, ExprId, KernelValue, Layout, LocalId, Number, 
 /// Buffers and views are of elements; kernels have them as parameters and variables, and device functions take and return
 /// them. Every bit pattern is a value. An element has at most 32 numbers.
 ///
-/// ```
+/// ```ignore
 /// use wattle::prelude::*;
 ///
 /// /// What CUDA calls a `float4`, with names.

@@ -65,7 +65,8 @@ impl Parser {
                 }
                 return Ok(Place::Element(of, steps));
             }
-            Ok((place, _)) | Err(place) => place,
+            Ok((place, _)) => place,
+            Err(place) => *place,
         };
         match place.kind {
             ExprKind::Local(local) => Ok(Place::Variable(local, Vec::new())),

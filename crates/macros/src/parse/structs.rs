@@ -27,7 +27,7 @@ impl Parser {
     }
 
     /// The element of which it is a part in its place, and the way to it; else the expression itself.
-    pub(super) fn steps(&self, x: Expr) -> std::result::Result<(Expr, Vec<Step>), Expr> {
+    pub(super) fn steps(&self, x: Expr) -> std::result::Result<(Expr, Vec<Step>), Box<Expr>> {
         if self.is_element(&x) {
             return Ok((x, Vec::new()));
         }
@@ -39,16 +39,16 @@ impl Parser {
                     steps.push(Step::Field(field));
                     Ok((of, steps))
                 }
-                Err(of) => Err(Expr { kind: ExprKind::Field(Box::new(of), field), span }),
+                Err(of) => Err(Box::new(Expr { kind: ExprKind::Field(of, field), span })),
             },
             ExprKind::Index(of, index) => match self.steps(*of) {
                 Ok((of, mut steps)) => {
                     steps.push(Step::Index(*index));
                     Ok((of, steps))
                 }
-                Err(of) => Err(Expr { kind: ExprKind::Index(Box::new(of), index), span }),
+                Err(of) => Err(Box::new(Expr { kind: ExprKind::Index(of, index), span })),
             },
-            kind => Err(Expr { kind, span }),
+            kind => Err(Box::new(Expr { kind, span })),
         }
     }
 

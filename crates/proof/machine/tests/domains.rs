@@ -4,7 +4,7 @@ mod generator;
 
 use std::sync::Arc;
 
-use generator::{Generator, environment, same, valid};
+use generator::{Generator, TYPES, environment, same, valid};
 use proptest::prelude::*;
 use wattle_ir::{MAX_RANK, Type};
 use wattle_machine::{Deferred, Environment, Location, Program, Request, Thread, Value};
@@ -90,7 +90,7 @@ struct Launch {
 }
 
 impl Launch {
-    fn new(entropy: Vec<u32>, scalars: [u64; 11], seed: u64) -> Launch {
+    fn new(entropy: Vec<u32>, scalars: [u64; TYPES.len()], seed: u64) -> Launch {
         let program = Program::compile(Arc::new(Generator::new(entropy, true).kernel())).unwrap();
         Launch { program, environment: environment(scalars), seed }
     }
@@ -155,7 +155,7 @@ proptest! {
     #[test]
     fn with_every_load_answered_the_domains_ask_the_same(
         entropy in prop::collection::vec(any::<u32>(), 16..400),
-        scalars in prop::array::uniform11(any::<u64>()),
+        scalars in prop::array::uniform13(any::<u64>()),
         seed in any::<u64>(),
     ) {
         let launch = Launch::new(entropy, scalars, seed);
@@ -176,7 +176,7 @@ proptest! {
     #[test]
     fn a_thread_that_runs_past_its_loads_asks_what_it_asks_with_their_values(
         entropy in prop::collection::vec(any::<u32>(), 16..400),
-        scalars in prop::array::uniform11(any::<u64>()),
+        scalars in prop::array::uniform13(any::<u64>()),
         seed in any::<u64>(),
         choices in prop::collection::vec(any::<bool>(), 1..64),
     ) {

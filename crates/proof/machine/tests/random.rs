@@ -197,7 +197,7 @@ proptest! {
     #[test]
     fn the_flat_code_does_what_the_tree_says(
         entropy in prop::collection::vec(any::<u32>(), 16..400),
-        scalars in prop::array::uniform11(any::<u64>()),
+        scalars in prop::array::uniform13(any::<u64>()),
         slice in 1u64..9,
     ) {
         let kernel = Generator::new(entropy, false).kernel();

@@ -254,7 +254,7 @@ fn traps<T: Format>() -> Vec<[u16; 3]> {
         all.push([near_one(x), near_one(y), near_one(z) | 0x8000]);
         all.push([x, y, (x ^ y) & 0x8000 ^ 0x8000 | (more + 0x1000)]);
         // Products of odd numbers, many of which are the middle of two, and an addend that `f32` loses beside them.
-        let odd = |x: u16| Exact::of_integer(i128::from(x % 64 | 1)).nearest::<T>();
+        let odd = |x: u16| Exact::of_integer(i128::from((x % 64) | 1)).nearest::<T>();
         all.push([odd(x), odd(y), (small % 0x200 + (1 << (T::DIGITS - 1))) | z & 0x8000]);
         // Products beyond the range, of which much is taken off.
         all.push([T::INFINITY - 1 - (small & 0x7f), 0x4000, (T::INFINITY - 1) | 0x8000]);
@@ -300,7 +300,8 @@ fn compared<T: Format>(device: &Device) -> Outcome {
 /// The functions are those of `f32`, rounded once more: within 0.501 ulp.
 fn functions<T: Format>(device: &Device) -> Outcome {
     let operands: Vec<[u16; 3]> = all::<T>().into_iter().map(|bits| [bits, 0, 0]).collect();
-    let functions: [(&str, fn(f64) -> f64); 2] = [("exp", f64::exp), ("sin", f64::sin)];
+    type Function = (&'static str, fn(f64) -> f64);
+    let functions: [Function; 2] = [("exp", f64::exp), ("sin", f64::sin)];
     for (name, of) in functions {
         let found = apply::<T>(device, name, &operands)?;
         for (&[x, ..], found) in operands.iter().zip(found) {

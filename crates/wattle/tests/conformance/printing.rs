@@ -90,7 +90,7 @@ fn formats(device: &Device) -> Outcome {
 fn counts_up(acc: &Acc, n: u32) {
     let i = acc.thread_in_grid();
     for turn in 0..n {
-        if (turn + i) % 2 == 0 {
+        if (turn + i).is_multiple_of(2) {
             println!("{i}.{turn}");
         }
     }

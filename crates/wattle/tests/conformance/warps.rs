@@ -142,7 +142,10 @@ fn types(device: &Device) -> Outcome {
     let size = device.properties().warp_width;
     let (queue, out) = (device.queue()?, device.alloc_zeroed::<u32>(size as usize)?);
     queue.launch(ThreadSpec::new(1, size as usize), turned_bool(&out, size / 2))?;
-    assert_eq!(out.read(&queue)?, Vec::from_iter((0..size).map(|lane| u32::from((lane ^ (size / 2)) % 3 == 0))));
+    assert_eq!(
+        out.read(&queue)?,
+        Vec::from_iter((0..size).map(|lane| u32::from((lane ^ (size / 2)).is_multiple_of(3))))
+    );
     turn(device, far)?;
     turn(device, |lane| far(lane) as i64)?;
     turn(device, |lane| 1e-300 * lane as f64)?;
@@ -421,7 +424,7 @@ fn branches(device: &Device) -> Outcome {
         if warp % 2 == 1 {
             return (warp + 1) * size - 1;
         }
-        let lane = |turn: u32, lane: u32| turn + if lane % 2 == 0 { 10 } else { 0 } + (0..lane).sum::<u32>();
+        let lane = |turn: u32, lane: u32| turn + if lane.is_multiple_of(2) { 10 } else { 0 } + (0..lane).sum::<u32>();
         (0..warp + 2).map(|turn| (0..size).map(|at| lane(turn, at)).sum::<u32>()).sum()
     });
     assert_eq!(out.read(&queue)?, Vec::from_iter(wanted));

@@ -24,7 +24,6 @@
 //!         name: "count",
 //!         kind: ParamKind::View { access: Access::Atomic, element: Type::U32, rank: 1 },
 //!         field: None,
-//!         field: None,
 //!     }],
 //!     shared: vec![],
 //!     locals: vec![],

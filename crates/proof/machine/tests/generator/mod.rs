@@ -348,7 +348,7 @@ impl Generator {
 }
 
 /// A launch for these kernels: a value for each type, and the views.
-pub fn environment(scalars: [u64; 11]) -> Environment {
+pub fn environment(scalars: [u64; TYPES.len()]) -> Environment {
     let mut arguments: Vec<Argument> =
         scalars.iter().zip(TYPES).map(|(&raw, ty)| Argument::Scalar(valid(ty, raw))).collect();
     arguments.extend([[7, 6, 1, 1], [8, 1, 1, 1], [5, 1, 1, 1]].map(|extent| Argument::whole(0u64, extent)));
