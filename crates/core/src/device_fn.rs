@@ -218,7 +218,7 @@ pub fn on_host<'a, F: Copy>(thread: &'a Thread<'_>, _: F) -> Callee<'a, F> {
     Callee { function: PhantomData, call: OnlyInKernels(Within::Host(thread)) }
 }
 
-/// A builder that calls `F`: a trait, so that the result is erroneous where the builder is (see [`Once`]).
+/// A builder that calls `F`: a trait, so that the result is erroneous where the builder is (see `Once`).
 pub trait Calls<'a, F> {
     /// The [`Callee`] that the builder makes.
     type Callee;

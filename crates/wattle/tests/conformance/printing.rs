@@ -90,7 +90,7 @@ fn formats(device: &Device) -> Outcome {
 fn counts_up(acc: &Acc, n: u32) {
     let i = acc.thread_in_grid();
     for turn in 0..n {
-        if (turn + i).is_multiple_of(2) {
+        if (turn + i) % 2 == 0 {
             println!("{i}.{turn}");
         }
     }
@@ -100,7 +100,7 @@ fn loops(device: &Device) -> Outcome {
     let queue = device.queue()?;
     let kept = keep(&queue);
     queue.launch(ThreadSpec::new(2, 2), counts_up(5))?;
-    let of = |i: u32| (0..5).filter(move |turn| (turn + i) % 2 == 0).map(move |turn| format!("{i}.{turn}"));
+    let of = |i: u32| (0..5).filter(move |turn| (turn + i).is_multiple_of(2)).map(move |turn| format!("{i}.{turn}"));
     assert_eq!(texts(&kept.lock().unwrap()[0]), (0..4).flat_map(of).collect::<Vec<_>>());
     Ok(())
 }
