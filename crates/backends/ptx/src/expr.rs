@@ -125,6 +125,12 @@ impl Emitter<'_> {
         if of.is_half() { self.in_register(of, value) } else { value }
     }
 
+    /// What an instruction makes of the thread's number in its block.
+    fn of_thread(&mut self, name: &str, operand: u32) -> Value {
+        let thread = self.special("%tid.x");
+        self.in_prologue(|emitter| emitter.op(name, Class::Word, &[thread, Value::word(operand)]))
+    }
+
     pub(crate) fn extent(&mut self, place: Place, dimension: u8) -> Value {
         match (place, self.kernel.known_len(place)) {
             (_, Some(len)) => Value::word(len),
@@ -159,14 +165,8 @@ impl Emitter<'_> {
                 self.part(thread, dimension, Argument::BlockExtent)
             }
             Builtin::WarpSize => Value::word(WARP_SIZE),
-            Builtin::Lane | Builtin::WarpInBlock => {
-                let thread = self.special("%tid.x");
-                let (name, by) = match builtin {
-                    Builtin::Lane => ("and.b32", WARP_SIZE - 1),
-                    _ => ("shr.u32", WARP_SIZE.ilog2()),
-                };
-                self.in_prologue(|emitter| emitter.op(name, Class::Word, &[thread, Value::word(by)]))
-            }
+            Builtin::Lane => self.of_thread("and.b32", WARP_SIZE - 1),
+            Builtin::WarpInBlock => self.of_thread("shr.u32", WARP_SIZE.ilog2()),
             Builtin::BlockInGrid => {
                 let block = self.special("%ctaid.x");
                 self.part(block, dimension, Argument::GridExtent)

@@ -135,7 +135,9 @@ pub fn sums(kernel: &Kernel, features: &Features) -> FxHashSet<Place> {
         Stmt::AtomicUpdate { op: AtomicOp::Add, place, .. } if features.adds(place, kernel.element_of(place)) => {
             places.insert(place);
         }
-        Stmt::AtomicUpdate { op: AtomicOp::Min | AtomicOp::Max, place, .. } | Stmt::CompareExchange { place, .. } => {
+        // An exchange moves numbers as they are; any other update than these two is a loop over the bits.
+        Stmt::AtomicUpdate { op: AtomicOp::Exchange, .. } => {}
+        Stmt::AtomicUpdate { place, .. } | Stmt::CompareExchange { place, .. } => {
             bits.insert(place);
         }
         _ => {}

@@ -130,23 +130,22 @@ impl Emitter<'_> {
             | WarpOp::ReduceMax
             | WarpOp::ReduceAnd
             | WarpOp::ReduceOr
-            | WarpOp::ReduceXor
-            | WarpOp::InclusiveSum
-            | WarpOp::ExclusiveSum
-            | WarpOp::InclusiveMin
-            | WarpOp::InclusiveMax => {
-                let how = match op {
-                    WarpOp::InclusiveSum | WarpOp::InclusiveMin | WarpOp::InclusiveMax => GroupOperation::InclusiveScan,
-                    WarpOp::ExclusiveSum => GroupOperation::ExclusiveScan,
-                    _ => GroupOperation::Reduce,
-                };
-                match reduction(op, ty, self.features) {
-                    Some(name) => self.together(name, of, vec![Operand::GroupOperation(how), Operand::IdRef(x)]),
-                    None => x,
-                }
+            | WarpOp::ReduceXor => self.grouped(op, ty, x, GroupOperation::Reduce),
+            WarpOp::InclusiveSum | WarpOp::InclusiveMin | WarpOp::InclusiveMax => {
+                self.grouped(op, ty, x, GroupOperation::InclusiveScan)
             }
+            WarpOp::ExclusiveSum => self.grouped(op, ty, x, GroupOperation::ExclusiveScan),
         };
         self.set_slot(dst, result);
+    }
+
+    /// Emits a sum or a scan over the lanes, which the device has.
+    fn grouped(&mut self, op: WarpOp, ty: Type, x: Word, how: GroupOperation) -> Word {
+        let of = self.asm.ty(op.result(ty));
+        match reduction(op, ty, self.features) {
+            Some(name) => self.together(name, of, vec![Operand::GroupOperation(how), Operand::IdRef(x)]),
+            None => x,
+        }
     }
 
     /// Emits an instruction of all lanes.

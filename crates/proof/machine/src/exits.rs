@@ -36,15 +36,20 @@ struct Flow<'k> {
     changed: bool,
 }
 
+/// Whether an expression reads a marked slot.
+pub(crate) fn depends_on(kernel: &Kernel, slots: &[bool], id: ExprId) -> bool {
+    // A graph of shared expressions has more paths than expressions.
+    let (mut seen, mut depends) = (HashSet::new(), false);
+    kernel.walk_expr(id, &mut |id, expr| {
+        depends |= expr.parts().slot.is_some_and(|slot| slots.get(slot.index()).copied().unwrap_or(true));
+        !depends && seen.insert(id)
+    });
+    depends
+}
+
 impl Flow<'_> {
     fn depends(&self, id: ExprId) -> bool {
-        // A graph of shared expressions has more paths than expressions.
-        let (mut seen, mut depends) = (HashSet::new(), false);
-        self.kernel.walk_expr(id, &mut |id, expr| {
-            depends |= expr.parts().slot.is_some_and(|slot| self.slots.get(slot.index()).copied().unwrap_or(true));
-            !depends && seen.insert(id)
-        });
-        depends
+        depends_on(self.kernel, &self.slots, id)
     }
 
     fn any(&self, ids: &[ExprId]) -> bool {

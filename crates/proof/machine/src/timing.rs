@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::exits::depends_on;
 use wattle_ir::{Access, ExprId, Kernel, ParamKind, Place, Site, Stmt};
 
 /// What a kernel does with what it reads of the clock.
@@ -52,12 +53,7 @@ struct Flow<'k> {
 
 impl Flow<'_> {
     fn depends(&self, id: ExprId) -> bool {
-        let (mut seen, mut depends) = (HashSet::new(), false);
-        self.kernel.walk_expr(id, &mut |id, expr| {
-            depends |= expr.parts().slot.is_some_and(|slot| self.slots.get(slot.index()).copied().unwrap_or(true));
-            !depends && seen.insert(id)
-        });
-        depends
+        depends_on(self.kernel, &self.slots, id)
     }
 
     fn any(&self, ids: &[ExprId]) -> bool {
