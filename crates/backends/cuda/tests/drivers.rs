@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{in_a_child, passed, soft_devices};
+use common::{in_a_child, is_a_child, passed, soft_devices};
 use wattle::{Device, DeviceKind};
 
 /// In the child process: there is no device, and the reason has these words.
@@ -32,7 +32,7 @@ fn none_at_all() {
 }
 
 fn soft_with(test: &str, variables: &[(&str, &str)], in_child: impl FnOnce()) {
-    if std::env::var_os("WATTLE_CUDA_TEST_CHILD").is_none() && soft_devices().is_empty() {
+    if !is_a_child() && soft_devices().is_empty() {
         return;
     }
     match in_a_child(test, variables) {
@@ -52,7 +52,7 @@ fn too_old() {
 fn no_driver() {
     let folder = std::env::temp_dir().join(format!("wattle-cuda-none-{}", std::process::id()));
     let folder = folder.to_str().unwrap();
-    if std::env::var_os("WATTLE_CUDA_TEST_CHILD").is_none() {
+    if !is_a_child() {
         std::fs::create_dir_all(folder).unwrap();
         let (source, library) = (format!("{folder}/none.c"), format!("{folder}/libcuda.so"));
         std::fs::write(&source, "int nothing;").unwrap();

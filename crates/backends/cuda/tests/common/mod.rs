@@ -4,7 +4,7 @@
 #[path = "../../../gpu/tests/drivers/child.rs"]
 mod child;
 
-pub use child::{in_a_child, passed};
+pub use child::{in_a_child, is_a_child, passed};
 use wattle::{Device, DeviceKind};
 
 /// The devices; a line is printed for each reason why others are missing.

@@ -1,10 +1,16 @@
 //! Tests in processes of their own.
 
+const CHILD: &str = "WATTLE_TEST_CHILD";
+
+/// Whether this process was started by [`in_a_child`].
+pub fn is_a_child() -> bool {
+    std::env::var_os(CHILD).is_some()
+}
+
 /// Runs one test of this program in a process of its own, with other environment variables, and returns what it printed; `None` if
 /// this is that process.
 pub fn in_a_child(test: &str, variables: &[(&str, &str)]) -> Option<std::process::Output> {
-    const CHILD: &str = "WATTLE_TEST_CHILD";
-    if std::env::var_os(CHILD).is_some() {
+    if is_a_child() {
         return None;
     }
     let program = std::env::current_exe().expect("this program has a path");
