@@ -355,7 +355,7 @@ impl Host {
                     None => quote_spanned!(at=> ::wattle::__private::support::#name),
                 };
                 // Its place is the method's name, as a fault names it.
-                match name == "step_by" || names::is_of_index(&name.to_string()) {
+                match names::is_of_index(&name.to_string()) {
                     true => quote_spanned!(at=> #path #generics (#receiver, #(#arguments,)* #thread)),
                     false => quote_spanned!(at=> #path #generics (#receiver, #(#arguments),*)),
                 }

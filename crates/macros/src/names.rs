@@ -99,9 +99,9 @@ fn owner_of(name: &str) -> Option<&'static str> {
     METHODS.iter().find(|(_, methods)| methods.contains(&name)).map(|(owner, _)| *owner)
 }
 
-/// Whether it is a function of indices and extents, or of their numbers.
+/// Whether it is a function of indices, extents and ranges, or of their numbers, that can fault.
 pub fn is_of_index(method: &str) -> bool {
-    ["linearize", "delinearize", "axis", "with_axis"].contains(&method)
+    ["linearize", "delinearize", "axis", "with_axis", "step_by"].contains(&method)
 }
 
 /// Whether it is an operation on `Atomic` memory.
@@ -112,7 +112,7 @@ pub fn is_atomic(name: &Ident) -> bool {
 /// What the method is called on, as its first argument.
 pub fn receiver(method: &Ident, receiver: TokenStream, span: Span) -> TokenStream {
     match method.to_string().as_str() {
-        "contiguous" | "strided" | "rev" | "step_by" => receiver,
+        "contiguous" | "strided" | "rev" => receiver,
         method if is_of_index(method) => receiver,
         _ => quote_spanned!(span=> &#receiver),
     }

@@ -1,7 +1,7 @@
 //! What several surfaces can do, as functions: the kernel macro names each operation by its path, so that no trait of the
 //! user's can step in.
 
-use super::{Range, Stepped, Val};
+use super::Val;
 
 /// What has elements: views and arrays.
 pub trait Extents<'b> {
@@ -57,9 +57,4 @@ pub fn get<'b, V: Get<'b>>(of: &V, index: V::Index) -> V::Value {
 #[track_caller]
 pub fn set<'b, V: Set<'b>>(to: &V, index: V::Index, value: V::Value) {
     to.set(index, value);
-}
-
-/// Every `step`th index of `range`, from the first: `range.step_by(step)`.
-pub fn step_by<V>(range: Range<V>, step: V) -> Stepped<V> {
-    range.step_by(step)
 }

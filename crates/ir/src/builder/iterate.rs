@@ -60,7 +60,7 @@ pub struct Range<V> {
     end: V,
 }
 
-/// The range `(begin..end).step_by(step)`.
+/// The range `(begin..end).step_by(step)`; the step is at least 1.
 #[derive(Clone, Copy)]
 pub struct Stepped<V> {
     range: Range<V>,
@@ -147,7 +147,7 @@ impl<'b> Iterate<'b> for Stepped<Val<'b, u32>> {
     #[track_caller]
     fn begin(self, builder: &'b Builder) -> (LoopHandle<'b>, Val<'b, u32>) {
         let end = builder.hold(self.range.end, None);
-        let step = builder.hold(at_least_one(builder, self.step), None);
+        let step = builder.hold(self.step, None);
         let (label, slot, counter) = builder.counted(self.range.begin, |counter| builder.lt(counter, end));
         (one_level(label, vec![(slot, advance(builder, counter, step, end).id)]), counter)
     }
@@ -159,6 +159,16 @@ fn one_level<'b>(label: Label, assignments: Vec<(SlotId, ExprId)>) -> LoopHandle
 
 /// The message of the fault for `step_by(0)`, on every device.
 pub const STEP_OF_ZERO: &str = "the step of `step_by` is at least 1; this one was 0, and taken for 1";
+
+/// Every `step`th index of `range`, from the first; a step of 0 is a fault, and taken for 1.
+#[track_caller]
+pub fn step_by<'b, I: BuiltIndex<'b>>(builder: &'b Builder, range: Range<I>, step: I) -> Stepped<I> {
+    let mut steps = I::Rank::spread_built(step);
+    for step in &mut steps {
+        *step = at_least_one(builder, *step);
+    }
+    Stepped { range, step: I::Rank::gather_built(builder, &steps) }
+}
 
 #[track_caller]
 fn at_least_one<'b>(builder: &'b Builder, step: Val<'b, u32>) -> Val<'b, u32> {
@@ -175,11 +185,6 @@ fn advance<'b>(builder: &'b Builder, counter: Val<'b, u32>, step: Val<'b, u32>, 
 }
 
 impl<V> Range<V> {
-    /// Every `step`th index, from the first.
-    pub fn step_by(self, step: V) -> Stepped<V> {
-        Stepped { range: self, step }
-    }
-
     /// The indices from the last to the first.
     pub fn rev(self) -> Reversed<V> {
         Reversed(self)
@@ -199,7 +204,6 @@ pub trait IndexRange<'b> {
     /// The number of the range's dimensions, as a type.
     type Rank: Rank;
     /// The range in each dimension.
-    #[track_caller]
     fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b>>;
 }
 
@@ -217,13 +221,8 @@ impl<'b, I: BuiltIndex<'b>> IndexRange<'b> for Range<I> {
 
 impl<'b, I: BuiltIndex<'b>> IndexRange<'b> for Stepped<I> {
     type Rank = I::Rank;
-    #[track_caller]
-    fn dimensions(self, builder: &'b Builder) -> Vec<Dimension<'b>> {
-        let mut steps = I::Rank::spread_built(self.step);
-        for step in &mut steps {
-            *step = at_least_one(builder, *step);
-        }
-        dimensions::<I::Rank>(self.range.begin, self.range.end, steps)
+    fn dimensions(self, _: &'b Builder) -> Vec<Dimension<'b>> {
+        dimensions::<I::Rank>(self.range.begin, self.range.end, I::Rank::spread_built(self.step))
     }
 }
 

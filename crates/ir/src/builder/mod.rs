@@ -26,10 +26,12 @@ use message::message;
 use wattle_memory::{FenceOrder, Scope};
 
 pub use acc::Acc;
-pub use access::{Extents, Get, Set, extent, get, is_empty, len, set, step_by};
+pub use access::{Extents, Get, Set, extent, get, is_empty, len, set};
 pub use array::Array;
 pub use element::{Element, Family, Memory, OfElement, Places, Values, Variables};
-pub use iterate::{Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped};
+pub use iterate::{
+    Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped, step_by,
+};
 pub use message::{Argument, Printable, argument};
 pub use places::{NO_AXIS, axis, delinearize, linearize, with_axis};
 pub use value::{Given, IrValue, Lift, Logic, Val, Var, Variable};

@@ -459,7 +459,8 @@ const STEP_LINE: u32 = line!() - 7;
 #[test]
 fn a_step_of_zero_is_a_fault() {
     let said = "the step of `step_by` is at least 1";
-    expect_fault!([3, 6], [format!("control.rs:{STEP_LINE}"), said], |out| steps(0, 1, &out));
-    expect_fault!([2, 6], [format!("control.rs:{}", STEP_LINE + 3), said], |out| steps(2, 0, &out));
+    // The place is the call of `step_by`, on every device.
+    expect_fault!([3, 6], [format!("control.rs:{STEP_LINE}:21"), said], |out| steps(0, 1, &out));
+    expect_fault!([2, 6], [format!("control.rs:{}:67", STEP_LINE + 3), said], |out| steps(2, 0, &out));
     expect!(one(), [2, 4], |_device, out| steps(2, 2, &out));
 }
