@@ -92,16 +92,13 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     // The number of the first number of each field.
     let firsts = (0..fields.len()).map(|number| {
         let before = &types[..number];
-        quote!(0 #(+ <#before as Element>::LAYOUT.count())*)
+        quote!(0 #(+ <#before as __wattle::Element>::LAYOUT.count())*)
     });
-    let element = quote!(::wattle::__private::element);
     Ok(quote! {
         #[allow(unused, private_interfaces, non_camel_case_types, clippy::all, clippy::pedantic, reason = "written by a macro")]
         const _: () = {
-            use #element::{
-                Builder, ByValue, Element, ExprId, Family, IrValue, KernelType, KernelValue, Layout, Memory, OfElement, Places,
-                Site, Type, Val, Values, Variable, Variables, Vec, number_of,
-            };
+            // Under one name, so that a field may be of any type of the user's: of one called `Layout`, say.
+            use ::wattle::__private::element as __wattle;
 
             const _: () = {
                 #(#places)*
@@ -110,138 +107,138 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
 
             /// What a family has for each field.
             #[doc(hidden)]
-            #visibility struct #built<F: Family> {
-                #(#visibilities #names: F::Ref<#types>,)*
+            #visibility struct #built<__F: __wattle::Family> {
+                #(#visibilities #names: __F::Ref<#types>,)*
             }
 
-            impl<F: Family> #element::Clone for #built<F>
+            impl<__F: __wattle::Family> __wattle::Clone for #built<__F>
             where
-                #(F::Ref<#types>: #element::Copy,)*
+                #(__F::Ref<#types>: __wattle::Copy,)*
             {
                 #[inline(always)]
                 fn clone(&self) -> Self {
                     *self
                 }
             }
-            impl<F: Family> #element::Copy for #built<F> where #(F::Ref<#types>: #element::Copy,)* {}
+            impl<__F: __wattle::Family> __wattle::Copy for #built<__F> where #(__F::Ref<#types>: __wattle::Copy,)* {}
 
             // SAFETY: it stands for the struct alone.
-            unsafe impl KernelType for #name {
-                type Built<'b> = #built<Values<'b>>;
+            unsafe impl __wattle::KernelType for #name {
+                type Built<'b> = #built<__wattle::Values<'b>>;
             }
 
-            impl KernelValue for #name {
+            impl __wattle::KernelValue for #name {
                 #[inline(always)]
                 fn zero() -> Self {
-                    #name { #(#names: <#types as KernelValue>::zero(),)* }
+                    #name { #(#names: <#types as __wattle::KernelValue>::zero(),)* }
                 }
             }
 
             // SAFETY: each number is a parameter.
-            unsafe impl ByValue for #name {
-                const NUMBERS: usize = <#name as Element>::LAYOUT.count();
+            unsafe impl __wattle::ByValue for #name {
+                const NUMBERS: usize = <#name as __wattle::Element>::LAYOUT.count();
                 #[inline]
-                fn number(&self, number: usize) -> (Type, &[u8], ::core::option::Option<&'static Layout>) {
-                    number_of(self, number)
+                fn number(&self, number: usize) -> (__wattle::Type, &[u8], ::core::option::Option<&'static __wattle::Layout>) {
+                    __wattle::number_of(self, number)
                 }
-                fn declare_parameters<'b>(builder: &'b Builder, name: &'static str) -> #built<Values<'b>> {
+                fn declare_parameters<'b>(builder: &'b __wattle::Builder, name: &'static str) -> #built<__wattle::Values<'b>> {
                     builder.value::<#name>(name)
                 }
             }
 
             // SAFETY: the fields stand one behind the other, as is asserted above.
-            unsafe impl Element for #name {
-                const LAYOUT: &'static Layout =
-                    &Layout::structure() #(.with_field(#texts, <#types as Element>::LAYOUT))*;
-                type Ids = (#(<#types as Element>::Ids,)*);
-                type Memory = (#(<#types as Element>::Memory,)*);
-                type Fields<F: Family> = #built<F>;
+            unsafe impl __wattle::Element for #name {
+                const LAYOUT: &'static __wattle::Layout =
+                    &__wattle::Layout::structure() #(.with_field(#texts, <#types as __wattle::Element>::LAYOUT))*;
+                type Ids = (#(<#types as __wattle::Element>::Ids,)*);
+                type Memory = (#(<#types as __wattle::Element>::Memory,)*);
+                type Fields<__F: __wattle::Family> = #built<__F>;
                 fn ids(value: Self::Built<'_>) -> Self::Ids {
-                    (#(<#types as Element>::ids(value.#names),)*)
+                    (#(<#types as __wattle::Element>::ids(value.#names),)*)
                 }
-                fn of_ids<'b>(builder: &'b Builder, ids: Self::Ids) -> Self::Built<'b> {
-                    #built { #(#names: <#types as Element>::of_ids(builder, ids.#numbers),)* }
+                fn of_ids<'b>(builder: &'b __wattle::Builder, ids: Self::Ids) -> Self::Built<'b> {
+                    #built { #(#names: <#types as __wattle::Element>::of_ids(builder, ids.#numbers),)* }
                 }
-                fn visit(ids: Self::Ids, visit: &mut dyn FnMut(ExprId)) {
-                    #(<#types as Element>::visit(ids.#numbers, visit);)*
+                fn visit(ids: Self::Ids, visit: &mut dyn FnMut(__wattle::ExprId)) {
+                    #(<#types as __wattle::Element>::visit(ids.#numbers, visit);)*
                 }
-                fn make(make: &mut dyn FnMut(Type) -> ExprId) -> Self::Ids {
-                    (#(<#types as Element>::make(make),)*)
+                fn make(make: &mut dyn FnMut(__wattle::Type) -> __wattle::ExprId) -> Self::Ids {
+                    (#(<#types as __wattle::Element>::make(make),)*)
                 }
-                fn raw(&self, to: &mut Vec<u64>) {
-                    #(<#types as Element>::raw(&self.#names, to);)*
+                fn raw(&self, to: &mut __wattle::Vec<u64>) {
+                    #(<#types as __wattle::Element>::raw(&self.#names, to);)*
                 }
-                fn declare(builder: &Builder, count: usize) -> Self::Memory {
-                    (#(<#types as Element>::declare(builder, count),)*)
+                fn declare(builder: &__wattle::Builder, count: usize) -> Self::Memory {
+                    (#(<#types as __wattle::Element>::declare(builder, count),)*)
                 }
-                fn declare_constants(builder: &Builder, constants: &[Self]) -> Self::Memory {
-                    (#(<#types as Element>::declare_constants(
+                fn declare_constants(builder: &__wattle::Builder, constants: &[Self]) -> Self::Memory {
+                    (#(<#types as __wattle::Element>::declare_constants(
                         builder,
-                        &constants.iter().map(|constant| constant.#names).collect::<Vec<_>>(),
+                        &__wattle::each(constants, |constant| constant.#names),
                     ),)*)
                 }
                 fn behind(
                     memory: Self::Memory,
-                    builder: &Builder,
-                    index: Val<'_, u32>,
-                    exists: ::core::option::Option<ExprId>,
+                    builder: &__wattle::Builder,
+                    index: __wattle::Val<'_, u32>,
+                    exists: ::core::option::Option<__wattle::ExprId>,
                 ) -> Self::Memory {
-                    (#(<#types as Element>::behind(memory.#numbers, builder, index, exists),)*)
+                    (#(<#types as __wattle::Element>::behind(memory.#numbers, builder, index, exists),)*)
                 }
-                fn first(memory: Self::Memory) -> Memory {
-                    <#first_type as Element>::first(memory.0)
+                fn first(memory: Self::Memory) -> __wattle::Memory {
+                    <#first_type as __wattle::Element>::first(memory.0)
                 }
-                fn read<'b>(builder: &'b Builder, memory: Self::Memory, site: Site) -> Self::Built<'b> {
-                    #built { #(#names: <#types as Element>::read(builder, memory.#numbers, site),)* }
+                fn read<'b>(builder: &'b __wattle::Builder, memory: Self::Memory, site: __wattle::Site) -> Self::Built<'b> {
+                    #built { #(#names: <#types as __wattle::Element>::read(builder, memory.#numbers, site),)* }
                 }
-                fn write<'b>(builder: &'b Builder, memory: Self::Memory, value: Self::Built<'b>, site: Site) {
-                    #(<#types as Element>::write(builder, memory.#numbers, value.#names, site);)*
+                fn write<'b>(builder: &'b __wattle::Builder, memory: Self::Memory, value: Self::Built<'b>, site: __wattle::Site) {
+                    #(<#types as __wattle::Element>::write(builder, memory.#numbers, value.#names, site);)*
                 }
                 #[inline(always)]
-                fn fields<F: Places>(of: F::Ref<Self>) -> #built<F> {
+                fn fields<__F: __wattle::Places>(of: __F::Ref<Self>) -> #built<__F> {
                     // SAFETY: each field is at its offset, behind as many numbers as those before it have.
                     unsafe {
                         #built {
-                            #(#names: F::part::<#name, #types>(&of, const { #firsts }, ::core::mem::offset_of!(#name, #names)),)*
+                            #(#names: __F::part::<#name, #types>(&of, const { #firsts }, ::core::mem::offset_of!(#name, #names)),)*
                         }
                     }
                 }
             }
 
-            impl<'b> OfElement<'b> for #built<Values<'b>> {
+            impl<'b> __wattle::OfElement<'b> for #built<__wattle::Values<'b>> {
                 type Element = #name;
-                fn element_ids(self) -> <#name as Element>::Ids {
-                    <#name as Element>::ids(self)
+                fn element_ids(self) -> <#name as __wattle::Element>::Ids {
+                    <#name as __wattle::Element>::ids(self)
                 }
             }
 
-            impl<'b> IrValue<'b> for #built<Values<'b>> {
-                type Var = #built<Variables<'b>>;
+            impl<'b> __wattle::IrValue<'b> for #built<__wattle::Values<'b>> {
+                type Var = #built<__wattle::Variables<'b>>;
                 #[track_caller]
-                fn bind(self, builder: &'b Builder, name: ::core::option::Option<&'static str>) -> Self {
-                    #built { #(#names: IrValue::bind(self.#names, builder, name),)* }
+                fn bind(self, builder: &'b __wattle::Builder, name: ::core::option::Option<&'static str>) -> Self {
+                    #built { #(#names: __wattle::IrValue::bind(self.#names, builder, name),)* }
                 }
                 #[track_caller]
-                fn variable(self, builder: &'b Builder, name: ::core::option::Option<&'static str>) -> Self::Var {
-                    #built { #(#names: IrValue::variable(self.#names, builder, name),)* }
+                fn variable(self, builder: &'b __wattle::Builder, name: ::core::option::Option<&'static str>) -> Self::Var {
+                    #built { #(#names: __wattle::IrValue::variable(self.#names, builder, name),)* }
                 }
-                fn unreachable(builder: &'b Builder) -> Self {
-                    #built { #(#names: IrValue::unreachable(builder),)* }
+                fn unreachable(builder: &'b __wattle::Builder) -> Self {
+                    #built { #(#names: __wattle::IrValue::unreachable(builder),)* }
                 }
             }
 
-            impl<'b> Variable<'b> for #built<Variables<'b>> {
-                type Value = #built<Values<'b>>;
+            impl<'b> __wattle::Variable<'b> for #built<__wattle::Variables<'b>> {
+                type Value = #built<__wattle::Values<'b>>;
                 fn get(&self) -> Self::Value {
-                    #built { #(#names: Variable::get(&self.#names),)* }
+                    #built { #(#names: __wattle::Variable::get(&self.#names),)* }
                 }
                 #[track_caller]
                 fn snapshot(&self) -> Self::Value {
-                    #built { #(#names: Variable::snapshot(&self.#names),)* }
+                    #built { #(#names: __wattle::Variable::snapshot(&self.#names),)* }
                 }
                 #[track_caller]
                 fn set(&self, value: Self::Value) {
-                    #(Variable::set(&self.#names, value.#names);)*
+                    #(__wattle::Variable::set(&self.#names, value.#names);)*
                 }
             }
         };

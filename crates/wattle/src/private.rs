@@ -27,6 +27,11 @@ pub mod element {
         Builder, Element, Family, IrValue, Memory, OfElement, Places, Val, Values, Variable, Variables,
     };
     pub use wattle_ir::{ByValue, ExprId, KernelType, KernelValue, Layout, Site, Type, number_of};
+
+    /// A part of each constant.
+    pub fn each<T, U>(constants: &[T], part: impl Fn(&T) -> U) -> Vec<U> {
+        constants.iter().map(part).collect()
+    }
 }
 
 /// A struct whose fields are set one by one.

@@ -66,6 +66,8 @@ mod arithmetic;
 mod control;
 #[path = "language/functions.rs"]
 mod functions;
+#[path = "language/hygiene.rs"]
+mod hygiene;
 #[path = "language/maps.rs"]
 mod maps;
 #[path = "language/memory.rs"]

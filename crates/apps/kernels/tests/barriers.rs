@@ -198,6 +198,29 @@ fn the_simulated_device_refuses_other_iterations_too() {
     }
 }
 
+#[rustfmt::skip]
+#[kernel]
+fn on_one_line(acc: &Acc) {
+    if acc.thread_in_block() == 0 { acc.sync_block(); } else { acc.sync_block(); }
+}
+
+/// Two barriers may stand on one line, and are two for all that.
+#[test]
+fn two_barriers_of_one_line_are_told_apart() {
+    let scenario = |device: &Device| {
+        let queue = device.queue()?;
+        queue.launch(ThreadSpec::new(1, 2), on_one_line())?;
+        queue.wait()
+    };
+    let report = Checker::new(Model::Portable).check(scenario).unwrap();
+    let text = wattle_check::story::tell(&report.violations[0], &report).to_string();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("Thread 1 waits at another barrier, at line") && text.contains(", column 68."), "{text}");
+    assert!(!text.contains("another call"), "{text}");
+    let error = scenario(&Device::select("simulated").unwrap()).unwrap_err().to_string();
+    assert!(error.contains("different barriers") && !error.contains("another call"), "{error}");
+}
+
 /// Two calls of one function are two barriers at one line, and there is no loop.
 #[test]
 fn two_calls_of_one_function_are_said_to_be_calls() {

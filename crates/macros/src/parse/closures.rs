@@ -33,7 +33,7 @@ impl Parser {
         let mut parser = Parser::new(false, &syn::Generics::default());
         parser.is_generic = self.is_generic;
         parser.lengths = self.lengths.clone();
-        let names = self.scopes.iter().flat_map(|scope| scope.keys().cloned());
+        let names = self.scopes.iter().flat_map(|scope| scope.keys().map(|name| name.text.clone()));
         parser.outside = Some(names.chain(self.outside.iter().flatten().cloned()).collect());
         parser.own_closure(closure)
     }

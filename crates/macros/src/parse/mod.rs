@@ -26,6 +26,7 @@ use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Statement, Target, View}
 use calls::{check_source, without_parentheses};
 pub use closures::closure;
 use literals::number;
+use scope::{Name, Scope};
 use types::check_cast;
 pub use types::{check_type, class};
 
@@ -36,7 +37,7 @@ pub fn error<T>(at: impl ToTokens, message: &str) -> Result<T> {
 
 /// The variables in scope.
 pub struct Parser {
-    scopes: Vec<HashMap<String, Local>>,
+    scopes: Vec<Scope>,
     /// The loops and labelled blocks around, outermost first.
     around: Vec<Around>,
     targets: Target,
@@ -60,7 +61,7 @@ pub struct Parser {
 /// A loop or a labelled block around what is parsed.
 struct Around {
     target: Target,
-    label: Option<String>,
+    label: Option<Name>,
     is_loop: bool,
 }
 
@@ -68,7 +69,7 @@ impl Parser {
     pub fn new(is_kernel: bool, generics: &syn::Generics) -> Self {
         let lengths = generics.const_params().filter(|constant| is_length(&constant.ty));
         Parser {
-            scopes: vec![HashMap::new()],
+            scopes: vec![Scope::new()],
             around: Vec::new(),
             targets: 0,
             views: HashMap::new(),
@@ -95,7 +96,7 @@ impl Parser {
         is_loop: bool,
         parse: impl FnOnce(&mut Self, Target) -> Result<T>,
     ) -> Result<T> {
-        let (target, label) = (self.targets, label.as_ref().map(|label| label.name.ident.to_string()));
+        let (target, label) = (self.targets, label.as_ref().map(|label| Name::of(&label.name.ident)));
         self.targets += 1;
         self.around.push(Around { target, label, is_loop });
         let parsed = parse(self, target);
@@ -406,7 +407,7 @@ impl Parser {
 
     /// The loop or block that a jump names.
     fn target(&self, jump: &syn::Expr, label: &Option<syn::Lifetime>, is_break: bool) -> Result<Target> {
-        let name = label.as_ref().map(|label| label.ident.to_string());
+        let name = label.as_ref().map(|label| Name::of(&label.ident));
         let mut around = self.around.iter().rev();
         let found = around.find(|around| if name.is_some() { around.label == name } else { around.is_loop });
         match (found, label) {

@@ -9,6 +9,28 @@ use syn::Result;
 use super::Parser;
 use crate::ast::{Expr, ExprKind, Local, View};
 
+/// What a variable is found by: its name, and where that comes from. A variable of a macro that writes a kernel is not the
+/// one of the same name that the macro's user has written.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Name {
+    pub(super) text: String,
+    /// Which expansion the identifier comes from.
+    origin: String,
+}
+
+impl Name {
+    pub(super) fn of(name: &Ident) -> Name {
+        // Spans do not compare; their text begins with the expansion's number: `#0 bytes(7..8)`. It decides only between
+        // variables of one name, and rustc sees the identifier itself.
+        let span = format!("{:?}", name.span());
+        let origin = span.split(' ').next().filter(|origin| origin.starts_with('#')).unwrap_or_default().to_owned();
+        Name { text: name.to_string(), origin }
+    }
+}
+
+/// The variables of a block.
+pub(super) type Scope = HashMap<Name, Local>;
+
 impl Parser {
     pub fn declare(&mut self, name: &Ident, mutable: bool) -> Local {
         let (name, number) = (name.clone(), self.next);
@@ -24,7 +46,7 @@ impl Parser {
         };
         self.next += 1;
         if let Some(scope) = self.scopes.last_mut() {
-            scope.insert(local.name.to_string(), local.clone());
+            scope.insert(Name::of(&local.name), local.clone());
         }
         local
     }
@@ -33,7 +55,7 @@ impl Parser {
     pub fn declare_reference(&mut self, name: &Ident) -> Local {
         let local = Local { is_reference: true, ..self.declare(name, true) };
         if let Some(scope) = self.scopes.last_mut() {
-            scope.insert(local.name.to_string(), local.clone());
+            scope.insert(Name::of(&local.name), local.clone());
         }
         local
     }
@@ -42,7 +64,7 @@ impl Parser {
     pub fn declare_function(&mut self, name: &Ident) -> Local {
         let local = Local { is_function: true, ..self.declare(name, false) };
         if let Some(scope) = self.scopes.last_mut() {
-            scope.insert(local.name.to_string(), local.clone());
+            scope.insert(Name::of(&local.name), local.clone());
         }
         local
     }
@@ -51,7 +73,7 @@ impl Parser {
     pub fn declare_self(&mut self, span: Span) -> Local {
         let local = self.declare(&Ident::new("__wattle_self", Span::mixed_site().located_at(span)), false);
         if let Some(scope) = self.scopes.last_mut() {
-            scope.insert("self".to_owned(), local.clone());
+            scope.insert(Name::of(&Ident::new("self", span)), local.clone());
         }
         local
     }
@@ -85,14 +107,17 @@ impl Parser {
     }
 
     pub(super) fn find(&self, name: &Ident) -> Option<Local> {
-        let name = name.to_string();
-        let found = self.scopes.iter().rev().find_map(|scope| scope.get(&name))?;
-        // Errors and lines belong to where it is used.
-        Some(found.clone())
+        let name = Name::of(name);
+        let last_of_text = |scope: &Scope| {
+            let locals = scope.iter().filter(|(known, _)| known.text == name.text).map(|(_, local)| local);
+            locals.max_by_key(|local| local.number).cloned()
+        };
+        let exact = self.scopes.iter().rev().find_map(|scope| scope.get(&name).cloned());
+        exact.or_else(|| self.scopes.iter().rev().find_map(last_of_text))
     }
 
     pub(super) fn scoped<T>(&mut self, parse: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.scopes.push(HashMap::new());
+        self.scopes.push(Scope::new());
         let parsed = parse(self);
         self.scopes.pop();
         parsed

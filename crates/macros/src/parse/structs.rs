@@ -3,6 +3,7 @@
 
 use syn::{Member, Result};
 
+use super::scope::Name;
 use super::{Parser, error};
 use crate::ast::{Expr, ExprKind, Pattern, Step, View};
 
@@ -95,7 +96,7 @@ impl Parser {
         };
         for item in items {
             if let Pattern::Local(local) = item
-                && let Some(known) = self.scopes.last_mut().and_then(|scope| scope.get_mut(&local.name.to_string()))
+                && let Some(known) = self.scopes.last_mut().and_then(|scope| scope.get_mut(&Name::of(&local.name)))
             {
                 known.is_item = true;
             }

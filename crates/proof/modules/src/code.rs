@@ -7,7 +7,7 @@
 use wattle_memory::{FenceOrder, Scope, UpdateOrder};
 
 use crate::address;
-pub use crate::module::{Global, Kernel, Module};
+pub use crate::module::{Global, Kernel, Module, Source};
 use crate::types::{Space, Type};
 use crate::value::Value;
 

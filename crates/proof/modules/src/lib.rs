@@ -1,10 +1,10 @@
 //! GPU programs that come from elsewhere, read into one flat form.
 //!
 //! [`ptx::read`] makes a [`Module`](code::Module) of PTX text: registers, jumps, memory by address, each instruction
-//! with the line that it stands on. [`step`] carries out one instruction of a thread on its registers, and returns as
-//! an [`Effect`] what is left to the thread's owner: a load or a store with its address, a fence or an atomic operation
-//! with its order and scope, a barrier. The owner's part (memory, schedules, the models' events) is not here. Registers
-//! hold words, or for a checker [`Deferred`] words.
+//! with the line that it stands on, and with the place in the source that `.loc` names. [`step`] carries out one
+//! instruction of a thread on its registers, and returns as an [`Effect`] what is left to the thread's owner: a load or a
+//! store with its address, a fence or an atomic operation with its order and scope, a barrier. The owner's part (memory,
+//! schedules, the models' events) is not here. Registers hold words, or for a checker [`Deferred`] words.
 //!
 //! The meaning of each instruction is taken from the PTX ISA, by section. Nothing here knows the code generators, so
 //! that this reader can judge what they write.
@@ -34,7 +34,7 @@
 //! # What is refused
 //! Text that the PTX ISA does not allow (undeclared names, types that disagree, operands too many or too few, orders
 //! and fences that the target or the version lacks), and what this reader does not support: functions and calls, other
-//! roundings than to the nearest, 8 and 16-bit floats, warp-level operations, textures, clusters. Modifiers must stand
+//! roundings than to the nearest, 8-bit floats, nested scopes, matrix operations, textures, clusters. Modifiers must stand
 //! in the order that the ISA gives. A [`Refused`] names file, line and instruction, and gives the reason.
 
 pub mod address;

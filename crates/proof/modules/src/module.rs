@@ -1,5 +1,8 @@
 //! A module in the flat form: its kernels and its variables.
 
+use std::fmt;
+use std::sync::Arc;
+
 use crate::code::Step;
 
 /// A module in the flat form.
@@ -28,6 +31,29 @@ pub struct Global {
     pub initial: Vec<u8>,
 }
 
+/// A place in the text that a module was compiled from (PTX ISA 8.8, 11.5.5 "Debugging Directives: .loc").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The file, as `.file` names it.
+    pub file: Arc<str>,
+    /// The line, from 1; 0 where the compiler names none.
+    pub line: u32,
+    /// The column, from 1; 0 where the compiler names none.
+    pub column: u32,
+    /// The call in whose place the function of this source stands, if it was inlined.
+    pub inlined_at: Option<Arc<Source>>,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)?;
+        if self.column > 0 {
+            write!(f, ":{}", self.column)?;
+        }
+        self.inlined_at.iter().try_for_each(|call| write!(f, ", inlined at {call}"))
+    }
+}
+
 /// A kernel in the flat form.
 #[derive(Debug)]
 pub struct Kernel {
@@ -45,6 +71,8 @@ pub struct Kernel {
     pub steps: Vec<Step>,
     /// The line of the text that each instruction stands on.
     pub lines: Vec<u32>,
+    /// The place in the source that each instruction comes from, where `.loc` names one.
+    pub sources: Vec<Option<Source>>,
     /// The constants of the instructions.
     pub constants: Vec<u64>,
     /// The names of the registers.

@@ -184,13 +184,15 @@ fn calls_are_told() {
 #[test]
 fn the_reason_of_a_fault_names_kernel_line_block_and_thread() {
     let Some(said) = with("the_reason_of_a_fault_names_kernel_line_block_and_thread", &[]) else {
-        let body = "mov.u32 %w0, %ctaid.x; setp.ne.u32 %p0, %w0, 2; @%p0 ret;\nst.global.u32 [0x4240], 7;";
+        // The name of the source stands behind the kernel.
+        let body = ".loc 1 7 5 mov.u32 %w0, %ctaid.x; setp.ne.u32 %p0, %w0, 2; @%p0 ret;\nst.global.u32 [0x4240], 7;
+                    ret; } .file 1 \"k.cu\" .entry another() {";
         assert_eq!(Session::new().run(body, 3, 1, &[0]), Err(Status::ERROR_ILLEGAL_ADDRESS));
         let mut text = [0u8; 400];
         // SAFETY: the pointer is to that many bytes.
         let length = unsafe { api::soft_cuda_last_failure(text.as_mut_ptr().cast(), text.len()) };
         let text = String::from_utf8_lossy(&text[..length]);
-        let expected = "4 bytes at 0x4240 are not allocated (kernel k, line 12 of its PTX, block [2, 0, 0], \
+        let expected = "4 bytes at 0x4240 are not allocated (kernel k, line 12 of its PTX, which is k.cu:7:5, block [2, 0, 0], \
                         thread [0, 0, 0])";
         assert_eq!(text, expected);
         return;

@@ -124,10 +124,14 @@ fn barrier(names: &Names<'_>, thread: ThreadId, arrival: EventId, all: &[Stuck],
         let last = (0..graph.len()).rev().find(|&event| graph.event(event).thread == Some(other));
         let name = capital(&names.thread(other));
         let sentence = match (elsewhere.map(|stuck| &stuck.why), last) {
-            (Some(Why::Barrier(at)), _) if names.at(*at) == names.at(arrival) => {
+            (Some(Why::Barrier(at)), _) if names.site(*at) == names.site(arrival) => {
                 format!("{name} waits there too, by another call of the function around it: that is another barrier.")
             }
-            (Some(Why::Barrier(at)), _) => format!("{name} waits at another barrier, at {}.", names.at(*at)),
+            (Some(Why::Barrier(at)), _) => {
+                let column = names.site(*at).filter(|_| names.at(*at) == names.at(arrival));
+                let column = column.map(|site| format!(", column {}", site.column)).unwrap_or_default();
+                format!("{name} waits at another barrier, at {}{column}.", names.at(*at))
+            }
             (Some(Why::Spins(_)), Some(last)) => format!("{name} never reaches it: it waits at {}.", names.at(last)),
             (None, Some(last)) => format!("{name} never reaches it: it has ended after {}.", names.at(last)),
             (_, None) => format!("{name} never reaches it: it has ended."),

@@ -1,5 +1,7 @@
 //! Tokens become statements (PTX ISA 4 "Syntax", 5 "State Spaces, Types, and Variables", 11 "Directives").
 
+use std::collections::HashMap;
+
 use super::lex::{Placed, Token, tokens};
 use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
 use crate::Refused;
@@ -93,7 +95,7 @@ impl Parser<'_> {
             return self.fail("Missing .target directive");
         }
         let sm = self.target()?;
-        let mut text = Text { version, sm, variables: Vec::new(), entries: Vec::new() };
+        let mut text = Text { version, sm, variables: Vec::new(), entries: Vec::new(), files: HashMap::new() };
         while self.peek().is_some() {
             self.definition(&mut text)?;
         }
@@ -117,8 +119,8 @@ impl Parser<'_> {
         let Some(sm) = digits.and_then(|digits| digits.parse().ok()) else {
             return self.fail(format!("Unknown target '{word}'"));
         };
-        if self.sign(',') {
-            return self.fail("options of .target are not known here");
+        if self.sign(',') && !self.is_word("debug") {
+            return self.fail("the only option of .target that is known here is debug");
         }
         Ok(sm)
     }
@@ -147,6 +149,9 @@ impl Parser<'_> {
                     text.variables.push(variable);
                     return self.must(';');
                 }
+                ".file" => return self.file(&mut text.files),
+                ".section" => return self.section(),
+                ".pragma" => return self.pragma(),
                 ".func" => return Err(Refused::new(line, "functions are not known here")),
                 _ => return Err(Refused::new(line, format!("Unknown directive '{word}'"))),
             }
@@ -265,9 +270,10 @@ impl Parser<'_> {
                 body.push(Statement::Variable(self.variable(space, false)?));
                 self.must(';')
             }
-            ".pragma" => {
-                self.next()?;
-                self.must(';')
+            ".pragma" => self.pragma(),
+            ".loc" => {
+                body.push(Statement::Loc(self.loc(line)?));
+                Ok(())
             }
             _ => Err(Refused::new(line, format!("Unknown directive '{word}'"))),
         }
@@ -283,6 +289,11 @@ impl Parser<'_> {
 
     fn variable(&mut self, space: Space, external: bool) -> Parsed<Variable> {
         super::variables::variable(self, space, external)
+    }
+
+    fn pragma(&mut self) -> Parsed<()> {
+        self.next()?;
+        self.must(';')
     }
 
     fn operand(&mut self) -> Parsed<Operand> {

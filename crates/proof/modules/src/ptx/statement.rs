@@ -1,5 +1,7 @@
 //! The statements of a text, before names are resolved.
 
+use std::collections::HashMap;
+
 use crate::types::{Space, Type};
 
 /// The statements of a module.
@@ -13,6 +15,8 @@ pub struct Text {
     pub variables: Vec<Variable>,
     /// The kernels of the module.
     pub entries: Vec<Entry>,
+    /// The names of `.file`, by their numbers; they may stand behind the kernels.
+    pub files: HashMap<u32, String>,
 }
 
 /// A variable with an address.
@@ -51,8 +55,27 @@ pub enum Statement {
     Variable(Variable),
     /// A label `name:` with its line.
     Label(String, u32),
+    /// The place in the source of the instructions that follow.
+    Loc(Loc),
     /// An instruction.
     Instruction(Instruction),
+}
+
+/// The directive `.loc`.
+#[derive(Debug)]
+pub struct Loc {
+    pub place: Position,
+    /// The call that was replaced by the function's body: `inlined_at`.
+    pub inlined_at: Option<Position>,
+    pub line: u32,
+}
+
+/// A place in the source: the number of its file, its line and its column.
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    pub file: u32,
+    pub line: u32,
+    pub column: u32,
 }
 
 /// An instruction.

@@ -235,6 +235,7 @@ impl Launch<'_> {
             fault,
             kernel: self.kernel.name.clone(),
             line: self.kernel.lines.get(step).copied().unwrap_or(0),
+            source: self.kernel.sources.get(step).cloned().flatten(),
             block: block.index,
             thread: self.thread_index(at as u32),
         }

@@ -13,6 +13,8 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::time::Instant;
 
+use wattle_modules::code::Source;
+
 /// The time in nanoseconds since the first call in this process.
 pub fn nanoseconds() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
@@ -64,6 +66,8 @@ pub struct Failure {
     pub kernel: String,
     /// The line in the module's text.
     pub line: u32,
+    /// The place in the source that the text was compiled from, where it names one.
+    pub source: Option<Source>,
     /// The index of the block.
     pub block: [u32; 3],
     /// The index of the thread in its block.
@@ -81,7 +85,9 @@ impl fmt::Display for Failure {
             Fault::Mask { mask } => write!(f, "the lanes of the member mask {mask:#x} do not meet")?,
             Fault::Barrier => write!(f, "there is no such barrier")?,
         }
-        let Failure { kernel, line, block, thread, .. } = self;
-        write!(f, " (kernel {kernel}, line {line} of its PTX, block {block:?}, thread {thread:?})")
+        let Failure { kernel, line, source, block, thread, .. } = self;
+        write!(f, " (kernel {kernel}, line {line} of its PTX")?;
+        source.iter().try_for_each(|source| write!(f, ", which is {source}"))?;
+        write!(f, ", block {block:?}, thread {thread:?})")
     }
 }

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use self::modifiers::Modifiers;
 use self::names::Names;
 use super::Limits;
+use super::debug;
 use super::parse::Parsed;
 use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
 use crate::assigned;
@@ -144,7 +145,8 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
     }
     let labels = labels(entry)?;
     let target = Target { sm: text.sm, version: text.version };
-    let (mut steps, mut lines) = (Vec::new(), Vec::new());
+    let files = text.files.iter().map(|(number, name)| (*number, name.as_str().into())).collect();
+    let (mut steps, mut lines, mut sources, mut at) = (Vec::new(), Vec::new(), Vec::new(), None);
     for statement in &entry.body {
         match statement {
             Statement::Register { ty, name, count, line } => {
@@ -156,13 +158,16 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
                 let step = step(instruction, &mut names, &labels, &target);
                 steps.push(step.map_err(|refused| Refused { instruction: instruction.text.clone(), ..refused })?);
                 lines.push(instruction.line);
+                sources.push(at.clone());
             }
+            Statement::Loc(loc) => at = Some(debug::source(loc, &files)?),
             Statement::Variable(_) | Statement::Label(..) => {}
         }
     }
     // A body without a final return returns at its end (9.7.12.5).
     steps.push(Step { guard: Guard { reg: NO_REG, negated: false }, op: Op::Exit });
     lines.push(lines.last().copied().unwrap_or(entry.line));
+    sources.push(at);
     let all_assigned = assigned::all_assigned(&steps, names.slots.len());
     Ok(Kernel {
         name: entry.name.clone(),
@@ -172,6 +177,7 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
         exact_threads: entry.exact_threads,
         steps,
         lines,
+        sources,
         constants: names.constants,
         registers: names.slots,
         shared: dynamic_at,

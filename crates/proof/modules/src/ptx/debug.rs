@@ -1,0 +1,69 @@
+//! Debugging directives (PTX ISA 8.8, 11.5), as `nvcc -lineinfo` writes them: which source an instruction comes from.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::lex::Token;
+use super::parse::{Parsed, Parser};
+use super::statement::{Loc, Position};
+use crate::Refused;
+use crate::code::Source;
+
+impl Parser<'_> {
+    /// Reads what follows `.file`: a number, a name, and perhaps a time and a size (11.5.4).
+    pub(super) fn file(&mut self, files: &mut HashMap<u32, String>) -> Parsed<()> {
+        let number = self.count()?;
+        match self.next()? {
+            Token::Text(name) => files.insert(number, name),
+            other => return self.fail(format!("expected the name of a file, found {other:?}")),
+        };
+        while self.sign(',') {
+            self.next()?;
+        }
+        Ok(())
+    }
+
+    /// Reads what follows `.loc`: a position, and perhaps the function that was inlined there (11.5.5).
+    pub(super) fn loc(&mut self, line: u32) -> Parsed<Loc> {
+        let place = self.position()?;
+        let mut inlined_at = None;
+        while self.sign(',') {
+            if self.is_word("function_name") {
+                // A label in a section of names, with an offset.
+                self.word()?;
+                if self.sign('+') {
+                    self.count()?;
+                }
+            } else if self.is_word("inlined_at") {
+                inlined_at = Some(self.position()?);
+            } else {
+                return self.fail(format!("expected function_name or inlined_at, found {:?}", self.peek()));
+            }
+        }
+        Ok(Loc { place, inlined_at, line })
+    }
+
+    fn position(&mut self) -> Parsed<Position> {
+        Ok(Position { file: self.count()?, line: self.count()?, column: self.count()? })
+    }
+
+    /// Passes over what follows `.section`: a name and, between braces, data for a debugger (11.5.3).
+    pub(super) fn section(&mut self) -> Parsed<()> {
+        self.word()?;
+        self.must('{')?;
+        while !self.sign('}') {
+            self.next()?;
+        }
+        Ok(())
+    }
+}
+
+/// The source that a `.loc` names.
+pub(super) fn source(loc: &Loc, files: &HashMap<u32, Arc<str>>) -> Parsed<Source> {
+    let of = |at: Position, inlined_at| match files.get(&at.file) {
+        Some(file) => Ok(Source { file: file.clone(), line: at.line, column: at.column, inlined_at }),
+        None => Err(Refused::new(loc.line, format!("no .file has the number {}", at.file))),
+    };
+    let call = loc.inlined_at.map(|call| of(call, None).map(Arc::new)).transpose()?;
+    of(loc.place, call)
+}
