@@ -95,6 +95,10 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
         quote!(0 #(+ <#before as Element>::LAYOUT.count())*)
     });
     let element = quote!(::wattle::__private::element);
+    // A struct that is not `Copy` has one error, and these traits not at all: a bound for all lifetimes is not looked at
+    // where it is written.
+    let copied = quote_spanned!(name.span()=> #element::is_copied::<#name>());
+    let where_copied = quote!(where for<'copied> #name: #element::Copy);
     Ok(quote! {
         #[allow(unused, private_interfaces, non_camel_case_types, clippy::all, clippy::pedantic, reason = "written by a macro")]
         const _: () = {
@@ -125,12 +129,16 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
             }
             impl<F: Family> #element::Copy for #built<F> where #(F::Ref<#types>: #element::Copy,)* {}
 
+            const _: () = #copied;
+
             // SAFETY: it stands for the struct alone.
             unsafe impl KernelType for #name {
                 type Built<'b> = #built<Values<'b>>;
             }
 
-            impl KernelValue for #name {
+            impl KernelValue for #name
+            #where_copied
+            {
                 #[inline(always)]
                 fn zero() -> Self {
                     #name { #(#names: <#types as KernelValue>::zero(),)* }
@@ -138,7 +146,9 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
             }
 
             // SAFETY: each number is a parameter.
-            unsafe impl ByValue for #name {
+            unsafe impl ByValue for #name
+            #where_copied
+            {
                 const NUMBERS: usize = <#name as Element>::LAYOUT.count();
                 #[inline]
                 fn number(&self, number: usize) -> (Type, &[u8], ::core::option::Option<&'static Layout>) {
@@ -150,7 +160,9 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
             }
 
             // SAFETY: the fields stand one behind the other, as is asserted above.
-            unsafe impl Element for #name {
+            unsafe impl Element for #name
+            #where_copied
+            {
                 const LAYOUT: &'static Layout =
                     &Layout::structure() #(.with_field(#texts, <#types as Element>::LAYOUT))*;
                 type Ids = (#(<#types as Element>::Ids,)*);
@@ -208,7 +220,9 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 }
             }
 
-            impl<'b> OfElement<'b> for #built<Values<'b>> {
+            impl<'b> OfElement<'b> for #built<Values<'b>>
+            #where_copied
+            {
                 type Element = #name;
                 fn element_ids(self) -> <#name as Element>::Ids {
                     <#name as Element>::ids(self)

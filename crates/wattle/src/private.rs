@@ -27,6 +27,17 @@ pub mod element {
         Builder, Element, Family, IrValue, Memory, OfElement, Places, Val, Values, Variable, Variables,
     };
     pub use wattle_ir::{ByValue, ExprId, KernelType, KernelValue, Layout, Site, Type, number_of};
+
+    /// What an element is besides its fields.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is an element, and not `Copy`",
+        label = "write `#[derive(Clone, Copy, Element)]`"
+    )]
+    pub trait Copied {}
+    impl<T: Copy> Copied for T {}
+
+    /// Refuses an element that cannot be copied.
+    pub const fn is_copied<T: Copied>() {}
 }
 
 /// A struct whose fields are set one by one.
