@@ -9,8 +9,7 @@ use std::sync::Arc;
 
 use wattle_ir::builder::{self, Builder, IrValue};
 use wattle_ir::{
-    Access, AtomicScalar, ByValue, Dim, Element, Field, KernelType, Layout, MAX_RANK, Param, ParamId, ParamKind, Rank,
-    Type,
+    Access, ByValue, Dim, Element, Field, KernelType, Layout, MAX_RANK, Param, ParamId, ParamKind, Rank, Type,
 };
 
 use crate::buffer::{Buffer, Part, RawBuffer, View, ViewMut};
@@ -254,7 +253,7 @@ macro_rules! view_arguments {
 view_arguments! {
     Read Element <- &Buffer<T, D>: |x| x.whole(), Buffer<T, D>: |x| x.whole(), &View<T, D>: |x| x.0.clone(), View<T, D>: |x| x.0;
     Shared Element <- &Buffer<T, D>: |x| x.whole(), Buffer<T, D>: |x| x.whole(), &View<T, D>: |x| x.0.clone(), View<T, D>: |x| x.0;
-    Atomic AtomicScalar <- &Buffer<T, D>: |x| x.whole(), Buffer<T, D>: |x| x.whole(), &View<T, D>: |x| x.0.clone(), View<T, D>: |x| x.0;
+    Atomic Element <- &Buffer<T, D>: |x| x.whole(), Buffer<T, D>: |x| x.whole(), &View<T, D>: |x| x.0.clone(), View<T, D>: |x| x.0;
     PerItem Element <- &mut Buffer<T, D>: |x| x.whole(), Buffer<T, D>: |x| x.whole(), &mut ViewMut<T, D>: |x| x.0.clone(), ViewMut<T, D>: |x| x.0;
 }
 

@@ -14,6 +14,14 @@ pub trait Arithmetic: KernelType + Copy {
     /// What `f` gives for each pair of numbers.
     #[doc(hidden)]
     fn zip(self, other: Self, f: impl FnMut(Self::Number, Self::Number) -> Self::Number) -> Self;
+    /// What `f` gives for each three numbers.
+    #[doc(hidden)]
+    fn zip3(
+        self,
+        second: Self,
+        third: Self,
+        f: impl FnMut(Self::Number, Self::Number, Self::Number) -> Self::Number,
+    ) -> Self;
 }
 
 impl<T: Number> Arithmetic for T {
@@ -22,6 +30,10 @@ impl<T: Number> Arithmetic for T {
     fn zip(self, other: T, mut f: impl FnMut(T, T) -> T) -> T {
         f(self, other)
     }
+    #[inline(always)]
+    fn zip3(self, second: T, third: T, mut f: impl FnMut(T, T, T) -> T) -> T {
+        f(self, second, third)
+    }
 }
 
 impl<P: Arithmetic + Element, const N: usize> Arithmetic for [P; N] {
@@ -29,6 +41,10 @@ impl<P: Arithmetic + Element, const N: usize> Arithmetic for [P; N] {
     #[inline(always)]
     fn zip(self, other: Self, mut f: impl FnMut(P::Number, P::Number) -> P::Number) -> Self {
         std::array::from_fn(|n| self[n].zip(other[n], &mut f))
+    }
+    #[inline(always)]
+    fn zip3(self, second: Self, third: Self, mut f: impl FnMut(P::Number, P::Number, P::Number) -> P::Number) -> Self {
+        std::array::from_fn(|n| self[n].zip3(second[n], third[n], &mut f))
     }
 }
 
@@ -45,12 +61,23 @@ pub trait BuiltArithmetic<'b>: Copy {
         other: Self,
         f: impl FnMut(Val<'b, Self::Number>, Val<'b, Self::Number>) -> Val<'b, Self::Number>,
     ) -> Self;
+    /// What `f` gives for each three numbers.
+    fn zip3(
+        self,
+        builder: &'b Builder,
+        second: Self,
+        third: Self,
+        f: impl FnMut(Val<'b, Self::Number>, Val<'b, Self::Number>, Val<'b, Self::Number>) -> Val<'b, Self::Number>,
+    ) -> Self;
 }
 
 impl<'b, T: Number> BuiltArithmetic<'b> for Val<'b, T> {
     type Number = T;
     fn zip(self, _: &'b Builder, other: Self, mut f: impl FnMut(Self, Self) -> Self) -> Self {
         f(self, other)
+    }
+    fn zip3(self, _: &'b Builder, second: Self, third: Self, mut f: impl FnMut(Self, Self, Self) -> Self) -> Self {
+        f(self, second, third)
     }
 }
 
@@ -64,5 +91,17 @@ impl<'b, P: Element<Built<'b>: BuiltArithmetic<'b>>, const N: usize> BuiltArithm
         mut f: impl FnMut(Val<'b, Self::Number>, Val<'b, Self::Number>) -> Val<'b, Self::Number>,
     ) -> Self {
         Array::zip(self, other, |x, y| x.zip(builder, y, &mut f))
+    }
+    fn zip3(
+        self,
+        builder: &'b Builder,
+        second: Self,
+        third: Self,
+        mut f: impl FnMut(Val<'b, Self::Number>, Val<'b, Self::Number>, Val<'b, Self::Number>) -> Val<'b, Self::Number>,
+    ) -> Self {
+        let parts = |all: Self| all.ids().map(|ids| P::of_ids(builder, ids));
+        let (first, second, third) = (parts(self), parts(second), parts(third));
+        let ids = std::array::from_fn(|n| P::ids(first[n].zip3(builder, second[n], third[n], &mut f)));
+        Array::of_ids(builder, ids)
     }
 }

@@ -38,6 +38,8 @@ pub mod worker;
 
 pub use arithmetic::{Arithmetic, BuiltArithmetic};
 pub use builder::Element;
+#[doc(hidden)]
+pub use builder::overflow;
 pub use expand::{Exact, Halves, expand};
 pub use inspect::plain_name;
 pub use kernel::{
@@ -57,4 +59,4 @@ pub use scalar::{
 pub use types::{Type, TypeInfo, TypeKind};
 pub use verify::{VerifyError, verify};
 pub use warp::{WarpMask, WarpOp};
-pub use wattle_operations::{atomics, compositions, operations, types, warps};
+pub use wattle_operations::{atomics, compositions, faulting, operations, types, warps};

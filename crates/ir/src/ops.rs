@@ -14,6 +14,8 @@ pub enum Precision {
     /// It is within a bound that its method states, and has the same bits on every device; it may be subnormal, which is
     /// not promised.
     Bounded,
+    /// It is within a bound that its method states, and has other bits on other devices.
+    Near,
 }
 
 /// Whether a type is of a kind that the tables name.
@@ -72,6 +74,9 @@ macro_rules! precision {
     (bounded) => {
         Precision::Bounded
     };
+    (near) => {
+        Precision::Near
+    };
 }
 
 macro_rules! enumeration {
@@ -108,6 +113,14 @@ macro_rules! enumeration {
             pub fn is_function(self) -> bool {
                 match self {
                     $($name::$op => stringify!($how) == "by",)+
+                }
+            }
+
+            /// Whether it is a short form of a function of floats, which [`expand`](crate::expand()) replaces unless the
+            /// target has an instruction for it.
+            pub fn is_fast(self) -> bool {
+                match self {
+                    $($name::$op => stringify!($how) == "fast",)+
                 }
             }
 

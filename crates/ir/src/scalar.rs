@@ -13,7 +13,7 @@ use std::fmt::{Debug, Display};
 
 use half::{bf16, f16};
 use wattle_math as math;
-use wattle_operations::{compositions, operations, types};
+use wattle_operations::{compositions, faulting, operations, types};
 
 use crate::Type;
 use crate::half::{Half, fused};
@@ -112,6 +112,50 @@ macro_rules! implement {
     )+)+};
 }
 
+/// The methods of a class of numbers that can fail, without their bodies.
+macro_rules! declare_faulting {
+    ($wanted:ident $($(#[$doc:meta])* $class:ident $fault:ident
+        $method:ident($x:ident $(, $y:ident $(: $of:ident)?)*) {$($meaning:tt)+})+) => {$(
+        only! { $wanted $class
+            $(#[$doc])*
+            ///
+            /// `None` stands for the fault.
+            fn $method(self $(, $y: operand_type!($($of)?))*) -> Option<Self>;
+        }
+    )+};
+}
+
+/// The methods of a class of numbers that can fail, for a type of this kind.
+macro_rules! implement_faulting {
+    ($wanted:ident $row:ident $($(#[$doc:meta])* $class:ident $fault:ident
+        $method:ident($x:ident $(, $y:ident $(: $of:ident)?)*) {$($meaning:tt)+})+) => {$(
+        only! { $wanted $class
+            #[inline(always)]
+            fn $method(self $(, $y: operand_type!($($of)?))*) -> Option<Self> {
+                let $x = widened!($row self);
+                $(let $y = widened!($row $y $(, $of)?);)*
+                meaning!($row {$($meaning)+,}).map(|value| narrowed!($row Self value))
+            }
+        }
+    )+};
+}
+
+/// The remainder of floats from 0 to the size of the divisor, rounded once.
+#[inline(always)]
+fn euclid_remainder<T: Float>(x: T, y: T) -> T {
+    let rest = x.fmod(y);
+    if rest < T::ZERO { rest.add(y.abs()) } else { rest }
+}
+
+/// The quotient of floats whose remainder is not negative, as the standard library has it.
+#[inline(always)]
+fn euclid_quotient<T: Float>(x: T, y: T) -> T {
+    // Division by zero has a result among floats.
+    let quotient = x.div(y).unwrap_or(T::ZERO).trunc();
+    let step = if y > T::ZERO { T::ONE } else { T::ONE.neg() };
+    if x.fmod(y) < T::ZERO { quotient.sub(step) } else { quotient }
+}
+
 mod sealed {
     pub trait Sealed {}
 }
@@ -151,9 +195,25 @@ pub trait NumberOps: Scalar {
     /// 1.
     const ONE: Self;
 
+    /// The type of the exponents of [`pow`](NumberOps::pow): a float's own, and `u32` for integers.
+    type Exponent: Scalar;
+
     /// The quotient; `None` for an integer divided by zero. `MIN / -1` wraps to `MIN`.
     fn div(self, other: Self) -> Option<Self>;
+    /// The remainder, with the sign of the dividend, exact; `None` for an integer and a divisor of zero. `MIN % -1` is 0.
+    #[doc(alias("fmod", "fmodf"))]
+    fn rem(self, other: Self) -> Option<Self>;
+    /// The power: of floats [`powf`](FloatOps::powf); of integers by a `u32`, and it wraps.
+    #[doc(alias("powf", "__powf"))]
+    fn pow(self, exponent: Self::Exponent) -> Self;
+    /// `self * y + z`, of floats rounded once, and of integers wrapping: what a contracted sum is.
+    #[doc(hidden)]
+    fn fused(self, y: Self, z: Self) -> Self;
+    /// The negation, wrapping: also of unsigned integers.
+    #[doc(hidden)]
+    fn negated(self) -> Self;
     operations!(declare Number);
+    faulting!(declare_faulting Number);
 }
 
 /// A number with negative values: the signed integers and the floats.
@@ -171,16 +231,15 @@ pub trait SignedOps: NumberOps {
 /// One of the eight integer types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an integer",
-    note = "bit operations, shifts and `%` are for u8 i8 u16 i16 u32 i32 u64 i64"
+    note = "bit operations and shifts are for u8 i8 u16 i16 u32 i32 u64 i64"
 )]
 pub trait Int: Number + IntOps {}
 
 /// The arithmetic of integers.
-pub trait IntOps: NumberOps {
-    /// The remainder, with the sign of the dividend; `None` for a divisor of zero. `MIN % -1` is 0.
-    fn rem(self, other: Self) -> Option<Self>;
+pub trait IntOps: NumberOps<Exponent = u32> {
     operations!(declare Int);
     compositions!(declare Int);
+    faulting!(declare_faulting Int);
 }
 
 /// An unsigned integer of 32 or 64 bits: `u32` or `u64`.
@@ -194,6 +253,7 @@ pub trait Word: Int + WordOps {}
 pub trait WordOps: IntOps {
     operations!(declare Word);
     compositions!(declare Word);
+    faulting!(declare_faulting Word);
 }
 
 /// `f16`, `bf16`, `f32` or `f64`.
@@ -215,7 +275,11 @@ pub trait Float: Signed + FloatOps {}
 /// The functions of `f16` and `bf16` are those of `f32`, rounded once more: within 0.501 ulp, as the bounds for `f32` are
 /// at most 3 ulp. `+ - * /`, `sqrt` and `fma` of them are rounded once. Subnormal numbers of
 /// `f16` are promised: every device has them.
-pub trait FloatOps: SignedOps {
+///
+/// The short forms (`exp_fast` and so on) are an exception: they keep the bounds that they state, on every device, and
+/// have other bits on each. Subnormal numbers, and results beyond the range, are not promised of them. Those of `f64` are
+/// the functions without `_fast`.
+pub trait FloatOps: SignedOps + NumberOps<Exponent = Self> {
     /// The unsigned integer as wide.
     type Bits: Int;
     /// The bits as an integer.
@@ -357,6 +421,7 @@ macro_rules! implement_type {
         impl WordOps for $t {
             operations!(implement Word word);
             compositions!(implement Word word);
+            faulting!(implement_faulting Word word);
         }
     };
     (signed $t:ident $type:ident $bits:ident) => {
@@ -372,16 +437,25 @@ macro_rules! implement_type {
         impl NumberOps for $t {
             const ZERO: Self = 0;
             const ONE: Self = 1;
+            type Exponent = u32;
             operations!(implement Number $row);
+            faulting!(implement_faulting Number $row);
             #[inline(always)]
             fn div(self, other: Self) -> Option<Self> { (other != 0).then(|| self.wrapping_div(other)) }
+            #[inline(always)]
+            fn rem(self, other: Self) -> Option<Self> { (other != 0).then(|| self.wrapping_rem(other)) }
+            #[inline(always)]
+            fn pow(self, exponent: u32) -> Self { self.wrapping_pow(exponent) }
+            #[inline(always)]
+            fn fused(self, y: Self, z: Self) -> Self { self.wrapping_mul(y).wrapping_add(z) }
+            #[inline(always)]
+            fn negated(self) -> Self { self.wrapping_neg() }
         }
         impl Int for $t {}
         impl IntOps for $t {
-            #[inline(always)]
-            fn rem(self, other: Self) -> Option<Self> { (other != 0).then(|| self.wrapping_rem(other)) }
             operations!(implement Int $row);
             compositions!(implement Int $row);
+            faulting!(implement_faulting Int $row);
         }
     };
     (half $t:ident $type:ident $bits:ident) => {
@@ -400,9 +474,19 @@ macro_rules! implement_type {
         impl NumberOps for $t {
             const ZERO: Self = $zero;
             const ONE: Self = $one;
+            type Exponent = Self;
             operations!(implement Number $row);
+            faulting!(implement_faulting Number $row);
             #[inline(always)]
             fn div(self, other: Self) -> Option<Self> { Some(narrowed!($row Self widened!($row self) / widened!($row other))) }
+            #[inline(always)]
+            fn rem(self, other: Self) -> Option<Self> { Some(FloatOps::fmod(self, other)) }
+            #[inline(always)]
+            fn pow(self, exponent: Self) -> Self { FloatOps::powf(self, exponent) }
+            #[inline(always)]
+            fn fused(self, y: Self, z: Self) -> Self { FloatOps::fma(self, y, z) }
+            #[inline(always)]
+            fn negated(self) -> Self { SignedOps::neg(self) }
         }
         impl Signed for $t {}
         impl SignedOps for $t {

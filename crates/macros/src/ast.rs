@@ -1,5 +1,6 @@
 //! The subset of Rust that kernels are written in, as a tree: what the parser makes and the two emitters read.
 
+use crate::parse::is_faulting;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::{Attribute, BinOp, Generics, Member, Path, Type, Visibility};
 
@@ -16,6 +17,8 @@ pub struct Function {
     pub body: Block,
     /// Whether there is a `return` in the body.
     pub returns: bool,
+    /// Whether sums over a loop may be added in another order.
+    pub reassociate: bool,
     /// The errors, where the body was refused; it is empty then.
     pub refused: Option<TokenStream>,
 }
@@ -393,6 +396,7 @@ impl Expr {
     pub fn is_pure(&self) -> bool {
         !self.any(&|x| {
             let division = matches!(x.kind, ExprKind::Binary(BinOp::Div(_) | BinOp::Rem(_), ..));
+            let faults = matches!(&x.kind, ExprKind::Math { name, .. } if is_faulting(&name.to_string()));
             let acts = matches!(
                 x.kind,
                 ExprKind::Deref(_)
@@ -408,7 +412,7 @@ impl Expr {
                     | ExprKind::Assert { .. }
                     | ExprKind::Print(_)
             );
-            division || acts || !x.blocks().is_empty()
+            division || faults || acts || !x.blocks().is_empty()
         })
     }
 

@@ -11,6 +11,7 @@ use syn::spanned::Spanned;
 use crate::ast::{Block, Callee, Expr, ExprKind, Function, Local, Message, Pattern, Place, Statement, Step};
 use crate::emit;
 use crate::names::{self, private};
+use crate::rules::is_fused;
 
 mod choose;
 mod loops;
@@ -313,6 +314,9 @@ impl Build {
             }
             ExprKind::Math { name, operands } => {
                 let operands = self.exprs(operands);
+                if is_fused(name) {
+                    return self.call(span, &name.to_string(), &operands);
+                }
                 let (first, others) = (&operands[0], &operands[1..]);
                 quote_spanned!(span=> ::wattle::__private::builder::Val::#name(#first, #(#others),*))
             }

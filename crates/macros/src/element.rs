@@ -94,6 +94,10 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
         let before = &types[..number];
         quote!(0 #(+ <#before as __wattle::Element>::LAYOUT.count())*)
     });
+    // A struct that is not `Copy` has one error, and these traits not at all: a bound for all lifetimes is not looked at
+    // where it is written.
+    let copied = quote_spanned!(name.span()=> __wattle::is_copied::<#name>());
+    let where_copied = quote!(where for<'copied> #name: __wattle::Copy);
     Ok(quote! {
         #[allow(unused, private_interfaces, non_camel_case_types, clippy::all, clippy::pedantic, reason = "written by a macro")]
         const _: () = {
@@ -122,12 +126,16 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
             }
             impl<__F: __wattle::Family> __wattle::Copy for #built<__F> where #(__F::Ref<#types>: __wattle::Copy,)* {}
 
+            const _: () = #copied;
+
             // SAFETY: it stands for the struct alone.
             unsafe impl __wattle::KernelType for #name {
                 type Built<'b> = #built<__wattle::Values<'b>>;
             }
 
-            impl __wattle::KernelValue for #name {
+            impl __wattle::KernelValue for #name
+            #where_copied
+            {
                 #[inline(always)]
                 fn zero() -> Self {
                     #name { #(#names: <#types as __wattle::KernelValue>::zero(),)* }
@@ -135,7 +143,9 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
             }
 
             // SAFETY: each number is a parameter.
-            unsafe impl __wattle::ByValue for #name {
+            unsafe impl __wattle::ByValue for #name
+            #where_copied
+            {
                 const NUMBERS: usize = <#name as __wattle::Element>::LAYOUT.count();
                 #[inline]
                 fn number(&self, number: usize) -> (__wattle::Type, &[u8], ::core::option::Option<&'static __wattle::Layout>) {
@@ -147,7 +157,9 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
             }
 
             // SAFETY: the fields stand one behind the other, as is asserted above.
-            unsafe impl __wattle::Element for #name {
+            unsafe impl __wattle::Element for #name
+            #where_copied
+            {
                 const LAYOUT: &'static __wattle::Layout =
                     &__wattle::Layout::structure() #(.with_field(#texts, <#types as __wattle::Element>::LAYOUT))*;
                 type Ids = (#(<#types as __wattle::Element>::Ids,)*);
@@ -205,7 +217,9 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
                 }
             }
 
-            impl<'b> __wattle::OfElement<'b> for #built<__wattle::Values<'b>> {
+            impl<'b> __wattle::OfElement<'b> for #built<__wattle::Values<'b>>
+            #where_copied
+            {
                 type Element = #name;
                 fn element_ids(self) -> <#name as __wattle::Element>::Ids {
                     <#name as __wattle::Element>::ids(self)

@@ -5,6 +5,7 @@
 mod loops;
 mod patterns;
 mod places;
+mod sums;
 
 use std::collections::BTreeMap;
 
@@ -28,6 +29,8 @@ pub struct Host {
     loops: Vec<Labels>,
     next: usize,
     is_kernel: bool,
+    /// Whether sums over a loop may be added in another order.
+    reassociate: bool,
     ranks: Option<names::Ranks>,
 }
 
@@ -79,13 +82,22 @@ impl Host {
             loops: Vec::new(),
             next: 0,
             is_kernel,
+            reassociate: function.reassociate,
             ranks: Some(names::Ranks::of(function)),
         }
     }
 
     /// Writes a device function none of whose parameters is known to be a view of one dimension.
     pub fn of_closure() -> Self {
-        Host { lines: Vec::new(), windows: None, loops: Vec::new(), next: 0, is_kernel: false, ranks: None }
+        Host {
+            lines: Vec::new(),
+            windows: None,
+            loops: Vec::new(),
+            next: 0,
+            is_kernel: false,
+            reassociate: false,
+            ranks: None,
+        }
     }
 
     pub fn block(&mut self, block: &Block) -> TokenStream {
@@ -362,7 +374,10 @@ impl Host {
             }
             ExprKind::Math { name, operands } => {
                 let operands = self.exprs(operands);
-                quote_spanned!(name.span()=> #support::#name(#(#operands),*))
+                match crate::parse::is_faulting(&name.to_string()) {
+                    true => quote_spanned!(name.span()=> #support::#name(#(#operands,)* #thread)),
+                    false => quote_spanned!(name.span()=> #support::#name(#(#operands),*)),
+                }
             }
             ExprKind::Call { callee, arguments } => {
                 let arguments = self.exprs(arguments);

@@ -11,12 +11,14 @@ mod emit;
 mod host;
 mod names;
 mod parse;
+mod rules;
 mod sample;
 mod scenario;
 mod signature;
 mod surroundings;
 
 use proc_macro::TokenStream;
+use rules::Arguments;
 use syn::{ItemFn, parse_macro_input};
 
 /// Makes a function a kernel: calling it with its arguments gives a bundle that `Queue::launch` takes.
@@ -208,7 +210,9 @@ use syn::{ItemFn, parse_macro_input};
 /// The sign and payload of a NaN are not promised. Nor does the promise of equal bits hold for these.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    expand(attribute, parse_macro_input!(item as ItemFn), "kernel", emit::kernel)
+    let item = parse_macro_input!(item as ItemFn);
+    let expanded = Arguments::parse(attribute.into(), "kernel").and_then(|given| emit::kernel(item, given.rules));
+    expanded.unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Makes a function callable from kernels: `#[device_fn] fn square(x: f32) -> f32 { x * x }`.
@@ -243,15 +247,20 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let Device { item, is_declaration } = parse_macro_input!(item as Device);
+    let Arguments { rules, associated } = match Arguments::parse(attribute.into(), "device_fn") {
+        Ok(given) => given,
+        Err(error) => return error.into_compile_error().into(),
+    };
     // `#[device_fn(associated)]` says what the source cannot where another macro has written it.
-    let says_so = attribute.to_string() == "associated";
-    let mentions_self = mentions_self(quote::quote!(#item));
-    let is_associated = is_declaration || says_so || mentions_self;
-    if is_associated || surroundings::is_in_impl(item.sig.fn_token.span.unwrap()) {
-        let attribute = if says_so { TokenStream::new() } else { attribute };
-        return expand(attribute, item, "device_fn", |item| emit::associated(item, is_declaration));
-    }
-    expand(attribute, item, "device_fn", emit::device_fn)
+    let is_associated = is_declaration
+        || associated
+        || mentions_self(quote::quote!(#item))
+        || surroundings::is_in_impl(item.sig.fn_token.span.unwrap());
+    let expanded = match is_associated {
+        true => emit::associated(item, rules, is_declaration),
+        false => emit::device_fn(item, rules),
+    };
+    expanded.unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// A device function without a name: `device_closure!(|x, y| x.max(y))` is given to a kernel for a parameter that is a
@@ -353,17 +362,4 @@ pub fn scenario(attribute: TokenStream, item: TokenStream) -> TokenStream {
             quote::quote!(#function #error)
         })
         .into()
-}
-
-fn expand(
-    attribute: TokenStream,
-    item: ItemFn,
-    name: &str,
-    expand: impl FnOnce(ItemFn) -> syn::Result<proc_macro2::TokenStream>,
-) -> TokenStream {
-    if let Some(first) = attribute.into_iter().next() {
-        let message = format!("`#[{name}]` has no arguments");
-        return syn::Error::new(first.span().into(), message).into_compile_error().into();
-    }
-    expand(item).unwrap_or_else(syn::Error::into_compile_error).into()
 }

@@ -1,6 +1,6 @@
 //! A function's signature, as it may be in kernels.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
@@ -12,6 +12,7 @@ use syn::{
 
 use crate::ast::{Block, Class, Function, Parameter, View};
 use crate::parse::{Parser, check_type, class, error};
+use crate::rules::Rules;
 
 /// The path of a device function, and the generic arguments of its call.
 pub fn callee(path: &Path) -> (Path, Option<TokenStream>) {
@@ -141,8 +142,17 @@ pub fn device_fn(bound: &TypeParamBound) -> Option<&syn::AngleBracketedGenericAr
     }
 }
 
+/// Whether a float of 16 bits is named.
+fn names_half(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => names_half(group.stream()),
+        TokenTree::Ident(name) => name == "f16" || name == "bf16",
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
 /// The function, checked. Its body alone may be refused: then it is empty, and the errors are beside it.
-pub fn parse(mut item: ItemFn, standing: Standing) -> Result<Function> {
+pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Function> {
     let is_kernel = standing == Standing::Kernel;
     refuse_attributes(&item)?;
     let signature = &item.sig;
@@ -166,8 +176,9 @@ pub fn parse(mut item: ItemFn, standing: Standing) -> Result<Function> {
             return error(lifetime, "kernels and device functions have no lifetimes; views are written without");
         }
     }
-    let mut parser = Parser::new(is_kernel, &signature.generics);
-    if standing == Standing::Associated {
+    let mut parser = Parser::new(is_kernel, &signature.generics, rules);
+    // Rust has no literals of 16 bits, so they take the type that their place decides as in a generic function.
+    if standing == Standing::Associated || names_half(quote!(#item)) {
         parser.assume_generic();
     }
     let mut parameters = Vec::new();
@@ -299,6 +310,7 @@ pub fn parse(mut item: ItemFn, standing: Standing) -> Result<Function> {
         result,
         body,
         returns: parser.returns && refused.is_none(),
+        reassociate: rules.reassociate,
         refused,
     })
 }

@@ -24,7 +24,9 @@ mod digits;
 mod double_word;
 mod exp;
 mod exp_by;
+mod fast;
 mod fma;
+mod fmod;
 mod half;
 mod host;
 mod ln;
@@ -40,7 +42,12 @@ pub use atan::{acos, asin, atan, atan2};
 pub use double_word::{DoubleWord, dekker_product, fast_two_sum, two_sum};
 pub use exp::{exp, exp_m1, exp2};
 pub use exp_by::{cosh, sinh, tanh};
+pub use fast::{
+    cos_fast, div_fast, exp_fast, exp2_fast, ln_fast, log2_fast, log10_fast, pow_fast, recip_fast, rsqrt_fast,
+    sin_fast, sqrt_fast, tan_fast, tanh_fast,
+};
 pub use fma::fma;
+pub use fmod::fmod;
 pub use half::{Bfloat16, Binary16, HalfFormat, fused, narrow, sticky, widen};
 pub use ln::{ln, ln_1p, log2, log10};
 pub use ln_by::{acosh, asinh, atanh};

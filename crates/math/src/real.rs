@@ -126,6 +126,18 @@ pub trait Real:
         self / divisor
     }
 
+    /// The quotient, within 4 ulp.
+    #[inline(always)]
+    fn rough_quotient(self, divisor: Self) -> Self {
+        self / divisor
+    }
+
+    /// The square root, within 4 ulp.
+    #[inline(always)]
+    fn rough_root(self) -> Self {
+        self.sqrt()
+    }
+
     /// One of two results, of which the first is rarely needed and dear: a branch, if that is how the other one is had
     /// for less.
     fn rarely(

@@ -20,13 +20,15 @@
 /// ```
 ///
 /// - `how` is `fn` for what kernels write as a method, `op` for what they write with a sign of Rust's. `by` is a method
-///   too, of floats, which no code generator sees: expressions in `math`, which is `wattle-math`, replace it before.
+///   too, of floats, which no code generator sees: expressions in `math`, which is `wattle-math`, replace it before. `fast`
+///   is one that they replace where the target has no instruction for it.
 /// - `Class` is the trait of the numbers that have the method; `Sign` for what has no method on the host.
 /// - `"name"` is what the printer writes.
 /// - The operands have the type of the first one where nothing else is said, and `Self` is that type.
 /// - `precision` is that of the result on floats: `exact` results are the operand or an integer and have the same bits on
 ///   all devices; `rounded` ones are rounded once as IEEE 754 says, and may be subnormal; `bounded` ones are within the
-///   stated bound, may be subnormal, and have the same bits on all devices too.
+///   stated bound, may be subnormal, and have the same bits on all devices too; `near` ones are within the stated bound,
+///   and have other bits on other devices.
 /// - The kinds are `bool`, `int` (all integers), `signed` and `word` (unsigned, 32 or 64 bits), `float`, and `any`. The
 ///   operation exists on the types of these kinds; the expression is its meaning there, in Rust.
 /// - Floats of 16 bits are computed with as `f32`: the operands are widened, `float` (or `half`, which goes before it) is
@@ -89,6 +91,30 @@ macro_rules! operations {
             by Float Acosh "acosh" acosh(x) -> Self, bounded { float: math::acosh(x) }
             /// The inverse of the hyperbolic tangent, within 3 ulp; of -0 it is -0. Of 1 it is infinity, beyond NaN.
             by Float Atanh "atanh" atanh(x) -> Self, bounded { float: math::atanh(x) }
+            /// One by the number, within 3 ulp for sizes from 2^-126 to 2^126 (CUDA's `__frcp_rn` without its rounding).
+            #[doc(alias("__frcp_rn", "rcp.approx"))]
+            fast Float RecipFast "recip_fast" recip_fast(x) -> Self, near { float: math::recip_fast(x) }
+            /// The square root, within 5 ulp.
+            #[doc(alias("sqrt.approx"))]
+            fast Float SqrtFast "sqrt_fast" sqrt_fast(x) -> Self, near { float: math::sqrt_fast(x) }
+            /// One by the square root, within 8 ulp.
+            #[doc(alias("rsqrtf", "__frsqrt_rn", "rsqrt.approx"))]
+            fast Float RsqrtFast "rsqrt_fast" rsqrt_fast(x) -> Self, near { float: math::rsqrt_fast(x) }
+            /// 2 to the power of the number, within 2^-21 of itself.
+            #[doc(alias("exp2f", "ex2.approx"))]
+            fast Float Exp2Fast "exp2_fast" exp2_fast(x) -> Self, near { float: math::exp2_fast(x) }
+            /// The logarithm to base 2, within 2^-21 from 0.5 to 2, and within 2^-21 of itself elsewhere (CUDA's `__log2f`).
+            #[doc(alias("__log2f", "lg2.approx"))]
+            fast Float Log2Fast "log2_fast" log2_fast(x) -> Self, near { float: math::log2_fast(x) }
+            /// The sine, within 2^-20 for angles from -π to π (CUDA's `__sinf`). The error grows with the angle.
+            #[doc(alias("__sinf", "sin.approx"))]
+            fast Float SinFast "sin_fast" sin_fast(x) -> Self, near { float: math::sin_fast(x) }
+            /// The cosine, within 2^-20 for angles from -π to π (CUDA's `__cosf`). The error grows with the angle.
+            #[doc(alias("__cosf", "cos.approx"))]
+            fast Float CosFast "cos_fast" cos_fast(x) -> Self, near { float: math::cos_fast(x) }
+            /// The hyperbolic tangent, within 2^-10 of itself (PTX's `tanh.approx`).
+            #[doc(alias("tanh.approx", "__tanhf"))]
+            fast Float TanhFast "tanh_fast" tanh_fast(x) -> Self, near { float: math::tanh_fast(x) }
             /// The greatest whole number that is not greater; exact.
             fn Float Floor "floor" floor(x) -> Self, exact { float: x.floor() }
             /// The least whole number that is not less; exact.
@@ -125,7 +151,7 @@ macro_rules! operations {
             fn Number Max "max" max(x, y) -> Self, exact { int: Ord::max(x, y), float: greater(x, y) }
             /// The first number to the power of the second, within 1.5 ulp. Below zero it is NaN unless the exponent is a
             /// whole number; for the exponent 0 and the base 1 it is 1, also where the other is NaN.
-            by Float Pow "pow" pow(x, y) -> Self, bounded { float: math::pow(x, y) }
+            by Float Pow "pow" powf(x, y) -> Self, bounded { float: math::pow(x, y) }
             /// The number to the power of an integer, within 1.5 ulp; for the exponent 0 it is 1, also of a NaN.
             by Float Powi "powi" powi(x, n: i32) -> Self, bounded { float: math::powi(x, n) }
             /// The angle of the point (`x`, `self`) from -π to π, within 2 ulp. The signs of zeros count.
@@ -133,6 +159,11 @@ macro_rules! operations {
             /// The square root of the sum of both squares, within 1.5 ulp, also where a square is out of range. Of an
             /// infinity it is infinity, also with a NaN.
             by Float Hypot "hypot" hypot(x, y) -> Self, bounded { float: math::hypot(x, y) }
+            /// What remains of the first number where the second one is taken off as often as it fits, with the sign of the
+            /// first; exact. It is what `x % y` is of floats. It is NaN for an `x` that is not finite and a `y` that is
+            /// zero; a subnormal `y` counts as zero.
+            #[doc(alias = "fmodf")]
+            by Float Fmod "fmod" fmod(x, y) -> Self, exact { float: math::fmod(x, y) }
             /// The high half of the full product, which has twice the width: the product divided by 2 to the width.
             fn Word MulHi "mul_hi" mul_hi(x, y) -> Self, exact { word: x.carrying_mul(y, 0).1 }
             /// Bitwise and.
@@ -191,8 +222,32 @@ macro_rules! compositions {
             fn Float IsFinite "is_finite" is_finite(x) -> bool, exact { float: x.is_finite() }
             /// Whether it is an infinity.
             fn Float IsInfinite "is_infinite" is_infinite(x) -> bool, exact { float: x.is_infinite() }
+            /// e to the power of the number, within 2^-21 + |x| 2^-23 of itself (CUDA's `__expf`).
+            #[doc(alias = "__expf")]
+            fn Float ExpFast "exp_fast" exp_fast(x) -> Self, near { float: math::exp_fast(x) }
+            /// The natural logarithm, within 2^-21 from 0.5 to 2, and within 2^-20 of itself elsewhere (CUDA's `__logf`).
+            #[doc(alias = "__logf")]
+            fn Float LnFast "ln_fast" ln_fast(x) -> Self, near { float: math::ln_fast(x) }
+            /// The logarithm to base 10, within 2^-21 from 0.5 to 2, and within 2^-20 of itself elsewhere (CUDA's
+            /// `__log10f`).
+            #[doc(alias = "__log10f")]
+            fn Float Log10Fast "log10_fast" log10_fast(x) -> Self, near { float: math::log10_fast(x) }
+            /// The tangent: [`sin_fast`](Self::sin_fast) by [`cos_fast`](Self::cos_fast) (CUDA's `__tanf`), within 2^-18 of
+            /// itself and 2^-18 for angles from -1 to 1.
+            #[doc(alias = "__tanf")]
+            fn Float TanFast "tan_fast" tan_fast(x) -> Self, near { float: math::tan_fast(x) }
+            /// Whether its sign is positive, also of a zero.
+            fn Float IsSignPositive "is_sign_positive" is_sign_positive(x) -> bool, exact { float: x.is_sign_positive() }
             /// Whether its sign is negative, also of a zero.
             fn Float IsSignNegative "is_sign_negative" is_sign_negative(x) -> bool, exact { float: x.is_sign_negative() }
+            /// How many bits are zero.
+            fn Int CountZeros "count_zeros" count_zeros(x) -> u32, exact { int: x.count_zeros() }
+            /// How many bits are one above the highest zero.
+            fn Int LeadingOnes "leading_ones" leading_ones(x) -> u32, exact { int: x.leading_ones() }
+            /// How many bits are one below the lowest zero.
+            fn Int TrailingOnes "trailing_ones" trailing_ones(x) -> u32, exact { int: x.trailing_ones() }
+            /// Whether exactly one bit is one.
+            fn Word IsPowerOfTwo "is_power_of_two" is_power_of_two(x) -> bool, exact { word: x.is_power_of_two() }
             /// The bytes in the opposite order.
             fn Int SwapBytes "swap_bytes" swap_bytes(x) -> Self, exact { int: x.swap_bytes() }
             /// The number of the highest bit that is one, which is the logarithm to base 2, rounded down; 0 for zero.
@@ -203,6 +258,13 @@ macro_rules! compositions {
         binary {
             /// The size of the first number with the sign of the second.
             fn Float Copysign "copysign" copysign(x, y) -> Self, exact { float: x.copysign(y) }
+            /// The quotient, within 4 ulp for divisors whose size is from 2^-126 to 2^126 (CUDA's `__fdividef`).
+            #[doc(alias("__fdividef", "div.approx"))]
+            fn Float DivFast "div_fast" div_fast(x, y) -> Self, near { float: math::div_fast(x, y) }
+            /// A positive number to the power of the second one, by the logarithm: within 2^-21 + |y log2(x)| 2^-21 of
+            /// itself where the logarithm is not between -1 and 1 (CUDA's `__powf`).
+            #[doc(alias = "__powf")]
+            fn Float PowFast "pow_fast" pow_fast(x, y) -> Self, near { float: math::pow_fast(x, y) }
             /// The bits moved up by a count that is taken modulo the width; those that leave come in at the other end.
             fn Int RotateLeft "rotate_left" rotate_left(x, count: u32) -> Self, exact { int: x.rotate_left(count) }
             /// The bits moved down by a count that is taken modulo the width; those that leave come in at the other end.
@@ -211,11 +273,49 @@ macro_rules! compositions {
             fn Int SaturatingAdd "saturating_add" saturating_add(x, y) -> Self, exact { int: x.saturating_add(y) }
             /// The difference, or the type's bound where that is beyond it.
             fn Int SaturatingSub "saturating_sub" saturating_sub(x, y) -> Self, exact { int: x.saturating_sub(y) }
-            /// The product, or the greatest number where that is beyond it.
-            fn Word SaturatingMul "saturating_mul" saturating_mul(x, y) -> Self, exact { word: x.saturating_mul(y) }
+            /// The product, or the type's bound where that is beyond it.
+            fn Int SaturatingMul "saturating_mul" saturating_mul(x, y) -> Self, exact { int: x.saturating_mul(y) }
             /// The distance between two numbers.
             fn Word AbsDiff "abs_diff" abs_diff(x, y) -> Self, exact { word: x.abs_diff(y) }
         }
+    } };
+}
+
+/// The methods of numbers that can fail, which is a fault, and gives 0.
+///
+/// A row is
+///
+/// ```text
+/// /// The documentation of the method.
+/// Class fault method(operands) { kind: meaning, … }
+/// ```
+///
+/// - `fault` is `by_zero` where a divisor of zero is the fault, `overflow` where a result beyond the type is.
+/// - `Class`, operands and kinds are those of [`operations!`]; the meaning is an `Option`, `None` for the fault.
+#[macro_export]
+macro_rules! faulting {
+    ($then:ident $($with:tt)*) => { $then! { $($with)*
+        /// The quotient, rounded so that the remainder is not negative; an integer divided by zero is a fault.
+        Number by_zero div_euclid(x, y) {
+            int: (y != 0).then(|| x.wrapping_div_euclid(y)), float: Some(euclid_quotient(x, y))
+        }
+        /// The remainder from 0 to the size of the divisor; an integer divided by zero is a fault. Of floats it is rounded
+        /// once, to the divisor's size if that is nearest.
+        Number by_zero rem_euclid(x, y) {
+            int: (y != 0).then(|| x.wrapping_rem_euclid(y)), float: Some(euclid_remainder(x, y))
+        }
+        /// The quotient, rounded up; a divisor of zero is a fault.
+        Word by_zero div_ceil(x, y) { word: (y != 0).then(|| x.div_ceil(y)) }
+        /// The sum; one that is beyond the type is a fault.
+        Int overflow checked_add(x, y) { int: x.checked_add(y) }
+        /// The difference; one that is beyond the type is a fault.
+        Int overflow checked_sub(x, y) { int: x.checked_sub(y) }
+        /// The product; one that is beyond the type is a fault.
+        Int overflow checked_mul(x, y) { int: x.checked_mul(y) }
+        /// The negation; one that is beyond the type is a fault.
+        Int overflow checked_neg(x) { int: x.checked_neg() }
+        /// The power; one that is beyond the type is a fault.
+        Int overflow checked_pow(x, n: u32) { int: x.checked_pow(n) }
     } };
 }
 

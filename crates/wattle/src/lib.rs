@@ -1,5 +1,7 @@
 //! Parallel kernels whose threads talk through memory: written once in Rust, run on every device, their fences proved.
 //!
+//! Who knows CUDA finds its words in [`for_cuda_users`].
+//!
 //! This is the library that users depend on. Here live the prelude and the choice of devices by name; everything else
 //! is re-exported from the crates that own it. What never will live here: an idea of its own.
 //!
@@ -59,6 +61,8 @@ pub use wattle_memory::Model;
 /// The Vulkan devices, which [`Device::select`] finds.
 #[cfg(feature = "vulkan")]
 pub use wattle_vulkan as vulkan;
+
+pub mod for_cuda_users;
 
 /// What a file with kernels and scenarios imports.
 pub mod prelude {

@@ -32,6 +32,17 @@ pub mod element {
     pub fn each<T, U>(constants: &[T], part: impl Fn(&T) -> U) -> Vec<U> {
         constants.iter().map(part).collect()
     }
+
+    /// What an element is besides its fields.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` is an element, and not `Copy`",
+        label = "write `#[derive(Clone, Copy, Element)]`"
+    )]
+    pub trait Copied {}
+    impl<T: Copy> Copied for T {}
+
+    /// Refuses an element that cannot be copied.
+    pub const fn is_copied<T: Copied>() {}
 }
 
 /// A struct whose fields are set one by one.

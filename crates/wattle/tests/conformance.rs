@@ -21,6 +21,8 @@ mod clocks;
 mod clocks_over_time;
 #[path = "conformance/constants.rs"]
 mod constants;
+#[path = "conformance/contract.rs"]
+mod contract;
 #[path = "conformance/copies.rs"]
 mod copies;
 #[path = "conformance/domains.rs"]
@@ -35,6 +37,8 @@ mod events;
 mod everyday;
 #[path = "conformance/exact.rs"]
 mod exact;
+#[path = "conformance/faulting.rs"]
+mod faulting;
 #[path = "conformance/float_atomics.rs"]
 mod float_atomics;
 #[path = "conformance/function_parameters.rs"]
@@ -67,8 +71,12 @@ mod ranks;
 mod several_views;
 #[path = "conformance/shapes.rs"]
 mod shapes;
+#[path = "conformance/short_forms.rs"]
+mod short_forms;
 #[path = "conformance/simulated.rs"]
 mod simulated;
+#[path = "conformance/struct_constants.rs"]
+mod struct_constants;
 #[path = "conformance/structs.rs"]
 mod structs;
 #[path = "conformance/waiting_tasks.rs"]
@@ -79,6 +87,26 @@ mod warps;
 #[test]
 fn function_parameters() {
     harness::run("functions as parameters", function_parameters::CASES);
+}
+
+#[test]
+fn faulting() {
+    harness::run("functions that can fail", faulting::CASES);
+}
+
+#[test]
+fn short_forms() {
+    harness::run("short forms of functions", short_forms::CASES);
+}
+
+#[test]
+fn contract() {
+    harness::run("contracted and reordered arithmetic", contract::CASES);
+}
+
+#[test]
+fn struct_constants() {
+    harness::run("constants that are structs", struct_constants::CASES);
 }
 
 #[test]

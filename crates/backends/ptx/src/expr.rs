@@ -262,6 +262,15 @@ impl Emitter<'_> {
                     above => self.op(&simple("shr", int_type(ty)), class, &[x, Value::word(above)]),
                 }
             }
+            // PTX ISA 8.8, 9.7.3: "rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh". Those of `f64` are replaced.
+            UnaryOp::RecipFast => self.op("rcp.approx.ftz.f32", class, &[x]),
+            UnaryOp::SqrtFast => self.op("sqrt.approx.ftz.f32", class, &[x]),
+            UnaryOp::RsqrtFast => self.op("rsqrt.approx.ftz.f32", class, &[x]),
+            UnaryOp::Exp2Fast => self.op("ex2.approx.ftz.f32", class, &[x]),
+            UnaryOp::Log2Fast => self.op("lg2.approx.ftz.f32", class, &[x]),
+            UnaryOp::SinFast => self.op("sin.approx.ftz.f32", class, &[x]),
+            UnaryOp::CosFast => self.op("cos.approx.ftz.f32", class, &[x]),
+            UnaryOp::TanhFast => self.op("tanh.approx.f32", class, &[x]),
             // `wattle_ir::expand` has replaced these.
             wattle_ir::unary_functions!() => x,
         }

@@ -51,7 +51,8 @@ pub fn legal(kernel: &Kernel, target: &Target) -> Legal {
         shuffles: &|ty| ty != Type::Bool && ty.bits() == 32,
         combines: &|op, ty| warp::reduction(op, ty, target.sm).is_some(),
     };
-    legalize(kernel, &Native { halves: &|ty| target.halves(ty), warps, ..NATIVE })
+    let exact = |ty| Exact { fast: target.fast(ty), ..Exact::ALL };
+    legalize(kernel, &Native { halves: &|ty| target.halves(ty), exact: &exact, warps, ..NATIVE })
 }
 
 /// What PTX has by itself on every target.

@@ -1,13 +1,26 @@
 //! The target that code is made for, and the errors for a kernel that needs more than it has.
 
 use thiserror::Error;
-use wattle_ir::{Halves, Site, Type};
+use wattle_ir::{Halves, Site, Type, UnaryOp};
 
 /// The least compute capability that code is made for, in tenths: the memory model's orders and scopes begin there (PTX
 /// ISA 8.8, 9.7.9.8 "ld": `.relaxed` and `.acquire` need sm_70).
 pub const LEAST_SM: u32 = 70;
 /// The greatest compute capability that code is made for, in tenths.
 pub const GREATEST_SM: u32 = 120;
+
+/// The short forms of functions of `f32` for which there are instructions; the last one since sm_75 and PTX 7.0 (PTX ISA
+/// 8.8, 9.7.3).
+const FAST: &[UnaryOp] = &[
+    UnaryOp::RecipFast,
+    UnaryOp::SqrtFast,
+    UnaryOp::RsqrtFast,
+    UnaryOp::Exp2Fast,
+    UnaryOp::Log2Fast,
+    UnaryOp::SinFast,
+    UnaryOp::CosFast,
+    UnaryOp::TanhFast,
+];
 
 /// A compute capability and a version of PTX that code is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,6 +66,15 @@ impl Target {
         }
         let has = self.sm >= 80 && self.ptx >= (7, 0);
         Halves { values: has, sums: self.sm >= 90 && self.ptx >= (7, 8), fma: has }
+    }
+
+    /// The short forms of functions for which the target has an instruction.
+    pub(crate) fn fast(self, ty: Type) -> &'static [UnaryOp] {
+        match (ty == Type::F32, self.sm >= 75 && self.ptx >= (7, 0)) {
+            (false, _) => &[],
+            (true, true) => FAST,
+            (true, false) => &FAST[..FAST.len() - 1],
+        }
     }
 
     pub(crate) fn check(self, kernel: &str) -> Result<(), Lacking> {

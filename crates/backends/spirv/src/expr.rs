@@ -173,6 +173,14 @@ impl Emitter<'_> {
             UnaryOp::RoundTiesEven => self.asm.extended(GlslStd450Op::RoundEven, of, &[x]),
             UnaryOp::Trunc => self.asm.extended(GlslStd450Op::Trunc, of, &[x]),
             // `wattle_ir::expand` has replaced these.
+            UnaryOp::RecipFast
+            | UnaryOp::SqrtFast
+            | UnaryOp::RsqrtFast
+            | UnaryOp::Exp2Fast
+            | UnaryOp::Log2Fast
+            | UnaryOp::SinFast
+            | UnaryOp::CosFast
+            | UnaryOp::TanhFast => x,
             wattle_ir::unary_functions!() => x,
         }
     }

@@ -53,7 +53,7 @@ pub fn legal(kernel: &Kernel, features: &Features) -> Legal {
         // Instructions").
         exact: &|_| {
             let exact = !features.workarounds.rough_division;
-            Exact { fma: !features.workarounds.split_fma, div: exact, sqrt: exact }
+            Exact { fma: !features.workarounds.split_fma, div: exact, sqrt: exact, fast: &[] }
         },
         // Only `F32` between conversions in integers gives the same bits: of `shaderFloat16` Vulkan alone promises
         // neither rounding to nearest nor subnormal numbers (`shaderRoundingModeRTEFloat16`, `shaderDenormPreserveFloat16`).

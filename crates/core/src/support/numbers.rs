@@ -1,7 +1,7 @@
 //! The arithmetic of kernels, by name.
 
 use wattle_ir::{
-    Arithmetic, Float, Int, IntOps as _, KernelValue, Number, NumberOps as _, Scalar, Signed, Word, compositions,
+    Arithmetic, Float, Int, KernelValue, Number, NumberOps as _, Scalar, Signed, Word, compositions, faulting,
     operations,
 };
 
@@ -31,6 +31,52 @@ macro_rules! arithmetic {
     )+};
 }
 arithmetic!(add sub mul);
+
+/// `x * y + z` in a kernel that permits to contract: of floats rounded once.
+#[inline(always)]
+pub fn mul_add<V: Arithmetic>(x: V, y: V, z: V) -> V {
+    x.zip3(y, z, |x, y, z| x.fused(y, z))
+}
+
+/// `z + x * y`, likewise.
+#[inline(always)]
+pub fn add_mul<V: Arithmetic>(z: V, x: V, y: V) -> V {
+    mul_add(x, y, z)
+}
+
+/// `x * y - z`, likewise.
+#[inline(always)]
+pub fn mul_sub<V: Arithmetic>(x: V, y: V, z: V) -> V {
+    x.zip3(y, z, |x, y, z| x.fused(y, z.negated()))
+}
+
+/// `z - x * y`, likewise.
+#[inline(always)]
+pub fn sub_mul<V: Arithmetic>(z: V, x: V, y: V) -> V {
+    x.zip3(y, z, |x, y, z| x.negated().fused(y, z))
+}
+
+/// How many sums a loop that may reorder them has at once: as many as the widest registers hold, twice.
+pub const SUMS: usize = 32;
+
+/// Nothing yet for each of the sums.
+#[inline(always)]
+pub fn sums<V: Arithmetic + KernelValue>(_: &V) -> [V; SUMS] {
+    [V::zero(); SUMS]
+}
+
+/// The sum of the sums, by halves.
+#[inline(always)]
+pub fn summed<V: Arithmetic>(mut sums: [V; SUMS]) -> V {
+    let mut count = SUMS / 2;
+    while count > 0 {
+        for number in 0..count {
+            sums[number] = add(sums[number], sums[number + count]);
+        }
+        count /= 2;
+    }
+    sums[0]
+}
 
 /// The type of an operand or result.
 macro_rules! result {
@@ -67,6 +113,41 @@ macro_rules! methods {
 }
 operations!(methods);
 compositions!(methods);
+
+macro_rules! faulting_functions {
+    ($($(#[$doc:meta])* $class:ident $fault:ident $method:ident($x:ident $(, $y:ident $(: $of:ident)?)*)
+        {$($meaning:tt)+})+) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        #[track_caller]
+        pub fn $method<T: $class>(x: T, $($y: result!($($of)?),)* thread: &Thread<'_>) -> T {
+            match T::$method(x, $($y),*) {
+                Some(value) => value,
+                None => {
+                    fault!($fault thread $method);
+                    T::ZERO
+                }
+            }
+        }
+    )+};
+}
+
+/// Records the fault of a method.
+macro_rules! fault {
+    (by_zero $thread:ident $method:ident) => {
+        $thread.division_by_zero()
+    };
+    (overflow $thread:ident $method:ident) => {
+        $thread.fail(&wattle_ir::overflow(stringify!($method)), &[])
+    };
+}
+faulting!(faulting_functions);
+
+/// The power: of integers by a `u32`, and it wraps.
+#[inline(always)]
+pub fn pow<T: Number>(x: T, exponent: T::Exponent) -> T {
+    x.pow(exponent)
+}
 
 /// The sine and the cosine, each as by itself.
 #[inline(always)]
@@ -117,10 +198,10 @@ pub fn div<V: Arithmetic>(x: V, y: V, thread: &Thread<'_>) -> V {
     quotient
 }
 
-/// The remainder; 0 and a fault for a divisor of zero.
+/// The remainder; 0 and a fault for an integer and a divisor of zero.
 #[inline(always)]
 #[track_caller]
-pub fn rem<V: Arithmetic<Number: Int>>(x: V, y: V, thread: &Thread<'_>) -> V {
+pub fn rem<V: Arithmetic>(x: V, y: V, thread: &Thread<'_>) -> V {
     let mut by_zero = false;
     let rest = x.zip(y, |x, y| {
         x.rem(y).unwrap_or_else(|| {

@@ -44,7 +44,7 @@ impl<'b, P: Element, const N: usize> Array<'b, P, N> {
         Array { builder, form, ty: PhantomData }
     }
 
-    pub(super) fn of_ids(builder: &'b Builder, ids: [P::Ids; N]) -> Self {
+    pub(crate) fn of_ids(builder: &'b Builder, ids: [P::Ids; N]) -> Self {
         Array::new(builder, Form::Values(ids))
     }
 
@@ -110,7 +110,7 @@ impl<'b, P: Element, const N: usize> Array<'b, P, N> {
 
     /// The values that it is made of; those in memory are loaded.
     #[track_caller]
-    pub(super) fn ids(&self) -> [P::Ids; N] {
+    pub(crate) fn ids(&self) -> [P::Ids; N] {
         match self.form {
             Form::Values(ids) => ids,
             Form::Memory(_) => self.elements().map(P::ids),

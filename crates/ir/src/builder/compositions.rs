@@ -1,10 +1,12 @@
 //! The methods of numbers that are built of operations, by the table of `wattle-operations`.
 
+use std::f64::consts::{LN_2, LOG2_E, LOG10_2};
+
 use super::Val;
-use crate::{Float, FloatOps, Int, Scalar, Word};
+use crate::{Float, FloatOps, Int, Scalar, Type, Word};
 
 impl<'b, T: Scalar> Val<'b, T> {
-    fn lit<U: Scalar>(self, value: U) -> Val<'b, U> {
+    pub(super) fn lit<U: Scalar>(self, value: U) -> Val<'b, U> {
         self.builder.lit(value)
     }
 }
@@ -71,6 +73,53 @@ impl<'b, T: Float> Val<'b, T> {
         self.builder.ne(self.to_bits(), self.size())
     }
 
+    /// See [`FloatOps::is_sign_positive`].
+    pub fn is_sign_positive(self) -> Val<'b, bool> {
+        self.builder.eq(self.to_bits(), self.size())
+    }
+
+    /// A short form: of `f64` the function itself, of the floats of 16 bits that of `f32`, rounded.
+    fn short(self, of_double: impl FnOnce(Self) -> Self, of_single: impl FnOnce(Val<'b, f32>) -> Val<'b, f32>) -> Self {
+        if T::TYPE == Type::F64 { of_double(self) } else { of_single(self.cast::<f32>()).cast::<T>() }
+    }
+
+    /// The product with a constant.
+    fn by(self, factor: f64) -> Self {
+        self.builder.mul(self, self.lit(T::cast_from(factor)))
+    }
+
+    /// See [`FloatOps::exp_fast`].
+    pub fn exp_fast(self) -> Self {
+        self.short(Val::exp, |x| x.by(LOG2_E).exp2_fast())
+    }
+
+    /// See [`FloatOps::ln_fast`].
+    pub fn ln_fast(self) -> Self {
+        self.short(Val::ln, |x| x.log2_fast().by(LN_2))
+    }
+
+    /// See [`FloatOps::log10_fast`].
+    pub fn log10_fast(self) -> Self {
+        self.short(Val::log10, |x| x.log2_fast().by(LOG10_2))
+    }
+
+    /// See [`FloatOps::tan_fast`].
+    pub fn tan_fast(self) -> Self {
+        self.short(Val::tan, |x| x.sin_fast().div_fast(x.cos_fast()))
+    }
+
+    /// See [`FloatOps::div_fast`].
+    pub fn div_fast(self, divisor: Self) -> Self {
+        let builder = self.builder;
+        self.short(|x| builder.div(x, divisor), |x| builder.mul(x, divisor.cast::<f32>().recip_fast()))
+    }
+
+    /// See [`FloatOps::pow_fast`].
+    pub fn pow_fast(self, exponent: Self) -> Self {
+        let builder = self.builder;
+        self.short(|x| x.powf(exponent), |x| builder.mul(exponent.cast::<f32>(), x.log2_fast()).exp2_fast())
+    }
+
     /// See [`FloatOps::sin_cos`].
     pub fn sin_cos(self) -> (Self, Self) {
         (self.sin(), self.cos())
@@ -78,12 +127,12 @@ impl<'b, T: Float> Val<'b, T> {
 }
 
 impl<'b, T: Int> Val<'b, T> {
-    fn int(self, raw: u64) -> Self {
+    pub(super) fn int(self, raw: u64) -> Self {
         self.lit(T::from_raw(raw))
     }
 
     /// The greatest number of the type.
-    fn greatest(self) -> Self {
+    pub(super) fn greatest(self) -> Self {
         self.int(u64::MAX >> (64 - T::TYPE.bits() + u32::from(T::TYPE.is_signed())))
     }
 
@@ -110,6 +159,33 @@ impl<'b, T: Int> Val<'b, T> {
             let up = builder.shl(builder.bit_and(x, mask), by);
             builder.bit_or(up, builder.bit_and(builder.shr(x, by), mask))
         })
+    }
+
+    /// See [`IntOps::count_zeros`](crate::IntOps::count_zeros).
+    pub fn count_zeros(self) -> Val<'b, u32> {
+        self.builder.not(self).count_ones()
+    }
+
+    /// See [`IntOps::leading_ones`](crate::IntOps::leading_ones).
+    pub fn leading_ones(self) -> Val<'b, u32> {
+        self.builder.not(self).leading_zeros()
+    }
+
+    /// See [`IntOps::trailing_ones`](crate::IntOps::trailing_ones).
+    pub fn trailing_ones(self) -> Val<'b, u32> {
+        self.builder.not(self).trailing_zeros()
+    }
+
+    /// See [`IntOps::saturating_mul`](crate::IntOps::saturating_mul).
+    pub fn saturating_mul(self, other: Self) -> Self {
+        let builder = self.builder;
+        let (product, is_beyond) = self.multiplied(other);
+        if !T::TYPE.is_signed() {
+            return Val::select(is_beyond, self.greatest(), product);
+        }
+        // All bits of the sign: the greatest number becomes the least one.
+        let sign = builder.shr(builder.bit_xor(self, other), self.lit(T::TYPE.bits() - 1));
+        Val::select(is_beyond, builder.bit_xor(sign, self.greatest()), product)
     }
 
     /// See [`IntOps::ilog2`](crate::IntOps::ilog2).
@@ -150,11 +226,9 @@ impl<'b, T: Int> Val<'b, T> {
 }
 
 impl<'b, T: Word> Val<'b, T> {
-    /// See [`WordOps::saturating_mul`](crate::WordOps::saturating_mul).
-    pub fn saturating_mul(self, other: Self) -> Self {
-        let builder = self.builder;
-        let fits = builder.eq(self.mul_hi(other), self.int(0));
-        Val::select(fits, builder.mul(self, other), self.greatest())
+    /// See [`WordOps::is_power_of_two`](crate::WordOps::is_power_of_two).
+    pub fn is_power_of_two(self) -> Val<'b, bool> {
+        self.builder.eq(self.count_ones(), self.lit(1u32))
     }
 
     /// See [`WordOps::abs_diff`](crate::WordOps::abs_diff).

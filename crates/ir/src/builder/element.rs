@@ -88,6 +88,11 @@ pub unsafe trait Element: KernelValue + ByValue {
     /// The bits of a constant's numbers, appended.
     #[doc(hidden)]
     fn raw(&self, to: &mut Vec<u64>);
+    /// What stands for a constant.
+    #[doc(hidden)]
+    fn constant(self, builder: &Builder) -> Self::Built<'_> {
+        Self::of_ids(builder, constant_ids::<Self>(builder, &self))
+    }
     /// Arrays of the thread's own for `count` elements.
     #[doc(hidden)]
     fn declare(builder: &Builder, count: usize) -> Self::Memory;
@@ -274,6 +279,9 @@ unsafe impl<P: Element, const N: usize> Element for [P; N] {
     }
     fn raw(&self, to: &mut Vec<u64>) {
         self.iter().for_each(|part| part.raw(to));
+    }
+    fn constant(self, builder: &Builder) -> Array<'_, P, N> {
+        Array::of_constants(builder, self)
     }
     fn declare(builder: &Builder, count: usize) -> P::Memory {
         P::declare(builder, count * N)

@@ -11,6 +11,7 @@ mod array;
 mod compositions;
 mod control;
 mod element;
+mod faulting;
 mod iterate;
 mod message;
 mod places;
@@ -29,6 +30,8 @@ pub use acc::Acc;
 pub use access::{Extents, Get, Set, extent, get, is_empty, len, set};
 pub use array::Array;
 pub use element::{Element, Family, Memory, OfElement, Places, Values, Variables};
+#[doc(hidden)]
+pub use faulting::overflow;
 pub use iterate::{
     Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped, step_by,
 };

@@ -6,11 +6,11 @@ use std::marker::PhantomData;
 use wattle_memory::{Scope, marker};
 use wattle_operations::operations;
 
-use super::{Array, Builder, Element};
+use super::{Builder, Element};
 use crate::arithmetic::BuiltArithmetic;
 use crate::{
-    BinaryOp, Const, DivOp, Expr, ExprId, Float, Int, Number, Scalar, Signed, Site, SlotId, Stmt, TernaryOp, Type,
-    UnaryOp, Word, eval, worker,
+    BinaryOp, Const, DivOp, Expr, ExprId, Float, Int, KernelType, Number, Scalar, Signed, Site, SlotId, Stmt,
+    TernaryOp, Type, UnaryOp, Word, eval, worker,
 };
 
 /// An expression of type `T` in the kernel that is being built.
@@ -40,6 +40,12 @@ impl<T> Clone for Var<'_, T> {
     }
 }
 impl<T> Copy for Var<'_, T> {}
+
+impl<'b, T> Var<'b, T> {
+    pub(super) fn new(builder: &'b Builder, slot: SlotId) -> Self {
+        Var { builder, slot, ty: PhantomData }
+    }
+}
 
 /// What a variable of the user's does: `x`, and `x = value`.
 pub trait Variable<'b>: Copy {
@@ -169,7 +175,8 @@ tuples!(
 /// no value in a kernel is of a type of the user's.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot use a constant of type `{Self}`",
-    note = "kernels know integers of 8 to 64 bits, floats and bool; convert where the constant is used: `N as u32`"
+    note = "kernels know integers of 8 to 64 bits, floats, bool, arrays, and structs with `#[derive(Element)]`; convert where \
+            the constant is used: `N as u32`"
 )]
 pub trait Lift: sealed::Sealed {
     /// The type that stands for it while a kernel is built.
@@ -183,24 +190,21 @@ mod sealed {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Scalar> sealed::Sealed for T {}
+impl<T: Element> sealed::Sealed for T {}
 
 #[diagnostic::do_not_recommend]
-impl<T: Scalar> Lift for T {
-    type Built<'b> = Val<'b, T>;
-    fn lift(self, builder: &Builder) -> Val<'_, T> {
-        builder.lit(self)
+impl<T: Element> Lift for T {
+    type Built<'b> = <T as KernelType>::Built<'b>;
+    fn lift(self, builder: &Builder) -> Self::Built<'_> {
+        T::constant(self, builder)
     }
 }
 
-#[diagnostic::do_not_recommend]
-impl<P: Element, const N: usize> sealed::Sealed for [P; N] {}
-
-#[diagnostic::do_not_recommend]
-impl<P: Element, const N: usize> Lift for [P; N] {
-    type Built<'b> = Array<'b, P, N>;
-    fn lift(self, builder: &Builder) -> Array<'_, P, N> {
-        Array::of_constants(builder, self)
+impl sealed::Sealed for bool {}
+impl Lift for bool {
+    type Built<'b> = Val<'b, bool>;
+    fn lift(self, builder: &Builder) -> Val<'_, bool> {
+        builder.lit(self)
     }
 }
 
@@ -223,14 +227,14 @@ impl<'b, T: Scalar> Val<'b, T> {
         Val { builder, id, ty: PhantomData }
     }
 
-    fn unary<U: Scalar>(self, op: UnaryOp) -> Val<'b, U> {
+    pub(super) fn unary<U: Scalar>(self, op: UnaryOp) -> Val<'b, U> {
         match self.builder.constant(self.id) {
             Some(x) => self.builder.lit(U::from_raw(eval::unary(op, x.ty, x.raw))),
             None => self.builder.val(Expr::Unary(op, self.id)),
         }
     }
 
-    fn binary<U: Scalar, V: Scalar>(self, op: BinaryOp, other: Val<'b, V>) -> Val<'b, U> {
+    pub(super) fn binary<U: Scalar, V: Scalar>(self, op: BinaryOp, other: Val<'b, V>) -> Val<'b, U> {
         let builder = self.builder;
         let (x, y) = (builder.constant(self.id), builder.constant(other.id));
         if let (Some(x), Some(y)) = (x, y) {
@@ -319,6 +323,43 @@ macro_rules! arithmetic {
 }
 arithmetic!(add Add, sub Sub, mul Mul);
 
+impl<'b, T: Number> Val<'b, T> {
+    /// `self * y + z`, of floats rounded once.
+    fn fused(self, y: Self, z: Self) -> Self {
+        if T::TYPE.is_float() {
+            return self.ternary(TernaryOp::Fma, y, z);
+        }
+        self.builder.add(self.builder.mul(self, y), z)
+    }
+
+    fn negated(self) -> Self {
+        if T::TYPE.is_float() { self.unary(UnaryOp::Neg) } else { self.builder.sub(self.builder.lit(T::ZERO), self) }
+    }
+}
+
+/// Products and sums that a kernel permits to contract, in the order in which their operands are written.
+impl Builder {
+    /// `x * y + z`.
+    pub fn mul_add<'b, V: BuiltArithmetic<'b>>(&'b self, x: V, y: V, z: V) -> V {
+        x.zip3(self, y, z, |x, y, z| x.fused(y, z))
+    }
+
+    /// `z + x * y`.
+    pub fn add_mul<'b, V: BuiltArithmetic<'b>>(&'b self, z: V, x: V, y: V) -> V {
+        self.mul_add(x, y, z)
+    }
+
+    /// `x * y - z`.
+    pub fn mul_sub<'b, V: BuiltArithmetic<'b>>(&'b self, x: V, y: V, z: V) -> V {
+        x.zip3(self, y, z, |x, y, z| x.fused(y, z.negated()))
+    }
+
+    /// `z - x * y`.
+    pub fn sub_mul<'b, V: BuiltArithmetic<'b>>(&'b self, z: V, x: V, y: V) -> V {
+        x.zip3(self, y, z, |x, y, z| x.negated().fused(y, z))
+    }
+}
+
 /// What `& | ^ !` apply to: the integers and `bool`.
 #[diagnostic::on_unimplemented(message = "`& | ^ !` apply to integers and bool, not to `{Self}`")]
 pub trait Logic: Scalar {}
@@ -339,14 +380,20 @@ impl Builder {
         })
     }
 
-    /// The remainder of integers.
+    /// The remainder: of floats an expression, of integers a statement.
     #[track_caller]
-    pub fn rem<'b, V: BuiltArithmetic<'b, Number: Int>>(&'b self, x: V, y: V) -> V {
+    pub fn rem<'b, V: BuiltArithmetic<'b>>(&'b self, x: V, y: V) -> V {
         let site = Site::caller();
-        x.zip(self, y, |x, y| self.divide(DivOp::Rem, x, y, site))
+        x.zip(self, y, |x, y| {
+            if <V::Number as Scalar>::TYPE.is_float() {
+                x.binary(BinaryOp::Fmod, y)
+            } else {
+                self.divide(DivOp::Rem, x, y, site)
+            }
+        })
     }
 
-    fn divide<'b, T: Number>(&'b self, op: DivOp, x: Val<'b, T>, y: Val<'b, T>, site: Site) -> Val<'b, T> {
+    pub(super) fn divide<'b, T: Number>(&'b self, op: DivOp, x: Val<'b, T>, y: Val<'b, T>, site: Site) -> Val<'b, T> {
         if let (Some(x), Some(y)) = (self.constant(x.id), self.constant(y.id))
             && let Some(raw) = eval::divide(op, T::TYPE, x.raw, y.raw)
         {

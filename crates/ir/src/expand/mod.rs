@@ -35,11 +35,13 @@ pub struct Exact {
     pub div: bool,
     /// `√` is rounded correctly; else it is within 4 ulp for operands near 1.
     pub sqrt: bool,
+    /// The short forms of functions ([`UnaryOp::is_fast`]) for which the target has an instruction within their bounds.
+    pub fast: &'static [UnaryOp],
 }
 
 impl Exact {
-    /// All of them.
-    pub const ALL: Exact = Exact { fma: true, div: true, sqrt: true };
+    /// All operators, and no short forms of functions.
+    pub const ALL: Exact = Exact { fma: true, div: true, sqrt: true, fast: &[] };
 }
 
 /// A float format, as numbers.
@@ -79,8 +81,10 @@ impl Replaced {
     /// What an expression applies to a float, where that is replaced.
     fn of(expr: &Expr, exact: Exact) -> Option<Replaced> {
         match *expr {
-            Expr::Unary(op, _) if op.is_function() => Some(Replaced::Unary(op)),
-            Expr::Binary(op, ..) if op.is_function() => Some(Replaced::Binary(op)),
+            Expr::Unary(op, _) if op.is_function() || op.is_fast() && !exact.fast.contains(&op) => {
+                Some(Replaced::Unary(op))
+            }
+            Expr::Binary(op, ..) if op.is_function() || op.is_fast() => Some(Replaced::Binary(op)),
             Expr::Unary(UnaryOp::Sqrt, _) if !exact.sqrt => Some(Replaced::Sqrt),
             Expr::Binary(BinaryOp::Div, ..) if !exact.div => Some(Replaced::Div),
             Expr::Ternary(TernaryOp::Fma, ..) if !exact.fma => Some(Replaced::Fma),

@@ -42,6 +42,9 @@ macro_rules! expansion {
         $(let $y = operand!($operands 1 $($of)?);)?
         Some($meaning)
     }};
+    (fast $($rest:tt)*) => {
+        expansion!(by $($rest)*)
+    };
     ($how:ident $($rest:tt)*) => {
         None
     };

@@ -184,6 +184,12 @@ impl<'b, T: Format> Real for Term<'b, T> {
     fn near_quotient(self, divisor: Self) -> Self {
         moderate_quotient(self, divisor)
     }
+    fn rough_quotient(self, divisor: Self) -> Self {
+        Term::rough_quotient(self, divisor)
+    }
+    fn rough_root(self) -> Self {
+        Term::rough_root(self)
+    }
 
     fn rarely(
         condition: Term<'b, bool>,

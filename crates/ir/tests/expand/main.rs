@@ -85,7 +85,7 @@ const ALL: [Target; 4] = [PLAIN, FUSED, ROUGH, ROUGH_FUSED];
 
 impl Target {
     fn exact(self) -> Exact {
-        Exact { fma: self.fused, div: !self.rough, sqrt: !self.rough }
+        Exact { fma: self.fused, div: !self.rough, sqrt: !self.rough, fast: &[] }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::ast::{Block, Closure, Parameter, Pattern};
 use crate::build::Build;
 use crate::host::Host;
 use crate::names::private;
+use crate::rules::Rules;
 use crate::signature::{Standing, parse};
 
 /// A function whose bodies are written as values.
@@ -129,11 +130,11 @@ pub fn closure(closure: &Closure) -> TokenStream {
 }
 
 /// A device function of an `impl` or `trait`; of a trait it may be the declaration alone.
-pub fn associated(mut item: ItemFn, is_declaration: bool) -> Result<TokenStream> {
+pub fn associated(mut item: ItemFn, rules: Rules, is_declaration: bool) -> Result<TokenStream> {
     if item.sig.receiver().is_some() {
         item.sig.generics.make_where_clause().predicates.push(syn::parse_quote!(Self: ::wattle::__private::KernelType));
     }
-    let function = parse(item, Standing::Associated)?;
+    let function = parse(item, Standing::Associated, rules)?;
     let (name, ask) = (&function.name, private("ask"));
     let (attributes, visibility, refused) = (&function.attributes, &function.visibility, &function.refused);
     let (generics, where_clause) = (&function.generics, &function.generics.where_clause);

@@ -9,6 +9,7 @@ use crate::ast::{Class, Function};
 use crate::build::Build;
 use crate::host::Host;
 use crate::names::private;
+use crate::rules::Rules;
 use crate::sample;
 use crate::signature::{Standing, parse};
 
@@ -24,8 +25,8 @@ fn is_for_function(attribute: &Attribute) -> bool {
     ["cfg", "deprecated", "allow", "expect"].iter().any(|name| attribute.path().is_ident(name))
 }
 
-pub fn device_fn(item: ItemFn) -> Result<TokenStream> {
-    let function = parse(item, Standing::Free)?;
+pub fn device_fn(item: ItemFn, rules: Rules) -> Result<TokenStream> {
+    let function = parse(item, Standing::Free, rules)?;
     let (generic_parameters, generic_arguments) = generics(&function);
     let where_clause = &function.generics.where_clause;
     let Function { attributes, visibility, name, refused, .. } = &function;

@@ -10,6 +10,7 @@ use crate::ast::{Class, Expr, ExprKind, Function};
 use crate::build::Build;
 use crate::host::Host;
 use crate::names::private;
+use crate::rules::Rules;
 use crate::sample;
 use crate::signature::{Standing, parse};
 
@@ -34,8 +35,8 @@ fn together(function: &Function) -> Option<TokenStream> {
     (!all.is_empty()).then(|| quote!(.with_together(&[#(#all),*])))
 }
 
-pub fn kernel(item: ItemFn) -> Result<TokenStream> {
-    let function = parse(item, Standing::Kernel)?;
+pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
+    let function = parse(item, Standing::Kernel, rules)?;
     let (generic_parameters, mut generic_arguments) = generics(&function);
     // What stands for an `impl DeviceFn<…>` has no name out of the two functions.
     let named = generic_parameters.len() - function.anonymous;

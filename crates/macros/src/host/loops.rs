@@ -154,6 +154,42 @@ impl Host {
                 quote!((#at, (#(&mut #several[#number],)*))),
             ),
         };
+        let iteration = quote! {
+            let #pattern_tokens = #bound;
+            #used
+            #plain
+        };
+        let plainly =
+            |from: TokenStream| quote_spanned!(span=> #again: for #number in #from..#last - #first { #iteration });
+        let sums = match (self.reassociate, items) {
+            (true, None) => super::sums::of(body),
+            (true, Some(_)) | (false, _) => Vec::new(),
+        };
+        let iterations = match sums.is_empty() {
+            true => plainly(quote!(0)),
+            false => {
+                let (whole, at) = (private("whole"), private("at"));
+                let (rest, names) = (plainly(quote!(#whole)), &sums);
+                let partial: Vec<_> = (0..sums.len()).map(|number| private(&format!("sums{number}"))).collect();
+                quote_spanned! {span=>
+                    let #whole = (#last - #first) / #support::SUMS * #support::SUMS;
+                    #(let mut #partial = #support::sums(&#names);)*
+                    let mut #at = 0;
+                    while #at < #whole {
+                        let #first = #first + #at;
+                        #(let #slices = &#slices[#at..#at + #support::SUMS];)*
+                        for #number in 0..#support::SUMS {
+                            #(let mut #names = #partial[#number];)*
+                            #iteration
+                            #(#partial[#number] = #names;)*
+                        }
+                        #at += #support::SUMS;
+                    }
+                    #rest
+                    #(#names = #support::add(#names, #support::summed(#partial));)*
+                }
+            }
+        };
         quote_spanned! {span=> {
             #(let #views = #names;)*
             let #map = #source;
@@ -168,11 +204,7 @@ impl Host {
                     #look
                     #piece
                     #(let #slices = &#slices[#first..#last];)*
-                    #again: for #number in 0..#last - #first {
-                        let #pattern_tokens = #bound;
-                        #used
-                        #plain
-                    }
+                    #iterations
                     #first = #last;
                 }
             } else {

@@ -6,10 +6,11 @@ use syn::{Error, Pat, Path, Result, ReturnType};
 
 use super::{Parser, check_type, class, error};
 use crate::ast::{Class, Closure, ExprKind, Pattern, View};
+use crate::rules::Rules;
 
 /// A closure that stands outside of kernels.
 pub fn closure(closure: &syn::ExprClosure) -> Result<Closure> {
-    let mut parser = Parser::new(false, &syn::Generics::default());
+    let mut parser = Parser::new(false, &syn::Generics::default(), Rules::default());
     parser.assume_generic();
     parser.outside = Some(HashSet::new());
     parser.own_closure(closure)
@@ -30,7 +31,7 @@ impl Parser {
 
     /// A closure as an argument within a kernel.
     pub(super) fn closure(&mut self, closure: &syn::ExprClosure) -> Result<Closure> {
-        let mut parser = Parser::new(false, &syn::Generics::default());
+        let mut parser = Parser::new(false, &syn::Generics::default(), self.rules);
         parser.is_generic = self.is_generic;
         parser.lengths = self.lengths.clone();
         let names = self.scopes.iter().flat_map(|scope| scope.keys().map(|name| name.text.clone()));

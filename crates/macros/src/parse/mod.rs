@@ -23,9 +23,11 @@ use syn::spanned::Spanned;
 use syn::{BinOp, Error, Pat, Result, UnOp};
 
 use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Statement, Target, View};
+use crate::rules::{Rules, contracted, contracted_assignment};
 use calls::{check_source, without_parentheses};
 pub use closures::closure;
 use literals::number;
+pub use names::is_faulting;
 use scope::{Name, Scope};
 use types::check_cast;
 pub use types::{check_type, class};
@@ -50,6 +52,7 @@ pub struct Parser {
     /// Whether a range may be inclusive: as the whole source of a `for`.
     inclusive_allowed: bool,
     is_kernel: bool,
+    rules: Rules,
     /// Whether the function has type parameters.
     is_generic: bool,
     /// Constants that are known to be `usize`: const generics, and those in the body.
@@ -66,7 +69,7 @@ struct Around {
 }
 
 impl Parser {
-    pub fn new(is_kernel: bool, generics: &syn::Generics) -> Self {
+    pub fn new(is_kernel: bool, generics: &syn::Generics, rules: Rules) -> Self {
         let lengths = generics.const_params().filter(|constant| is_length(&constant.ty));
         Parser {
             scopes: vec![Scope::new()],
@@ -78,6 +81,7 @@ impl Parser {
             shared_allowed: false,
             inclusive_allowed: false,
             is_kernel,
+            rules,
             is_generic: generics.type_params().next().is_some(),
             lengths: lengths.map(|constant| constant.ident.clone()).collect(),
             outside: None,
@@ -398,11 +402,18 @@ impl Parser {
         if let Some(op) = plain(&binary.op) {
             let mut value = self.boxed(&binary.right)?;
             self.adapt(&mut value);
-            return Ok(ExprKind::AssignWith(op, Box::new(self.place(&binary.left)?), value));
+            let place = self.place(&binary.left)?;
+            return Ok(match self.rules.contract {
+                true => contracted_assignment(op, place, value),
+                false => ExprKind::AssignWith(op, Box::new(place), value),
+            });
         }
         let (mut left, mut right) = (self.boxed(&binary.left)?, self.boxed(&binary.right)?);
         self.adapt_operands(&binary.op, &mut left, &mut right);
-        Ok(ExprKind::Binary(binary.op, left, right))
+        Ok(match self.rules.contract {
+            true => contracted(binary.op, left, right),
+            false => ExprKind::Binary(binary.op, left, right),
+        })
     }
 
     /// The loop or block that a jump names.

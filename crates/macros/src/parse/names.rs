@@ -1,6 +1,6 @@
 //! The methods that kernels know, and those that they know under another name.
 
-use wattle_operations::{compositions, operations};
+use wattle_operations::{compositions, faulting, operations};
 
 macro_rules! rows {
     ($($arity:ident {$(
@@ -16,22 +16,37 @@ const OPERATIONS: &[(&str, &str, &[&str])] = operations!(rows);
 /// The methods that are built of them.
 const COMPOSITIONS: &[(&str, &str, &[&str])] = compositions!(rows);
 
+macro_rules! faulting_rows {
+    ($($(#[$doc:meta])* $class:ident $fault:ident $method:ident($x:ident $(, $y:ident $(: $of:ident)?)*)
+        {$($meaning:tt)+})+) => {
+        &[$((stringify!($method), &[$(stringify!($y)),*]),)+]
+    };
+}
+
+/// The methods that can fail, and their arguments.
+const FAULTING: &[(&str, &[&str])] = faulting!(faulting_rows);
+
+/// The methods of no table, and how many arguments they have.
+const OTHERS: [(&str, usize); 4] = [("clamp", 2), ("to_bits", 0), ("sin_cos", 0), ("pow", 1)];
+
 /// How many arguments a method of numbers has, if it is one.
 pub fn math(name: &str) -> Option<usize> {
-    match name {
-        "clamp" => Some(2),
-        "to_bits" | "sin_cos" => Some(0),
-        _ => {
-            let known = OPERATIONS.iter().chain(COMPOSITIONS).find(|(how, known, _)| *how != "op" && *known == name);
-            known.map(|(_, _, arguments)| arguments.len())
-        }
-    }
+    let known = OPERATIONS.iter().chain(COMPOSITIONS).find(|(how, known, _)| *how != "op" && *known == name);
+    let faulting = || FAULTING.iter().find(|(known, _)| *known == name).map(|(_, arguments)| arguments.len());
+    let other = || OTHERS.iter().find(|(known, _)| *known == name).map(|(_, count)| *count);
+    known.map(|(_, _, arguments)| arguments.len()).or_else(faulting).or_else(other)
+}
+
+/// Whether a method of numbers can fail, so that it needs to know its thread.
+pub fn is_faulting(name: &str) -> bool {
+    FAULTING.iter().any(|(known, _)| *known == name)
 }
 
 /// The method of numbers whose name is nearest to this one, if it is near enough to have been meant.
 pub fn nearest(name: &str) -> Option<&'static str> {
     let methods = OPERATIONS.iter().chain(COMPOSITIONS).filter(|(how, ..)| *how != "op").map(|(_, known, _)| *known);
-    let near = methods.chain(["clamp", "to_bits", "sin_cos"]).map(|known| (distance(name, known), known)).min()?;
+    let others = FAULTING.iter().map(|(known, _)| *known).chain(OTHERS.map(|(known, _)| known));
+    let near = methods.chain(others).map(|known| (distance(name, known), known)).min()?;
     (near.0 <= name.len().div_ceil(3)).then_some(near.1)
 }
 
@@ -52,9 +67,8 @@ fn distance(x: &str, y: &str) -> usize {
 pub const SHARED: [&str; 4] = ["shared", "shared_atomic", "shared_at_launch", "shared_atomic_at_launch"];
 
 /// Methods of the standard library that have another name here, or that cannot be.
-pub const ELSEWHERE: [(&str, &str); 21] = [
-    ("powf", "write `x.pow(y)`"),
-    ("mul_add", "write `x.fma(y, z)`"),
+pub const ELSEWHERE: &[(&str, &str)] = &[
+    ("mul_add", "write `x.fma(y, z)`; with `#[kernel(contract)]` that is what `x * y + z` becomes"),
     ("wrapping_add", "integers wrap in kernels: write `x + y`"),
     ("wrapping_sub", "integers wrap in kernels: write `x - y`"),
     ("wrapping_mul", "integers wrap in kernels: write `x * y`"),
@@ -73,5 +87,9 @@ pub const ELSEWHERE: [(&str, &str); 21] = [
     ("sum", "add up in a `for` loop"),
     ("into", "write a conversion: `x as f32`"),
     ("log", "write `x.ln() / y.ln()`, `x.log2()` or `x.log10()`"),
-    ("div_ceil", "write `(x + y - 1) / y`"),
+    ("checked_div", "write `x / y`: a divisor of zero is a fault, which the launch reports"),
+    ("checked_rem", "write `x % y`: a divisor of zero is a fault, which the launch reports"),
+    ("wrapping_neg", "integers wrap in kernels: write `-x`"),
+    ("wrapping_pow", "integers wrap in kernels: write `x.pow(n)`"),
+    ("midpoint", "write `(x & y) + ((x ^ y) >> 1)`, which does not overflow; of floats `0.5 * x + 0.5 * y`"),
 ];

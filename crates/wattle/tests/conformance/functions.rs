@@ -89,13 +89,16 @@ functions! {
     powi |x, y, _z| x.powi(y as i32);
     atan2 |x, y, _z| x.atan2(y);
     hypot |x, y, _z| x.hypot(y);
+    fmod |x, y, _z| x % y;
+    rem_euclid |x, y, _z| x.rem_euclid(y);
+    div_euclid |x, y, _z| x.div_euclid(y);
     recip |x, _y, _z| x.recip();
     fract |x, _y, _z| x.fract();
     signum |x, _y, _z| x.signum();
     copysign |x, y, _z| x.copysign(y);
     to_degrees |x, _y, _z| x.to_degrees();
     to_radians |x, _y, _z| x.to_radians();
-    kinds |x, y, z| if x.is_finite() { y } else if y.is_infinite() || z.is_sign_negative() { z } else { x };
+    kinds |x, y, z| if x.is_finite() { y } else if y.is_infinite() || z.is_sign_negative() && !z.is_sign_positive() { z } else { x };
     both |x, _y, _z| { let (sin, cos) = x.sin_cos(); sin - cos * cos };
 }
 

@@ -118,7 +118,7 @@ impl Generator<'_> {
 
     /// The operations with one operand of type `from` that give a `to` with the same bits everywhere.
     fn unary_ops(&self, from: Type, to: Type) -> Vec<UnaryOp> {
-        let permitted = |op: UnaryOp| op != UnaryOp::Sqrt || self.profile.division_and_root;
+        let permitted = |op: UnaryOp| !op.is_fast() && (op != UnaryOp::Sqrt || self.profile.division_and_root);
         let fits = |op: &UnaryOp| op.result(from) == Some(to);
         UnaryOp::ALL.iter().copied().filter(fits).filter(|op| permitted(*op)).collect()
     }
@@ -272,7 +272,7 @@ impl Generator<'_> {
     fn cleaned(&mut self, precision: Precision, result: ExprId) -> ExprId {
         match precision {
             Precision::Exact => self.zero_sign(result),
-            Precision::Rounded | Precision::Bounded => self.clean(result),
+            Precision::Rounded | Precision::Bounded | Precision::Near => self.clean(result),
         }
     }
 

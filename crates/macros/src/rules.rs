@@ -1,0 +1,109 @@
+//! What a kernel or device function permits of its arithmetic, by the arguments of its attribute.
+
+use proc_macro2::{Ident, TokenStream};
+use syn::parse::Parser as _;
+use syn::punctuated::Punctuated;
+use syn::{BinOp, Error, Result, Token};
+
+use crate::ast::{Expr, ExprKind, Local, Place};
+
+/// What is permitted of floats besides what is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rules {
+    /// A product and the sum that it stands in are one fused multiply-add.
+    pub contract: bool,
+    /// Sums over a loop may be added in another order.
+    pub reassociate: bool,
+}
+
+/// The arguments of an attribute: rules, and for `#[device_fn]` also `associated`.
+pub struct Arguments {
+    pub rules: Rules,
+    pub associated: bool,
+}
+
+impl Arguments {
+    /// Reads the arguments of the attribute of that name.
+    pub fn parse(attribute: TokenStream, name: &str) -> Result<Arguments> {
+        let words = Punctuated::<Ident, Token![,]>::parse_terminated.parse2(attribute)?;
+        let mut arguments = Arguments { rules: Rules::default(), associated: false };
+        for word in words {
+            match word.to_string().as_str() {
+                "contract" => arguments.rules.contract = true,
+                "reassociate" => arguments.rules.reassociate = true,
+                "associated" if name == "device_fn" => arguments.associated = true,
+                _ => {
+                    let message = format!(
+                        "`#[{name}]` has no such argument; what it may permit is `contract` (products and sums are fused) and \
+                         `reassociate` (sums over loops are reordered)"
+                    );
+                    return Err(Error::new(word.span(), message));
+                }
+            }
+        }
+        Ok(arguments)
+    }
+}
+
+/// The functions of a product and a sum, in the order in which their operands are written.
+const FUSED: [&str; 4] = ["mul_add", "add_mul", "mul_sub", "sub_mul"];
+
+/// Whether it is one of the functions that contraction writes.
+pub fn is_fused(name: &Ident) -> bool {
+    FUSED.iter().any(|known| name == known)
+}
+
+/// The factors of a product.
+fn factors(x: Box<Expr>) -> std::result::Result<[Expr; 2], Box<Expr>> {
+    match x.kind {
+        ExprKind::Binary(BinOp::Mul(_), left, right) => Ok([*left, *right]),
+        kind => Err(Box::new(Expr { kind, span: x.span })),
+    }
+}
+
+fn fused(name: &str, operands: Vec<Expr>) -> ExprKind {
+    let span = operands[0].span;
+    ExprKind::Math { name: Ident::new(name, span), operands }
+}
+
+/// A sum or difference, of which one side is a product, as one operation. Where both are products, the first one is fused.
+pub fn contracted(op: BinOp, left: Box<Expr>, right: Box<Expr>) -> ExprKind {
+    let (first, second) = match op {
+        BinOp::Add(_) => ("mul_add", "add_mul"),
+        BinOp::Sub(_) => ("mul_sub", "sub_mul"),
+        _ => return ExprKind::Binary(op, left, right),
+    };
+    match factors(left) {
+        Ok([x, y]) => fused(first, vec![x, y, *right]),
+        Err(left) => match factors(right) {
+            Ok([x, y]) => fused(second, vec![*left, x, y]),
+            Err(right) => ExprKind::Binary(op, left, right),
+        },
+    }
+}
+
+/// `place += x * y` and `place -= x * y` of a variable or an item, as one operation.
+pub fn contracted_assignment(op: BinOp, place: Place, value: Box<Expr>) -> ExprKind {
+    let name = match op {
+        BinOp::Add(_) => "add_mul",
+        BinOp::Sub(_) => "sub_mul",
+        _ => return ExprKind::AssignWith(op, Box::new(place), value),
+    };
+    let local = |local: &Local| Expr { kind: ExprKind::Local(local.clone()), span: local.name.span() };
+    let old = match &place {
+        Place::Variable(of, fields) if fields.is_empty() => local(of),
+        Place::Deref(Expr { kind: ExprKind::Local(of), span }) => {
+            Expr { kind: ExprKind::Deref(Box::new(local(of))), span: *span }
+        }
+        Place::Variable(..) | Place::Index(..) | Place::Element(..) | Place::Part { .. } | Place::Deref(_) => {
+            return ExprKind::AssignWith(op, Box::new(place), value);
+        }
+    };
+    match factors(value) {
+        Ok([x, y]) => {
+            let sum = Expr { span: x.span, kind: fused(name, vec![old, x, y]) };
+            ExprKind::Assign(Box::new(place), Box::new(sum))
+        }
+        Err(value) => ExprKind::AssignWith(op, Box::new(place), value),
+    }
+}
