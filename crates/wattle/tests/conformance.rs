@@ -67,6 +67,8 @@ mod ranks;
 mod several_views;
 #[path = "conformance/shapes.rs"]
 mod shapes;
+#[path = "conformance/shared_arrays.rs"]
+mod shared_arrays;
 #[path = "conformance/simulated.rs"]
 mod simulated;
 #[path = "conformance/structs.rs"]
@@ -219,4 +221,9 @@ fn float_atomics() {
 #[test]
 fn structs() {
     harness::run("structs", structs::CASES);
+}
+
+#[test]
+fn shared_arrays() {
+    harness::run("shared memory of several dimensions", shared_arrays::CASES);
 }
