@@ -218,14 +218,21 @@ where
 
     #[inline(always)]
     fn shared_view<T: Element>(&self, len: u32, site: Site) -> Strided<T> {
-        let bytes = len as u64 * size_of::<T>() as u64;
-        let (start, len) = match self.thread.shared_array(bytes, site) {
-            Some(start) => (start, len),
-            None => (std::ptr::null_mut(), 0),
+        self.shared_grid([len, 1, 1, 1], site)
+    }
+
+    /// An array of these extents, row-major.
+    #[inline(always)]
+    fn shared_grid<T: Element>(&self, extents: [u32; MAX_RANK], site: Site) -> Strided<T> {
+        let strides = std::array::from_fn(|d| extents[d + 1..].iter().fold(1u32, |sum, &n| sum.saturating_mul(n)));
+        let bytes = extents.iter().fold(size_of::<T>() as u64, |sum, &n| sum.saturating_mul(u64::from(n)));
+        let (start, extents) = match self.thread.shared_array(bytes, site) {
+            Some(start) => (start, extents),
+            None => (std::ptr::null_mut(), [0; MAX_RANK]),
         };
-        // SAFETY: the array has `len` elements, initialized and aligned to 8; it is this block's alone until the block
-        // has ended.
-        unsafe { Strided::new(start.cast(), [len, 1, 1, 1], [1; MAX_RANK], "shared", self.thread) }
+        // SAFETY: the array has as many elements as its extents say, initialized and aligned to 8; it is this block's
+        // alone until the block has ended. An array that is there has less than 2^32 elements, so no stride is saturated.
+        unsafe { Strided::new(start.cast(), extents, strides, "shared", self.thread) }
     }
 
     /// An array of `N` elements in the block's shared memory, with plain accesses. Its contents are unspecified. At the
@@ -234,6 +241,32 @@ where
     #[track_caller]
     pub fn shared<T: Element, const N: usize>(&self) -> Shared<T> {
         Shared(self.shared_view(N as u32, Site::caller()))
+    }
+
+    /// An array of two dimensions in the block's shared memory, `N0` rows of `N1` elements, with plain accesses:
+    /// `let tile = acc.shared_nd::<f32, 16, 17>();` and `tile[[y, x]]`. Each index is checked against its extent.
+    /// Three and four extents are written so too: `acc.shared_nd::<f32, 4, 16, 17>()` and `tile[[z, y, x]]`.
+    /// Otherwise it is as [`Acc::shared`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn shared_nd<T: Element, const N0: usize, const N1: usize>(&self) -> Shared<T, 2> {
+        Shared(self.shared_grid([N0 as u32, N1 as u32, 1, 1], Site::caller()))
+    }
+
+    /// [`Acc::shared_nd`] with three extents, as which a kernel writes it.
+    #[inline(always)]
+    #[track_caller]
+    pub fn shared_3d<T: Element, const N0: usize, const N1: usize, const N2: usize>(&self) -> Shared<T, 3> {
+        Shared(self.shared_grid([N0 as u32, N1 as u32, N2 as u32, 1], Site::caller()))
+    }
+
+    /// [`Acc::shared_nd`] with four extents, as which a kernel writes it.
+    #[inline(always)]
+    #[track_caller]
+    pub fn shared_4d<T: Element, const N0: usize, const N1: usize, const N2: usize, const N3: usize>(
+        &self,
+    ) -> Shared<T, 4> {
+        Shared(self.shared_grid([N0 as u32, N1 as u32, N2 as u32, N3 as u32], Site::caller()))
     }
 
     /// An array of `N` atomics in the block's shared memory; otherwise it is as [`Acc::shared`].

@@ -183,7 +183,7 @@ macro_rules! copy_views {
             type Built<'b> = wattle_ir::builder::$name<'b, T, D>;
         }
 
-        impl<T: Element> support::Named for $name<T, 1> {
+        impl<T, const D: usize> support::Named for $name<T, D> {
             #[inline(always)]
             fn named(mut self, name: &'static str) -> Self {
                 self.0.name = name;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use wattle_memory::{Classes, Scope};
 
-use crate::{Builtin, Expr, ExprId, Kernel, LocalId, ParamId, ParamKind, Place, SharedId, SharedLen, Site, Stmt, Type};
+use crate::{Builtin, Expr, ExprId, Kernel, LocalId, ParamId, ParamKind, Place, SharedId, Site, Stmt, Type};
 
 impl Kernel {
     /// The type of each expression. The kernel has been verified.
@@ -69,18 +69,6 @@ impl Kernel {
         let mut widest = Scope::Block;
         self.walk(&mut |stmt| widest = widest.max(stmt.scope().unwrap_or(Scope::Block)));
         widest
-    }
-
-    /// How many elements an array in shared memory or of the thread's own has; `None` where only a launch knows.
-    pub fn known_len(&self, place: Place) -> Option<u32> {
-        match place {
-            Place::Param(_) => None,
-            Place::Local(id) => Some(self.locals[id.index()].len),
-            Place::Shared(id) => match self.shared[id.index()].len {
-                SharedLen::Static(len) => Some(len),
-                SharedLen::AtLaunch => None,
-            },
-        }
     }
 
     /// Whether some loop has no bound, so that it polls now and then whether the launch is to end.

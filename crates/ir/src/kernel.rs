@@ -8,6 +8,7 @@ use std::fmt;
 
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
+use crate::extents::SharedLen;
 use crate::fault::Fault;
 use crate::layout::Layout;
 use crate::message::Message;
@@ -215,22 +216,12 @@ pub struct SharedArray {
     pub name: Name,
     /// The type of its elements.
     pub element: Type,
-    /// How many elements it has.
+    /// How many elements it has, in which extents.
     pub len: SharedLen,
     /// Whether it takes atomic operations alone, or plain accesses alone.
     pub atomic: bool,
     /// Where it is declared.
     pub site: Site,
-}
-
-/// The length of an array in shared memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum SharedLen {
-    /// Known when the kernel is built.
-    Static(u32),
-    /// Given by the launch. At most one array of a kernel is so.
-    AtLaunch,
 }
 
 /// An array of the thread's own, whose elements are zero when the kernel starts; or one of constants, the same for all

@@ -11,6 +11,7 @@ pub mod builder;
 pub mod control;
 pub mod eval;
 mod expand;
+mod extents;
 pub mod fault;
 mod half;
 mod inspect;
@@ -22,6 +23,7 @@ pub mod message;
 mod names;
 mod ops;
 mod pack;
+mod padding;
 mod print;
 pub mod printing;
 mod rank;
@@ -41,16 +43,18 @@ pub use builder::Element;
 #[doc(hidden)]
 pub use builder::overflow;
 pub use expand::{Exact, Halves, expand};
+pub use extents::{ArrayExtents, SharedLen};
 pub use inspect::plain_name;
 pub use kernel::{
     Access, Builtin, Const, Expr, ExprId, Field, Index, Kernel, LOCAL_ARRAY, Label, LocalArray, LocalId, MAX_RANK,
-    Param, ParamId, ParamKind, Place, SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt,
+    Param, ParamId, ParamKind, Place, SharedArray, SharedId, Site, Slot, SlotId, Stmt,
 };
 pub use kernel_type::{ByValue, KernelType, KernelValue, number_of};
 pub use layout::{Layout, Leaf, MOST_NUMBERS};
 pub use legalize::{Check, Converts, Divides, Legal, NO_WARPS, Native, Warps, legalize};
 pub use ops::{AtomicOp, BinaryOp, DivOp, Precision, TernaryOp, UnaryOp};
 pub use pack::{Pack, Packed};
+pub use padding::Padding;
 pub use rank::{BuiltIndex, Dim, GridIndex, Idx, Rank};
 pub use scalar::{
     AtomicInt, AtomicScalar, Float, FloatOps, Int, IntOps, Number, NumberOps, Scalar, Signed, SignedOps, Word, WordOps,

@@ -52,6 +52,10 @@ impl Printer<'_> {
                 SharedLen::Static(len) => {
                     writeln!(self.text, "  shared {name}.{number}: {kind} [{}; {len}]", array.element)?
                 }
+                SharedLen::Grid(extents) => {
+                    let each: Vec<_> = extents.each[..extents.rank].iter().map(u32::to_string).collect();
+                    writeln!(self.text, "  shared {name}.{number}: {kind} [{}; {}]", array.element, each.join(", "))?;
+                }
                 SharedLen::AtLaunch => {
                     writeln!(self.text, "  shared {name}.{number}: {kind} [{}] sized at launch", array.element)?;
                 }

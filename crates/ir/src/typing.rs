@@ -110,7 +110,7 @@ impl Typing<'_> {
             },
             Place::Shared(id) => {
                 let array = self.kernel.shared.get(id.index()).ok_or_else(missing)?;
-                Ok(PlaceType { element: array.element, rank: 1, atomic: array.atomic, writable: true })
+                Ok(PlaceType { element: array.element, rank: array.len.rank(), atomic: array.atomic, writable: true })
             }
             Place::Local(id) => {
                 let array = self.kernel.locals.get(id.index()).ok_or_else(missing)?;

@@ -83,6 +83,13 @@ impl Verifier<'_> {
         for array in &kernel.shared {
             let (name, element) = (array.name, array.element);
             ensure(element != Type::Bool, || format!("shared array `{name}` is of bool"))?;
+            if let SharedLen::Grid(extents) = array.len {
+                let rank = extents.rank;
+                ensure((2..=MAX_RANK).contains(&rank), || format!("shared array `{name}` has rank {rank}"))?;
+                ensure(extents.count().is_some(), || {
+                    format!("shared array `{name}` of {:?} has more than 2^32 - 1 elements", &extents.each[..rank])
+                })?;
+            }
             ensure(!array.atomic || element.is_atomic(), || {
                 format!("shared array `{name}`: there are no atomic operations on {element}")
             })?;

@@ -7,7 +7,7 @@
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 use crate::message::Message;
-use crate::{Expr, ExprId, Kernel, Label, LocalId, ParamId, Place, Site, SlotId, Stmt};
+use crate::{Expr, ExprId, Index, Kernel, Label, LocalId, ParamId, Place, Site, SlotId, Stmt};
 
 /// Where a statement sends its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -238,6 +238,35 @@ impl Stmt {
     /// The slot that the statement sets itself.
     pub fn assigned(&self) -> Option<SlotId> {
         self.parts().slot.copied()
+    }
+
+    /// The index of the element that the statement accesses; `None` of one that accesses none, or several.
+    pub(crate) fn index_mut(&mut self) -> Option<&mut Index> {
+        match self {
+            Stmt::Load { index, .. }
+            | Stmt::Store { index, .. }
+            | Stmt::AtomicLoad { index, .. }
+            | Stmt::AtomicStore { index, .. }
+            | Stmt::AtomicUpdate { index, .. }
+            | Stmt::CompareExchange { index, .. } => Some(index),
+            Stmt::Assign { .. }
+            | Stmt::Divide { .. }
+            | Stmt::LoadLanes { .. }
+            | Stmt::Fence { .. }
+            | Stmt::Barrier { .. }
+            | Stmt::Warp { .. }
+            | Stmt::WarpBarrier { .. }
+            | Stmt::If { .. }
+            | Stmt::Loop { .. }
+            | Stmt::Block { .. }
+            | Stmt::Break(_)
+            | Stmt::Continue(_)
+            | Stmt::Return
+            | Stmt::Assert { .. }
+            | Stmt::Print { .. }
+            | Stmt::Clock { .. }
+            | Stmt::Fault { .. } => None,
+        }
     }
 
     /// Where the statement sends its thread.

@@ -75,20 +75,28 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
     let texts: Vec<_> = names.iter().map(ToString::to_string).collect();
     let numbers: Vec<_> = (0..fields.len()).map(syn::Index::from).collect();
     let first_type = types[0];
-    // Each field stands where those before it end; the struct ends with its last one.
-    let places = fields.iter().zip(&names).enumerate().map(|(number, (field, field_name))| {
-        let before = &types[..number];
-        let text = format!(
-            "`{name}` has padding before its field `{field_name}`: put larger numbers first, or fill it with a field"
-        );
-        quote_spanned! {field.span()=>
-            ::core::assert!(
-                ::core::mem::offset_of!(#name, #field_name) == 0 #(+ ::core::mem::size_of::<#before>())*,
-                #text
-            );
+    // Each field stands where the one before it ends; the struct ends with its last one.
+    let ends: Vec<_> = names
+        .iter()
+        .zip(&types)
+        .map(|(field, ty)| quote!(::core::mem::offset_of!(#name, #field) + ::core::mem::size_of::<#ty>()))
+        .collect();
+    let of = name.to_string();
+    let filled = |span: Span, before: &str, from: TokenStream, to: TokenStream| {
+        quote_spanned! {span=>
+            if #from != #to {
+                const PADDING: ::wattle::__private::element::Padding =
+                    ::wattle::__private::element::Padding::new(#of, #before, #from, #to, &[#(#texts),*]);
+                ::core::panic!("{}", PADDING.as_str());
+            }
         }
+    };
+    let places = fields.iter().zip(&names).enumerate().map(|(number, (field, field_name))| {
+        let end = number.checked_sub(1).map_or_else(|| quote!(0), |before| ends[before].clone());
+        filled(field.span(), &texts[number], end, quote!(::core::mem::offset_of!(#name, #field_name)))
     });
-    let end = format!("`{name}` has padding at its end: put larger numbers first, or fill it with a field");
+    let last = ends.last().cloned();
+    let end = filled(Span::call_site(), "", quote!(#last), quote!(::core::mem::size_of::<#name>()));
     // The number of the first number of each field.
     let firsts = (0..fields.len()).map(|number| {
         let before = &types[..number];
@@ -106,7 +114,7 @@ pub fn derive(input: &DeriveInput) -> Result<TokenStream> {
 
             const _: () = {
                 #(#places)*
-                ::core::assert!(::core::mem::size_of::<#name>() == 0 #(+ ::core::mem::size_of::<#types>())*, #end);
+                #end
             };
 
             /// What a family has for each field.

@@ -71,6 +71,8 @@ mod ranks;
 mod several_views;
 #[path = "conformance/shapes.rs"]
 mod shapes;
+#[path = "conformance/shared_arrays.rs"]
+mod shared_arrays;
 #[path = "conformance/short_forms.rs"]
 mod short_forms;
 #[path = "conformance/simulated.rs"]
@@ -247,4 +249,9 @@ fn float_atomics() {
 #[test]
 fn structs() {
     harness::run("structs", structs::CASES);
+}
+
+#[test]
+fn shared_arrays() {
+    harness::run("shared memory of several dimensions", shared_arrays::CASES);
 }

@@ -11,8 +11,8 @@ pub const TILE: usize = 16;
 /// writes of a tile and its reads, and between these and the next tile's writes.
 #[kernel]
 pub fn product(acc: &Acc<2>, a: Read<f32, 2>, b: Read<f32, 2>, c: Shared<f32, 2>) {
-    let a_tile = acc.shared::<f32, { TILE * TILE }>();
-    let b_tile = acc.shared::<f32, { TILE * TILE }>();
+    let a_tile = acc.shared_nd::<f32, TILE, TILE>();
+    let b_tile = acc.shared_nd::<f32, TILE, TILE>();
     let [rows, columns] = c.extent();
     let [_, depth] = a.extent();
     let [side, _] = acc.threads_in_block();
@@ -23,11 +23,11 @@ pub fn product(acc: &Acc<2>, a: Read<f32, 2>, b: Read<f32, 2>, c: Shared<f32, 2>
     let mut sum = 0.0f32;
     for begin in (0..depth).step_by(side) {
         let (left, below) = (begin + x, begin + y);
-        a_tile[y * side + x] = if row < rows && left < depth { a[[row, left]] } else { 0.0 };
-        b_tile[y * side + x] = if below < depth && column < columns { b[[below, column]] } else { 0.0 };
+        a_tile[[y, x]] = if row < rows && left < depth { a[[row, left]] } else { 0.0 };
+        b_tile[[y, x]] = if below < depth && column < columns { b[[below, column]] } else { 0.0 };
         acc.sync_block();
         for k in 0..side {
-            sum += a_tile[y * side + k] * b_tile[k * side + x];
+            sum += a_tile[[y, k]] * b_tile[[k, x]];
         }
         acc.sync_block();
     }

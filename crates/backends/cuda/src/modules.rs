@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, RwLockWriteGuard};
 use rustc_hash::FxHashMap;
 use wattle_core::{Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, Result, format_index, lock, system};
 use wattle_gpu::{CacheFolder, cannot};
-use wattle_ir::{MAX_RANK, SharedLen};
+use wattle_ir::MAX_RANK;
 use wattle_ptx::{FaultSite, Lacking, Layout};
 
 use crate::builtin::Builtins;
@@ -161,7 +161,7 @@ impl Context {
     /// Fails if a kernel's shared arrays need more memory than a block has.
     fn has_shared(&self, kernel: &wattle_ir::Kernel, shared_len: u32) -> Result<()> {
         let arrays = kernel.shared.iter().map(|array| {
-            let len = if let SharedLen::Static(len) = array.len { len } else { shared_len };
+            let len = array.len.in_launch(shared_len);
             u64::from(len) * array.element.size() as u64
         });
         let (asked, available) = (arrays.sum(), self.physical.properties.max_shared_memory);

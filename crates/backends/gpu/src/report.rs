@@ -4,7 +4,7 @@ use wattle_core::{Error, ErrorKind, FaultKind, Grid, Kernel, ThreadLine, format_
 use wattle_ir::control;
 use wattle_ir::fault::{Fault, FaultSite};
 use wattle_ir::message::Words;
-use wattle_ir::{MAX_RANK, Place, SharedLen, Site};
+use wattle_ir::{MAX_RANK, Place, Site};
 
 use crate::stop::Reason;
 
@@ -104,11 +104,8 @@ impl Report<'_> {
         match place {
             Place::Param(id) => found = self.kernel.view(id).map_or(found, |view| view.extent()),
             Place::Shared(id) => {
-                found[0] = match self.ir.shared.get(id.index()).map(|array| array.len) {
-                    Some(SharedLen::Static(len)) => len,
-                    Some(SharedLen::AtLaunch) => self.shared_len,
-                    None => 0,
-                };
+                let array = self.ir.shared.get(id.index());
+                found = array.map_or([0; MAX_RANK], |array| array.len.extents(self.shared_len));
             }
             Place::Local(id) => found[0] = self.ir.locals.get(id.index()).map_or(0, |array| array.len),
         }

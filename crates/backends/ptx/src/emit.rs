@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_ir::fault::Sites;
 use wattle_ir::plain_name;
-use wattle_ir::{Builtin, ExprId, Kernel, Legal, Param, ParamKind, SharedLen, SlotId, Type};
+use wattle_ir::{Builtin, ExprId, Kernel, Legal, Param, ParamKind, SlotId, Type};
 use wattle_memory::Lowering;
 
 pub use crate::assemble::memory_type;
@@ -115,7 +115,7 @@ impl Emitter<'_> {
         body += "{\n";
         if layout.shared_bytes_at_launch == 0 {
             for (number, array) in kernel.shared.iter().enumerate() {
-                let SharedLen::Static(len) = array.len else { continue };
+                let Some(len) = array.len.known() else { continue };
                 let bytes = len.max(1).saturating_mul(array.element.size() as u32);
                 let name = shared_name(array.name, number);
                 let _ = writeln!(body, "    .shared .align 16 .b8 {name}[{bytes}];");

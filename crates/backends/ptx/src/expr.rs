@@ -132,7 +132,7 @@ impl Emitter<'_> {
     }
 
     pub(crate) fn extent(&mut self, place: Place, dimension: u8) -> Value {
-        match (place, self.kernel.known_len(place)) {
+        match (place, self.kernel.known_extent(place, dimension)) {
             (_, Some(len)) => Value::word(len),
             (Place::Param(param), None) => self.argument(Argument::Extent(self.kernel.first_of(param), dimension)),
             _ => self.argument(Argument::SharedLen),

@@ -75,7 +75,7 @@ pub fn shared_offsets(kernel: &Kernel) -> (Vec<u32>, u32) {
     let mut offsets = Vec::with_capacity(kernel.shared.len());
     for array in &kernel.shared {
         offsets.push(end);
-        if let SharedLen::Static(len) = array.len {
+        if let Some(len) = array.len.known() {
             let bytes = len.max(1).saturating_mul(array.element.size() as u32);
             end = end.saturating_add(bytes.saturating_add(15) & !15);
         }

@@ -90,7 +90,7 @@ impl Emitter<'_> {
     }
 
     pub(crate) fn extent(&mut self, place: Place, dimension: u8) -> Word {
-        match (place, self.kernel.known_len(place)) {
+        match (place, self.kernel.known_extent(place, dimension)) {
             (_, Some(len)) => self.asm.word(len),
             (Place::Param(param), None) => {
                 self.entry.word(ArgumentWord::Extent(self.kernel.first_of(param), dimension))

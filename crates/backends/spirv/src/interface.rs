@@ -3,7 +3,7 @@
 use rspirv::dr::Operand;
 use rspirv::spirv::{BuiltIn, Decoration, MemoryAccess, Op, StorageClass, Word};
 use rustc_hash::FxHashMap;
-use wattle_ir::{Access, Kernel, ParamId, ParamKind, SharedLen, Type};
+use wattle_ir::{Access, Kernel, ParamId, ParamKind, SharedArray, SharedLen, Type};
 
 use crate::assemble::Assembler;
 use crate::control;
@@ -105,10 +105,8 @@ pub fn layout(kernel: &Kernel, features: &Features) -> Layout {
             }
         }
     }
-    let statics = kernel.shared.iter().filter_map(|array| match array.len {
-        SharedLen::Static(len) => Some(len.saturating_mul(array.element.size() as u32)),
-        SharedLen::AtLaunch => None,
-    });
+    let bytes = |array: &SharedArray| Some(array.len.known()?.saturating_mul(array.element.size() as u32));
+    let statics = kernel.shared.iter().filter_map(bytes);
     let at_launch = kernel.shared.iter().find(|array| array.len == SharedLen::AtLaunch);
     Layout {
         in_push_constants: arguments.len() as u32 * 4 <= features.push_constant_bytes,
@@ -201,9 +199,9 @@ impl Interface {
         let mut shared = Vec::new();
         for array in &kernel.shared {
             let of = asm.ty(array.element);
-            let len = match array.len {
-                SharedLen::Static(len) => asm.word(len.max(1)),
-                SharedLen::AtLaunch => specs[SpecConstant::SharedLen as usize],
+            let len = match array.len.known() {
+                Some(len) => asm.word(len.max(1)),
+                None => specs[SpecConstant::SharedLen as usize],
             };
             let of = asm.array(of, len);
             let id = asm.variable(StorageClass::Workgroup, of, array.name);

@@ -8,7 +8,7 @@ use ash::{Device, vk};
 use rustc_hash::FxHashMap;
 use wattle_core::{Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, Result, lock, system};
 use wattle_gpu::cannot;
-use wattle_ir::{LocalId, MAX_RANK, SharedLen, Stmt};
+use wattle_ir::{LocalId, MAX_RANK, Stmt};
 use wattle_spirv::{FaultSite, Lacking, Layout, SpecConstant};
 
 use crate::cache;
@@ -177,7 +177,7 @@ impl Context {
 
     fn build(&self, kernel: wattle_ir::Kernel, shared_len: u32) -> Result<Compiled> {
         let arrays = kernel.shared.iter().map(|array| {
-            let len = if let SharedLen::Static(len) = array.len { len } else { shared_len };
+            let len = array.len.in_launch(shared_len);
             u64::from(len) * array.element.size() as u64
         });
         self.has_shared(&kernel, arrays.sum())?;

@@ -6,7 +6,7 @@ use super::iterate::{Dimension, IndexRange, Indices, Items};
 use super::together::{ItemsTogether, Views};
 use super::{Atomic, Builder, Extents, PerItem, Shared, Val, Warp};
 use crate::worker::{Kind, Spans};
-use crate::{AtomicScalar, Builtin, Dim, Element, Expr, Rank, SharedLen, Site, Stmt};
+use crate::{ArrayExtents, AtomicScalar, Builtin, Dim, Element, Expr, Rank, SharedLen, Site, Stmt};
 
 /// What a kernel's first parameter stands for.
 pub struct Acc<'b, const D: usize = 1> {
@@ -19,6 +19,12 @@ impl<const D: usize> Clone for Acc<'_, D> {
     }
 }
 impl<const D: usize> Copy for Acc<'_, D> {}
+
+/// The extents of an array; one that 32 bits do not hold is refused with their product.
+fn grid(extents: &[usize]) -> SharedLen {
+    let extents: Vec<_> = extents.iter().map(|&extent| u32::try_from(extent).unwrap_or(u32::MAX)).collect();
+    SharedLen::Grid(ArrayExtents::new(&extents))
+}
 
 type Place<'b, const D: usize> = <Dim<D> as Rank>::Built<'b>;
 
@@ -172,6 +178,23 @@ where
     #[track_caller]
     pub fn shared<T: Element, const N: usize>(&self) -> Shared<'b, T> {
         Shared::<T, 1>::new(self.builder, self.declare::<T>(SharedLen::Static(N as u32), false))
+    }
+    /// An array of two dimensions in the block's shared memory.
+    #[track_caller]
+    pub fn shared_nd<T: Element, const N0: usize, const N1: usize>(&self) -> Shared<'b, T, 2> {
+        Shared::<T, 2>::new(self.builder, self.declare::<T>(grid(&[N0, N1]), false))
+    }
+    /// An array of three dimensions in the block's shared memory.
+    #[track_caller]
+    pub fn shared_3d<T: Element, const N0: usize, const N1: usize, const N2: usize>(&self) -> Shared<'b, T, 3> {
+        Shared::<T, 3>::new(self.builder, self.declare::<T>(grid(&[N0, N1, N2]), false))
+    }
+    /// An array of four dimensions in the block's shared memory.
+    #[track_caller]
+    pub fn shared_4d<T: Element, const N0: usize, const N1: usize, const N2: usize, const N3: usize>(
+        &self,
+    ) -> Shared<'b, T, 4> {
+        Shared::<T, 4>::new(self.builder, self.declare::<T>(grid(&[N0, N1, N2, N3]), false))
     }
     /// An array of atomics in the block's shared memory.
     #[track_caller]

@@ -98,7 +98,7 @@ impl Facts {
         dimension: u8,
         lanes: u32,
     ) -> bool {
-        match values.kernel.known_len(place) {
+        match values.kernel.known_extent(place, dimension) {
             Some(len) => self.greatest(values, value, DEPTH) + u64::from(lanes) <= u64::from(len),
             None => lanes == 1 && self.has(value, Known::Within(place, dimension)),
         }
@@ -125,7 +125,7 @@ impl Facts {
         };
         let known = self.all.iter().filter(|fact| fact.value == value).filter_map(|fact| match fact.known {
             Known::Below(bound) => Some(u64::from(bound.saturating_sub(1))),
-            Known::Within(place, _) => values.kernel.known_len(place).map(|len| u64::from(len.saturating_sub(1))),
+            Known::Within(place, d) => values.kernel.known_extent(place, d).map(|len| u64::from(len.saturating_sub(1))),
             Known::NotZero => None,
         });
         known.fold(by_type.min(by_value), u64::min)

@@ -13,6 +13,7 @@
 //! - Memory whose floats take atomic operations that the target lacks holds their bits, as integers.
 //! - Floats of 16 bits, and operations on them, are those that the target has. Others are integers of 16 bits, and
 //!   operations on `F32`.
+//! - Arrays in shared memory have one dimension.
 //! - There are no assertions: each is a branch with a fault. Nothing is printed: each line is a record in the launch's
 //!   log ([`crate::printing`]).
 //!

@@ -37,7 +37,9 @@ impl<'t> Legalizer<'t> {
     pub(super) fn kernel(mut self) -> Kernel {
         let body = std::mem::take(&mut self.body);
         let body = self.block(body);
-        Kernel { body, ..self.values.kernel }
+        let mut kernel = Kernel { body, ..self.values.kernel };
+        kernel.shared.iter_mut().for_each(|array| array.len = array.len.flat());
+        kernel
     }
 
     fn block(&mut self, block: Vec<Stmt>) -> Vec<Stmt> {
@@ -251,7 +253,7 @@ impl<'t> Legalizer<'t> {
                 continue;
             }
             let values = &mut self.values;
-            let known = values.kernel.known_len(place);
+            let known = values.kernel.known_extent(place, d);
             if let (Some(_), Some(len)) = (values.constant(at), known) {
                 debug_assert!(lanes > len || values.constant(at) > Some(u64::from(len - lanes)));
                 return Fails::Always;
@@ -293,7 +295,8 @@ impl<'t> Legalizer<'t> {
     }
 
     /// An access within bounds.
-    fn within(&mut self, stmt: Stmt, made: &mut Vec<Stmt>) {
+    fn within(&mut self, mut stmt: Stmt, made: &mut Vec<Stmt>) {
+        self.flatten(&mut stmt);
         match stmt {
             Stmt::LoadLanes { dst, place, index, site } if !self.native.loads_lanes => {
                 let array = &self.values.kernel.locals[dst.index()];
@@ -314,6 +317,21 @@ impl<'t> Legalizer<'t> {
             }
             other => self.on_bits(other, made),
         }
+    }
+
+    /// Makes an index of an array with several dimensions the number of the element: targets have arrays of one dimension.
+    fn flatten(&mut self, stmt: &mut Stmt) {
+        let Some(extents) = stmt.parts().place.and_then(|&place| self.values.kernel.grid_of(place)) else { return };
+        let Some(index) = stmt.index_mut() else { return };
+        let values = &mut self.values;
+        let number = index.iter().zip(extents.each).fold(None, |before, (&at, extent)| {
+            let Some(before) = before else { return Some(at) };
+            let extent = values.word(extent);
+            let before = values.binary(BinaryOp::Mul, before, extent);
+            Some(values.binary(BinaryOp::Add, before, at))
+        });
+        index.clear();
+        index.extend(number);
     }
 
     /// An access, by bits where the memory holds those of floats.

@@ -116,6 +116,10 @@ impl<'t> Values<'t> {
                 self.binary(op, x, count)
             }
             Expr::Cast(to, x) if to.is_int() && self.ty(x).is_float() => self.converted(to, x),
+            Expr::Extent(place, dimension) => match self.kernel.known_extent(place, dimension) {
+                Some(extent) => self.word(extent),
+                None => self.add(expr),
+            },
             other => self.add(other),
         }
     }

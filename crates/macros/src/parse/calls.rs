@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Error, Result};
 
 use super::absent::absent;
-use super::names::{ELSEWHERE, SHARED, math, nearest};
+use super::names::{ELSEWHERE, SHARED, SHARED_ATOMIC, math, nearest};
 use super::types::is_number;
 use super::{Parser, error};
 use crate::ast::{Callee, Expr, ExprKind, Local};
@@ -15,7 +15,7 @@ use crate::names::is_method;
 impl Parser {
     pub(super) fn method(&mut self, call: &syn::ExprMethodCall, shared_allowed: bool) -> Result<ExprKind> {
         let name = call.method.to_string();
-        if SHARED.contains(&name.as_str()) && !shared_allowed {
+        if [&SHARED[..], &SHARED_ATOMIC].iter().any(|known| known.contains(&name.as_str())) && !shared_allowed {
             return error(
                 &call.method,
                 "block shared memory is declared by a `let` at the top of a kernel: `let tile = acc.shared::<f32, 64>();` \
@@ -54,6 +54,9 @@ impl Parser {
         }
         let receiver = Box::new(self.base(&call.receiver)?);
         let (mut name, generics) = (call.method.clone(), call.turbofish.clone());
+        if name == "shared_nd" {
+            name = by_extents(call)?;
+        }
         let arguments = if name == "items" { self.items_of(&mut name, &call.args)? } else { self.exprs(&call.args)? };
         Ok(ExprKind::Method { receiver, name, generics, arguments })
     }
@@ -119,6 +122,22 @@ impl Parser {
         };
         Ok(ExprKind::Call { callee, arguments })
     }
+}
+
+/// The method for as many extents as are written, of an array in shared memory.
+fn by_extents(call: &syn::ExprMethodCall) -> Result<Ident> {
+    let written = call.turbofish.as_ref().map_or(0, |generics| generics.args.len());
+    let name = match written {
+        3 => "shared_nd",
+        4 => "shared_3d",
+        5 => "shared_4d",
+        _ => {
+            let message = "`shared_nd` takes the type of the elements and two to four extents: \
+                           `acc.shared_nd::<f32, 16, 17>()`; an array of one dimension is `acc.shared::<f32, 64>()`";
+            return error(&call.method, message);
+        }
+    };
+    Ok(Ident::new(name, call.method.span()))
 }
 
 /// Whether the path names a function of a type or trait, `Sphere::area`: types have names in upper case.

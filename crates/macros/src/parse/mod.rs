@@ -191,10 +191,10 @@ impl Parser {
         };
         let pattern = self.pattern(pattern, otherwise.is_some())?;
         let view = match &value.kind {
-            ExprKind::Method { name, .. } if name == "shared_atomic" || name == "shared_atomic_at_launch" => {
+            ExprKind::Method { name, .. } if names::SHARED_ATOMIC.iter().any(|known| name == known) => {
                 Some(View::Atomic)
             }
-            ExprKind::Method { name, .. } if name == "shared" || name == "shared_at_launch" => Some(View::Shared),
+            ExprKind::Method { name, .. } if names::SHARED.iter().any(|known| name == known) => Some(View::Shared),
             _ => self.view(&value),
         };
         if let (Pattern::Local(local), Some(view)) = (&pattern, view) {

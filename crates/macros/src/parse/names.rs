@@ -64,7 +64,11 @@ fn distance(x: &str, y: &str) -> usize {
     row[y.len()]
 }
 
-pub const SHARED: [&str; 4] = ["shared", "shared_atomic", "shared_at_launch", "shared_atomic_at_launch"];
+/// The methods that declare an array in shared memory for plain accesses.
+pub const SHARED: [&str; 5] = ["shared", "shared_nd", "shared_3d", "shared_4d", "shared_at_launch"];
+
+/// The methods that declare an array of atomics in shared memory.
+pub const SHARED_ATOMIC: [&str; 2] = ["shared_atomic", "shared_atomic_at_launch"];
 
 /// Methods of the standard library that have another name here, or that cannot be.
 pub const ELSEWHERE: &[(&str, &str)] = &[

@@ -19,7 +19,7 @@ impl<V: Value> Thread<V> {
     ) -> Option<Request<V>> {
         let extent = match access.place {
             Place::Param(id) => environment.extent(id.0),
-            Place::Shared(id) => [program.shared_len(id.index(), environment.shared_len), 1, 1, 1],
+            Place::Shared(id) => program.shared_extents(id.index(), environment.shared_len),
             Place::Local(id) => [program.locals.get(id.index()).map_or(0, |local| local.len), 1, 1, 1],
         };
         let mut index = [0u32; MAX_RANK];

@@ -182,7 +182,9 @@ impl<'k> Lowering<'k> {
             Place::Param(id) => Operand::Extent(id.0, dimension),
             Place::Shared(id) => match self.kernel.shared.get(id.index()).map(|array| array.len) {
                 Some(SharedLen::AtLaunch) => Operand::SharedLen,
-                Some(SharedLen::Static(len)) => Operand::Const(len as u64),
+                Some(len @ (SharedLen::Static(_) | SharedLen::Grid(_))) => {
+                    Operand::Const(len.extents(0).get(usize::from(dimension)).copied().unwrap_or(1).into())
+                }
                 None => Operand::Const(0),
             },
             Place::Local(id) => Operand::Const(self.kernel.locals.get(id.index()).map_or(0, |local| local.len) as u64),

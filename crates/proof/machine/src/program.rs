@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use wattle_ir::message::Text;
 use wattle_ir::{
-    AtomicOp, BinaryOp, Builtin, DivOp, Kernel, Label, LocalId, MAX_RANK, Place, SharedLen, Site, TernaryOp, Type,
+    AtomicOp, BinaryOp, Builtin, DivOp, Kernel, Label, LocalId, MAX_RANK, Place, SharedId, Site, TernaryOp, Type,
     UnaryOp, VerifyError, WarpOp, verify,
 };
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
@@ -331,12 +331,13 @@ impl Program {
         .unwrap_or(wattle_ir::LOCAL_ARRAY)
     }
 
-    /// The length of a shared array in elements; `at_launch` is the length of the one that is sized at launch.
-    pub(crate) fn shared_len(&self, index: usize, at_launch: u32) -> u32 {
-        match self.kernel.shared.get(index).map(|array| array.len) {
-            Some(SharedLen::Static(len)) => len,
-            Some(SharedLen::AtLaunch) => at_launch,
-            None => 0,
-        }
+    /// The extents of a shared array in elements; `at_launch` is the length of the one that is sized at launch.
+    pub(crate) fn shared_extents(&self, index: usize, at_launch: u32) -> [u32; MAX_RANK] {
+        self.kernel.shared.get(index).map_or([0; MAX_RANK], |array| array.len.extents(at_launch))
+    }
+
+    /// The number of the element of a shared array at an index.
+    pub fn shared_element(&self, id: SharedId, index: [u32; MAX_RANK]) -> u64 {
+        self.kernel.shared.get(id.index()).map_or(0, |array| array.len.element(index))
     }
 }

@@ -143,7 +143,8 @@ impl KernelThread {
                 Address { memory: view.memory as u32, element: view.element(index) }
             }
             Place::Shared(id) => {
-                Address { memory: World::shared_memory(launch, self.block, id.0), element: index[0] as u64 }
+                let element = launch.program.shared_element(id, index);
+                Address { memory: World::shared_memory(launch, self.block, id.0), element }
             }
             Place::Local(_) => return None,
         };
@@ -500,9 +501,10 @@ impl Process for KernelThread {
             && let Some(writes) = world.writes_ahead(self.launch, &self.thread)
         {
             return writes.iter().any(|&(place, index)| {
-                let at = |index: [u32; 4]| match launch.environment.view(place) {
-                    Some(view) => view.element(index).wrapping_sub(view.offset),
-                    None => index[0].into(),
+                let at = |index: [u32; 4]| match (place, launch.environment.view(place)) {
+                    (_, Some(view)) => view.element(index).wrapping_sub(view.offset),
+                    (Place::Shared(id), None) => launch.program.shared_element(id, index),
+                    (Place::Param(_) | Place::Local(_), None) => index[0].into(),
                 };
                 element(place).is_some_and(|element| index.is_none_or(|index| at(index) == element))
             });

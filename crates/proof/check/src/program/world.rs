@@ -202,7 +202,9 @@ impl World {
             let arrays = &launch.program.kernel().shared;
             let array = (address.memory & ((1 << 23) - 1)) as usize % arrays.len().max(1);
             if let Some(array) = arrays.get(array) {
-                return format!("{}[{}]", array.name, address.element);
+                let index = array.len.index(address.element);
+                let index: Vec<_> = index[..array.len.rank()].iter().map(u64::to_string).collect();
+                return format!("{}[{}]", array.name, index.join(", "));
             }
         }
         format!("memory {}[{}]", address.memory, address.element)

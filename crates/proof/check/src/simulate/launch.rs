@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use thiserror::Error;
-use wattle_ir::{Kernel, MAX_RANK, ParamKind, SharedLen, Type};
+use wattle_ir::{Kernel, MAX_RANK, ParamKind, Type};
 use wattle_machine::{Argument, Environment, EnvironmentError, LaunchShape, Program, View};
 
 use super::memory::{Memories, MemoryError};
@@ -160,12 +160,10 @@ fn size(request: &LaunchRequest, kernel: &Kernel) -> Result<(), LaunchError> {
     if request.agent == Agent::Host && threads != 1 {
         return Err(LaunchError::Host { kernel: name(), threads });
     }
-    let shared = kernel.shared.iter().fold(0u64, |sum, array| {
-        sum.saturating_add(match array.len {
-            SharedLen::Static(len) => len as u64,
-            SharedLen::AtLaunch => request.shared_len as u64,
-        })
-    });
+    let shared = kernel
+        .shared
+        .iter()
+        .fold(0u64, |sum, array| sum.saturating_add(array.len.in_launch(request.shared_len) as u64));
     let words = per_block.saturating_mul(request.program.words() as u64);
     let limits = [
         ("threads", threads, MAX_THREADS),

@@ -85,8 +85,8 @@ impl Simulator {
             }
             Place::Shared(id) => {
                 let memory = self.blocks.get(thread.block as usize)?.as_ref()?.shared.get(id.index())?.index;
-                let [first, ..] = location.index;
-                Some(Address { memory, element: first as u64 + lane as u64 })
+                let first = self.launches.get(thread.launch)?.program.shared_element(id, location.index);
+                Some(Address { memory, element: first + lane as u64 })
             }
             Place::Local(_) => None,
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
-use wattle_ir::{SharedLen, Type};
+use wattle_ir::Type;
 use wattle_machine::{Argument, Thread, View};
 
 use super::clock::{ALIGNMENT, Clock};
@@ -333,10 +333,7 @@ impl Simulator {
         launch.next_block += 1;
         launch.running.push(key);
         let shared = launch.program.kernel().shared.iter().map(|array| {
-            let len = match array.len {
-                SharedLen::Static(len) => len,
-                SharedLen::AtLaunch => launch.environment.shared_len,
-            };
+            let len = array.len.in_launch(launch.environment.shared_len);
             self.memories.allocate(array.element, len as usize, Init::Unwritten)
         });
         let shared = shared.collect();
