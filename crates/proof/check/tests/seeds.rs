@@ -68,7 +68,7 @@ fn role(who: Who, value: u32, then: Vec<Step>) -> Step {
 }
 
 fn case(blocks: u32, threads: u32, body: Vec<Step>) -> Case {
-    Case { unwritten: false, launches: vec![Launch { queue: 0, blocks, threads, body }] }
+    Case { unwritten: false, launches: vec![Launch { queue: 0, blocks, threads, lanes: 4, body }] }
 }
 
 /// One block publishes a value, another waits for it.
@@ -133,7 +133,7 @@ fn a_wait_reads_shared_memory_that_nobody_writes() {
 
 #[test]
 fn a_wait_for_another_launch_fails_too() {
-    let launch = |queue, body| Launch { queue, blocks: 1, threads: 1, body };
+    let launch = |queue, body| Launch { queue, blocks: 1, threads: 1, lanes: 4, body };
     let (writer, test) = (vec![set(1, WriteOrder::Release, Scope::Device)], is(0, 1));
     let launches = vec![launch(0, writer), launch(1, vec![wait(vec![Step::Assert { test }])])];
     both_report(Wrong::Assertion, &Case { unwritten: false, launches });

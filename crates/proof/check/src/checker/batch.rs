@@ -133,15 +133,6 @@ fn launch(run: &Run, kernel: &dyn Kernel, shape: LaunchShape, shared_len: u32) -
         first_block: 0,
         after: Vec::new(),
     };
-    let is_alone = shape.warp_size == 1 || shape.threads_per_block() == 1;
-    if let Some(site) = launch.program.exchanges_at().filter(|_| !is_alone) {
-        let what = format!(
-            "follow the values that the lanes of a warp exchange at {site} (shuffles, votes, sums and scans; it knows `sync`)"
-        );
-        let instead = "check the kernel with warps of one lane, `LaunchOptions::new().warp_size(1)`, or exchange the values \
-                       through block shared memory with `warp.sync()`, and run it on `simulated`, which finds its races";
-        return Err(Error::capability(format!("checker for {}", run.checker.target), what, instead));
-    }
     launch.lowering.level(launch.widest()).map_err(|error| {
         let device = format!("checker for {}", run.checker.target);
         Error::capability(device, format!("judge this launch: {error}"), "use a scope that it has")

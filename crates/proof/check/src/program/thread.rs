@@ -12,7 +12,7 @@ use wattle_memory::{
 
 use super::world::{HIDDEN, LaunchWorld, World};
 use super::{Edit, Strength};
-use crate::search::{Action, Address, Barrier, Change, Convergence, Members, Process, Target};
+use crate::search::{Action, Address, Barrier, Change, Convergence, Exchange, Members, Process, Target};
 
 /// A thread of a launch.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -266,11 +266,17 @@ impl KernelThread {
                 let instance = world.barrier_instance((number, at, iterations));
                 self.warp_barrier(launch, instance, source)
             }
-            // A lane has its warp to itself: others are refused before the search begins.
-            Request::Warp { op, ty, value, operand, .. } => {
-                let result = value.binary(operand, |value, operand| evaluate(op, ty, &[value], &[operand as u32])[0]);
-                self.thread.answer(result);
-                return Ok(self.resume(world));
+            Request::Warp { op, ty, value, operand, iterations, .. } => {
+                let instance = world.barrier_instance((number, at, iterations));
+                let barrier = self.meeting(launch, instance);
+                if matches!(&barrier.members, Members::Threads(lanes) if lanes.len() == 1) {
+                    let alone = |value, operand: u64| evaluate(op, ty, &[value], &[operand as u32])[0];
+                    self.thread.answer(value.binary(operand, alone));
+                    return Ok(self.resume(world));
+                }
+                self.awaited = Awaited::Value;
+                let exchange = Exchange { op, ty, value: value.known(), operand: operand.known() };
+                Action::Exchange { barrier, exchange, source }
             }
             Request::LoopHead { label, .. } => return Ok(Some(Action::LoopHead { label: label.0 })),
             Request::BackEdge { label, .. } => {
@@ -329,17 +335,22 @@ impl KernelThread {
 
     /// The thread's next barrier of its warp: all lanes have to be at the same instance of the same statement.
     fn warp_barrier(&mut self, launch: &LaunchWorld, instance: u64, source: u32) -> Action {
+        let barrier = self.meeting(launch, instance);
+        Action::Barrier { barrier, label: launch.lowering.barrier(), source }
+    }
+
+    /// The thread's next operation of its warp.
+    fn meeting(&mut self, launch: &LaunchWorld, instance: u64) -> Barrier {
         self.warp_barriers += 1;
         let lanes = launch.environment.shape.lanes(launch.thread_in_block(self.position()).into());
         let lanes = lanes.filter_map(|lane| self.members.get(lane as usize).copied()).collect();
-        let barrier = Barrier {
+        Barrier {
             instance: WARP_BARRIERS + self.warp_barriers as u64,
             resource: 0,
             members: Members::Threads(lanes),
             waits: true,
             converges: Some(Convergence { group: 0, instance }),
-        };
-        Action::Barrier { barrier, label: launch.lowering.barrier(), source }
+        }
     }
 
     /// The instance of a barrier that an edit adds: nothing counts the iterations of the loops around it, so threads

@@ -120,11 +120,11 @@ impl<'w> Search<'_, 'w> {
                 state.runners[choice.thread].status = Status::Ready;
                 continue;
             }
-            // What its own thread may read later lets nobody else go on.
+            // What its own thread may read later lets nobody else go on, but for lanes that wait for its values.
             let elsewhere = |other: &Choice| {
                 other.read != choice.read
                     && other.goes_on()
-                    && (other.thread != choice.thread || other.read < choice.read)
+                    && (other.thread != choice.thread || other.read < choice.read || state.exchanges(other.thread))
             };
             let others = gate.is_some() || choices.iter().any(elsewhere);
             return self.branch(state, &now, choice, (later, others), stack);

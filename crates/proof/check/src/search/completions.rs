@@ -257,6 +257,14 @@ impl<'w> Completions<'_, 'w> {
                     path.acts.push(Act::Other { events: 1 });
                     path.reads.clear();
                 }
+                Action::Exchange { source, .. } => {
+                    // Nothing is known of a result to which the thread has not run ahead, nor whether all lanes come.
+                    let event = self.event(path, source);
+                    let passed = |event| self.state.gate_of(event).is_some_and(|gate| self.state.passed(gate, event));
+                    let Some(event) = event.filter(|&event| passed(event)) else { return Outcome::Ended };
+                    path.acts.push(Act::Other { events: 1 });
+                    path.process.answer(self.state.graph.event(event).value);
+                }
                 Action::LoopHead { label } => {
                     path.loops.retain(|(open, _)| *open != label);
                     if path.at >= self.runner.trail.len() {

@@ -136,6 +136,11 @@ fn of_thread(
                 process.answer(Some(value));
                 at += 2;
             }
+            Action::Exchange { .. } => {
+                let Some(value) = events.get(at).and_then(|&event| graph.event(event).value) else { return all };
+                process.answer(Some(value));
+                at += 1;
+            }
             Action::Write { .. } | Action::Fence { .. } | Action::Barrier { .. } => {
                 at += 1;
                 if at > events.len() {
@@ -248,6 +253,7 @@ impl<'w> Ways<'_, 'w> {
                 | Action::Update { target: None, .. }
                 | Action::Write { .. }
                 | Action::Barrier { .. }
+                | Action::Exchange { .. }
                 | Action::NeedsValue
                 | Action::Halt
                 | Action::Done => return,

@@ -146,7 +146,10 @@ impl<'s, 'w> Feasible<'s, 'w> {
 
     fn add(&mut self, thread: ThreadId, read: EventId) {
         self.reads.push(read);
-        self.moving[thread] |= !matches!(self.state.runners[thread].status, Status::Done | Status::Halted);
+        for (other, runner) in self.state.runners.iter().enumerate() {
+            let ends = matches!(runner.status, Status::Done | Status::Halted);
+            self.moving[other] |= !ends && self.state.meet(thread, other);
+        }
     }
 
     /// Whether a write of the location may come that `read` can read from.
@@ -159,6 +162,14 @@ impl<'s, 'w> Feasible<'s, 'w> {
             moving && before() && self.state.runners[thread].ahead.may_write(address)
         };
         self.moving.iter().enumerate().any(by_code) || self.open.iter().any(|&write| self.opens(write, location, read))
+    }
+
+    /// Whether the value of a read can be part of an event's.
+    fn can_reach(&self, read: EventId, event: EventId) -> bool {
+        match (self.state.graph.event(read).thread, self.state.graph.event(event).thread) {
+            (Some(one), Some(other)) => self.state.meet(one, other),
+            _ => false,
+        }
     }
 
     /// Whether a write without a value is one of the location whose address or value may still become known.
@@ -174,10 +185,11 @@ impl<'s, 'w> Feasible<'s, 'w> {
             Some(half) if self.state.is_pending(half) => {
                 let elsewhere = graph.event(half).location.is_some_and(|known| known != location);
                 // The written value depends on the value read, or on an operand that comes from an earlier read.
-                let earlier = |&known: &EventId| known != read && known <= half && graph.same_thread(known, half);
+                let before = |known: EventId| known <= half || !graph.same_thread(known, half);
+                let earlier = |&known: &EventId| known != read && before(known) && self.can_reach(known, half);
                 !elsewhere && self.reads.iter().any(earlier)
             }
-            _ => self.reads.iter().any(|&known| known != read && graph.same_thread(known, write)),
+            _ => self.reads.iter().any(|&known| known != read && self.can_reach(known, write)),
         }
     }
 }

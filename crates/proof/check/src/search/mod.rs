@@ -22,6 +22,7 @@ mod choices;
 mod choose;
 mod completions;
 mod determined;
+mod exchange;
 mod execution;
 mod failed;
 mod feasibility;
@@ -43,6 +44,7 @@ use std::sync::Arc;
 
 use wattle_memory::{Analysis, EventId, Graph, Model, Placement, ThreadId};
 
+pub use exchange::Exchange;
 pub use execution::last_values;
 pub use limit::{Limits, Stopped, Watch, resident_bytes};
 pub use process::{Action, Address, Barrier, Change, Convergence, Initial, Members, Memory, Process, Target, Written};

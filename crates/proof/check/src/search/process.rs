@@ -7,6 +7,8 @@ use std::sync::Arc;
 use wattle_ir::{AtomicOp, Type, eval};
 use wattle_memory::{Label, ThreadId};
 
+use super::exchange::Exchange;
+
 /// A memory cell: the number of its memory, and of the element in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address {
@@ -148,6 +150,9 @@ pub enum Action {
     Fence { label: Label, source: u32 },
     /// A control barrier.
     Barrier { barrier: Barrier, label: Label, source: u32 },
+    /// An operation of the thread's warp, whose lanes are the members of `barrier`, in their order. It expects
+    /// [`Process::answer`] with the lane's result.
+    Exchange { barrier: Barrier, exchange: Exchange, source: u32 },
     /// A loop that may go on for ever is about to begin. The process now holds only values that it will use again.
     LoopHead { label: u32 },
     /// Such a loop is about to begin again. If its exit depends on memory, it `waits`: other threads may prolong it
@@ -177,7 +182,7 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
     /// Runs to the next action.
     fn next(&mut self, world: &Self::World) -> Action;
 
-    /// Answers the last read or update; with `None` where the value is not known yet.
+    /// Answers the last read, update or exchange; with `None` where the value is not known yet.
     fn answer(&mut self, world: &Self::World, value: Option<u64>);
 
     /// Whether it will do the same as another thread, perhaps with another position, as long as neither reads its

@@ -2,6 +2,7 @@
 
 use wattle_memory::{EventId, Kind, Label, Level, LocationId, ThreadId, stop};
 
+use super::exchange::share_results;
 use super::process::{Action, Address, Change, Members, Target, Written};
 use super::state::{EarlyUpdate, Fault, Head, State, Status};
 use super::{Problem, Setup, Thread};
@@ -30,6 +31,11 @@ fn settle_from<'w>(setup: &Setup<'_>, state: &mut State<'w>, runs: &mut Runs<'w>
         }
         finish_early_updates(state);
         moved |= open_full_gates(state);
+        for thread in share_results(state) {
+            // A run that stopped at a barrier behind went on without the result.
+            runs.at_barrier.retain(|&(of, _)| of != thread);
+            moved = true;
+        }
         moved |= start_threads(setup, state);
         if !moved {
             return Ok(());
@@ -65,7 +71,12 @@ fn open_full_gates(state: &mut State<'_>) -> bool {
         };
         if full {
             let everyone: Vec<usize> = (0..gate.arrivals.len()).collect();
-            state.open(number, &everyone);
+            if gate.brought.is_empty() {
+                state.open(number, &everyone);
+            } else {
+                state.let_pass(number);
+                state.meetings.push(number);
+            }
             opened = true;
         }
     }
@@ -101,6 +112,8 @@ struct Run<'w> {
     at: usize,
     back_edges: u32,
     speculative: bool,
+    /// The operation of its warp at which the thread stands.
+    stands: Option<usize>,
 }
 
 /// What [`settle`] keeps between its runs of threads.
@@ -125,6 +138,7 @@ fn begin<'w>(state: &mut State<'w>, thread: ThreadId) -> Run<'w> {
         at: 0,
         back_edges: 0,
         speculative: false,
+        stands: None,
     };
     runner.faults.clear();
     if let Some(read) = runner.waiting {
@@ -142,6 +156,7 @@ fn begin<'w>(state: &mut State<'w>, thread: ThreadId) -> Run<'w> {
             None => {
                 state.runners[thread].heads = run.heads.clone();
                 run.speculative = true;
+                run.stands = state.gate_of(read).filter(|&gate| !state.passed(gate, read));
                 run.process.answer(None);
                 changed(&mut run, state, read);
             }
@@ -160,6 +175,9 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
         runs.actions += 1;
         if runs.actions.is_multiple_of(ACTIONS_PER_LOOK) && stop::requested() {
             break Status::Bounded;
+        }
+        if let Some(gate) = run.stands {
+            break Status::AtBarrier(gate);
         }
         let before = (!state.runners[thread].promised.is_empty()).then(|| run.process.clone());
         match run.process.advance() {
@@ -242,6 +260,16 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                     break Status::AtBarrier(gate);
                 }
             }
+            Action::Exchange { barrier, exchange, source } => {
+                let (event, new) = event(state, thread, &mut run, Label::fence(Level::Thread), source, None);
+                run.heads.iter_mut().for_each(|head| head.effect = true);
+                let gate = if new { Some(state.arrive(thread, event, &barrier)) } else { state.gate_of(event) };
+                if let Some(gate) = gate {
+                    state.gates[gate].bring(thread, exchange);
+                    run.stands = Some(gate).filter(|&gate| !state.passed(gate, event));
+                }
+                answer(state, thread, &mut run, event);
+            }
             Action::LoopHead { label } => {
                 if let Some(at) = run.heads.iter().position(|head| head.label == label) {
                     run.heads.truncate(at);
@@ -296,7 +324,7 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
         runner.ahead = run.process;
     } else {
         runner.ahead = run.process.clone();
-        if matches!(status, Status::AtBarrier(_)) {
+        if matches!(status, Status::AtBarrier(_)) && run.stands.is_none() {
             runs.at_barrier.push((thread, run));
         }
     }

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use wattle_memory::{EventId, Graph, Kind, Label, Level, LocationId, Placement, Set, ThreadId};
 
+use super::exchange::Exchange;
 use super::process::{Address, Barrier, Change, Convergence, Members, Memory, Target};
 use super::{Problem, Setup, Thread};
 
@@ -104,6 +105,8 @@ pub(super) struct Gate {
     pub members: Members,
     pub arrivals: Vec<Arrival>,
     pub open: bool,
+    /// What the threads have brought, if it is an operation of a warp.
+    pub brought: Vec<(ThreadId, Exchange)>,
 }
 
 impl Gate {
@@ -134,6 +137,8 @@ pub(super) struct State<'w> {
     /// The writes of each location that can be read from.
     pub writes: Vec<Vec<EventId>>,
     pub gates: Vec<Gate>,
+    /// The gates that are operations of warps some of whose results are not known.
+    pub meetings: Vec<usize>,
     /// The number of each gate.
     pub gate_numbers: HashMap<(Placement, u64, Members), usize, rustc_hash::FxBuildHasher>,
     /// The gates that are not open, in ascending order.
@@ -195,6 +200,7 @@ impl<'w> State<'w> {
             addresses: Vec::new(),
             writes: Vec::new(),
             gates: Vec::new(),
+            meetings: Vec::new(),
             gate_numbers: HashMap::default(),
             closed: Vec::new(),
             excluded: Vec::new(),
@@ -334,7 +340,12 @@ impl<'w> State<'w> {
         let next = self.gates.len();
         let number = *self.gate_numbers.entry((block, barrier.instance, barrier.members.clone())).or_insert(next);
         if number == next {
-            self.gates.push(Gate { members: barrier.members.clone(), arrivals: Vec::new(), open: false });
+            self.gates.push(Gate {
+                members: barrier.members.clone(),
+                arrivals: Vec::new(),
+                open: false,
+                brought: Vec::new(),
+            });
             self.closed.push(next);
         }
         self.runners[thread].arrivals.push((event, number));
@@ -384,6 +395,12 @@ impl<'w> State<'w> {
                 }
             }
         }
+        self.let_pass(gate);
+    }
+
+    /// Lets all arrivals pass, in no order.
+    pub fn let_pass(&mut self, gate: usize) {
+        self.closed.retain(|&closed| closed != gate);
         let gate = &mut self.gates[gate];
         gate.open = true;
         for arrival in &mut gate.arrivals {

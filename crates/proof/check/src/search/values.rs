@@ -151,6 +151,8 @@ impl<'w> Finder<'_, 'w> {
                         }
                         break;
                     }
+                    // Its result is made of other lanes' values.
+                    Action::Exchange { .. } => process.answer(None),
                     Action::Fence { .. } | Action::Barrier { .. } | Action::Fault { .. } => {}
                     Action::Halt | Action::Done => break,
                 }

@@ -103,7 +103,11 @@ fn barrier(names: &Names<'_>, thread: ThreadId, arrival: EventId, all: &[Stuck],
     telling.cast.keep.insert(arrival);
     telling.cast.wrong.push(arrival);
     let who = capital(&names.thread(thread));
-    telling.reasons.say(format!("{who} waits at the barrier at {}.", names.at(arrival)), None);
+    let what = match graph.event(arrival).label.kind {
+        Kind::Barrier => "barrier",
+        _ => "operation of its warp",
+    };
+    telling.reasons.say(format!("{who} waits at the {what} at {}.", names.at(arrival)), None);
     let placement = graph.threads()[thread];
     let source = |event: EventId| graph.event(event).source;
     let elsewhere = all.iter().any(|stuck| matches!(stuck.why, Why::Barrier(at) if source(at) != source(arrival)));

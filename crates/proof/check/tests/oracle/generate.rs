@@ -1,6 +1,6 @@
 //! Random cases: correct or nearly correct idioms, with changes.
 
-use wattle_ir::AtomicOp;
+use wattle_ir::{AtomicOp, WarpOp};
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 use super::motifs::{apart, fragment};
@@ -56,6 +56,8 @@ fn events(case: &Case) -> u32 {
             | Step::AtomicLoad { .. }
             | Step::Fence { .. }
             | Step::Barrier
+            | Step::Warp { .. }
+            | Step::WarpBarrier
             | Step::Assert { .. }
             | Step::Divide { .. }
             | Step::Return => 0,
@@ -75,7 +77,8 @@ fn launch(random: &mut Random, launches: u32) -> Launch {
     let shape = Shape { blocks, threads };
     let fragments = if blocks * threads > 3 || launches > 1 { 1 } else { random.weighted(&[(5, 1), (4, 2)]) };
     let body = (0..fragments).flat_map(|_| fragment(random, shape)).collect();
-    Launch { queue: random.below(2) as usize, blocks, threads, body }
+    let (queue, lanes) = (random.below(2) as usize, random.weighted(&[(3, 2), (4, 4), (1, 1)]));
+    Launch { queue, blocks, threads, lanes, body }
 }
 
 /// Makes the first thread of each block write the block's memory, and the others wait for it.
@@ -231,9 +234,19 @@ impl Random {
         }
     }
 
+    /// Draws an operation of the warp, or its barrier.
+    pub fn warp(&mut self) -> Step {
+        if self.chance(20) {
+            return Step::WarpBarrier;
+        }
+        let op = WarpOp::ALL[self.below(WarpOp::ALL.len() as u32) as usize];
+        Step::Warp { to: self.register(), op, value: self.register(), operand: self.below(3) }
+    }
+
     /// Draws any statement.
     pub fn step(&mut self) -> Step {
-        match self.below(20) {
+        match self.below(21) {
+            20 => self.warp(),
             0..3 => Step::Load { to: self.register(), cell: self.plain() },
             3..5 => Step::Store { cell: self.plain(), value: self.value() },
             5..11 => self.atomic_step(),

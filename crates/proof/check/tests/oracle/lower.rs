@@ -2,7 +2,7 @@
 
 use wattle_ir::{
     Access, BinaryOp, Builtin, Const, DivOp, Expr, ExprId, Kernel, Label, Param, ParamId, ParamKind, Place,
-    SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type,
+    SharedArray, SharedId, SharedLen, Site, Slot, SlotId, Stmt, Type, WarpOp,
 };
 
 use super::{Cell, Index, LEN, Launch, Memory, REGISTERS, Step, Test, Value, Who};
@@ -141,6 +141,8 @@ impl Lower {
             }
             Step::Fence { order, scope } => Stmt::Fence { order, scope, site },
             Step::Barrier => Stmt::Barrier { site },
+            Step::WarpBarrier => Stmt::WarpBarrier { site },
+            Step::Warp { to, op, value, operand } => return self.warp(to, op, value, operand, site),
             Step::If { test, ref then, ref otherwise } => {
                 let condition = self.test(test);
                 Stmt::If { condition, then: self.steps(then), otherwise: self.steps(otherwise) }
@@ -166,6 +168,22 @@ impl Lower {
             Step::Return => Stmt::Return,
         };
         vec![one]
+    }
+
+    fn warp(&mut self, to: u8, op: WarpOp, value: u8, operand: u32, site: Site) -> Vec<Stmt> {
+        let operand = op.has_operand().then(|| self.constant(operand));
+        let (register, one) = (self.register(value), self.constant(1));
+        let value = if op.applies_to(Type::U32) { register } else { self.binary(BinaryOp::Eq, register, one) };
+        let ty = if op.applies_to(Type::U32) { Type::U32 } else { Type::Bool };
+        if op.result(ty) == Type::U32 {
+            return vec![Stmt::Warp { dst: SlotId(to.into()), op, value, operand, site }];
+        }
+        self.kernel.slots.push(Slot { ty: Type::Bool, name: Some("vote") });
+        let dst = SlotId(self.kernel.slots.len() as u32 - 1);
+        let vote = self.expr(Expr::Slot(dst));
+        let value_of_vote = self.expr(Expr::Cast(Type::U32, vote));
+        let slot = SlotId(to.into());
+        vec![Stmt::Warp { dst, op, value, operand, site }, Stmt::Assign { slot, value: value_of_vote }]
     }
 
     fn repeat(&mut self, count: u32, body: &[Step], site: Site) -> Vec<Stmt> {

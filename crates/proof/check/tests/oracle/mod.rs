@@ -15,7 +15,7 @@ pub mod run;
 pub mod shrink;
 mod text;
 
-use wattle_ir::AtomicOp;
+use wattle_ir::{AtomicOp, WarpOp};
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 /// The number of elements of each memory of a case.
@@ -38,6 +38,8 @@ pub struct Launch {
     pub queue: usize,
     pub blocks: u32,
     pub threads: u32,
+    /// The lanes of a warp.
+    pub lanes: u32,
     pub body: Vec<Step>,
 }
 
@@ -133,6 +135,14 @@ pub enum Step {
         scope: Scope,
     },
     Barrier,
+    /// An operation of the warp on a register; of votes, on whether it holds 1.
+    Warp {
+        to: u8,
+        op: WarpOp,
+        value: u8,
+        operand: u32,
+    },
+    WarpBarrier,
     If {
         test: Test,
         then: Vec<Step>,
@@ -184,6 +194,8 @@ macro_rules! blocks_of {
             | Step::CompareExchange { .. }
             | Step::Fence { .. }
             | Step::Barrier
+            | Step::Warp { .. }
+            | Step::WarpBarrier
             | Step::Assert { .. }
             | Step::Divide { .. }
             | Step::Return => vec![],
@@ -203,6 +215,8 @@ impl Step {
             | Step::CompareExchange { cell, .. } => Some(cell),
             Step::Fence { .. }
             | Step::Barrier
+            | Step::Warp { .. }
+            | Step::WarpBarrier
             | Step::If { .. }
             | Step::Repeat { .. }
             | Step::Wait { .. }

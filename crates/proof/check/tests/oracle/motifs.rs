@@ -8,7 +8,8 @@ use super::{Cell, Index, Memory, Step, Test, Value, Who};
 
 /// A fragment of a kernel for all threads of a launch.
 pub fn fragment(random: &mut Random, shape: Shape) -> Vec<Step> {
-    match random.below(20) {
+    match random.below(26) {
+        20.. => lanes(random, shape),
         0..6 => publication(random, shape),
         6..8 => barrier_exchange(random),
         8..10 => tickets(random, shape),
@@ -213,6 +214,57 @@ fn lock(random: &mut Random) -> Vec<Step> {
         Step::Store { cell: payload, value: Value::Next(other) },
         Step::AtomicStore { cell, value: Value::Is(0), order: release, scope },
     ]
+}
+
+/// The lanes of each warp exchange what they have read, and use it: as a value, an index or a condition.
+fn lanes(random: &mut Random, shape: Shape) -> Vec<Step> {
+    let mut body = Vec::new();
+    if random.chance(60) {
+        body.push(Step::Store { cell: own(random, Memory::Data, shape), value: random.value() });
+    }
+    let register = random.register();
+    let access = match random.below(3) {
+        0 => Step::Load { to: register, cell: random.plain() },
+        1 => random.atomic_step(),
+        _ => {
+            let (cell, scope) = (at(Memory::Flags, random.below(2)), Scope::Device);
+            Step::Update {
+                to: register,
+                op: AtomicOp::Add,
+                cell,
+                value: Value::Is(1),
+                order: random.update_order(),
+                scope,
+            }
+        }
+    };
+    let test = Test::Who { who: Who::Thread, value: 0 };
+    body.push(if random.chance(40) { Step::If { test, then: vec![access], otherwise: vec![] } } else { access });
+    for _ in 0..1 + random.below(2) {
+        body.push(random.warp());
+    }
+    body.push(match random.below(5) {
+        0 => Step::Store {
+            cell: Cell { memory: Memory::Data, index: Index::Register(register) },
+            value: Value::Register(register),
+        },
+        1 => {
+            let then = vec![random.atomic_step()];
+            Step::If { test: random.asks(), then, otherwise: vec![] }
+        }
+        2 => Step::Assert { test: random.asks() },
+        3 => Step::AtomicStore {
+            cell: random.atomic(),
+            value: Value::Register(random.register()),
+            order: random.write_order(),
+            scope: Scope::Device,
+        },
+        _ => Step::Load { to: random.register(), cell: random.plain() },
+    });
+    if random.chance(30) {
+        body.push(random.warp());
+    }
+    body
 }
 
 /// Barriers in branches and loops, which some threads pass and others do not.

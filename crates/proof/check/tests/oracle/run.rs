@@ -108,9 +108,9 @@ impl<'c> Prepared<'c> {
             data.write(&queues[0], &vec![0; len])?;
             queues[0].wait()?;
         }
-        let options = LaunchOptions::new().time_limit(LAUNCH_LIMIT);
         let mut result = Ok(());
         for (launch, code) in self.case.launches.iter().zip(&self.code) {
+            let options = LaunchOptions::new().time_limit(LAUNCH_LIMIT).warp_size(launch.lanes);
             let spec = ThreadSpec::new(launch.blocks as usize, launch.threads as usize);
             let launched = queues[launch.queue].launch_with(options, spec, Given::new(code, &data, &flags, &seen));
             result = result.and(launched);
@@ -157,6 +157,8 @@ fn wrong(error: &Error) -> Wrong {
                 ("data race", Wrong::Race),
                 ("nobody wrote it", Wrong::Unwritten),
                 ("barrier at", Wrong::Barrier),
+                ("warp operation at", Wrong::Barrier),
+                ("lanes of a warp wait", Wrong::Barrier),
                 ("different barriers", Wrong::Barrier),
                 ("can never end", Wrong::Stuck),
             ];

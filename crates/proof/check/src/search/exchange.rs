@@ -1,0 +1,162 @@
+//! Operations of warps: the lanes meet, and each gets a result that depends on the others' values.
+//!
+//! A lane stands at the operation until all lanes of its warp have come to it; that orders no memory, so the event that
+//! stands for it in the graph does nothing. A lane brings its value, which may wait for a read whose source is not chosen.
+//! Then the results that need this value wait for it too, and their lanes run on without them until control needs them, as
+//! behind a read. So what a lane does behind the operation depends on the values that its result is made of, and on what
+//! all lanes needed to come to it; such a dependency always counts ([`Dependencies`](super::Dependencies)).
+
+use std::ops::Range;
+
+use wattle_ir::warp::{WarpKind, evaluate};
+use wattle_ir::{Type, WarpOp};
+use wattle_memory::{EventId, ThreadId};
+
+use super::process::Members;
+use super::state::{Gate, State, Status};
+
+/// What a lane brings to an operation of its warp. An unknown value is `None`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// The operation.
+    pub op: WarpOp,
+    /// The type of the values.
+    pub ty: Type,
+    /// The lane's value.
+    pub value: Option<u64>,
+    /// The second operand; 0 where there is none.
+    pub operand: Option<u64>,
+}
+
+impl Exchange {
+    /// The lanes whose values the result of this one depends on.
+    fn needs(&self, lane: usize, operand: u32, lanes: usize) -> Range<usize> {
+        match self.op.kind() {
+            WarpKind::Shuffle => {
+                let source = self.op.source(lane as u32, operand, lanes as u32) as usize;
+                source..source + 1
+            }
+            WarpKind::Vote if self.op == WarpOp::Ballot => {
+                let from = (operand as usize).saturating_mul(32).min(lanes);
+                from..(from + 32).min(lanes)
+            }
+            WarpKind::Vote | WarpKind::Reduce => 0..lanes,
+            WarpKind::Scan => 0..lane + 1,
+        }
+    }
+}
+
+/// The result of one lane, if the values that it needs are known.
+fn result(all: &[Exchange], lane: usize) -> Option<u64> {
+    let own = all.get(lane)?;
+    let operand = own.operand? as u32;
+    let needs = own.needs(lane, operand, all.len());
+    let value = |(other, part): (usize, &Exchange)| if needs.contains(&other) { part.value } else { Some(0) };
+    let values: Vec<u64> = all.iter().enumerate().map(value).collect::<Option<_>>()?;
+    evaluate(own.op, own.ty, &values, &vec![operand; all.len()]).get(lane).copied()
+}
+
+impl Gate {
+    /// Records what a thread brings to the operation.
+    pub(super) fn bring(&mut self, thread: ThreadId, exchange: Exchange) {
+        match self.brought.iter_mut().find(|(of, _)| *of == thread) {
+            Some((_, known)) => *known = exchange,
+            None => self.brought.push((thread, exchange)),
+        }
+    }
+
+    /// What the lanes have brought, in their order; `None` where not all have come.
+    fn lanes(&self) -> Option<Vec<Exchange>> {
+        let Members::Threads(lanes) = &self.members else { return None };
+        let of =
+            |lane: &ThreadId| self.brought.iter().find(|(thread, _)| thread == lane).map(|&(_, exchange)| exchange);
+        lanes.iter().map(of).collect()
+    }
+}
+
+/// Gives the lanes at open operations the results that are known now; returns those that can run on with them.
+pub(super) fn share_results(state: &mut State<'_>) -> Vec<ThreadId> {
+    let mut answered = Vec::new();
+    let mut meetings = std::mem::take(&mut state.meetings);
+    meetings.retain(|&number| {
+        let gate = &state.gates[number];
+        let Some(lanes) = gate.open.then(|| gate.lanes()).flatten() else { return true };
+        let Members::Threads(members) = gate.members.clone() else { return true };
+        let arrivals: Vec<(ThreadId, EventId)> =
+            gate.arrivals.iter().map(|arrival| (arrival.thread, arrival.event)).collect();
+        let mut waits = false;
+        for (thread, event) in arrivals {
+            if state.graph.event(event).value.is_some() {
+                continue;
+            }
+            let lane = members.iter().position(|member| *member == thread);
+            match lane.and_then(|lane| result(&lanes, lane)) {
+                Some(value) => {
+                    state.graph.set_value(event, value);
+                    state.runners[thread].status = Status::Ready;
+                    answered.push(thread);
+                }
+                None => waits = true,
+            }
+        }
+        waits
+    });
+    state.meetings = meetings;
+    answered
+}
+
+impl State<'_> {
+    /// Whether the thread is a lane of a warp that waits for values of its lanes.
+    pub fn exchanges(&self, thread: ThreadId) -> bool {
+        self.meetings.iter().any(|&gate| self.gates[gate].brought.iter().any(|&(lane, _)| lane == thread))
+    }
+
+    /// Whether a value of the one thread can be part of one of the other.
+    pub fn meet(&self, one: ThreadId, other: ThreadId) -> bool {
+        let comes = |gate: &usize, thread| self.gates[*gate].brought.iter().any(|&(lane, _)| lane == thread);
+        one == other || self.meetings.iter().any(|gate| comes(gate, one) && comes(gate, other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A result is the same whatever the lanes hold that it does not need, and depends on each of the others somewhere.
+    #[test]
+    fn a_result_needs_the_lanes_that_it_depends_on() {
+        for &op in WarpOp::ALL {
+            let ty = if op.applies_to(Type::U32) { Type::U32 } else { Type::Bool };
+            for lanes in [1usize, 2, 3, 4, 40] {
+                for operand in [0, 1, 2, 3, 40] {
+                    let all = |value: &dyn Fn(usize) -> u64| -> Vec<Exchange> {
+                        let operand = Some(operand);
+                        (0..lanes).map(|lane| Exchange { op, ty, value: Some(value(lane)), operand }).collect()
+                    };
+                    let (zero, one) = (all(&|_| 0), all(&|lane| 1 - lane as u64 % 2));
+                    for lane in 0..lanes {
+                        let needs = one[lane].needs(lane, operand as u32, lanes);
+                        for other in (0..lanes).filter(|other| !needs.contains(other)) {
+                            for base in [&zero, &one] {
+                                let mut changed = base.clone();
+                                changed[other].value = Some(1);
+                                let evaluated = |all: &[Exchange]| {
+                                    let values: Vec<u64> = all.iter().filter_map(|part| part.value).collect();
+                                    evaluate(op, ty, &values, &vec![operand as u32; lanes])[lane]
+                                };
+                                assert_eq!(evaluated(base), evaluated(&changed), "{op:?}: {lane} of {lanes}, {other}");
+                                changed[other].value = None;
+                                assert_eq!(result(&changed, lane), Some(evaluated(base)), "{op:?}");
+                            }
+                        }
+                        for other in needs {
+                            let mut unknown = one.clone();
+                            unknown[other].value = None;
+                            assert_eq!(result(&unknown, lane), None, "{op:?}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
