@@ -166,7 +166,7 @@ fn explore(
         let last = path.phases.get(path.at.wrapping_sub(1)).filter(|_| path.at > 0);
         let witness: Option<Box<Witness>> = last.and_then(|phase| {
             let chosen = path.chosen.get(path.at - 1).copied().unwrap_or(0);
-            phase.outcomes.get(chosen).map(|outcome| outcome.witness.clone())
+            phase.outcomes.get(chosen).and_then(|outcome| outcome.witness.clone())
         });
         let orders = last.and_then(|phase| {
             let chosen = path.chosen.get(path.at - 1).copied().unwrap_or(0);

@@ -17,7 +17,8 @@ use super::run::{Memory, Outcome, Phase, Run};
 use super::schedule::{Schedule, schedules};
 use crate::program::{KernelThread, LaunchWorld, World};
 use crate::search::{
-    Dependencies, End, Execution, Fault, MOST_TURNS, Problem, Setup, Spawn, Statistics, Visitor, last_values, search,
+    Address, Dependencies, End, Execution, Fault, MOST_TURNS, Problem, Setup, Spawn, Statistics, Updates, Visitor,
+    last_values, search, single_run,
 };
 
 /// The maximum number of outcomes of one search that are kept.
@@ -75,6 +76,9 @@ pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> 
         assumes,
         world: world.clone(),
     };
+    if has_single_run(run, &world, &mut phase)? {
+        return Ok(phase);
+    }
     let has_races = !matches!(checker.model, Model::Sc | Model::Unordered);
     let mut judge = Judge::new(run, world, has_races, forbids_races);
     judge.search_all(&symmetric, &mut phase)?;
@@ -97,11 +101,46 @@ pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> 
     if judge.too_many {
         phase.unknown.push(Unknown::Stopped(format!("more than {MAX_OUTCOMES} distinct outcomes")));
     }
-    phase.outcomes =
-        judge.outcomes.into_iter().map(|(values, (witness, orders))| Outcome { values, witness, orders }).collect();
+    phase.outcomes = judge
+        .outcomes
+        .into_iter()
+        .map(|(values, (witness, orders))| Outcome { values, witness: Some(witness), orders })
+        .collect();
     phase.executed = judge.executed;
     phase.violations = judge.violations;
     Ok(phase)
+}
+
+/// Whether the launches have a single execution, which then is the result of the search. It waits for nobody, so that no
+/// schedule changes it.
+fn has_single_run(run: &Run, world: &Arc<World>, phase: &mut Phase) -> Result<bool> {
+    let checker = &run.checker;
+    if checker.sample.is_some() || checker.count_orders {
+        return Ok(false);
+    }
+    let threads = world.threads().map_err(|error| system("launching", error))?;
+    let limits = checker.limits(run.shared.deadline);
+    let setup = Setup { limits, ..Setup::new(&**world, checker.model).with_threads(&**world, threads) };
+    // Without symmetry the executions that differ by the order of updates alone are counted.
+    let commuting = checker.symmetry.then_some(Updates::Commute);
+    let exact = single_run(&setup, Updates::Conflict);
+    phase.symmetric |= exact.is_none() && commuting.is_some();
+    let Some(single) = exact.or_else(|| commuting.and_then(|updates| single_run(&setup, updates))) else {
+        return Ok(false);
+    };
+    phase.statistics.complete = 1;
+    for &source in single.executed.iter().filter(|&&source| source != u32::MAX) {
+        let (launch, at) = World::statement(source);
+        phase.executed.extend(world.launches.get(launch).map(|launch| (launch.number, at)));
+    }
+    let witness = single.graph.map(|(graph, analysis)| {
+        let (world, cells) = (world.clone(), single.cells);
+        Box::new(Witness { world, graph, analysis, cells, stuck: Vec::new(), faults: Vec::new() })
+    });
+    let is_visible = |address: &Address| !World::is_shared(address.memory) && address.memory != u32::MAX;
+    let values = single.memory.into_iter().filter(|(address, _)| is_visible(address)).collect();
+    phase.outcomes.push(Outcome { values, witness, orders: None });
+    Ok(true)
 }
 
 /// Classes of interchangeable threads: those of a launch whose code does not read its indices, where each is alone in

@@ -105,7 +105,8 @@ pub(super) struct Phase {
 /// A memory that launches can leave, and an execution that leaves it.
 pub(super) struct Outcome {
     pub values: Memory,
-    pub witness: Box<Witness>,
+    /// The execution, unless it is the only one and too long to be shown.
+    pub witness: Option<Box<Witness>>,
     /// The orders of the accesses that lead to it, if requested.
     pub orders: Option<Orders>,
 }

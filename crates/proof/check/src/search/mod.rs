@@ -33,6 +33,7 @@ mod process;
 mod race_free;
 mod run;
 mod searcher;
+mod single;
 mod state;
 mod symmetry;
 mod thread;
@@ -49,6 +50,7 @@ pub use execution::last_values;
 pub use limit::{Limits, Stopped, Watch, resident_bytes};
 pub use process::{Action, Address, Barrier, Change, Convergence, Initial, Members, Memory, Process, Target, Written};
 pub use run::MOST_BACK_EDGES as MOST_TURNS;
+pub use single::{SingleRun, Updates, single_run};
 pub use state::Fault;
 pub use thread::Thread;
 

@@ -163,6 +163,11 @@ pub(super) struct State<'w> {
     pub ignored: Vec<(u32, u32)>,
 }
 
+/// The placement of the system's own operations, between launches, which form a thread of their own.
+pub(super) fn system_placement() -> Placement {
+    Placement { device: Placement::HOST - 1, ..Placement::new(0, 0) }
+}
+
 #[derive(Clone, Copy)]
 pub(super) struct Cell {
     pub location: LocationId,
@@ -172,8 +177,7 @@ pub(super) struct Cell {
 impl<'w> State<'w> {
     pub fn new(setup: &Setup<'w>) -> State<'w> {
         let mut placements: Vec<Placement> = setup.threads.iter().map(|thread| thread.placement).collect();
-        // The system's own operations, between launches, form a thread of their own.
-        placements.push(Placement { device: Placement::HOST - 1, ..Placement::new(0, 0) });
+        placements.push(system_placement());
         let runners = setup.threads.iter().map(|thread| Runner {
             process: thread.process.clone(),
             heads: Vec::new(),

@@ -26,7 +26,7 @@ pub struct Family {
     pub thrifty: bool,
 }
 
-const fn size(blocks: usize, threads: usize, rounds: u32) -> Size {
+pub const fn size(blocks: usize, threads: usize, rounds: u32) -> Size {
     Size { blocks, threads, rounds }
 }
 

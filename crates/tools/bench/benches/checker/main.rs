@@ -2,8 +2,10 @@
 //! size in `target/checker-bench.svg`.
 //!
 //! `cargo bench -p wattle-bench --bench checker -- FAMILY` runs the families whose names begin so. A bar that is missed
-//! is marked, and nothing fails: times are no tests.
+//! is marked, and nothing fails: times are no tests. `--limit SECONDS` bounds each check, `--no-loom` leaves loom
+//! out, and `--model NAME` checks under another model than the portable one.
 
+mod bars;
 mod families;
 mod litmus;
 mod memory;
@@ -13,12 +15,13 @@ mod plot;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use bars::BARS;
 use families::{FAMILIES, Family, Size};
 use wattle::checker::{Report, Verdict};
 use wattle::prelude::*;
 
-/// The time limit of one check.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// The time limit of one check, in seconds; `--limit SECONDS` sets another.
+const PATIENCE: u64 = 120;
 
 /// The most memory that any of it may hold, in bytes.
 const MOST_MEMORY: u64 = 1 << 30;
@@ -27,18 +30,28 @@ const MOST_MEMORY: u64 = 1 << 30;
 const MOST_ABANDONED: u64 = 3;
 
 fn main() -> std::result::Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with("--")).unwrap_or_default();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let option = |name: &str| arguments.iter().position(|argument| argument == name).map(|at| at + 1);
+    let (limit, given_model) = (option("--limit"), option("--model"));
+    let given = |at: Option<usize>| at.and_then(|at| arguments.get(at));
+    let patience = Duration::from_secs(given(limit).map_or(Ok(PATIENCE), |seconds| seconds.parse())?);
+    let model: Model = given(given_model).map_or(Ok(Model::Portable), |name| name.parse())?;
+    let mut names = arguments
+        .iter()
+        .enumerate()
+        .filter(|&(at, argument)| !argument.starts_with("--") && Some(at) != limit && given_model != Some(at));
+    let wanted = names.next().map(|(_, name)| name.clone()).unwrap_or_default();
     let loom = !std::env::args().any(|argument| argument == "--no-loom");
     println!(
         "{:<24} {:>4} {:>10} {:>10} {:>11} {:>9} {:>10}   loom",
         "family", "size", "executions", "abandoned", "time", "peak", "bar"
     );
     let mut lines = Vec::new();
-    for family in FAMILIES.iter().filter(|family| family.name.starts_with(&wanted)) {
+    for family in FAMILIES.iter().chain(&BARS).filter(|family| family.name.starts_with(&wanted)) {
         let mut points = Vec::new();
         let mut peer_points = Vec::new();
         for &(name, size) in family.sizes {
-            let (report, seconds, peak) = measure(family, size)?;
+            let (report, seconds, peak) = measure(family, size, model, patience)?;
             let across = if size.threads == 64 { size.rounds as f64 } else { (size.blocks * size.threads) as f64 };
             points.push((across, seconds));
             let peer = if loom { peers::run(family.name, name) } else { None };
@@ -72,11 +85,11 @@ fn target() -> PathBuf {
 }
 
 /// The report, the median time of a few checks in seconds, and the most memory held, in bytes.
-fn measure(family: &Family, size: Size) -> Result<(Report, f64, Option<u64>)> {
+fn measure(family: &Family, size: Size, model: Model, patience: Duration) -> Result<(Report, f64, Option<u64>)> {
     memory::forget_peak();
     let mut times = Vec::new();
     loop {
-        let checker = Checker::new(Model::Portable).symmetry(family.symmetry).time(PATIENCE);
+        let checker = Checker::new(model).symmetry(family.symmetry).time(patience);
         let report = checker.check(|device| (family.work)(device, size))?;
         times.push(report.elapsed.as_secs_f64());
         if times.len() == 7 || times.iter().sum::<f64>() > 1.0 {
