@@ -17,7 +17,8 @@ use super::run::{Memory, Outcome, Phase, Run};
 use super::schedule::{Schedule, schedules};
 use crate::program::{KernelThread, LaunchWorld, World};
 use crate::search::{
-    Dependencies, End, Execution, Fault, MOST_TURNS, Problem, Setup, Spawn, Statistics, Visitor, last_values, search,
+    Dependencies, End, Execution, Fault, MOST_TURNS, Meter, Problem, Setup, Spawn, Statistics, Visitor, last_values,
+    search,
 };
 
 /// The maximum number of outcomes of one search that are kept.
@@ -72,6 +73,8 @@ pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> 
         symmetric: symmetric.iter().any(|class| class.len() > 1),
         executed: BTreeSet::new(),
         rests_on: Vec::new(),
+        events: 0,
+        covered: None,
         assumes,
         world: world.clone(),
     };
@@ -82,7 +85,7 @@ pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> 
         let mut world = (*judge.world).clone();
         world.host_is_plain = false;
         phase.world = Arc::new(world);
-        (phase.statistics, phase.unknown) = (Statistics::default(), Vec::new());
+        (phase.statistics, phase.unknown, phase.covered) = (Statistics::default(), Vec::new(), None);
         judge = Judge::new(run, phase.world.clone(), false, forbids_races);
         judge.search_all(&symmetric, &mut phase)?;
     }
@@ -99,6 +102,7 @@ pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> 
     }
     phase.outcomes =
         judge.outcomes.into_iter().map(|(values, (witness, orders))| Outcome { values, witness, orders }).collect();
+    phase.events = judge.events;
     phase.executed = judge.executed;
     phase.violations = judge.violations;
     Ok(phase)
@@ -138,12 +142,16 @@ pub(super) struct Judge<'r> {
     schedule: Option<Schedule>,
     /// The maximum number of writes by a thread of each block of each launch.
     writes: Vec<Vec<u32>>,
+    /// The number of events of the finished executions.
+    events: u64,
     too_many: bool,
     /// Whether the search may assume that the program has no races; it ends when one is found.
     pub assume_race_free: bool,
     /// Whether a race is an error; if not, a race only means that the program must be searched in full.
     forbids_races: bool,
     raced: bool,
+    /// How far the search is.
+    meter: Arc<Meter>,
 }
 
 impl<'r> Judge<'r> {
@@ -156,10 +164,12 @@ impl<'r> Judge<'r> {
             violations: Vec::new(),
             schedule: None,
             writes: Vec::new(),
+            events: 0,
             too_many: false,
             assume_race_free,
             forbids_races,
             raced: false,
+            meter: run.checker.meter.clone().unwrap_or_default(),
         }
     }
 
@@ -204,7 +214,9 @@ impl<'r> Judge<'r> {
     ) -> Result<()> {
         let checker = &self.run.checker;
         let world = self.world.clone();
+        self.meter.begin();
         let setup = Setup {
+            meter: Some(self.meter.clone()),
             loop_bound: checker.loop_bound,
             symmetric,
             assume_race_free: self.assume_race_free,
@@ -241,6 +253,8 @@ impl<'r> Judge<'r> {
         match end {
             End::Exhausted | End::BrokenOff => Ok(()),
             End::Stopped(stopped) => {
+                let share = self.meter.read().share;
+                phase.covered = Some(phase.covered.map_or(share, |covered| covered.min(share)));
                 phase.unknown.push(Unknown::Stopped(stopped.to_string()));
                 Ok(())
             }
@@ -332,6 +346,8 @@ impl Visitor for Judge<'_> {
         if self.schedule.is_some() {
             return ControlFlow::Continue(());
         }
+        self.meter.count_execution(execution.graph.len());
+        self.events += execution.graph.len() as u64;
         if self.must_search_in_full(execution) {
             return ControlFlow::Break(());
         }

@@ -32,6 +32,7 @@ mod process;
 mod race_free;
 mod run;
 mod searcher;
+mod share;
 mod state;
 mod symmetry;
 mod thread;
@@ -47,6 +48,7 @@ pub use execution::last_values;
 pub use limit::{Limits, Stopped, Watch, resident_bytes};
 pub use process::{Action, Address, Barrier, Change, Convergence, Initial, Members, Memory, Process, Target, Written};
 pub use run::MOST_BACK_EDGES as MOST_TURNS;
+pub use share::{Meter, Reading};
 pub use state::Fault;
 pub use thread::Thread;
 
@@ -117,6 +119,8 @@ pub struct Setup<'w> {
     pub sample: Option<Sample>,
     /// The limits at which the search stops.
     pub limits: Limits,
+    /// Where it shows how far it is, if anyone watches. The finished executions are for the visitor to count.
+    pub meter: Option<Arc<Meter>>,
 }
 
 impl<'w> Setup<'w> {
@@ -134,6 +138,7 @@ impl<'w> Setup<'w> {
             failed_iterations: false,
             sample: None,
             limits: Limits::default(),
+            meter: None,
         }
     }
 
