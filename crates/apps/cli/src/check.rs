@@ -1,9 +1,10 @@
 //! `wattle check`: scenarios proved, one after another, for every target side by side.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use wattle::checker::{Advice, Checker, Report, Verdict};
+use wattle::checker::{Advice, Checker, Meter, Report, Verdict};
 use wattle::memory::Target;
 use wattle::story::{SvgOptions, svg};
 use wattle::{Model, Scenario};
@@ -107,9 +108,12 @@ fn judge(scenario: &Scenario, args: &CheckArgs, progress: &Progress, limits: &Li
         let begun = match limits.reached() {
             Some(reached) => Err(reached),
             None => {
-                let checker = limited(checker, limits);
+                let meter = Arc::new(Meter::default());
+                let name = format!("{} under {}", scenario.name, checker.name());
+                let checker = limited(checker, limits).shown_on(meter.clone());
+                let mut look = || progress.doing(format!("{name}: {}", meter.read()));
                 // A panic of the scenario is a failed assertion, and is in the report.
-                limits.within(move || panics::kept(|| checker.check_scenario(&of, size)).0)
+                limits.watched(move || panics::kept(|| checker.check_scenario(&of, size)).0, &mut look)
             }
         };
         progress.step();

@@ -160,6 +160,9 @@ fn advice(session: &mut Session<'_>, judged: &Judged) -> io::Result<()> {
         let what = if advice.cut_short { "in the time there was" } else { "of up to three changes" };
         session.line("")?;
         session.line(format!("  no set {what} was found that makes it hold ({} tried)", advice.tried))?;
+        for part in &advice.how_far {
+            session.line(session.style.paint(Tone::Faint, &format!("    {part}")))?;
+        }
     }
     if !advice.weaker.is_empty() {
         session.line("")?;
@@ -213,6 +216,8 @@ impl Serialize for Tried {
                 "violated_in": [],
                 "executions": 0,
                 "abandoned": 0,
+                "events": 0,
+                "covered": 0.0,
                 "runs": 0,
                 "loop_bound": null,
                 "violations": [],

@@ -7,6 +7,7 @@
 
 use wattle::Scenario;
 
+pub mod algorithms;
 pub mod block_fence;
 pub mod block_scan;
 pub mod chained_scan;
@@ -15,6 +16,7 @@ mod data;
 pub mod grid_barrier;
 pub mod histogram;
 pub mod last_block_sum;
+pub mod litmus;
 pub mod locks;
 pub mod orderings;
 pub mod publication;
@@ -26,6 +28,7 @@ pub mod swap;
 pub mod transpose;
 pub mod two_queues;
 mod weak;
+pub mod wild;
 
 /// All scenarios that are registered: this crate's, and those of whatever else is linked.
 ///

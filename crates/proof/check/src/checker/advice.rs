@@ -10,6 +10,7 @@ use wattle_core::{Device, Result, Summary};
 use super::changes::{self, Change};
 use super::explore::stopped;
 use super::report::{Report, Verdict};
+use super::strongest::{self, Kind};
 use super::{Checker, explore};
 use crate::program::Edits;
 
@@ -28,6 +29,8 @@ pub struct Advice {
     pub tried: u64,
     /// Whether the time was up before all variants were tried.
     pub cut_short: bool,
+    /// For a scenario that does not hold and for which no changes were found: what was tried, in words.
+    pub how_far: Vec<String>,
 }
 
 /// The maximum number of changes that are tried together.
@@ -41,6 +44,8 @@ struct Trials<'a> {
     each: Duration,
     /// How many shapes of launches by frames the first pass of a trial checks.
     shapes: usize,
+    /// Whether the time has been up.
+    is_up: bool,
     advice: Advice,
 }
 
@@ -55,7 +60,7 @@ impl Trials<'_> {
             return false;
         }
         self.advice.tried += 1;
-        let left = || self.deadline.saturating_duration_since(Instant::now());
+        let left = || self.left();
         let holds = |checker: &Checker| {
             explore::check(checker, self.scenario).is_ok_and(|report| report.verdict == Verdict::Holds)
         };
@@ -67,9 +72,12 @@ impl Trials<'_> {
     }
 
     fn time_is_up(&mut self) -> bool {
-        let up = Instant::now() >= self.deadline || stopped(&self.checker.limits(None)).is_some();
-        self.advice.cut_short |= up;
-        up
+        self.is_up |= Instant::now() >= self.deadline || stopped(&self.checker.limits(None)).is_some();
+        self.is_up
+    }
+
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
     }
 }
 
@@ -86,6 +94,7 @@ pub(super) fn advise(
         deadline: Instant::now() + budget,
         each: (report.elapsed * 20).max(Duration::from_millis(200)).min(budget),
         shapes: if report.verdict == Verdict::Violated { report.shapes_tried.max(1) } else { 1 },
+        is_up: false,
         advice: Advice::default(),
     };
     match report.verdict {
@@ -94,6 +103,11 @@ pub(super) fn advise(
         Verdict::Holds => {}
         Verdict::Violated => mend(&mut trials, report),
         Verdict::Unknown => {}
+    }
+    // What was found is complete; only its being the smallest is not known.
+    trials.advice.cut_short = trials.is_up;
+    if !trials.advice.fixes.is_empty() {
+        trials.advice.how_far.clear();
     }
     trials.advice
 }
@@ -139,20 +153,79 @@ fn weaken(trials: &mut Trials<'_>, report: &Report) {
 fn mend(trials: &mut Trials<'_>, report: &Report) {
     let changes::Additions { orders, instead, others } = changes::additions(report);
     let all = [&orders[..], &instead, &others].concat();
-    let _ = search(trials, &orders, 1)
-        || search(trials, &instead, 1)
-        || search(trials, &orders, 2)
-        || search(trials, &others, 1)
-        || search(trials, &all, 2)
-        || search(trials, &orders, MOST_TOGETHER)
-        || search(trials, &all, MOST_TOGETHER);
+    let _ = search(trials, "a fence, an order or a scope", &orders, 1)
+        || search(trials, "a barrier instead of a fence", &instead, 1)
+        || mend_together(trials, report, &orders)
+        || search(trials, "an atomic or a barrier", &others, 1)
+        || search(trials, "pairs of all these", &all, 2)
+        || search(trials, "three fences, orders or scopes", &orders, MOST_TOGETHER)
+        || search(trials, "three of all these", &all, MOST_TOGETHER);
 }
 
-/// Tries all sets of `size` changes; returns whether one makes the scenario hold, or the time is up.
-fn search(trials: &mut Trials<'_>, candidates: &[Change], size: usize) -> bool {
+/// Finds the orders, scopes and fences that are needed together: from the strongest form of all of them, if that holds,
+/// by taking away what is not needed. More than two changes may be more than are necessary, so then pairs are tried for
+/// part of the time.
+fn mend_together(trials: &mut Trials<'_>, report: &Report, orders: &[Change]) -> bool {
+    let Some(found) = weakest_of(trials, strongest::strongest(report)) else {
+        trials.advice.how_far.push(match trials.is_up {
+            true => "began with all orders at their strongest and a fence at every access".into(),
+            false => "all orders at their strongest with a fence at every access do not mend it".into(),
+        });
+        return trials.is_up;
+    };
+    if found.len() > 2 && !trials.is_up {
+        let part = Instant::now() + trials.left() / 4;
+        let end = std::mem::replace(&mut trials.deadline, part);
+        let fewer = search(trials, "pairs of fences, orders and scopes", orders, 2) && !trials.advice.fixes.is_empty();
+        (trials.deadline, trials.is_up) = (end, false);
+        if fewer {
+            return true;
+        }
+    }
+    trials.advice.fixes = found;
+    true
+}
+
+/// The weakest variant of each change that is needed, if all of them together make the scenario hold.
+fn weakest_of(trials: &mut Trials<'_>, kinds: Vec<Kind>) -> Option<Vec<Change>> {
+    // The variant chosen for each place; `None` where the place is left as it is.
+    let mut chosen: Vec<Vec<Option<usize>>> =
+        kinds.iter().map(|kind| kind.places.iter().map(|variants| variants.len().checked_sub(1)).collect()).collect();
+    fn together<'k>(kinds: &'k [Kind], chosen: &[Vec<Option<usize>>]) -> Vec<&'k Change> {
+        let places = kinds.iter().zip(chosen).flat_map(|(kind, chosen)| kind.places.iter().zip(chosen));
+        places.filter_map(|(variants, chosen)| variants.get((*chosen)?)).collect()
+    }
+    if !trials.holds(&together(&kinds, &chosen)) {
+        return None;
+    }
+    for kind in 0..kinds.len() {
+        // The whole kind at once, then one place after another.
+        let before = chosen[kind].clone();
+        chosen[kind].fill(None);
+        if trials.holds(&together(&kinds, &chosen)) {
+            continue;
+        }
+        chosen[kind].clone_from(&before);
+        for place in 0..before.len() {
+            for weaker in std::iter::once(None).chain((0..before[place].unwrap_or(0)).map(Some)) {
+                chosen[kind][place] = weaker;
+                if trials.holds(&together(&kinds, &chosen)) {
+                    break;
+                }
+                chosen[kind][place] = before[place];
+            }
+        }
+    }
+    Some(together(&kinds, &chosen).into_iter().cloned().collect())
+}
+
+/// Tries all sets of `size` changes, which are called `what`; returns whether one makes the scenario hold, or the time is up.
+fn search(trials: &mut Trials<'_>, what: &str, candidates: &[Change], size: usize) -> bool {
     let mut chosen: Vec<usize> = (0..size).collect();
+    let tried = trials.advice.tried;
     while chosen.last().is_some_and(|&last| last < candidates.len()) {
         if trials.time_is_up() {
+            trials.advice.how_far.push(format!("{what}: {} were tried, not all", trials.advice.tried - tried));
             return true;
         }
         let together: Vec<&Change> = chosen.iter().map(|&number| &candidates[number]).collect();
@@ -162,6 +235,7 @@ fn search(trials: &mut Trials<'_>, candidates: &[Change], size: usize) -> bool {
         }
         next_combination(&mut chosen, candidates.len());
     }
+    trials.advice.how_far.push(format!("{what}: all {} were tried", trials.advice.tried - tried));
     false
 }
 

@@ -83,7 +83,7 @@ pub(super) fn clash(changes: &[&Change]) -> bool {
 }
 
 /// The distinct kernels that the scenario launches.
-fn programs(report: &Report) -> Vec<(u32, &Program)> {
+pub(super) fn programs(report: &Report) -> Vec<(u32, &Program)> {
     let mut programs: Vec<(u32, &Program)> = Vec::new();
     for launch in report.launches.iter().flat_map(|world| &world.launches) {
         if programs.iter().all(|(number, _)| *number != launch.number) {
@@ -93,12 +93,13 @@ fn programs(report: &Report) -> Vec<(u32, &Program)> {
     programs
 }
 
-const FENCES: [FenceOrder; 4] = [FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::SeqCst];
-const UPDATES: [UpdateOrder; 4] =
+pub(super) const FENCES: [FenceOrder; 4] =
+    [FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::SeqCst];
+pub(super) const UPDATES: [UpdateOrder; 4] =
     [UpdateOrder::Relaxed, UpdateOrder::Acquire, UpdateOrder::Release, UpdateOrder::AcqRel];
 
 /// Whether the first order orders nothing that the second does not.
-fn update_within(weak: UpdateOrder, strong: UpdateOrder) -> bool {
+pub(super) fn update_within(weak: UpdateOrder, strong: UpdateOrder) -> bool {
     (!weak.acquires() || strong.acquires()) && (!weak.releases() || strong.releases())
 }
 
@@ -176,7 +177,7 @@ pub(super) fn weakenings(report: &Report) -> Vec<Vec<Change>> {
 
 /// Single additions, the likelier and cheaper ones first.
 pub(super) fn additions(report: &Report) -> Additions {
-    let (mut wider, mut stronger, mut fences) = (vec![], vec![], vec![]);
+    let (mut wider, mut stronger, mut fences, mut full) = (vec![], vec![], vec![], vec![]);
     let (mut instead, mut atomics, mut barriers) = (vec![], vec![], vec![]);
     let scope_needed = scope_needed(report);
     for (number, program) in programs(report) {
@@ -216,8 +217,8 @@ pub(super) fn additions(report: &Report) -> Additions {
                             format!("load_with(…, Scope::{reach:?}, Order::Acquire)"),
                         ));
                         fences.push(around(number, program, &instruction, false, FenceOrder::Acquire, reach));
-                        fences.push(around(number, program, &instruction, true, FenceOrder::SeqCst, reach));
                     }
+                    full.push(around(number, program, &instruction, true, FenceOrder::SeqCst, scope.max(scope_needed)));
                 }
                 Action::Store { order, scope, .. } => {
                     if scope < scope_needed {
@@ -234,6 +235,7 @@ pub(super) fn additions(report: &Report) -> Additions {
                         ));
                         fences.push(around(number, program, &instruction, true, FenceOrder::Release, reach));
                     }
+                    full.push(around(number, program, &instruction, true, FenceOrder::SeqCst, scope.max(scope_needed)));
                 }
                 Action::Update { order, scope, .. } => {
                     if scope < scope_needed {
@@ -249,6 +251,7 @@ pub(super) fn additions(report: &Report) -> Additions {
                             format!("Order::{more:?} at Scope::{reach:?} for the read-modify-write"),
                         ));
                     }
+                    full.push(around(number, program, &instruction, true, FenceOrder::SeqCst, scope.max(scope_needed)));
                     if !order.acquires() {
                         fences.push(around(
                             number,
@@ -276,7 +279,7 @@ pub(super) fn additions(report: &Report) -> Additions {
             atomics.push(made_atomic(number, program, place, &all, scope_needed));
         }
     }
-    Additions { orders: [wider, stronger, fences].concat(), instead, others: [atomics, barriers].concat() }
+    Additions { orders: [wider, stronger, fences, full].concat(), instead, others: [atomics, barriers].concat() }
 }
 
 /// Single additions that may make a scenario hold.
@@ -290,7 +293,7 @@ pub(super) struct Additions {
 }
 
 /// The narrowest scope that includes all threads of the scenario that run together.
-fn scope_needed(report: &Report) -> Scope {
+pub(super) fn scope_needed(report: &Report) -> Scope {
     let launches = || report.launches.iter().flat_map(|world| world.launches.iter().map(move |launch| (world, launch)));
     if launches().any(|(_, launch)| launch.host) {
         return Scope::System;
@@ -299,7 +302,7 @@ fn scope_needed(report: &Report) -> Scope {
     if several { Scope::Device } else { Scope::Block }
 }
 
-fn is_shared(program: &Program, place: Place) -> bool {
+pub(super) fn is_shared(program: &Program, place: Place) -> bool {
     match place {
         Place::Param(id) => matches!(
             program.kernel().params.get(id.index()).map(|param| param.kind),
@@ -310,7 +313,13 @@ fn is_shared(program: &Program, place: Place) -> bool {
     }
 }
 
-fn single(number: u32, program: &Program, instruction: &Instruction, strength: Strength, text: String) -> Change {
+pub(super) fn single(
+    number: u32,
+    program: &Program,
+    instruction: &Instruction,
+    strength: Strength,
+    text: String,
+) -> Change {
     Change {
         site: instruction.site,
         kernel: program.kernel().name.clone(),
@@ -319,7 +328,7 @@ fn single(number: u32, program: &Program, instruction: &Instruction, strength: S
     }
 }
 
-fn around(
+pub(super) fn around(
     number: u32,
     program: &Program,
     instruction: &Instruction,
@@ -360,6 +369,6 @@ fn made_atomic(number: u32, program: &Program, place: Place, all: &[Instruction]
     }
 }
 
-fn fence(order: FenceOrder, scope: Scope) -> String {
+pub(super) fn fence(order: FenceOrder, scope: Scope) -> String {
     format!("mem_fence(Scope::{scope:?}, Order::{order:?})")
 }

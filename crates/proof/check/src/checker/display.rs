@@ -5,6 +5,7 @@ use std::fmt;
 use wattle_memory::Target;
 
 use super::report::{Report, Verdict};
+use crate::search::Reading;
 use crate::story::{Role, tell, wrapped};
 
 /// The width in columns of a report printed with `{}`.
@@ -59,6 +60,15 @@ impl Report {
             note("assumes of the clock:", text)
         }));
         lines.extend(self.unknown.iter().map(|why| note("not everything was looked at:", why.to_string())));
+        lines.extend(self.covered.map(|share| {
+            let counts = format!(
+                "about {} of the search, {} abandoned candidates, {} events",
+                percent(share),
+                thousands(self.statistics.abandoned),
+                thousands(self.events)
+            );
+            note("looked at until then:", counts)
+        }));
         for violation in &self.violations {
             lines.push(String::new());
             let story = tell(violation, self).render(width.saturating_sub(2), style);
@@ -75,6 +85,30 @@ impl fmt::Display for Report {
             details if details.is_empty() => Ok(()),
             details => write!(f, "\n{details}"),
         }
+    }
+}
+
+/// Formats a share: `37 %`, `0.0042 %`.
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        0.0 => "0 %".to_owned(),
+        1.0.. => format!("{percent:.0} %"),
+        // The two digits that say something.
+        _ => format!("{percent:.*} %", (1.0 - percent.log10().floor()) as usize),
+    }
+}
+
+impl fmt::Display for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} executions, {} abandoned, {} events, about {}",
+            thousands(self.executions),
+            thousands(self.abandoned),
+            thousands(self.events),
+            percent(self.share)
+        )
     }
 }
 

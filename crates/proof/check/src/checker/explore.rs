@@ -35,6 +35,8 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
         checks: Vec::new(),
         reads_back: false,
         statistics: Statistics::default(),
+        events: 0,
+        covered: None,
         rests_on: Vec::new(),
         assumes: Vec::new(),
         shapes_tried: 0,
@@ -153,6 +155,11 @@ fn explore(
         }
         for phase in path.phases.iter().skip(known.min(path.phases.len())) {
             report.statistics.add(&phase.statistics);
+            report.events += phase.events;
+            report.covered = match (report.covered, phase.covered) {
+                (Some(one), Some(other)) => Some(one.min(other)),
+                (one, other) => one.or(other),
+            };
             phase.rests_on.iter().for_each(|lines| note(&mut report.rests_on, *lines));
             phase.assumes.iter().for_each(|site| note(&mut report.assumes, *site));
             report.symmetric |= phase.symmetric;

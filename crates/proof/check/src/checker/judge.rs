@@ -17,8 +17,8 @@ use super::run::{Memory, Outcome, Phase, Run};
 use super::schedule::{Schedule, schedules};
 use crate::program::{KernelThread, LaunchWorld, World};
 use crate::search::{
-    Address, Dependencies, End, Execution, Fault, MOST_TURNS, Problem, Setup, Spawn, Statistics, Updates, Visitor,
-    last_values, search, single_run,
+    Address, Dependencies, End, Execution, Fault, MOST_TURNS, Meter, Problem, Setup, Spawn, Statistics, Updates,
+    Visitor, last_values, search, single_run,
 };
 
 /// The maximum number of outcomes of one search that are kept.
@@ -73,6 +73,8 @@ pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> 
         symmetric: symmetric.iter().any(|class| class.len() > 1),
         executed: BTreeSet::new(),
         rests_on: Vec::new(),
+        events: 0,
+        covered: None,
         assumes,
         world: world.clone(),
     };
@@ -86,7 +88,7 @@ pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> 
         let mut world = (*judge.world).clone();
         world.host_is_plain = false;
         phase.world = Arc::new(world);
-        (phase.statistics, phase.unknown) = (Statistics::default(), Vec::new());
+        (phase.statistics, phase.unknown, phase.covered) = (Statistics::default(), Vec::new(), None);
         judge = Judge::new(run, phase.world.clone(), false, forbids_races);
         judge.search_all(&symmetric, &mut phase)?;
     }
@@ -106,6 +108,7 @@ pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> 
         .into_iter()
         .map(|(values, (witness, orders))| Outcome { values, witness: Some(witness), orders })
         .collect();
+    phase.events = judge.events;
     phase.executed = judge.executed;
     phase.violations = judge.violations;
     Ok(phase)
@@ -177,12 +180,16 @@ pub(super) struct Judge<'r> {
     schedule: Option<Schedule>,
     /// The maximum number of writes by a thread of each block of each launch.
     writes: Vec<Vec<u32>>,
+    /// The number of events of the finished executions.
+    events: u64,
     too_many: bool,
     /// Whether the search may assume that the program has no races; it ends when one is found.
     pub assume_race_free: bool,
     /// Whether a race is an error; if not, a race only means that the program must be searched in full.
     forbids_races: bool,
     raced: bool,
+    /// How far the search is.
+    meter: Arc<Meter>,
 }
 
 impl<'r> Judge<'r> {
@@ -195,10 +202,12 @@ impl<'r> Judge<'r> {
             violations: Vec::new(),
             schedule: None,
             writes: Vec::new(),
+            events: 0,
             too_many: false,
             assume_race_free,
             forbids_races,
             raced: false,
+            meter: run.checker.meter.clone().unwrap_or_default(),
         }
     }
 
@@ -243,7 +252,9 @@ impl<'r> Judge<'r> {
     ) -> Result<()> {
         let checker = &self.run.checker;
         let world = self.world.clone();
+        self.meter.begin();
         let setup = Setup {
+            meter: Some(self.meter.clone()),
             loop_bound: checker.loop_bound,
             symmetric,
             assume_race_free: self.assume_race_free,
@@ -280,6 +291,8 @@ impl<'r> Judge<'r> {
         match end {
             End::Exhausted | End::BrokenOff => Ok(()),
             End::Stopped(stopped) => {
+                let share = self.meter.read().share;
+                phase.covered = Some(phase.covered.map_or(share, |covered| covered.min(share)));
                 phase.unknown.push(Unknown::Stopped(stopped.to_string()));
                 Ok(())
             }
@@ -371,6 +384,8 @@ impl Visitor for Judge<'_> {
         if self.schedule.is_some() {
             return ControlFlow::Continue(());
         }
+        self.meter.count_execution(execution.graph.len());
+        self.events += execution.graph.len() as u64;
         if self.must_search_in_full(execution) {
             return ControlFlow::Break(());
         }

@@ -32,6 +32,7 @@ mod run;
 mod schedule;
 #[cfg(feature = "serde")]
 mod serialize;
+mod strongest;
 mod witness;
 
 use std::sync::Arc;
@@ -51,6 +52,7 @@ pub use witness::Witness;
 
 use crate::program::Edits;
 use crate::search::{Limits, Sample};
+pub use crate::search::{Meter, Reading};
 
 /// The default number of iterations of a loop that may go on for ever and that changes something each time.
 const LOOP_BOUND: u32 = 4;
@@ -73,6 +75,7 @@ pub struct Checker {
     pub(crate) count_orders: bool,
     /// Whether the check goes on after a failed check of the scenario, since only its observations are wanted.
     pub(crate) keeps_on: bool,
+    pub(crate) meter: Option<Arc<Meter>>,
     /// The maximum number of shapes of launches by frames that are tried, for a first pass; `None` for all.
     pub(crate) most_shapes: Option<usize>,
 }
@@ -96,6 +99,7 @@ impl Checker {
             sample: None,
             count_orders: false,
             keeps_on: false,
+            meter: None,
             most_shapes: None,
         }
     }
@@ -135,6 +139,12 @@ impl Checker {
     /// Ends the check, with what was found so far, once the flag is set.
     pub fn cancelled_by(self, flag: Arc<AtomicBool>) -> Checker {
         Checker { cancelled: Some(flag), ..self }
+    }
+
+    /// Shows on a meter how far the check is, for whoever watches it from another thread. A meter is for one check at a
+    /// time.
+    pub fn shown_on(self, meter: Arc<Meter>) -> Checker {
+        Checker { meter: Some(meter), ..self }
     }
 
     /// Treats plain accesses of `Shared` memory as relaxed atomics of device scope, as textbooks do.

@@ -188,6 +188,11 @@ pub struct Report {
     pub assumes: Vec<Site>,
     /// The size of the search.
     pub statistics: Statistics,
+    /// The number of events of the finished executions together.
+    pub events: u64,
+    /// If a limit ended a search: the share of it that was covered until then, from 0 to 1, where at each branching every
+    /// branch counts for as much as the others. Of several such searches it is that of the one covered least.
+    pub covered: Option<f64>,
     /// Whether equal threads were treated as interchangeable.
     pub symmetric: bool,
     /// The number of runs of the scenario's function.

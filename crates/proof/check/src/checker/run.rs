@@ -91,6 +91,10 @@ pub(super) struct Phase {
     pub violations: Vec<Violation>,
     pub unknown: Vec<Unknown>,
     pub statistics: Statistics,
+    /// The number of events of the finished executions.
+    pub events: u64,
+    /// The share of the search that was covered, if a limit ended it.
+    pub covered: Option<f64>,
     /// The dependencies that exclude some outcome: the line that reads, and the one that stores.
     pub rests_on: Vec<(wattle_ir::Site, wattle_ir::Site)>,
     /// The lines that keep what the clock shows, which the search takes for 0.

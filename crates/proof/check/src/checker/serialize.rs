@@ -17,7 +17,7 @@ impl Serialize for Report {
         let texts = |all: &[_]| all.iter().map(ToString::to_string).collect::<Vec<String>>();
         let rests_on: Vec<_> =
             self.rests_on.iter().map(|(read, store)| [read.to_string(), store.to_string()]).collect();
-        let mut report = serializer.serialize_struct("Report", 18)?;
+        let mut report = serializer.serialize_struct("Report", 20)?;
         report.serialize_field("target", &self.name())?;
         report.serialize_field("verdict", &self.verdict.to_string())?;
         report.serialize_field("model", self.model.name())?;
@@ -26,6 +26,8 @@ impl Serialize for Report {
         report.serialize_field("violated_in", &self.violated_in)?;
         report.serialize_field("executions", &self.statistics.complete)?;
         report.serialize_field("abandoned", &self.statistics.abandoned)?;
+        report.serialize_field("events", &self.events)?;
+        report.serialize_field("covered", &self.covered)?;
         report.serialize_field("runs", &self.runs)?;
         report.serialize_field("loop_bound", &(self.statistics.bounded > 0).then_some(self.loop_bound))?;
         report.serialize_field("violations", &self.violations.iter().map(told).collect::<Vec<_>>())?;

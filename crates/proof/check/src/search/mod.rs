@@ -33,6 +33,7 @@ mod process;
 mod race_free;
 mod run;
 mod searcher;
+mod share;
 mod single;
 mod state;
 mod symmetry;
@@ -50,6 +51,7 @@ pub use execution::last_values;
 pub use limit::{Limits, Stopped, Watch, resident_bytes};
 pub use process::{Action, Address, Barrier, Change, Convergence, Initial, Members, Memory, Process, Target, Written};
 pub use run::MOST_BACK_EDGES as MOST_TURNS;
+pub use share::{Meter, Reading};
 pub use single::{SingleRun, Updates, single_run};
 pub use state::Fault;
 pub use thread::Thread;
@@ -121,6 +123,8 @@ pub struct Setup<'w> {
     pub sample: Option<Sample>,
     /// The limits at which the search stops.
     pub limits: Limits,
+    /// Where it shows how far it is, if anyone watches. The finished executions are for the visitor to count.
+    pub meter: Option<Arc<Meter>>,
 }
 
 impl<'w> Setup<'w> {
@@ -138,6 +142,7 @@ impl<'w> Setup<'w> {
             failed_iterations: false,
             sample: None,
             limits: Limits::default(),
+            meter: None,
         }
     }
 

@@ -12,6 +12,7 @@ use wattle_memory::stop;
 
 use super::limit::asks;
 use super::searcher::{Global, Halt, Open, Search};
+use super::share::Stack;
 use super::{End, Sample, Setup, Statistics, Visitor};
 
 /// The number of steps that one worker does alone.
@@ -26,19 +27,19 @@ fn alone<'s>(setup: &'s Setup<'_>, global: &'s Global<'s>) -> (End, Statistics) 
     if let Some(sample) = setup.sample {
         return draw(setup, global, sample);
     }
-    let mut stack = vec![Open::root(setup)];
+    let mut stack = Stack::new([(Open::root(setup), 1.0)]);
     let mut search = Search::new(setup, global);
     let mut ended = Ok(());
     for _ in 0..ALONE {
         let Some(open) = stack.pop() else { break };
-        ended = search.step(open, &mut stack);
+        ended = stack.step(&mut search, open);
         if ended.is_err() {
             break;
         }
     }
     let mut statistics = search.statistics;
-    if ended.is_ok() && !stack.is_empty() {
-        ended = together(setup, global, stack, &mut statistics);
+    if ended.is_ok() && stack.len() > 0 {
+        ended = together(setup, global, stack.into_open(), &mut statistics);
     }
     (end(ended), statistics)
 }
@@ -82,7 +83,7 @@ fn end(ended: Result<(), Halt>) -> End {
 
 /// The state that workers share.
 struct Shared<'w> {
-    open: Mutex<Vec<Open<'w>>>,
+    open: Mutex<Vec<(Open<'w>, f64)>>,
     changed: Condvar,
     /// The number of idle workers.
     idle: AtomicUsize,
@@ -97,7 +98,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn together<'s, 'w>(
     setup: &'s Setup<'w>,
     global: &'s Global<'s>,
-    open: Vec<Open<'w>>,
+    open: Vec<(Open<'w>, f64)>,
     statistics: &mut Statistics,
 ) -> Result<(), Halt> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -120,23 +121,22 @@ fn together<'s, 'w>(
 }
 
 fn worker<'s, 'w>(setup: &'s Setup<'w>, global: &'s Global<'s>, shared: &Shared<'w>, workers: usize) -> Statistics {
-    let mut own = Vec::new();
+    let mut own = Stack::new([]);
     let mut search = Search::new(setup, global);
     while let Some(open) = own.pop().or_else(|| wait(shared, workers)) {
         if shared.stop.load(Ordering::Relaxed) {
             break;
         }
-        if let Err(halt) = search.step(open, &mut own) {
+        if let Err(halt) = own.step(&mut search, open) {
             lock(&shared.halt).get_or_insert(halt);
             shared.stop.store(true, Ordering::Relaxed);
             shared.changed.notify_all();
             break;
         }
-        // The oldest state has the largest subtree.
         if own.len() > 1 && shared.idle.load(Ordering::Relaxed) > 0 {
             let mut open = lock(&shared.open);
             if open.is_empty() {
-                open.push(own.remove(0));
+                open.push(own.take_oldest());
                 shared.changed.notify_one();
             }
         }
@@ -145,7 +145,7 @@ fn worker<'s, 'w>(setup: &'s Setup<'w>, global: &'s Global<'s>, shared: &Shared<
 }
 
 /// Takes a state from another worker; `None` once all are idle.
-fn wait<'w>(shared: &Shared<'w>, workers: usize) -> Option<Open<'w>> {
+fn wait<'w>(shared: &Shared<'w>, workers: usize) -> Option<(Open<'w>, f64)> {
     let mut open = lock(&shared.open);
     if let Some(next) = open.pop() {
         return Some(next);
