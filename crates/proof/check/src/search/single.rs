@@ -301,7 +301,8 @@ impl<'s, 'w> Runs<'s, 'w> {
                     self.runners[thread].status = Status::Done;
                     return Some(());
                 }
-                Action::NeedsValue | Action::Fault { .. } | Action::Halt => return None,
+                // A search lets the lanes of a warp meet.
+                Action::Exchange { .. } | Action::NeedsValue | Action::Fault { .. } | Action::Halt => return None,
             }
         }
     }
