@@ -1,7 +1,7 @@
 //! A function's signature, as it may be in kernels.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
@@ -53,7 +53,29 @@ impl<'ast> Visit<'ast> for Attributes {
     }
 }
 
+/// The attributes of a function that stay on what is written in its place: those that change no code. An attribute macro
+/// would be given the host's function, which holds views, and could write anything around it.
+const PLAIN: [&str; 11] =
+    ["doc", "cfg", "allow", "expect", "warn", "deny", "forbid", "deprecated", "must_use", "inline", "cold"];
+/// The tools whose attributes rustc passes over.
+const TOOLS: [&str; 3] = ["rustfmt", "clippy", "diagnostic"];
+
+/// `cfg_attr` is not among them: rustc has put what it holds in its place.
+fn is_plain(attribute: &syn::Attribute) -> bool {
+    let path = attribute.path();
+    let is_of_tool = || path.segments.first().is_some_and(|first| TOOLS.iter().any(|tool| first.ident == tool));
+    PLAIN.iter().any(|name| path.is_ident(name)) || (path.segments.len() > 1 && is_of_tool())
+}
+
 fn refuse_attributes(item: &ItemFn) -> Result<()> {
+    if let Some(other) = item.attrs.iter().find(|attribute| !is_plain(attribute)) {
+        let name = other.path().to_token_stream().to_string().replace(' ', "");
+        let message = format!(
+            "`{name}` might change what is written for a kernel: put it above `#[kernel]` or `#[device_fn]`, where it sees the \
+             function as you wrote it"
+        );
+        return error(other, &message);
+    }
     let mut attributes = Attributes::default();
     item.sig.inputs.iter().for_each(|input| attributes.visit_fn_arg(input));
     attributes.visit_block(&item.block);
