@@ -195,7 +195,7 @@ use syn::{ItemFn, parse_macro_input};
 /// | `x.atanh()` | inverse hyperbolic tangent; an infinity of 1 and -1, NaN beyond | 3 ulp |
 /// | `x.to_degrees()`, `x.to_radians()` | product with the nearest number to 180/π or π/180 | 1.5 ulp |
 /// | `x % y`, `x.fmod(y)` | of floats, the remainder with the sign of `x`; NaN for a `y` of zero | exact |
-/// | `x.rem_euclid(y)`, `x.div_euclid(y)` | of floats, as the standard library's | rounded once, and as `x / y` |
+/// | `x.rem_euclid(y)`, `x.div_euclid(y)` | of floats, as the standard library's, but a remainder that is subnormal counts as zero | rounded once, and as `x / y` |
 /// | `x.abs()`, `x.signum()`, `x.copysign(y)` | as the standard library's | exact |
 /// | `x.floor()`, `x.ceil()`, `x.trunc()`, `x.fract()` | as the standard library's | exact |
 /// | `x.round()`, `x.round_ties_even()` | halves away from zero; halves to the even number | exact |

@@ -167,7 +167,7 @@ macro_rules! operations {
             /// first; exact. It is what `x % y` is of floats. It is NaN for an `x` that is not finite and a `y` that is
             /// zero; a subnormal `y` counts as zero.
             #[doc(alias = "fmodf")]
-            by Float Fmod "fmod" fmod(x, y) -> Self, exact { float: math::fmod(x, y) }
+            by Float Fmod "fmod" fmod(x, y) -> Self, rounded { float: math::fmod(x, y) }
             /// The high half of the full product, which has twice the width: the product divided by 2 to the width.
             #[doc(alias = "__umulhi")]
             fn Word MulHi "mul_hi" mul_hi(x, y) -> Self, exact { word: x.carrying_mul(y, 0).1 }
@@ -308,7 +308,7 @@ macro_rules! faulting {
             int: (y != 0).then(|| x.wrapping_div_euclid(y)), float: Some(euclid_quotient(x, y))
         }
         /// The remainder from 0 to the size of the divisor; an integer divided by zero is a fault. Of floats it is rounded
-        /// once, to the divisor's size if that is nearest.
+        /// once, to the divisor's size if that is nearest, and a subnormal `x % y` counts as zero.
         Number by_zero rem_euclid(x, y) {
             int: (y != 0).then(|| x.wrapping_rem_euclid(y)), float: Some(euclid_remainder(x, y))
         }
