@@ -51,18 +51,21 @@ where
     }
 
     /// The thread's index in the grid.
+    #[doc(alias("get_global_id", "thread_rank"))]
     #[inline(always)]
     pub fn thread_in_grid(&self) -> Idx<D> {
         gather::<D>(self.thread.in_grid())
     }
 
     /// The thread's index in its block.
+    #[doc(alias = "threadIdx")]
     #[inline(always)]
     pub fn thread_in_block(&self) -> Idx<D> {
         gather::<D>(self.thread.in_block())
     }
 
     /// The block's index in the grid.
+    #[doc(alias = "blockIdx")]
     #[inline(always)]
     pub fn block_in_grid(&self) -> Idx<D> {
         gather::<D>(self.thread.block())
@@ -75,12 +78,14 @@ where
     }
 
     /// Threads in a block, per dimension.
+    #[doc(alias = "blockDim")]
     #[inline(always)]
     pub fn threads_in_block(&self) -> Idx<D> {
         gather::<D>(self.thread.grid().threads)
     }
 
     /// Blocks in the grid, per dimension.
+    #[doc(alias = "gridDim")]
     #[inline(always)]
     pub fn blocks_in_grid(&self) -> Idx<D> {
         gather::<D>(self.thread.grid().blocks)
@@ -136,6 +141,7 @@ where
 
     /// The block's barrier: waits until all threads of the block are here, and orders block and global memory among
     /// them. Every thread of the block must reach it.
+    #[doc(alias("__syncthreads", "bar.sync", "this_thread_block"))]
     #[inline(always)]
     #[track_caller]
     pub fn sync_block(&self) {
@@ -147,6 +153,7 @@ where
     }
 
     /// The warp that the thread is in: `let warp = acc.warp();`
+    #[doc(alias("tiled_partition", "subgroup"))]
     #[inline(always)]
     pub fn warp(&self) -> Warp<'l> {
         Warp::new(self.thread, self.turns)
@@ -173,6 +180,7 @@ where
     ///
     /// It orders nothing: it is no fence, and compilers may move other accesses across it. The checker cannot try every
     /// time: it refuses to answer where a branch, an assertion, an index or another thread depends on the clock.
+    #[doc(alias("clock64", "globaltimer"))]
     #[inline]
     pub fn clock(&self) -> u64 {
         ticks()
@@ -180,6 +188,7 @@ where
 
     /// A fence: orders this thread's accesses before it with those after it, as `order` says, for the threads of
     /// `scope`. It waits for no other thread.
+    #[doc(alias("__threadfence", "__threadfence_block", "__threadfence_system", "membar"))]
     #[inline(always)]
     pub fn mem_fence<O: ForFence>(&self, scope: Scope, _: O) {
         host_fence(scope, O::ORDER);
@@ -188,6 +197,7 @@ where
     /// The indices of `range` that fall to this thread as one of `workers`, which is
     /// [`THREADS_IN_GRID`](wattle_ir::worker::THREADS_IN_GRID) or its like. The device maps indices to workers, unless
     /// `.contiguous()` or `.strided()` on the result choose the map. A range has fewer than 2³² indices in all.
+    #[doc(alias = "grid-stride loop")]
     #[inline(always)]
     pub fn indices<W, R>(&self, _workers: W, range: R) -> Indices<R::Rank>
     where
@@ -198,6 +208,7 @@ where
     }
 
     /// The elements of `view` that belong to this thread, each with its index: `for (i, x) in acc.items(&mut out)`.
+    #[doc(alias = "grid-stride loop")]
     #[inline(always)]
     pub fn items<'v, T: Element, const E: usize>(&self, view: &'v mut PerItem<T, E>) -> Items<'v, T, E>
     where
@@ -237,6 +248,7 @@ where
 
     /// An array of `N` elements in the block's shared memory, with plain accesses. Its contents are unspecified. At the
     /// top of a kernel only: `let tile = acc.shared::<f32, 64>();`
+    #[doc(alias = "__shared__")]
     #[inline(always)]
     #[track_caller]
     pub fn shared<T: Element, const N: usize>(&self) -> Shared<T> {
@@ -277,6 +289,7 @@ where
     }
 
     /// As [`Acc::shared`], with the length that [`LaunchOptions::shared_len`](crate::LaunchOptions::shared_len) gives.
+    #[doc(alias = "extern __shared__")]
     #[inline(always)]
     #[track_caller]
     pub fn shared_at_launch<T: Element>(&self) -> Shared<T> {

@@ -131,6 +131,7 @@ where
     Dim<D>: Rank,
 {
     /// An atomic load, relaxed at device scope. As in all methods here, an index out of bounds gives 0 and a fault.
+    #[doc(alias = "volatile")]
     #[inline(always)]
     #[track_caller]
     pub fn load(&self, index: Idx<D>) -> T {
@@ -155,6 +156,7 @@ where
     }
 
     /// An atomic store, relaxed at device scope.
+    #[doc(alias = "volatile")]
     #[inline(always)]
     #[track_caller]
     pub fn store(&self, index: Idx<D>, value: T) {
@@ -196,6 +198,7 @@ where
 {
     /// Stores `desired` where `expected` is found; gives what was found (CUDA's `atomicCAS`). Relaxed at device scope. A
     /// failed exchange is a read. Bits are compared: of floats, -0 is not +0, and a NaN is the NaN of the same bits.
+    #[doc(alias = "atomicCAS")]
     #[inline(always)]
     #[track_caller]
     pub fn compare_exchange(&self, index: Idx<D>, expected: T, desired: T) -> T {

@@ -198,6 +198,7 @@ impl<T: Element, const D: usize> Buffer<T, D> {
     /// # Errors
     /// Those of the queue's work; another queue's work on the buffer that is not ordered before this; the host has too
     /// little memory.
+    #[doc(alias = "cudaMemcpy")]
     #[track_caller]
     pub fn read(&self, queue: &Queue) -> Result<Vec<T>> {
         let mut values = memory::zeros(self.len())?;

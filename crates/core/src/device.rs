@@ -16,6 +16,7 @@ use crate::queue::{EventState, Operation, Queue};
 use crate::spec::{LaunchOptions, Shape};
 
 /// What a device is and can do. Backends begin with [`Properties::new`], and set what they know better.
+#[doc(alias = "cudaDeviceProp")]
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
@@ -280,6 +281,7 @@ impl Device {
     }
 
     /// All devices there are.
+    #[doc(alias = "cudaGetDeviceCount")]
     pub fn all() -> Vec<Device> {
         Self::survey().0
     }
@@ -289,6 +291,7 @@ impl Device {
     ///
     /// # Errors
     /// No device has that name; the error lists those that there are, and why others are missing.
+    #[doc(alias = "cudaSetDevice")]
     pub fn select(name: &str) -> Result<Device> {
         // A request for the host does not wait for drivers to be loaded.
         for host in [Device::host, Device::host_serial] {
@@ -375,6 +378,7 @@ impl Device {
     ///
     /// # Errors
     /// The operating system or the driver refuses.
+    #[doc(alias = "cudaStreamCreate")]
     #[track_caller]
     pub fn queue(&self) -> Result<Queue> {
         Queue::new(self, true)
@@ -393,6 +397,7 @@ impl Device {
     ///
     /// # Errors
     /// The extent is zero or too large; the device has too little memory.
+    #[doc(alias = "cudaMalloc")]
     pub fn alloc<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
         self.alloc_nd(len)
     }
@@ -401,6 +406,7 @@ impl Device {
     ///
     /// # Errors
     /// As for [`Device::alloc`].
+    #[doc(alias("cudaMalloc3D", "cudaMallocPitch"))]
     pub fn alloc_nd<T: Element, const D: usize>(&self, extent: impl ToExtent<D>) -> Result<Buffer<T, D>> {
         Buffer::allocate(self, extent, MemoryKind::Device, false)
     }
@@ -409,6 +415,7 @@ impl Device {
     ///
     /// # Errors
     /// As for [`Device::alloc`].
+    #[doc(alias = "cudaMemset")]
     pub fn alloc_zeroed<T: Element>(&self, len: usize) -> Result<Buffer<T>> {
         self.alloc_zeroed_nd(len)
     }
@@ -433,6 +440,7 @@ impl Device {
     ///
     /// # Errors
     /// As for [`Device::alloc`]; `values` is empty.
+    #[doc(alias = "cudaMemcpy")]
     #[track_caller]
     pub fn from_slice<T: Element>(&self, values: &[T]) -> Result<Buffer<T>> {
         let mut buffer = self.alloc(values.len())?;
@@ -444,6 +452,7 @@ impl Device {
     ///
     /// # Errors
     /// As for [`Device::alloc`]; the device has no such memory.
+    #[doc(alias("cudaMallocManaged", "__managed__"))]
     pub fn alloc_unified<T: Element, const D: usize>(&self, extent: impl ToExtent<D>) -> Result<Buffer<T, D>> {
         Buffer::allocate(self, extent, MemoryKind::Unified, true)
     }
@@ -452,6 +461,7 @@ impl Device {
     ///
     /// # Errors
     /// As for [`Device::alloc`]; the device has no such memory.
+    #[doc(alias("cudaHostAlloc", "cudaMallocHost"))]
     pub fn alloc_host_mapped<T: Element, const D: usize>(&self, extent: impl ToExtent<D>) -> Result<Buffer<T, D>> {
         Buffer::allocate(self, extent, MemoryKind::HostMapped, true)
     }

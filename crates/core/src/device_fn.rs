@@ -41,6 +41,7 @@ use crate::thread::Thread;
     note = "give a function that is marked `#[device_fn]` by its name, or `device_closure!(|x, y| x + y)`; it takes values and \
             views, as many as the kernel passes"
 )]
+#[doc(alias("functor", "lambda"))]
 pub trait DeviceFn<Args: KernelType>:
     Fn(Parameters<Args>) -> DeviceBodies<Args, <Self as DeviceFn<Args>>::Output> + Copy + Send + Sync
 {

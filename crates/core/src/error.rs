@@ -12,6 +12,7 @@ use wattle_ir::{Site, VerifyError};
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// An error; [`Error::kind`] says which one.
+#[doc(alias("cudaError_t", "cudaGetLastError"))]
 #[derive(Clone)]
 pub struct Error(Box<ErrorKind>, Option<Arc<BTreeMap<String, u64>>>);
 

@@ -17,6 +17,7 @@ use crate::printing::LEAST_WORDS;
 ///
 /// The simulated device takes a frame for a block and its extent for threads; the host runs a few blocks per worker,
 /// each of one thread, which is its fastest choice.
+#[doc(alias = "dim3")]
 #[derive(Clone, Copy, Debug)]
 pub struct FrameSpec<const D: usize> {
     frames: [usize; D],
@@ -43,6 +44,7 @@ impl<const D: usize> FrameSpec<D> {
 /// On the host the threads of a block take turns on one worker. A turn ends at a barrier and, every fourth time, on the back
 /// edge of a loop that may be a wait; then each other thread that can run has one, in the order of their numbers. So a
 /// thread may wait for any other of its block, and for blocks before its own.
+#[doc(alias("dim3", "<<<>>>"))]
 #[derive(Clone, Copy, Debug)]
 pub struct ThreadSpec<const D: usize> {
     blocks: [usize; D],
@@ -174,6 +176,7 @@ impl LaunchOptions {
 
     /// All blocks at once, so that they may wait for each other in any direction. The host grants it up to its
     /// workers, then by more threads of the operating system: 1024 blocks, and 16,384 threads of blocks that have several.
+    #[doc(alias("cudaLaunchCooperativeKernel", "grid.sync", "this_grid"))]
     pub fn cooperative(self) -> Self {
         LaunchOptions { cooperative: true, ..self }
     }
@@ -192,6 +195,7 @@ impl LaunchOptions {
 
     /// The length, in elements, of the kernel's shared array that is sized at launch: at least 1, or the launch of such a
     /// kernel is refused.
+    #[doc(alias = "extern __shared__")]
     pub fn shared_len(self, elements: u32) -> Self {
         LaunchOptions { shared_len: elements, ..self }
     }
@@ -203,6 +207,7 @@ impl LaunchOptions {
 
     /// The most threads per block, at least 1, of a launch that leaves the choice to the device: with a
     /// [`FrameSpec`].
+    #[doc(alias("__launch_bounds__", "maxntid"))]
     pub fn threads(self, most: u32) -> Self {
         LaunchOptions { threads: most.max(1), ..self }
     }

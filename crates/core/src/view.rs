@@ -141,6 +141,7 @@ views! {
     ///
     /// On the host it is a plain load, which vectorizes. While a launch has a `Read` of a buffer, everything that may
     /// write there is refused at enqueue, so there is no race.
+    #[doc(alias("__restrict__", "__ldg", "texture"))]
     Read
 
     /// A parameter whose elements each belong to the one thread that the launch's map gives it to:
@@ -162,6 +163,7 @@ views! {
     /// Each operation has a short form, relaxed at device scope, and a form `…_with(…, scope, order)`. A `SeqCst`
     /// operation is `mem_fence(scope, SeqCst)` followed by the acquire load, relaxed store or acquire
     /// read-modify-write.
+    #[doc(alias("cuda::atomic_ref", "volatile"))]
     Atomic
 }
 
@@ -222,6 +224,7 @@ where
 impl<T: Number> Read<T, 1> {
     /// The `N` elements from `index` on, under one check; zeros and a fault where they are not all in bounds. On a
     /// GPU it is one load of up to 16 bytes where `index` is a multiple of `N`.
+    #[doc(alias("float4", "make_float4", "int4"))]
     #[inline(always)]
     #[track_caller]
     pub fn lanes<const N: usize>(&self, index: u32) -> [T; N] {

@@ -171,12 +171,14 @@ impl<'l> Warp<'l> {
 
     /// How many lanes a warp has: a power of two, the same for all warps of a launch. The last warp of a block may have
     /// fewer threads.
+    #[doc(alias = "warpSize")]
     #[inline(always)]
     pub fn size(&self) -> u32 {
         self.thread.grid().warp_size
     }
 
     /// The thread's lane, from 0: its row-major number in the block, modulo the size.
+    #[doc(alias = "laneId")]
     #[inline(always)]
     pub fn lane(&self) -> u32 {
         self.thread.number_in_block() & (self.size() - 1)
@@ -190,6 +192,7 @@ impl<'l> Warp<'l> {
     }
 
     /// The lanes that hold true (CUDA's `__ballot_sync`).
+    #[doc(alias("__ballot_sync", "__activemask"))]
     #[inline(always)]
     #[track_caller]
     pub fn ballot(&self, value: bool) -> WarpMask {
@@ -202,6 +205,7 @@ impl<'l> Warp<'l> {
 
     /// The warp's barrier: waits until all lanes are here, and orders block and global memory among them
     /// (`__syncwarp`).
+    #[doc(alias = "__syncwarp")]
     #[inline(always)]
     #[track_caller]
     pub fn sync(&self) {

@@ -140,11 +140,24 @@ macro_rules! implement_faulting {
     )+};
 }
 
+/// The least normal number of `f32` or `f64`.
+pub(crate) fn least_normal<T: Scalar>() -> T {
+    T::cast_from(if T::TYPE == Type::F64 { f64::MIN_POSITIVE } else { f32::MIN_POSITIVE.into() })
+}
+
+/// Whether a remainder is negative. A subnormal one counts as zero, as it does where subnormal numbers are flushed:
+/// otherwise the results would be as far apart as the divisor is large.
+#[inline(always)]
+fn is_negative_rest<T: Float>(rest: T) -> bool {
+    rest <= least_normal::<T>().neg()
+}
+
 /// The remainder of floats from 0 to the size of the divisor, rounded once.
 #[inline(always)]
 fn euclid_remainder<T: Float>(x: T, y: T) -> T {
     let rest = x.fmod(y);
-    if rest < T::ZERO { rest.add(y.abs()) } else { rest }
+    let not_negative = if rest < T::ZERO { T::ZERO } else { rest };
+    if is_negative_rest(rest) { rest.add(y.abs()) } else { not_negative }
 }
 
 /// The quotient of floats whose remainder is not negative, as the standard library has it.
@@ -153,7 +166,7 @@ fn euclid_quotient<T: Float>(x: T, y: T) -> T {
     // Division by zero has a result among floats.
     let quotient = x.div(y).unwrap_or(T::ZERO).trunc();
     let step = if y > T::ZERO { T::ONE } else { T::ONE.neg() };
-    if x.fmod(y) < T::ZERO { quotient.sub(step) } else { quotient }
+    if is_negative_rest(x.fmod(y)) { quotient.sub(step) } else { quotient }
 }
 
 mod sealed {

@@ -36,7 +36,7 @@ use syn::{ItemFn, parse_macro_input};
 /// | constants | `const N: usize = 8;` in the body, and whatever constant a path names; arrays of constants, see below |
 /// | structs | those with [`#[derive(Element)]`](macro@Element): literals, `..base`, fields, patterns; see below |
 /// | assignment | to variables, parts of tuples `v.0 += 1.0`, fields `b.mass = 1.0`, elements `x[i]` and `a[i][j]`, items `*x`; to several at once, `(a, b) = (b, a)`: the value is worked out first, then the places from left to right |
-/// | arithmetic | `+ - * /` on numbers, and on arrays of equal length element by element; `%`, `& \| ^ ! << >>`, comparison, `&&` and `\|\|`, `as` between numbers |
+/// | arithmetic | `+ - * / %` on numbers, and on arrays of equal length element by element; `& \| ^ ! << >>`, comparison, `&&` and `\|\|`, `as` between numbers |
 /// | choice | `if`, `else`, `if let`, `match`, `matches!`, all also as values |
 /// | patterns | literals, constants, ranges `1..=9`, `10..`, alternatives `1 \| 2`, names, `n @ 1..=9`, `_`, tuples, arrays and structs of these, guards `n if n > 3`; rustc sees whether they are exhaustive |
 /// | loops | `while`, `while let`, `loop` with `break value`, `for` over ranges (with `.rev()` and `.step_by(k)`), `acc.indices(…)`, `acc.items(&mut x)` and `acc.items((&mut x, &mut y))`; `break`, `continue`, labels, also on blocks |
@@ -48,9 +48,10 @@ use syn::{ItemFn, parse_macro_input};
 /// | printing | `println!("thread {i}: {:.3}", x[i])`, see below |
 /// | the clock | `acc.clock()`: ticks as `u64`, for the time between two places |
 ///
-/// # Arrays of constants
-/// `const TABLE: [f32; 256] = …;`, in the kernel or outside, is read as `TABLE[i]`, by any index, and given to device
-/// functions by value. On CUDA devices it is constant memory (`.const`; global memory where a kernel has more than 64 KiB
+/// # Constants and arrays of them
+/// `const ORIGIN: Body = Body { … };` of a struct with [`#[derive(Element)]`](macro@Element) is a value like others.
+/// `const TABLE: [f32; 256] = …;`, also of structs, in the kernel or outside, is read as `TABLE[i]`, by any index, and given
+/// to device functions by value. On CUDA devices it is constant memory (`.const`; global memory where a kernel has more than 64 KiB
 /// of it), on Vulkan devices constant data of the shader. For the checker it is no memory: to read it is no event.
 ///
 /// # Structs and short vectors
@@ -140,7 +141,8 @@ use syn::{ItemFn, parse_macro_input};
 ///
 /// # Arithmetic
 /// It is the same on every device and in every build profile: integers wrap, shift counts are taken modulo the width,
-/// conversions from float saturate, an integer divided by zero is a fault and gives 0, and nothing is contracted.
+/// conversions from float saturate, an integer divided by zero is a fault and gives 0, and nothing is contracted unless the
+/// kernel permits it.
 ///
 /// # Floats of 16 bits
 /// `f16` (IEEE 754 binary16; CUDA's `__half`) and `bf16` (bfloat16; CUDA's `__nv_bfloat16`) are the types of the crate
@@ -150,7 +152,8 @@ use syn::{ItemFn, parse_macro_input};
 /// compute capability 8.0, and for its `+ - *` since 9.0; elsewhere, and for all other operations, it is `f32` between two
 /// conversions. A mathematical function is that of `f32`, rounded once more: within 0.501 ulp where the table says at most 3.
 /// Subnormal numbers of `f16` are promised, those of `bf16` are not. Rust has no literals of these types: where the type is
-/// no generic one, write `x * 0.5 as f16`, or `const HALF: f16 = f16::from_f32_const(0.5);`.
+/// no generic one, `x * 0.5` works in a function that names `f16` or `bf16`; else write `x * (0.5 as f16)`, or `const HALF:
+/// f16 = f16::from_f32_const(0.5);`.
 ///
 /// # Mathematical functions
 /// An error is the distance from the true value of the function, for the operands as they are, in units in the last
@@ -174,7 +177,7 @@ use syn::{ItemFn, parse_macro_input};
 /// | `x.log2()` | logarithm to base 2, likewise; exact of powers of 2 | 1.5 ulp |
 /// | `x.log10()` | logarithm to base 10, likewise | 1.5 ulp |
 /// | `x.ln_1p()` | natural logarithm of 1 more; NaN below -1, -infinity of -1 | 1.5 ulp |
-/// | `x.pow(y)` | power; NaN below zero unless `y` is whole; 1 where `y` is 0 or `x` is 1 | 1.5 ulp |
+/// | `x.pow(y)`, `x.powf(y)` | power; NaN below zero unless `y` is whole; 1 where `y` is 0 or `x` is 1 | 1.5 ulp |
 /// | `x.powi(n)` | power of an `i32`; 1 where `n` is 0 | 1.5 ulp |
 /// | `x.sin()` | sine of an angle in radians, however large; NaN of an infinity | 1.5 ulp |
 /// | `x.cos()` | cosine, likewise | 1.5 ulp |
@@ -191,23 +194,67 @@ use syn::{ItemFn, parse_macro_input};
 /// | `x.acosh()` | inverse hyperbolic cosine; NaN below 1 | 3 ulp |
 /// | `x.atanh()` | inverse hyperbolic tangent; an infinity of 1 and -1, NaN beyond | 3 ulp |
 /// | `x.to_degrees()`, `x.to_radians()` | product with the nearest number to 180/π or π/180 | 1.5 ulp |
+/// | `x % y`, `x.fmod(y)` | of floats, the remainder with the sign of `x`; NaN for a `y` of zero | exact |
+/// | `x.rem_euclid(y)`, `x.div_euclid(y)` | of floats, as the standard library's, but a remainder that is subnormal counts as zero | rounded once, and as `x / y` |
 /// | `x.abs()`, `x.signum()`, `x.copysign(y)` | as the standard library's | exact |
 /// | `x.floor()`, `x.ceil()`, `x.trunc()`, `x.fract()` | as the standard library's | exact |
 /// | `x.round()`, `x.round_ties_even()` | halves away from zero; halves to the even number | exact |
 /// | `x.min(y)`, `x.max(y)`, `x.clamp(y, z)` | of floats the one that is a number; -0 is less than +0 | exact |
-/// | `x.is_nan()`, `x.is_finite()`, `x.is_infinite()`, `x.is_sign_negative()` | of floats | exact |
+/// | `x.is_nan()`, `x.is_finite()`, `x.is_infinite()`, `x.is_sign_negative()`, `x.is_sign_positive()` | of floats | exact |
 /// | `x.to_bits()`, `T::from_bits(n)` | of floats | exact |
-/// | `x.count_ones()`, `x.leading_zeros()`, `x.trailing_zeros()` | of integers, as `u32` | exact |
+/// | `x.count_ones()`, `x.count_zeros()`, `x.leading_zeros()`, `x.trailing_zeros()`, `x.leading_ones()`, `x.trailing_ones()` | of integers, as `u32` | exact |
+/// | `x.pow(n)` | of integers, a power of a `u32`, which wraps | exact |
+/// | `x.rem_euclid(y)`, `x.div_euclid(y)` | of integers; zero is a fault, as of `x / y` and `x % y` | exact |
+/// | `x.div_ceil(y)` | of `u32` and `u64`, the quotient rounded up; zero is a fault | exact |
+/// | `x.checked_add(y)`, `x.checked_sub(y)`, `x.checked_mul(y)`, `x.checked_neg()`, `x.checked_pow(n)` | of integers; a result beyond the type is a fault, and 0 | exact |
 /// | `x.ilog2()` | of integers, as `u32`: the number of the highest one; 0 for zero | exact |
 /// | `x.rotate_left(n)`, `x.rotate_right(n)`, `x.reverse_bits()`, `x.swap_bytes()` | of integers | exact |
-/// | `x.saturating_add(y)`, `x.saturating_sub(y)` | of integers | exact |
+/// | `x.saturating_add(y)`, `x.saturating_sub(y)`, `x.saturating_mul(y)` | of integers | exact |
 /// | `x.mul_hi(y)` | of `u32` and `u64`, the high half of the full product | exact |
-/// | `x.saturating_mul(y)`, `x.abs_diff(y)`, `x.isqrt()` | of `u32` and `u64` | exact |
+/// | `x.isqrt()`, `x.abs_diff(y)`, `x.is_power_of_two()` | of `u32` and `u64` | exact |
 ///
 /// `clamp` is `x.max(y).min(z)`. Special values are those of C (ISO C 2011, annex F.10). Where the true value is within
 /// the bound of the largest finite number, the result may be infinite. A subnormal operand may count as a zero of its
 /// sign, and a result whose true value is subnormal may be any number from zero to the least normal one, with its sign.
 /// The sign and payload of a NaN are not promised. Nor does the promise of equal bits hold for these.
+///
+/// # Short forms
+/// Where speed counts for more than the last bits, a kernel says so at each call. **These have other bits on other
+/// devices**: on CUDA devices each is the processor's own instruction (`ex2.approx` and its like), elsewhere a short series
+/// and the device's own quotient and root. The bounds hold on every device. The simulated device and the checker compute
+/// the series, so a verdict holds for what the series give. Subnormal numbers count as zeros, and nothing is promised of
+/// results beyond the range. Of `f64` they are the functions without `_fast`; of floats of 16 bits those of `f32`, rounded.
+///
+/// | function of `f32` | for | error at most |
+/// |---|---|---|
+/// | `x.recip_fast()` | sizes from 2^-126 to 2^126 | 3 ulp |
+/// | `x.div_fast(y)` | sizes of `y` from 2^-126 to 2^126 | 5 ulp |
+/// | `x.sqrt_fast()` | `x` from 2^-126 on | 5 ulp |
+/// | `x.rsqrt_fast()` | `x` from 2^-126 on | 8 ulp |
+/// | `x.exp2_fast()` | -126 to 128 | 2^-21 of the value |
+/// | `x.exp_fast()` | -87 to 88 | 2^-21 + \|x\| 2^-23 of the value |
+/// | `x.log2_fast()` | `x` from 2^-126 on | 2^-21 from 0.5 to 2, else 2^-21 of the value |
+/// | `x.ln_fast()`, `x.log10_fast()` | `x` from 2^-126 on | 2^-21 from 0.5 to 2, else 2^-20 of the value |
+/// | `x.pow_fast(y)` | `x` from 2 on | 2^-21 (1 + \|y log2 x\|) of the value |
+/// | `x.sin_fast()`, `x.cos_fast()` | -π to π; the error grows with the angle | 2^-20 |
+/// | `x.tan_fast()` | -1 to 1 | 2^-18 (1 + \|tan x\|) |
+/// | `x.tanh_fast()` | all | 2^-10 of the value |
+///
+/// # Fused and reordered sums
+/// What is written is what is computed, unless the kernel permits more, for itself and the closures in it (a device
+/// function has its own attribute, `#[device_fn(contract)]`):
+///
+/// - `#[kernel(contract)]`: `x * y + z`, `z + x * y`, `x * y - z`, `z - x * y`, and `v += x * y`, `v -= x * y` of a variable
+///   or item, are one fused multiply-add each where they are floats. Where both sides of a sum are products, the first one
+///   is fused. It is always so, not as a compiler likes: **the bits are still equal on every device**, and the checker
+///   sees the same operation. On a processor without the instruction (`fma` of x86-64) it is a function call on the host.
+/// - `#[kernel(reassociate)]`: sums over a loop may be added in another order. On the host, a loop over
+///   `acc.indices(…)` that does nothing with a variable outside of it but `sum += …`, once in each iteration, keeps 32
+///   sums, of every thirty-second iteration each, which are added by halves behind the loop; so it becomes packed
+///   instructions. Other devices, and the checker, add in the order that is written. So sums of floats **may have other bits
+///   on other devices**, each the sum of the same numbers in some order; a verdict of the checker holds for the order that
+///   is written. Sums of integers are the same. Nothing else is reordered.
+#[doc(alias("__global__", "__constant__", "printf", "assert"))]
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as ItemFn);
@@ -244,6 +291,7 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// Such a function takes values and the views `Read`, `Shared` and `Atomic`; one that is generic itself is called with its
 /// types, `Sphere::volume::<f32>(x)`. `self` is a parameter like others, `Body::energy(body, x)`, of a type that is a value
 /// in kernels. Written by another macro, whose source is elsewhere, it says where it stands: `#[device_fn(associated)]`.
+#[doc(alias("__device__", "__host__ __device__"))]
 #[proc_macro_attribute]
 pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let Device { item, is_declaration } = parse_macro_input!(item as Device);
@@ -269,6 +317,7 @@ pub fn device_fn(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// The types of the parameters are those that the kernel takes; where nothing says them, as in a `let`, they are written:
 /// `let f = device_closure!(|x: f32| x * x);`. Its body is in the subset of [`kernel`]. It captures nothing: what it needs
 /// is a parameter of it, which the kernel passes. Within kernels it is written as a closure alone.
+#[doc(alias("lambda", "__device__ lambda"))]
 #[proc_macro]
 pub fn device_closure(item: TokenStream) -> TokenStream {
     let closure = parse_macro_input!(item as syn::ExprClosure);
@@ -310,6 +359,7 @@ fn mentions_self(tokens: proc_macro2::TokenStream) -> bool {
 ///
 /// The struct is `#[repr(C)]`, without padding, `Clone` and `Copy`, and its fields are elements: numbers, arrays of
 /// elements, and other such structs.
+#[doc(alias("float2", "float4", "make_float4"))]
 #[proc_macro_derive(Element)]
 pub fn element(item: TokenStream) -> TokenStream {
     let input = parse_macro_input!(item as syn::DeriveInput);

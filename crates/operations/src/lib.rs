@@ -128,12 +128,16 @@ macro_rules! operations {
             /// Whether it is not a number.
             fn Float IsNan "is_nan" is_nan(x) -> bool, exact { float: x.is_nan() }
             /// How many bits are one.
+            #[doc(alias = "__popc")]
             fn Int CountOnes "count_ones" count_ones(x) -> u32, exact { int: x.count_ones() }
             /// The bits in the opposite order.
+            #[doc(alias = "__brev")]
             fn Int ReverseBits "reverse_bits" reverse_bits(x) -> Self, exact { int: x.reverse_bits() }
             /// How many bits are zero above the highest one; the width for zero.
+            #[doc(alias = "__clz")]
             fn Int LeadingZeros "leading_zeros" leading_zeros(x) -> u32, exact { int: x.leading_zeros() }
             /// How many bits are zero below the lowest one; the width for zero.
+            #[doc(alias = "__ffs")]
             fn Int TrailingZeros "trailing_zeros" trailing_zeros(x) -> u32, exact { int: x.trailing_zeros() }
         }
         binary {
@@ -163,8 +167,9 @@ macro_rules! operations {
             /// first; exact. It is what `x % y` is of floats. It is NaN for an `x` that is not finite and a `y` that is
             /// zero; a subnormal `y` counts as zero.
             #[doc(alias = "fmodf")]
-            by Float Fmod "fmod" fmod(x, y) -> Self, exact { float: math::fmod(x, y) }
+            by Float Fmod "fmod" fmod(x, y) -> Self, rounded { float: math::fmod(x, y) }
             /// The high half of the full product, which has twice the width: the product divided by 2 to the width.
+            #[doc(alias = "__umulhi")]
             fn Word MulHi "mul_hi" mul_hi(x, y) -> Self, exact { word: x.carrying_mul(y, 0).1 }
             /// Bitwise and.
             op Int And "&" and(x, y) -> Self, exact { bool: x & y, int: x & y }
@@ -191,6 +196,7 @@ macro_rules! operations {
         }
         ternary {
             /// `x * y + z`, rounded once (0.5 ulp).
+            #[doc(alias("fmaf", "__fmaf_rn"))]
             fn Float Fma "fma" fma(x, y, z) -> Self, rounded { float: x.mul_add(y, z), half: fused::<Self>(x, y, z) }
         }
     } };
@@ -249,6 +255,7 @@ macro_rules! compositions {
             /// Whether exactly one bit is one.
             fn Word IsPowerOfTwo "is_power_of_two" is_power_of_two(x) -> bool, exact { word: x.is_power_of_two() }
             /// The bytes in the opposite order.
+            #[doc(alias = "__byte_perm")]
             fn Int SwapBytes "swap_bytes" swap_bytes(x) -> Self, exact { int: x.swap_bytes() }
             /// The number of the highest bit that is one, which is the logarithm to base 2, rounded down; 0 for zero.
             fn Int Ilog2 "ilog2" ilog2(x) -> u32, exact { int: Self::BITS - 1 - (x | 1).leading_zeros() }
@@ -266,6 +273,7 @@ macro_rules! compositions {
             #[doc(alias = "__powf")]
             fn Float PowFast "pow_fast" pow_fast(x, y) -> Self, near { float: math::pow_fast(x, y) }
             /// The bits moved up by a count that is taken modulo the width; those that leave come in at the other end.
+            #[doc(alias = "__funnelshift_l")]
             fn Int RotateLeft "rotate_left" rotate_left(x, count: u32) -> Self, exact { int: x.rotate_left(count) }
             /// The bits moved down by a count that is taken modulo the width; those that leave come in at the other end.
             fn Int RotateRight "rotate_right" rotate_right(x, count: u32) -> Self, exact { int: x.rotate_right(count) }
@@ -300,7 +308,7 @@ macro_rules! faulting {
             int: (y != 0).then(|| x.wrapping_div_euclid(y)), float: Some(euclid_quotient(x, y))
         }
         /// The remainder from 0 to the size of the divisor; an integer divided by zero is a fault. Of floats it is rounded
-        /// once, to the divisor's size if that is nearest.
+        /// once, to the divisor's size if that is nearest, and a subnormal `x % y` counts as zero.
         Number by_zero rem_euclid(x, y) {
             int: (y != 0).then(|| x.wrapping_rem_euclid(y)), float: Some(euclid_remainder(x, y))
         }
@@ -336,30 +344,40 @@ macro_rules! faulting {
 macro_rules! atomics {
     ($then:ident $($with:tt)*) => { $then! { $($with)*
         /// Stores the operand.
+        #[doc(alias = "atomicExch")]
         AtomicScalar Exchange exchange exchange_with swap(old, operand) { int: operand, float: operand }
         /// Adds the operand; integers wrap.
+        #[doc(alias = "atomicAdd")]
         AtomicScalar Add fetch_add fetch_add_with fetch_add(old, operand) {
             int: old.wrapping_add(operand), float: old + operand
         }
         /// Subtracts the operand; integers wrap.
+        #[doc(alias = "atomicSub")]
         AtomicInt Sub fetch_sub fetch_sub_with fetch_sub(old, operand) { int: old.wrapping_sub(operand) }
         /// Leaves the lesser of the two (CUDA's `atomicMin`); of floats the one that is a number, and -0 is less than +0.
+        #[doc(alias = "atomicMin")]
         AtomicScalar Min fetch_min fetch_min_with fetch_min(old, operand) {
             int: Ord::min(old, operand), float: lesser(old, operand)
         }
         /// Leaves the greater of the two (CUDA's `atomicMax`); of floats the one that is a number, and -0 is less than +0.
+        #[doc(alias = "atomicMax")]
         AtomicScalar Max fetch_max fetch_max_with fetch_max(old, operand) {
             int: Ord::max(old, operand), float: greater(old, operand)
         }
         /// Bitwise and.
+        #[doc(alias = "atomicAnd")]
         AtomicInt And fetch_and fetch_and_with fetch_and(old, operand) { int: old & operand }
         /// Bitwise or.
+        #[doc(alias = "atomicOr")]
         AtomicInt Or fetch_or fetch_or_with fetch_or(old, operand) { int: old | operand }
         /// Bitwise exclusive or.
+        #[doc(alias = "atomicXor")]
         AtomicInt Xor fetch_xor fetch_xor_with fetch_xor(old, operand) { int: old ^ operand }
         /// Adds 1, or leaves 0 once the old value has reached the operand (CUDA's `atomicInc`).
+        #[doc(alias = "atomicInc")]
         AtomicInt Inc fetch_inc fetch_inc_with update(old, operand) { int: if old >= operand { 0 } else { old.wrapping_add(1) } }
         /// Subtracts 1, or leaves the operand where the old value is 0 or beyond it (CUDA's `atomicDec`).
+        #[doc(alias = "atomicDec")]
         AtomicInt Dec fetch_dec fetch_dec_with update(old, operand) {
             int: if old == 0 || old > operand { operand } else { old.wrapping_sub(1) }
         }
@@ -385,26 +403,35 @@ macro_rules! warps {
     ($then:ident $($with:tt)*) => { $then! { $($with)*
         /// The value of the lane with this number; the lane's own where there is no such lane (CUDA's `__shfl_sync`, which
         /// takes the number modulo the warp's size).
+        #[doc(alias = "__shfl_sync")]
         Scalar Shuffle shuffle(value, lane) -> Self shuffle { any }
         /// The value of the lane that is `delta` below this one; the lane's own where there is none (`__shfl_up_sync`).
+        #[doc(alias = "__shfl_up_sync")]
         Scalar ShuffleUp shuffle_up(value, delta) -> Self shuffle { any }
         /// The value of the lane that is `delta` above this one; the lane's own where there is none (`__shfl_down_sync`).
+        #[doc(alias = "__shfl_down_sync")]
         Scalar ShuffleDown shuffle_down(value, delta) -> Self shuffle { any }
         /// The value of the lane whose number is this one's, exclusive or `mask`; the lane's own where there is none
         /// (`__shfl_xor_sync`).
+        #[doc(alias = "__shfl_xor_sync")]
         Scalar ShuffleXor shuffle_xor(value, mask) -> Self shuffle { any }
         /// Which lanes hold true, as the bits of the mask's word with this number: the lanes from 32 times it on.
         word Ballot ballot_word(value, number) -> u32 vote { bool }
         /// Whether some lane holds true (`__any_sync`).
+        #[doc(alias = "__any_sync")]
         bool Any any(value) -> bool vote { bool }
         /// Whether all lanes hold true (`__all_sync`).
+        #[doc(alias = "__all_sync")]
         bool All all(value) -> bool vote { bool }
         /// The sum of all lanes' values (`__reduce_add_sync`); integers wrap. Of floats it is the sum of a tree whose shape
         /// depends on the number of lanes alone: first lanes are added that are furthest apart, by powers of two.
+        #[doc(alias = "__reduce_add_sync")]
         Number ReduceSum reduce_sum(value) -> Self reduce { int float }
         /// The least of all lanes' values (`__reduce_min_sync`); of floats the least that is a number.
+        #[doc(alias = "__reduce_min_sync")]
         Number ReduceMin reduce_min(value) -> Self reduce { int float }
         /// The greatest of all lanes' values (`__reduce_max_sync`); of floats the greatest that is a number.
+        #[doc(alias = "__reduce_max_sync")]
         Number ReduceMax reduce_max(value) -> Self reduce { int float }
         /// The bitwise and of all lanes' values (`__reduce_and_sync`).
         Int ReduceAnd reduce_and(value) -> Self reduce { int }
@@ -414,11 +441,13 @@ macro_rules! warps {
         Int ReduceXor reduce_xor(value) -> Self reduce { int }
         /// The sum of the values of the lanes up to this one, with its own (an inclusive scan). Integers wrap; floats are
         /// added to those of the lanes 1, 2, 4 and so on below, in this order.
+        #[doc(alias = "inclusive_scan")]
         Number InclusiveSum inclusive_sum(value) -> Self scan { int float }
         /// The sum of the values of the lanes below this one (an exclusive scan): what [`inclusive_sum`] is one lane below,
         /// and 0 in lane 0.
         ///
         /// [`inclusive_sum`]: Self::inclusive_sum
+        #[doc(alias = "exclusive_scan")]
         Number ExclusiveSum exclusive_sum(value) -> Self scan { int float }
         /// The least of the values of the lanes up to this one.
         Number InclusiveMin inclusive_min(value) -> Self scan { int float }

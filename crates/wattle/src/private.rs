@@ -74,8 +74,8 @@ pub fn nothing<T: Nothing>(_: T) {}
 
 /// The constant itself: its bound refuses constants that a kernel cannot name.
 #[inline(always)]
-pub const fn constant<T: builder::Lift + Copy>(value: T) -> T {
-    value
+pub fn constant<T: builder::Lift + builder::Constant + Copy>(value: T) -> T::Host {
+    value.host()
 }
 
 /// The array of constants itself, in its place.

@@ -82,6 +82,7 @@ impl EventState {
 }
 
 /// A point in a queue's order: what [`Queue::record`](crate::Queue::record) gives.
+#[doc(alias = "cudaEvent_t")]
 #[derive(Clone)]
 pub struct Event {
     pub(crate) state: Arc<EventState>,
@@ -153,6 +154,7 @@ impl Event {
 
     /// How long it took from `earlier` to this event, by the device's clock where it has one. `None` while one of the
     /// two has not been reached, or where they are of devices whose clocks cannot be compared.
+    #[doc(alias = "cudaEventElapsedTime")]
     pub fn elapsed_since(&self, earlier: &Event) -> Option<Duration> {
         let (from, to) = (earlier.state.timestamp()?, self.state.timestamp()?);
         let elapsed = to.nanoseconds.checked_sub(from.nanoseconds)?;

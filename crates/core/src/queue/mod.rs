@@ -50,6 +50,7 @@ use place::{Place, Waiting, begin_to_wait, is_in_task, is_in_task_of, used_by_it
 ///
 /// What was enqueued on a queue that is dropped is done all the same, and its errors are lost. A later use of its
 /// buffers that conflicts with that work waits for it, unless there is an [`Event`] for it: then the program waits.
+#[doc(alias("cudaStream_t", "cudaStreamCreate"))]
 pub struct Queue {
     device: Device,
     backend: Arc<dyn BackendQueue>,
@@ -93,6 +94,7 @@ impl Queue {
     /// A shape that is too large, or that the device cannot keep; a buffer of another device; a use of a buffer
     /// that conflicts with another one. If the queue is blocking, also what went wrong in the launch: a fault, a
     /// failed assertion, a time limit.
+    #[doc(alias("<<<>>>", "cudaLaunchKernel"))]
     #[track_caller]
     #[inline(always)]
     pub fn launch<const D: usize>(&self, spec: impl Spec<D>, kernel: impl Launch<D>) -> Result<()> {
@@ -252,6 +254,7 @@ impl Queue {
     /// # Ok(())
     /// # }
     /// ```
+    #[doc(alias = "printf")]
     pub fn print_to(&self, sink: impl FnMut(&Printed) + Send + 'static) {
         lock(&self.logs).set_sink(sink);
     }
@@ -262,6 +265,7 @@ impl Queue {
     ///
     /// # Errors
     /// On a blocking queue, what the function returns, and its panic.
+    #[doc(alias("cudaLaunchHostFunc", "cudaStreamAddCallback"))]
     pub fn host_task(&self, task: impl FnOnce() -> Result<()> + Send + 'static) -> Result<()> {
         self.usable()?;
         let turn = self.turn(false)?;
@@ -273,6 +277,7 @@ impl Queue {
     ///
     /// # Errors
     /// The queue stopped at an earlier error.
+    #[doc(alias = "cudaEventRecord")]
     pub fn record(&self) -> Result<Event> {
         self.usable()?;
         let state = Arc::new(EventState::default());
@@ -286,6 +291,7 @@ impl Queue {
     ///
     /// # Errors
     /// The queue stopped at an earlier error.
+    #[doc(alias = "cudaStreamWaitEvent")]
     pub fn wait_for(&self, event: &Event) -> Result<()> {
         self.usable()?;
         let turn = self.turn(false)?;
@@ -298,6 +304,7 @@ impl Queue {
     ///
     /// # Errors
     /// The first error of what was enqueued since the last wait; the queue can be used again.
+    #[doc(alias("cudaStreamSynchronize", "cudaDeviceSynchronize"))]
     pub fn wait(&self) -> Result<()> {
         self.submit_and_wait(self.turn(true)?, None)
     }

@@ -16,6 +16,7 @@ impl Queue {
     ///
     /// # Errors
     /// The extents differ; neither buffer is of the queue's device; a use that conflicts.
+    #[doc(alias("cudaMemcpy", "cudaMemcpyAsync", "cudaMemcpy3D"))]
     #[track_caller]
     pub fn copy<T: Element, const D: usize>(&self, to: impl Destination<T, D>, from: impl Source<T, D>) -> Result<()> {
         let site = Site::caller();
@@ -64,6 +65,7 @@ impl Queue {
     ///
     /// # Errors
     /// The buffer is of another device; a use that conflicts.
+    #[doc(alias = "cudaMemset")]
     #[track_caller]
     pub fn fill<T: Element, const D: usize>(&self, to: impl Destination<T, D>, value: T) -> Result<()> {
         let user = User { what: "a fill", parameter: None, site: Site::caller() };

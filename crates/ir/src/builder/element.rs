@@ -63,6 +63,7 @@ use crate::{ByValue, Const, Expr, ExprId, KernelValue, Layout, LocalId, Number, 
     note = "elements are u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64, arrays of elements, and structs of elements with \
             `#[derive(Clone, Copy, Element)] #[repr(C)]`"
 )]
+#[doc(alias("float2", "float4"))]
 pub unsafe trait Element: KernelValue + ByValue {
     /// The numbers that it is made of.
     const LAYOUT: &'static Layout;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::{Val, Variable};
 use crate::message::{Piece, Text};
+use crate::scalar::least_normal;
 use crate::{DivOp, Int, Number, Scalar, Site, Stmt, Type, UnaryOp, Word};
 
 /// What the assertion of a `checked_` method says.
@@ -83,6 +84,12 @@ impl<'b, T: Number> Val<'b, T> {
         self.builder.lt(self, self.lit(T::ZERO))
     }
 
+    /// As a float: whether it is less than zero, and not subnormal.
+    fn is_negative_rest(self) -> Val<'b, bool> {
+        let least = self.lit(least_normal::<T>()).unary::<T>(UnaryOp::Neg);
+        self.builder.le(self, least)
+    }
+
     /// The size, which wraps; of no unsigned number.
     fn size_of_signed(self) -> Self {
         self.unary(UnaryOp::Abs)
@@ -104,7 +111,12 @@ impl<'b, T: Number> Val<'b, T> {
         if !T::TYPE.is_signed() && !T::TYPE.is_float() {
             return rest;
         }
-        Val::select(rest.is_below_zero(), builder.add(rest, divisor.size_of_signed()), rest)
+        let other = builder.add(rest, divisor.size_of_signed());
+        if T::TYPE.is_float() {
+            let not_negative = Val::select(rest.is_below_zero(), self.lit(T::ZERO), rest);
+            return Val::select(rest.is_negative_rest(), other, not_negative);
+        }
+        Val::select(rest.is_below_zero(), other, rest)
     }
 
     /// See [`NumberOps::div_euclid`](crate::NumberOps::div_euclid).
@@ -126,7 +138,8 @@ impl<'b, T: Number> Val<'b, T> {
             (quotient, builder.sub(self, builder.mul(quotient, divisor)), builder.ne(divisor, zero))
         };
         let other = Val::select(builder.lt(zero, divisor), builder.sub(quotient, one), builder.add(quotient, one));
-        Val::select(builder.bit_and(rest.is_below_zero(), is_divisor), other, quotient)
+        let is_negative = if T::TYPE.is_float() { rest.is_negative_rest() } else { rest.is_below_zero() };
+        Val::select(builder.bit_and(is_negative, is_divisor), other, quotient)
     }
 }
 

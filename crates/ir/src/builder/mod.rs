@@ -37,6 +37,8 @@ pub use iterate::{
 };
 pub use message::{Argument, Printable, argument};
 pub use places::{NO_AXIS, axis, delinearize, linearize, with_axis};
+#[doc(hidden)]
+pub use value::Constant;
 pub use value::{Given, IrValue, Lift, Logic, Val, Var, Variable};
 pub use view::{Atomic, ElementRef, Elements, PerItem, Read, Refs, Shared, element};
 pub use warp::{Mask, Warp};

@@ -185,6 +185,32 @@ pub trait Lift: sealed::Sealed {
     fn lift(self, builder: &Builder) -> Self::Built<'_>;
 }
 
+/// What a constant is on the host. That of a `usize`, which kernels refuse, has the type that it should have: so what it
+/// stands in is no second error.
+pub trait Constant {
+    /// The type on the host.
+    type Host;
+    /// The constant on the host.
+    fn host(self) -> Self::Host;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Lift> Constant for T {
+    type Host = T;
+    #[inline(always)]
+    fn host(self) -> T {
+        self
+    }
+}
+
+impl Constant for usize {
+    type Host = u32;
+    #[inline(always)]
+    fn host(self) -> u32 {
+        self as u32
+    }
+}
+
 mod sealed {
     pub trait Sealed {}
 }

@@ -7,12 +7,6 @@ struct Body {
     mass: f32,
 }
 
-#[derive(Element)]
-#[repr(C)]
-struct NotCopy {
-    x: f32,
-}
-
 #[derive(Clone, Copy)]
 struct Plain {
     x: f32,
@@ -30,11 +24,6 @@ fn missing_field(acc: &Acc, bodies: PerItem<Body>) {
     for (i, body) in acc.items(&mut bodies) {
         *body = Body { mass: 1.0 };
     }
-}
-
-#[kernel]
-fn atomic(acc: &Acc, bodies: Atomic<Body>) {
-    bodies.load(0);
 }
 
 #[kernel]
