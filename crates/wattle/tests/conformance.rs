@@ -47,6 +47,8 @@ mod halves;
 mod harness;
 #[path = "conformance/kernels.rs"]
 mod kernels;
+#[path = "conformance/lanes.rs"]
+mod lanes;
 #[path = "conformance/many_queues.rs"]
 mod many_queues;
 #[path = "conformance/math.rs"]
@@ -71,6 +73,8 @@ mod shapes;
 mod shared_arrays;
 #[path = "conformance/simulated.rs"]
 mod simulated;
+#[path = "conformance/specialized.rs"]
+mod specialized;
 #[path = "conformance/structs.rs"]
 mod structs;
 #[path = "conformance/waiting_tasks.rs"]
@@ -226,4 +230,14 @@ fn structs() {
 #[test]
 fn shared_arrays() {
     harness::run("shared memory of several dimensions", shared_arrays::CASES);
+}
+
+#[test]
+fn lanes() {
+    harness::run("lanes", lanes::CASES);
+}
+
+#[test]
+fn specialized() {
+    harness::run("specialized to the device", specialized::CASES);
 }

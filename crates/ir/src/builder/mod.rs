@@ -14,6 +14,7 @@ mod element;
 mod iterate;
 mod message;
 mod places;
+mod this_device;
 mod together;
 mod value;
 mod view;
@@ -32,8 +33,9 @@ pub use element::{Element, Family, Memory, OfElement, Places, Values, Variables}
 pub use iterate::{Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped};
 pub use message::{Argument, Printable, argument};
 pub use places::{NO_AXIS, axis, delinearize, linearize, with_axis};
+pub use this_device::ThisDevice;
 pub use value::{Given, IrValue, Lift, Logic, Val, Var, Variable};
-pub use view::{Atomic, ElementRef, Elements, PerItem, Read, Refs, Shared, element};
+pub use view::{Atomic, ElementRef, Elements, Lanes, PerItem, Read, Refs, Shared, element, lanes};
 pub use warp::{Mask, Warp};
 
 use crate::message::Text;
