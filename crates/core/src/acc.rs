@@ -12,6 +12,7 @@ use crate::extent::gather;
 use crate::fence::host_fence;
 use crate::host::{Turns, ticks};
 use crate::indices::{IndexRange, Indices, Items};
+use crate::this_device::ThisDevice;
 use crate::thread::Thread;
 use crate::together::{ItemsTogether, Views};
 use crate::view::{Atomic, PerItem, Shared, Strided};
@@ -157,6 +158,12 @@ where
     #[inline(always)]
     pub fn warp(&self) -> Warp<'l> {
         Warp::new(self.thread, self.turns)
+    }
+
+    /// The device that the kernel runs on, for code that is another on other devices: `if acc.device().has_f64() { … }`.
+    #[inline(always)]
+    pub fn device(&self) -> ThisDevice {
+        ThisDevice::new(self.thread.grid().warp_size)
     }
 
     /// The number of the thread's warp in its block.

@@ -21,6 +21,7 @@ mod host;
 mod indices;
 pub mod interrupt;
 mod kernel;
+mod lanes;
 mod memory;
 mod observe;
 mod panics;
@@ -31,6 +32,7 @@ mod spec;
 #[doc(hidden)]
 pub mod support;
 mod sync;
+mod this_device;
 mod thread;
 mod together;
 pub mod view;
@@ -60,6 +62,7 @@ pub use queue::{
 pub use scenario::{Ending, Expectation, Launched, Registration, SCENARIOS, Scenario, Sizes, Summary, Work};
 pub use spec::{FrameSpec, LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
 pub use sync::lock;
+pub use this_device::ThisDevice;
 pub use thread::{Grid, Thread};
 pub use together::{Elements, ItemsTogether, ItemsTogetherIter, Views};
 pub use view::{Atomic, PerItem, Read, Shared};

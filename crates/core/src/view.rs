@@ -21,7 +21,7 @@ use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-use wattle_ir::{Dim, Element, Idx, KernelValue, MAX_RANK, Number, Rank};
+use wattle_ir::{Dim, Element, Idx, MAX_RANK, Number, Rank};
 
 use crate::support;
 use crate::thread::{BadIndex, Thread};
@@ -83,9 +83,21 @@ impl<T: Element> Strided<T> {
         None
     }
 
+    /// Where the elements of a view of one dimension begin.
+    #[inline(always)]
+    pub(crate) fn start(&self) -> *mut T {
+        self.start
+    }
+
+    /// The number of elements of a view of one dimension.
+    #[inline(always)]
+    pub(crate) fn length(&self) -> u32 {
+        self.extent[0]
+    }
+
     #[inline(always)]
     #[track_caller]
-    fn fault(&self, index: [u32; MAX_RANK], rank: usize) {
+    pub(crate) fn fault(&self, index: [u32; MAX_RANK], rank: usize) {
         let at = Location::caller();
         self.thread().out_of_bounds(BadIndex { view: self.name, index, extent: self.extent, rank, at });
     }
@@ -218,22 +230,6 @@ where
             Some(element) => unsafe { element.read() },
             None => T::zero(),
         }
-    }
-}
-
-impl<T: Number> Read<T, 1> {
-    /// The `N` elements from `index` on, under one check; zeros and a fault where they are not all in bounds. On a
-    /// GPU it is one load of up to 16 bytes where `index` is a multiple of `N`.
-    #[doc(alias("float4", "make_float4", "int4"))]
-    #[inline(always)]
-    #[track_caller]
-    pub fn lanes<const N: usize>(&self, index: u32) -> [T; N] {
-        if index as u64 + N as u64 <= self.0.extent[0] as u64 {
-            // SAFETY: the elements are in bounds, and nothing writes to them (see the module's documentation).
-            return unsafe { self.0.start.add(index as usize).cast::<[T; N]>().read() };
-        }
-        self.0.fault([index.saturating_add(N as u32 - (N > 0) as u32), 0, 0, 0], 1);
-        [T::zero(); N]
     }
 }
 

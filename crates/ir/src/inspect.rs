@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use wattle_memory::{Classes, Scope};
 
-use crate::{Builtin, Expr, ExprId, Kernel, LocalId, ParamId, ParamKind, Place, SharedId, Site, Stmt, Type};
+use crate::{
+    Builtin, DeviceProperty, Expr, ExprId, Kernel, LocalId, ParamId, ParamKind, Place, SharedId, Site, Stmt, Type,
+};
 
 impl Kernel {
     /// The type of each expression. The kernel has been verified.
@@ -36,7 +38,16 @@ impl Kernel {
         let by_number = |id: &ExprId| {
             let (mut found, mut seen) = (false, HashSet::new());
             self.walk_expr(*id, &mut |id, expr| {
-                found |= matches!(expr, Expr::Builtin(Builtin::WarpSize | Builtin::Lane | Builtin::WarpInBlock, _));
+                found |= matches!(
+                    expr,
+                    Expr::Builtin(
+                        Builtin::WarpSize
+                            | Builtin::Lane
+                            | Builtin::WarpInBlock
+                            | Builtin::Device(DeviceProperty::WarpSize),
+                        _
+                    )
+                );
                 !found && seen.insert(id)
             });
             found

@@ -13,6 +13,7 @@ use crate::fault::Fault;
 use crate::layout::Layout;
 use crate::message::Message;
 use crate::names::intern;
+use crate::specialize::DeviceProperty;
 use crate::{AtomicOp, BinaryOp, DivOp, Scalar, TernaryOp, Type, UnaryOp, WarpOp};
 
 /// A name in the source. (An alias, since what reads kernels from files would take a written reference for borrowed.)
@@ -322,6 +323,8 @@ pub enum Builtin {
     WarpSize,
     /// The thread's lane in its warp. In dimension 0 alone.
     Lane,
+    /// What the device is, which is a constant when the kernel is built for it. In dimension 0 alone.
+    Device(DeviceProperty),
     /// The warp's number in its block: warps are formed of threads whose row-major numbers are consecutive. In dimension
     /// 0 alone.
     WarpInBlock,
@@ -364,6 +367,8 @@ pub enum Stmt {
     LoadLanes { dst: LocalId, place: Place, index: ExprId, site: Site },
     /// A plain store.
     Store { place: Place, index: Index, value: ExprId, site: Site },
+    /// A plain store of consecutive elements of a one-dimensional place, one for each value, under one check.
+    StoreLanes { place: Place, index: ExprId, values: Vec<ExprId>, site: Site },
     /// An atomic load.
     AtomicLoad { dst: SlotId, place: Place, index: Index, order: ReadOrder, scope: Scope, site: Site },
     /// An atomic store.

@@ -31,6 +31,7 @@ pub mod raw;
 mod scalar;
 #[cfg(feature = "serde")]
 mod serial;
+mod specialize;
 mod types;
 mod typing;
 mod verify;
@@ -60,6 +61,7 @@ pub use scalar::{
     AtomicInt, AtomicScalar, Float, FloatOps, Int, IntOps, Number, NumberOps, Scalar, Signed, SignedOps, Word, WordOps,
     greater, lesser, native,
 };
+pub use specialize::{DeviceProperty, specialize};
 pub use types::{Type, TypeInfo, TypeKind};
 pub use verify::{VerifyError, verify};
 pub use warp::{WarpMask, WarpOp};

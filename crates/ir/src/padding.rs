@@ -24,9 +24,9 @@ impl Padding {
             _ => words.with("bytes ").number(from).with(" to ").number(to - 1),
         };
         // The widest number that stands where the padding begins, and fills it.
-        let wide = if from % 4 == 0 && bytes % 4 == 0 {
+        let wide = if from.is_multiple_of(4) && bytes.is_multiple_of(4) {
             4
-        } else if from % 2 == 0 && bytes % 2 == 0 {
+        } else if from.is_multiple_of(2) && bytes.is_multiple_of(2) {
             2
         } else {
             1

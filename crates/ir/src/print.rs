@@ -124,6 +124,10 @@ impl Printer<'_> {
             Stmt::Store { place, index, value, .. } => {
                 format!("store {} = {}", self.at(*place, index), self.expr(*value))
             }
+            Stmt::StoreLanes { place, index, values, .. } => {
+                let values: Vec<_> = values.iter().map(|&value| self.expr(value)).collect();
+                format!("store lanes {} = {}", self.at(*place, &[*index]), values.join(", "))
+            }
             Stmt::AtomicLoad { dst, place, index, order, scope, .. } => {
                 format!("{} = atomic load {} {order} {scope}", self.slot(*dst), self.at(*place, index))
             }
@@ -276,6 +280,7 @@ fn builtin_name(builtin: Builtin) -> &'static str {
         Builtin::WarpSize => "warp_size",
         Builtin::Lane => "lane",
         Builtin::WarpInBlock => "warp_in_block",
+        Builtin::Device(property) => property.name(),
     }
 }
 

@@ -209,6 +209,15 @@ impl Verifier<'_> {
                 self.writable(*place, &found)?;
                 self.of().expect(*value, found.element)
             }
+            Stmt::StoreLanes { place, index, values, .. } => {
+                let found = self.access(*place, &[*index], false)?;
+                self.writable(*place, &found)?;
+                ensure(!matches!(place, Place::Local(_)), || {
+                    "a store of lanes to an array of the thread's own".into()
+                })?;
+                ensure(!values.is_empty(), || "a store of no lanes".into())?;
+                values.iter().try_for_each(|&value| self.of().expect(value, found.element))
+            }
             Stmt::AtomicLoad { dst, place, index, .. } => {
                 let found = self.access(*place, index, true)?;
                 self.result(*dst, found.element)

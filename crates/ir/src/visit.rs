@@ -41,7 +41,7 @@ macro_rules! parts {
         pub struct $stmt_parts<'s> {
             /// The index of the element that it accesses.
             pub index: &'s $($mutable)? [ExprId],
-            /// The values of its message.
+            /// The values of its message, or those that it stores in consecutive elements.
             pub arguments: &'s $($mutable)? [ExprId],
             /// The other expressions that it uses itself, in order.
             pub values: [Option<&'s $($mutable)? ExprId>; 2],
@@ -102,6 +102,13 @@ macro_rules! parts {
                     Stmt::Store { place, index, value, site } => {
                         $stmt_parts { place: Some(place), index, values: [Some(value), None], site: Some(site), ..none }
                     }
+                    Stmt::StoreLanes { place, index, values, site } => $stmt_parts {
+                        place: Some(place),
+                        values: [Some(index), None],
+                        arguments: values,
+                        site: Some(site),
+                        ..none
+                    },
                     Stmt::AtomicLoad { dst, place, index, order, scope, site } => $stmt_parts {
                         slot: Some(dst),
                         place: Some(place),
@@ -252,6 +259,7 @@ impl Stmt {
             Stmt::Assign { .. }
             | Stmt::Divide { .. }
             | Stmt::LoadLanes { .. }
+            | Stmt::StoreLanes { .. }
             | Stmt::Fence { .. }
             | Stmt::Barrier { .. }
             | Stmt::Warp { .. }

@@ -59,7 +59,17 @@ use syn::{ItemFn, parse_macro_input};
 /// block shared memory, parameters and variables, and what device functions take and return: CUDA's `float4`, with names.
 /// `bodies[i].mass` and, of an item, `body.position[0] += 1.0` touch that field alone, which is memory of its own for the
 /// race detectors and the checker. Elements of 8 and 16 bytes are one load and one store on a GPU (`LDG.E.128`). Vectors
-/// are `x + y * [k; 4]`.
+/// are `x + y * [k; 4]`. Padding is refused, with its bytes and what to write.
+///
+/// Of a view of numbers `x.lanes::<4>(i)` reads consecutive elements under one check, and `out.store_lanes(i, [a, b, c, d])`
+/// writes them to a `Shared` view or to block shared memory (CUDA's `reinterpret_cast<float4*>`): accesses of 16 bytes
+/// where `i` is a multiple of 4, for other threads each element by itself. On the host the elements of arrays and of
+/// structs in `Read` and `PerItem` views are packed as those of a loop that is written by hand.
+///
+/// # Block shared memory
+/// `let tile = acc.shared::<f32, 64>();` at the top of a kernel is an array of the block's (CUDA's `__shared__`), and
+/// `acc.shared_nd::<f32, 16, 17>()` one of two dimensions, up to four, read and written as `tile[[y, x]]` with a check of
+/// each index by itself; `acc.shared_at_launch::<f32>()` has the length that the launch gives (`extern __shared__`).
 ///
 /// # Literals in generic kernels
 /// Where something else decides the type, a literal with a point is of a generic type too: `x * 0.5`, `x.max(0.0)`,
@@ -138,6 +148,11 @@ use syn::{ItemFn, parse_macro_input};
 /// The lanes of a warp exchange values by methods of `acc.warp()`: `shuffle` (`__shfl_sync`), `shuffle_up`, `shuffle_down`,
 /// `shuffle_xor`, `ballot`, `any`, `all`, `reduce_sum`, `inclusive_sum` and their like, and `sync` (`__syncwarp`); the page
 /// of `Warp` has CUDA's names for all of them, and says what every lane owes the others.
+///
+/// # The device
+/// `acc.device()` says what the kernel is built for: `if acc.device().has_f64() { … } else { … }`,
+/// `acc.device().compute_capability() >= 90` (`__CUDA_ARCH__`), `acc.device().warp_size()` (`warpSize`). Each device has its own
+/// variant, in which the side that is not taken is left out, so that it may use what the device lacks.
 ///
 /// # Arithmetic
 /// It is the same on every device and in every build profile: integers wrap, shift counts are taken modulo the width,

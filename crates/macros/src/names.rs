@@ -39,7 +39,7 @@ macro_rules! warp_methods {
 }
 
 /// The methods by owner: a type of both surfaces, or [`FUNCTIONS`] for what several types have.
-const METHODS: [(&str, &[&str]); 8] = [
+const METHODS: [(&str, &[&str]); 9] = [
     (
         "Acc",
         &[
@@ -60,6 +60,7 @@ const METHODS: [(&str, &[&str]); 8] = [
             "sync_block",
             "mem_fence",
             "warp",
+            "device",
             "warp_in_block",
             "warps_in_block",
             "clock",
@@ -75,12 +76,25 @@ const METHODS: [(&str, &[&str]); 8] = [
             "shared_atomic_at_launch",
         ],
     ),
-    ("Read", &["lanes"]),
+    ("Shared", &["store_lanes"]),
     ("Indices", &["contiguous", "strided"]),
     ("Range", &["rev"]),
-    (FUNCTIONS, &["extent", "len", "is_empty", "step_by", "linearize", "delinearize", "axis", "with_axis"]),
+    (FUNCTIONS, &["extent", "len", "is_empty", "lanes", "step_by", "linearize", "delinearize", "axis", "with_axis"]),
     ("Atomic", atomics!(updates)),
     ("Warp", warps!(warp_methods)),
+    (
+        "ThisDevice",
+        &[
+            "warp_size",
+            "compute_capability",
+            "has_u8",
+            "has_u16",
+            "has_u64",
+            "has_f64",
+            "has_native_f16",
+            "has_native_bf16",
+        ],
+    ),
     ("Mask", &["word", "count", "contains", "count_below", "lowest"]),
 ];
 

@@ -41,8 +41,8 @@ pub use wattle_core::{Acc, Atomic, Device, DeviceFn, FrameSpec, PerItem, Queue, 
 pub use wattle_core::{
     Buffer, Destination, DeviceKind, Error, ErrorKind, Event, Expectation, Extent, Fault, FaultKind, Kernel,
     KernelIdentity, Launch, LaunchOptions, Limit, MapGuard, MapGuardMut, Missing, Printed, PrintedLine, Properties,
-    Result, Scenario, Sizes, Source, Spec, Summary, SyncDomain, SyncDomainMap, ToExtent, View, ViewMut, Warp, WarpMask,
-    Work, interrupt, print_to_stderr,
+    Result, Scenario, Sizes, Source, Spec, Summary, SyncDomain, SyncDomainMap, ThisDevice, ToExtent, View, ViewMut,
+    Warp, WarpMask, Work, interrupt, print_to_stderr,
 };
 pub use wattle_ir as ir;
 pub use wattle_macros::{Element, device_closure, device_fn, kernel, scenario};

@@ -8,8 +8,8 @@ pub use std::marker::Copy;
 pub use linkme;
 pub use wattle_core::device_fn::*;
 pub use wattle_core::{
-    Acc, Arg, Atomic, Bound, Draft, Indices, IntoArg, KernelInfo, Launch, Range, Read, Thread, Walk, Warp, printed,
-    range, support,
+    Acc, Arg, Atomic, Bound, Draft, Indices, IntoArg, KernelInfo, Launch, Range, Read, Shared, ThisDevice, Thread,
+    Walk, Warp, printed, range, support,
 };
 pub use wattle_core::{Ending, Registration, SCENARIOS, Summary};
 pub use wattle_ir::builder::{self, Variable};

@@ -51,6 +51,8 @@ mod halves;
 mod harness;
 #[path = "conformance/kernels.rs"]
 mod kernels;
+#[path = "conformance/lanes.rs"]
+mod lanes;
 #[path = "conformance/many_queues.rs"]
 mod many_queues;
 #[path = "conformance/math.rs"]
@@ -77,6 +79,8 @@ mod shared_arrays;
 mod short_forms;
 #[path = "conformance/simulated.rs"]
 mod simulated;
+#[path = "conformance/specialized.rs"]
+mod specialized;
 #[path = "conformance/struct_constants.rs"]
 mod struct_constants;
 #[path = "conformance/structs.rs"]
@@ -254,4 +258,14 @@ fn structs() {
 #[test]
 fn shared_arrays() {
     harness::run("shared memory of several dimensions", shared_arrays::CASES);
+}
+
+#[test]
+fn lanes() {
+    harness::run("lanes", lanes::CASES);
+}
+
+#[test]
+fn specialized() {
+    harness::run("specialized to the device", specialized::CASES);
 }

@@ -53,6 +53,7 @@ impl Emitter<'_> {
             Stmt::Load { dst, place, index, .. } => self.load(*dst, *place, index),
             Stmt::LoadLanes { dst, place, index, .. } => self.load_lanes(*dst, *place, *index),
             Stmt::Store { place, index, value, .. } => self.store(*place, index, *value),
+            Stmt::StoreLanes { place, index, values, .. } => self.store_lanes(*place, *index, values),
             Stmt::AtomicLoad { .. }
             | Stmt::AtomicStore { .. }
             | Stmt::AtomicUpdate { .. }

@@ -101,6 +101,7 @@ fn may_be_batched(stmt: &Stmt) -> bool {
         Stmt::Assert { .. }
         | Stmt::Print { .. }
         | Stmt::Clock { .. }
+        | Stmt::StoreLanes { .. }
         | Stmt::AtomicLoad { .. }
         | Stmt::AtomicStore { .. }
         | Stmt::CompareExchange { .. }

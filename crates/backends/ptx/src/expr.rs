@@ -165,6 +165,8 @@ impl Emitter<'_> {
                 self.part(thread, dimension, Argument::BlockExtent)
             }
             Builtin::WarpSize => Value::word(WARP_SIZE),
+            // A kernel that is made for a target has constants instead.
+            Builtin::Device(_) => Value::word(0),
             Builtin::Lane => self.of_thread("and.b32", WARP_SIZE - 1),
             Builtin::WarpInBlock => self.of_thread("shr.u32", WARP_SIZE.ilog2()),
             Builtin::BlockInGrid => {

@@ -2,6 +2,7 @@
 
 use wattle_ir::{ExprId, LocalId, Packed, Place, Stmt, Type};
 
+use crate::access::Address;
 use crate::assemble::{Class, Value, ins};
 use crate::emit::{Emitter, memory_type};
 
@@ -25,7 +26,6 @@ impl Emitter<'_> {
     /// element; returns how many they are. (PTX ISA 8.8, 5.4.2 "Vectors": aligned to their size together.)
     pub(crate) fn packed(&mut self, block: &[Stmt]) -> Option<usize> {
         let kernel = self.kernel;
-        let names = |values: &[Value]| values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
         let of = |ty: Type, plain: bool| if plain { memory_type(ty).to_owned() } else { format!("b{}", ty.bits()) };
         let (loads, stores) = (kernel.packed_loads(block), kernel.packed_stores(block));
         let is_packed = loads.is_some() || stores.is_some();
@@ -75,18 +75,44 @@ impl Emitter<'_> {
         let at = self.pointer(place, &[index]);
         let values: Vec<_> = (0..lanes).map(|_| self.asm.fresh(ty)).collect();
         let (name, of, size) = (self.plain(place, "ld"), memory_type(ty), ty.size() as u64);
-        let singly = |emitter: &mut Self| {
+        self.grouped(&at, &values, size, |emitter, at, group| match group {
+            [value] => ins!(emitter, "{name}.{of} {value}, {at}"),
+            group => ins!(emitter, "{name}.v{}.{of} {{{}}}, {at}", group.len(), names(group)),
+        });
+        values
+    }
+
+    /// Stores values in the elements from an index on.
+    pub(crate) fn store_lanes(&mut self, place: Place, index: ExprId, values: &[ExprId]) {
+        let ty = self.kernel.element_of(place);
+        let (index, values) = (self.value(index), values.iter().map(|&value| self.value(value)).collect::<Vec<_>>());
+        let at = self.pointer(place, &[index]);
+        let (name, of) = (self.plain(place, "st"), memory_type(ty));
+        self.grouped(&at, &values, ty.size() as u64, |emitter, at, group| match group {
+            [value] => ins!(emitter, "{name}.{of} {at}, {value}"),
+            group => ins!(emitter, "{name}.v{}.{of} {at}, {{{}}}", group.len(), names(group)),
+        });
+    }
+
+    /// Emits accesses to consecutive elements: of as many at once as an instruction has, at most 16 bytes and four
+    /// elements (PTX ISA 8.8, 5.4.2 "Vectors"), where the first is aligned so; else one by one, behind the kernel's end.
+    fn grouped(
+        &mut self,
+        at: &Address,
+        values: &[Value],
+        size: u64,
+        mut access: impl FnMut(&mut Self, Address, &[Value]),
+    ) {
+        let singly = |emitter: &mut Self, access: &mut dyn FnMut(&mut Self, Address, &[Value])| {
             for (lane, value) in values.iter().enumerate() {
-                ins!(emitter, "{name}.{of} {value}, {}", at.behind(lane as u64 * size));
+                access(emitter, at.behind(lane as u64 * size), std::slice::from_ref(value));
             }
         };
-        // At most 16 bytes and four elements at once (PTX ISA 8.8, 5.4.2 "Vectors"), where they are aligned so.
-        let group = (16 / size as u32).min(4);
-        if !lanes.is_multiple_of(group) {
-            singly(self);
-            return values;
+        let group = (16 / size).min(4) as usize;
+        if !values.len().is_multiple_of(group) {
+            return singly(self, &mut access);
         }
-        let (long, last) = (at.space != "shared", u64::from(group) * size - 1);
+        let (long, last) = (at.space != "shared", group as u64 * size - 1);
         let (bits, class) = if long { ("64", Class::Long) } else { ("32", Class::Word) };
         let (start, low) = (self.asm.register(class), self.asm.register(class));
         ins!(self, "mov.u{bits} {start}, {}", at.base);
@@ -99,13 +125,15 @@ impl Emitter<'_> {
         ins!(self, "setp.ne.u{bits} {apart}, {low}, 0");
         let (one_by_one, end) = (self.asm.target(), self.asm.target());
         ins!(self, "@{apart} bra {one_by_one}");
-        for (number, group_values) in values.chunks(group as usize).enumerate() {
-            let at = at.behind(number as u64 * u64::from(group) * size);
-            let names = group_values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
-            ins!(self, "{name}.v{group}.{of} {{{names}}}, {at}");
+        for (number, group_values) in values.chunks(group).enumerate() {
+            access(self, at.behind((number * group) as u64 * size), group_values);
         }
         self.asm.place(end);
-        self.apart(one_by_one, end, singly);
-        values
+        self.apart(one_by_one, end, |emitter| singly(emitter, &mut access));
     }
+}
+
+/// The names of registers or constants, between commas.
+fn names(values: &[Value]) -> String {
+    values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
 }

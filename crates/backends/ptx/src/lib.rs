@@ -30,7 +30,7 @@ pub use layout::{Argument, Layout, MOST_PARAMETER_BYTES, MOST_STATIC_SHARED, Mod
 pub use target::{GREATEST_SM, LEAST_SM, Lacking, Target, least_version};
 
 pub use wattle_ir::fault::{Fault, FaultSite};
-use wattle_ir::{Converts, Divides, Exact, Halves, Kernel, Legal, NO_WARPS, Native, Type, Warps, legalize};
+use wattle_ir::{Converts, Divides, Exact, Halves, Kernel, Legal, NO_WARPS, Native, Type, Warps, legalize, specialize};
 
 /// Makes a module of a verified kernel.
 ///
@@ -52,6 +52,7 @@ pub fn legal(kernel: &Kernel, target: &Target) -> Legal {
         combines: &|op, ty| warp::reduction(op, ty, target.sm).is_some(),
     };
     let exact = |ty| Exact { fast: target.fast(ty), ..Exact::ALL };
+    let kernel = &*specialize(kernel, &|property| Some(target.answer(property)));
     legalize(kernel, &Native { halves: &|ty| target.halves(ty), exact: &exact, warps, ..NATIVE })
 }
 

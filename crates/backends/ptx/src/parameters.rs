@@ -51,7 +51,7 @@ fn words(builtin: Builtin, dimension: u8, rank: u8) -> Vec<Argument> {
         Builtin::BlockExtent | Builtin::GridExtent if rank == 1 => Vec::new(),
         Builtin::BlockExtent => vec![Argument::BlockExtent(dimension)],
         Builtin::GridExtent => vec![Argument::GridExtent(dimension)],
-        Builtin::WarpSize | Builtin::Lane | Builtin::WarpInBlock => Vec::new(),
+        Builtin::Device(_) | Builtin::WarpSize | Builtin::Lane | Builtin::WarpInBlock => Vec::new(),
         Builtin::FrameCount => vec![Argument::FrameCount(dimension)],
         Builtin::FrameExtent => vec![Argument::FrameExtent(dimension)],
     }

@@ -1,7 +1,7 @@
 //! The target that code is made for, and the errors for a kernel that needs more than it has.
 
 use thiserror::Error;
-use wattle_ir::{Halves, Site, Type, UnaryOp};
+use wattle_ir::{DeviceProperty, Halves, Site, Type, UnaryOp};
 
 /// The least compute capability that code is made for, in tenths: the memory model's orders and scopes begin there (PTX
 /// ISA 8.8, 9.7.9.8 "ld": `.relaxed` and `.acquire` need sm_70).
@@ -74,6 +74,21 @@ impl Target {
             (false, _) => &[],
             (true, true) => FAST,
             (true, false) => &FAST[..FAST.len() - 1],
+        }
+    }
+
+    /// What a kernel that asks is answered.
+    pub(crate) fn answer(self, property: DeviceProperty) -> u32 {
+        let native = |ty| {
+            let has = self.halves(ty);
+            has.values && has.sums && has.fma
+        };
+        match property {
+            DeviceProperty::WarpSize => crate::warp::WARP_SIZE,
+            DeviceProperty::ComputeCapability => self.sm,
+            DeviceProperty::Int8 | DeviceProperty::Int16 | DeviceProperty::Int64 | DeviceProperty::Float64 => 1,
+            DeviceProperty::Float16 => native(Type::F16).into(),
+            DeviceProperty::Bfloat16 => native(Type::BF16).into(),
         }
     }
 

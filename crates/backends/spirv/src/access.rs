@@ -44,7 +44,7 @@ impl Emitter<'_> {
             }
             Stmt::Clock { dst, .. } => self.clock(*dst),
             // Legal kernels have none of them.
-            Stmt::Assert { .. } | Stmt::Print { .. } | Stmt::LoadLanes { .. } => {}
+            Stmt::Assert { .. } | Stmt::Print { .. } | Stmt::LoadLanes { .. } | Stmt::StoreLanes { .. } => {}
         }
         // A slot may have another value in the next statement. In the first one of a side of a branch it has that which
         // the condition has seen.

@@ -110,6 +110,8 @@ impl Emitter<'_> {
                 self.part(thread, dimension, |emitter, d| emitter.block_extent(d))
             }
             Builtin::WarpInBlock => self.interface.warp(&mut self.asm)[0],
+            // A kernel that is made for a device has constants instead.
+            Builtin::Device(_) => self.asm.word(0),
             Builtin::WarpSize => self.interface.warp(&mut self.asm)[1],
             Builtin::Lane => self.interface.warp(&mut self.asm)[2],
             Builtin::BlockInGrid => {

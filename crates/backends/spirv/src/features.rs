@@ -2,7 +2,7 @@
 
 use rspirv::spirv::Capability;
 use thiserror::Error;
-use wattle_ir::{Place, Site, Type};
+use wattle_ir::{DeviceProperty, Place, Site, Type};
 
 /// What a Vulkan device has, as far as code depends on it.
 ///
@@ -153,6 +153,19 @@ impl Features {
             (Type::F64, _) => self.shared_float64_add,
             _ => false,
         }
+    }
+
+    /// What a kernel that asks is answered; the size of a warp is known when a launch is made.
+    pub(crate) fn answer(&self, property: DeviceProperty) -> Option<u32> {
+        let has = match property {
+            DeviceProperty::WarpSize => return None,
+            DeviceProperty::ComputeCapability | DeviceProperty::Float16 | DeviceProperty::Bfloat16 => false,
+            DeviceProperty::Int8 => self.int8,
+            DeviceProperty::Int16 => self.int16,
+            DeviceProperty::Int64 => self.int64,
+            DeviceProperty::Float64 => self.float64,
+        };
+        Some(has.into())
     }
 
     /// All features that code can use: what `wattle emit` shows where no device is named.

@@ -97,7 +97,7 @@ pub fn layout(kernel: &Kernel, features: &Features) -> Layout {
             GridExtent => vec![ArgumentWord::GridExtent(dimension)],
             FrameCount => vec![ArgumentWord::FrameCount(dimension)],
             FrameExtent => vec![ArgumentWord::FrameExtent(dimension)],
-            ThreadInBlock | BlockExtent | WarpSize | Lane | WarpInBlock => vec![],
+            ThreadInBlock | BlockExtent | Device(_) | WarpSize | Lane | WarpInBlock => vec![],
         };
         for word in of {
             if !arguments.contains(&word) {

@@ -29,13 +29,14 @@ pub use text::disassemble;
 
 use rspirv::spirv::Op;
 pub use wattle_ir::fault::{Fault, FaultSite};
-use wattle_ir::{Converts, DivOp, Divides, Exact, Halves, Kernel, Legal, Native, Type, Warps, legalize};
+use wattle_ir::{Converts, DivOp, Divides, Exact, Halves, Kernel, Legal, Native, Type, Warps, legalize, specialize};
 
 /// Makes a module of a verified kernel.
 ///
 /// # Errors
 /// The device lacks something that the kernel uses.
 pub fn build(kernel: &Kernel, features: &Features) -> Result<Module, Lacking> {
+    let kernel = &*specialize(kernel, &|property| features.answer(property));
     check::check(kernel, features)?;
     warp::check(kernel, features)?;
     let kernel = legal(kernel, features);

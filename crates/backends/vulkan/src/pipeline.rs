@@ -66,6 +66,7 @@ fn accesses(kernel: &wattle_ir::Kernel) -> u64 {
     kernel.walk(&mut |stmt| {
         count += match stmt {
             Stmt::LoadLanes { dst, .. } => 2 * len(*dst),
+            Stmt::StoreLanes { values, .. } => values.len() as u64,
             Stmt::Load { .. }
             | Stmt::Store { .. }
             | Stmt::AtomicLoad { .. }

@@ -46,6 +46,27 @@ pub trait Set {
     fn set(self, index: Self::Index, value: Self::Value, thread: &Thread<'_>);
 }
 
+/// Views of which several consecutive elements are read at once: `Read` and `Shared`, in one dimension.
+#[diagnostic::on_unimplemented(
+    message = "a kernel cannot read lanes of `{Self}`",
+    note = "`x.lanes::<4>(i)` reads consecutive numbers of a `Read` or `Shared` view of one dimension; an array or a struct as \
+            the element of a view is loaded at once by itself"
+)]
+pub trait Lanes {
+    /// The type of the elements.
+    type Element;
+    /// The `N` elements from `index` on; zeros and a fault where they are not all in bounds.
+    #[track_caller]
+    fn lanes<const N: usize>(&self, index: u32) -> [Self::Element; N];
+}
+
+/// The `N` elements of a view from `index` on.
+#[inline(always)]
+#[track_caller]
+pub fn lanes<const N: usize, V: Lanes>(of: &V, index: u32) -> [V::Element; N] {
+    of.lanes(index)
+}
+
 /// A value that faults name after the variable that holds it.
 pub trait Named {
     /// The same value, named `name`.

@@ -7,7 +7,7 @@ mod numbers;
 mod places;
 mod spots;
 
-pub use access::{Extents, Get, Named, Set, extent, get, is_empty, len, named, set};
+pub use access::{Extents, Get, Lanes, Named, Set, extent, get, is_empty, lanes, len, named, set};
 pub use arrays::{Rows, array, repeat, row};
 pub use loops::{
     Pieces, Run, STEPS_PER_LOOK, Step, bounds, elements, elements_together, indexer, next_piece, piece_end, pieces,

@@ -4,7 +4,7 @@ use wattle_memory::{ForFence, Scope};
 
 use super::iterate::{Dimension, IndexRange, Indices, Items};
 use super::together::{ItemsTogether, Views};
-use super::{Atomic, Builder, Extents, PerItem, Shared, Val, Warp};
+use super::{Atomic, Builder, Extents, PerItem, Shared, ThisDevice, Val, Warp};
 use crate::worker::{Kind, Spans};
 use crate::{ArrayExtents, AtomicScalar, Builtin, Dim, Element, Expr, Rank, SharedLen, Site, Stmt};
 
@@ -138,6 +138,11 @@ where
     /// The warp that the thread is in.
     pub fn warp(&self) -> Warp<'b> {
         Warp::new(self.builder, self.linear_threads_in_block())
+    }
+
+    /// The device that the kernel runs on.
+    pub fn device(&self) -> ThisDevice<'b> {
+        ThisDevice::new(self.builder)
     }
 
     /// The number of the warp in its block.

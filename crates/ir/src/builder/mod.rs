@@ -15,6 +15,7 @@ mod faulting;
 mod iterate;
 mod message;
 mod places;
+mod this_device;
 mod together;
 mod value;
 mod view;
@@ -37,10 +38,11 @@ pub use iterate::{
 };
 pub use message::{Argument, Printable, argument};
 pub use places::{NO_AXIS, axis, delinearize, linearize, with_axis};
+pub use this_device::ThisDevice;
 #[doc(hidden)]
 pub use value::Constant;
 pub use value::{Given, IrValue, Lift, Logic, Val, Var, Variable};
-pub use view::{Atomic, ElementRef, Elements, PerItem, Read, Refs, Shared, element};
+pub use view::{Atomic, ElementRef, Elements, Lanes, PerItem, Read, Refs, Shared, element, lanes};
 pub use warp::{Mask, Warp};
 
 use crate::message::Text;

@@ -265,13 +265,44 @@ macro_rules! elements {
 }
 elements!(Read Shared);
 
-impl<'b, T: Number> Read<'b, T, 1> {
+/// Views of which several consecutive elements are read at once.
+pub trait Lanes<'b> {
+    /// The type of the elements.
+    type Element: Number;
     /// `N` consecutive elements from `index`.
     #[track_caller]
-    pub fn lanes<const N: usize>(&self, index: Val<'b, u32>) -> Array<'b, T, N> {
-        let dst = self.builder.declare_local(T::TYPE, N);
-        self.builder.push(Stmt::LoadLanes { dst, place: self.place, index: index.id, site: Site::caller() });
-        Array::of_memory(self.builder, Memory::whole(self.builder, dst))
+    fn lanes<const N: usize>(&self, index: Val<'b, u32>) -> Array<'b, Self::Element, N>;
+}
+
+/// `N` consecutive elements of a view from `index`.
+#[track_caller]
+pub fn lanes<'b, const N: usize, V: Lanes<'b>>(of: &V, index: Val<'b, u32>) -> Array<'b, V::Element, N> {
+    of.lanes(index)
+}
+
+macro_rules! lanes {
+    ($($view:ident)+) => {$(
+        impl<'b, T: Number> Lanes<'b> for $view<'b, T, 1> {
+            type Element = T;
+            #[track_caller]
+            fn lanes<const N: usize>(&self, index: Val<'b, u32>) -> Array<'b, T, N> {
+                let dst = self.builder.declare_local(T::TYPE, N);
+                self.builder.push(Stmt::LoadLanes { dst, place: self.place, index: index.id, site: Site::caller() });
+                Array::of_memory(self.builder, Memory::whole(self.builder, dst))
+            }
+        }
+    )+};
+}
+lanes!(Read Shared);
+
+impl<'b, T: Number> Shared<'b, T, 1> {
+    /// Stores consecutive elements from `index` on.
+    #[track_caller]
+    pub fn store_lanes<const N: usize>(&self, index: Val<'b, u32>, values: Array<'b, T, N>) {
+        let values = values.elements().map(|value| value.id).to_vec();
+        if !values.is_empty() {
+            self.builder.push(Stmt::StoreLanes { place: self.place, index: index.id, values, site: Site::caller() });
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A code generator describes its target by a [`Native`]: what the target does by itself as the IR defines it. The new
 //! kernel means the same as the old one, and has these properties besides, on which the generator relies:
-//! - The index of every access is within its bounds, for all lanes of a [`Stmt::LoadLanes`]. Behind the check of one
+//! - The index of every access is within its bounds, for all lanes of one that has several. Behind the check of one
 //!   that may not be is a [`Stmt::Fault`], which ends nothing: a load then gives 0, and the thread goes on. What was
 //!   tested on the way to the access is not checked again ([`facts`]).
 //! - No divisor is zero, and none is -1 where the target leaves the quotient of the least value open.
@@ -45,7 +45,7 @@ pub struct Native<'t> {
     pub updates: &'t dyn Fn(AtomicOp, Place, Type) -> bool,
     /// Whether the target has atomic operations on the floats of a type in a place.
     pub floats: &'t dyn Fn(Place, Type) -> bool,
-    /// Whether the target loads several elements at once.
+    /// Whether the target loads and stores several elements at once.
     pub loads_lanes: bool,
     /// What its warps do.
     pub warps: Warps<'t>,

@@ -77,6 +77,7 @@ impl<'t> Legalizer<'t> {
             Stmt::Load { .. }
             | Stmt::LoadLanes { .. }
             | Stmt::Store { .. }
+            | Stmt::StoreLanes { .. }
             | Stmt::AtomicLoad { .. }
             | Stmt::AtomicStore { .. }
             | Stmt::AtomicUpdate { .. }
@@ -215,10 +216,10 @@ impl<'t> Legalizer<'t> {
         let parts = stmt.parts();
         let (Some(&place), Some(&site)) = (parts.place, parts.site) else { return made.extend(all) };
         let array = parts.array.copied();
-        let lanes = array.map_or(1, |array| self.values.kernel.locals[array.index()].len);
-        let index = match stmt {
-            Stmt::LoadLanes { index, .. } => vec![*index],
-            _ => parts.index.to_vec(),
+        let (index, lanes) = match stmt {
+            Stmt::LoadLanes { index, dst, .. } => (vec![*index], self.values.kernel.locals[dst.index()].len),
+            Stmt::StoreLanes { index, values, .. } => (vec![*index], values.len() as u32),
+            _ => (parts.index.to_vec(), 1),
         };
         let fails = self.fails(place, &index, lanes);
         let index = if lanes == 1 { index } else { vec![self.last_lane(index[0], lanes)] };
@@ -308,6 +309,13 @@ impl<'t> Legalizer<'t> {
                     made.push(Stmt::Load { dst: element, place, index: vec![at], site });
                     let value = self.values.read(element);
                     made.push(self.put(dst, lane, value, site));
+                }
+            }
+            Stmt::StoreLanes { place, index, values, site } if !self.native.loads_lanes => {
+                for (lane, value) in (0..).zip(values) {
+                    let number = self.values.word(lane);
+                    let at = self.values.binary(BinaryOp::Add, index, number);
+                    made.push(Stmt::Store { place, index: vec![at], value, site });
                 }
             }
             Stmt::AtomicUpdate { op, place, operand, .. }

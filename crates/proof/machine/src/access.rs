@@ -33,7 +33,7 @@ impl<V: Value> Thread<V> {
                 None => known = false,
             }
         }
-        if let AccessKind::LoadLanes { lanes, .. } = access.kind {
+        if let AccessKind::LoadLanes { lanes, .. } | AccessKind::StoreLanes { lanes, .. } = access.kind {
             inside = index[0] as u64 + lanes as u64 <= extent[0] as u64;
         }
         // Whether an unknown index is out of bounds is decided only when the thread knows it.
@@ -63,6 +63,10 @@ impl<V: Value> Thread<V> {
                 (Answer::Lanes { first, len: lanes }, Request::LoadLanes { location, lanes })
             }
             AccessKind::Store { value } => (Answer::None, Request::Store { location, value: get(value) }),
+            AccessKind::StoreLanes { first, lanes } => {
+                let values = program.lanes(first, lanes).iter().map(|&value| get(value)).collect();
+                (Answer::None, Request::StoreLanes { location, values })
+            }
             AccessKind::AtomicLoad { dst, order, scope } => {
                 (Answer::Slot(dst), Request::AtomicLoad { location, order, scope })
             }
@@ -97,7 +101,11 @@ impl<V: Value> Thread<V> {
                 let value = self.operand(value, environment, temps);
                 self.set(first, value);
             }
-            _ => {}
+            AccessKind::StoreLanes { .. }
+            | AccessKind::AtomicLoad { .. }
+            | AccessKind::AtomicStore { .. }
+            | AccessKind::AtomicUpdate { .. }
+            | AccessKind::CompareExchange { .. } => {}
         }
     }
 
@@ -112,6 +120,7 @@ impl<V: Value> Thread<V> {
                 }
             }
             AccessKind::Store { .. }
+            | AccessKind::StoreLanes { .. }
             | AccessKind::AtomicLoad { .. }
             | AccessKind::AtomicStore { .. }
             | AccessKind::AtomicUpdate { .. }
@@ -140,6 +149,7 @@ impl<V: Value> Thread<V> {
                     words.unwrap_or(&mut []).fill(V::default());
                 }
             }
+            AccessKind::StoreLanes { lanes: count, .. } => lanes = count,
             AccessKind::Store { .. } | AccessKind::AtomicStore { .. } => {}
         }
         let rank = access.rank.min(MAX_RANK);

@@ -39,6 +39,11 @@ impl Thread<Deferred> {
                 match thread.run(program, environment, &mut fuel) {
                     Request::Load(_) | Request::AtomicLoad { .. } => thread.answer(Deferred::Pending),
                     Request::LoadLanes { lanes, .. } => thread.answer_lanes(&vec![Deferred::Pending; lanes as usize]),
+                    Request::StoreLanes { location, values } => {
+                        for lane in 0..values.len() as u32 {
+                            write(&location.behind(lane));
+                        }
+                    }
                     Request::Store { location, .. } | Request::AtomicStore { location, .. } => write(&location),
                     Request::AtomicUpdate { location, .. } | Request::CompareExchange { location, .. } => {
                         write(&location);
@@ -93,7 +98,9 @@ impl Program {
                 Some(Operand::Const(index)) if access.rank == 1 => Some(*index),
                 _ => None,
             };
-            access.place == place && access.kind.writes() && known.is_none_or(|index| index == element)
+            access.place == place
+                && access.kind.writes()
+                && known.is_none_or(|index| (index..index + access.kind.width()).contains(&element))
         };
         self.accesses.iter().enumerate().any(|(number, access)| ahead >> number.min(63) & 1 != 0 && hits(access))
     }
@@ -108,6 +115,7 @@ impl Program {
                 | Builtin::GridExtent
                 | Builtin::FrameCount
                 | Builtin::FrameExtent
+                | Builtin::Device(_)
                 | Builtin::WarpSize => false,
             },
             _ => false,
@@ -117,7 +125,7 @@ impl Program {
         let by_accesses = self
             .accesses
             .iter()
-            .any(|access| access.index.iter().any(is_position) || access.kind.operands().iter().any(is_position));
+            .any(|access| access.index.iter().any(is_position) || access.operands(self).iter().any(is_position));
         by_calcs || by_ops || by_accesses
     }
 }

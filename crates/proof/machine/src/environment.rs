@@ -228,6 +228,7 @@ impl Environment {
             Builtin::GridExtent => &self.shape.grid_extent,
             Builtin::FrameCount => &self.shape.frame_count,
             Builtin::FrameExtent => &self.shape.frame_extent,
+            Builtin::Device(property) => &[property.on_host(self.shape.warp_size); MAX_RANK],
             Builtin::WarpSize => &[self.shape.warp_size; MAX_RANK],
             Builtin::Lane => &[self.shape.number_in_block(position) % self.shape.warp_size; MAX_RANK],
             Builtin::WarpInBlock => &[self.shape.number_in_block(position) / self.shape.warp_size; MAX_RANK],

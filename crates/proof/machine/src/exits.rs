@@ -108,6 +108,9 @@ impl Flow<'_> {
             Stmt::Store { place, index, value, .. } => {
                 self.set_place(*place, depends || self.any(index) || self.depends(*value));
             }
+            Stmt::StoreLanes { place, index, values, .. } => {
+                self.set_place(*place, depends || self.depends(*index) || self.any(values));
+            }
             Stmt::AtomicLoad { dst, .. } | Stmt::AtomicUpdate { dst, .. } | Stmt::CompareExchange { dst, .. } => {
                 self.set_slot(*dst, true);
             }

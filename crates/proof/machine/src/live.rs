@@ -98,7 +98,7 @@ fn set_by(program: &Program, instr: &Instr) -> Option<usize> {
             | AccessKind::AtomicUpdate { dst, .. }
             | AccessKind::CompareExchange { dst, .. } => Some(dst as usize),
             AccessKind::LoadLanes { dst, .. } => array(program, Place::Local(dst)),
-            AccessKind::Store { .. } | AccessKind::AtomicStore { .. } => None,
+            AccessKind::Store { .. } | AccessKind::StoreLanes { .. } | AccessKind::AtomicStore { .. } => None,
         },
         _ => None,
     }
@@ -125,7 +125,7 @@ fn read_by(program: &Program, instr: &Instr, live: &mut Set) {
     let Op::Access(number) = instr.op else { return };
     let Some(access) = program.accesses.get(number as usize) else { return };
     read(access.index.get(..access.rank).unwrap_or(&access.index));
-    read(&access.kind.operands());
+    read(&access.operands(program));
     if let (AccessKind::Load { .. } | AccessKind::LoadLanes { .. }, Some(array)) =
         (access.kind, array(program, access.place))
     {

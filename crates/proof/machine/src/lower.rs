@@ -21,6 +21,7 @@ pub(crate) struct Lowering<'k> {
     sites: Vec<Site>,
     calcs: Vec<Calc>,
     accesses: Vec<Access>,
+    lanes: Vec<Operand>,
     messages: Vec<Message>,
     locals: Vec<Local>,
     /// For each barrier or operation of the warp the counters of the loops around it.
@@ -60,6 +61,7 @@ impl<'k> Lowering<'k> {
             sites: Vec::new(),
             calcs: Vec::new(),
             accesses: Vec::new(),
+            lanes: Vec::new(),
             messages: Vec::new(),
             locals: Vec::new(),
             barriers: Vec::new(),
@@ -92,6 +94,7 @@ impl<'k> Lowering<'k> {
             sites: self.sites,
             calcs: self.calcs,
             accesses: self.accesses,
+            lanes: self.lanes,
             messages: self.messages,
             locals: self.locals,
             dead: Vec::new(),
@@ -245,6 +248,15 @@ impl<'k> Lowering<'k> {
             Stmt::Store { place, index: of, value, .. } => {
                 let (index, value) = (self.index(of), self.value(*value));
                 self.access(AccessKind::Store { value }, *place, index, of.len());
+            }
+            Stmt::StoreLanes { place, index, values, .. } => {
+                let index = self.index(&[*index]);
+                let first = self.lanes.len() as u32;
+                for &value in values {
+                    let value = self.value(value);
+                    self.lanes.push(value);
+                }
+                self.access(AccessKind::StoreLanes { first, lanes: values.len() as u32 }, *place, index, 1);
             }
             Stmt::AtomicLoad { dst, place, index: of, order, scope, .. } => {
                 let index = self.index(of);

@@ -52,7 +52,9 @@ impl Program {
                     match access.kind {
                         _ if matches!(place, Place::Local(_)) => return None,
                         AccessKind::Load { .. } | AccessKind::LoadLanes { .. } => Action::Plain { place, store: false },
-                        AccessKind::Store { .. } => Action::Plain { place, store: true },
+                        AccessKind::Store { .. } | AccessKind::StoreLanes { .. } => {
+                            Action::Plain { place, store: true }
+                        }
                         AccessKind::AtomicLoad { order, scope, .. } => Action::Load { place, order, scope },
                         AccessKind::AtomicStore { order, scope, .. } => Action::Store { place, order, scope },
                         AccessKind::AtomicUpdate { order, scope, .. }

@@ -26,6 +26,8 @@ pub struct Program {
     /// The steps of all expressions; each instruction has a range of them.
     pub(crate) calcs: Vec<Calc>,
     pub(crate) accesses: Vec<Access>,
+    /// The values of stores of several elements.
+    pub(crate) lanes: Vec<Operand>,
     pub(crate) messages: Vec<Message>,
     /// The position of each private array among a thread's words.
     pub(crate) locals: Vec<Local>,
@@ -170,13 +172,45 @@ pub(crate) struct Access {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AccessKind {
-    Load { dst: u32 },
-    LoadLanes { dst: LocalId, lanes: u32 },
-    Store { value: Operand },
-    AtomicLoad { dst: u32, order: ReadOrder, scope: Scope },
-    AtomicStore { value: Operand, order: WriteOrder, scope: Scope },
-    AtomicUpdate { dst: u32, op: AtomicOp, operand: Operand, order: UpdateOrder, scope: Scope },
-    CompareExchange { dst: u32, expected: Operand, desired: Operand, order: UpdateOrder, scope: Scope },
+    Load {
+        dst: u32,
+    },
+    LoadLanes {
+        dst: LocalId,
+        lanes: u32,
+    },
+    Store {
+        value: Operand,
+    },
+    /// The values are `Program::lanes[first..first + lanes]`.
+    StoreLanes {
+        first: u32,
+        lanes: u32,
+    },
+    AtomicLoad {
+        dst: u32,
+        order: ReadOrder,
+        scope: Scope,
+    },
+    AtomicStore {
+        value: Operand,
+        order: WriteOrder,
+        scope: Scope,
+    },
+    AtomicUpdate {
+        dst: u32,
+        op: AtomicOp,
+        operand: Operand,
+        order: UpdateOrder,
+        scope: Scope,
+    },
+    CompareExchange {
+        dst: u32,
+        expected: Operand,
+        desired: Operand,
+        order: UpdateOrder,
+        scope: Scope,
+    },
 }
 
 impl CalcOp {
@@ -217,17 +251,49 @@ impl AccessKind {
         !matches!(self, AccessKind::Load { .. } | AccessKind::LoadLanes { .. } | AccessKind::AtomicLoad { .. })
     }
 
-    pub(crate) fn operands(&self) -> Vec<Operand> {
+    /// The number of elements that it is to.
+    pub(crate) fn width(&self) -> u64 {
+        match *self {
+            AccessKind::LoadLanes { lanes, .. } | AccessKind::StoreLanes { lanes, .. } => lanes.into(),
+            AccessKind::Load { .. }
+            | AccessKind::Store { .. }
+            | AccessKind::AtomicLoad { .. }
+            | AccessKind::AtomicStore { .. }
+            | AccessKind::AtomicUpdate { .. }
+            | AccessKind::CompareExchange { .. } => 1,
+        }
+    }
+
+    /// The operands that stand in it; an access knows those of several elements.
+    fn operands(&self) -> Vec<Operand> {
         match *self {
             AccessKind::Store { value } | AccessKind::AtomicStore { value, .. } => vec![value],
             AccessKind::AtomicUpdate { operand, .. } => vec![operand],
             AccessKind::CompareExchange { expected, desired, .. } => vec![expected, desired],
-            AccessKind::Load { .. } | AccessKind::LoadLanes { .. } | AccessKind::AtomicLoad { .. } => Vec::new(),
+            AccessKind::Load { .. }
+            | AccessKind::LoadLanes { .. }
+            | AccessKind::StoreLanes { .. }
+            | AccessKind::AtomicLoad { .. } => Vec::new(),
+        }
+    }
+}
+
+impl Access {
+    /// The values that the access stores or combines with what is there.
+    pub(crate) fn operands(&self, program: &Program) -> Vec<Operand> {
+        match self.kind {
+            AccessKind::StoreLanes { first, lanes } => program.lanes(first, lanes).to_vec(),
+            kind => kind.operands(),
         }
     }
 }
 
 impl Program {
+    /// The values of a store of several elements.
+    pub(crate) fn lanes(&self, first: u32, lanes: u32) -> &[Operand] {
+        self.lanes.get(first as usize..(first + lanes) as usize).unwrap_or(&[])
+    }
+
     /// The source line of an instruction, by its number ([`Thread::at`](crate::Thread::at)).
     pub fn site_at(&self, at: u32) -> Site {
         self.sites.get(at as usize).copied().unwrap_or(self.kernel.site)

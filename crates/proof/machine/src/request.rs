@@ -24,6 +24,18 @@ pub struct Location<V: Value = u64> {
     pub site: Site,
 }
 
+impl Location<crate::Deferred> {
+    /// The element that many further along the first dimension.
+    #[must_use]
+    pub fn behind(&self, lane: u32) -> Self {
+        let index = self.index.map(|[first, rest @ ..]| {
+            let [y, z, w] = rest;
+            [first + lane, y, z, w]
+        });
+        Location { index, ..self.clone() }
+    }
+}
+
 /// A request or report of a thread.
 ///
 /// The requests with an answer expect [`Thread::answer`](crate::Thread::answer) (or `answer_lanes`) before the next
@@ -45,6 +57,13 @@ pub enum Request<V: Value = u64> {
         location: Location<V>,
         /// The value to store.
         value: V,
+    },
+    /// A plain store of consecutive elements along the only dimension.
+    StoreLanes {
+        /// The first element.
+        location: Location<V>,
+        /// The values to store.
+        values: Vec<V>,
     },
     /// An atomic load. Answer: the value.
     AtomicLoad {

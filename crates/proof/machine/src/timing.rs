@@ -115,6 +115,14 @@ impl Flow<'_> {
                     self.kept.get_or_insert(self.at);
                 }
             }
+            Stmt::StoreLanes { place, index, values, .. } => {
+                let depends = self.any(values);
+                self.decides(self.depends(*index) || depends && !self.is_own(*place));
+                self.put(*place, depends);
+                if depends {
+                    self.kept.get_or_insert(self.at);
+                }
+            }
             Stmt::AtomicLoad { index, .. } => self.decides(self.any(index)),
             Stmt::AtomicStore { index, value, .. } => self.decides(self.any(index) || self.depends(*value)),
             Stmt::AtomicUpdate { index, operand, .. } => self.decides(self.any(index) || self.depends(*operand)),

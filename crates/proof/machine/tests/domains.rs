@@ -31,6 +31,11 @@ fn parts<V: Value>(request: Request<V>) -> Parts<V> {
             values.push(value);
             Request::Store { location: at(location), value: 0 }
         }
+        Request::StoreLanes { location, values: lanes } => {
+            let none = vec![0; lanes.len()];
+            values.extend(lanes);
+            Request::StoreLanes { location: at(location), values: none }
+        }
         Request::AtomicLoad { location, order, scope } => Request::AtomicLoad { location: at(location), order, scope },
         Request::AtomicStore { location, value, order, scope } => {
             values.push(value);

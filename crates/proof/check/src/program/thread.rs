@@ -204,6 +204,22 @@ impl KernelThread {
                 let (target, label) = (self.target(launch, &location), plain(location.place, true)?);
                 Action::Write { target, value: value.known(), label, source }
             }
+            // Each element is a write of its own.
+            Request::StoreLanes { location, values } => {
+                let label = plain(location.place, true)?;
+                for (lane, value) in values.into_iter().enumerate().rev() {
+                    let (target, value) = (self.target(launch, &location.behind(lane as u32)), value.known());
+                    self.rest.push(held(Held::Write { target, value, label, source }));
+                }
+                if let Some((order, scope)) = edit.fence_before {
+                    self.push_fence(launch, order, scope, source)?;
+                }
+                if edit.barrier_before {
+                    let instance = self.added_instance(world, launch);
+                    self.rest.push(held(Held::Barrier { label: launch.lowering.barrier(), instance, source }));
+                }
+                return Ok(self.resume(world));
+            }
             Request::AtomicLoad { location, order, scope } => {
                 self.awaited = Awaited::Value;
                 let (order, scope) = match edit.strength {

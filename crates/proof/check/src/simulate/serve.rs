@@ -39,7 +39,10 @@ impl Simulator {
                 let values: Vec<u64> = (0..lanes).map(|lane| self.load(thread, &location, lane)).collect();
                 thread.machine.answer_lanes(&values);
             }
-            Request::Store { location, value } => self.store(thread, &location, value),
+            Request::Store { location, value } => self.store(thread, &location, 0, value),
+            Request::StoreLanes { location, values } => {
+                (0..).zip(values).for_each(|(lane, value)| self.store(thread, &location, lane, value));
+            }
             Request::AtomicLoad { location, order, scope } => {
                 let acquires = order == ReadOrder::Acquire;
                 self.atomic(thread, &location, Atomic { what: What::Load, scope, acquires, releases: false });
@@ -101,9 +104,9 @@ impl Simulator {
         value
     }
 
-    fn store(&mut self, thread: &mut Running, location: &Location, value: u64) {
-        let Some(address) = self.address(thread, location, 0) else { return };
-        self.record(thread, location, 0, address, None, true);
+    fn store(&mut self, thread: &mut Running, location: &Location, lane: u32, value: u64) {
+        let Some(address) = self.address(thread, location, lane) else { return };
+        self.record(thread, location, lane, address, None, true);
         if let Some(shadow) = self.memories.shadow(address, self.generation) {
             shadow.store(&thread.sync);
         }

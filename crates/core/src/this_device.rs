@@ -1,0 +1,104 @@
+//! What a kernel asks of the device that it runs on.
+
+use wattle_ir::DeviceProperty;
+
+/// The device that a kernel runs on, `acc.device()`: for code that is one on some devices and another on others.
+///
+/// The answers are constants when the kernel is built for a device: of an `if` on them only the side that is taken is
+/// emitted, and the other may use what the device lacks. Each device keeps its own variant of the kernel. (A kernel's
+/// parameters are the same everywhere: a view of `f64` needs a device that has `f64`.) This is what CUDA's
+/// `__CUDA_ARCH__` and `warpSize` are for.
+///
+/// | asked | host, simulated, checker | CUDA | Vulkan |
+/// |---|---|---|---|
+/// | [`compute_capability`](ThisDevice::compute_capability) | 0 | 90 for sm_90 | 0 |
+/// | [`warp_size`](ThisDevice::warp_size) | the launch's | 32 | the launch's, known when it runs |
+/// | [`has_u8`](ThisDevice::has_u8), [`has_u16`](ThisDevice::has_u16), [`has_u64`](ThisDevice::has_u64), [`has_f64`](ThisDevice::has_f64) | yes | yes | as its features say |
+/// | [`has_native_f16`](ThisDevice::has_native_f16) | no | yes | no |
+/// | [`has_native_bf16`](ThisDevice::has_native_bf16) | no | from sm_90 on | no |
+///
+/// The checker proves the variant of the host; the variants of other devices are proved where they are the same, and
+/// run where they are not.
+///
+/// ```ignore
+/// #[kernel]
+/// fn sum(acc: &Acc, x: Read<f32>, out: Shared<f32>) {
+///     if acc.device().has_f64() {
+///         let mut sum = 0.0f64;
+///         for i in 0..x.len() {
+///             sum += x[i] as f64;
+///         }
+///         out[0] = sum as f32;
+///     } else {
+///         let mut sum = 0.0f32;
+///         for i in 0..x.len() {
+///             sum += x[i];
+///         }
+///         out[0] = sum;
+///     }
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ThisDevice {
+    warp_size: u32,
+}
+
+impl ThisDevice {
+    #[inline(always)]
+    pub(crate) fn new(warp_size: u32) -> ThisDevice {
+        ThisDevice { warp_size }
+    }
+
+    #[inline(always)]
+    fn number(&self, property: DeviceProperty) -> u32 {
+        property.on_host(self.warp_size)
+    }
+
+    /// The lanes of a whole warp, as [`Warp::size`](crate::Warp::size).
+    #[inline(always)]
+    pub fn warp_size(&self) -> u32 {
+        self.number(DeviceProperty::WarpSize)
+    }
+
+    /// The compute capability of a CUDA device, in tenths: 90 for sm_90; 0 of other devices.
+    #[inline(always)]
+    pub fn compute_capability(&self) -> u32 {
+        self.number(DeviceProperty::ComputeCapability)
+    }
+
+    /// Whether it has integers of 8 bits, `u8` and `i8`.
+    #[inline(always)]
+    pub fn has_u8(&self) -> bool {
+        self.number(DeviceProperty::Int8) != 0
+    }
+
+    /// Whether it has integers of 16 bits, `u16` and `i16`, and memory of floats of 16 bits.
+    #[inline(always)]
+    pub fn has_u16(&self) -> bool {
+        self.number(DeviceProperty::Int16) != 0
+    }
+
+    /// Whether it has integers of 64 bits, `u64` and `i64`.
+    #[inline(always)]
+    pub fn has_u64(&self) -> bool {
+        self.number(DeviceProperty::Int64) != 0
+    }
+
+    /// Whether it has `f64`.
+    #[inline(always)]
+    pub fn has_f64(&self) -> bool {
+        self.number(DeviceProperty::Float64) != 0
+    }
+
+    /// Whether it calculates with `f16` by itself; others do so through `f32`, more slowly and with the same bits.
+    #[inline(always)]
+    pub fn has_native_f16(&self) -> bool {
+        self.number(DeviceProperty::Float16) != 0
+    }
+
+    /// Whether it calculates with `bf16` by itself; others do so through `f32`, more slowly and with the same bits.
+    #[inline(always)]
+    pub fn has_native_bf16(&self) -> bool {
+        self.number(DeviceProperty::Bfloat16) != 0
+    }
+}
