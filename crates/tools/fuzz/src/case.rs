@@ -19,6 +19,9 @@ pub struct Case {
     pub blocks: Vec<u32>,
     /// Threads of a block, in each dimension.
     pub threads: Vec<u32>,
+    /// The lanes of a warp, if the kernel uses them; else 0.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub warp_size: u32,
     /// The length, in elements, of the shared array that is sized at launch.
     pub shared_len: u32,
     /// The arguments, one for each parameter of the kernel.
@@ -50,6 +53,10 @@ pub struct ViewValue {
     pub after: Vec<u32>,
     /// The buffer's elements as raw words, in row-major order; those that are not given are 0.
     pub contents: Vec<u64>,
+}
+
+fn is_none(lanes: &u32) -> bool {
+    *lanes == 0
 }
 
 fn is_zero(margin: &[u32]) -> bool {
@@ -117,6 +124,10 @@ impl Case {
         let fits = |extent: &[u32], rank: usize| extent.len() == rank && !extent.contains(&0) && rank <= MAX_RANK;
         if !fits(&self.blocks, rank) || !fits(&self.threads, rank) {
             return Err(Error::check(format!("{:?} x {:?} is no shape of rank {rank}", self.blocks, self.threads)));
+        }
+        let has_warps = self.warp_size.is_power_of_two();
+        if !has_warps && (self.warp_size > 0 || self.kernel.first_use_of_warps().is_some()) {
+            return Err(Error::check(format!("warps of {} lanes", self.warp_size)));
         }
         if self.arguments.len() != self.kernel.params.len() {
             let (arguments, params) = (self.arguments.len(), self.kernel.params.len());
@@ -198,7 +209,9 @@ impl fmt::Display for Case {
         if !self.note.is_empty() {
             writeln!(f, "// {}", self.note)?;
         }
-        writeln!(f, "// {:?} blocks of {:?} threads, shared_len {}", self.blocks, self.threads, self.shared_len)?;
+        let warps = if self.warp_size > 0 { format!(", warps of {}", self.warp_size) } else { String::new() };
+        let Case { blocks, threads, shared_len, .. } = self;
+        writeln!(f, "// {blocks:?} blocks of {threads:?} threads{warps}, shared_len {shared_len}")?;
         for (param, argument) in self.kernel.params.iter().zip(&self.arguments) {
             match argument {
                 ArgumentValue::Scalar(value) => writeln!(f, "// {} = {:#x} as {}", param.name, value.raw, value.ty)?,

@@ -108,7 +108,10 @@ fn launch(case: &Case, queue: &Queue, kernel: LooseKernel, limit: Duration) -> R
     fn extent<const D: usize>(all: &[u32]) -> [usize; D] {
         std::array::from_fn(|d| all.get(d).map_or(1, |&extent| extent as usize))
     }
-    let options = LaunchOptions::new().shared_len(case.shared_len).time_limit(limit);
+    let mut options = LaunchOptions::new().shared_len(case.shared_len).time_limit(limit);
+    if case.warp_size > 0 {
+        options = options.warp_size(case.warp_size);
+    }
     macro_rules! of_rank {
         ($($rank:literal)+) => {
             match case.kernel.rank {

@@ -318,7 +318,7 @@ fn same(case: &Case, targets: &[Target], seed: u64) -> bool {
 fn a_legal_kernel_does_the_same() {
     let targets = targets();
     // A log is a parameter more; `conformance` and the campaigns run kernels that print.
-    let quiet = || Profile { prints: false, ..Profile::full() };
+    let quiet = || Profile { prints: false, whole_warps: true, ..Profile::full() }.with_warps(32);
     let profiles = [quiet(), quiet().with_faults(), quiet().sized(60)];
     let case = |seed: u64| with_note(generate(seed, &profiles[seed as usize % profiles.len()]));
     let faults = (0..400).filter(|&seed| same(&case(seed), &targets, seed)).count();
@@ -442,7 +442,7 @@ fn edges() {
     }
     for (kernel, arguments) in cases {
         let (note, ones) = (kernel.name.clone(), vec![1]);
-        let case = Case { note, blocks: ones.clone(), threads: ones, shared_len: 0, arguments, kernel };
+        let case = Case { note, blocks: ones.clone(), threads: ones, warp_size: 0, shared_len: 0, arguments, kernel };
         same(&with_note(case), &targets(), 0);
     }
 }

@@ -149,6 +149,8 @@ impl Generator<'_> {
             return match self.random.below(8) {
                 0 | 1 => SumKind::Same(AtomicOp::Exchange, self.raw_whole(element)),
                 2 => SumKind::One(self.random.pick(&[AtomicOp::Min, AtomicOp::Max])),
+                // The bits of a NaN are not promised.
+                3 => SumKind::Exchange(self.raw_whole(element), self.raw_whole(element)),
                 _ => SumKind::Add,
             };
         }

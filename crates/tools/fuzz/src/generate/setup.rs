@@ -69,7 +69,13 @@ impl Generator<'_> {
         self.kernel.rank = rank;
         let most = self.profile.most_threads.clamp(1, 64);
         let largest = most.min(self.random.pick(&[1, 4, 8, 8, 16, 32]));
-        let block = self.random.within(1, largest);
+        let size = self.profile.warp_size;
+        self.warps = size > 0 && self.random.coin() && !(self.profile.whole_warps && size > most);
+        let block = if self.warps && self.profile.whole_warps {
+            size * self.random.within(1, (largest / size).max(1))
+        } else {
+            self.random.within(1, largest)
+        };
         let grid = self.random.within(1, (most / block).clamp(1, 8)).min(self.random.pick(&[1, 2, 3, 4, 8]));
         let (blocks, threads) = (self.factors(grid, rank), self.factors(block, rank));
         Shape { blocks, threads, block, grid }
