@@ -25,6 +25,10 @@ impl Census {
         self.count(format!("rank {}", kernel.rank));
         for param in &kernel.params {
             self.count(format!("param {:?}", param.kind));
+            if let Some(field) = param.field {
+                let way = if field.path.starts_with('.') { "struct" } else { "array" };
+                self.count(format!("{way} of {} bytes", field.size));
+            }
         }
         for array in &kernel.shared {
             let sized = matches!(array.len, wattle_ir::SharedLen::AtLaunch);
@@ -193,6 +197,8 @@ fn expected() -> Vec<String> {
     all.extend(builtins.map(|name| format!("builtin {name}")));
     all.extend(["view", "shared", "local", "constants"].map(|place| format!("extent {place}")));
     all.extend(["view", "shared", "local", "constants"].map(|place| format!("lanes {place}")));
+    let elements = ["struct of 8", "struct of 16", "struct of 4", "array of 12", "array of 16", "array of 8"];
+    all.extend(elements.map(|element| format!("{element} bytes")));
     all.extend((1..=4).map(|rank| format!("rank {rank}")));
     let rest = [
         "load shared 1",

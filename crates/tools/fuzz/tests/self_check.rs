@@ -83,6 +83,12 @@ fn two_simulated_devices_agree_and_a_wrong_one_is_found() {
     };
     assert_eq!(values, [right.buffers[0][0], wrong.buffers[0][0]]);
     let bytes: usize = run(&case, &a).unwrap().iter().map(Vec::len).sum();
-    let expected: usize = case.writable_views().map(|view| view.value.all_contents().len() * view.element.size()).sum();
+    let expected: usize = case
+        .writable_views()
+        .map(|view| {
+            let size: usize = view.numbers.iter().map(|ty| ty.size()).sum();
+            view.value.all_contents(view.numbers.len()).len() / view.numbers.len() * size
+        })
+        .sum();
     assert_eq!(bytes, expected);
 }

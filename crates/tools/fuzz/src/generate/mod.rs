@@ -136,6 +136,8 @@ struct Region {
     packed: bool,
     /// Whether the state of the region cannot change.
     fixed: bool,
+    /// The first parameter of the elements of which it is a number.
+    group: Option<ParamId>,
     state: State,
 }
 
