@@ -22,6 +22,7 @@ impl<T: Number> Strided<T> {
 impl<T: Number> Read<T, 1> {
     /// The `N` elements from `index` on, under one check; zeros and a fault where they are not all in bounds. On a
     /// GPU it is one load of up to 16 bytes (CUDA's `float4`) where `index` is a multiple of `N`.
+    #[doc(alias("float4", "make_float4", "int4"))]
     #[inline(always)]
     #[track_caller]
     pub fn lanes<const N: usize>(&self, index: u32) -> [T; N] {

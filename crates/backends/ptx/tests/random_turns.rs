@@ -238,7 +238,7 @@ fn case(seed: u64) -> Case {
         body,
     };
     let arguments = lens.into_iter().map(argument).collect();
-    Case { note: String::new(), blocks: vec![1], threads: vec![1], shared_len: 0, arguments, kernel }
+    Case { note: String::new(), blocks: vec![1], threads: vec![1], warp_size: 0, shared_len: 0, arguments, kernel }
 }
 
 #[test]

@@ -12,7 +12,8 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Capability, ExecutionMode, GroupOperation, Op, Scope as SpirvScope, Word};
-use wattle_ir::{ExprId, Kernel, SlotId, Stmt, Type, TypeKind, WarpOp};
+use wattle_ir::warp::MASK_WORDS;
+use wattle_ir::{Expr, ExprId, Kernel, SlotId, Stmt, Type, TypeKind, WarpOp};
 use wattle_memory::Level;
 
 use crate::assemble::Assembler;
@@ -106,6 +107,10 @@ impl Emitter<'_> {
     pub(crate) fn warp(&mut self, dst: SlotId, op: WarpOp, value: ExprId, operand: Option<ExprId>) {
         let ty = self.types[value.index()];
         let x = self.value(value);
+        let known = operand.map_or(Some(0), |operand| match self.kernel.exprs[operand.index()] {
+            Expr::Const(constant) => Some(constant.raw),
+            _ => None,
+        });
         let operand = operand.map(|operand| self.value(operand));
         let of = self.asm.ty(op.result(ty));
         let result = match op {
@@ -115,7 +120,11 @@ impl Emitter<'_> {
                 let four = self.asm.vector(of, 4);
                 let words = self.together(Op::GroupNonUniformBallot, four, vec![Operand::IdRef(x)]);
                 let number = operand.unwrap_or_else(|| self.asm.word(0));
-                self.asm.of(Op::VectorExtractDynamic, of, &[words, number])
+                if known.is_some_and(|number| number < MASK_WORDS as u64) {
+                    self.asm.of(Op::VectorExtractDynamic, of, &[words, number])
+                } else {
+                    self.word_of_mask(words, number)
+                }
             }
             WarpOp::Shuffle | WarpOp::ShuffleUp | WarpOp::ShuffleDown | WarpOp::ShuffleXor => {
                 let lane = operand.unwrap_or_else(|| self.asm.word(0));
@@ -137,6 +146,16 @@ impl Emitter<'_> {
             WarpOp::ExclusiveSum => self.grouped(op, ty, x, GroupOperation::ExclusiveScan),
         };
         self.set_slot(dst, result);
+    }
+
+    /// A word of a mask, whose number may be beyond the last one: `OpVectorExtractDynamic` of none is undefined.
+    fn word_of_mask(&mut self, words: Word, number: Word) -> Word {
+        let (bool, word) = (self.asm.ty(Type::Bool), self.asm.ty(Type::U32));
+        let [count, last, none] = [MASK_WORDS as u32, MASK_WORDS as u32 - 1, 0].map(|value| self.asm.word(value));
+        let exists = self.asm.of(Op::ULessThan, bool, &[number, count]);
+        let within = self.asm.of(Op::BitwiseAnd, word, &[number, last]);
+        let found = self.asm.of(Op::VectorExtractDynamic, word, &[words, within]);
+        self.asm.of(Op::Select, word, &[exists, found, none])
     }
 
     /// Emits a sum or a scan over the lanes, which the device has.

@@ -40,8 +40,10 @@ fn on_this_processor() -> Workarounds {
 /// Whether the driver runs the invocations of a subgroup as one vector with a mask, so that those which part are together
 /// again behind the construct, though it does not offer `VK_KHR_shader_maximal_reconvergence`.
 ///
-/// Mesa's llvmpipe keeps masks for each construct (`lp_exec_mask`), and SwiftShader for each block
-/// (`SpirvEmitter::activeLaneMask`), and both run what is behind a construct once for all lanes.
+/// Mesa's llvmpipe keeps masks for each construct (`lp_exec_mask`, in Mesa's `gallivm/lp_bld_ir_common.h`). SwiftShader
+/// gives each block the union of the masks with which lanes come to it, and a loop runs until no lane is left in it
+/// (`EmitNonLoop` and `EmitLoop`, in its `src/Pipeline/SpirvShaderControlFlow.cpp`). Both run what is behind a construct once
+/// for all lanes.
 pub(crate) fn runs_subgroups_as_vectors(driver: vk::DriverId) -> bool {
     matches!(driver, vk::DriverId::MESA_LLVMPIPE | vk::DriverId::GOOGLE_SWIFTSHADER)
 }

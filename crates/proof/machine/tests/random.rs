@@ -48,8 +48,9 @@ impl Walker<'_> {
                 Argument::View(view) => (Type::U32, view.extent[dimension as usize] as u64),
                 other => panic!("{other:?}"),
             },
-            Expr::Extent(Place::Shared(id), _) => match self.kernel.shared[id.index()].len {
+            Expr::Extent(Place::Shared(id), dimension) => match self.kernel.shared[id.index()].len {
                 SharedLen::Static(len) => (Type::U32, len as u64),
+                SharedLen::Grid(extents) => (Type::U32, extents.each[dimension as usize] as u64),
                 SharedLen::AtLaunch => (Type::U32, self.environment.shared_len as u64),
             },
             Expr::Extent(Place::Local(id), _) => (Type::U32, self.kernel.locals[id.index()].len as u64),

@@ -47,11 +47,14 @@ impl fmt::Display for Campaign {
 /// The number of threads per block that every device supports, whatever the kernel.
 const SMALL_BLOCK: u32 = 4;
 
-/// The profile without what the device is known to do wrong.
+/// The profile for the device's warps, without what the device is known to do wrong.
 fn for_device(device: &Device, profile: &Profile) -> Profile {
     // A choice between -1 and 0 becomes a negated conversion of the condition there, and 0 so becomes -0.
     let loses_signs = device.properties().description.contains("llvmpipe");
-    Profile { signed_zeros: profile.signed_zeros && !loses_signs, ..profile.clone() }
+    // Vulkan promises whole warps alone.
+    let whole_warps = device.name().starts_with("vulkan");
+    let warp_size = device.properties().warp_width;
+    Profile { signed_zeros: profile.signed_zeros && !loses_signs, warp_size, whole_warps, ..profile.clone() }
 }
 
 /// Runs the kernels of these seeds. One that the device cannot run is made anew for small blocks, then of 32-bit types

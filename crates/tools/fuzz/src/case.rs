@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use wattle_core::{Error, ErrorKind, Result};
-use wattle_ir::{Access, Const, Kernel, MAX_RANK, Param, ParamKind, Type};
+use wattle_ir::{Access, Const, Kernel, MAX_RANK, Param, ParamId, ParamKind, Type};
 
-use crate::layout;
+use crate::{elements, layout};
 
 /// A kernel with its launch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,9 @@ pub struct Case {
     pub blocks: Vec<u32>,
     /// Threads of a block, in each dimension.
     pub threads: Vec<u32>,
+    /// The lanes of a warp, if the kernel uses them; else 0.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub warp_size: u32,
     /// The length, in elements, of the shared array that is sized at launch.
     pub shared_len: u32,
     /// The arguments, one for each parameter of the kernel.
@@ -35,6 +38,8 @@ pub enum ArgumentValue {
     Scalar(Const),
     /// A view of a buffer of its own.
     View(ViewValue),
+    /// A further number of the elements of the view before.
+    Number,
 }
 
 /// A view of a buffer, and what the buffer holds before the launch. Element type and access are the parameter's.
@@ -48,8 +53,13 @@ pub struct ViewValue {
     /// How many elements the buffer has behind the view, in each dimension.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub after: Vec<u32>,
-    /// The buffer's elements as raw words, in row-major order; those that are not given are 0.
+    /// The buffer's elements as raw words, in row-major order, with the numbers of each one behind the other; those that
+    /// are not given are 0.
     pub contents: Vec<u64>,
+}
+
+fn is_none(lanes: &u32) -> bool {
+    *lanes == 0
 }
 
 fn is_zero(margin: &[u32]) -> bool {
@@ -64,24 +74,26 @@ impl ViewValue {
         extent.map(|(d, &extent)| extent + margin(&self.before, d) + margin(&self.after, d)).collect()
     }
 
-    /// The buffer's elements as raw words.
-    pub fn all_contents(&self) -> Vec<u64> {
-        let count = self.buffer_extent().iter().product::<u32>() as usize;
+    /// The buffer's elements as raw words, where each has so many numbers.
+    pub fn all_contents(&self, numbers: usize) -> Vec<u64> {
+        let count = self.buffer_extent().iter().product::<u32>() as usize * numbers;
         let mut contents = self.contents.clone();
         contents.resize(count, 0);
         contents
     }
 }
 
-/// A view of a case, with its parameter.
-#[derive(Clone, Copy, Debug)]
+/// A view of a case, with its parameter, or with those of all numbers of its elements.
+#[derive(Clone, Debug)]
 pub struct CaseView<'c> {
     /// The parameter's name.
     pub name: &'static str,
     /// The way in which threads share the view.
     pub access: Access,
-    /// The type of its elements.
-    pub element: Type,
+    /// The first parameter.
+    pub param: ParamId,
+    /// The types of the numbers of its elements.
+    pub numbers: Vec<Type>,
     /// The view's extent and buffer.
     pub value: &'c ViewValue,
 }
@@ -94,9 +106,12 @@ impl Case {
 
     /// The views, in the order of the parameters.
     pub fn views(&self) -> impl Iterator<Item = CaseView<'_>> {
-        self.kernel.params.iter().zip(&self.arguments).filter_map(|(param, argument)| match (param.kind, argument) {
+        let all = self.kernel.params.iter().zip(&self.arguments).zip(0..);
+        all.filter_map(|((param, argument), number)| match (param.kind, argument) {
             (ParamKind::View { access, element, .. }, ArgumentValue::View(value)) => {
-                Some(CaseView { name: param.name, access, element, value })
+                let param_id = ParamId(number);
+                let numbers = elements::numbers(&self.kernel, param_id, element);
+                Some(CaseView { name: param.name, access, param: param_id, numbers, value })
             }
             _ => None,
         })
@@ -118,11 +133,17 @@ impl Case {
         if !fits(&self.blocks, rank) || !fits(&self.threads, rank) {
             return Err(Error::check(format!("{:?} x {:?} is no shape of rank {rank}", self.blocks, self.threads)));
         }
+        let has_warps = self.warp_size.is_power_of_two();
+        if !has_warps && (self.warp_size > 0 || self.kernel.first_use_of_warps().is_some()) {
+            return Err(Error::check(format!("warps of {} lanes", self.warp_size)));
+        }
         if self.arguments.len() != self.kernel.params.len() {
             let (arguments, params) = (self.arguments.len(), self.kernel.params.len());
             return Err(Error::check(format!("{arguments} arguments for {params} parameters")));
         }
-        self.kernel.params.iter().zip(&self.arguments).try_for_each(|(param, argument)| check_argument(param, argument))
+        let all = self.kernel.params.iter().zip(&self.arguments).zip(0..);
+        all.into_iter()
+            .try_for_each(|((param, argument), id)| check_argument(&self.kernel, ParamId(id), param, argument))
     }
 
     /// The case as text for a file.
@@ -167,21 +188,24 @@ fn unreadable(what: &str, error: &dyn fmt::Display) -> Error {
     ErrorKind::System { what: what.to_owned(), message: error.to_string() }.into()
 }
 
-fn check_argument(param: &Param, argument: &ArgumentValue) -> Result<()> {
+fn check_argument(kernel: &Kernel, id: ParamId, param: &Param, argument: &ArgumentValue) -> Result<()> {
     let fits = match (param.kind, argument) {
         (ParamKind::Scalar(ty), ArgumentValue::Scalar(value)) => value.ty == ty && is_of(ty, value.raw),
         (ParamKind::View { element, rank, .. }, ArgumentValue::View(view)) => {
             let count = view.extent.iter().zip(&view.before).chain(view.extent.iter().zip(&view.after));
             let small = count.fold(true, |small, (&extent, &margin)| small && (extent | margin) < 1 << 16);
+            let numbers = elements::numbers(kernel, id, element);
             let sizes = [&view.extent, &view.before, &view.after].map(Vec::len);
             let sized = sizes[0] == rank && sizes[1..].iter().all(|&len| len == rank || len == 0);
             let small = small && view.extent.iter().all(|&extent| extent > 0 && extent < 1 << 16);
             sized
                 && small
                 && view.buffer_extent().iter().map(|&extent| extent as u64).product::<u64>() < 1 << 24
-                && view.contents.len() <= view.buffer_extent().iter().product::<u32>() as usize
-                && view.contents.iter().all(|&raw| is_of(element, raw))
+                && view.contents.len() <= view.buffer_extent().iter().product::<u32>() as usize * numbers.len()
+                && view.contents.iter().zip(numbers.iter().cycle()).all(|(&raw, &ty)| is_of(ty, raw))
+                && param.field.is_none_or(|field| field.first == id && elements::row(kernel, id).is_some())
         }
+        (ParamKind::View { .. }, ArgumentValue::Number) => param.field.is_some_and(|field| field.first < id),
         _ => false,
     };
     let what = || Error::check(format!("the argument for parameter `{}` does not fit {:?}", param.name, param.kind));
@@ -198,11 +222,14 @@ impl fmt::Display for Case {
         if !self.note.is_empty() {
             writeln!(f, "// {}", self.note)?;
         }
-        writeln!(f, "// {:?} blocks of {:?} threads, shared_len {}", self.blocks, self.threads, self.shared_len)?;
+        let warps = if self.warp_size > 0 { format!(", warps of {}", self.warp_size) } else { String::new() };
+        let Case { blocks, threads, shared_len, .. } = self;
+        writeln!(f, "// {blocks:?} blocks of {threads:?} threads{warps}, shared_len {shared_len}")?;
         for (param, argument) in self.kernel.params.iter().zip(&self.arguments) {
             match argument {
                 ArgumentValue::Scalar(value) => writeln!(f, "// {} = {:#x} as {}", param.name, value.raw, value.ty)?,
                 ArgumentValue::View(view) => writeln!(f, "// {} of extent {:?}", param.name, view.extent)?,
+                ArgumentValue::Number => {}
             }
         }
         write!(f, "{}", self.kernel)

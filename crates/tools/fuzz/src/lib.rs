@@ -19,6 +19,7 @@
 
 mod campaign;
 mod case;
+mod elements;
 mod generate;
 mod layout;
 mod loose;

@@ -9,9 +9,10 @@ use wattle_core::{
     Arg, Argument, Atomic, Buffer, Device, DeviceKind, Error, IntoArg, Kernel, KernelIdentity, KernelInfo, Launch,
     PerItem, Queue, Read, Result, Shared, Thread, ToExtent,
 };
-use wattle_ir::{Access, AtomicScalar, Dim, Number, ParamKind, Rank, Type, native, raw, types};
+use wattle_ir::{Access, AtomicScalar, Dim, Element, Number, ParamKind, Rank, Type, native, raw, types};
 
 use crate::case::{ArgumentValue, Case, CaseView, ViewValue};
+use crate::elements::{self, Elements, elements};
 
 /// A kernel that is given as data, with its arguments: the buffers of one case on one device.
 ///
@@ -70,14 +71,21 @@ impl LooseKernel {
     pub(crate) fn new(case: &Case, queue: &Queue) -> Result<(LooseKernel, Vec<Box<dyn AnyBuffer>>)> {
         refuse_host(queue.device())?;
         case.check()?;
-        let (mut arguments, mut buffers) = (Vec::new(), Vec::new());
+        let (mut arguments, mut buffers): (Vec<Box<dyn AnyArg>>, Vec<Box<dyn AnyBuffer>>) = (Vec::new(), Vec::new());
+        let mut views = case.views();
         for (param, argument) in case.kernel.params.iter().zip(&case.arguments) {
             match (param.kind, argument) {
-                (ParamKind::View { access, element, .. }, ArgumentValue::View(value)) => {
-                    let (argument, buffer) = bind(queue, &CaseView { name: param.name, access, element, value })?;
-                    arguments.push(argument);
+                (ParamKind::View { .. }, ArgumentValue::View(_)) => {
+                    let Some(view) = views.next() else { return Err(Error::check("a view too many")) };
+                    let (bound, buffer) = match elements::row(&case.kernel, view.param) {
+                        Some(row) => bind_elements(queue, &view, row)?,
+                        None => bind(queue, &view).map(|(argument, buffer)| (vec![argument], buffer))?,
+                    };
+                    arguments.extend(bound);
                     buffers.push(buffer);
                 }
+                // Bound with the first one.
+                (ParamKind::View { .. }, ArgumentValue::Number) => {}
                 (_, ArgumentValue::Scalar(value)) => {
                     let mut bytes = vec![0; value.ty.size()];
                     raw::to_bytes(value.raw, &mut bytes);
@@ -190,7 +198,7 @@ fn bind(queue: &Queue, view: &CaseView<'_>) -> Result<Binding> {
     }
     macro_rules! of_types {
         ($($(#[$doc:meta])* $variant:ident $t:ident $bits:literal $kind:ident $bits_type:ident $row:ident $($atomic:ident)?;)+) => {
-            match view.element {
+            match view.numbers[0] {
                 $(Type::$variant => of_type!($row $variant $($atomic)?),)+
             }
         };
@@ -199,8 +207,8 @@ fn bind(queue: &Queue, view: &CaseView<'_>) -> Result<Binding> {
 }
 
 fn unfit(view: &CaseView<'_>) -> Error {
-    let CaseView { name, access, element, value } = view;
-    Error::check(format!("parameter `{name}`: no {access:?} view of {element} in {} dimensions", value.extent.len()))
+    let CaseView { name, access, numbers, value, .. } = view;
+    Error::check(format!("parameter `{name}`: no {access:?} view of {numbers:?} in {} dimensions", value.extent.len()))
 }
 
 fn plain<T: Number>(queue: &Queue, view: &CaseView<'_>) -> Result<Binding> {
@@ -255,9 +263,64 @@ where
     let extent = view.buffer_extent();
     let extent: [usize; D] = std::array::from_fn(|d| extent.get(d).map_or(1, |&extent| extent as usize));
     let mut buffer = queue.device().alloc_nd::<T, D>(extent)?;
-    let values: Vec<T> = view.all_contents().into_iter().map(T::from_raw).collect();
+    let values: Vec<T> = view.all_contents(1).into_iter().map(T::from_raw).collect();
     buffer.write(queue, &values)?;
     Ok(buffer)
+}
+
+/// A number of the elements of a view.
+struct NumberOf<A>(A, usize);
+
+impl<A: Arg> AnyArg for NumberOf<A> {
+    fn argument(&self, name: &'static str) -> Argument<'_> {
+        self.0.argument_of(name, self.1)
+    }
+}
+
+/// The arguments for the numbers of elements, and the buffer behind them.
+type Bindings = (Vec<Box<dyn AnyArg>>, Box<dyn AnyBuffer>);
+
+fn bind_elements(queue: &Queue, view: &CaseView<'_>, row: usize) -> Result<Bindings> {
+    macro_rules! binders {
+        ($($element:ty),+) => {
+            [$(elements_in::<$element>),+]
+        };
+    }
+    elements!(binders)[row](queue, view)
+}
+
+fn elements_in<T: Element>(queue: &Queue, view: &CaseView<'_>) -> Result<Bindings> {
+    match view.value.extent.len() {
+        1 => elements_of::<T, 1>(queue, view),
+        2 => elements_of::<T, 2>(queue, view),
+        3 => elements_of::<T, 3>(queue, view),
+        4 => elements_of::<T, 4>(queue, view),
+        _ => Err(unfit(view)),
+    }
+}
+
+fn elements_of<T: Element, const D: usize>(queue: &Queue, view: &CaseView<'_>) -> Result<Bindings>
+where
+    Dim<D>: Rank,
+    [usize; D]: ToExtent<D>,
+{
+    let extent = view.value.buffer_extent();
+    let extent: [usize; D] = std::array::from_fn(|d| extent.get(d).map_or(1, |&extent| extent as usize));
+    let mut buffer = queue.device().alloc_nd::<T, D>(extent)?;
+    let numbers = T::LAYOUT.count();
+    let values: Vec<T> = view.value.all_contents(numbers).chunks(numbers).map(elements::of_words).collect();
+    buffer.write(queue, &values)?;
+    fn each<A: Arg>(argument: A) -> Vec<Box<dyn AnyArg>> {
+        (0..A::NUMBERS).map(|number| Box::new(NumberOf(argument.clone(), number)) as Box<dyn AnyArg>).collect()
+    }
+    let (begin, end) = range::<D>(view.value);
+    let arguments = match view.access {
+        Access::Read => each(IntoArg::<Read<T, D>>::into_arg(buffer.region(begin, end)?)),
+        Access::PerItem => each(IntoArg::<PerItem<T, D>>::into_arg(buffer.region_mut(begin, end)?)),
+        Access::Shared => each(IntoArg::<Shared<T, D>>::into_arg(buffer.region(begin, end)?)),
+        Access::Atomic => return Err(unfit(view)),
+    };
+    Ok((arguments, Box::new(Elements(buffer))))
 }
 
 /// The range of the view in its buffer.

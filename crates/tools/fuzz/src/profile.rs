@@ -23,6 +23,10 @@ pub struct Profile {
     pub faults: bool,
     /// Whether threads print lines, now and then.
     pub prints: bool,
+    /// The lanes of a warp; 0 where kernels do not use their warps.
+    pub warp_size: u32,
+    /// Whether a block of a kernel that uses its warps has whole ones alone.
+    pub whole_warps: bool,
     /// The most threads of a launch, at most 64.
     pub most_threads: u32,
     /// The approximate number of statements of a kernel.
@@ -41,6 +45,8 @@ impl Profile {
             signed_zeros: true,
             faults: false,
             prints: true,
+            warp_size: 4,
+            whole_warps: false,
             most_threads: 64,
             size: 24,
         }
@@ -62,6 +68,12 @@ impl Profile {
     #[must_use]
     pub fn with_system_scope(self) -> Profile {
         Profile { scopes: Scope::ALL.to_vec(), ..self }
+    }
+
+    /// The profile for warps of this many lanes; 0 for kernels that do not use their warps.
+    #[must_use]
+    pub fn with_warps(self, lanes: u32) -> Profile {
+        Profile { warp_size: lanes, ..self }
     }
 
     /// The profile with faults.

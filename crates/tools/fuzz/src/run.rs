@@ -52,10 +52,12 @@ pub fn outcome_within(case: &Case, device: &Device, limit: Duration) -> Result<O
             _ => return Err(error),
         },
     };
-    let buffers = buffers
-        .iter()
-        .zip(case.views())
-        .map(|(buffer, view)| Ok(buffer.read(&queue)?.into_iter().map(|raw| canonical(view.element, raw)).collect()));
+    let buffers = buffers.iter().zip(case.views()).map(|(buffer, view)| {
+        Ok({
+            let types = view.numbers.iter().cycle();
+            buffer.read(&queue)?.into_iter().zip(types).map(|(raw, &ty)| canonical(ty, raw)).collect()
+        })
+    });
     let buffers = buffers.collect::<Result<_>>()?;
     Ok(Outcome { buffers, fault, printed: lines.try_iter().collect() })
 }
@@ -71,9 +73,11 @@ pub fn run(case: &Case, device: &Device) -> Result<Vec<Vec<u8>>> {
         return Err(ErrorKind::Fault(fault).into());
     }
     let written = case.views().zip(outcome.buffers).filter(|(view, _)| view.access != wattle_ir::Access::Read);
-    let bytes =
-        |(ty, raws): (Type, Vec<u64>)| raws.iter().flat_map(|raw| raw.to_le_bytes()[..ty.size()].to_vec()).collect();
-    Ok(written.map(|(view, raws)| bytes((view.element, raws))).collect())
+    let bytes = |(types, raws): (Vec<Type>, Vec<u64>)| {
+        let all = raws.iter().zip(types.iter().cycle());
+        all.flat_map(|(raw, ty)| raw.to_le_bytes()[..ty.size()].to_vec()).collect()
+    };
+    Ok(written.map(|(view, raws)| bytes((view.numbers, raws))).collect())
 }
 
 /// Whether the error says that a device is not able to do what was asked.
@@ -108,7 +112,10 @@ fn launch(case: &Case, queue: &Queue, kernel: LooseKernel, limit: Duration) -> R
     fn extent<const D: usize>(all: &[u32]) -> [usize; D] {
         std::array::from_fn(|d| all.get(d).map_or(1, |&extent| extent as usize))
     }
-    let options = LaunchOptions::new().shared_len(case.shared_len).time_limit(limit);
+    let mut options = LaunchOptions::new().shared_len(case.shared_len).time_limit(limit);
+    if case.warp_size > 0 {
+        options = options.warp_size(case.warp_size);
+    }
     macro_rules! of_rank {
         ($($rank:literal)+) => {
             match case.kernel.rank {
@@ -138,7 +145,7 @@ pub enum Difference {
     Element {
         /// The view's name.
         view: &'static str,
-        /// The number of the element in its buffer, in row-major order.
+        /// The number of the element in its buffer, in row-major order; of elements of several numbers, that number's.
         index: usize,
         /// The type of the element.
         ty: Type,
@@ -191,7 +198,8 @@ pub fn compare(case: &Case, a: &Outcome, b: &Outcome) -> Option<Difference> {
     for (view, (left, right)) in case.views().zip(a.buffers.iter().zip(&b.buffers)) {
         for (index, (&x, &y)) in left.iter().zip(right).enumerate().filter(|(_, (x, y))| x != y) {
             count += 1;
-            first.get_or_insert((view.name, index, view.element, [x, y]));
+            let ty = view.numbers[index % view.numbers.len()];
+            first.get_or_insert((view.name, index, ty, [x, y]));
         }
     }
     match first {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use wattle_check::Simulated;
 use wattle_core::Device;
 use wattle_fuzz::{Case, Profile, compare, generate, is_clean, outcome, outcome_within};
-use wattle_ir::{AtomicOp, BinaryOp, DivOp, Expr, ExprId, Kernel, Place, Stmt, TernaryOp, Type, UnaryOp};
+use wattle_ir::{AtomicOp, BinaryOp, DivOp, Expr, ExprId, Kernel, Place, Stmt, TernaryOp, Type, UnaryOp, WarpOp};
 
 /// The constructs of kernels, in words, and how often each occurs.
 #[derive(Default)]
@@ -25,6 +25,10 @@ impl Census {
         self.count(format!("rank {}", kernel.rank));
         for param in &kernel.params {
             self.count(format!("param {:?}", param.kind));
+            if let Some(field) = param.field {
+                let way = if field.path.starts_with('.') { "struct" } else { "array" };
+                self.count(format!("{way} of {} bytes", field.size));
+            }
         }
         for array in &kernel.shared {
             let sized = matches!(array.len, wattle_ir::SharedLen::AtLaunch);
@@ -91,7 +95,7 @@ impl Census {
                 }
                 Stmt::Fence { order, scope, .. } => format!("fence {order} {scope}"),
                 Stmt::Barrier { .. } => "barrier".into(),
-                Stmt::Warp { op, .. } => format!("warp {}", op.name()),
+                Stmt::Warp { op, value, .. } => format!("warp {} {}", op.name(), self.ty(*value)),
                 Stmt::WarpBarrier { .. } => "warp barrier".into(),
                 Stmt::If { then, otherwise, .. } => {
                     self.block(kernel, then);
@@ -149,11 +153,12 @@ fn expected() -> Vec<String> {
                 all.push(format!("bits {ty} to {to}"));
             }
         }
+        all.extend(WarpOp::ALL.iter().filter(|op| op.applies_to(ty)).map(|op| format!("warp {} {ty}", op.name())));
         if ty.is_int() {
             all.extend([DivOp::Div, DivOp::Rem].map(|op| format!("divide {op:?} {ty}")));
         }
         all.extend(AtomicOp::ALL.iter().filter(|op| op.applies_to(ty)).map(|op| format!("update {op:?} {ty}")));
-        if ty.is_atomic() && ty.is_int() {
+        if ty.is_atomic() {
             all.push(format!("compare_exchange {ty}"));
         }
         if ty != Type::Bool {
@@ -186,10 +191,14 @@ fn expected() -> Vec<String> {
         }
     }
     all.extend((1..=4).flat_map(|rank| ["load", "store"].map(|what| format!("{what} view {rank}"))));
+    let warps = ["builtin WarpSize", "builtin Lane", "builtin WarpInBlock", "warp barrier"];
+    all.extend(warps.map(String::from));
     let builtins = ["ThreadInBlock", "BlockInGrid", "BlockExtent", "GridExtent", "FrameCount", "FrameExtent"];
     all.extend(builtins.map(|name| format!("builtin {name}")));
     all.extend(["view", "shared", "local", "constants"].map(|place| format!("extent {place}")));
     all.extend(["view", "shared", "local", "constants"].map(|place| format!("lanes {place}")));
+    let elements = ["struct of 8", "struct of 16", "struct of 4", "array of 12", "array of 16", "array of 8"];
+    all.extend(elements.map(|element| format!("{element} bytes")));
     all.extend((1..=4).map(|rank| format!("rank {rank}")));
     let rest = [
         "load shared 1",

@@ -1,4 +1,5 @@
-//! The meaning of the instructions of a warp: PTX ISA 8.8, 9.7.9.6 "shfl.sync", 9.7.13.6 "vote.sync", 9.7.13.9 "redux.sync".
+//! The meaning of the instructions of a warp: PTX ISA 8.8, 9.7.9.6 "shfl.sync", 9.7.13.9 "vote.sync", 9.7.13.12
+//! "redux.sync".
 
 use crate::code::{Exchange, Vote};
 

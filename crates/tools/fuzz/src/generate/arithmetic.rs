@@ -18,6 +18,8 @@ const BUILTINS: [Builtin; 6] = [
     Builtin::FrameExtent,
 ];
 
+const WARP_BUILTINS: [Builtin; 3] = [Builtin::WarpSize, Builtin::Lane, Builtin::WarpInBlock];
+
 impl Generator<'_> {
     /// Picks a type of memory elements.
     pub(super) fn element(&mut self) -> Type {
@@ -110,6 +112,10 @@ impl Generator<'_> {
                 let dimension = self.random.below(rank as u32) as u8;
                 return self.push(Type::U32, Expr::Extent(place, dimension));
             }
+        }
+        if self.warps && self.random.one_in(4) {
+            let builtin = self.random.pick(&WARP_BUILTINS[..if self.uniform_only { 1 } else { 3 }]);
+            return self.push(Type::U32, Expr::Builtin(builtin, 0));
         }
         let builtin = self.random.pick(&BUILTINS[from..]);
         let dimension = self.random.below(self.kernel.rank as u32) as u8;

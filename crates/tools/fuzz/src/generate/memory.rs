@@ -41,6 +41,9 @@ impl Generator<'_> {
         let number = self.random.below(self.regions.len() as u32) as usize;
         let region = self.regions[number].clone();
         match region.state {
+            State::Own(_) | State::Open if region.group.is_some() && self.random.coin() => {
+                self.element_access(&region, out);
+            }
             State::Own(owner) => self.own_access(&region, owner, out),
             State::Open => self.open_access(&region, out),
             State::Sum(kind) => {
@@ -81,6 +84,30 @@ impl Generator<'_> {
         let index = self.own_index(region, owner, out);
         let site = self.site();
         out.push(Stmt::Store { place, index, value, site });
+    }
+
+    /// An access to all numbers of an element that are in the same state: to all at one index, one behind the other.
+    fn element_access(&mut self, region: &Region, out: &mut Vec<Stmt>) {
+        let is_one = |other: &&Region| other.group == region.group && other.state == region.state;
+        let numbers: Vec<(Place, Type)> =
+            self.regions.iter().filter(is_one).map(|number| (number.place, number.element)).collect();
+        let stores = matches!(region.state, State::Own(_)) && self.random.coin();
+        let values: Vec<ExprId> = match stores {
+            true => numbers.iter().map(|&(_, element)| self.storable(element, 2)).collect(),
+            false => Vec::new(),
+        };
+        let index = match region.state {
+            State::Own(owner) => self.own_index(region, owner, out),
+            State::Open | State::Sum(_) => self.block_index(region, out),
+        };
+        let site = self.site();
+        for (number, (place, element)) in numbers.into_iter().enumerate() {
+            let index = index.clone();
+            out.push(match values.get(number) {
+                Some(&value) => Stmt::Store { place, index, value, site },
+                None => Stmt::Load { dst: self.var(element), place, index, site },
+            });
+        }
     }
 
     fn open_access(&mut self, region: &Region, out: &mut Vec<Stmt>) {
@@ -155,6 +182,8 @@ impl Generator<'_> {
             return match self.random.below(8) {
                 0 | 1 => SumKind::Same(AtomicOp::Exchange, self.raw_whole(element)),
                 2 => SumKind::One(self.random.pick(&[AtomicOp::Min, AtomicOp::Max])),
+                // The bits of a NaN are not promised.
+                3 => SumKind::Exchange(self.raw_whole(element), self.raw_whole(element)),
                 _ => SumKind::Add,
             };
         }

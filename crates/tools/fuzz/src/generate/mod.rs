@@ -7,7 +7,8 @@
 //!   results no thread reads. A state holds for a part of memory and one block, and changes at a barrier. Parts that
 //!   several blocks share are open, or a sum at device scope, for the whole launch.
 //! * Barriers stand where the control flow is the same for the whole block: it depends on constants, parameters, the
-//!   block's place, and on slots that got such values, or the same element of open memory.
+//!   block's place, and on slots that got such values, or the same element of open memory. Operations of warps stand
+//!   there too, and where it is the same for the whole warp besides: it depends on votes and on the warp's number.
 //! * The one exception is the last thread's reduction: which thread does it depends on scheduling, its result does not.
 //!
 //! And what makes it independent of what Wattle does not promise: a float is cleaned ([`Generator::clean`]) wherever it
@@ -22,6 +23,7 @@ mod memory;
 mod phase;
 mod setup;
 mod values;
+mod warp;
 
 use std::collections::HashMap;
 
@@ -62,6 +64,7 @@ pub(crate) fn make(profile: &Profile, random: Random) -> Made {
         note: String::new(),
         blocks: generator.shape.blocks,
         threads: generator.shape.threads,
+        warp_size: if generator.warps { profile.warp_size } else { 0 },
         shared_len: generator.shared_len,
         arguments: generator.arguments,
         kernel: generator.kernel,
@@ -133,6 +136,8 @@ struct Region {
     packed: bool,
     /// Whether the state of the region cannot change.
     fixed: bool,
+    /// The first parameter of the elements of which it is a number.
+    group: Option<ParamId>,
     state: State,
 }
 
@@ -168,6 +173,8 @@ struct Generator<'p> {
     arguments: Vec<ArgumentValue>,
     shape: Shape,
     shared_len: u32,
+    /// Whether the kernel uses its warps.
+    warps: bool,
 
     /// For each expression: its type, its size as a tree, and whether it is the same for the whole block.
     types: Vec<Type>,
@@ -237,6 +244,7 @@ impl<'p> Generator<'p> {
             arguments: Vec::new(),
             shape: Shape::default(),
             shared_len: 0,
+            warps: false,
             types: Vec::new(),
             sizes: Vec::new(),
             uniform: Vec::new(),

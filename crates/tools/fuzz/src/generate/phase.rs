@@ -23,7 +23,7 @@ impl Generator<'_> {
     }
 
     fn any_uniform_item(&mut self, depth: u32, jumps: &mut Vec<UniformJump>, out: &mut Vec<Stmt>) {
-        match self.random.below(if depth == 0 { 9 } else { 14 }) {
+        match self.random.below(if depth == 0 { 10 } else { 15 }) {
             0..=3 => {
                 let mut count = 0;
                 while count == 0 || self.random.more(count, 4) {
@@ -48,15 +48,17 @@ impl Generator<'_> {
                 self.uniform_load(out);
             }
             8 => self.uniform_jump(jumps, out),
-            9..=11 => self.uniform_if(depth, jumps, out),
-            12 if self.repeats < MOST_REPEATS => self.uniform_loop(depth, jumps, out),
-            _ => {
+            9 if self.warps => self.warp_items(3, 5, out),
+            10..=12 if depth > 0 => self.uniform_if(depth, jumps, out),
+            13 if depth > 0 && self.repeats < MOST_REPEATS => self.uniform_loop(depth, jumps, out),
+            14 => {
                 let label = self.label();
                 jumps.push(UniformJump { label, is_loop: false, states: self.states() });
                 let body = self.uniform_block(depth, jumps);
                 jumps.pop();
                 out.push(Stmt::Block { label, body });
             }
+            _ => self.statement(3, &mut Vec::new(), out),
         }
     }
 

@@ -1,13 +1,14 @@
 //! The launch's shape, parameters, arguments, and the block's own memory.
 
 use wattle_ir::{
-    Access, ArrayExtents, BinaryOp, Builtin, Const, Expr, ExprId, Param, ParamId, ParamKind, Place, SharedArray,
+    Access, ArrayExtents, BinaryOp, Builtin, Const, Expr, ExprId, Field, Layout, Param, ParamId, ParamKind, Place, SharedArray,
     SharedId, SharedLen, Stmt, Type,
 };
 use wattle_memory::Scope;
 
 use super::{Common, Generator, Owner, Region, Shape, State, SumKind};
 use crate::case::{ArgumentValue, ViewValue};
+use crate::elements::LAYOUTS;
 
 /// A parameter or a shared array that is to be made.
 #[derive(Clone, Copy)]
@@ -51,11 +52,11 @@ impl Generator<'_> {
                     let extent = self.extent_for(self.shape.grid * self.shape.block);
                     // The last thread's reduction reads what others wrote.
                     let access = if reduces || self.random.coin() { Access::Shared } else { Access::PerItem };
-                    let place = self.view(access, Type::U32, &extent, |this| this.random.below(100) as u64);
+                    let place = self.view(access, Type::U32, &extent, 1, |this| this.random.below(100) as u64);
                     self.digest = Some((place, extent));
                 }
-                Wish::Counter => counter = Some(self.view(Access::Atomic, Type::U32, &[1], |_| 0)),
-                Wish::Total => total = Some(self.view(Access::Shared, Type::U32, &[1], |_| 0)),
+                Wish::Counter => counter = Some(self.view(Access::Atomic, Type::U32, &[1], 1, |_| 0)),
+                Wish::Total => total = Some(self.view(Access::Shared, Type::U32, &[1], 1, |_| 0)),
             }
         }
         self.last = counter.zip(total);
@@ -69,7 +70,13 @@ impl Generator<'_> {
         self.kernel.rank = rank;
         let most = self.profile.most_threads.clamp(1, 64);
         let largest = most.min(self.random.pick(&[1, 4, 8, 8, 16, 32]));
-        let block = self.random.within(1, largest);
+        let size = self.profile.warp_size;
+        self.warps = size > 0 && self.random.coin() && !(self.profile.whole_warps && size > most);
+        let block = if self.warps && self.profile.whole_warps {
+            size * self.random.within(1, (largest / size).max(1))
+        } else {
+            self.random.within(1, largest)
+        };
         let grid = self.random.within(1, (most / block).clamp(1, 8)).min(self.random.pick(&[1, 2, 3, 4, 8]));
         let (blocks, threads) = (self.factors(grid, rank), self.factors(block, rank));
         Shape { blocks, threads, block, grid }
@@ -108,12 +115,13 @@ impl Generator<'_> {
         self.scalars.push((ty, id));
     }
 
-    /// Makes a view with a buffer that holds what `content` gives.
+    /// Makes a view with a buffer whose elements, of so many numbers, hold what `content` gives.
     fn view(
         &mut self,
         access: Access,
         element: Type,
         extent: &[u32],
+        numbers: u32,
         mut content: impl FnMut(&mut Self) -> u64,
     ) -> Place {
         let rank = extent.len();
@@ -123,7 +131,7 @@ impl Generator<'_> {
             if margin.iter().all(|&elements| elements == 0) { Vec::new() } else { margin }
         });
         let mut value = ViewValue { extent: extent.to_vec(), before, after, contents: Vec::new() };
-        let count = value.buffer_extent().iter().product();
+        let count = value.buffer_extent().iter().product::<u32>() * numbers;
         let branch = self.random.branch();
         let outer = std::mem::replace(&mut self.random, branch);
         value.contents = (0..count).map(|_| content(self)).collect();
@@ -144,7 +152,57 @@ impl Generator<'_> {
         if access == Access::Atomic { self.random.choose(&self.profile.atomics) } else { Some(self.element()) }
     }
 
+    /// The layout of elements of several numbers that the device has.
+    fn layout(&mut self) -> Option<&'static Layout> {
+        let has = |layout: &&Layout| layout.numbers().iter().all(|number| self.profile.types.contains(&number.ty));
+        let layouts: Vec<&Layout> = LAYOUTS.iter().copied().filter(has).collect();
+        self.random.choose(&layouts)
+    }
+
+    /// Makes a view of elements of several numbers; gives the place and the type of each.
+    fn view_of(&mut self, access: Access, layout: &Layout, extent: &[u32]) -> Vec<(Place, Type)> {
+        let types: Vec<Type> = layout.numbers().iter().map(|number| number.ty).collect();
+        let before = self.kernel.params.len();
+        let mut at = 0;
+        let first = self.view(access, types[0], extent, types.len() as u32, |this| {
+            at += 1;
+            this.raw_value(types[(at - 1) % types.len()])
+        });
+        let first_id = ParamId(before as u32);
+        self.kernel.params[before].field = Field::of(first_id, layout, 0);
+        let mut places = vec![(first, types[0])];
+        for (number, &element) in types.iter().enumerate().skip(1) {
+            let kind = ParamKind::View { access, element, rank: extent.len() };
+            let id = self.param(kind, ArgumentValue::Number);
+            let (name, field) = (self.kernel.params[before].name, Field::of(first_id, layout, number));
+            self.kernel.params[id.index()] = Param { name, kind, field };
+            places.push((Place::Param(id), element));
+        }
+        places
+    }
+
+    /// Makes a view of elements of several numbers of which each thread of a block owns a part: each number is memory of
+    /// its own.
+    fn part_of_elements(&mut self, access: Access, layout: &Layout) {
+        let per = self.random.within(1, 3);
+        let extent = self.extent_for(self.shape.grid * self.shape.block * per);
+        let fixed = access == Access::PerItem;
+        let state = if fixed { State::Own(Owner::Straight) } else { self.some_state(false, layout.numbers()[0].ty) };
+        let (group, packed) = (Some(ParamId(self.kernel.params.len() as u32)), self.random.coin());
+        for (place, element) in self.view_of(access, layout, &extent) {
+            let extent = extent.clone();
+            let (atomic, global) = (false, true);
+            self.regions.push(Region { place, element, extent, atomic, global, per, packed, fixed, group, state });
+        }
+    }
+
     fn part(&mut self, access: Access) {
+        if access != Access::Atomic
+            && self.random.one_in(4)
+            && let Some(layout) = self.layout()
+        {
+            return self.part_of_elements(access, layout);
+        }
         let Some(element) = self.element_for(access) else {
             return;
         };
@@ -155,19 +213,41 @@ impl Generator<'_> {
         let state = if fixed { State::Own(Owner::Straight) } else { self.some_state(atomic, element) };
         let place = self.contents_for(access, element, &extent, state);
         let packed = self.random.coin();
-        self.regions.push(Region { place, element, extent, atomic, global: true, per, packed, fixed, state });
+        self.regions.push(Region {
+            place,
+            element,
+            extent,
+            atomic,
+            global: true,
+            per,
+            packed,
+            fixed,
+            group: None,
+            state,
+        });
     }
 
     /// Makes a view with contents that suit the state.
     fn contents_for(&mut self, access: Access, element: Type, extent: &[u32], state: State) -> Place {
         if element.is_float() && state == State::Sum(SumKind::Add) {
-            self.view(access, element, extent, |this| this.raw_whole(element))
+            self.view(access, element, extent, 1, |this| this.raw_whole(element))
         } else {
-            self.view(access, element, extent, |this| this.raw_value(element))
+            self.view(access, element, extent, 1, |this| this.raw_value(element))
         }
     }
 
     fn common(&mut self, access: Access) {
+        if access != Access::Atomic
+            && self.random.one_in(6)
+            && let Some(layout) = self.layout()
+        {
+            let elements = self.random.within(1, 12);
+            let extent = self.extent_for(elements);
+            for (place, element) in self.view_of(access, layout, &extent) {
+                self.commons.push(Common { place, element, extent: extent.clone(), sum: None });
+            }
+            return;
+        }
         let Some(element) = self.element_for(access) else {
             return;
         };
@@ -202,7 +282,8 @@ impl Generator<'_> {
         };
         self.kernel.shared.push(SharedArray { name: "tile", element, len: len_kind, atomic, site });
         let (packed, state) = (self.random.coin(), State::Own(Owner::Straight));
-        let region = Region { place, element, extent, atomic, global: false, per, packed, fixed: false, state };
+        let region =
+            Region { place, element, extent, atomic, global: false, per, packed, fixed: false, group: None, state };
         self.regions.push(region);
     }
 
