@@ -318,6 +318,34 @@ impl Graph {
         }
     }
 
+    /// The pairs of events whose threads are in one group of that level; for [`Level::Thread`] those of one thread.
+    pub fn sharing(&self, level: Level) -> Relation {
+        // The first thread of each thread's group stands for the group.
+        let group = |thread: ThreadId| {
+            let here = self.threads[thread];
+            self.threads[..thread].iter().position(|other| other.shares(&here, level)).unwrap_or(thread)
+        };
+        let groups: Vec<ThreadId> = match level {
+            Level::Thread => (0..self.threads.len()).collect(),
+            _ => (0..self.threads.len()).map(group).collect(),
+        };
+        let mut members = vec![Set::new(0); self.threads.len()];
+        let group = |event: &Event| event.thread.map(|thread| groups[thread]);
+        for (id, event) in self.events.iter().enumerate() {
+            if let Some(group) = group(event) {
+                if members[group].is_empty() {
+                    members[group] = Set::new(self.len());
+                }
+                members[group].insert(id);
+            }
+        }
+        let mut sharing = Relation::new(self.len());
+        for (id, event) in self.events.iter().enumerate() {
+            group(event).into_iter().for_each(|group| sharing.insert_all(id, &members[group]));
+        }
+        sharing
+    }
+
     /// Whether each event's scope includes the other one's thread.
     pub fn in_scope(&self, a: EventId, b: EventId) -> bool {
         let level = |event: EventId| self.events[event].label.level;

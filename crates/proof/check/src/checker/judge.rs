@@ -9,20 +9,29 @@ use wattle_ir::Site;
 use wattle_machine::Timing;
 use wattle_memory::{Kind, Model, Target, ThreadId};
 
-use super::Witness;
 use super::frames::shape_text;
 use super::orders::{self, Orders};
 use super::report::{Unknown, Violation};
 use super::run::{Memory, Outcome, Phase, Run};
 use super::schedule::{Schedule, schedules};
+use super::{Checker, Witness};
 use crate::program::{KernelThread, LaunchWorld, World};
 use crate::search::{
-    Address, Dependencies, End, Execution, Fault, MOST_TURNS, Meter, Problem, Setup, Spawn, Statistics, Updates,
-    Visitor, last_values, search, single_run,
+    Address, Dependencies, End, Execution, Fault, MOST_TURNS, Meter, MostEvents, PrivateCells, Problem, Setup,
+    SharedCells, Spawn, Statistics, Updates, Visitor, keeping, last_values, search, single_run,
 };
 
 /// The maximum number of outcomes of one search that are kept.
 const MAX_OUTCOMES: usize = 100_000;
+
+/// The number of events of a graph from which on private cells are kept out of it.
+const MOST_EVENTS: usize = 192;
+
+/// Whether private cells may be kept out of graphs: not in the textbook's model, where what a thread does with a cell of
+/// its own can order its other accesses.
+fn keeps_cells(checker: &Checker) -> bool {
+    checker.model != Model::Unordered && !checker.count_orders
+}
 
 /// The lines at which the launches keep what the clock shows. The search takes that for 0.
 ///
@@ -190,6 +199,8 @@ pub(super) struct Judge<'r> {
     raced: bool,
     /// How far the search is.
     meter: Arc<Meter>,
+    /// The statements that touched private cells, which are no events.
+    touched: BTreeSet<u32>,
 }
 
 impl<'r> Judge<'r> {
@@ -208,6 +219,7 @@ impl<'r> Judge<'r> {
             forbids_races,
             raced: false,
             meter: run.checker.meter.clone().unwrap_or_default(),
+            touched: BTreeSet::new(),
         }
     }
 
@@ -264,7 +276,7 @@ impl<'r> Judge<'r> {
             limits: checker.limits(self.run.shared.deadline),
             ..Setup::new(&*world, checker.model).with_threads(&*world, threads)
         };
-        let (end, statistics) = search(&setup, self);
+        let (end, statistics) = self.search_setup(setup);
         if self.schedule.is_none() {
             phase.statistics.add(&statistics);
         }
@@ -308,6 +320,66 @@ impl<'r> Judge<'r> {
         }
     }
 
+    /// Searches; where graphs are large, with private cells in the states of their threads. Small ones are shown whole.
+    fn search_setup(&mut self, setup: Setup<'_>) -> (End, Statistics) {
+        let checker = &self.run.checker;
+        let most = MostEvents::new(MOST_EVENTS);
+        let small = Setup { most_events: keeps_cells(checker).then_some(&most), ..setup };
+        let (mut end, mut statistics) = search(&small, self);
+        let (mut shared, mut again) = (SharedCells::default(), most.was_exceeded());
+        while again {
+            self.begin_again();
+            let cells = PrivateCells::new(small.memory, shared.clone());
+            let spawns = small.threads.iter().enumerate();
+            let threads = spawns.map(|(thread, spawn)| Spawn {
+                placement: spawn.placement,
+                process: keeping(spawn.process.clone(), thread, &cells),
+                after: spawn.after.clone(),
+            });
+            let setup = Setup {
+                memory: small.memory,
+                threads: threads.collect(),
+                model: small.model,
+                loop_bound: small.loop_bound,
+                symmetric: small.symmetric.clone(),
+                assume_race_free: small.assume_race_free,
+                system: small.system.clone(),
+                dependencies: small.dependencies,
+                failed_iterations: small.failed_iterations,
+                sample: small.sample,
+                private: Some(&cells),
+                most_events: None,
+                limits: small.limits.clone(),
+            };
+            (end, statistics) = search(&setup, self);
+            self.touched = cells.executed();
+            again = false;
+            if let Some(known) = cells.contradicted() {
+                // Whatever was found is worthless, also where the search was over before it noticed.
+                self.begin_again();
+                again = !matches!(end, End::Stopped(_));
+                shared = known;
+            }
+        }
+        for source in std::mem::take(&mut self.touched) {
+            let (launch, at) = World::statement(source);
+            self.executed.extend(self.world.launches.get(launch).map(|launch| (launch.number, at)));
+        }
+        (end, statistics)
+    }
+
+    /// Forgets what a search has found that is worthless.
+    fn begin_again(&mut self) {
+        if self.schedule.is_none() {
+            self.outcomes.clear();
+            self.executed.clear();
+            self.writes.clear();
+            self.too_many = false;
+        }
+        self.violations.clear();
+        self.raced = false;
+    }
+
     fn count_writes(&mut self, execution: &Execution<'_>) {
         let blocks = |launch: &LaunchWorld| vec![0; launch.environment.shape.blocks() as usize];
         if self.writes.is_empty() {
@@ -318,6 +390,9 @@ impl<'r> Judge<'r> {
             if let (Some(thread), Kind::Write, Some(_)) = (event.thread, event.label.kind, event.location) {
                 counts[thread] += 1;
             }
+        }
+        for (count, thread) in counts.iter_mut().zip(&execution.threads) {
+            *count += thread.private().map_or(0, |own| own.writes);
         }
         for (number, launch) in self.world.launches.iter().enumerate() {
             let per_block = launch.environment.shape.threads_per_block() as usize;
@@ -472,7 +547,9 @@ impl Visitor for Judge<'_> {
 
 /// The memories that an execution can leave: one, unless unordered writes leave several.
 pub(super) fn last_memories(execution: &Execution<'_>) -> Vec<Memory> {
-    let mut memories = vec![Vec::new()];
+    let own = execution.threads.iter().filter_map(|thread| thread.private()).flat_map(|own| &own.cells);
+    let own = own.filter(|(address, _)| !World::is_shared(address.memory));
+    let mut memories = vec![own.filter_map(|(&address, &value)| Some((address, value?))).collect::<Memory>()];
     for &(address, location) in &execution.cells {
         if World::is_shared(address.memory) || address.memory == u32::MAX {
             continue;
@@ -495,6 +572,7 @@ pub(super) fn last_memories(execution: &Execution<'_>) -> Vec<Memory> {
             .take(1024)
             .collect();
     }
+    memories.iter_mut().for_each(|memory| memory.sort_unstable());
     memories
 }
 

@@ -2,6 +2,9 @@
 
 use wattle_memory::{Analysis, EventId, Set, ThreadId};
 
+use super::Setup;
+use super::feasibility::later;
+use super::gates::open_gate;
 use super::run::would_spin;
 use super::searcher::Search;
 use super::state::{State, Status};
@@ -24,15 +27,27 @@ impl Choice {
     }
 }
 
-/// The read to branch on. A read that blocks its thread goes first: the more threads have ended, the fewer writes are
-/// still to come. Of those a read-modify-write, whose place in the order of writes decides most; but in a loop the
-/// first of its thread, since only an iteration whose reads have values can turn out to change nothing.
-pub(super) fn best<'c>(state: &State<'_>, choices: &'c [Choice]) -> Option<&'c Choice> {
+/// The read to branch on. One for which no further write can come goes first: every branch of it has a source that is
+/// there, and none waits in vain. Then a read that blocks its thread: the more threads have ended, the fewer writes are
+/// still to come. Of those a read-modify-write, whose place in the order of writes decides most; but in a loop the first
+/// of its thread, since only an iteration whose reads have values can turn out to change nothing.
+pub(super) fn best<'c>(
+    setup: &Setup<'_>,
+    state: &State<'_>,
+    analysis: &Analysis,
+    choices: &'c [Choice],
+) -> Option<&'c Choice> {
+    if let [only] = choices {
+        return Some(only);
+    }
+    let gate = open_gate(state).is_some();
     choices.iter().min_by_key(|choice| {
         let ended = state.runners[choice.thread].status == Status::Done;
-        let later = !choice.first && !state.runners[choice.thread].heads.is_empty();
+        let in_loop = !choice.first && !state.runners[choice.thread].heads.is_empty();
         let update = state.graph.other_half(choice.read).is_some();
-        (!choice.goes_on(), ended, later, !update, !choice.first, choice.sources.len())
+        let others = gate || choices.iter().any(|other| other.read != choice.read && other.goes_on());
+        let may_come = choice.goes_on() && others && later(setup, state, analysis, choices, choice.read, gate);
+        (!choice.goes_on(), in_loop, may_come, ended, !update, !choice.first, choice.sources.len())
     })
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use wattle_memory::{Analysis, Set, ThreadId};
 
+use super::Stopped;
 use super::choices::{Choice, best, may_wait};
 use super::determined::{Guess, When, assume, determine};
 use super::feasibility;
@@ -29,6 +30,10 @@ impl<'w> Search<'_, 'w> {
             }
             self.settle(&mut state)?;
             let guess = determine(self.setup, &mut state, &self.shared.values, When::Early)?;
+            let contradicted = self.setup.private.is_some_and(|cells| cells.is_contradicted());
+            if contradicted || self.setup.most_events.is_some_and(|most| most.is_exceeded_by(state.graph.len())) {
+                return Err(Halt::BrokenOff);
+            }
             if std::mem::take(&mut state.renumbered) {
                 known = None;
             }
@@ -37,7 +42,7 @@ impl<'w> Search<'_, 'w> {
                 self.statistics.dependent += 1;
                 self.statistics.undecided += u64::from(state.runners.iter().any(|runner| waits(&runner) && runner.cut));
             }
-            if state.is_broken() {
+            if state.is_broken() || state.breaks_promise() {
                 self.statistics.abandoned += 1;
                 return Ok(());
             }
@@ -64,6 +69,9 @@ impl<'w> Search<'_, 'w> {
                 state.choose(read, source);
                 state.runners[thread].status = Status::Ready;
                 continue;
+            }
+            if self.watch.exceeds_memory(state.graph.len()) {
+                return Err(Halt::Stopped(Stopped::Memory));
             }
             let now = self.setup.model.analyse(&state.graph);
             self.was_not_ended_early()?;
@@ -100,7 +108,7 @@ impl<'w> Search<'_, 'w> {
                     return Ok(());
                 }
             }
-            let Some(choice) = best(&state, &choices) else {
+            let Some(choice) = best(self.setup, &state, &now, &choices) else {
                 match gate {
                     Some((gate, quorum)) => open_gates(&state, gate, quorum, stack),
                     None => self.leaf(&state, &now)?,

@@ -33,6 +33,34 @@ pub enum Stopped {
     Cancelled,
 }
 
+/// The maximum number of events of a graph, and whether some graph had more.
+#[derive(Debug)]
+pub struct MostEvents {
+    most: usize,
+    exceeded: AtomicBool,
+}
+
+impl MostEvents {
+    /// The maximum `most`, which no graph has exceeded yet.
+    pub fn new(most: usize) -> MostEvents {
+        MostEvents { most, exceeded: AtomicBool::new(false) }
+    }
+
+    /// Whether some graph had more events.
+    pub fn was_exceeded(&self) -> bool {
+        self.exceeded.load(Ordering::Relaxed)
+    }
+
+    /// Whether these are more events, which is recorded.
+    pub(super) fn is_exceeded_by(&self, events: usize) -> bool {
+        let more = events > self.most;
+        if more {
+            self.exceeded.store(true, Ordering::Relaxed);
+        }
+        more
+    }
+}
+
 /// A periodic check of the limits.
 pub struct Watch<'a> {
     limits: &'a Limits,
@@ -61,6 +89,20 @@ impl<'a> Watch<'a> {
             return Some(Stopped::Memory);
         }
         cancelled.then_some(Stopped::Cancelled)
+    }
+}
+
+/// The number of relations that an analysis holds at a time.
+const RELATIONS: u64 = 16;
+
+/// The most memory for the analysis of one graph where no limit is set, in bytes.
+const MOST_MEMORY: u64 = 16 << 30;
+
+impl Watch<'_> {
+    /// Whether the relations over so many events do not fit into memory.
+    pub fn exceeds_memory(&self, events: usize) -> bool {
+        let bits = (events as u64).saturating_mul(events as u64).saturating_mul(RELATIONS);
+        bits / 8 > self.limits.memory.unwrap_or(MOST_MEMORY)
     }
 }
 

@@ -29,6 +29,7 @@ mod feasibility;
 mod gates;
 mod leaf;
 mod limit;
+mod private;
 mod process;
 mod race_free;
 mod run;
@@ -48,7 +49,8 @@ use wattle_memory::{Analysis, EventId, Graph, Model, Placement, ThreadId};
 
 pub use exchange::Exchange;
 pub use execution::last_values;
-pub use limit::{Limits, Stopped, Watch, resident_bytes};
+pub use limit::{Limits, MostEvents, Stopped, Watch, resident_bytes};
+pub use private::{Own, PrivateCells, SharedCells, keeping};
 pub use process::{Action, Address, Barrier, Change, Convergence, Initial, Members, Memory, Process, Target, Written};
 pub use run::MOST_BACK_EDGES as MOST_TURNS;
 pub use share::{Meter, Reading};
@@ -121,6 +123,11 @@ pub struct Setup<'w> {
     pub failed_iterations: bool,
     /// The parameters if executions are drawn at random; `None` to build all.
     pub sample: Option<Sample>,
+    /// The cells that its threads keep for themselves ([`keeping`]), if any: the search is broken off when it turns out
+    /// that one is shared ([`PrivateCells::contradicted`]).
+    pub private: Option<&'w PrivateCells<'w>>,
+    /// The number of events of a graph at which the search is broken off; `None` if it goes on with any.
+    pub most_events: Option<&'w MostEvents>,
     /// The limits at which the search stops.
     pub limits: Limits,
     /// Where it shows how far it is, if anyone watches. The finished executions are for the visitor to count.
@@ -141,6 +148,8 @@ impl<'w> Setup<'w> {
             dependencies: Dependencies::AsWritten,
             failed_iterations: false,
             sample: None,
+            private: None,
+            most_events: None,
             limits: Limits::default(),
             meter: None,
         }

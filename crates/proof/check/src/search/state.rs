@@ -287,6 +287,18 @@ impl<'w> State<'w> {
         self.broken || self.ties.iter().any(differ)
     }
 
+    /// Whether a thread has come past what was added on the assumption that it performs it.
+    pub fn breaks_promise(&self) -> bool {
+        self.runners.iter().filter(|runner| !runner.promised.is_empty()).any(|runner| {
+            let cannot = |&event: &EventId| {
+                let event = self.graph.event(event);
+                let address = event.location.and_then(|location| self.addresses.get(location));
+                event.label.kind == Kind::Write && address.is_some_and(|&address| !runner.ahead.may_write(address))
+            };
+            matches!(runner.status, Status::Done | Status::Halted) || runner.promised.iter().any(cannot)
+        })
+    }
+
     /// The reads of a thread that have a location and no source yet, in program order.
     pub fn pending(&self, thread: ThreadId) -> impl Iterator<Item = EventId> + '_ {
         let runner = &self.runners[thread];

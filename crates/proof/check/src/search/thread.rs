@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHasher;
 
+use super::private::Own;
 use super::process::{Action, Address, Process};
 
 /// A process in its world. Copies share it until one of them runs on: a search keeps many states, and most of their
@@ -18,6 +19,11 @@ impl<'w> Thread<'w> {
     /// A thread that runs a process in a world.
     pub fn new<P: Process>(process: P, world: &'w P::World) -> Thread<'w> {
         Thread(Arc::new(InWorld { process, world }))
+    }
+
+    /// A thread of another kind than a process in its world.
+    pub(super) fn erased(thread: Arc<dyn Erased + 'w>) -> Thread<'w> {
+        Thread(thread)
     }
 
     /// The process, if it is of that type.
@@ -83,6 +89,10 @@ pub trait Erased: Send + Sync {
     fn is_alike(&self, other: &Thread<'_>) -> bool;
     fn equals(&self, other: &Thread<'_>) -> bool;
     fn digest(&self) -> u64;
+    /// The private cells that the thread keeps, if it keeps any.
+    fn private(&self) -> Option<&Own> {
+        None
+    }
 }
 
 struct InWorld<'w, P: Process> {

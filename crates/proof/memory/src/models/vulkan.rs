@@ -12,9 +12,11 @@
 //! The letters of the formal model are kept where they are short: `hb` happens-before, `sw` synchronizes-with, `ssw`
 //! system-synchronizes-with, `asmo` a location's scoped modification order.
 
+use std::collections::HashMap;
+
 use super::coherence::saturate;
 use super::{Analysis, Broken, Races, Rules, require};
-use crate::event::EventId;
+use crate::event::{EventId, LocationId};
 use crate::{Classes, Graph, Kind, Label, Level, Relation, Set, Target};
 
 pub(super) const RULES: Rules = Rules {
@@ -159,9 +161,11 @@ impl<'g> Base<'g> {
             })
         };
         // The accesses to which an availability or visibility operation applies: those of its classes, or its own.
-        let includes = |a: EventId, b: EventId| about(graph, a, b);
-        let step = |level: Level| hb.filter(|a, b| graph.share(a, b, level) && includes(a, b));
-        let (by_subgroup, by_block, by_family) = (step(Level::Subgroup), step(Level::Block), step(Level::QueueFamily));
+        let about = about(graph);
+        let within = |level: Level| hb & &graph.sharing(level);
+        let [in_subgroup, in_block, in_family, in_system] =
+            [Level::Subgroup, Level::Block, Level::QueueFamily, Level::System].map(within);
+        let (by_subgroup, by_block, by_family) = (&in_subgroup & &about, &in_block & &about, &in_family & &about);
 
         let avsg = Relation::identity(n, &available(Level::Subgroup));
         let from_subgroup = avsg.then(&by_subgroup).maybe();
@@ -182,22 +186,23 @@ impl<'g> Base<'g> {
         let shared = graph.set(|event| event.label.is_access() && !event.label.private);
         let (reads, writes) = (graph.reads(), graph.writes());
         let (shared_reads, shared_writes) = (&shared & &reads, &shared & &writes);
-        let begin = self.po.maybe().from(&shared_writes).filter(includes);
-        let end = self.po.maybe().to(&shared_reads).filter(includes);
+        let begin = &self.po.maybe().from(&shared_writes) & &about;
+        let end = &self.po.maybe().to(&shared_reads) & &about;
         let mut via_chains = Relation::new(n);
-        for (level, av, vis) in [
-            (Level::Subgroup, &avsg, &vissg),
-            (Level::Block, &avwg, &viswg),
-            (Level::QueueFamily, &avqf, &visqf),
-            (Level::System, &avsh, &vissh),
+        for (within, av, vis) in [
+            (&in_subgroup, &avsg, &vissg),
+            (&in_block, &avwg, &viswg),
+            (&in_family, &avqf, &visqf),
+            (&in_system, &avsh, &vissh),
         ] {
-            let across = begin.then(av).then(&hb.filter(|a, b| graph.share(a, b, level)));
+            let across = begin.then(av).then(within);
             via_chains |= &across.to(&shared_writes);
             via_chains |= &across.then(vis).then(&end);
         }
+        let same_place = graph.same_location();
         let same_reference = |a: EventId, b: EventId| graph.event(a).reference == graph.event(b).reference;
-        let own = hb.filter(|a, b| graph.same_thread(a, b));
-        let by_reference = (own | via_chains).filter(same_reference);
+        let own = hb & &graph.sharing(Level::Thread);
+        let by_reference = (&(own | via_chains) & &same_place).filter(same_reference);
 
         let device_available = graph.set(|event| event.label.kind == Kind::MakeAvailable);
         let device_visible = graph.set(|event| event.label.kind == Kind::MakeVisible);
@@ -206,13 +211,7 @@ impl<'g> Base<'g> {
         let after_reads = hb.from(&shared_reads).to(&shared);
         let by_system = self.ssw.plus().from(&reads);
         let all = by_reference | by_device | after_reads | by_system;
-        all.filter(|a, b| {
-            label(a).is_access()
-                && label(b).is_access()
-                && a != b
-                && graph.event(a).location == graph.event(b).location
-                && graph.event(a).location.is_some()
-        })
+        (&all & &same_place).filter(|a, b| label(a).is_access() && label(b).is_access() && a != b)
     }
 }
 
@@ -229,15 +228,46 @@ fn makes_visible(label: &Label) -> bool {
 /// "avvisinc": an availability operation applies to the accesses of its classes that come before it, a visibility
 /// operation to those that come after it (Khronos' formal model since 2025, Vulkan-MemoryModel #40); an access's own
 /// applies to its reference, in both directions.
-fn about(graph: &Graph, a: EventId, b: EventId) -> bool {
-    let (first, second) = (graph.event(a), graph.event(b));
-    let classes = |access: &Label, op: &Label| access.is_access() && op.semantics.0 & access.storage.0 != 0;
-    let available = makes_available(&second.label) && classes(&first.label, &second.label);
-    let visible = makes_visible(&first.label) && classes(&second.label, &first.label);
-    let one_reference = first.label.is_access()
-        && second.label.is_access()
-        && first.location == second.location
-        && first.reference == second.reference;
-    let own = one_reference && (first.label.coherent || second.label.coherent);
-    a != b && (available || visible) || own
+fn about(graph: &Graph) -> Relation {
+    let n = graph.len();
+    // There are few sets of classes; for each the operations and the accesses that meet it.
+    let mut of_classes: [Option<[Set; 2]>; 256] = [const { None }; 256];
+    let mut meeting = |classes: Classes| {
+        let known = of_classes[usize::from(classes.0)].get_or_insert_with(|| {
+            let meets = |other: Classes| other.0 & classes.0 != 0;
+            let operations = graph.set(|event| makes_available(&event.label) && meets(event.label.semantics));
+            let accesses = graph.set(|event| event.label.is_access() && meets(event.label.storage));
+            [operations, accesses]
+        });
+        known.clone()
+    };
+    let mut references: HashMap<(Option<LocationId>, u32), [Set; 2]> = HashMap::new();
+    for (id, event) in graph.events().iter().enumerate().filter(|(_, event)| event.label.is_access()) {
+        let key = (event.location, event.reference);
+        let [all, coherent] = references.entry(key).or_insert_with(|| [Set::new(n), Set::new(n)]);
+        all.insert(id);
+        if event.label.coherent {
+            coherent.insert(id);
+        }
+    }
+    let mut about = Relation::new(n);
+    for (id, event) in graph.events().iter().enumerate() {
+        let mut row = Set::new(n);
+        if event.label.is_access() {
+            let [operations, _] = meeting(event.label.storage);
+            row = &row | &operations;
+        }
+        if makes_visible(&event.label) {
+            let [_, accesses] = meeting(event.label.semantics);
+            row = &row | &accesses;
+        }
+        row.remove(id);
+        if let Some([all, coherent]) = references.get(&(event.location, event.reference))
+            && event.label.is_access()
+        {
+            row = &row | if event.label.coherent { all } else { coherent };
+        }
+        about.insert_all(id, &row);
+    }
+    about
 }

@@ -1,8 +1,8 @@
 //! The launch's shape, parameters, arguments, and the block's own memory.
 
 use wattle_ir::{
-    Access, ArrayExtents, BinaryOp, Builtin, Const, Expr, ExprId, Field, Layout, Param, ParamId, ParamKind, Place, SharedArray,
-    SharedId, SharedLen, Stmt, Type,
+    Access, ArrayExtents, BinaryOp, Builtin, Const, Expr, ExprId, Field, Layout, Param, ParamId, ParamKind, Place,
+    SharedArray, SharedId, SharedLen, Stmt, Type,
 };
 use wattle_memory::Scope;
 
