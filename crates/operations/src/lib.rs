@@ -238,7 +238,7 @@ macro_rules! compositions {
             /// `__log10f`).
             #[doc(alias = "__log10f")]
             fn Float Log10Fast "log10_fast" log10_fast(x) -> Self, near { float: math::log10_fast(x) }
-            /// The tangent: [`sin_fast`](Self::sin_fast) by [`cos_fast`](Self::cos_fast) (CUDA's `__tanf`), within 2^-18 of
+            /// The tangent: `sin_fast` by `cos_fast` (CUDA's `__tanf`), within 2^-18 of
             /// itself and 2^-18 for angles from -1 to 1.
             #[doc(alias = "__tanf")]
             fn Float TanFast "tan_fast" tan_fast(x) -> Self, near { float: math::tan_fast(x) }
