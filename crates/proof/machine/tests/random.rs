@@ -50,6 +50,7 @@ impl Walker<'_> {
             },
             Expr::Extent(Place::Shared(id), _) => match self.kernel.shared[id.index()].len {
                 SharedLen::Static(len) => (Type::U32, len as u64),
+                SharedLen::Grid(_) => panic!("random kernels have none"),
                 SharedLen::AtLaunch => (Type::U32, self.environment.shared_len as u64),
             },
             Expr::Extent(Place::Local(id), _) => (Type::U32, self.kernel.locals[id.index()].len as u64),
@@ -62,6 +63,7 @@ impl Walker<'_> {
                     Builtin::GridExtent => shape.grid_extent,
                     Builtin::FrameCount => shape.frame_count,
                     Builtin::FrameExtent => shape.frame_extent,
+                    Builtin::Device(property) => [property.on_host(shape.warp_size); 4],
                     // A warp of one lane.
                     Builtin::WarpSize => [shape.warp_size; 4],
                     Builtin::Lane => [0; 4],
