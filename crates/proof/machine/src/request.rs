@@ -32,7 +32,7 @@ impl Location<crate::Deferred> {
             let [y, z, w] = rest;
             [first + lane, y, z, w]
         });
-        Location { index, ..self.clone() }
+        Location { index, ..*self }
     }
 }
 

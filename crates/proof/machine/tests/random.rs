@@ -63,6 +63,7 @@ impl Walker<'_> {
                     Builtin::GridExtent => shape.grid_extent,
                     Builtin::FrameCount => shape.frame_count,
                     Builtin::FrameExtent => shape.frame_extent,
+                    Builtin::Device(property) => [property.on_host(shape.warp_size); 4],
                     // A warp of one lane.
                     Builtin::WarpSize => [shape.warp_size; 4],
                     Builtin::Lane => [0; 4],

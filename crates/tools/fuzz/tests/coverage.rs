@@ -79,6 +79,7 @@ impl Census {
                 Stmt::Load { place, index, .. } => format!("load {} {}", kind(kernel, *place), index.len()),
                 Stmt::LoadLanes { place, .. } => format!("lanes {}", kind(kernel, *place)),
                 Stmt::Store { place, index, .. } => format!("store {} {}", kind(kernel, *place), index.len()),
+                Stmt::StoreLanes { place, .. } => format!("store lanes {}", kind(kernel, *place)),
                 Stmt::AtomicLoad { place, order, scope, .. } => {
                     format!("atomic load {} {order} {scope}", kind(kernel, *place))
                 }

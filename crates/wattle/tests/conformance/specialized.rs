@@ -36,7 +36,7 @@ fn wide(device: &Device) -> Outcome {
     let (x, out) = (device.from_slice(&all)?, device.alloc_zeroed::<u32>(300)?);
     let by = 0xdead_beef;
     queue.launch(FrameSpec::cover(300, 32), high_words(&x, &out, by))?;
-    let high = |x: &u32| (u64::from(*x) * u64::from(by) >> 32) as u32;
+    let high = |x: &u32| ((u64::from(*x) * u64::from(by)) >> 32) as u32;
     assert_eq!(out.read(&queue)?, all.iter().map(high).collect::<Vec<_>>());
     Ok(())
 }
