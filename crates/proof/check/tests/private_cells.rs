@@ -15,10 +15,13 @@ use wattle_check::search::{
 };
 use wattle_memory::{Kind, Label, Model, Placement};
 
+/// The registers of all threads, and the values that can be left in each cell that was written.
+type Outcome = (Vec<Vec<u64>>, Vec<(Address, Vec<u64>)>);
+
 /// The outcomes, with what is left in the cells that were written, and their counts.
 #[derive(Default, Debug, PartialEq)]
 struct Seen {
-    outcomes: BTreeMap<(Vec<Vec<u64>>, Vec<(Address, Vec<u64>)>), usize>,
+    outcomes: BTreeMap<Outcome, usize>,
     stuck: usize,
     races: Option<Model>,
     racy: bool,
