@@ -5,6 +5,8 @@
 //! the checker with the simulated device. `mutants` changes what the models say. `pack` makes a folder for a machine with
 //! a GPU.
 
+mod advised;
+mod algorithms;
 mod assemble;
 #[path = "../../../backends/ptx/tests/assembled/mod.rs"]
 mod assembled;
@@ -12,6 +14,8 @@ mod fuzz;
 mod mutants;
 mod oracle;
 mod pack;
+#[path = "../../../apps/kernels/tests/page/mod.rs"]
+mod page;
 #[path = "../../../proof/check/tests/oracle/mod.rs"]
 mod scenarios;
 #[path = "../../../proof/check/tests/script/mod.rs"]
@@ -20,6 +24,7 @@ mod script;
 mod small;
 #[path = "../../../proof/check/tests/source/mod.rs"]
 mod source;
+mod source_edit;
 #[path = "../../../backends/ptx/tests/tools/mod.rs"]
 mod tools;
 
@@ -55,6 +60,15 @@ cargo xtask mutants [--shard 0/4] [--only wattle-memory]
 Changes the models, the lowering table, the clocks and the orderings in one place at a time (cargo-mutants), and fails if
 the crate's own tests do not notice a change that crates/tools/xtask/survivors.txt does not list.
 
+cargo xtask algorithms
+
+Checks the known algorithms, litmus tests and mistakes for all targets, and writes crates/apps/kernels/ALGORITHMS.md.
+
+cargo xtask advised [WORD]...
+
+Applies the advice on each broken scenario, or on those whose names contain a word, to its source as it is printed, builds that,
+and checks that it holds.
+
 cargo xtask pack [--output FOLDER]
 
 Makes a folder, target/gpu if no other is named, with the programs and the script gpu.sh that tests and measures all this
@@ -71,6 +85,11 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         };
         return fuzz::run(&fuzz::Wanted { minutes, seed: seed as u64, device: after("--device").cloned() });
+    }
+    match arguments.first().map(String::as_str) {
+        Some("algorithms") => return algorithms::run(),
+        Some("advised") => return advised::run(&arguments[1..]),
+        _ => {}
     }
     if arguments.first().is_some_and(|first| first == "assemble") {
         let number = |name, default: u64| after(name).map_or(Ok(default), |text| text.parse());

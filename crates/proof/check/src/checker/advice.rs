@@ -10,7 +10,7 @@ use wattle_core::{Device, Result, Summary};
 use super::changes::{self, Change};
 use super::explore::stopped;
 use super::report::{Report, Verdict};
-use super::strongest::{self, Kind};
+use super::strongest::{self, Kind, Variants};
 use super::{Checker, explore};
 use crate::program::Edits;
 
@@ -166,7 +166,11 @@ fn mend(trials: &mut Trials<'_>, report: &Report) {
 /// by taking away what is not needed. More than two changes may be more than are necessary, so then pairs are tried for
 /// part of the time.
 fn mend_together(trials: &mut Trials<'_>, report: &Report, orders: &[Change]) -> bool {
-    let Some(found) = weakest_of(trials, strongest::strongest(report)) else {
+    let gentle = |variants: &Variants, inserts: bool| if inserts { 0 } else { variants.len() - 1 };
+    let strong = |variants: &Variants, _: bool| variants.len() - 1;
+    // Fences that acquire and release are searched faster than SeqCst ones, and mostly enough.
+    let kinds = strongest::strongest(report);
+    let Some(found) = weakest_of(trials, &kinds, &gentle).or_else(|| weakest_of(trials, &kinds, &strong)) else {
         trials.advice.how_far.push(match trials.is_up {
             true => "began with all orders at their strongest and a fence at every access".into(),
             false => "all orders at their strongest with a fence at every access do not mend it".into(),
@@ -187,36 +191,52 @@ fn mend_together(trials: &mut Trials<'_>, report: &Report, orders: &[Change]) ->
 }
 
 /// The weakest variant of each change that is needed, if all of them together make the scenario hold.
-fn weakest_of(trials: &mut Trials<'_>, kinds: Vec<Kind>) -> Option<Vec<Change>> {
+fn weakest_of(
+    trials: &mut Trials<'_>,
+    kinds: &[Kind],
+    begin: &dyn Fn(&Variants, bool) -> usize,
+) -> Option<Vec<Change>> {
     // The variant chosen for each place; `None` where the place is left as it is.
-    let mut chosen: Vec<Vec<Option<usize>>> =
-        kinds.iter().map(|kind| kind.places.iter().map(|variants| variants.len().checked_sub(1)).collect()).collect();
+    let begins = |kind: &Kind| kind.places.iter().map(|variants| Some(begin(variants, kind.inserts))).collect();
+    let mut chosen: Vec<Vec<Option<usize>>> = kinds.iter().map(begins).collect();
     fn together<'k>(kinds: &'k [Kind], chosen: &[Vec<Option<usize>>]) -> Vec<&'k Change> {
         let places = kinds.iter().zip(chosen).flat_map(|(kind, chosen)| kind.places.iter().zip(chosen));
         places.filter_map(|(variants, chosen)| variants.get((*chosen)?)).collect()
     }
-    if !trials.holds(&together(&kinds, &chosen)) {
+    if !trials.holds(&together(kinds, &chosen)) {
         return None;
     }
     for kind in 0..kinds.len() {
         // The whole kind at once, then one place after another.
         let before = chosen[kind].clone();
         chosen[kind].fill(None);
-        if trials.holds(&together(&kinds, &chosen)) {
+        if trials.holds(&together(kinds, &chosen)) {
             continue;
         }
         chosen[kind].clone_from(&before);
         for place in 0..before.len() {
             for weaker in std::iter::once(None).chain((0..before[place].unwrap_or(0)).map(Some)) {
                 chosen[kind][place] = weaker;
-                if trials.holds(&together(&kinds, &chosen)) {
+                if trials.holds(&together(kinds, &chosen)) {
                     break;
                 }
                 chosen[kind][place] = before[place];
             }
         }
     }
-    Some(together(&kinds, &chosen).into_iter().cloned().collect())
+    Some(together(kinds, &chosen).into_iter().cloned().collect())
+}
+
+/// Makes added `SeqCst` fences weaker where that is enough.
+fn ease(trials: &mut Trials<'_>) {
+    for at in 0..trials.advice.fixes.len() {
+        let Some(weaker) = trials.advice.fixes[at].with_less_than_seq_cst() else { continue };
+        let before = std::mem::replace(&mut trials.advice.fixes[at], weaker);
+        let all = trials.advice.fixes.clone();
+        if !trials.holds(&all.iter().collect::<Vec<_>>()) {
+            trials.advice.fixes[at] = before;
+        }
+    }
 }
 
 /// Tries all sets of `size` changes, which are called `what`; returns whether one makes the scenario hold, or the time is up.
@@ -231,6 +251,7 @@ fn search(trials: &mut Trials<'_>, what: &str, candidates: &[Change], size: usiz
         let together: Vec<&Change> = chosen.iter().map(|&number| &candidates[number]).collect();
         if !changes::clash(&together) && trials.holds(&together) {
             trials.advice.fixes = together.into_iter().cloned().collect();
+            ease(trials);
             return true;
         }
         next_combination(&mut chosen, candidates.len());

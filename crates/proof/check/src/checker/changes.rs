@@ -19,7 +19,8 @@ pub struct Change {
     pub kernel: String,
     /// What to change, in words.
     pub text: String,
-    what: What,
+    /// What is done: to several instructions where a line is built into kernels more than once.
+    what: Vec<What>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,40 +34,76 @@ enum What {
 impl Change {
     /// Adds the change to a set of edits.
     pub(super) fn apply(&self, edits: &mut Edits) {
-        match &self.what {
-            What::Strength(all) => {
-                for &(program, at, strength) in all {
-                    edits.0.entry((program, at)).or_default().strength = Some(strength);
+        for what in &self.what {
+            match what {
+                What::Strength(all) => {
+                    for &(program, at, strength) in all {
+                        edits.0.entry((program, at)).or_default().strength = Some(strength);
+                    }
                 }
+                &What::FenceBefore(program, at, order, scope) => {
+                    edits.0.entry((program, at)).or_default().fence_before = Some((order, scope));
+                }
+                &What::FenceAfter(program, at, order, scope) => {
+                    edits.0.entry((program, at)).or_default().fence_after = Some((order, scope));
+                }
+                &What::BarrierBefore(program, at) => edits.0.entry((program, at)).or_default().barrier_before = true,
             }
-            &What::FenceBefore(program, at, order, scope) => {
-                edits.0.entry((program, at)).or_default().fence_before = Some((order, scope));
-            }
-            &What::FenceAfter(program, at, order, scope) => {
-                edits.0.entry((program, at)).or_default().fence_after = Some((order, scope));
-            }
-            &What::BarrierBefore(program, at) => edits.0.entry((program, at)).or_default().barrier_before = true,
         }
+    }
+
+    /// An added `SeqCst` fence as one that acquires and releases.
+    pub(super) fn with_less_than_seq_cst(&self) -> Option<Change> {
+        let weaker = |what: &What| match *what {
+            What::FenceBefore(program, at, FenceOrder::SeqCst, scope) => {
+                Some(What::FenceBefore(program, at, FenceOrder::AcqRel, scope))
+            }
+            What::FenceAfter(program, at, FenceOrder::SeqCst, scope) => {
+                Some(What::FenceAfter(program, at, FenceOrder::AcqRel, scope))
+            }
+            What::FenceBefore(..) | What::FenceAfter(..) | What::Strength(_) | What::BarrierBefore(..) => None,
+        };
+        let what = self.what.iter().map(weaker).collect::<Option<Vec<What>>>()?;
+        Some(Change { text: self.text.replacen("Order::SeqCst", "Order::AcqRel", 1), what, ..self.clone() })
     }
 
     /// Whether the change removes the instruction.
     pub(super) fn removes(&self) -> bool {
-        match &self.what {
+        self.what.iter().all(|what| match what {
             What::Strength(all) => {
                 all.iter().all(|(_, _, strength)| matches!(strength, Strength::Fence(None) | Strength::Barrier(false)))
             }
-            _ => false,
-        }
+            What::FenceBefore(..) | What::FenceAfter(..) | What::BarrierBefore(..) => false,
+        })
     }
 
     /// The instructions that the change touches, and how.
     fn touches(&self) -> BTreeSet<(u32, u32, u8)> {
-        match &self.what {
-            What::Strength(all) => all.iter().map(|&(program, at, _)| (program, at, 0)).collect(),
-            &What::FenceBefore(program, at, ..) => [(program, at, 1)].into(),
-            &What::FenceAfter(program, at, ..) => [(program, at, 2)].into(),
-            &What::BarrierBefore(program, at) => [(program, at, 3)].into(),
+        let touched = |what: &What| match what {
+            What::Strength(all) => all.iter().map(|&(program, at, _)| (program, at, 0)).collect::<Vec<_>>(),
+            &What::FenceBefore(program, at, ..) => vec![(program, at, 1)],
+            &What::FenceAfter(program, at, ..) => vec![(program, at, 2)],
+            &What::BarrierBefore(program, at) => vec![(program, at, 3)],
+        };
+        self.what.iter().flat_map(touched).collect()
+    }
+
+    /// Adds a change to others, or to the one of them that is the same change of the same place in the source.
+    pub(super) fn join(self, changes: &mut Vec<Change>) {
+        match changes.iter_mut().find(|known| known.is_same_text(&self)) {
+            Some(known) => known.absorb(self),
+            None => changes.push(self),
         }
+    }
+
+    /// Whether both say the same of one place in the source.
+    pub(super) fn is_same_text(&self, other: &Change) -> bool {
+        (self.site, &self.text) == (other.site, &other.text)
+    }
+
+    /// Does what another change does, too.
+    pub(super) fn absorb(&mut self, other: Change) {
+        self.what.extend(other.what);
     }
 }
 
@@ -203,7 +240,7 @@ pub(super) fn additions(report: &Report) -> Additions {
                         ),
                     ));
                 }
-                Action::Load { order, scope, .. } => {
+                Action::Load { place, order, scope } => {
                     if scope < scope_needed {
                         wider.push(change(
                             Strength::Load(order, scope_needed),
@@ -214,13 +251,13 @@ pub(super) fn additions(report: &Report) -> Additions {
                         let reach = scope.max(scope_needed);
                         stronger.push(change(
                             Strength::Load(ReadOrder::Acquire, reach),
-                            format!("load_with(…, Scope::{reach:?}, Order::Acquire)"),
+                            format!("load_with(…, Scope::{reach:?}, Order::Acquire) for `{}`", name(program, place)),
                         ));
                         fences.push(around(number, program, &instruction, false, FenceOrder::Acquire, reach));
                     }
                     full.push(around(number, program, &instruction, true, FenceOrder::SeqCst, scope.max(scope_needed)));
                 }
-                Action::Store { order, scope, .. } => {
+                Action::Store { place, order, scope } => {
                     if scope < scope_needed {
                         wider.push(change(
                             Strength::Store(order, scope_needed),
@@ -231,7 +268,7 @@ pub(super) fn additions(report: &Report) -> Additions {
                         let reach = scope.max(scope_needed);
                         stronger.push(change(
                             Strength::Store(WriteOrder::Release, reach),
-                            format!("store_with(…, Scope::{reach:?}, Order::Release)"),
+                            format!("store_with(…, Scope::{reach:?}, Order::Release) for `{}`", name(program, place)),
                         ));
                         fences.push(around(number, program, &instruction, true, FenceOrder::Release, reach));
                     }
@@ -279,7 +316,16 @@ pub(super) fn additions(report: &Report) -> Additions {
             atomics.push(made_atomic(number, program, place, &all, scope_needed));
         }
     }
-    Additions { orders: [wider, stronger, fences, full].concat(), instead, others: [atomics, barriers].concat() }
+    let joined = |changes: Vec<Change>| {
+        let mut all = Vec::new();
+        changes.into_iter().for_each(|change| change.join(&mut all));
+        all
+    };
+    Additions {
+        orders: joined([wider, stronger, fences, full].concat()),
+        instead: joined(instead),
+        others: joined([atomics, barriers].concat()),
+    }
 }
 
 /// Single additions that may make a scenario hold.
@@ -324,7 +370,7 @@ pub(super) fn single(
         site: instruction.site,
         kernel: program.kernel().name.clone(),
         text,
-        what: What::Strength(vec![(number, instruction.at, strength)]),
+        what: vec![What::Strength(vec![(number, instruction.at, strength)])],
     }
 }
 
@@ -343,7 +389,7 @@ pub(super) fn around(
     };
     let place = if before { "before" } else { "after" };
     let text = format!("{} {place} this line", fence(order, scope));
-    Change { site: instruction.site, kernel: program.kernel().name.clone(), text, what }
+    Change { site: instruction.site, kernel: program.kernel().name.clone(), text, what: vec![what] }
 }
 
 fn barrier_before(number: u32, program: &Program, instruction: &Instruction) -> Change {
@@ -351,7 +397,7 @@ fn barrier_before(number: u32, program: &Program, instruction: &Instruction) -> 
         site: instruction.site,
         kernel: program.kernel().name.clone(),
         text: "sync_block() before this line".into(),
-        what: What::BarrierBefore(number, instruction.at),
+        what: vec![What::BarrierBefore(number, instruction.at)],
     }
 }
 
@@ -363,10 +409,15 @@ fn made_atomic(number: u32, program: &Program, place: Place, all: &[Instruction]
         site: all.first().map_or(program.kernel().site, |instruction| instruction.site),
         kernel: program.kernel().name.clone(),
         text: format!("make `{name}` Atomic, and its accesses relaxed ones (lines {})", lines.join(", ")),
-        what: What::Strength(
+        what: vec![What::Strength(
             all.iter().map(|instruction| (number, instruction.at, Strength::Plain(Some(scope)))).collect(),
-        ),
+        )],
     }
+}
+
+/// The name of a place in a kernel's source.
+pub(super) fn name(program: &Program, place: Place) -> String {
+    program.kernel().place_name(place)
 }
 
 pub(super) fn fence(order: FenceOrder, scope: Scope) -> String {

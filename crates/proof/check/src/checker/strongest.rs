@@ -3,10 +3,11 @@
 //! Mistakes that several fences mend together are found from this side: with every order as strong as it can be and a
 //! fence at every access, the scenario either holds, and then most of it can be taken away again, or no fence mends it.
 
+use wattle_ir as ir;
 use wattle_machine::{Action, Instruction, Program};
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
-use super::changes::{Change, around, fence, is_shared, programs, scope_needed, single, update_within};
+use super::changes::{Change, around, fence, is_shared, name, programs, scope_needed, single, update_within};
 use super::changes::{FENCES, UPDATES};
 use super::report::Report;
 use crate::program::Strength;
@@ -15,16 +16,30 @@ use crate::program::Strength;
 pub(super) type Variants = Vec<Change>;
 
 /// The changes of one kind that can be made to a scenario at the same time.
-#[derive(Default)]
 pub(super) struct Kind {
     pub places: Vec<Variants>,
+    /// Whether the changes add fences.
+    pub inserts: bool,
+}
+
+impl Kind {
+    /// Adds a place; one that is built into kernels more than once is one place of the source.
+    fn add(&mut self, variants: Variants) {
+        let same = |known: &&mut Variants| {
+            known.len() == variants.len() && known.iter().zip(&variants).all(|(one, other)| one.is_same_text(other))
+        };
+        match self.places.iter_mut().find(same) {
+            Some(known) => known.iter_mut().zip(variants).for_each(|(known, variant)| known.absorb(variant)),
+            None => self.places.push(variants),
+        }
+    }
 }
 
 /// All changes of orders, scopes and fences, by kinds: those that say the least about the program first, which are the first
 /// to be taken away again.
 pub(super) fn strongest(report: &Report) -> Vec<Kind> {
     let [mut at_plain, mut behind, mut before, mut updates, mut stores, mut loads, mut fences] =
-        [const { Kind { places: Vec::new() } }; 7];
+        [true, true, true, false, false, false, false].map(|inserts| Kind { places: Vec::new(), inserts });
     let needed = scope_needed(report);
     for (number, program) in programs(report) {
         for instruction in program.instructions() {
@@ -32,17 +47,17 @@ pub(super) fn strongest(report: &Report) -> Vec<Kind> {
             let added = |kind: &mut Kind, is_before: bool, orders: &[FenceOrder], scope: Scope| {
                 let variant =
                     |&order: &FenceOrder| around(number, program, &instruction, is_before, order, scope.max(needed));
-                kind.places.push(orders.iter().map(variant).collect());
+                kind.add(orders.iter().map(variant).collect());
             };
             match instruction.action {
                 Action::Fence { order, scope } => place.push(&mut fences, fence_variants(&place, order, scope)),
-                Action::Load { order, scope, .. } => {
-                    place.push(&mut loads, load_variants(&place, order, scope));
+                Action::Load { place: of, order, scope } => {
+                    place.push(&mut loads, load_variants(&place, of, order, scope));
                     added(&mut before, true, &[FenceOrder::Acquire, FenceOrder::AcqRel, FenceOrder::SeqCst], scope);
                     added(&mut behind, false, &[FenceOrder::Acquire, FenceOrder::SeqCst], scope);
                 }
-                Action::Store { order, scope, .. } => {
-                    place.push(&mut stores, store_variants(&place, order, scope));
+                Action::Store { place: of, order, scope } => {
+                    place.push(&mut stores, store_variants(&place, of, order, scope));
                     added(&mut before, true, &[FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::SeqCst], scope);
                 }
                 Action::Update { order, scope, .. } => {
@@ -75,7 +90,7 @@ impl Place<'_> {
 
     fn push(&self, kind: &mut Kind, variants: Variants) {
         if !variants.is_empty() {
-            kind.places.push(variants);
+            kind.add(variants);
         }
     }
 }
@@ -94,23 +109,23 @@ fn fence_variants(place: &Place<'_>, order: FenceOrder, scope: Scope) -> Variant
     wider.into_iter().chain(stronger).collect()
 }
 
-fn load_variants(place: &Place<'_>, order: ReadOrder, scope: Scope) -> Variants {
+fn load_variants(place: &Place<'_>, of: ir::Place, order: ReadOrder, scope: Scope) -> Variants {
     let reach = scope.max(place.needed);
     let wider = (scope < reach)
         .then(|| place.change(Strength::Load(order, reach), format!("widen the load to Scope::{reach:?}")));
     let stronger = (!order.acquires()).then(|| {
-        let text = format!("load_with(…, Scope::{reach:?}, Order::Acquire)");
+        let text = format!("load_with(…, Scope::{reach:?}, Order::Acquire) for `{}`", name(place.program, of));
         place.change(Strength::Load(ReadOrder::Acquire, reach), text)
     });
     wider.into_iter().chain(stronger).collect()
 }
 
-fn store_variants(place: &Place<'_>, order: WriteOrder, scope: Scope) -> Variants {
+fn store_variants(place: &Place<'_>, of: ir::Place, order: WriteOrder, scope: Scope) -> Variants {
     let reach = scope.max(place.needed);
     let wider = (scope < reach)
         .then(|| place.change(Strength::Store(order, reach), format!("widen the store to Scope::{reach:?}")));
     let stronger = (!order.releases()).then(|| {
-        let text = format!("store_with(…, Scope::{reach:?}, Order::Release)");
+        let text = format!("store_with(…, Scope::{reach:?}, Order::Release) for `{}`", name(place.program, of));
         place.change(Strength::Store(WriteOrder::Release, reach), text)
     });
     wider.into_iter().chain(stronger).collect()
