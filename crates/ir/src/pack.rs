@@ -1,5 +1,6 @@
 //! Which numbers of an element are loaded and stored at once.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::{ExprId, Kernel, ParamId, ParamKind, Place, SlotId, Stmt, Type};
@@ -80,7 +81,24 @@ impl Kernel {
             }
             _ => None,
         });
-        Some(Packed { place: Place::Param(*id), index, values: values.collect::<Option<_>>()?, ty: pack.ty })
+        let values = values.collect::<Option<Vec<SlotId>>>()?;
+        // One that sets the slot of another one, or what the index of the next ones reads, is not done at once with them.
+        let is_alone = |(number, slot): (usize, &SlotId)| {
+            !values[..number].contains(slot)
+                && (number + 1 == values.len() || !index.iter().any(|&part| self.reads(part, *slot)))
+        };
+        let are_apart = values.iter().enumerate().all(is_alone);
+        are_apart.then_some(Packed { place: Place::Param(*id), index, values, ty: pack.ty })
+    }
+
+    /// Whether an expression reads a slot.
+    fn reads(&self, id: ExprId, slot: SlotId) -> bool {
+        let (mut seen, mut found) = (HashSet::new(), false);
+        self.walk_expr(id, &mut |id, expr| {
+            found |= expr.parts().slot == Some(&slot);
+            !found && seen.insert(id)
+        });
+        found
     }
 
     /// The stores with which the block begins, if they are to all numbers of a pack in their order.
@@ -95,5 +113,43 @@ impl Kernel {
             _ => None,
         });
         Some(Packed { place: Place::Param(*id), index, values: values.collect::<Option<_>>()?, ty: pack.ty })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Access, Expr, Field, Layout, Param, Site, Slot};
+
+    /// Loads of both numbers of the element whose index slot 0 holds, into these slots.
+    fn packs(slots: [u32; 2]) -> bool {
+        let site = Site::caller();
+        let layout = Layout::array(&Layout::number(Type::U32), 2);
+        let kind = ParamKind::View { access: Access::Shared, element: Type::U32, rank: 1 };
+        let param = |number| Param { name: "pairs", kind, field: Field::of(ParamId(0), &layout, number) };
+        let load = |number: u32| {
+            let (dst, place) = (SlotId(slots[number as usize]), Place::Param(ParamId(number)));
+            Stmt::Load { dst, place, index: vec![ExprId(0)], site }
+        };
+        let kernel = Kernel {
+            name: "pairs".into(),
+            site,
+            rank: 1,
+            params: vec![param(0), param(1)],
+            shared: vec![],
+            locals: vec![],
+            slots: vec![Slot { ty: Type::U32, name: None }; 3],
+            exprs: vec![Expr::Slot(SlotId(0))],
+            body: vec![load(0), load(1)],
+        };
+        kernel.packed_loads(&kernel.body).is_some()
+    }
+
+    #[test]
+    fn loads_that_change_each_other_are_not_done_at_once() {
+        assert!(packs([1, 2]));
+        assert!(packs([1, 0]), "the last one may set what the index reads");
+        assert!(!packs([1, 1]), "the second one sets the slot of the first");
+        assert!(!packs([0, 1]), "the first one sets what the index of the second reads");
     }
 }

@@ -7,7 +7,7 @@ use wattle_core::Device;
 use wattle_fuzz::{Case, Profile, compare, generate, is_clean, outcome, outcome_within, shrink};
 use wattle_ir::{AtomicOp, BinaryOp, Expr, Stmt};
 
-const TIME: Duration = Duration::from_secs(10);
+const TIME: Duration = Duration::from_secs(60);
 
 fn has_shift(case: &Case) -> bool {
     let is_shift = |expr: &Expr| matches!(expr, Expr::Binary(BinaryOp::Shl, ..));
