@@ -349,6 +349,7 @@ impl<'r> Judge<'r> {
                 sample: small.sample,
                 private: Some(&cells),
                 most_events: None,
+                meter: small.meter.clone(),
                 limits: small.limits.clone(),
             };
             (end, statistics) = search(&setup, self);

@@ -206,6 +206,7 @@ impl Erased for Keeping<'_> {
                 }
                 Action::Read { target: None, .. }
                 | Action::Update { target: None, .. }
+                | Action::Exchange { .. }
                 | Action::Fence { .. }
                 | Action::Barrier { .. }
                 | Action::LoopHead { .. }
