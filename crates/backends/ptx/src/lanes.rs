@@ -43,7 +43,7 @@ impl Emitter<'_> {
         } else if let Some(Packed { place, index, values, ty }) = stores {
             let plain = values.iter().all(|value| self.types[value.index()] == ty);
             let index = self.index(index);
-            let values: Vec<_> = values.iter().map(|value| self.value(*value)).collect();
+            let values: Vec<_> = values.iter().map(|value| self.component(*value, plain)).collect();
             let at = self.pointer(place, &index);
             let (name, of) = (self.plain(place, "st"), of(ty, plain));
             ins!(self, "{name}.v{}.{of} {at}, {{{}}}", values.len(), names(&values));
@@ -53,6 +53,18 @@ impl Emitter<'_> {
         };
         self.known.clear();
         Some(count)
+    }
+
+    /// A value of a vector store. Among values of several types a constant gets a register: ptxas takes registers of one size
+    /// for one type, and constants not.
+    fn component(&mut self, value: ExprId, plain: bool) -> Value {
+        let of = self.value(value);
+        if plain || !matches!(of, Value::Constant(..)) {
+            return of;
+        }
+        let register = self.asm.fresh(self.types[value.index()]);
+        self.copy(register, of);
+        register
     }
 
     /// Loads `lanes` elements from an index on.

@@ -21,7 +21,10 @@ fn random_kernels_are_valid_and_ordered() {
     let sets = [
         (Features::all(), Profile::full()),
         (Features { workarounds: faults, ..Features::all() }, Profile::full().with_faults()),
-        (Features { push_constant_bytes: 0, ..Features::least() }, Profile::narrow()),
+        (
+            Features { push_constant_bytes: 0, subgroups: Features::all().subgroups, ..Features::least() },
+            Profile::narrow(),
+        ),
     ];
     let mut validator = val::Validator::new();
     for seed in 0..500 {

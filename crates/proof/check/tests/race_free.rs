@@ -43,7 +43,7 @@ impl Visitor for Seen {
         ControlFlow::Continue(())
     }
 
-    fn waits_in_vain(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+    fn waits_in_vain(&mut self, execution: &Execution<'_>, _has_happened: bool) -> ControlFlow<()> {
         self.look(execution);
         ControlFlow::Continue(())
     }

@@ -509,13 +509,17 @@ impl Visitor for Judge<'_> {
         }
     }
 
-    fn waits_in_vain(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+    fn waits_in_vain(&mut self, execution: &Execution<'_>, has_happened: bool) -> ControlFlow<()> {
         if self.must_search_in_full(execution) {
             return ControlFlow::Break(());
         }
         if self.forbids_races && self.schedule.is_none() {
             let races = self.run.checker.model.races(execution.graph, execution.analysis);
             if let Some(&accesses) = races.first() {
+                if !has_happened {
+                    self.raced = true;
+                    return ControlFlow::Break(());
+                }
                 self.violations.push(Violation::Race { witness: self.witness(execution), accesses });
                 return ControlFlow::Break(());
             }

@@ -98,7 +98,7 @@ impl Visitor for Seen {
         self.look(execution)
     }
 
-    fn waits_in_vain(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+    fn waits_in_vain(&mut self, execution: &Execution<'_>, _has_happened: bool) -> ControlFlow<()> {
         self.look(execution)
     }
 }

@@ -66,12 +66,6 @@ impl Generator<'_> {
             let number = self.random.below(region.per - lanes + 1);
             let number = self.u32(number);
             let index = self.own(region, owner, number);
-            if self.random.coin() {
-                let values = (0..lanes).map(|_| self.storable(element, 2)).collect();
-                let site = self.site();
-                out.push(Stmt::StoreLanes { place, index, values, site });
-                return;
-            }
             return self.lanes(place, element, index, lanes, out);
         }
         if self.random.coin() {

@@ -1,8 +1,8 @@
 //! The launch's shape, parameters, arguments, and the block's own memory.
 
 use wattle_ir::{
-    Access, ArrayExtents, BinaryOp, Builtin, Const, Expr, ExprId, Field, Layout, Param, ParamId, ParamKind, Place,
-    SharedArray, SharedId, SharedLen, Stmt, Type,
+    Access, BinaryOp, Builtin, Const, Expr, ExprId, Field, Layout, Param, ParamId, ParamKind, Place, SharedArray,
+    SharedId, SharedLen, Stmt, Type,
 };
 use wattle_memory::Scope;
 
@@ -274,14 +274,9 @@ impl Generator<'_> {
         }
         let place = Place::Shared(SharedId(self.kernel.shared.len() as u32));
         let site = self.site();
-        let extent = if at_launch { vec![len] } else { self.extent_for(len) };
-        let len_kind = match extent[..] {
-            _ if at_launch => SharedLen::AtLaunch,
-            [len] => SharedLen::Static(len),
-            _ => SharedLen::Grid(ArrayExtents::new(&extent)),
-        };
+        let len_kind = if at_launch { SharedLen::AtLaunch } else { SharedLen::Static(len) };
         self.kernel.shared.push(SharedArray { name: "tile", element, len: len_kind, atomic, site });
-        let (packed, state) = (self.random.coin(), State::Own(Owner::Straight));
+        let (packed, state, extent) = (self.random.coin(), State::Own(Owner::Straight), vec![len]);
         let region =
             Region { place, element, extent, atomic, global: false, per, packed, fixed: false, group: None, state };
         self.regions.push(region);
