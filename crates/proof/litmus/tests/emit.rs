@@ -136,34 +136,56 @@ fn check(scenario: &str, program: &Program, model: Model) {
     assert_eq!(found.seen, said, "{scenario}\n{text}");
 }
 
-/// Writes all scenarios except those that cannot be written, and checks each file.
-fn scenarios(target: Target, dialect: Dialect, without: &[&str]) {
+/// Writes all scenarios but those named in `without`, and checks each file; returns those that no file can say.
+fn scenarios(target: Target, dialect: Dialect, without: &[&str]) -> Vec<&'static str> {
+    let mut refused = Vec::new();
     for scenario in wattle_kernels::all() {
         if without.iter().any(|name| scenario.name.starts_with(name)) {
             continue;
         }
         let report = Checker::for_target(target).time(PATIENCE).check_scenario(scenario, None).unwrap();
         let options = EmitOptions { limits: limits(), ..EmitOptions::default() };
-        let programs =
-            emit_scenario(&report, dialect, &options).unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
-        assert!(!programs.is_empty());
+        let programs = match emit_scenario(&report, dialect, &options) {
+            Ok(programs) => programs,
+            Err(error) => {
+                println!("{}: {error}", scenario.name);
+                refused.push(scenario.name);
+                continue;
+            }
+        };
+        assert!(!programs.is_empty(), "{}", scenario.name);
         programs.iter().for_each(|program| check(scenario.name, program, target.model()));
     }
+    refused
 }
 
-/// Its threads help one another round a loop, in which no two iterations are alike: no file has an end for that.
-const ENDLESS: &str = "queue-michael-scott-broken-link-relaxed";
+/// Scenarios that no litmus file can say: loops without an end in which no two iterations are alike, arithmetic of 32 bits
+/// that wraps, and threads that depend on too many values of others.
+const REFUSED: &[&str] = &[
+    "queue-michael-scott-broken-link-relaxed",
+    "reader-writer-lock",
+    "reader-writer-lock-broken-reader-leaves-relaxed",
+    "reader-writer-lock-broken-writer-leaves-relaxed",
+    "reader-writer-lock-broken-relaxed-wait",
+    "sense-barrier",
+    "sense-barrier-broken-relaxed-count",
+    "sense-barrier-broken-relaxed-sense",
+    "sense-barrier-broken-relaxed-wait",
+    "sense-barrier-broken-relaxed",
+    "scan-storage",
+    "scan-storage-broken-no-barrier",
+];
 
 #[test]
 fn scenarios_become_ptx_files_with_the_same_ends() {
     // The textbook's sum races, which is allowed in PTX: it has too many executions for a test.
-    scenarios(Target::Ptx { sm: 90 }, Dialect::Ptx, &["last-block-sum-textbook", ENDLESS]);
+    assert_eq!(scenarios(Target::Ptx { sm: 90 }, Dialect::Ptx, &["last-block-sum-textbook"]), REFUSED);
 }
 
 #[test]
 fn scenarios_become_vulkan_files_with_the_same_ends() {
     // Vulkan has no system scope.
-    scenarios(Target::Vulkan, Dialect::Vulkan, &["cumulativity", ENDLESS]);
+    assert_eq!(scenarios(Target::Vulkan, Dialect::Vulkan, &["cumulativity"]), REFUSED);
 }
 
 fn written(name: &str, target: Target, dialect: Dialect) -> Result<Vec<Program>, EmitError> {

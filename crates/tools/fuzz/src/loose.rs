@@ -71,7 +71,8 @@ impl LooseKernel {
     pub(crate) fn new(case: &Case, queue: &Queue) -> Result<(LooseKernel, Vec<Box<dyn AnyBuffer>>)> {
         refuse_host(queue.device())?;
         case.check()?;
-        let (mut arguments, mut buffers): (Vec<Box<dyn AnyArg>>, Vec<Box<dyn AnyBuffer>>) = (Vec::new(), Vec::new());
+        let mut arguments: Vec<Box<dyn AnyArg>> = Vec::new();
+        let mut buffers: Vec<Box<dyn AnyBuffer>> = Vec::new();
         let mut views = case.views();
         for (param, argument) in case.kernel.params.iter().zip(&case.arguments) {
             match (param.kind, argument) {

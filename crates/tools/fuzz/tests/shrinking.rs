@@ -66,7 +66,7 @@ fn a_defect_of_one_operator_becomes_a_few_lines() {
         is_clean(&small, &[4, 5]).unwrap();
         assert_eq!(outcome(&small, &Device::simulated(0)).unwrap().fault, None);
         assert!(count(&small.kernel.body) <= 12, "{small}");
-        assert!(small.to_json().unwrap().lines().count() < 120, "{small}");
+        assert!(small.to_json().unwrap().lines().count() < 140, "{small}");
     }
 }
 
