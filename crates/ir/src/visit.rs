@@ -247,6 +247,37 @@ impl Stmt {
         self.parts().slot.copied()
     }
 
+    /// The index of the first element that the statement accesses, and the number of elements from there on; `None` of one
+    /// that accesses no memory.
+    pub(crate) fn accessed(&self, kernel: &Kernel) -> Option<(&[ExprId], u32)> {
+        match self {
+            Stmt::Load { index, .. }
+            | Stmt::Store { index, .. }
+            | Stmt::AtomicLoad { index, .. }
+            | Stmt::AtomicStore { index, .. }
+            | Stmt::AtomicUpdate { index, .. }
+            | Stmt::CompareExchange { index, .. } => Some((index, 1)),
+            Stmt::LoadLanes { dst, index, .. } => Some((std::slice::from_ref(index), kernel.locals[dst.index()].len)),
+            Stmt::StoreLanes { index, values, .. } => Some((std::slice::from_ref(index), values.len() as u32)),
+            Stmt::Assign { .. }
+            | Stmt::Divide { .. }
+            | Stmt::Fence { .. }
+            | Stmt::Barrier { .. }
+            | Stmt::Warp { .. }
+            | Stmt::WarpBarrier { .. }
+            | Stmt::If { .. }
+            | Stmt::Loop { .. }
+            | Stmt::Block { .. }
+            | Stmt::Break(_)
+            | Stmt::Continue(_)
+            | Stmt::Return
+            | Stmt::Assert { .. }
+            | Stmt::Print { .. }
+            | Stmt::Clock { .. }
+            | Stmt::Fault { .. } => None,
+        }
+    }
+
     /// The index of the element that the statement accesses; `None` of one that accesses none, or several.
     pub(crate) fn index_mut(&mut self) -> Option<&mut Index> {
         match self {

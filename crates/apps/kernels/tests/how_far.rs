@@ -12,8 +12,11 @@ fn scenario(name: &str) -> &'static wattle::Scenario {
 
 #[test]
 fn a_search_that_ends_has_been_through_its_whole_tree() {
-    // Read-copy-update is over within the first worker's steps; the lock of four blocks is shared out.
-    for (name, size) in [("read-copy-update", None), ("reader-writer-lock", Some(1)), ("iriw", Some(1))] {
+    // Read-copy-update is over within the first worker's steps; the lock of four blocks is shared out; the transposition
+    // is one run.
+    for (name, size) in
+        [("read-copy-update", None), ("reader-writer-lock", Some(1)), ("iriw", Some(1)), ("matrix-transpose", None)]
+    {
         let meter = Arc::new(Meter::default());
         let checker = Checker::new(Model::Portable).symmetry(false).shown_on(meter.clone());
         let report = checker.check_scenario(scenario(name), size).expect("it is judged");

@@ -21,7 +21,7 @@ impl Builder {
         let (condition, then, otherwise) = match self.leave() {
             (Some(Open::Otherwise { condition, then }), otherwise) => (condition, then, otherwise),
             (Some(Open::Then { condition }), then) => (condition, then, Vec::new()),
-            _ => return,
+            (Some(Open::Loop { .. } | Open::Continuing { .. } | Open::Block { .. }) | None, _) => return,
         };
         match self.constant(condition) {
             Some(constant) => {
@@ -56,7 +56,7 @@ impl Builder {
             (Some(Open::Continuing { label, bounded, site, body }), continuing) => {
                 Stmt::Loop { label, body, continuing, bounded, site }
             }
-            _ => return,
+            (Some(Open::Then { .. } | Open::Otherwise { .. } | Open::Block { .. }) | None, _) => return,
         };
         self.push(stmt);
     }

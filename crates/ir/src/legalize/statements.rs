@@ -216,11 +216,8 @@ impl<'t> Legalizer<'t> {
         let parts = stmt.parts();
         let (Some(&place), Some(&site)) = (parts.place, parts.site) else { return made.extend(all) };
         let array = parts.array.copied();
-        let (index, lanes) = match stmt {
-            Stmt::LoadLanes { index, dst, .. } => (vec![*index], self.values.kernel.locals[dst.index()].len),
-            Stmt::StoreLanes { index, values, .. } => (vec![*index], values.len() as u32),
-            _ => (parts.index.to_vec(), 1),
-        };
+        let Some((index, lanes)) = stmt.accessed(&self.values.kernel) else { return made.extend(all) };
+        let index = index.to_vec();
         let fails = self.fails(place, &index, lanes);
         let index = if lanes == 1 { index } else { vec![self.last_lane(index[0], lanes)] };
         let fault = Fault::OutOfBounds { place, rank: index.len() };

@@ -327,7 +327,9 @@ impl Graph {
         };
         let groups: Vec<ThreadId> = match level {
             Level::Thread => (0..self.threads.len()).collect(),
-            _ => (0..self.threads.len()).map(group).collect(),
+            Level::Subgroup | Level::Block | Level::QueueFamily | Level::Device | Level::System => {
+                (0..self.threads.len()).map(group).collect()
+            }
         };
         let mut members = vec![Set::new(0); self.threads.len()];
         let group = |event: &Event| event.thread.map(|thread| groups[thread]);

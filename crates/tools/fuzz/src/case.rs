@@ -74,7 +74,7 @@ impl ViewValue {
         extent.map(|(d, &extent)| extent + margin(&self.before, d) + margin(&self.after, d)).collect()
     }
 
-    /// The buffer's elements as raw words, where each has so many numbers.
+    /// The buffer's elements as raw words; `numbers` is the count of numbers in an element.
     pub fn all_contents(&self, numbers: usize) -> Vec<u64> {
         let count = self.buffer_extent().iter().product::<u32>() as usize * numbers;
         let mut contents = self.contents.clone();

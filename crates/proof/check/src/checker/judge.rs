@@ -1,25 +1,28 @@
-//! The search of a group of launches, and the checks on each execution.
+//! The search of a group of launches.
+
+mod visit;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use wattle_core::{Error, Result, system};
 use wattle_ir::Site;
 use wattle_machine::Timing;
-use wattle_memory::{Kind, Model, Target, ThreadId};
+use wattle_memory::{Model, Target, ThreadId};
 
 use super::frames::shape_text;
-use super::orders::{self, Orders};
+use super::orders::Orders;
 use super::report::{Unknown, Violation};
 use super::run::{Memory, Outcome, Phase, Run};
 use super::schedule::{Schedule, schedules};
 use super::{Checker, Witness};
-use crate::program::{KernelThread, LaunchWorld, World};
+use crate::program::{KernelThread, World};
 use crate::search::{
-    Address, Dependencies, End, Execution, Fault, MOST_TURNS, Meter, MostEvents, PrivateCells, Problem, Setup,
-    SharedCells, Spawn, Statistics, Updates, Visitor, keeping, last_values, search, single_run,
+    Address, Dependencies, End, MOST_TURNS, Meter, MostEvents, PrivateCells, Problem, Setup, SharedCells, Spawn,
+    Statistics, Updates, keeping, search, single_run,
 };
+
+pub(super) use visit::last_memories;
 
 /// The maximum number of outcomes of one search that are kept.
 const MAX_OUTCOMES: usize = 100_000;
@@ -140,7 +143,12 @@ fn has_single_run(run: &Run, world: &Arc<World>, phase: &mut Phase) -> Result<bo
     let Some(single) = exact.or_else(|| commuting.and_then(|updates| single_run(&setup, updates))) else {
         return Ok(false);
     };
-    phase.statistics.complete = 1;
+    (phase.statistics.complete, phase.events) = (1, single.events);
+    if let Some(meter) = &checker.meter {
+        meter.begin();
+        meter.count_execution(single.events as usize);
+        meter.count_share(1.0);
+    }
     for &source in single.executed.iter().filter(|&&source| source != u32::MAX) {
         let (launch, at) = World::statement(source);
         phase.executed.extend(world.launches.get(launch).map(|launch| (launch.number, at)));
@@ -380,211 +388,4 @@ impl<'r> Judge<'r> {
         self.violations.clear();
         self.raced = false;
     }
-
-    fn count_writes(&mut self, execution: &Execution<'_>) {
-        let blocks = |launch: &LaunchWorld| vec![0; launch.environment.shape.blocks() as usize];
-        if self.writes.is_empty() {
-            self.writes = self.world.launches.iter().map(blocks).collect();
-        }
-        let mut counts = vec![0u32; execution.threads.len() + 1];
-        for event in execution.graph.events() {
-            if let (Some(thread), Kind::Write, Some(_)) = (event.thread, event.label.kind, event.location) {
-                counts[thread] += 1;
-            }
-        }
-        for (count, thread) in counts.iter_mut().zip(&execution.threads) {
-            *count += thread.private().map_or(0, |own| own.writes);
-        }
-        for (number, launch) in self.world.launches.iter().enumerate() {
-            let per_block = launch.environment.shape.threads_per_block() as usize;
-            for (at, thread) in self.world.threads_of(number).enumerate() {
-                let most = &mut self.writes[number][at / per_block.max(1)];
-                *most = (*most).max(counts[thread]);
-            }
-        }
-    }
-
-    /// Whether there is a race under a model in which races are no error: then the restricted search was not
-    /// exhaustive.
-    fn must_search_in_full(&mut self, execution: &Execution<'_>) -> bool {
-        let races = || Model::Portable.races(execution.graph, execution.analysis);
-        self.raced |= self.assume_race_free && !self.forbids_races && !races().is_empty();
-        self.raced
-    }
-
-    fn witness(&self, execution: &Execution<'_>) -> Box<Witness> {
-        Box::new(Witness {
-            world: self.world.clone(),
-            graph: execution.graph.clone(),
-            analysis: execution.analysis.clone(),
-            cells: execution.cells.clone(),
-            stuck: execution.stuck.clone(),
-            faults: execution.faults.clone(),
-        })
-    }
-
-    /// The violation that an execution shows by itself, if any.
-    fn wrong(&self, execution: &Execution<'_>) -> Option<Violation> {
-        let graph = execution.graph;
-        if let Some(fault) = execution.faults.first() {
-            let what = self.describe(fault);
-            return Some(Violation::Fault { witness: self.witness(execution), what });
-        }
-        let unwritten = |&read: &usize| {
-            let event = graph.event(read);
-            let initial = graph.source(read).is_some_and(|source| graph.event(source).unwritten);
-            event.label.kind == Kind::Read && initial
-        };
-        if self.forbids_races {
-            let races = self.run.checker.model.races(graph, execution.analysis);
-            // A race between lines far apart in the source explains less than one between neighbours.
-            if let Some(&accesses) = races.first() {
-                return Some(Violation::Race { witness: self.witness(execution), accesses });
-            }
-        }
-        let read = (0..graph.len()).find(unwritten)?;
-        Some(Violation::Unwritten { witness: self.witness(execution), read })
-    }
-
-    fn describe(&self, fault: &Fault) -> String {
-        let (launch, _) = World::statement(fault.source);
-        match (self.world.fault(fault.fault), self.world.launches.get(launch)) {
-            (Some(fault), Some(launch)) => format!("{}, at {}", fault.describe(launch.program.kernel()), fault.site()),
-            _ => "a fault".into(),
-        }
-    }
-}
-
-impl Visitor for Judge<'_> {
-    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
-        if self.schedule.is_some() {
-            return ControlFlow::Continue(());
-        }
-        self.meter.count_execution(execution.graph.len());
-        self.events += execution.graph.len() as u64;
-        if self.must_search_in_full(execution) {
-            return ControlFlow::Break(());
-        }
-        if let Some(violation) = self.wrong(execution) {
-            self.violations.push(violation);
-            return ControlFlow::Break(());
-        }
-        for event in execution.graph.events().iter().filter(|event| event.source != u32::MAX && event.thread.is_some())
-        {
-            let (launch, at) = World::statement(event.source);
-            if let Some(launch) = self.world.launches.get(launch) {
-                self.executed.insert((launch.number, at));
-            }
-        }
-        self.count_writes(execution);
-        for values in last_memories(execution) {
-            if self.outcomes.len() >= MAX_OUTCOMES {
-                self.too_many = true;
-                return ControlFlow::Break(());
-            }
-            if !self.outcomes.contains_key(&values) {
-                let witness = self.witness(execution);
-                self.outcomes.insert(values.clone(), (witness, None));
-            }
-            if self.run.checker.count_orders
-                && let Some((_, known)) = self.outcomes.get_mut(&values)
-            {
-                let found = orders::count(execution, &self.world);
-                known.get_or_insert_default().add(&found);
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn failed_iteration(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
-        if self.must_search_in_full(execution) {
-            return ControlFlow::Break(());
-        }
-        match self.wrong(execution).filter(|_| self.schedule.is_none()) {
-            Some(violation) => {
-                self.violations.push(violation);
-                ControlFlow::Break(())
-            }
-            None => ControlFlow::Continue(()),
-        }
-    }
-
-    fn waits_in_vain(&mut self, execution: &Execution<'_>, has_happened: bool) -> ControlFlow<()> {
-        if self.must_search_in_full(execution) {
-            return ControlFlow::Break(());
-        }
-        if self.forbids_races && self.schedule.is_none() {
-            let races = self.run.checker.model.races(execution.graph, execution.analysis);
-            if let Some(&accesses) = races.first() {
-                if !has_happened {
-                    self.raced = true;
-                    return ControlFlow::Break(());
-                }
-                self.violations.push(Violation::Race { witness: self.witness(execution), accesses });
-                return ControlFlow::Break(());
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn stuck(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
-        if self.must_search_in_full(execution) {
-            return ControlFlow::Break(());
-        }
-        let stuck = execution.stuck.clone();
-        if let Some(schedule) = &self.schedule
-            && !schedule.permits(self.run.checker.progress, execution, &self.world)
-        {
-            return ControlFlow::Continue(());
-        }
-        let halts = self.schedule.iter().flat_map(Schedule::halts);
-        let halted = halts.map(|(launch, block, _)| (launch, block)).collect();
-        // A violation before threads are stuck explains more than the fact that they are.
-        let violation = self.wrong(execution).unwrap_or_else(|| Violation::Stuck {
-            witness: self.witness(execution),
-            stuck,
-            halted,
-        });
-        self.violations.push(violation);
-        ControlFlow::Break(())
-    }
-}
-
-/// The memories that an execution can leave: one, unless unordered writes leave several.
-pub(super) fn last_memories(execution: &Execution<'_>) -> Vec<Memory> {
-    let own = execution.threads.iter().filter_map(|thread| thread.private()).flat_map(|own| &own.cells);
-    let own = own.filter(|(address, _)| !World::is_shared(address.memory));
-    let mut memories = vec![own.filter_map(|(&address, &value)| Some((address, value?))).collect::<Memory>()];
-    for &(address, location) in &execution.cells {
-        if World::is_shared(address.memory) || address.memory == u32::MAX {
-            continue;
-        }
-        // A value that did not change does not make two memories different.
-        let initial = execution.graph.event(execution.graph.initial(location));
-        let values = last_values(execution.graph, execution.analysis, location);
-        if initial.unwritten && !is_written(execution, location) {
-            continue;
-        }
-        memories = memories
-            .into_iter()
-            .flat_map(|memory: Memory| {
-                values.iter().map(move |&value| {
-                    let mut memory = memory.clone();
-                    memory.push((address, value));
-                    memory
-                })
-            })
-            .take(1024)
-            .collect();
-    }
-    memories.iter_mut().for_each(|memory| memory.sort_unstable());
-    memories
-}
-
-fn is_written(execution: &Execution<'_>, location: usize) -> bool {
-    execution
-        .graph
-        .events()
-        .iter()
-        .any(|event| event.thread.is_some() && event.label.kind == Kind::Write && event.location == Some(location))
 }

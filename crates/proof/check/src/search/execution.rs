@@ -37,6 +37,37 @@ pub(super) fn order_fences(search: &mut Search<'_, '_>, graph: Graph, analysis: 
     both.max_by_key(|(graph, analysis)| !model.races(graph, analysis).is_empty())
 }
 
+/// A graph with its writes and fences in an order that the model permits: one with a data race if some order has it. More
+/// order only takes races away, so that without one at first any order will do.
+pub(super) fn ordered(search: &mut Search<'_, '_>, graph: Graph, analysis: Analysis) -> Option<(Graph, Analysis)> {
+    let model = search.setup.model;
+    let write = |event: &EventId| {
+        let event = graph.event(*event);
+        event.label.kind == Kind::Write && event.location.is_some()
+    };
+    let open = (0..graph.len()).filter(write).find_map(|first| {
+        (first + 1..graph.len()).filter(write).find_map(|second| {
+            let ordered = analysis.coherence.has(first, second) || analysis.coherence.has(second, first);
+            let one_place = graph.event(first).location == graph.event(second).location;
+            (one_place && !ordered && model.orders_writes(&graph, first, second)).then_some((first, second))
+        })
+    });
+    let Some((a, b)) = open else { return order_fences(search, graph, analysis) };
+    let may_race = !model.races(&graph, &analysis).is_empty();
+    let mut found = None;
+    for (first, second) in [(a, b), (b, a)] {
+        let mut graph = graph.clone();
+        graph.order_writes(first, second);
+        let Ok(analysis) = model.analyse(&graph) else { continue };
+        let Some(one) = ordered(search, graph, analysis) else { continue };
+        if !may_race || !model.races(&one.0, &one.1).is_empty() {
+            return Some(one);
+        }
+        found = Some(one);
+    }
+    found
+}
+
 /// An execution, of a state whose writes `graph` has ordered.
 pub(super) fn execution<'a>(
     state: &'a State<'_>,

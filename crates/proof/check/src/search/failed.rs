@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 
 use wattle_memory::{Analysis, EventId, Graph, Kind, Label, LocationId, Model, ThreadId};
 
-use super::execution::{execution, order_fences};
+use super::execution::{execution, ordered};
 use super::process::{Action, Address, Change, Target, Written};
 use super::searcher::Search;
 use super::state::{Fault, State};
@@ -59,12 +59,14 @@ struct Iteration {
     faults: Vec<Fault>,
 }
 
-/// Visits an execution again with failing iterations put back.
+/// Visits an execution again with failing iterations put back; or, where not all of it has happened, a graph that shows
+/// something only if a search that assumes nothing finds it too.
 pub(super) fn failed_iterations(
     search: &mut Search<'_, '_>,
     state: &State<'_>,
     graph: &Graph,
     analysis: &Analysis,
+    has_happened: bool,
 ) -> ControlFlow<()> {
     if !search.setup.failed_iterations {
         return ControlFlow::Continue(());
@@ -79,14 +81,14 @@ pub(super) fn failed_iterations(
         }
         let one = with(graph, analysis, search.setup.model, &[first]);
         if !first.faults.is_empty() || may_race(search.setup.model, &one) || reads_unwritten(&one) {
-            tell(search, state, one, &first.faults)?;
+            tell(search, state, one, &first.faults, has_happened)?;
         }
         let writes = |iteration: &Iteration| iteration.steps.iter().any(|step| step.label.kind == Kind::Write);
         for second in &found[number + 1..] {
             if second.thread != first.thread && (writes(first) || writes(second)) {
                 let both = with(graph, analysis, search.setup.model, &[first, second]);
                 if may_race_between(search.setup.model, &both) {
-                    tell(search, state, both, &[])?;
+                    tell(search, state, both, &[], has_happened)?;
                 }
             }
         }
@@ -385,35 +387,22 @@ fn may_race_between(model: Model, grown: &Grown) -> bool {
 }
 
 /// Passes the combined graph to the visitor, if it is an execution.
-fn tell(search: &mut Search<'_, '_>, state: &State<'_>, grown: Grown, faults: &[Fault]) -> ControlFlow<()> {
+fn tell(
+    search: &mut Search<'_, '_>,
+    state: &State<'_>,
+    grown: Grown,
+    faults: &[Fault],
+    has_happened: bool,
+) -> ControlFlow<()> {
     let Grown { graph, cells, .. } = grown;
-    let Some((graph, analysis)) = ordered(search, graph) else { return ControlFlow::Continue(()) };
+    let analysed = search.setup.model.analyse(&graph).ok();
+    let found = analysed.and_then(|analysis| ordered(search, graph, analysis));
+    let Some((graph, analysis)) = found else { return ControlFlow::Continue(()) };
     let mut execution = execution(state, &graph, &analysis, Vec::new());
     execution.faults.extend(faults);
     execution.cells.extend(&cells);
-    search.visitor().failed_iteration(&execution)
-}
-
-/// A graph with its writes and fences in an order that the model permits, with a race if one of them has a race.
-fn ordered(search: &mut Search<'_, '_>, graph: Graph) -> Option<(Graph, Analysis)> {
-    let model = search.setup.model;
-    let analysis = model.analyse(&graph).ok()?;
-    let write = |event: &EventId| {
-        let event = graph.event(*event);
-        event.label.kind == Kind::Write && event.location.is_some()
-    };
-    let open = (0..graph.len()).filter(write).find_map(|first| {
-        (first + 1..graph.len()).filter(write).find_map(|second| {
-            let ordered = analysis.coherence.has(first, second) || analysis.coherence.has(second, first);
-            let one_place = graph.event(first).location == graph.event(second).location;
-            (one_place && !ordered && model.orders_writes(&graph, first, second)).then_some((first, second))
-        })
-    });
-    let Some((a, b)) = open else { return order_fences(search, graph, analysis) };
-    let both = [(a, b), (b, a)].into_iter().filter_map(|(first, second)| {
-        let mut graph = graph.clone();
-        graph.order_writes(first, second);
-        ordered(search, graph)
-    });
-    both.max_by_key(|(graph, analysis)| !model.races(graph, analysis).is_empty())
+    match has_happened {
+        true => search.visitor().failed_iteration(&execution),
+        false => search.visitor().waits_in_vain(&execution, false),
+    }
 }

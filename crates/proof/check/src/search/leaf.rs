@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 
 use wattle_memory::{Analysis, EventId, Graph, Label, Level, ThreadId};
 
-use super::execution::{execution, order_fences};
+use super::execution::{execution, order_fences, ordered};
 use super::failed::failed_iterations;
 use super::searcher::Search;
 use super::state::{State, Status};
@@ -33,18 +33,19 @@ pub(super) fn leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &An
             search.statistics.stuck += 1;
             let execution = execution(&state, &state.graph, &analysis, stuck);
             search.visitor().stuck(&execution)?;
-            failed_iterations(search, &state, &state.graph, &analysis)
+            failed_iterations(search, &state, &state.graph, &analysis, true)
         }
         None => {
             search.statistics.abandoned += 1;
             let spins = state.runners.iter().any(|runner| runner.status == Status::Spins);
             if search.setup.assume_race_free && spins {
                 // A candidate that no order of its writes and fences suits is no part of an execution, and shows nothing.
-                let ordered = under_some_order(search, state, state.graph.clone(), analysis.clone());
-                let Some((graph, analysis)) = ordered else { return ControlFlow::Continue(()) };
+                let found = ordered(search, state.graph.clone(), analysis.clone());
+                let Some((graph, analysis)) = found else { return ControlFlow::Continue(()) };
                 let found = execution(state, &graph, &analysis, Vec::new());
-                search.visitor().waits_in_vain(&found, has_happened(state))?;
-                return failed_iterations(search, state, &graph, &analysis);
+                let has_happened = has_happened(state);
+                search.visitor().waits_in_vain(&found, has_happened)?;
+                return failed_iterations(search, state, &graph, &analysis, has_happened);
             }
             ControlFlow::Continue(())
         }
@@ -76,7 +77,7 @@ fn order_writes(
             }
             search.statistics.complete += 1;
             search.visitor().complete(&execution(state, &ordered, &found, Vec::new()))?;
-            failed_iterations(search, state, graph, &analysis)?;
+            failed_iterations(search, state, graph, &analysis, true)?;
         }
         return ControlFlow::Continue(());
     };
@@ -88,33 +89,6 @@ fn order_writes(
         }
     }
     ControlFlow::Continue(())
-}
-
-/// An order of all writes and fences under which a graph is consistent, if there is one: one with a data race if some order
-/// has it. More order only takes races away, so that without one at first any order will do.
-fn under_some_order(
-    search: &mut Search<'_, '_>,
-    state: &State<'_>,
-    graph: Graph,
-    analysis: Analysis,
-) -> Option<(Graph, Analysis)> {
-    let Some((a, b)) = unordered_writes(search, state, &graph, &analysis) else {
-        return order_fences(search, graph, analysis);
-    };
-    let model = search.setup.model;
-    let may_race = !model.races(&graph, &analysis).is_empty();
-    let mut found = None;
-    for (first, second) in [(a, b), (b, a)] {
-        let mut graph = graph.clone();
-        graph.order_writes(first, second);
-        let Ok(analysis) = model.analyse(&graph) else { continue };
-        let Some(ordered) = under_some_order(search, state, graph, analysis) else { continue };
-        if !may_race || !model.races(&ordered.0, &ordered.1).is_empty() {
-            return Some(ordered);
-        }
-        found = Some(ordered);
-    }
-    found
 }
 
 /// Whether each thread has come to its reads without a source in order: nothing of it is in the graph behind the first of

@@ -99,7 +99,7 @@ const RELATIONS: u64 = 16;
 const MOST_MEMORY: u64 = 16 << 30;
 
 impl Watch<'_> {
-    /// Whether the relations over so many events do not fit into memory.
+    /// Whether the relations over a graph of this number of events do not fit into memory.
     pub fn exceeds_memory(&self, events: usize) -> bool {
         let bits = (events as u64).saturating_mul(events as u64).saturating_mul(RELATIONS);
         bits / 8 > self.limits.memory.unwrap_or(MOST_MEMORY)

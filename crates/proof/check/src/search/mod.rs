@@ -234,7 +234,7 @@ pub trait Visitor: Send {
 
     /// Under [`Setup::assume_race_free`]: receives no execution, but a graph that shows a race if there is one. A
     /// thread waits here for a write that is there, and that it could only see by a race. If all of it has happened, some
-    /// execution begins so; else the race is one only if a search that assumes nothing finds it.
+    /// execution begins so; else whatever is wrong with it is so only if a search that assumes nothing finds it.
     fn waits_in_vain(&mut self, _graph: &Execution<'_>, _has_happened: bool) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }

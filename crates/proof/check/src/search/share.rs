@@ -44,13 +44,14 @@ impl Meter {
         self.share.store(0, Ordering::Relaxed);
     }
 
-    /// Counts a finished execution of so many events.
+    /// Counts a finished execution, and its events.
     pub fn count_execution(&self, events: usize) {
         self.executions.fetch_add(1, Ordering::Relaxed);
         self.events.fetch_add(events as u64, Ordering::Relaxed);
     }
 
-    fn count_share(&self, share: f64) {
+    /// Adds a part of the tree that was searched to the end.
+    pub(crate) fn count_share(&self, share: f64) {
         let more = |bits| Some((f64::from_bits(bits) + share).to_bits());
         let _ = self.share.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
     }

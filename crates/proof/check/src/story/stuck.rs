@@ -105,7 +105,9 @@ fn barrier(names: &Names<'_>, thread: ThreadId, arrival: EventId, all: &[Stuck],
     let who = capital(&names.thread(thread));
     let what = match graph.event(arrival).label.kind {
         Kind::Barrier => "barrier",
-        _ => "operation of its warp",
+        // An operation of a warp orders nothing: a fence of the thread alone stands for it.
+        Kind::Fence => "operation of its warp",
+        Kind::Read | Kind::Write | Kind::MakeAvailable | Kind::MakeVisible => "statement",
     };
     telling.reasons.say(format!("{who} waits at the {what} at {}.", names.at(arrival)), None);
     let placement = graph.threads()[thread];

@@ -185,7 +185,7 @@ fn count_once(_acc: &Acc, counter: Atomic<u32>) {
     counter.fetch_add(0, 1);
 }
 
-fn count(device: &Device, size: Size) -> Result<()> {
+pub fn count(device: &Device, size: Size) -> Result<()> {
     let queue = device.queue()?;
     let counter = device.alloc_zeroed::<u32>(1)?;
     queue.launch(ThreadSpec::new(size.blocks, size.threads), count_once(&counter))?;

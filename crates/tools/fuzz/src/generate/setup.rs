@@ -115,7 +115,7 @@ impl Generator<'_> {
         self.scalars.push((ty, id));
     }
 
-    /// Makes a view with a buffer whose elements, of so many numbers, hold what `content` gives.
+    /// Makes a view with a buffer that holds what `content` gives; `numbers` is the count of numbers in an element.
     fn view(
         &mut self,
         access: Access,

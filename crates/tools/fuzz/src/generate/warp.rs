@@ -29,7 +29,7 @@ impl Generator<'_> {
         self.random.mark(place);
     }
 
-    /// Makes at most so many of these items.
+    /// Makes at most `most` statements for a warp.
     pub(super) fn warp_items(&mut self, depth: u32, most: u32, out: &mut Vec<Stmt>) {
         let mut count = 0;
         while count == 0 || self.random.more(count, most) {

@@ -1,0 +1,192 @@
+//! Accesses of the cells, against the last ones of other threads.
+
+use wattle_memory::{Label, Level, Model, ThreadId};
+
+use super::super::process::{Change, Target, Written};
+use super::{Accesses, Cell, Commuting, Epoch, Recent, Runner, Runs, Updates};
+
+impl Runs<'_, '_> {
+    /// Whether an earlier access comes before what a thread does now.
+    pub(super) fn is_before(&self, earlier: Epoch, thread: ThreadId) -> bool {
+        if earlier.thread == thread {
+            return true;
+        }
+        let (first, second) = (&self.runners[earlier.thread], &self.runners[thread]);
+        self.families.before[second.family][first.family]
+            || (first.block == second.block && earlier.phase < second.phase)
+    }
+
+    /// Whether all accesses come before what a thread does now.
+    pub(super) fn are_before(&self, accesses: &Accesses, thread: ThreadId) -> bool {
+        let own = |recent: &Recent| !recent.several && recent.last.thread == thread;
+        accesses.iter().all(|(block, recent)| {
+            own(recent)
+                || self.families.before[self.runners[thread].family][self.runners[recent.last.thread].family]
+                || (*block == self.runners[thread].block && recent.last.phase < self.runners[thread].phase)
+        })
+    }
+
+    /// Adds an access of a thread to those of its cell. Those before it need not be kept.
+    pub(super) fn add(&self, accesses: &mut Accesses, thread: ThreadId) {
+        let Runner { block, phase, .. } = self.runners[thread];
+        let last = Epoch { thread, phase };
+        match accesses.iter_mut().find(|(of, _)| *of == block) {
+            Some((_, recent)) if recent.last.phase == phase => {
+                recent.several |= recent.last.thread != thread;
+                recent.last = last;
+            }
+            Some((_, recent)) => *recent = Recent { last, several: false },
+            None => accesses.push((block, Recent { last, several: false })),
+        }
+    }
+
+    /// The cell of an access. The first one adds it.
+    pub(super) fn cell(&mut self, thread: ThreadId, target: Target, label: Label) -> Option<Cell> {
+        let mut cell = match self.cells.remove(&target.address) {
+            Some(cell) => cell,
+            None => {
+                let initial = self.setup.memory.initial(target.address);
+                let location =
+                    self.graph.as_mut().map_or(0, |graph| graph.add_location(initial.value, initial.unwritten));
+                Cell {
+                    bytes: target.bytes,
+                    reference: target.reference,
+                    value: initial.value,
+                    unwritten: initial.unwritten,
+                    private: false,
+                    owner: Some(thread),
+                    writer: None,
+                    reads: Vec::new(),
+                    updates: Vec::new(),
+                    commuting: None,
+                    location,
+                    written: self.graph.as_ref().map_or(0, |graph| graph.initial(location)),
+                }
+            }
+        };
+        cell.private |= label.private;
+        let names = cell.reference == target.reference || self.setup.model != Model::Vulkan;
+        cell.owner = cell.owner.filter(|owner| *owner == thread);
+        let alone = !cell.private || cell.owner.is_some();
+        (cell.bytes == target.bytes && names && alone).then_some(cell)
+    }
+
+    pub(super) fn read(&mut self, thread: ThreadId, target: Target, label: Label, source: u32) -> Option<u64> {
+        let mut cell = self.cell(thread, target, label)?;
+        let ordered =
+            cell.writer.is_none_or(|writer| self.is_before(writer, thread)) && self.are_before(&cell.updates, thread);
+        if !ordered || cell.unwritten {
+            return None;
+        }
+        self.add(&mut cell.reads, thread);
+        let value = cell.value;
+        if let Some(event) = self.event(thread, label, source, Some((cell.location, target.reference, value))) {
+            self.graph.iter_mut().for_each(|graph| graph.set_source(event, cell.written));
+        }
+        self.cells.insert(target.address, cell);
+        Some(value)
+    }
+
+    pub(super) fn write(
+        &mut self,
+        thread: ThreadId,
+        target: Target,
+        value: u64,
+        label: Label,
+        source: u32,
+    ) -> Option<()> {
+        let mut cell = self.cell(thread, target, label)?;
+        if !self.is_exclusive(&cell, thread) {
+            return None;
+        }
+        self.overwrite(&mut cell, thread, value);
+        if let Some(event) = self.event(thread, label, source, Some((cell.location, target.reference, value))) {
+            cell.written = event;
+        }
+        self.cells.insert(target.address, cell);
+        Some(())
+    }
+
+    /// Whether all accesses of a cell come before what a thread does now.
+    pub(super) fn is_exclusive(&self, cell: &Cell, thread: ThreadId) -> bool {
+        cell.writer.is_none_or(|writer| self.is_before(writer, thread))
+            && self.are_before(&cell.reads, thread)
+            && self.are_before(&cell.updates, thread)
+    }
+
+    pub(super) fn overwrite(&self, cell: &mut Cell, thread: ThreadId, value: u64) {
+        cell.writer = Some(Epoch { thread, phase: self.runners[thread].phase });
+        cell.reads.clear();
+        cell.updates.clear();
+        cell.commuting = None;
+        (cell.value, cell.unwritten) = (value, false);
+    }
+
+    /// Does an update; returns the answer for the thread.
+    pub(super) fn update(
+        &mut self,
+        thread: ThreadId,
+        target: Target,
+        change: Change,
+        [read, write]: [Label; 2],
+        source: u32,
+    ) -> Option<Option<u64>> {
+        let mut cell = self.cell(thread, target, write)?;
+        if cell.unwritten {
+            return None;
+        }
+        let old = cell.value;
+        let commuting = match self.updates {
+            Updates::Conflict => None,
+            Updates::Commute => Commuting::of(change, write.level).filter(|_| read.level == write.level),
+        };
+        let written = match change.written(Some(old)) {
+            Written::Unknown => return None,
+            Written::Nothing => None,
+            Written::Value(value) => Some(value),
+        };
+        match (commuting, written) {
+            (Some(_), Some(value)) => {
+                let alone = cell.writer.is_none_or(|writer| self.is_before(writer, thread))
+                    && self.are_before(&cell.reads, thread);
+                let among = cell.commuting == commuting && self.reach_each_other(&cell, thread, write.level);
+                if !alone || !(among || self.are_before(&cell.updates, thread)) {
+                    return None;
+                }
+                if cell.commuting != commuting {
+                    cell.updates.clear();
+                    cell.commuting = commuting;
+                }
+                self.add(&mut cell.updates, thread);
+                cell.value = value;
+            }
+            _ if !self.is_exclusive(&cell, thread) => return None,
+            (_, Some(value)) => self.overwrite(&mut cell, thread, value),
+            (_, None) => self.add(&mut cell.reads, thread),
+        }
+        let at = |value| Some((cell.location, target.reference, value));
+        let first = self.event(thread, read, source, at(old));
+        let second = written.and_then(|value| self.event(thread, write, source, at(value)));
+        if let (Some(first), Some(graph)) = (first, &mut self.graph) {
+            graph.set_source(first, cell.written);
+            if let Some(second) = second {
+                graph.join_halves(first, second);
+                cell.written = second;
+            }
+        }
+        self.cells.insert(target.address, cell);
+        Some(commuting.is_none().then_some(old))
+    }
+
+    /// Whether the updates of a cell and one of this thread are in each other's scope, as far as nothing orders them.
+    /// All have one scope, so one thread stands for those of its block.
+    pub(super) fn reach_each_other(&self, cell: &Cell, thread: ThreadId, level: Level) -> bool {
+        let place = self.setup.threads[thread].placement;
+        cell.updates.iter().all(|(block, recent)| {
+            let other = self.setup.threads[recent.last.thread].placement;
+            self.families.before[self.runners[thread].family][self.runners[recent.last.thread].family]
+                || (place.shares(&other, level) && level >= Level::Block)
+                || (*block == self.runners[thread].block && recent.last.phase < self.runners[thread].phase)
+        })
+    }
+}

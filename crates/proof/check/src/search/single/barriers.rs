@@ -1,0 +1,142 @@
+//! What orders threads: the barriers of their blocks, and launches that end before theirs begins.
+
+use std::collections::HashMap;
+
+use wattle_memory::{EventId, Label, Level, ThreadId};
+
+use super::super::process::{Barrier, Members};
+use super::{Families, Runs, Setup, Status};
+
+impl Runs<'_, '_> {
+    /// Lets a thread arrive at the barrier of its block; other barriers are not treated.
+    pub(super) fn arrive(&mut self, thread: ThreadId, barrier: Barrier, label: Label, source: u32) -> Option<()> {
+        let Members::Threads(members) = &barrier.members else { return None };
+        let whole = **members == *self.blocks[self.runners[thread].block];
+        let orders_all = label == Label::barrier(label.level) && label.level >= Level::Block;
+        if !whole || !orders_all || !barrier.waits || barrier.resource != 0 {
+            return None;
+        }
+        self.has_effect(thread);
+        self.event(thread, label, source, None);
+        let runner = &mut self.runners[thread];
+        runner.status = Status::AtBarrier;
+        runner.arrival = Some(barrier);
+        Some(())
+    }
+
+    /// Opens the barriers at which all threads of a block stand; `None` where they stand at different ones.
+    pub(super) fn open_barriers(&mut self) -> Option<bool> {
+        let mut opened = false;
+        for block in 0..self.blocks.len() {
+            let threads = &self.blocks[block];
+            if !threads.iter().all(|&thread| self.runners[thread].status == Status::AtBarrier) {
+                continue;
+            }
+            let arrivals: Vec<Barrier> =
+                threads.iter().filter_map(|&thread| self.runners[thread].arrival.take()).collect();
+            if arrivals.iter().any(|arrival| arrival.instance != arrivals[0].instance) || !converge(&arrivals) {
+                return None;
+            }
+            for &thread in threads {
+                self.runners[thread].phase += 1;
+                self.runners[thread].status = Status::Ready;
+            }
+            if let Some(graph) = &mut self.graph {
+                let events = threads.iter().filter_map(|&thread| self.runners[thread].last_event);
+                let events: Vec<EventId> = events.collect();
+                for (&before, &after) in events.iter().flat_map(|a| events.iter().map(move |b| (a, b))) {
+                    if before != after {
+                        graph.synchronize_barrier(before, after);
+                    }
+                }
+            }
+            opened = true;
+        }
+        Some(opened)
+    }
+
+    /// Starts the threads whose predecessors have all ended.
+    pub(super) fn start_threads(&mut self) -> bool {
+        let done: Vec<bool> = self.runners.iter().map(|runner| runner.status == Status::Done).collect();
+        let mut begins = Vec::new();
+        let mut last: Option<(&[ThreadId], bool)> = None;
+        for (thread, spawn) in self.setup.threads.iter().enumerate() {
+            if self.runners[thread].status != Status::NotStarted {
+                continue;
+            }
+            let ended = match last {
+                Some((after, ended)) if std::ptr::eq(after, &*spawn.after) => ended,
+                _ => spawn.after.iter().all(|&earlier| done[earlier]),
+            };
+            last = Some((&spawn.after, ended));
+            if ended {
+                begins.push(thread);
+            }
+        }
+        for &thread in &begins {
+            self.runners[thread].status = Status::Ready;
+        }
+        if self.graph.is_some() {
+            let mut open = &begins[..];
+            while let Some(&first) = open.first() {
+                let after = &self.setup.threads[first].after;
+                let len = open.iter().take_while(|&&thread| self.setup.threads[thread].after == *after).count();
+                self.show_launch(after, &open[..len]);
+                open = &open[len..];
+            }
+        }
+        !begins.is_empty()
+    }
+}
+
+/// Whether the threads of each group have come to the same instance of the same statement.
+fn converge(arrivals: &[Barrier]) -> bool {
+    let mut instances = HashMap::new();
+    arrivals
+        .iter()
+        .filter_map(|arrival| arrival.converges)
+        .all(|converges| *instances.entry(converges.group).or_insert(converges.instance) == converges.instance)
+}
+
+/// The families of the threads, and the family of each.
+pub(super) fn families(setup: &Setup<'_>) -> (Families, Vec<usize>) {
+    let mut lists: Vec<&[ThreadId]> = Vec::new();
+    let list_of: Vec<usize> = setup
+        .threads
+        .iter()
+        .map(|spawn| {
+            let known = lists.iter().rposition(|list| std::ptr::eq(*list, &*spawn.after) || **list == *spawn.after);
+            known.unwrap_or_else(|| {
+                lists.push(&spawn.after);
+                lists.len() - 1
+            })
+        })
+        .collect();
+    let mut listed = vec![Vec::new(); setup.threads.len()];
+    for (number, list) in lists.iter().enumerate() {
+        list.iter().for_each(|&thread| listed[thread].push(number));
+    }
+    let mut keys: HashMap<(usize, &[usize]), usize> = HashMap::new();
+    let mut members: Vec<ThreadId> = Vec::new();
+    let of: Vec<usize> = (0..setup.threads.len())
+        .map(|thread| {
+            *keys.entry((list_of[thread], &listed[thread][..])).or_insert_with(|| {
+                members.push(thread);
+                members.len() - 1
+            })
+        })
+        .collect();
+    // What ends before something that ends before a family ends before it too.
+    let mut before = vec![vec![false; members.len()]; members.len()];
+    for (family, &member) in members.iter().enumerate() {
+        let mut open: Vec<ThreadId> = vec![member];
+        while let Some(thread) = open.pop() {
+            for &earlier in lists[list_of[thread]] {
+                if !std::mem::replace(&mut before[family][of[earlier]], true) {
+                    open.push(earlier);
+                }
+            }
+        }
+    }
+    (Families { before }, of)
+}

@@ -1,0 +1,348 @@
+//! Programs with a single execution: one run of the machine shows that there is no other.
+//!
+//! The threads are run one after another, each to its next barrier. Of each cell the run keeps the last accesses with
+//! their clocks (Flanagan, Freund, "FastTrack", PLDI 2009). A clock is structural: it knows program order, the barriers
+//! of whole blocks, and which launches end before others begin, and nothing that a read decides. If any two conflicting
+//! accesses are ordered so, the run is the only execution, under every model:
+//!
+//! Take another execution, and of the reads that return something else than in the run one that no other such read
+//! justifies (reads-from and dependencies have no cycle, in any model here). It happens in the run too, and so does the
+//! write that it reads from. The run orders the two structurally, and the execution has that order too, since what
+//! orders them stands before both. A read whose source is ordered against it breaks coherence of every model here, and
+//! one that passes over a later write that is ordered before it does too. So there is no such read.
+//!
+//! - `portable`, `ptx`, `rust`: a barrier orders what precedes it before what follows (`barrier_hops`), and so does the
+//!   end of a launch (`system_hops`); both are part of the order that keeps accesses from racing. Fences, acquire and
+//!   release add to that order, and the order of sequentially consistent fences decides nothing, so they are passed over.
+//! - `vulkan`: location-order takes the place of happens-before. The block's barrier acquires and releases all storage
+//!   classes, makes available and visible, and has the block in its scope; so a non-private access before it is
+//!   location-ordered before one by the same name after it. Between launches the system makes everything available and
+//!   visible to the device. Other barriers, private accesses of two threads of a launch and cells of two names are not
+//!   treated here.
+//! - `sc`, `unordered`: the orders of all writes are part of an execution; there is one. `unordered` keeps the accesses
+//!   of a thread to one place in order, and all accesses across barriers.
+//!
+//! **Updates that commute.** Two read-modify-writes of one place that are atomic with regard to each other, do the same
+//! commuting operation and whose results nobody looks at can be exchanged: the memory after both is the same, and so is
+//! what any read behind both finds. If nothing else is unordered, all executions leave one memory. The results are not
+//! given to the threads ([`Process::answer`](super::Process::answer) with `None`), so that a thread that looks at one
+//! shows it.
+
+mod access;
+mod barriers;
+mod shown;
+
+use std::collections::{BTreeSet, HashMap};
+
+use rustc_hash::FxBuildHasher;
+use wattle_ir::{AtomicOp, Type};
+use wattle_memory::{Analysis, EventId, Graph, Level, LocationId, ThreadId};
+
+use super::process::{Action, Address, Barrier, Change};
+use super::state::system_placement;
+use super::{Setup, Thread, Watch};
+
+/// The maximum number of events of a run of which the graph is kept.
+const MOST_EVENTS: usize = 256;
+
+/// The maximum number of iterations of a loop whose exit depends on memory.
+const MOST_ITERATIONS: u64 = 1 << 16;
+
+/// The number of actions between two looks at the limits.
+const ACTIONS_PER_LOOK: u64 = 4096;
+
+/// The one execution of a program, or one of those that differ in nothing but the order of updates that commute.
+#[derive(Debug)]
+pub struct SingleRun {
+    /// The cells that were written, in ascending order, with the values that they are left with.
+    pub memory: Vec<(Address, u64)>,
+    /// The statements that were executed.
+    pub executed: BTreeSet<u32>,
+    /// The number of its accesses, fences and arrivals at barriers.
+    pub events: u64,
+    /// The execution's graph and its analysis, if it is small.
+    pub graph: Option<(Graph, Analysis)>,
+    /// The cells of the graph, in ascending order, and their locations; empty if it is not small.
+    pub cells: Vec<(Address, LocationId)>,
+}
+
+/// The treatment of unordered updates of one place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Updates {
+    /// They are conflicting accesses, whatever they do.
+    Conflict,
+    /// Those that commute, and whose results nobody looks at, do not conflict.
+    Commute,
+}
+
+/// Runs a program that has a single execution; `None` if it may have another one, or something is wrong with it: a
+/// fault, a read of memory that was never written, a thread that waits for ever. A search shows which.
+pub fn single_run(setup: &Setup<'_>, updates: Updates) -> Option<SingleRun> {
+    if !setup.system.is_empty() {
+        return None;
+    }
+    let mut runs = Runs::new(setup, updates);
+    runs.run()?;
+    Some(runs.finish())
+}
+
+/// When an access happened: the thread, and the number of barriers that it had passed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Epoch {
+    thread: ThreadId,
+    phase: u32,
+}
+
+/// Accesses of the threads of one block, the last of those that nothing orders.
+#[derive(Clone, Copy, Debug)]
+struct Recent {
+    last: Epoch,
+    /// Whether another thread made one in the same phase.
+    several: bool,
+}
+
+/// The accesses of a cell since its last write, or its updates: one entry for each block.
+type Accesses = Vec<(usize, Recent)>;
+
+/// The commuting operation of updates: with the operand where it matters that all have the same one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Commuting {
+    op: AtomicOp,
+    ty: Type,
+    operand: Option<u64>,
+    level: Level,
+}
+
+impl Commuting {
+    /// The operation of an update, if any two of it commute. Sums of floats do not.
+    fn of(change: Change, level: Level) -> Option<Commuting> {
+        let Change::Apply { op, ty, operand: Some(operand) } = change else { return None };
+        let operand = match op {
+            AtomicOp::Add | AtomicOp::Sub | AtomicOp::Min | AtomicOp::Max => None,
+            AtomicOp::And | AtomicOp::Or | AtomicOp::Xor => None,
+            AtomicOp::Inc | AtomicOp::Dec => Some(operand),
+            AtomicOp::Exchange => return None,
+        };
+        ty.is_int().then_some(Commuting { op, ty, operand, level })
+    }
+}
+
+/// A cell, with its last accesses.
+struct Cell {
+    bytes: u8,
+    reference: u32,
+    value: u64,
+    unwritten: bool,
+    /// Whether some access is private (Vulkan).
+    private: bool,
+    /// The thread that alone has accessed the cell; `None` once there are several.
+    owner: Option<ThreadId>,
+    writer: Option<Epoch>,
+    reads: Accesses,
+    /// The updates since the last write, if they commute.
+    updates: Accesses,
+    commuting: Option<Commuting>,
+    location: LocationId,
+    /// The event of the last write.
+    written: EventId,
+}
+
+/// A thread that is run.
+struct Runner<'w> {
+    process: Thread<'w>,
+    block: usize,
+    family: usize,
+    phase: u32,
+    status: Status,
+    /// The open loops.
+    heads: Vec<Head<'w>>,
+    arrival: Option<Barrier>,
+    last_event: Option<EventId>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Status {
+    NotStarted,
+    Ready,
+    AtBarrier,
+    Done,
+}
+
+/// An open loop: the thread as it was in some earlier iteration, to which it must not come back without effect
+/// (Brent's search for a cycle).
+struct Head<'w> {
+    label: u32,
+    earlier: Thread<'w>,
+    iterations: u64,
+    /// The number of iterations at which `earlier` is taken anew.
+    next: u64,
+    effect: bool,
+}
+
+/// Threads that begin after the same others, and end before the same others.
+struct Families {
+    /// For each family, those that end before it begins.
+    before: Vec<Vec<bool>>,
+}
+
+struct Runs<'s, 'w> {
+    setup: &'s Setup<'w>,
+    updates: Updates,
+    runners: Vec<Runner<'w>>,
+    families: Families,
+    /// The threads of each block, in ascending order.
+    blocks: Vec<Vec<ThreadId>>,
+    cells: HashMap<Address, Cell, FxBuildHasher>,
+    executed: BTreeSet<u32>,
+    events: u64,
+    last_source: u32,
+    graph: Option<Graph>,
+    watch: Watch<'s>,
+    actions: u64,
+}
+
+impl<'s, 'w> Runs<'s, 'w> {
+    fn new(setup: &'s Setup<'w>, updates: Updates) -> Self {
+        let (families, of) = barriers::families(setup);
+        let mut blocks: Vec<Vec<ThreadId>> = Vec::new();
+        let mut known = HashMap::new();
+        let mut runners = Vec::with_capacity(setup.threads.len());
+        for (thread, spawn) in setup.threads.iter().enumerate() {
+            let place = spawn.placement;
+            let key = (place.device, place.queue_family, place.block, of[thread]);
+            let block = *known.entry(key).or_insert_with(|| {
+                blocks.push(Vec::new());
+                blocks.len() - 1
+            });
+            blocks[block].push(thread);
+            runners.push(Runner {
+                process: spawn.process.clone(),
+                block,
+                family: of[thread],
+                phase: 0,
+                status: if spawn.after.is_empty() { Status::Ready } else { Status::NotStarted },
+                heads: Vec::new(),
+                arrival: None,
+                last_event: None,
+            });
+        }
+        let mut placements: Vec<_> = setup.threads.iter().map(|spawn| spawn.placement).collect();
+        placements.push(system_placement());
+        Runs {
+            setup,
+            updates,
+            runners,
+            families,
+            blocks,
+            cells: HashMap::default(),
+            executed: BTreeSet::new(),
+            events: 0,
+            last_source: u32::MAX,
+            graph: (setup.threads.len() <= MOST_EVENTS).then(|| Graph::new(placements)),
+            watch: Watch::new(&setup.limits),
+            actions: 0,
+        }
+    }
+
+    /// Runs all threads to their ends.
+    fn run(&mut self) -> Option<()> {
+        loop {
+            let mut moved = false;
+            for thread in 0..self.runners.len() {
+                if self.runners[thread].status == Status::Ready {
+                    self.run_thread(thread)?;
+                    moved = true;
+                }
+            }
+            moved |= self.open_barriers()?;
+            moved |= self.start_threads();
+            if !moved {
+                break;
+            }
+        }
+        self.runners.iter().all(|runner| runner.status == Status::Done).then_some(())
+    }
+
+    /// Runs a thread to its end, or to a barrier.
+    fn run_thread(&mut self, thread: ThreadId) -> Option<()> {
+        loop {
+            self.actions += 1;
+            if self.actions.is_multiple_of(ACTIONS_PER_LOOK) && self.watch.check().is_some() {
+                return None;
+            }
+            match self.runners[thread].process.advance() {
+                Action::Read { target, label, source } => {
+                    self.executes(source);
+                    let value = self.read(thread, target?, label, source)?;
+                    self.runners[thread].process.answer(Some(value));
+                }
+                Action::Write { target, value, label, source } => {
+                    self.executes(source);
+                    self.write(thread, target?, value?, label, source)?;
+                    self.has_effect(thread);
+                }
+                Action::Update { target, change, read, write, source } => {
+                    self.executes(source);
+                    let answer = self.update(thread, target?, change, [read, write], source)?;
+                    self.runners[thread].process.answer(answer);
+                    self.has_effect(thread);
+                }
+                Action::Fence { label, source } => {
+                    self.executes(source);
+                    self.event(thread, label, source, None);
+                }
+                Action::Barrier { barrier, label, source } => {
+                    self.executes(source);
+                    self.arrive(thread, barrier, label, source)?;
+                    return Some(());
+                }
+                Action::LoopHead { label } => {
+                    let runner = &mut self.runners[thread];
+                    if let Some(at) = runner.heads.iter().position(|head| head.label == label) {
+                        runner.heads.truncate(at);
+                    }
+                    let earlier = runner.process.clone();
+                    runner.heads.push(Head { label, earlier, iterations: 0, next: 1, effect: false });
+                }
+                Action::BackEdge { label, waits, .. } => self.repeat(thread, label, waits)?,
+                Action::Done => {
+                    self.runners[thread].status = Status::Done;
+                    return Some(());
+                }
+                // A search lets the lanes of a warp meet.
+                Action::Exchange { .. } | Action::NeedsValue | Action::Fault { .. } | Action::Halt => return None,
+            }
+        }
+    }
+
+    fn executes(&mut self, source: u32) {
+        self.events += 1;
+        if source != self.last_source {
+            self.executed.insert(source);
+            self.last_source = source;
+        }
+    }
+
+    fn has_effect(&mut self, thread: ThreadId) {
+        self.runners[thread].heads.iter_mut().for_each(|head| head.effect = true);
+    }
+
+    /// Records an iteration of a loop; `None` where the loop may go on for ever.
+    fn repeat(&mut self, thread: ThreadId, label: u32, waits: bool) -> Option<()> {
+        let runner = &mut self.runners[thread];
+        let Some(at) = runner.heads.iter().position(|head| head.label == label) else { return Some(()) };
+        runner.heads.truncate(at + 1);
+        let head = &mut runner.heads[at];
+        head.iterations += 1;
+        let most = if waits { MOST_ITERATIONS } else { u64::from(super::run::MOST_BACK_EDGES) };
+        if head.iterations > most || (!head.effect && head.earlier == runner.process) {
+            return None;
+        }
+        if head.iterations == head.next {
+            head.next *= 2;
+            head.effect = false;
+            head.earlier = runner.process.clone();
+        }
+        Some(())
+    }
+}
