@@ -14,6 +14,7 @@ mod element;
 mod faulting;
 mod iterate;
 mod message;
+mod operators;
 mod places;
 mod this_device;
 mod together;
@@ -37,11 +38,12 @@ pub use iterate::{
     Inclusive, IndexRange, Indices, Items, Iterate, LoopHandle, Range, Reversed, STEP_OF_ZERO, Stepped, step_by,
 };
 pub use message::{Argument, Printable, argument};
+pub use operators::Logic;
 pub use places::{NO_AXIS, axis, delinearize, linearize, with_axis};
 pub use this_device::ThisDevice;
 #[doc(hidden)]
 pub use value::Constant;
-pub use value::{Given, IrValue, Lift, Logic, Val, Var, Variable};
+pub use value::{Given, IrValue, Lift, Val, Var, Variable};
 pub use view::{Atomic, ElementRef, Elements, Lanes, PerItem, Read, Refs, Shared, element, lanes};
 pub use warp::{Mask, Warp};
 
