@@ -153,6 +153,16 @@ impl Verifier<'_> {
         Ok(found)
     }
 
+    /// An access to numbers that lie side by side; those of one field of neighbouring elements do not.
+    fn lanes(&self, place: Place, index: ExprId) -> Checked<PlaceType> {
+        let found = self.access(place, &[index], false)?;
+        let field = if let Place::Param(id) = place { self.kernel.params[id.index()].field } else { None };
+        ensure(field.is_none(), || {
+            format!("lanes of `{}`, which is one field of its elements", self.kernel.place_name(place))
+        })?;
+        Ok(found)
+    }
+
     fn writable(&self, place: Place, found: &PlaceType) -> Checked {
         ensure(found.writable, || format!("a write to `{}`, which is read-only", self.kernel.place_name(place)))
     }
@@ -198,7 +208,7 @@ impl Verifier<'_> {
                 self.result(*dst, found.element)
             }
             Stmt::LoadLanes { dst, place, index, .. } => {
-                let found = self.access(*place, &[*index], false)?;
+                let found = self.lanes(*place, *index)?;
                 let lanes = self.of().place(Place::Local(*dst))?;
                 self.writable(Place::Local(*dst), &lanes)?;
                 let (from, to) = (found.element, lanes.element);
@@ -210,7 +220,7 @@ impl Verifier<'_> {
                 self.of().expect(*value, found.element)
             }
             Stmt::StoreLanes { place, index, values, .. } => {
-                let found = self.access(*place, &[*index], false)?;
+                let found = self.lanes(*place, *index)?;
                 self.writable(*place, &found)?;
                 ensure(!matches!(place, Place::Local(_)), || {
                     "a store of lanes to an array of the thread's own".into()

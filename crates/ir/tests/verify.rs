@@ -2,8 +2,8 @@
 
 use wattle_ir::builder::{self, Builder, Variable};
 use wattle_ir::{
-    Access, BinaryOp, Builtin, Const, Expr, ExprId, Kernel, Label, LocalArray, LocalId, Param, ParamId, ParamKind,
-    Place, SharedArray, SharedLen, Site, Slot, SlotId, Stmt, TernaryOp, Type, UnaryOp, verify,
+    Access, BinaryOp, Builtin, Const, Expr, ExprId, Field, Kernel, Label, Layout, LocalArray, LocalId, Param, ParamId,
+    ParamKind, Place, SharedArray, SharedLen, Site, Slot, SlotId, Stmt, TernaryOp, Type, UnaryOp, verify,
 };
 use wattle_memory::{Order, ReadOrder, Scope};
 
@@ -185,5 +185,18 @@ fn constants() {
         constant(kernel, vec![1, 2, 3]);
         kernel.body =
             vec![Stmt::LoadLanes { dst: LocalId(1), place: Place::Local(LocalId(0)), index: U32, site: LINE }];
+    });
+}
+
+#[test]
+fn lanes_of_one_field() {
+    let layout = Layout::array(&Layout::number(Type::U32), 2);
+    let lanes = |place| Stmt::LoadLanes { dst: LocalId(0), place, index: U32, site: LINE };
+    refused("lanes of `pairs`, which is one field of its elements", |kernel| {
+        let first = ParamId(kernel.params.len() as u32);
+        let kind = ParamKind::View { access: Access::Shared, element: Type::U32, rank: 1 };
+        let param = |number| Param { name: "pairs", kind, field: Field::of(first, &layout, number) };
+        kernel.params.extend((0..2).map(param));
+        kernel.body = vec![lanes(Place::Param(first))];
     });
 }

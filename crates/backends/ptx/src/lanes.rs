@@ -39,6 +39,13 @@ impl Emitter<'_> {
                 (self.pointer(place, &index), values.iter().map(|slot| self.slot(*slot)).collect::<Vec<_>>());
             let (name, of) = (self.plain(place, "ld"), of(ty, plain));
             ins!(self, "{name}.v{}.{of} {{{}}}, {at}", to.len(), names(&to));
+            for (slot, register) in values.iter().zip(&to).filter(|_| !plain) {
+                // Bits are extended by zeros (PTX ISA 8.8, 5.2.2): a type with a sign wants its own.
+                let ty = kernel.slots[slot.index()].ty;
+                if matches!(ty, Type::I8 | Type::I16) {
+                    ins!(self, "cvt.s32.{} {register}, {register}", memory_type(ty));
+                }
+            }
             to.len()
         } else if let Some(Packed { place, index, values, ty }) = stores {
             let plain = values.iter().all(|value| self.types[value.index()] == ty);

@@ -9,6 +9,7 @@ pub const CASES: &[Case] = &[
     ("fields of items are changed in place", fields_of_items),
     ("fields of shared elements by themselves", fields_of_shared),
     ("structs of all widths, nested", nested),
+    ("numbers of one width with and without a sign", signs),
     ("structs as arguments, variables and results", values),
     ("structs in views of two dimensions", planes),
     ("copies and fills of structs", copied),
@@ -130,6 +131,41 @@ fn fields_of_shared(device: &Device) -> Outcome {
 struct Small {
     flags: [u8; 2],
     level: i16,
+}
+
+/// Neighbours of one width, which GPUs load at once, of types that are extended differently.
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+struct Signs {
+    level: i16,
+    rest: u16,
+    plus: u8,
+    minus: [i8; 3],
+}
+
+#[kernel]
+fn widen(acc: &Acc, from: Read<Signs>, to: PerItem<[i64; 4]>) {
+    for (i, wide) in acc.items(&mut to) {
+        let Signs { level, rest, plus, minus } = from[i];
+        *wide = [level as i64, rest as i64, plus as i64, minus[1] as i64];
+    }
+}
+
+fn signs(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let one = |i: i8| Signs {
+        level: -300 * i16::from(i),
+        rest: 65_000 + i as u16,
+        plus: 240 + i as u8,
+        minus: [i, -3 - i, -i],
+    };
+    let from: Vec<_> = (0..9).map(one).collect();
+    let there = device.from_slice(&from)?;
+    let mut to = device.alloc_zeroed::<[i64; 4]>(from.len())?;
+    queue.launch(FrameSpec::cover(from.len(), 4), widen(&there, &mut to))?;
+    let wide = |from: &Signs| [from.level.into(), from.rest.into(), from.plus.into(), from.minus[1].into()];
+    assert_eq!(to.read(&queue)?, from.iter().map(wide).collect::<Vec<[i64; 4]>>());
+    Ok(())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Element)]

@@ -256,8 +256,13 @@ impl Generator<'_> {
     }
 
     fn lanes(&mut self, place: Place, element: Type, index: ExprId, lanes: u32, out: &mut Vec<Stmt>) {
-        let dst = self.local_of(element, lanes);
         let site = self.site();
+        if matches!(place, Place::Param(id) if self.kernel.params[id.index()].field.is_some()) {
+            // Neighbours of one field do not lie side by side.
+            let dst = self.var(element);
+            return out.push(Stmt::Load { dst, place, index: vec![index], site });
+        }
+        let dst = self.local_of(element, lanes);
         out.push(Stmt::LoadLanes { dst, place, index, site });
     }
 
