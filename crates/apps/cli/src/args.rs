@@ -118,8 +118,8 @@ pub struct RunArgs {
 
 #[derive(Args, Debug)]
 pub struct CheckArgs {
-    /// The scenarios, by name (`wattle list` has them), or litmus files
-    #[arg(value_name = "NAME|FILE.litmus", required = true)]
+    /// The scenarios, by name (`wattle list` has them), litmus files, or a PTX module
+    #[arg(value_name = "NAME|FILE.litmus|FILE.ptx", required = true)]
     pub names: Vec<String>,
     /// Under this model alone: portable, ptx, vulkan, rust, sc or unordered [default: portable, and what is emitted for
     /// each target under its own]
@@ -161,6 +161,8 @@ pub struct CheckArgs {
     /// The same seed draws the same executions
     #[arg(long, value_name = "S", default_value = "0", requires = "sample")]
     pub seed: u64,
+    #[command(flatten)]
+    pub module: crate::check_module::ModuleArgs,
     #[command(flatten)]
     pub limits: LimitArgs,
 }

@@ -11,6 +11,7 @@ use wattle::{Model, Scenario};
 
 use crate::args::CheckArgs;
 use crate::check_litmus;
+use crate::check_module;
 use crate::check_report::{self, Judged, Tried, Unjudged};
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
@@ -26,6 +27,9 @@ const ADVICE: Duration = Duration::from_secs(10);
 
 /// Proves scenarios by name, and litmus files.
 pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> {
+    if let Some(file) = args.names.iter().find(|name| name.ends_with(".ptx")) {
+        return check_module::check_file(session, Path::new(file), args);
+    }
     let (files, names): (Vec<String>, Vec<String>) =
         args.names.iter().cloned().partition(|name| name.ends_with(".litmus"));
     let scenarios = choice::scenarios(session.scenarios, &names)?;

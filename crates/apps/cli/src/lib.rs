@@ -23,6 +23,7 @@ mod args;
 mod attempt;
 mod check;
 mod check_litmus;
+mod check_module;
 mod check_report;
 mod choice;
 mod devices;

@@ -119,7 +119,9 @@ impl Access {
 pub enum Strength {
     /// A weak access, which is not ordered.
     Weak,
-    /// `.relaxed`, `.acquire`, `.release`, `.acq_rel`, and `.volatile`, which is relaxed at system scope (9.7.9.8).
+    /// `.volatile`: relaxed at system scope (9.7.9.8). CUDA C++ gives it no meaning between threads.
+    Volatile,
+    /// `.relaxed`, `.acquire`, `.release` and `.acq_rel`.
     Strong {
         /// The memory order.
         order: UpdateOrder,
@@ -446,6 +448,45 @@ pub struct TestJoin {
 }
 
 impl Op {
+    /// The memory that it accesses, if it does.
+    pub fn access(&self) -> Option<&Access> {
+        match self {
+            Op::Load { access, .. }
+            | Op::LoadMany { access, .. }
+            | Op::Store { access, .. }
+            | Op::StoreMany { access, .. }
+            | Op::Rmw { access, .. }
+            | Op::Cas { access, .. } => Some(access),
+            Op::Mov { .. }
+            | Op::Un { .. }
+            | Op::Bin { .. }
+            | Op::Tern { .. }
+            | Op::Test { .. }
+            | Op::TestJoin(_)
+            | Op::Select { .. }
+            | Op::Convert { .. }
+            | Op::Carry { .. }
+            | Op::Special { .. }
+            | Op::Pack { .. }
+            | Op::Unpack { .. }
+            | Op::ToGeneric { .. }
+            | Op::FromGeneric { .. }
+            | Op::IsSpace { .. }
+            | Op::Fence(_)
+            | Op::Barrier { .. }
+            | Op::Exchange { .. }
+            | Op::Yield
+            | Op::Branch { .. }
+            | Op::Exit
+            | Op::Trap => None,
+        }
+    }
+
+    /// Whether it writes memory.
+    pub fn is_write(&self) -> bool {
+        matches!(self, Op::Store { .. } | Op::StoreMany { .. } | Op::Rmw { .. } | Op::Cas { .. })
+    }
+
     /// Calls `read` for each register that it reads, and `write` for each that it writes.
     pub fn registers(&self, mut read: impl FnMut(Reg), mut write: impl FnMut(Reg)) {
         let mut sources = |sources: &[Src]| sources.iter().filter_map(|src| src.as_reg()).for_each(&mut read);

@@ -47,7 +47,7 @@ fn semantics(m: &mut Modifiers<'_>, target: &Target, orders: &[&str]) -> Parsed<
         return Ok(Strength::Weak);
     }
     if m.has("volatile") {
-        return Ok(Strength::Strong { order: UpdateOrder::Relaxed, scope: Scope::System });
+        return Ok(Strength::Volatile);
     }
     let Some(order) = order(m, target, orders)? else { return Ok(Strength::Weak) };
     match scope(m, target)? {
@@ -148,9 +148,11 @@ pub fn atomic(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target
     let orders: &[&str] = if gives { &["relaxed", "release", "acquire", "acq_rel"] } else { &["relaxed", "release"] };
     // The default order is relaxed, the default scope the device (9.7.13.5).
     let order = order(m, target, orders)?.unwrap_or(UpdateOrder::Relaxed);
-    let scope = scope(m, target)?.unwrap_or(Scope::Device);
-    let strength = Strength::Strong { order, scope };
+    let first = scope(m, target)?;
     let space = m.maybe(Space::named).unwrap_or(Space::Generic);
+    // The ISA has the scope before the space; nvcc writes it behind, and ptxas takes both.
+    let scope = if first.is_none() { scope(m, target)? } else { first }.unwrap_or(Scope::Device);
+    let strength = Strength::Strong { order, scope };
     if !matches!(space, Space::Generic | Space::Global | Space::Shared) {
         return m.fail("atomic operations are for .global and .shared");
     }

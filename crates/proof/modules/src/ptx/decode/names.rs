@@ -142,6 +142,8 @@ impl Names {
                 value & ty.mask()
             }
             (Operand::Int(value @ (0 | 1), false), Sort::Pred) => *value,
+            // nvcc writes true as -1.
+            (Operand::Int(u64::MAX, true), Sort::Pred) => 1,
             (Operand::Single(bits), Sort::Float | Sort::Bits) if ty.bits == 32 => u64::from(*bits),
             (Operand::Double(bits), Sort::Float | Sort::Bits) if ty.bits == 64 => *bits,
             (Operand::Double(bits), Sort::Float) => u64::from((f64::from_bits(*bits) as f32).to_bits()),

@@ -1,0 +1,66 @@
+//! `wattle check FILE.ptx`, as a script has it.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+type Result<T = (), E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
+
+/// Checks a kernel of the compiled CUDA files of `wattle-foreign`.
+fn check(file: &str, args: &[&str]) -> Result<(Option<i32>, String, String)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../proof/foreign/tests/cuda").join(file);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wattle"));
+    let output = command.arg("check").arg(path).args(args).stdin(Stdio::null()).output()?;
+    Ok((output.status.code(), String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?))
+}
+
+const LAUNCH: [&str; 4] = ["--block", "2", "--arg", "counter=i32[1]:0"];
+
+#[test]
+fn what_holds_and_what_does_not() -> Result {
+    let (code, out, err) =
+        check("spin_lock.ptx", &[&LAUNCH[..], &["--entry", "right", "--assert", "counter == 2"]].concat())?;
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("holds under ptx, 2 executions, 1 x 2 threads"), "{out}");
+    let (code, out, _) = check("spin_lock.ptx", &[&LAUNCH[..], &["--entry", "textbook"]].concat())?;
+    assert_eq!(code, Some(1));
+    for said in [
+        "data race on counter: nothing orders block 0, thread",
+        "spin_lock.cu:12:",
+        "PTX ISA 8.5, 8.7.1",
+        "atom.global.cas.b32",
+    ] {
+        assert!(out.contains(said), "{said} is not in\n{out}");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_same_for_programs() -> Result {
+    let (code, out, _) = check("spin_lock.ptx", &[&LAUNCH[..], &["--entry", "textbook", "--json"]].concat())?;
+    let document: serde_json::Value = serde_json::from_str(&out)?;
+    assert_eq!((code, &document["verdict"], &document["kernel"]), (Some(1), &"violated".into(), &"textbook".into()));
+    assert_eq!(document["block"], serde_json::json!([2, 1, 1]));
+    let steps = document["steps"].as_array().ok_or("there are steps")?;
+    assert!(steps.iter().any(|step| step["does"] == "writes 1 to counter"), "{out}");
+    Ok(())
+}
+
+#[test]
+fn what_cannot_be_asked() -> Result {
+    for (args, why) in [
+        (&["--entry", "right"][..], "the number of arguments (--arg) is 0, and should be 1"),
+        (&["--entry", "wrong", "--arg", "c=i32[1]:0"], "no kernel `wrong`; it has `right`, `textbook`"),
+        (&["--arg", "c=i32[1]:0"], "the module has several kernels: name one of"),
+        (&["--entry", "right", "--arg", "c=i32[1]:0", "--model", "vulkan"], "judged under PTX's model, not vulkan"),
+        (&["--entry", "right", "--arg", "c=i32[1]:0", "--assert", "d == 1"], "`d` is none of `lock`, `c`"),
+        (&["--entry", "right", "--arg", "c=i32[1]:0", "--block", "0"], "write a number from 1"),
+        (&["--entry", "right", "--arg", "c=f8[1]"], "`f8` is none of u8"),
+    ] {
+        let (code, _, err) = check("spin_lock.ptx", args)?;
+        assert_eq!(code, Some(2), "{err}");
+        assert!(err.contains(why), "{why} is not in\n{err}");
+    }
+    let (code, _, err) = check("absent.ptx", &[])?;
+    assert!(code == Some(2) && err.contains("absent.ptx could not be read"), "{err}");
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! Assertions about memory at the end of a launch: `out[0] == 8.0`, `count == 4 && flag[1] != 0`.
+
+use std::collections::BTreeSet;
+
+use thiserror::Error;
+use wattle_ir::Type;
+
+use crate::launch::{Shown, bits};
+use crate::world::Range;
+
+/// A comparison's operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Eq,
+    Ne,
+    Le,
+    Ge,
+    Lt,
+    Gt,
+}
+
+/// The operators by their signs; those of two letters first.
+const OPERATORS: [(&str, Operator); 6] = [
+    ("==", Operator::Eq),
+    ("!=", Operator::Ne),
+    ("<=", Operator::Le),
+    (">=", Operator::Ge),
+    ("<", Operator::Lt),
+    (">", Operator::Gt),
+];
+
+/// An item of a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Item {
+    /// The number of the range.
+    pub memory: usize,
+    /// The number of the item.
+    pub index: u64,
+}
+
+/// A number, or an item that is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Item(Item),
+    Number(u64),
+}
+
+/// A comparison of two sides of one type.
+#[derive(Clone, Copy, Debug)]
+struct Comparison {
+    ty: Type,
+    sides: [Side; 2],
+    operator: Operator,
+}
+
+/// Comparisons with `&&` and `||` between them; `&&` binds more strongly.
+#[derive(Clone, Debug)]
+pub struct Condition {
+    text: String,
+    any_of_all: Vec<Vec<Comparison>>,
+}
+
+/// An assertion that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "`{text}` is no assertion: {why}. Write `out[0] == 8.0`, `a[0] <= a[1]`, or several with `&&` and `||` between them"
+)]
+pub struct WrongCondition {
+    text: String,
+    why: String,
+}
+
+impl Condition {
+    /// Reads an assertion about these ranges.
+    ///
+    /// # Errors
+    /// It is no assertion, or names something that is not there.
+    pub fn parse(text: &str, ranges: &[Range]) -> Result<Condition, WrongCondition> {
+        let wrong = |why: String| WrongCondition { text: text.to_owned(), why };
+        let comparison = |part: &str| {
+            let sign = OPERATORS.iter().find_map(|(sign, operator)| Some((part.split_once(sign)?, *operator)));
+            let ((left, right), operator) = sign.ok_or_else(|| wrong(format!("`{part}` compares nothing")))?;
+            let (left, right) = (left.trim(), right.trim());
+            let ty = [left, right].into_iter().find_map(|side| item(side, ranges).ok());
+            let (_, ty) = ty.ok_or_else(|| wrong(item(left, ranges).err().unwrap_or_default()))?;
+            let side = |text: &str| match text.chars().next() {
+                Some(first) if first.is_alphabetic() || first == '_' => {
+                    let (found, other) = item(text, ranges).map_err(wrong)?;
+                    if other != ty {
+                        return Err(wrong(format!("`{text}` is of type {}, not {}", other.name(), ty.name())));
+                    }
+                    Ok(Side::Item(found))
+                }
+                _ => bits(ty, text).map(Side::Number).map_err(wrong),
+            };
+            Ok(Comparison { ty, sides: [side(left)?, side(right)?], operator })
+        };
+        let all = |text: &str| text.split("&&").map(comparison).collect::<Result<Vec<_>, _>>();
+        let any_of_all = text.split("||").map(all).collect::<Result<_, _>>()?;
+        Ok(Condition { text: text.trim().to_owned(), any_of_all })
+    }
+
+    /// The text of the assertion.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The items that it looks at.
+    pub fn items(&self) -> BTreeSet<Item> {
+        let sides = self.any_of_all.iter().flatten().flat_map(|comparison| comparison.sides);
+        sides.filter_map(|side| if let Side::Item(item) = side { Some(item) } else { None }).collect()
+    }
+
+    /// Whether it holds of these values of the items.
+    pub fn holds(&self, value: &dyn Fn(Item) -> u64) -> bool {
+        let holds = |&Comparison { ty, sides, operator }: &Comparison| {
+            let [left, right] = sides.map(|side| match side {
+                Side::Item(item) => value(item),
+                Side::Number(bits) => bits,
+            });
+            let order = compare(ty, left, right);
+            match operator {
+                Operator::Eq => order == Some(std::cmp::Ordering::Equal),
+                Operator::Ne => order != Some(std::cmp::Ordering::Equal),
+                Operator::Le => order.is_some_and(std::cmp::Ordering::is_le),
+                Operator::Ge => order.is_some_and(std::cmp::Ordering::is_ge),
+                Operator::Lt => order.is_some_and(std::cmp::Ordering::is_lt),
+                Operator::Gt => order.is_some_and(std::cmp::Ordering::is_gt),
+            }
+        };
+        self.any_of_all.iter().any(|all| all.iter().all(holds))
+    }
+
+    /// The values of the items, as people read them: `out[0] = 7.0`.
+    pub fn show(&self, ranges: &[Range], value: &dyn Fn(Item) -> u64) -> String {
+        let show = |item: Item| {
+            let range = &ranges[item.memory];
+            let ty = range.item.unwrap_or(Type::U8);
+            let index = if range.bytes == ty.size() as u64 { String::new() } else { format!("[{}]", item.index) };
+            format!("{}{index} = {}", range.name, Shown(ty, value(item)))
+        };
+        self.items().into_iter().map(show).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The order of two values of a type; `None` where one is not a number.
+fn compare(ty: Type, left: u64, right: u64) -> Option<std::cmp::Ordering> {
+    match ty {
+        Type::F32 => f32::from_bits(left as u32).partial_cmp(&f32::from_bits(right as u32)),
+        Type::F64 => f64::from_bits(left).partial_cmp(&f64::from_bits(right)),
+        _ if ty.is_signed() => {
+            let unused = 64 - ty.bits();
+            Some(((left << unused) as i64).cmp(&((right << unused) as i64)))
+        }
+        _ => Some(left.cmp(&right)),
+    }
+}
+
+/// The item that a text names, and its type.
+fn item(text: &str, ranges: &[Range]) -> Result<(Item, Type), String> {
+    let (name, index) = match text.split_once('[') {
+        Some((name, index)) => {
+            let index = index.strip_suffix(']').and_then(|index| index.trim().parse().ok());
+            (name.trim(), index.ok_or_else(|| format!("`{text}` has no index in its brackets"))?)
+        }
+        None => (text, 0),
+    };
+    let memory = ranges.iter().position(|range| range.name == name).ok_or_else(|| {
+        let known: Vec<_> = ranges.iter().map(|range| format!("`{}`", range.name)).collect();
+        format!("`{name}` is none of {}", known.join(", "))
+    })?;
+    let range = &ranges[memory];
+    let ty = range.item.ok_or_else(|| format!("the type of `{name}` is not known"))?;
+    let items = range.bytes / ty.size() as u64;
+    if index >= items {
+        return Err(format!("`{name}` has {items} items"));
+    }
+    Ok((Item { memory, index }, ty))
+}

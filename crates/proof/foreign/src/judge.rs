@@ -1,0 +1,392 @@
+//! The verdict on a launch: all its executions under the PTX model, and what is wrong with one of them.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use wattle_check::search::{
+    Address, End, Execution, Limits, Meter, Setup, Statistics, Stopped, Stuck, Updates, Visitor, Why, last_values,
+    search, single_run,
+};
+use wattle_memory::{EventId, Graph, Kind, Model, ThreadId};
+
+use crate::condition::{Condition, Item};
+use crate::world::{Unsupported, World};
+
+/// The bounds of a judgement.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The model: PTX's, unless another is asked for.
+    pub model: Model,
+    /// The maximum number of iterations of a loop that changes something each time and whose exit depends on memory.
+    pub loop_bound: u32,
+    /// The limits at which the search stops.
+    pub limits: Limits,
+    /// Where the search shows how far it is.
+    pub meter: Option<Arc<Meter>>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { model: Model::Ptx, loop_bound: 8, limits: Limits::default(), meter: None }
+    }
+}
+
+/// What is wrong with an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Violation {
+    /// Two conflicting accesses, not both strong and in each other's scope, that nothing orders.
+    Race {
+        /// The place of both.
+        place: String,
+        /// The accesses.
+        accesses: [Step; 2],
+    },
+    /// An assertion about the memory at the end.
+    Assertion {
+        /// Its text.
+        text: String,
+        /// The values that it looks at.
+        values: String,
+    },
+    /// A fault of a thread.
+    Fault {
+        /// What happened.
+        what: String,
+        /// The place in the source.
+        at: String,
+        /// The thread.
+        thread: ThreadId,
+    },
+    /// A read of memory that nobody has written.
+    Unwritten {
+        /// The place that was read.
+        place: String,
+        /// The read.
+        read: Step,
+    },
+    /// Threads that wait for ever.
+    Stuck(Vec<StuckThread>),
+}
+
+/// A thread that waits for ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StuckThread {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Whether it waits at a barrier; else it goes round in a loop.
+    pub at_barrier: bool,
+    /// Where it waits.
+    pub at: String,
+}
+
+/// One event of an execution, as a report shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The instruction.
+    pub instruction: String,
+    /// The place in the source.
+    pub at: String,
+    /// What it read or wrote: `lock: 0`.
+    pub value: Option<String>,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every execution is right.
+    Holds,
+    /// Some execution is wrong; the steps of the threads that take part, in program order.
+    Violated(Violation, Vec<Step>),
+    /// The search was not exhaustive: the reason.
+    Unknown(String),
+}
+
+/// A verdict with the counts of its search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The answer.
+    pub verdict: Verdict,
+    /// The counts of the search.
+    pub statistics: Statistics,
+}
+
+/// Judges a launch: no race, no fault, no thread that waits for ever, and each of the assertions in every execution.
+///
+/// # Errors
+/// A thread came to something that the checker has no meaning for.
+pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Result<Report, Unsupported> {
+    loop {
+        let report = attempt(world, asserted, options, true);
+        if !world.adapted()? {
+            return Ok(report);
+        }
+    }
+}
+
+/// Searches once, with the cells as they are.
+fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race_free: bool) -> Report {
+    let setup = Setup {
+        loop_bound: options.loop_bound,
+        limits: options.limits.clone(),
+        meter: options.meter.clone(),
+        assume_race_free,
+        failed_iterations: true,
+        ..Setup::new(world, options.model).with_threads(world, world.threads())
+    };
+    // Updates that commute, and whose results nobody looks at, leave one memory in whatever order they come.
+    let single = single_run(&setup, Updates::Conflict).or_else(|| single_run(&setup, Updates::Commute));
+    if let Some(single) = single {
+        let value = |address: Address| {
+            let at = single.memory.binary_search_by_key(&address, |(address, _)| *address).ok()?;
+            Some(single.memory[at].1)
+        };
+        let item = |item: Item| item_value(world, item, &value);
+        let wrong = asserted.iter().find(|condition| !condition.holds(&item));
+        let verdict =
+            wrong.map_or(Verdict::Holds, |condition| Verdict::Violated(failed(world, condition, &item), vec![]));
+        return Report { verdict, statistics: Statistics { complete: 1, ..Statistics::default() } };
+    }
+    let mut judge = Judge { world, model: options.model, asserted, found: None, unsure: false };
+    let (end, statistics) = search(&setup, &mut judge);
+    if judge.unsure && judge.found.is_none() {
+        return attempt(world, asserted, options, false);
+    }
+    let verdict = match (judge.found, end) {
+        (Some((violation, steps)), _) => Verdict::Violated(violation, steps),
+        (None, End::Stopped(stopped)) => Verdict::Unknown(reason(stopped)),
+        (None, End::Problem(_)) => Verdict::Unknown("accesses of different sizes meet in one place".into()),
+        (None, End::Exhausted | End::BrokenOff) if statistics.bounded > 0 => {
+            Verdict::Unknown(format!("some loop goes on after {} iterations", options.loop_bound))
+        }
+        (None, End::Exhausted | End::BrokenOff) if !statistics.is_exhaustive() => {
+            Verdict::Unknown("some loop has more iterations, or fails in more ways, than were tried".into())
+        }
+        (None, End::Exhausted | End::BrokenOff) => Verdict::Holds,
+    };
+    Report { verdict, statistics }
+}
+
+fn reason(stopped: Stopped) -> String {
+    stopped.to_string()
+}
+
+fn failed(world: &World, condition: &Condition, item: &dyn Fn(Item) -> u64) -> Violation {
+    Violation::Assertion { text: condition.text().to_owned(), values: condition.show(world.ranges(), item) }
+}
+
+/// The value of an item at the end, from the values of the cells that were written.
+fn item_value(world: &World, item: Item, value: &dyn Fn(Address) -> Option<u64>) -> u64 {
+    let size = world.ranges()[item.memory].item.map_or(1, |ty| ty.size() as u64);
+    let byte = |offset: u64| {
+        let cell = u64::from(world.width(item.memory as u32, offset));
+        let element = offset / cell * cell;
+        let written = value(Address { memory: item.memory as u32, element });
+        let there = written.map(|value| (value >> (8 * (offset - element))) as u8);
+        there.or_else(|| world.initial_byte(item.memory, offset)).unwrap_or(0)
+    };
+    (0..size).rev().fold(0, |bits, at| bits << 8 | u64::from(byte(item.index * size + at)))
+}
+
+/// The visitor that checks each execution.
+struct Judge<'w> {
+    world: &'w World,
+    model: Model,
+    asserted: &'w [Condition],
+    found: Option<(Violation, Vec<Step>)>,
+    /// Whether the assumption that there are no races may have hidden something.
+    unsure: bool,
+}
+
+/// The most combinations of last values that are looked at in one execution.
+const MOST_ENDS: usize = 4096;
+
+impl Judge<'_> {
+    fn step(&self, execution: &Execution<'_>, event: EventId) -> Step {
+        let graph = execution.graph;
+        let of = graph.event(event);
+        let at = of.source as usize;
+        let place = of.location.and_then(|location| {
+            let cell = execution.cells.iter().find(|(_, known)| *known == location)?;
+            Some(self.world.name_of(cell.0))
+        });
+        let value = place.map(|place| self.change(execution, event, &place));
+        Step { thread: of.thread.unwrap_or(0), instruction: self.world.text(at), at: self.world.place_of(at), value }
+    }
+
+    /// What an event did to a place, and from where a value came that another thread wrote.
+    fn change(&self, execution: &Execution<'_>, event: EventId, place: &str) -> String {
+        let graph = execution.graph;
+        let (read, write) = match (graph.event(event).label.kind, graph.other_half(event)) {
+            (Kind::Read, half) => (Some(event), half),
+            (_, half) => (half, Some(event)),
+        };
+        let source = read.and_then(|read| graph.source(read)).map(|source| graph.event(source));
+        let from = match source.and_then(|source| Some((source.thread?, source))) {
+            Some((thread, source)) if Some(thread) != graph.event(event).thread => {
+                format!(", from {} at {}", self.world.thread_name(thread), self.world.place_of(source.source as usize))
+            }
+            _ => String::new(),
+        };
+        match (read, write) {
+            (Some(read), Some(write)) => {
+                format!("changes {place} from {} to {}{from}", value(graph, read), value(graph, write))
+            }
+            (Some(read), None) => format!("reads {} in {place}{from}", value(graph, read)),
+            (None, _) => format!("writes {} to {place}", value(graph, event)),
+        }
+    }
+
+    /// The events of these threads, each thread's in program order; both halves of an update are one step.
+    fn steps(&self, execution: &Execution<'_>, threads: &[ThreadId]) -> Vec<Step> {
+        let of = |&thread: &ThreadId| {
+            let events = (0..execution.graph.len()).filter(move |&id| execution.graph.event(id).thread == Some(thread));
+            let events = events.filter(|&id| execution.graph.other_half(id).is_none_or(|other| id < other));
+            events.map(|event| self.step(execution, event)).collect::<Vec<_>>()
+        };
+        threads.iter().flat_map(of).collect()
+    }
+
+    fn report(&mut self, violation: Violation, steps: Vec<Step>) -> ControlFlow<()> {
+        self.found.get_or_insert((violation, steps));
+        ControlFlow::Break(())
+    }
+
+    /// What an execution shows by itself.
+    fn wrong(&self, execution: &Execution<'_>) -> Option<(Violation, Vec<Step>)> {
+        let graph = execution.graph;
+        if let Some(fault) = execution.faults.first() {
+            let what = self.world.wrong(fault.fault).map(|wrong| wrong.to_string()).unwrap_or_default();
+            let at = self.world.place_of(fault.source as usize);
+            let violation = Violation::Fault { what, at, thread: fault.thread };
+            return Some((violation, self.steps(execution, &[fault.thread])));
+        }
+        if let Some(&(first, second)) = self.model.races(graph, execution.analysis).first() {
+            let accesses = [first, second].map(|event| self.step(execution, event));
+            let threads = [first, second].map(|event| graph.event(event).thread.unwrap_or(0));
+            return Some((
+                Violation::Race { place: self.place(execution, first), accesses },
+                self.steps(execution, &threads),
+            ));
+        }
+        let read = (0..graph.len()).find(|&read| {
+            let event = graph.event(read);
+            event.label.kind == Kind::Read && graph.source(read).is_some_and(|source| graph.event(source).unwritten)
+        })?;
+        let (place, thread) = (self.place(execution, read), graph.event(read).thread.unwrap_or(0));
+        let violation = Violation::Unwritten { place, read: self.step(execution, read) };
+        Some((violation, self.steps(execution, &[thread])))
+    }
+
+    fn place(&self, execution: &Execution<'_>, event: EventId) -> String {
+        let location = execution.graph.event(event).location;
+        let cell = execution.cells.iter().find(|(_, known)| Some(*known) == location);
+        cell.map_or_else(|| "memory".to_owned(), |(address, _)| self.world.name_of(*address))
+    }
+
+    /// An assertion that does not hold at some end of the execution: several writes may be the last of a cell.
+    fn asserts(&self, execution: &Execution<'_>) -> Option<Violation> {
+        for condition in self.asserted {
+            let looked: Vec<_> = condition.items().into_iter().map(|item| item.memory as u32).collect();
+            let cells: Vec<(Address, Vec<u64>)> = execution
+                .cells
+                .iter()
+                .filter(|(address, _)| looked.contains(&address.memory))
+                .map(|&(address, location)| (address, last_values(execution.graph, execution.analysis, location)))
+                .collect();
+            let mut chosen = vec![0; cells.len()];
+            for _ in 0..MOST_ENDS {
+                let value = |address: Address| {
+                    let at = cells.iter().position(|(known, _)| *known == address)?;
+                    cells[at].1.get(chosen[at]).copied()
+                };
+                let item = |item: Item| item_value(self.world, item, &value);
+                if !condition.holds(&item) {
+                    return Some(failed(self.world, condition, &item));
+                }
+                let next = (0..cells.len()).find(|&at| {
+                    chosen[at] = if chosen[at] + 1 < cells[at].1.len() { chosen[at] + 1 } else { 0 };
+                    chosen[at] > 0
+                });
+                if next.is_none() {
+                    break;
+                }
+            }
+        }
+        None
+    }
+
+    fn stuck_thread(&self, execution: &Execution<'_>, stuck: &Stuck) -> StuckThread {
+        let source = |event: EventId| execution.graph.event(event).source as usize;
+        let (at_barrier, at) = match &stuck.why {
+            Why::Barrier(event) => (true, Some(source(*event))),
+            Why::Spins(reads) => (false, reads.first().map(|(read, _)| source(*read))),
+        };
+        StuckThread { thread: stuck.thread, at_barrier, at: at.map(|at| self.world.place_of(at)).unwrap_or_default() }
+    }
+}
+
+/// The value of an event, as a report shows it.
+fn value(graph: &Graph, event: EventId) -> String {
+    let value = graph.event(event).value;
+    value.map_or_else(
+        || "something".to_owned(),
+        |value| if value < 1 << 20 { value.to_string() } else { format!("{value:#x}") },
+    )
+}
+
+impl Visitor for Judge<'_> {
+    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+        if self.world.is_spoilt() {
+            return ControlFlow::Break(());
+        }
+        if let Some((violation, steps)) = self.wrong(execution) {
+            return self.report(violation, steps);
+        }
+        if let Some(violation) = self.asserts(execution) {
+            let threads: Vec<ThreadId> = (0..execution.threads.len()).collect();
+            let steps = self.steps(execution, &threads);
+            return self.report(violation, steps);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn stuck(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+        if self.world.is_spoilt() {
+            return ControlFlow::Break(());
+        }
+        let (violation, steps) = self.wrong(execution).unwrap_or_else(|| {
+            let threads: Vec<ThreadId> = execution.stuck.iter().map(|stuck| stuck.thread).collect();
+            let stuck = execution.stuck.iter().map(|stuck| self.stuck_thread(execution, stuck)).collect();
+            (Violation::Stuck(stuck), self.steps(execution, &threads))
+        });
+        self.report(violation, steps)
+    }
+
+    fn failed_iteration(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+        if self.world.is_spoilt() {
+            return ControlFlow::Break(());
+        }
+        match self.wrong(execution) {
+            Some((violation, steps)) => self.report(violation, steps),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    fn waits_in_vain(&mut self, execution: &Execution<'_>, has_happened: bool) -> ControlFlow<()> {
+        if self.world.is_spoilt() {
+            return ControlFlow::Break(());
+        }
+        match self.wrong(execution) {
+            Some((violation, steps)) if has_happened && matches!(violation, Violation::Race { .. }) => {
+                self.report(violation, steps)
+            }
+            Some(_) => {
+                self.unsure = true;
+                ControlFlow::Break(())
+            }
+            None => ControlFlow::Continue(()),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! What is run of a module: the shape of a launch, and its arguments.
+
+use std::fmt;
+
+use thiserror::Error;
+use wattle_ir::Type;
+
+/// The shape and the arguments of a launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    /// The numbers of blocks, in x, y and z.
+    pub grid: [u32; 3],
+    /// The numbers of threads in a block, in x, y and z.
+    pub block: [u32; 3],
+    /// The arguments, in the order of the kernel's parameters.
+    pub arguments: Vec<Argument>,
+    /// The size in bytes of the shared memory that is sized at launch.
+    pub dynamic_shared: u64,
+}
+
+impl Launch {
+    /// The number of threads in a block.
+    pub fn block_len(&self) -> u64 {
+        self.block.iter().map(|&threads| u64::from(threads)).product()
+    }
+
+    /// The number of blocks.
+    pub fn blocks(&self) -> u64 {
+        self.grid.iter().map(|&blocks| u64::from(blocks)).product()
+    }
+}
+
+/// An argument: the name that assertions use, and the value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Argument {
+    /// The name.
+    pub name: String,
+    /// The value.
+    pub value: Given,
+}
+
+/// The value of an argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given {
+    /// A number whose type is written.
+    Number(Type, u64),
+    /// A number whose type is the parameter's: the text of it.
+    Untyped(String),
+    /// A pointer to a buffer of its own.
+    Buffer(Buffer),
+}
+
+/// A buffer in global memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Buffer {
+    /// The type of its items.
+    pub item: Type,
+    /// The number of its items.
+    pub len: u64,
+    /// Its first contents, as bits; `None` where nobody has written it.
+    pub contents: Option<Vec<u64>>,
+}
+
+/// An argument that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "`{text}` is no argument: {why}. Write a buffer as NAME=f32[8]:1.0 (each item), NAME=u32[3]:1,2,3 or NAME=u32[8] \
+     (never written), and a number as NAME=8 or NAME=f32:0.5"
+)]
+pub struct WrongArgument {
+    text: String,
+    why: String,
+}
+
+/// The most items of a buffer: a proof looks at single cells.
+const MOST_ITEMS: u64 = 1 << 20;
+
+/// The types of items, by their names.
+const ITEMS: [Type; 10] =
+    [Type::U8, Type::I8, Type::U16, Type::I16, Type::U32, Type::I32, Type::U64, Type::I64, Type::F32, Type::F64];
+
+impl std::str::FromStr for Argument {
+    type Err = WrongArgument;
+
+    /// Reads `NAME=TYPE[LEN]:CONTENTS`, `NAME=TYPE:NUMBER` or `NAME=NUMBER`.
+    fn from_str(text: &str) -> Result<Argument, WrongArgument> {
+        let wrong = |why: String| WrongArgument { text: text.to_owned(), why };
+        let (name, value) = text.split_once('=').ok_or_else(|| wrong("it has no `=`".into()))?;
+        if name.is_empty() || !name.chars().all(|letter| letter.is_alphanumeric() || letter == '_') {
+            return Err(wrong(format!("`{name}` is no name")));
+        }
+        let value = given(value).map_err(wrong)?;
+        Ok(Argument { name: name.to_owned(), value })
+    }
+}
+
+fn given(text: &str) -> Result<Given, String> {
+    let (head, contents) = match text.split_once(':') {
+        Some((head, contents)) => (head, Some(contents)),
+        None => (text, None),
+    };
+    if let Some((item, len)) = head.split_once('[') {
+        let item = item_type(item)?;
+        let len = len.strip_suffix(']').and_then(|len| len.parse().ok()).filter(|len| (1..=MOST_ITEMS).contains(len));
+        let len = len.ok_or_else(|| format!("a length is a number from 1 to {MOST_ITEMS} in brackets"))?;
+        let contents = contents.map(|contents| filled(item, len, contents)).transpose()?;
+        return Ok(Given::Buffer(Buffer { item, len, contents }));
+    }
+    match contents {
+        Some(number) => {
+            let ty = item_type(head)?;
+            Ok(Given::Number(ty, bits(ty, number)?))
+        }
+        None => Ok(Given::Untyped(text.to_owned())),
+    }
+}
+
+/// The type of that name.
+fn item_type(name: &str) -> Result<Type, String> {
+    ITEMS.into_iter().find(|ty| ty.name() == name).ok_or_else(|| {
+        let known: Vec<_> = ITEMS.iter().map(|ty| ty.name()).collect();
+        format!("`{name}` is none of {}", known.join(", "))
+    })
+}
+
+/// The contents of a buffer: one number for all items, or as many as there are.
+fn filled(item: Type, len: u64, text: &str) -> Result<Vec<u64>, String> {
+    let values = text.split(',').map(|value| bits(item, value.trim())).collect::<Result<Vec<_>, _>>()?;
+    match values.as_slice() {
+        [value] => Ok(vec![*value; len as usize]),
+        _ if values.len() as u64 == len => Ok(values),
+        _ => Err(format!("{} numbers for {len} items", values.len())),
+    }
+}
+
+/// The bits of a number of that type.
+pub(crate) fn bits(ty: Type, text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is no {}", ty.name());
+    match ty {
+        Type::F32 => text.parse::<f32>().map(|value| value.to_bits().into()).map_err(|_| wrong()),
+        Type::F64 => text.parse::<f64>().map(f64::to_bits).map_err(|_| wrong()),
+        _ => {
+            let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
+            let value = i128::from_str_radix(digits, radix).map_err(|_| wrong())?;
+            let size = 8 * ty.size() as u32;
+            let least = if ty.is_signed() { -(1i128 << (size - 1)) } else { 0 };
+            let most = if ty.is_signed() { 1i128 << (size - 1) } else { 1i128 << size };
+            if !(least..most).contains(&value) {
+                return Err(wrong());
+            }
+            Ok(value as u64 & (u64::MAX >> (64 - size)))
+        }
+    }
+}
+
+/// A number of a type, as people write it.
+pub(crate) struct Shown(pub Type, pub u64);
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shown(ty, bits) = *self;
+        match ty {
+            Type::F32 => write!(f, "{:?}", f32::from_bits(bits as u32)),
+            Type::F64 => write!(f, "{:?}", f64::from_bits(bits)),
+            _ if ty.is_signed() => {
+                let unused = 64 - 8 * ty.size() as u32;
+                write!(f, "{}", ((bits << unused) as i64) >> unused)
+            }
+            _ => write!(f, "{bits}"),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Judges GPU programs that were not written with Wattle.
+//!
+//! [`World::new`] reads a PTX module ([`wattle_modules`]) and prepares a [`Launch`] of one of its kernels, and
+//! [`judge`] searches all executions of it that the PTX memory model permits ([`wattle_check::search`]): for data races,
+//! faults, threads that wait for ever, reads of memory that nobody wrote, and ends at which an assertion does not hold.
+//! A [`ModuleThread`] is a thread of the module as a process of that search. The models, the search, and the meaning of
+//! the instructions do not belong here.
+//!
+//! ```
+//! use wattle_foreign::{Condition, Launch, Options, Source, Verdict, World, judge};
+//!
+//! let text = ".version 8.6\n.target sm_90\n.entry count(.param .u64 counter)\n{ .reg .u64 %a; .reg .u32 %x;\n\
+//!             ld.param.u64 %a, [counter];\n atom.relaxed.gpu.global.add.u32 %x, [%a], 1;\n ret; }";
+//! let source = Source { file: "count.ptx".into(), text: text.into() };
+//! let arguments = vec!["counter=u32[1]:0".parse()?];
+//! let launch = Launch { grid: [2, 1, 1], block: [2, 1, 1], arguments, dynamic_shared: 0 };
+//! let mut world = World::new(source, None, launch)?;
+//! let all_counted = Condition::parse("counter == 4", world.ranges())?;
+//! assert_eq!(judge(&mut world, &[all_counted], &Options::default())?.verdict, Verdict::Holds);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is assumed and refused
+//! All threads are scheduled fairly. Dependencies are those of the instructions as they stand in the text (PTX ISA 8.8,
+//! 8.9.4 "No-Thin-Air"). A generic address that waits for a read is taken for one of global memory until it is known.
+//! Shuffles, votes and reductions of a warp, clocks, and what the reader refuses are refused by line.
+
+mod condition;
+mod flow;
+mod judge;
+mod launch;
+mod process;
+mod world;
+
+pub use condition::{Condition, Item, WrongCondition};
+pub use judge::{Options, Report, Step, StuckThread, Verdict, Violation, judge};
+pub use launch::{Argument, Buffer, Given, Launch, WrongArgument};
+pub use process::ModuleThread;
+pub use world::{Range, Source, Unsupported, World, Wrong};

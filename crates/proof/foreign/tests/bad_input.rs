@@ -1,0 +1,136 @@
+//! Launches that do not fit, instructions that have no meaning here, and kernels that do wrong.
+
+use wattle_foreign::{Argument, Condition, Launch, Options, Source, Verdict, Violation, World, judge};
+
+const HEAD: &str = ".version 8.6\n.target sm_90\n.address_size 64\n";
+
+fn launch(block: u32, arguments: &[&str]) -> Launch {
+    Launch {
+        grid: [1; 3],
+        block: [block, 1, 1],
+        arguments: arguments.iter().map(|text| text.parse().unwrap()).collect(),
+        dynamic_shared: 0,
+    }
+}
+
+/// A kernel `k` with a pointer in `%a`, the thread's number in `%t`, and registers.
+fn kernel(body: &str) -> Source {
+    let text = format!(
+        "{HEAD}.entry k(.param .u64 p)\n{{ .reg .u64 %a, %b, %c; .reg .u32 %t, %x, %y; .reg .pred %p;\n\
+         ld.param.u64 %a, [p];\n mov.u32 %t, %tid.x;\n{body}\nret; }}"
+    );
+    Source { file: "k.ptx".into(), text }
+}
+
+fn verdict(source: Source, block: u32, arguments: &[&str], asserted: &[&str]) -> Verdict {
+    let mut world = World::new(source, None, launch(block, arguments)).unwrap_or_else(|error| panic!("{error}"));
+    let conditions: Vec<_> = asserted.iter().map(|text| Condition::parse(text, world.ranges()).unwrap()).collect();
+    judge(&mut world, &conditions, &Options::default()).unwrap_or_else(|error| panic!("{error}")).verdict
+}
+
+fn refused(source: Source, entry: Option<&str>, launch: Launch) -> String {
+    World::new(source, entry, launch).expect_err("it is refused").to_string()
+}
+
+#[test]
+fn arguments() {
+    for (text, why) in [
+        ("out", "it has no `=`"),
+        ("out=f31[8]", "`f31` is none of u8, i8"),
+        ("out=f32[0]", "a length is a number from 1 to 1048576"),
+        ("out=f32[3]:1,2", "2 numbers for 3 items"),
+        ("out=u8[1]:256", "`256` is no u8"),
+        ("a b=1", "`a b` is no name"),
+    ] {
+        let error = text.parse::<Argument>().unwrap_err().to_string();
+        assert!(error.contains(why) && error.contains("NAME=f32[8]:1.0"), "{error}");
+    }
+    let error = refused(kernel(""), None, launch(1, &[]));
+    assert_eq!(
+        error,
+        "the number of arguments (--arg) is 0, and should be 1. The kernel is `k` with one parameter of 8 bytes"
+    );
+    let error = refused(kernel(""), None, launch(1, &["n=u32:3"]));
+    assert!(error.contains("`n` has 4 bytes, and its parameter 8"), "{error}");
+}
+
+#[test]
+fn shapes_and_names() {
+    let error = refused(kernel(""), Some("main"), launch(1, &["p=u32[1]"]));
+    assert_eq!(error, "the module has no kernel `main`; it has `k`");
+    let error = refused(kernel(""), None, launch(2000, &["p=u32[1]"]));
+    assert_eq!(error, "a block has at most 1024 threads, not 2000");
+    let world = World::new(kernel(""), None, launch(1, &["p=u32[2]"])).unwrap();
+    for (text, why) in [
+        ("q[0] == 1", "`q` is none of `p`"),
+        ("p[2] == 1", "`p` has 2 items"),
+        ("p[0]", "`p[0]` compares nothing"),
+        ("p[0] == 1.5", "`1.5` is no u32"),
+    ] {
+        let error = Condition::parse(text, world.ranges()).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[test]
+fn instructions_without_a_meaning() {
+    let error = refused(kernel("mov.u32 %x, %clock;"), None, launch(1, &["p=u32[1]"]));
+    assert_eq!(error, "k.ptx:8: a clock has any value for a checker\n  in `mov.u32 %x, %clock;`");
+    let error = refused(kernel("mov.u32 %x, %nowhere;"), None, launch(1, &["p=u32[1]"]));
+    assert!(error.starts_with("k.ptx:8: "), "{error}");
+}
+
+#[test]
+fn accesses_beyond_a_buffer() {
+    let beyond = |body: &str| match verdict(kernel(body), 1, &["p=u32[2]:0"], &[]) {
+        Verdict::Violated(Violation::Fault { what, at, .. }, _) => (what, at),
+        other => panic!("{other:?}"),
+    };
+    let (what, at) = beyond("st.global.u32 [%a+8], %t;");
+    assert_eq!((what.as_str(), at.as_str()), ("an access at byte 8 of `p`, which has 8 bytes", "k.ptx:8"));
+    assert_eq!(beyond("st.global.u32 [%a+-4], %t;").0, "an access at byte -4 of `p`, which has 8 bytes");
+    let (what, _) = beyond("ld.global.u32 %x, [%a+2];");
+    assert_eq!(what, "an access of 4 bytes at an address that is no multiple of 4");
+    assert_eq!(beyond("trap;").0, "a trap");
+}
+
+#[test]
+fn sizes_that_meet() {
+    // A wide store is read in pieces, and pieces are read whole.
+    let body = "mov.u64 %b, 0x0000000200000001;\n st.global.u64 [%a], %b;\n ld.global.u32 %x, [%a+4];\n\
+                st.global.u32 [%a+8], %x;\n ld.global.u64 %c, [%a+8];\n st.global.u64 [%a], %c;";
+    let arguments = ["p=u32[4]:7"];
+    assert_eq!(verdict(kernel(body), 1, &arguments, &["p[0] == 2 && p[1] == 7 && p[2] == 2"]), Verdict::Holds);
+    // An atomic operation cannot be taken apart.
+    let body = "st.global.u32 [%a], %t;\n atom.global.add.u64 %b, [%a], 1;\n";
+    let mut world = World::new(kernel(body), None, launch(1, &arguments)).unwrap();
+    let error = judge(&mut world, &[], &Options::default()).unwrap_err().to_string();
+    assert!(error.starts_with("k.ptx:9: accesses of different sizes meet here"), "{error}");
+}
+
+#[test]
+fn threads_that_never_end() {
+    let body = "setp.eq.u32 %p, %t, 0;\n @%p bra OUT;\n bar.sync 0;\nOUT:";
+    match verdict(kernel(body), 2, &["p=u32[1]:0"], &[]) {
+        Verdict::Violated(Violation::Stuck(stuck), _) => {
+            assert!(stuck.len() == 1 && stuck[0].at_barrier && stuck[0].at == "k.ptx:10", "{stuck:?}");
+        }
+        other => panic!("{other:?}"),
+    }
+    let body = "AGAIN: ld.relaxed.gpu.global.u32 %x, [%a];\n setp.eq.u32 %p, %x, 0;\n @%p bra AGAIN;";
+    match verdict(kernel(body), 1, &["p=u32[1]:0"], &[]) {
+        Verdict::Violated(Violation::Stuck(stuck), _) => assert!(!stuck[0].at_barrier, "{stuck:?}"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn load_buffering_is_seen() {
+    // Each thread reads one place and writes another; nothing depends on what is read.
+    let body = "shl.b32 %x, %t, 2;\n cvt.u64.u32 %b, %x;\n add.u64 %b, %b, %a;\n xor.b32 %x, %x, 4;\n\
+                cvt.u64.u32 %c, %x;\n add.u64 %c, %c, %a;\n ld.relaxed.gpu.global.u32 %y, [%b];\n\
+                mov.u32 %x, 1;\n st.relaxed.gpu.global.u32 [%c], %x;\n st.global.u32 [%b+8], %y;";
+    let holds = |condition| verdict(kernel(body), 2, &["p=u32[4]:0"], &[condition]) == Verdict::Holds;
+    assert!(holds("p[2] <= 1 && p[3] <= 1"));
+    assert!(!holds("p[2] == 0 || p[3] == 0"), "each may read what the other writes behind its read");
+}

@@ -1,0 +1,188 @@
+//! Kernels that people know, written in CUDA C++ (`cuda/*.cu`) and compiled by nvcc 13.5 with
+//! `-ptx -lineinfo -arch=sm_90` (`cuda/*.ptx`, where file names have lost their folders): each in its right form and with
+//! the mistake that people make.
+
+use wattle_foreign::{Condition, Launch, Options, Report, Source, Verdict, Violation, World, judge};
+
+/// A launch of a kernel in one of the files.
+struct Case {
+    file: &'static str,
+    grid: u32,
+    block: u32,
+    dynamic_shared: u64,
+    arguments: &'static [&'static str],
+    assert: &'static str,
+}
+
+fn report(case: &Case, entry: &str) -> Report {
+    let path = format!("{}/tests/cuda/{}.ptx", env!("CARGO_MANIFEST_DIR"), case.file);
+    let text = std::fs::read_to_string(&path).expect("the file is there");
+    let launch = Launch {
+        grid: [case.grid, 1, 1],
+        block: [case.block, 1, 1],
+        arguments: case.arguments.iter().map(|text| text.parse().expect("an argument")).collect(),
+        dynamic_shared: case.dynamic_shared,
+    };
+    let source = Source { file: format!("{}.ptx", case.file), text };
+    let mut world = World::new(source, Some(entry), launch).unwrap_or_else(|error| panic!("{}: {error}", case.file));
+    let condition = Some(case.assert).filter(|text| !text.is_empty());
+    let condition =
+        condition.map(|text| Condition::parse(text, world.ranges()).unwrap_or_else(|error| panic!("{error}")));
+    judge(&mut world, condition.as_slice(), &Options::default())
+        .unwrap_or_else(|error| panic!("{}: {error}", case.file))
+}
+
+/// Asserts that the right form holds, and that the other one, in one block of `block` threads or in the same shape, shows
+/// a race between these two lines.
+#[track_caller]
+fn judged(case: &Case, wrong: &str, block: Option<u32>, race: [u32; 2]) {
+    let right = report(case, "right");
+    assert_eq!(right.verdict, Verdict::Holds, "{}", case.file);
+    let small = Case { grid: block.map_or(case.grid, |_| 1), block: block.unwrap_or(case.block), assert: "", ..*case };
+    match report(&small, wrong).verdict {
+        Verdict::Violated(Violation::Race { accesses, .. }, _) => {
+            let line = |at: &str| at.strip_prefix(case.file)?.strip_prefix(".cu:")?.split(':').next()?.parse().ok();
+            let mut lines: [Option<u32>; 2] = accesses.map(|access| line(&access.at));
+            lines.sort();
+            assert_eq!(lines, race.map(Some), "{}", case.file);
+        }
+        other => panic!("{} {wrong}: {other:?}", case.file),
+    }
+}
+
+#[test]
+fn reduction() {
+    let case = Case {
+        file: "reduction",
+        grid: 2,
+        block: 2,
+        dynamic_shared: 0,
+        arguments: &["in=f32[4]:1.0,2.0,3.0,4.0", "parts=f32[2]", "out=f32[1]:0.0"],
+        assert: "out[0] == 10.0",
+    };
+    assert_eq!(report(&case, "right").verdict, Verdict::Holds);
+    // The parts are volatile, so that PTX has no race: the old value is read.
+    match report(&case, "published").verdict {
+        Verdict::Violated(Violation::Unwritten { read, .. }, _) => {
+            assert!(read.at.starts_with("reduction.cu:23:"), "{read:?}")
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn grid_barrier() {
+    let case = Case {
+        file: "grid_barrier",
+        grid: 2,
+        block: 2,
+        dynamic_shared: 0,
+        arguments: &["from=i32[2]", "to=i32[2]:0"],
+        assert: "to[0] == 2 && to[1] == 1",
+    };
+    judged(&case, "unfenced", None, [9, 22]);
+}
+
+#[test]
+fn lookback() {
+    let case = Case {
+        file: "lookback",
+        grid: 3,
+        block: 1,
+        dynamic_shared: 0,
+        arguments: &["in=i32[3]:1,2,3", "sums=i32[3]", "state=i32[3]:0", "out=i32[3]:0"],
+        assert: "out[2] == 6",
+    };
+    judged(&case, "unfenced", None, [12, 16]);
+}
+
+#[test]
+fn two_sums_of_a_block() {
+    let case = Case {
+        file: "reduce_twice",
+        grid: 2,
+        block: 64,
+        dynamic_shared: 256,
+        arguments: &["a=i32[128]:1", "b=i32[128]:2", "out=i32[2]:0"],
+        assert: "out[0] == 64128 && out[1] == 64128",
+    };
+    judged(&case, "hasty", Some(2), [9, 16]);
+}
+
+#[test]
+fn warp_sum() {
+    let case = Case {
+        file: "warp_sum",
+        grid: 1,
+        block: 8,
+        dynamic_shared: 0,
+        arguments: &["in=i32[8]:1,2,3,4,5,6,7,8", "out=i32[1]:0"],
+        assert: "out[0] == 36",
+    };
+    judged(&case, "in_step", None, [11, 14]);
+}
+
+#[test]
+fn spin_lock() {
+    let case = Case {
+        file: "spin_lock",
+        grid: 1,
+        block: 3,
+        dynamic_shared: 0,
+        arguments: &["counter=i32[1]:0"],
+        assert: "counter == 3",
+    };
+    judged(&case, "textbook", None, [12, 12]);
+}
+
+#[test]
+fn ticket_lock() {
+    let case = Case {
+        file: "ticket_lock",
+        grid: 4,
+        block: 1,
+        dynamic_shared: 0,
+        arguments: &["counter=i32[1]:0"],
+        assert: "counter == 4",
+    };
+    judged(&case, "unfenced", None, [13, 13]);
+}
+
+#[test]
+fn tiles() {
+    let case = Case {
+        file: "tiles",
+        grid: 2,
+        block: 64,
+        dynamic_shared: 0,
+        arguments: &["in=f32[384]:0.5", "out=f32[128]:0.0", "tiles=3"],
+        assert: "out[0] == 1.5 && out[127] == 1.5",
+    };
+    judged(&case, "clearing", Some(2), [13, 15]);
+}
+
+#[test]
+fn histogram() {
+    let case = Case {
+        file: "histogram",
+        grid: 2,
+        block: 4,
+        dynamic_shared: 0,
+        arguments: &["in=u8[16]:1,2,3,0,1,2,3,0,1,2,3,0,1,2,3,0", "bins=u32[4]:0", "length=16"],
+        assert: "bins[0] == 4 && bins[3] == 4",
+    };
+    judged(&case, "hasty", Some(4), [8, 12]);
+}
+
+#[test]
+fn compaction() {
+    let case = Case {
+        file: "compaction",
+        grid: 2,
+        block: 2,
+        dynamic_shared: 0,
+        arguments: &["in=i32[4]:7,0,7,7", "out=i32[4]:0", "count=i32[1]:0", "length=4"],
+        assert: "count == 3 && out[2] == 7",
+    };
+    judged(&case, "racy", None, [8, 8]);
+}
