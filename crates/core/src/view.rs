@@ -216,7 +216,8 @@ impl<T> Clone for Strided<T> {
 }
 impl<T> Copy for Strided<T> {}
 
-impl<T: Element, const D: usize> support::Get for Read<T, D>
+// SAFETY: nothing in it needs to be dropped, and it does not call the thread.
+unsafe impl<T: Element, const D: usize> support::Get for Read<T, D>
 where
     Dim<D>: Rank,
 {
@@ -268,7 +269,8 @@ where
     }
 }
 
-impl<T: Element, const D: usize> support::Get for Shared<T, D>
+// SAFETY: nothing in it needs to be dropped, and it does not call the thread.
+unsafe impl<T: Element, const D: usize> support::Get for Shared<T, D>
 where
     Dim<D>: Rank,
 {
@@ -287,7 +289,8 @@ where
 
 macro_rules! set_shared {
     ($($shared:ty),+) => {$(
-        impl<T: Element, const D: usize> support::Set for $shared
+        // SAFETY: nothing in it needs to be dropped, and it does not call the thread.
+        unsafe impl<T: Element, const D: usize> support::Set for $shared
         where
             Dim<D>: Rank,
         {

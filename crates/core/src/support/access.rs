@@ -17,11 +17,15 @@ pub trait Extents {
 }
 
 /// What a kernel reads by index: `Read`, `Shared` and arrays.
+///
+/// # Safety
+/// It is called on the stack of a fiber, which is thrown away when a launch ends early: while an implementation calls its
+/// thread, nothing on the stack may need to be dropped.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot read `{Self}` by index",
     note = "it reads `Read` and `Shared` views and arrays of numbers so: `x[i]`"
 )]
-pub trait Get {
+pub unsafe trait Get {
     /// `u32`, or an array of them in several dimensions.
     type Index;
     /// The type of an element.
@@ -32,11 +36,15 @@ pub trait Get {
 }
 
 /// What a kernel writes by index: a `Shared` view, and an array that is `mut`.
+///
+/// # Safety
+/// It is called on the stack of a fiber, which is thrown away when a launch ends early: while an implementation calls its
+/// thread, nothing on the stack may need to be dropped.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot write to `{Self}` by index",
     note = "it writes to `Shared` views and to arrays of numbers so: `x[i] = value`"
 )]
-pub trait Set {
+pub unsafe trait Set {
     /// `u32`, or an array of them in several dimensions.
     type Index;
     /// The type of an element.

@@ -17,7 +17,8 @@ impl<P: Element, const N: usize> Extents for [P; N] {
     }
 }
 
-impl<P: Element, const N: usize> Get for [P; N] {
+// SAFETY: nothing in it needs to be dropped.
+unsafe impl<P: Element, const N: usize> Get for [P; N] {
     type Index = u32;
     type Value = P;
     #[inline(always)]
@@ -33,7 +34,8 @@ impl<P: Element, const N: usize> Get for [P; N] {
     }
 }
 
-impl<P: Element, const N: usize> Set for &mut [P; N] {
+// SAFETY: nothing in it needs to be dropped.
+unsafe impl<P: Element, const N: usize> Set for &mut [P; N] {
     type Index = u32;
     type Value = P;
     #[inline(always)]
@@ -46,7 +48,8 @@ impl<P: Element, const N: usize> Set for &mut [P; N] {
 }
 
 /// A row that may not exist: then nothing is written.
-impl<R: Set> Set for Option<R> {
+// SAFETY: nothing in it needs to be dropped.
+unsafe impl<R: Set> Set for Option<R> {
     type Index = R::Index;
     type Value = R::Value;
     #[inline(always)]
@@ -59,7 +62,11 @@ impl<R: Set> Set for Option<R> {
 }
 
 /// What a kernel writes to by the index of a row: an array of arrays.
-pub trait Rows {
+///
+/// # Safety
+/// It is called on the stack of a fiber, which is thrown away when a launch ends early: while an implementation calls its
+/// thread, nothing on the stack may need to be dropped.
+pub unsafe trait Rows {
     /// A row, exclusively.
     type Row;
     /// The row at `index`; `None` and a fault where that is out of bounds.
@@ -67,7 +74,8 @@ pub trait Rows {
     fn row(self, index: u32, thread: &Thread<'_>) -> Option<Self::Row>;
 }
 
-impl<'r, P, const N: usize> Rows for &'r mut [P; N] {
+// SAFETY: nothing in it needs to be dropped.
+unsafe impl<'r, P, const N: usize> Rows for &'r mut [P; N] {
     type Row = &'r mut P;
     #[inline(always)]
     #[track_caller]
@@ -80,7 +88,8 @@ impl<'r, P, const N: usize> Rows for &'r mut [P; N] {
     }
 }
 
-impl<R: Rows> Rows for Option<R> {
+// SAFETY: nothing in it needs to be dropped.
+unsafe impl<R: Rows> Rows for Option<R> {
     type Row = R::Row;
     #[inline(always)]
     #[track_caller]

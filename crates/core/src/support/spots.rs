@@ -157,7 +157,8 @@ impl<P: Element, H: How, const N: usize> Spot<[P; N], H> {
     }
 }
 
-impl<P: Element, H: How, const N: usize> Get for Spot<[P; N], H> {
+// SAFETY: nothing in it needs to be dropped.
+unsafe impl<P: Element, H: How, const N: usize> Get for Spot<[P; N], H> {
     type Index = u32;
     type Value = P;
     #[inline(always)]

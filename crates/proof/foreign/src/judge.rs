@@ -8,8 +8,10 @@ use wattle_check::search::{
     search, single_run,
 };
 use wattle_memory::{EventId, Graph, Kind, Model, ThreadId};
+use wattle_modules::code::{Exchange, Op};
 
 use crate::condition::{Condition, Item};
+use crate::process::ModuleThread;
 use crate::world::{Unsupported, World};
 
 /// The bounds of a judgement.
@@ -148,13 +150,14 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
             wrong.map_or(Verdict::Holds, |condition| Verdict::Violated(failed(world, condition, &item), vec![]));
         return Report { verdict, statistics: Statistics { complete: 1, ..Statistics::default() } };
     }
-    let mut judge = Judge { world, model: options.model, asserted, found: None, unsure: false };
+    let mut judge = Judge { world, model: options.model, asserted, found: None, unsure: false, too_many: false };
     let (end, statistics) = search(&setup, &mut judge);
     if judge.unsure && judge.found.is_none() {
         return attempt(world, asserted, options, false);
     }
     let verdict = match (judge.found, end) {
         (Some((violation, steps)), _) => Verdict::Violated(violation, steps),
+        (None, _) if judge.too_many => Verdict::Unknown(format!("an execution has more than {MOST_ENDS} ends")),
         (None, End::Stopped(stopped)) => Verdict::Unknown(reason(stopped)),
         (None, End::Problem(_)) => Verdict::Unknown("accesses of different sizes meet in one place".into()),
         (None, End::Exhausted | End::BrokenOff) if statistics.bounded > 0 => {
@@ -197,6 +200,8 @@ struct Judge<'w> {
     found: Option<(Violation, Vec<Step>)>,
     /// Whether the assumption that there are no races may have hidden something.
     unsure: bool,
+    /// Whether an execution can end in more ways than were looked at.
+    too_many: bool,
 }
 
 /// The most combinations of last values that are looked at in one execution.
@@ -286,17 +291,19 @@ impl Judge<'_> {
     }
 
     /// An assertion that does not hold at some end of the execution: several writes may be the last of a cell.
-    fn asserts(&self, execution: &Execution<'_>) -> Option<Violation> {
-        for condition in self.asserted {
+    fn asserts(&mut self, execution: &Execution<'_>) -> Option<Violation> {
+        for (condition, analysis) in
+            self.asserted.iter().flat_map(|condition| execution.endings.iter().map(move |one| (condition, one)))
+        {
             let looked: Vec<_> = condition.items().into_iter().map(|item| item.memory as u32).collect();
             let cells: Vec<(Address, Vec<u64>)> = execution
                 .cells
                 .iter()
                 .filter(|(address, _)| looked.contains(&address.memory))
-                .map(|&(address, location)| (address, last_values(execution.graph, execution.analysis, location)))
+                .map(|&(address, location)| (address, last_values(execution.graph, analysis, location)))
                 .collect();
             let mut chosen = vec![0; cells.len()];
-            for _ in 0..MOST_ENDS {
+            for number in 1.. {
                 let value = |address: Address| {
                     let at = cells.iter().position(|(known, _)| *known == address)?;
                     cells[at].1.get(chosen[at]).copied()
@@ -312,9 +319,33 @@ impl Judge<'_> {
                 if next.is_none() {
                     break;
                 }
+                if number == MOST_ENDS {
+                    self.too_many = true;
+                    return None;
+                }
             }
         }
         None
+    }
+
+    /// The operation of a warp at which a thread waits although the specification lets it pass: it waits for the lanes in
+    /// its mask that have not exited (PTX ISA 8.8, 9.7.9.6 "shfl.sync"), which the search does not know.
+    fn waits_for_the_ended(&self, execution: &Execution<'_>) -> Option<usize> {
+        let has_ended = |thread: &&wattle_check::search::Thread<'_>| {
+            thread.process::<ModuleThread>().is_some_and(ModuleThread::has_ended)
+        };
+        if !execution.threads.iter().any(|thread| has_ended(thread)) {
+            return None;
+        }
+        execution.stuck.iter().find_map(|stuck| {
+            let Why::Barrier(event) = stuck.why else { return None };
+            let at = execution.graph.event(event).source as usize;
+            let how = match &self.world.kernel().steps.get(at)?.op {
+                Op::Exchange { how, .. } => *how,
+                _ => return None,
+            };
+            (how != Exchange::Barrier).then_some(at)
+        })
     }
 
     fn stuck_thread(&self, execution: &Execution<'_>, stuck: &Stuck) -> StuckThread {
@@ -356,7 +387,12 @@ impl Visitor for Judge<'_> {
         if self.world.is_spoilt() {
             return ControlFlow::Break(());
         }
-        let (violation, steps) = self.wrong(execution).unwrap_or_else(|| {
+        let wrong = self.wrong(execution);
+        if let (None, Some(at)) = (&wrong, self.waits_for_the_ended(execution)) {
+            self.world.refuse(at, "lanes of its mask have ended, and the checker waits for all of them");
+            return ControlFlow::Break(());
+        }
+        let (violation, steps) = wrong.unwrap_or_else(|| {
             let threads: Vec<ThreadId> = execution.stuck.iter().map(|stuck| stuck.thread).collect();
             let stuck = execution.stuck.iter().map(|stuck| self.stuck_thread(execution, stuck)).collect();
             (Violation::Stuck(stuck), self.steps(execution, &threads))

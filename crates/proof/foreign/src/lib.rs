@@ -22,8 +22,8 @@
 //!
 //! # What is assumed and refused
 //! All threads are scheduled fairly. Dependencies are those of the instructions as they stand in the text (PTX ISA 8.8,
-//! 8.9.4 "No-Thin-Air"). A generic address that waits for a read is taken for one of global memory until it is known.
-//! Shuffles, votes and reductions of a warp, clocks, and what the reader refuses are refused by line.
+//! 8.10.4 "No-Thin-Air"). A generic address that waits for a read is taken for one of global memory until it is known.
+//! Clocks, shuffles whose mask has lanes that have ended, and what the reader refuses are refused by line.
 
 mod condition;
 mod flow;

@@ -1,10 +1,11 @@
 //! A thread of a module as a process of the search.
 
 use smallvec::SmallVec;
-use wattle_check::search::{Action, Address, Barrier, Change, Convergence, Members, Process, Target};
-use wattle_ir::{AtomicOp, Type};
-use wattle_memory::{Classes, FenceOrder, Label, Level, Scope, UpdateOrder};
-use wattle_modules::code::{Access, Exchange, Kernel, NO_REG, Op, Reg, Rmw, Special, Strength};
+use wattle_check::search::{self, Action, Address, Barrier, Change, Convergence, Members, Process, Target};
+use wattle_ir::{AtomicOp, Type, WarpOp};
+use wattle_memory::{Classes, FenceOrder, Label, Level, Scope, ThreadId, UpdateOrder};
+use wattle_modules::code::{Access, Exchange, Kernel, NO_REG, Op, Reduction, Reg, Rmw, Special, Strength, Vote};
+use wattle_modules::meaning::warp;
 use wattle_modules::types::Space;
 use wattle_modules::{Cursor, Deferred, Effect, Value, step};
 
@@ -40,6 +41,7 @@ enum Open {
     Load { at: u32, address: Deferred, read: Vec<Deferred> },
     Store { at: u32, address: Deferred, values: Vec<Deferred>, written: u32 },
     Update { at: u32 },
+    Meeting { at: u32, mask: u64 },
 }
 
 /// The cells of an access, item by item.
@@ -156,6 +158,11 @@ impl ModuleThread {
         dead.iter().for_each(|&register| self.set(register, Deferred::Known(0)));
     }
 
+    /// Whether it has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended
+    }
+
     fn end(&mut self) -> Action {
         self.ended = true;
         self.registers.fill(Deferred::Known(0));
@@ -229,7 +236,7 @@ impl ModuleThread {
                 Some(Action::Write { target, value, label, source: at })
             }
             // It has no answer yet, so it is asked again.
-            Open::Update { .. } => {
+            Open::Update { .. } | Open::Meeting { .. } => {
                 self.open = Some(open);
                 Some(Action::NeedsValue)
             }
@@ -295,6 +302,56 @@ impl ModuleThread {
             Special::TotalShared => world.shared_bytes() as u32,
             Special::Warps | Special::Sm | Special::Sms | Special::Grid | Special::Clock | Special::Timer => 0,
         })
+    }
+
+    /// The lanes of its warp in a mask, each with its thread. Where the block ends there are no lanes.
+    fn lanes(&self, world: &World, mask: u64) -> Vec<(u32, ThreadId)> {
+        let all = world.members(self.block);
+        let warp = all.iter().skip((self.thread / WARP * WARP) as usize).take(WARP as usize);
+        (0..).zip(warp.copied()).filter(|(lane, _)| mask >> lane & 1 == 1).collect()
+    }
+
+    fn warp_barrier(&self) -> u64 {
+        WARP_BARRIERS + u64::from(self.thread / WARP)
+    }
+
+    /// What the lanes of a mask do together: a shuffle, a vote or a reduction.
+    #[expect(clippy::too_many_arguments, reason = "they are the instruction's operands")]
+    fn exchange(
+        &mut self,
+        world: &World,
+        at: u32,
+        how: Exchange,
+        value: Deferred,
+        [b, c]: [u64; 2],
+        mask: u64,
+        predicate: Reg,
+    ) -> Action {
+        let (lanes, own) = (self.lanes(world, mask), self.thread % WARP);
+        let (mut op, mut ty, mut operand) = (WarpOp::Shuffle, Type::U32, 0);
+        match how {
+            Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index => {
+                let (source, within) = warp::source(how, own, b, c);
+                let Some(place) = lanes.iter().position(|&(lane, _)| lane == source) else {
+                    return Action::Fault { fault: world.number_of(Wrong::NoLane(source)), source: at };
+                };
+                operand = place as u64;
+                self.set(predicate, Deferred::Known(within.into()));
+            }
+            Exchange::Vote(Vote::Any) => (op, ty) = (WarpOp::Any, Type::Bool),
+            Exchange::Vote(Vote::All) => (op, ty) = (WarpOp::All, Type::Bool),
+            Exchange::Vote(Vote::Ballot) => (op, ty) = (WarpOp::Ballot, Type::Bool),
+            Exchange::Reduce(how) => (op, ty) = reduction(how),
+            Exchange::Barrier => {}
+        }
+        let members = lanes.iter().map(|&(_, thread)| thread).collect();
+        let Action::Barrier { barrier, .. } = self.barrier(at, self.warp_barrier(), Members::Threads(members), true)
+        else {
+            return Action::NeedsValue;
+        };
+        self.open = Some(Open::Meeting { at, mask });
+        let exchange = search::Exchange { op, ty, value: value.known(), operand: Some(operand) };
+        Action::Exchange { barrier, exchange, source: at }
     }
 
     /// The next arrival at a barrier.
@@ -423,16 +480,16 @@ impl Process for ModuleThread {
                         self.cursor = before;
                         return Action::NeedsValue;
                     };
-                    let warp = self.thread / WARP;
-                    let all = world.members(self.block);
-                    let lanes = all.iter().skip((warp * WARP) as usize).take(WARP as usize).enumerate();
-                    let members = lanes.filter(|(lane, _)| mask >> lane & 1 == 1).map(|(_, &thread)| thread).collect();
-                    let resource = WARP_BARRIERS + u64::from(warp);
-                    return self.barrier(at, resource, Members::Threads(members), true);
+                    let lanes = self.lanes(world, mask);
+                    let members = lanes.iter().map(|&(_, thread)| thread).collect();
+                    return self.barrier(at, self.warp_barrier(), Members::Threads(members), true);
                 }
-                Effect::Exchange { .. } => {
-                    world.refuse(at as usize, "warp operations are not judged yet");
-                    return Action::Halt;
+                Effect::Exchange { how, part, mask, predicate, .. } => {
+                    let (Some(b), Some(c), Some(mask)) = (part[1].known(), part[2].known(), mask.known()) else {
+                        self.cursor = before;
+                        return Action::NeedsValue;
+                    };
+                    return self.exchange(world, at, how, part[0], [b, c], mask, predicate);
                 }
                 Effect::Special { which, to } => self.set(to, Deferred::Known(self.special(world, which))),
                 Effect::Exit => return self.end(),
@@ -456,6 +513,14 @@ impl Process for ModuleThread {
                 self.open = None;
                 self.set(to, value);
             }
+            Some(Open::Meeting { at, mask }) => {
+                let Op::Exchange { d, how, .. } = world.kernel().steps[*at as usize].op else { return };
+                let mask = *mask;
+                self.open = None;
+                // The bits of a ballot are those of the lanes in the mask, one behind the other.
+                let is_ballot = how == Exchange::Vote(Vote::Ballot);
+                self.set(d, if is_ballot { value.map(|bits| spread(bits, mask)) } else { value });
+            }
             Some(Open::Store { .. }) | None => {}
         }
     }
@@ -470,7 +535,7 @@ impl Process for ModuleThread {
         let open = match &self.open {
             Some(Open::Load { address, read, .. }) => is_pending(address) || read.iter().any(is_pending),
             Some(Open::Store { address, values, .. }) => is_pending(address) || values.iter().any(is_pending),
-            Some(Open::Update { .. }) | None => false,
+            Some(Open::Update { .. } | Open::Meeting { .. }) | None => false,
         };
         open || self.registers.iter().chain(&self.local).any(is_pending)
     }
@@ -508,6 +573,26 @@ fn strong(order: UpdateOrder, scope: Scope, write: bool) -> Label {
     } else {
         let label = Label::atomic_read(level);
         if order.acquires() { label.acquiring() } else { label }
+    }
+}
+
+/// The bits of a number, put one after another where a mask has ones.
+fn spread(bits: u64, mask: u64) -> u64 {
+    let places = (0..64).filter(|place| mask >> place & 1 == 1).enumerate();
+    places.map(|(number, place)| (bits >> number & 1) << place).sum()
+}
+
+/// The operation of a warp that a reduction is, and the type of its values.
+fn reduction(how: Reduction) -> (WarpOp, Type) {
+    match how {
+        Reduction::Add => (WarpOp::ReduceSum, Type::U32),
+        Reduction::MinUnsigned => (WarpOp::ReduceMin, Type::U32),
+        Reduction::MaxUnsigned => (WarpOp::ReduceMax, Type::U32),
+        Reduction::MinSigned => (WarpOp::ReduceMin, Type::I32),
+        Reduction::MaxSigned => (WarpOp::ReduceMax, Type::I32),
+        Reduction::And => (WarpOp::ReduceAnd, Type::U32),
+        Reduction::Or => (WarpOp::ReduceOr, Type::U32),
+        Reduction::Xor => (WarpOp::ReduceXor, Type::U32),
     }
 }
 

@@ -58,6 +58,8 @@ pub enum Wrong {
     Misaligned(u64),
     /// `trap`
     Trap,
+    /// A shuffle from a lane that is not among those that do it together.
+    NoLane(u32),
     /// An access to an address that is in no range.
     Wild(u64),
 }
@@ -72,6 +74,10 @@ impl std::fmt::Display for Wrong {
                 write!(f, "an access of {bytes} bytes at an address that is no multiple of {bytes}")
             }
             Wrong::Trap => f.write_str("a trap"),
+            Wrong::NoLane(lane) => write!(
+                f,
+                "a shuffle from lane {lane}, which is not among the lanes that do it, so that its result is undefined"
+            ),
             Wrong::Wild(address) => write!(f, "an access at address {address:#x}, which is in no buffer"),
         }
     }
@@ -403,9 +409,6 @@ impl World {
                 Op::Special { which: Special::Clock | Special::Timer, .. } => "a clock has any value for a checker",
                 Op::Special { which: Special::Sm | Special::Sms | Special::Grid | Special::Warps, .. } => {
                     "this register depends on the device"
-                }
-                Op::Exchange { how, .. } if !matches!(how, wattle_modules::code::Exchange::Barrier) => {
-                    "shuffles, votes and reductions of a warp are not judged yet"
                 }
                 _ => continue,
             };

@@ -186,3 +186,16 @@ fn compaction() {
     };
     judged(&case, "racy", None, [8, 8]);
 }
+
+#[test]
+fn shuffles() {
+    let case = Case {
+        file: "shuffle",
+        grid: 1,
+        block: 8,
+        dynamic_shared: 0,
+        arguments: &["in=i32[8]:1,2,3,4,5,6,7,9", "out=i32[3]:0"],
+        assert: "out[0] == 37 && out[1] == 213 && out[2] == 9",
+    };
+    judged(&case, "unordered", None, [13, 19]);
+}

@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 use wattle_check::search::{
     End, Execution, Limits, Setup, Statistics, Stopped, Visitor, Watch, Why, last_values, search,
 };
-use wattle_memory::{LocationId, Model};
+use wattle_memory::{Analysis, LocationId, Model};
 
 use crate::ask::Question;
 use crate::condition::{Condition, Observed, Quantifier};
@@ -248,13 +248,23 @@ impl<'w> Finals<'w> {
     /// Visits each end that an execution can be left with and that the filter accepts, until `see` breaks off. There
     /// are several if nothing orders the last writes of a location: all combinations of them.
     fn each(&self, execution: &Execution<'_>, mut see: impl FnMut(&dyn Fn(Observed) -> Option<u64>) -> bool) -> bool {
+        execution.endings.iter().any(|analysis| self.each_of(execution, analysis, &mut see))
+    }
+
+    /// Visits each of the ends that one order of the fences leaves.
+    fn each_of(
+        &self,
+        execution: &Execution<'_>,
+        analysis: &Analysis,
+        see: &mut dyn FnMut(&dyn Fn(Observed) -> Option<u64>) -> bool,
+    ) -> bool {
         let values: Vec<Vec<u64>> = self
             .locations
             .iter()
             .map(|&location| {
                 let touched = execution.cells.iter().find(|(address, _)| address.memory as usize == location);
                 match touched {
-                    Some(&(_, number)) => last_values(execution.graph, execution.analysis, number),
+                    Some(&(_, number)) => last_values(execution.graph, analysis, number),
                     None => vec![self.program.locations[location]],
                 }
             })

@@ -42,19 +42,21 @@ impl Ends {
 impl Visitor for Ends {
     fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         self.races(execution)?;
-        let mut ends = vec![Vec::new()];
-        for &location in &self.locations {
-            let cell = execution.cells.iter().find(|(address, _)| address.memory as usize == location);
-            let values = match cell {
-                Some(&(_, number)) => last_values(execution.graph, execution.analysis, number),
-                None => vec![self.initial[location]],
-            };
-            ends = ends
-                .into_iter()
-                .flat_map(|end: Vec<u64>| values.iter().map(move |&v| end.iter().copied().chain([v]).collect()))
-                .collect();
+        for analysis in &execution.endings {
+            let mut ends = vec![Vec::new()];
+            for &location in &self.locations {
+                let cell = execution.cells.iter().find(|(address, _)| address.memory as usize == location);
+                let values = match cell {
+                    Some(&(_, number)) => last_values(execution.graph, analysis, number),
+                    None => vec![self.initial[location]],
+                };
+                ends = ends
+                    .into_iter()
+                    .flat_map(|end: Vec<u64>| values.iter().map(move |&v| end.iter().copied().chain([v]).collect()))
+                    .collect();
+            }
+            self.seen.extend(ends);
         }
-        self.seen.extend(ends);
         ControlFlow::Continue(())
     }
 

@@ -397,7 +397,7 @@ pub enum Op {
 }
 
 /// What the lanes of a warp do together.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exchange {
     /// `bar.warp.sync`
     Barrier,
@@ -411,8 +411,29 @@ pub enum Exchange {
     Index,
     /// `vote.sync`
     Vote(Vote),
-    /// `redux.sync`, with the meaning of its operation
-    Reduce(fn(u64, u64) -> u64),
+    /// `redux.sync`
+    Reduce(Reduction),
+}
+
+/// The operations of `redux.sync`, on 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// `.add`
+    Add,
+    /// `.min.u32`
+    MinUnsigned,
+    /// `.max.u32`
+    MaxUnsigned,
+    /// `.min.s32`
+    MinSigned,
+    /// `.max.s32`
+    MaxSigned,
+    /// `.and`
+    And,
+    /// `.or`
+    Or,
+    /// `.xor`
+    Xor,
 }
 
 /// What a vote asks.

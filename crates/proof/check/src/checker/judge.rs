@@ -304,8 +304,7 @@ impl<'r> Judge<'r> {
             )));
         }
         if statistics.undecided > 0 {
-            let what =
-                "a thread has so much to do behind a read that it was not decided whether its stores depend on it";
+            let what = "it was not decided whether a thread's stores depend on a read of it: too much stands between them, or an operation of its warp";
             phase.unknown.push(Unknown::Stopped(what.into()));
         }
         match end {

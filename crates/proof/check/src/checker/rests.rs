@@ -48,7 +48,10 @@ struct More<'j> {
 
 impl Visitor for More<'_> {
     fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
-        let new = || last_memories(execution).iter().any(|memory| !self.known.contains(memory));
+        let new = || {
+            let memories = last_memories(execution);
+            memories.is_some_and(|memories| memories.iter().any(|memory| !self.known.contains(memory)))
+        };
         if !execution.ignored.is_empty() && new() {
             self.found.clone_from(&execution.ignored);
             return ControlFlow::Break(());

@@ -2,6 +2,7 @@
 
 use wattle_memory::{EventId, Label};
 
+use super::exchange::Exchange;
 use super::process::{Change, Target};
 use super::state::State;
 
@@ -30,6 +31,10 @@ pub(super) enum Act {
         label: Label,
         source: u32,
     },
+    /// What the thread brings to an operation of its warp.
+    Exchange {
+        exchange: Exchange,
+    },
     /// An action that is known otherwise, or in which completions differ, with its number of events.
     Other {
         events: usize,
@@ -52,7 +57,7 @@ impl Act {
                 here(target) && early.is_some_and(|early| early.change == *change && early.labels == [*read, *write])
             }
             Act::Store { target, value, label, .. } => event.label == *label && here(target) && event.value == *value,
-            Act::Other { .. } => false,
+            Act::Exchange { .. } | Act::Other { .. } => false,
         }
     }
 
@@ -60,7 +65,7 @@ impl Act {
     fn is_write(&self) -> bool {
         match self {
             Act::Store { .. } | Act::Update { .. } => true,
-            Act::Read { .. } | Act::Fence { .. } | Act::Other { .. } => false,
+            Act::Read { .. } | Act::Fence { .. } | Act::Exchange { .. } | Act::Other { .. } => false,
         }
     }
 
@@ -71,6 +76,7 @@ impl Act {
             Act::Update { target, change, .. } => target.is_some() && change.is_known(),
             Act::Read { target, .. } => target.is_some(),
             Act::Fence { .. } => true,
+            Act::Exchange { exchange } => exchange.is_known(),
             Act::Other { .. } => false,
         }
     }
@@ -84,7 +90,7 @@ impl Act {
     pub fn events(&self) -> usize {
         match self {
             Act::Update { .. } => 2,
-            Act::Read { .. } | Act::Store { .. } | Act::Fence { .. } => 1,
+            Act::Read { .. } | Act::Store { .. } | Act::Fence { .. } | Act::Exchange { .. } => 1,
             Act::Other { events } => *events,
         }
     }
@@ -101,6 +107,9 @@ pub(super) struct Agreement {
     pub undecided: bool,
     /// Whether some completion was longer than the limit.
     pub cut: bool,
+    /// Whether each completion ended at an operation of its warp, to which the thread has not come: what it does behind
+    /// that is not known.
+    pub met: bool,
     /// Whether some completions perform a store that others do not, or that is not known.
     pub depends: bool,
     /// Pairs of reads that were assumed to be one.
@@ -110,7 +119,8 @@ pub(super) struct Agreement {
 impl Agreement {
     /// The agreement of completions that are all longer than the limit.
     pub fn cut() -> Agreement {
-        Agreement { ahead: Vec::new(), beyond: Vec::new(), undecided: true, cut: true, depends: true, ties: Vec::new() }
+        let (ahead, beyond, ties) = (Vec::new(), Vec::new(), Vec::new());
+        Agreement { ahead, beyond, undecided: true, cut: true, met: false, depends: true, ties }
     }
 
     /// Whether all of it is in the graph already.
@@ -129,6 +139,7 @@ impl Agreement {
             Act::Read { target, .. } => usize::from(target.is_some()),
             Act::Update { target, change, .. } => usize::from(target.is_some()) + usize::from(change.is_known()),
             Act::Store { target, value, .. } => usize::from(target.is_some()) + usize::from(value.is_some()),
+            Act::Exchange { .. } => usize::from(act.is_known()),
             Act::Fence { .. } | Act::Other { .. } => 0,
         };
         self.ahead.iter().map(known).sum()
@@ -158,6 +169,7 @@ pub(super) fn agree(agreed: &mut Agreement, other: Agreement) {
     let most = stores(&agreed.beyond).max(stores(&other.beyond));
     agreed.beyond = both(&agreed.beyond, &other.beyond);
     agreed.depends |= other.depends || stores(&agreed.beyond) < most;
+    agreed.met &= other.met;
     agreed.ties.extend(other.ties);
 }
 
@@ -178,11 +190,13 @@ fn meet(mine: &Act, theirs: Option<&Act>) -> Act {
                 label: *label,
                 source: *source,
             },
-            Some(Act::Read { .. } | Act::Update { .. } | Act::Fence { .. } | Act::Other { .. }) | None => {
-                Act::Other { events: mine.events() }
-            }
+            Some(
+                Act::Read { .. } | Act::Update { .. } | Act::Fence { .. } | Act::Exchange { .. } | Act::Other { .. },
+            )
+            | None => Act::Other { events: mine.events() },
         },
-        Act::Read { .. } | Act::Update { .. } | Act::Fence { .. } | Act::Other { .. } => {
+        Act::Exchange { .. } if theirs == Some(mine) => mine.clone(),
+        Act::Read { .. } | Act::Update { .. } | Act::Fence { .. } | Act::Exchange { .. } | Act::Other { .. } => {
             Act::Other { events: mine.events() }
         }
     }
@@ -198,7 +212,7 @@ fn placed(acts: &[Act]) -> Vec<Placed<'_>> {
         match act {
             Act::Fence { label, .. } => fences.push(*label),
             Act::Store { .. } | Act::Read { .. } | Act::Update { .. } => stores.push((act, fences.clone())),
-            Act::Other { .. } => {}
+            Act::Exchange { .. } | Act::Other { .. } => {}
         }
     }
     stores
@@ -238,6 +252,6 @@ fn same(a: &Act, b: &Act) -> bool {
             matches!(b, Act::Update { target: at, change: also, read: reads, write: writes, .. }
                 if (at, also, reads, writes) == (target, change, read, write))
         }
-        Act::Fence { .. } | Act::Other { .. } => false,
+        Act::Fence { .. } | Act::Exchange { .. } | Act::Other { .. } => false,
     }
 }

@@ -61,6 +61,8 @@ struct Path<'w> {
     reads: Vec<(Address, EventId, u64)>,
     ties: Vec<(EventId, EventId)>,
     ahead: usize,
+    /// Whether it ended at an operation of its warp to which the thread has not come.
+    met: bool,
 }
 
 /// The outcome of running a completion.
@@ -149,6 +151,7 @@ impl<'w> Completions<'_, 'w> {
             reads: Vec::new(),
             ties: Vec::new(),
             ahead: 0,
+            met: false,
         };
         let event = self.state.graph.event(first);
         let address = self.state.addresses.get(event.location?).copied();
@@ -257,12 +260,18 @@ impl<'w> Completions<'_, 'w> {
                     path.acts.push(Act::Other { events: 1 });
                     path.reads.clear();
                 }
-                Action::Exchange { source, .. } => {
+                Action::Exchange { exchange, source, .. } => {
                     // Nothing is known of a result to which the thread has not run ahead, nor whether all lanes come.
-                    let event = self.event(path, source);
-                    let passed = |event| self.state.gate_of(event).is_some_and(|gate| self.state.passed(gate, event));
-                    let Some(event) = event.filter(|&event| passed(event)) else { return Outcome::Ended };
-                    path.acts.push(Act::Other { events: 1 });
+                    let Some(event) = self.event(path, source) else {
+                        path.met = true;
+                        return Outcome::Ended;
+                    };
+                    let Some(gate) = self.state.gate_of(event) else { return Outcome::Ended };
+                    let is_known = self.state.has_brought(gate, event);
+                    path.acts.push(if is_known { Act::Other { events: 1 } } else { Act::Exchange { exchange } });
+                    if !self.state.passed(gate, event) {
+                        return Outcome::Ended;
+                    }
                     path.process.answer(self.state.graph.event(event).value);
                 }
                 Action::LoopHead { label } => {
@@ -379,6 +388,6 @@ impl<'w> Completions<'_, 'w> {
         let depends = ahead.iter().chain(&beyond).any(Act::is_open);
         let mut beyond: Vec<Act> = beyond.into_iter().filter(Act::is_known).collect();
         trim(&mut beyond);
-        Agreement { ahead, beyond, undecided: false, cut: false, depends, ties: path.ties }
+        Agreement { ahead, beyond, undecided: false, cut: false, met: path.met, depends, ties: path.ties }
     }
 }

@@ -7,7 +7,7 @@ use wattle_memory::{EventId, ThreadId};
 use super::agreement::{Act, Agreement};
 use super::completions::{Given, compare, each};
 use super::run::{locate, provide, write_half};
-use super::state::{EarlyUpdate, State};
+use super::state::{EarlyUpdate, State, Status};
 use super::values::Values;
 use super::{Dependencies, Problem, Setup};
 
@@ -47,7 +47,7 @@ pub(super) fn determine(
         runner.compared = true;
         let any = compare(setup, state, thread, Given::Anything);
         state.runners[thread].depends = any.as_ref().is_none_or(|agreed| agreed.depends || agreed.cut);
-        state.runners[thread].cut = false;
+        state.runners[thread].cut = any.as_ref().is_some_and(|agreed| agreed.met);
         let any = any.filter(|agreed| !agreed.undecided);
         let least = any.as_ref().map_or(0, Agreement::len);
         // The present values are possible ones: if completions differ in all else for these, they do for all.
@@ -63,7 +63,7 @@ pub(super) fn determine(
         }
         let values = values.get_or_init(|| Values::find(setup));
         let possible = compare(setup, state, thread, Given::Possible(values));
-        state.runners[thread].cut = possible.as_ref().is_some_and(|possible| possible.cut);
+        state.runners[thread].cut = possible.as_ref().is_some_and(|possible| possible.cut || possible.met);
         let certain = possible.as_ref().filter(|agreed| !agreed.undecided).or(any.as_ref());
         let (least, ahead) = (certain.map_or(0, Agreement::len), certain.map_or(0, Agreement::known_ahead));
         let merged = compare(setup, state, thread, Given::Merged(values));
@@ -91,10 +91,13 @@ pub(super) fn assume(setup: &Setup<'_>, state: &mut State<'_>, guess: &Guess, wa
     let read = state.runners[guess.thread].waiting.map(|read| state.graph.event(read).source);
     let store = way.ahead.iter().chain(&way.beyond).find_map(|act| match act {
         Act::Store { source, .. } | Act::Update { source, .. } => Some(*source),
-        Act::Read { .. } | Act::Fence { .. } | Act::Other { .. } => None,
+        Act::Read { .. } | Act::Fence { .. } | Act::Exchange { .. } | Act::Other { .. } => None,
     });
     state.ignored.extend(read.zip(store).filter(|_| setup.dependencies == Dependencies::Ignored));
-    add(setup, state, guess.thread, way)
+    // A value that a lane brings could not be taken back.
+    let certain = |act: &Act| if matches!(act, Act::Exchange { .. }) { Act::Other { events: 1 } } else { act.clone() };
+    let way = Agreement { ahead: way.ahead.iter().map(certain).collect(), ..way.clone() };
+    add(setup, state, guess.thread, &way)
 }
 
 /// Adds the actions on which the completions agree, in the thread's order.
@@ -115,8 +118,21 @@ fn add(setup: &Setup<'_>, state: &mut State<'_>, thread: ThreadId, agreed: &Agre
                 locate(setup, state, write, *target, 0)?;
                 provide(state, write, *value);
             }
-            (Act::Read { .. } | Act::Update { .. } | Act::Store { .. } | Act::Fence { .. } | Act::Other { .. }, ..) => {
+            (Act::Exchange { exchange }, Some(event), _) if act.is_known() => {
+                if let Some(gate) = state.gate_of(event) {
+                    state.gates[gate].bring(thread, *exchange);
+                    state.runners[thread].status = Status::Ready;
+                }
             }
+            (
+                Act::Read { .. }
+                | Act::Update { .. }
+                | Act::Store { .. }
+                | Act::Fence { .. }
+                | Act::Exchange { .. }
+                | Act::Other { .. },
+                ..,
+            ) => {}
         }
         at += act.events();
     }
@@ -148,7 +164,9 @@ fn promise(
             (*label, *source, Some((*target, Some(*value))))
         }
         Act::Update { target: Some(target), read, source, .. } => (*read, *source, Some((*target, None))),
-        Act::Store { .. } | Act::Read { .. } | Act::Update { .. } | Act::Other { .. } => return Ok(place),
+        Act::Store { .. } | Act::Read { .. } | Act::Update { .. } | Act::Exchange { .. } | Act::Other { .. } => {
+            return Ok(place);
+        }
     };
     let next = state.runners[thread].promised.get(place).copied();
     if next.is_some_and(|event| act.is(state, event)) {

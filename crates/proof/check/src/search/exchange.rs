@@ -4,7 +4,8 @@
 //! stands for it in the graph does nothing. A lane brings its value, which may wait for a read whose source is not chosen.
 //! Then the results that need this value wait for it too, and their lanes run on without them until control needs them, as
 //! behind a read. So what a lane does behind the operation depends on the values that its result is made of, and on what
-//! all lanes needed to come to it; such a dependency always counts ([`Dependencies`](super::Dependencies)).
+//! all lanes needed to come to it. Where no compiler can remove a dependency ([`Dependencies`](super::Dependencies)), a
+//! lane brings what all its completions bring; what it does behind an operation to which it has not come is undecided.
 
 use std::ops::Range;
 
@@ -29,6 +30,11 @@ pub struct Exchange {
 }
 
 impl Exchange {
+    /// Whether all of it is known.
+    pub(super) fn is_known(&self) -> bool {
+        self.value.is_some() && self.operand.is_some()
+    }
+
     /// The lanes whose values the result of this one depends on.
     fn needs(&self, lane: usize, operand: u32, lanes: usize) -> Range<usize> {
         match self.op.kind() {
@@ -60,6 +66,8 @@ impl Gate {
     /// Records what a thread brings to the operation.
     pub(super) fn bring(&mut self, thread: ThreadId, exchange: Exchange) {
         match self.brought.iter_mut().find(|(of, _)| *of == thread) {
+            // What it will bring may be known before the thread itself knows it.
+            Some((_, known)) if known.is_known() => {}
             Some((_, known)) => *known = exchange,
             None => self.brought.push((thread, exchange)),
         }
@@ -109,6 +117,12 @@ impl State<'_> {
     /// Whether the thread is a lane of a warp that waits for values of its lanes.
     pub fn exchanges(&self, thread: ThreadId) -> bool {
         self.meetings.iter().any(|&gate| self.gates[gate].brought.iter().any(|&(lane, _)| lane == thread))
+    }
+
+    /// Whether it is known what a thread brings to the operation that is its event.
+    pub fn has_brought(&self, gate: usize, event: EventId) -> bool {
+        let thread = self.graph.event(event).thread;
+        self.gates[gate].brought.iter().any(|(of, exchange)| Some(*of) == thread && exchange.is_known())
     }
 
     /// Whether a value of the one thread can be part of one of the other.

@@ -398,7 +398,7 @@ fn tell(
     let analysed = search.setup.model.analyse(&graph).ok();
     let found = analysed.and_then(|analysis| ordered(search, graph, analysis));
     let Some((graph, analysis)) = found else { return ControlFlow::Continue(()) };
-    let mut execution = execution(state, &graph, &analysis, Vec::new());
+    let mut execution = execution(state, &graph, &analysis, &[], Vec::new());
     execution.faults.extend(faults);
     execution.cells.extend(&cells);
     match has_happened {

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 
 use wattle_memory::{Analysis, EventId, Graph, Label, Level, ThreadId};
 
-use super::execution::{execution, order_fences, ordered};
+use super::execution::{execution, order_fences, ordered, other_endings};
 use super::failed::failed_iterations;
 use super::searcher::Search;
 use super::state::{State, Status};
@@ -31,7 +31,7 @@ pub(super) fn leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &An
     match stuck_under_some_order(search, state.clone(), analysis.clone()) {
         Some((state, analysis, stuck)) => {
             search.statistics.stuck += 1;
-            let execution = execution(&state, &state.graph, &analysis, stuck);
+            let execution = execution(&state, &state.graph, &analysis, &[], stuck);
             search.visitor().stuck(&execution)?;
             failed_iterations(search, &state, &state.graph, &analysis, true)
         }
@@ -42,7 +42,7 @@ pub(super) fn leaf(search: &mut Search<'_, '_>, state: &State<'_>, analysis: &An
                 // A candidate that no order of its writes and fences suits is no part of an execution, and shows nothing.
                 let found = ordered(search, state.graph.clone(), analysis.clone());
                 let Some((graph, analysis)) = found else { return ControlFlow::Continue(()) };
-                let found = execution(state, &graph, &analysis, Vec::new());
+                let found = execution(state, &graph, &analysis, &[], Vec::new());
                 let has_happened = has_happened(state);
                 search.visitor().waits_in_vain(&found, has_happened)?;
                 return failed_iterations(search, state, &graph, &analysis, has_happened);
@@ -76,7 +76,8 @@ fn order_writes(
                 return ControlFlow::Continue(());
             }
             search.statistics.complete += 1;
-            search.visitor().complete(&execution(state, &ordered, &found, Vec::new()))?;
+            let others = other_endings(search, graph, &analysis, &found);
+            search.visitor().complete(&execution(state, &ordered, &found, &others, Vec::new()))?;
             failed_iterations(search, state, graph, &analysis, true)?;
         }
         return ControlFlow::Continue(());

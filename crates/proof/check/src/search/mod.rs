@@ -186,6 +186,9 @@ pub struct Execution<'a> {
     pub graph: &'a Graph,
     /// The model's analysis; if several orders of its fences are possible, under one of them.
     pub analysis: &'a Analysis,
+    /// The analyses of the ends that it can have, the one above among them: several where the order of its fences decides
+    /// which writes are last.
+    pub endings: Vec<&'a Analysis>,
     /// The final states of the threads.
     pub threads: Vec<&'a Thread<'a>>,
     /// The faults within threads.

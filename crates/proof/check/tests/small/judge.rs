@@ -71,13 +71,18 @@ impl Visitor for Outcomes<'_> {
         }
         // The last register is not observed.
         let registers = registers(execution).flat_map(|registers| &registers[..7]);
-        let mut outcomes: Vec<Outcome> = vec![registers.map(|value| value.map_or(255, |value| value as u8)).collect()];
-        for (_, location) in execution.cells.iter().filter(|(address, _)| address.element != HIDDEN) {
-            let left = last_values(execution.graph, execution.analysis, *location);
-            let with = |outcome: Outcome| {
-                left.iter().map(move |&value| [&outcome[..], &[value as u8]].concat()).collect::<Vec<_>>()
-            };
-            outcomes = outcomes.into_iter().flat_map(with).collect();
+        let registers: Outcome = registers.map(|value| value.map_or(255, |value| value as u8)).collect();
+        let mut outcomes: Vec<Outcome> = Vec::new();
+        for analysis in &execution.endings {
+            let mut ends = vec![registers.clone()];
+            for (_, location) in execution.cells.iter().filter(|(address, _)| address.element != HIDDEN) {
+                let left = last_values(execution.graph, analysis, *location);
+                let with = |outcome: Outcome| {
+                    left.iter().map(move |&value| [&outcome[..], &[value as u8]].concat()).collect::<Vec<_>>()
+                };
+                ends = ends.into_iter().flat_map(with).collect();
+            }
+            outcomes.extend(ends);
         }
         for outcome in outcomes {
             if self.promised.is_some_and(|promised| !promised.contains(&outcome)) {

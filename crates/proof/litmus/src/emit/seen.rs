@@ -79,18 +79,20 @@ impl Seen {
 impl Visitor for Seen {
     fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         self.look(execution)?;
-        let mut ends = vec![Vec::new()];
-        for &(address, location) in &execution.cells {
-            let values = last_values(execution.graph, execution.analysis, location);
-            ends = ends
-                .into_iter()
-                .flat_map(|end: Vec<(Address, u64)>| {
-                    values.iter().map(move |&value| end.iter().copied().chain([(address, value)]).collect())
-                })
-                .take(MOST_ENDS)
-                .collect();
+        for analysis in &execution.endings {
+            let mut ends = vec![Vec::new()];
+            for &(address, location) in &execution.cells {
+                let values = last_values(execution.graph, analysis, location);
+                ends = ends
+                    .into_iter()
+                    .flat_map(|end: Vec<(Address, u64)>| {
+                        values.iter().map(move |&value| end.iter().copied().chain([(address, value)]).collect())
+                    })
+                    .take(MOST_ENDS)
+                    .collect();
+            }
+            self.ends.extend(ends);
         }
-        self.ends.extend(ends);
         ControlFlow::Continue(())
     }
 

@@ -1,7 +1,7 @@
 //! The meaning of the instructions of a warp: PTX ISA 8.8, 9.7.9.6 "shfl.sync", 9.7.13.9 "vote.sync", 9.7.13.12
 //! "redux.sync".
 
-use crate::code::{Exchange, Vote};
+use crate::code::{Exchange, Reduction, Vote};
 
 /// The number of lanes of a warp (`WARP_SZ`).
 pub const LANES: u32 = 32;
@@ -31,19 +31,42 @@ pub fn result(how: Exchange, lane: u32, parts: &[Option<Part>; LANES as usize]) 
             let bit = |at: usize| u64::from(parts[at].is_some_and(|part| holds(part.a))) << at;
             Some(((0..LANES as usize).map(bit).sum(), false))
         }
-        Exchange::Reduce(combined) => values.reduce(combined).map(|value| (value & 0xffff_ffff, false)),
-        Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index => {
-            let (b, clamp, segments) = (own.b as u32 & 31, own.c as u32 & 31, own.c as u32 >> 8 & 31);
-            let most = (lane & segments) | (clamp & !segments);
-            let least = lane & segments;
-            let (source, within) = match how {
-                Exchange::Up => (lane as i32 - b as i32, lane as i32 - b as i32 >= most as i32),
-                Exchange::Down => ((lane + b) as i32, lane + b <= most),
-                Exchange::Butterfly => ((lane ^ b) as i32, lane ^ b <= most),
-                _ => ((least | (b & !segments)) as i32, least | (b & !segments) <= most),
-            };
-            let source = if within { source as usize } else { lane as usize };
-            parts[source].map(|part| (part.a, within))
+        Exchange::Reduce(how) => {
+            let first = values.next()? as u32;
+            Some((values.fold(first, |all, value| combined(how, all, value as u32)).into(), false))
         }
+        Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index => {
+            let (source, within) = source(how, lane, own.b, own.c);
+            parts[source as usize].map(|part| (part.a, within))
+        }
+    }
+}
+
+/// The lane from which a shuffle takes its value, and whether it is in range; else it is the lane itself.
+pub fn source(how: Exchange, lane: u32, b: u64, c: u64) -> (u32, bool) {
+    let (b, clamp, segments) = (b as u32 & 31, c as u32 & 31, c as u32 >> 8 & 31);
+    let most = (lane & segments) | (clamp & !segments);
+    let indexed = (lane & segments) | (b & !segments);
+    let (source, within) = match how {
+        Exchange::Up => (lane.wrapping_sub(b), lane as i32 - b as i32 >= most as i32),
+        Exchange::Down => (lane + b, lane + b <= most),
+        Exchange::Butterfly => (lane ^ b, lane ^ b <= most),
+        Exchange::Index => (indexed, indexed <= most),
+        Exchange::Barrier | Exchange::Vote(_) | Exchange::Reduce(_) => (lane, false),
+    };
+    (if within { source } else { lane }, within)
+}
+
+/// Two values of a reduction combined.
+fn combined(how: Reduction, x: u32, y: u32) -> u32 {
+    match how {
+        Reduction::Add => x.wrapping_add(y),
+        Reduction::MinUnsigned => x.min(y),
+        Reduction::MaxUnsigned => x.max(y),
+        Reduction::MinSigned => (x as i32).min(y as i32) as u32,
+        Reduction::MaxSigned => (x as i32).max(y as i32) as u32,
+        Reduction::And => x & y,
+        Reduction::Or => x | y,
+        Reduction::Xor => x ^ y,
     }
 }

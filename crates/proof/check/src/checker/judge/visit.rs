@@ -1,8 +1,9 @@
 //! The checks on each execution that a search finds.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use wattle_memory::{Kind, Model};
+use wattle_memory::{Kind, LocationId, Model};
 
 use super::super::Witness;
 use super::super::orders;
@@ -11,7 +12,7 @@ use super::super::run::Memory;
 use super::super::schedule::Schedule;
 use super::{Judge, MAX_OUTCOMES};
 use crate::program::{LaunchWorld, World};
-use crate::search::{Execution, Fault, Visitor, last_values};
+use crate::search::{Address, Execution, Fault, Visitor, last_values};
 
 impl Judge<'_> {
     fn count_writes(&mut self, execution: &Execution<'_>) {
@@ -110,7 +111,11 @@ impl Visitor for Judge<'_> {
             }
         }
         self.count_writes(execution);
-        for values in last_memories(execution) {
+        let Some(memories) = last_memories(execution) else {
+            self.too_many = true;
+            return ControlFlow::Break(());
+        };
+        for values in memories {
             if self.outcomes.len() >= MAX_OUTCOMES {
                 self.too_many = true;
                 return ControlFlow::Break(());
@@ -186,35 +191,35 @@ impl Visitor for Judge<'_> {
     }
 }
 
-/// The memories that an execution can leave: one, unless unordered writes leave several.
-pub(in super::super) fn last_memories(execution: &Execution<'_>) -> Vec<Memory> {
+/// The memories that an execution can leave: one, unless unordered writes leave several; `None` where they are more than
+/// are kept.
+pub(in super::super) fn last_memories(execution: &Execution<'_>) -> Option<BTreeSet<Memory>> {
     let own = execution.threads.iter().filter_map(|thread| thread.private()).flat_map(|own| &own.cells);
     let own = own.filter(|(address, _)| !World::is_shared(address.memory));
-    let mut memories = vec![own.filter_map(|(&address, &value)| Some((address, value?))).collect::<Memory>()];
-    for &(address, location) in &execution.cells {
-        if World::is_shared(address.memory) || address.memory == u32::MAX {
-            continue;
-        }
-        // A value that did not change does not make two memories different.
+    let own: Memory = own.filter_map(|(&address, &value)| Some((address, value?))).collect();
+    // A value that did not change does not make two memories different.
+    let is_visible = |&&(address, location): &&(Address, LocationId)| {
         let initial = execution.graph.event(execution.graph.initial(location));
-        let values = last_values(execution.graph, execution.analysis, location);
-        if initial.unwritten && !is_written(execution, location) {
-            continue;
+        let is_hidden = World::is_shared(address.memory) || address.memory == u32::MAX;
+        !is_hidden && (!initial.unwritten || is_written(execution, location))
+    };
+    let mut all = BTreeSet::new();
+    for analysis in &execution.endings {
+        let mut memories = vec![own.clone()];
+        for &(address, location) in execution.cells.iter().filter(is_visible) {
+            let values = last_values(execution.graph, analysis, location);
+            if memories.len().saturating_mul(values.len()) > MAX_OUTCOMES {
+                return None;
+            }
+            let with = |memory: Memory| {
+                values.iter().map(move |&value| [&memory[..], &[(address, value)]].concat()).collect::<Vec<Memory>>()
+            };
+            memories = memories.into_iter().flat_map(with).collect();
         }
-        memories = memories
-            .into_iter()
-            .flat_map(|memory: Memory| {
-                values.iter().map(move |&value| {
-                    let mut memory = memory.clone();
-                    memory.push((address, value));
-                    memory
-                })
-            })
-            .take(1024)
-            .collect();
+        memories.iter_mut().for_each(|memory| memory.sort_unstable());
+        all.extend(memories);
     }
-    memories.iter_mut().for_each(|memory| memory.sort_unstable());
-    memories
+    (all.len() <= MAX_OUTCOMES).then_some(all)
 }
 
 fn is_written(execution: &Execution<'_>, location: usize) -> bool {

@@ -6,7 +6,7 @@ use super::Target;
 use super::modifiers::Modifiers;
 use super::names::Names;
 use super::operands;
-use crate::code::{Exchange, NO_REG, Op, Src, Vote};
+use crate::code::{Exchange, NO_REG, Op, Reduction, Src, Vote};
 use crate::types::Type;
 
 /// An instruction with the value `a`, the result `d` and the member mask.
@@ -72,21 +72,21 @@ pub fn redux(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target:
     let ty = m.peek().unwrap_or_default();
     m.ty(|ty| ty.bits == 32)?;
     m.end()?;
-    let combined: fn(u64, u64) -> u64 = match (op, ty) {
-        ("add", "u32" | "s32") => |x, y| x.wrapping_add(y),
-        ("min", "u32") => |x, y| x.min(y),
-        ("max", "u32") => |x, y| x.max(y),
-        ("min", "s32") => |x, y| if (x as u32 as i32) < y as u32 as i32 { x } else { y },
-        ("max", "s32") => |x, y| if (x as u32 as i32) > y as u32 as i32 { x } else { y },
-        ("and", "b32") => |x, y| x & y,
-        ("or", "b32") => |x, y| x | y,
-        ("xor", "b32") => |x, y| x ^ y,
+    let reduction = match (op, ty) {
+        ("add", "u32" | "s32") => Reduction::Add,
+        ("min", "u32") => Reduction::MinUnsigned,
+        ("max", "u32") => Reduction::MaxUnsigned,
+        ("min", "s32") => Reduction::MinSigned,
+        ("max", "s32") => Reduction::MaxSigned,
+        ("and", "b32") => Reduction::And,
+        ("or", "b32") => Reduction::Or,
+        ("xor", "b32") => Reduction::Xor,
         _ => return m.fail(format!("Illegal operation '.{op}' for type .{ty} of instruction 'redux'")),
     };
     let [d, a, mask] = operands(names, list)?;
     let (d, a) = (names.destination(d, Type::B32)?, names.src(a, Type::B32)?);
     let (mask, none) = (names.src(mask, Type::B32)?, names.constant(0));
-    Ok(exchange(Exchange::Reduce(combined), d, a, mask, none))
+    Ok(exchange(Exchange::Reduce(reduction), d, a, mask, none))
 }
 
 /// Decodes `bar.warp.sync membermask`.
