@@ -16,6 +16,7 @@ mod iterate;
 mod message;
 mod operators;
 mod places;
+mod stored;
 mod this_device;
 mod together;
 mod value;
