@@ -63,7 +63,7 @@ impl<T: Number> Shared<T, 1> {
 macro_rules! lanes {
     ($($view:ident)+) => {$(
         impl<T: Number> support::Lanes for $view<T, 1> {
-            type Element = T;
+            type Lanes<const N: usize> = [T; N];
             #[inline(always)]
             #[track_caller]
             fn lanes<const N: usize>(&self, index: u32) -> [T; N] {

@@ -259,8 +259,8 @@ use syn::{ItemFn, parse_macro_input};
 /// What is written is what is computed, unless the kernel permits more, for itself and the closures in it (a device
 /// function has its own attribute, `#[device_fn(contract)]`):
 ///
-/// - `#[kernel(contract)]`: `x * y + z`, `z + x * y`, `x * y - z`, `z - x * y`, and `v += x * y`, `v -= x * y` of a variable
-///   or item, are one fused multiply-add each where they are floats. Where both sides of a sum are products, the first one
+/// - `#[kernel(contract)]`: `x * y + z`, `z + x * y`, `x * y - z`, `z - x * y`, and `v += x * y`, `v -= x * y` of whatever can
+///   be assigned to, `out[i] += x * y` too, are one fused multiply-add each where they are floats. Where both sides of a sum are products, the first one
 ///   is fused. It is always so, not as a compiler likes: **the bits are still equal on every device**, and the checker
 ///   sees the same operation. On a processor without the instruction (`fma` of x86-64) it is a function call on the host.
 /// - `#[kernel(reassociate)]`: sums over a loop may be added in another order. On the host, a loop over

@@ -1,5 +1,7 @@
 //! What kernels read and write by index.
 
+use wattle_ir::builder::LaneCount;
+
 use crate::thread::Thread;
 
 /// What has elements in a kernel: views and arrays.
@@ -53,17 +55,17 @@ pub trait Set {
             the element of a view is loaded at once by itself"
 )]
 pub trait Lanes {
-    /// The type of the elements.
-    type Element;
+    /// An array of `N` elements.
+    type Lanes<const N: usize>;
     /// The `N` elements from `index` on; zeros and a fault where they are not all in bounds.
     #[track_caller]
-    fn lanes<const N: usize>(&self, index: u32) -> [Self::Element; N];
+    fn lanes<const N: usize>(&self, index: u32) -> Self::Lanes<N>;
 }
 
 /// The `N` elements of a view from `index` on.
 #[inline(always)]
 #[track_caller]
-pub fn lanes<const N: usize, V: Lanes>(of: &V, index: u32) -> [V::Element; N] {
+pub fn lanes<const N: usize, V: Lanes>(of: &V, index: u32, _: LaneCount<N>) -> V::Lanes<N> {
     of.lanes(index)
 }
 

@@ -274,9 +274,16 @@ pub trait Lanes<'b> {
     fn lanes<const N: usize>(&self, index: Val<'b, u32>) -> Array<'b, Self::Element, N>;
 }
 
+/// How many lanes a kernel asks for: a value, so that a view that has none is refused once, where it stands.
+pub struct LaneCount<const N: usize>;
+
 /// `N` consecutive elements of a view from `index`.
 #[track_caller]
-pub fn lanes<'b, const N: usize, V: Lanes<'b>>(of: &V, index: Val<'b, u32>) -> Array<'b, V::Element, N> {
+pub fn lanes<'b, const N: usize, V: Lanes<'b>>(
+    of: &V,
+    index: Val<'b, u32>,
+    _: LaneCount<N>,
+) -> Array<'b, V::Element, N> {
     of.lanes(index)
 }
 
