@@ -284,11 +284,20 @@ impl<T: Element, const D: usize> Buffer<T, D> {
             }
         };
         let elements = raw.memory.usable().and_then(|()| match raw.host {
-            Some(start) => Ok(Elements::There(start.cast())),
+            Some(start) => {
+                // SAFETY: the buffer has so many elements; while the guard is held kernels read them at most.
+                unsafe { memory::settle_in_place(T::LAYOUT, start, self.len()) };
+                Ok(Elements::There(start.cast()))
+            }
             None => {
                 let mut copy = memory::zeros(self.len())?;
-                // SAFETY: the bytes are the whole allocation, and while the guard is held nothing writes them.
-                unsafe { raw.memory.read(0, memory::bytes_mut(&mut copy))? };
+                // SAFETY: the bytes are the whole allocation, and while the guard is held nothing writes them; they are
+                // settled before they are elements.
+                unsafe {
+                    let bytes = memory::bytes_mut(&mut copy);
+                    let run = &mut std::iter::once((0, bytes.len()));
+                    memory::read_elements(&*raw.memory, T::LAYOUT, run, bytes)?;
+                }
                 Ok(Elements::Copied(copy))
             }
         });

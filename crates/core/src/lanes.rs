@@ -62,11 +62,11 @@ impl<T: Number> Shared<T, 1> {
 
 macro_rules! lanes {
     ($($view:ident)+) => {$(
-        impl<T: Number> support::Lanes for $view<T, 1> {
-            type Element = T;
+        impl<T: Number, const N: usize> support::Lanes<N> for $view<T, 1> {
+            type Lanes = [T; N];
             #[inline(always)]
             #[track_caller]
-            fn lanes<const N: usize>(&self, index: u32) -> [T; N] {
+            fn lanes(&self, index: u32) -> [T; N] {
                 $view::lanes(self, index)
             }
         }

@@ -2,9 +2,9 @@
 
 use std::alloc::Layout;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
-use wattle_ir::Element;
+use wattle_ir::{Element, Number};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -256,9 +256,61 @@ pub(crate) fn bytes<T: Element>(values: &[T]) -> &[u8] {
 }
 
 /// The elements as bytes, to be written.
-pub(crate) fn bytes_mut<T: Element>(values: &mut [T]) -> &mut [u8] {
-    // SAFETY: elements have no padding, and every bit pattern is a value, so any bytes may be written.
+///
+/// # Safety
+/// What is written are bytes of elements, or such as [`Layout::settle`](wattle_ir::Layout::settle) has settled.
+pub(crate) unsafe fn bytes_mut<T: Element>(values: &mut [T]) -> &mut [u8] {
+    // SAFETY: elements have no padding; settled bytes are a value, by the caller's promise.
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), size_of_val(values)) }
+}
+
+/// The numbers as bytes, to be written.
+pub(crate) fn number_bytes_mut<T: Number>(values: &mut [T]) -> &mut [u8] {
+    // SAFETY: every bit pattern of a number is a value.
+    unsafe { bytes_mut(values) }
+}
+
+/// Reads elements of a device: the runs, one behind the other, each an offset and a length in bytes. What becomes of them
+/// in `into` are bytes of elements, whatever the memory holds.
+///
+/// # Safety
+/// As for [`Memory::read_runs`]; the memory is of elements of this layout.
+pub(crate) unsafe fn read_elements(
+    memory: &dyn Memory,
+    layout: &wattle_ir::Layout,
+    runs: &mut dyn Iterator<Item = (usize, usize)>,
+    into: &mut [u8],
+) -> Result<()> {
+    if layout.bools().next().is_none() {
+        // SAFETY: the caller's promise.
+        return unsafe { memory.read_runs(runs, into) };
+    }
+    let mut read = zeros::<u8>(into.len())?;
+    // SAFETY: as above.
+    unsafe { memory.read_runs(runs, &mut read)? };
+    layout.settle(&mut read);
+    into.copy_from_slice(&read);
+    Ok(())
+}
+
+/// Settles the elements of memory that the host reaches, before it has references to them: see
+/// [`Layout::settle`](wattle_ir::Layout::settle).
+///
+/// # Safety
+/// `count` elements of this layout begin at `start`, and nothing but kernels that read them uses them, and guards of the
+/// host for which they have been settled.
+pub(crate) unsafe fn settle_in_place(layout: &wattle_ir::Layout, start: NonNull<u8>, count: usize) {
+    for leaf in layout.bools() {
+        for element in 0..count {
+            // SAFETY: the byte is within the elements. It is written only if it is neither 0 nor 1, and then no guard has
+            // settled it, so that nothing of the host's refers to it; all that do the same here are atomic.
+            let byte =
+                unsafe { AtomicU8::from_ptr(start.as_ptr().add(element * layout.size() + leaf.offset as usize)) };
+            if byte.load(Ordering::Relaxed) > 1 {
+                byte.store(1, Ordering::Relaxed);
+            }
+        }
+    }
 }
 
 /// A copy of the bytes in the host's memory; too little memory is an error.

@@ -19,7 +19,7 @@ use crate::buffer::{Buffer, Part};
 use crate::device::{Device, DeviceKind};
 use crate::error::Result;
 use crate::kernel::{Kernel, KernelIdentity, KernelInfo, known};
-use crate::memory::{MemoryKind, bytes, bytes_mut};
+use crate::memory::{MemoryKind, bytes, number_bytes_mut};
 use crate::spec::LaunchOptions;
 use crate::sync::lock;
 use crate::thread::Thread;
@@ -287,10 +287,10 @@ impl QueueLogs {
         let mut all = vec![0u32; HEADER as usize];
         // SAFETY: the launch that wrote the log has ended, and nothing else has it; the header and what is used of the
         // log are within it.
-        unsafe { memory.read(0, bytes_mut(&mut all))? };
+        unsafe { memory.read(0, number_bytes_mut(&mut all))? };
         all.resize(used(&all, len), 0);
         // SAFETY: as above.
-        unsafe { memory.read(0, bytes_mut(&mut all))? };
+        unsafe { memory.read(0, number_bytes_mut(&mut all))? };
         let found = read(&all, known);
         all.fill(0);
         // SAFETY: as above.

@@ -13,8 +13,10 @@
 //!   `PerItem` memory is touched by this launch alone, through one view. `Shared` and `Atomic` memory is touched by
 //!   atomic instructions only, on the host.
 //! * **That indices are in bounds.** Every access is checked.
-//! * **That there is a value.** Buffers are initialized when they are allocated, and every bit pattern of an element
-//!   type is a value.
+//! * **That there is a value.** Buffers are initialized when they are allocated, and every bit pattern of a number is a
+//!   value. A byte of the host's memory that is a `bool` is 0 or 1: it is zero at first, and what comes from other devices
+//!   is settled on the way. Shared memory of blocks holds what other kernels have left there, so `relaxed_load` settles
+//!   what it reads.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -334,14 +336,17 @@ pub(crate) unsafe fn relaxed_load<T: Element>(element: *mut T) -> T {
             let (from, to) =
                 (element.byte_add(leaf.offset as usize), value.as_mut_ptr().byte_add(leaf.offset as usize));
             match leaf.ty.size() {
-                1 => to.cast::<u8>().write(AtomicU8::from_ptr(from.cast()).load(Ordering::Relaxed)),
+                1 => {
+                    let byte = AtomicU8::from_ptr(from.cast()).load(Ordering::Relaxed);
+                    to.cast::<u8>().write(if leaf.is_bool { u8::from(byte != 0) } else { byte });
+                }
                 2 => to.cast::<u16>().write(AtomicU16::from_ptr(from.cast()).load(Ordering::Relaxed)),
                 4 => to.cast::<u32>().write(AtomicU32::from_ptr(from.cast()).load(Ordering::Relaxed)),
                 _ => to.cast::<u64>().write(AtomicU64::from_ptr(from.cast()).load(Ordering::Relaxed)),
             }
         }
     }
-    // SAFETY: the numbers fill the element, and every bit pattern is a value.
+    // SAFETY: the numbers fill the element, every bit pattern of a number is a value, and each truth value is 0 or 1.
     unsafe { value.assume_init() }
 }
 
@@ -398,5 +403,20 @@ pub(crate) unsafe fn atomic_store<T: Number>(element: *mut T, value: T, order: O
             4 => AtomicU32::from_ptr(element.cast()).store(raw as u32, order),
             _ => AtomicU64::from_ptr(element.cast()).store(raw, order),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_that_is_no_bool_is_read_as_true() {
+        let mut bytes = [0x80u8, 2, 0, 1];
+        // SAFETY: the bytes are this test's alone, and aligned for a `bool`.
+        let read = |at: &mut u8| unsafe { relaxed_load::<bool>(std::ptr::from_mut(at).cast()) };
+        assert_eq!(bytes.each_mut().map(read), [true, true, false, true]);
+        // SAFETY: as above.
+        assert_eq!(unsafe { relaxed_load::<[bool; 4]>(bytes.as_mut_ptr().cast()) }, [true, true, false, true]);
     }
 }

@@ -91,7 +91,7 @@ pub fn number_of<T: Element>(value: &T, number: usize) -> (Type, &[u8], Option<&
     // SAFETY: an element has no padding, so all its bytes are initialized.
     let bytes = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(value).cast::<u8>(), size_of::<T>()) };
     let from = leaf.offset as usize;
-    (leaf.ty, &bytes[from..from + leaf.ty.size()], Some(T::LAYOUT))
+    (leaf.value_type(), &bytes[from..from + leaf.ty.size()], Some(T::LAYOUT))
 }
 
 // SAFETY: an array is values, or local memory.

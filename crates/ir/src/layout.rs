@@ -21,8 +21,10 @@ pub struct Layout {
 /// A number of an element.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaf {
-    /// Its type.
+    /// Its type in memory: see [`Type::stored`].
     pub ty: Type,
+    /// Whether it is the byte of a truth value, which is 0 or 1.
+    pub is_bool: bool,
     /// Its offset in the element, in bytes.
     pub offset: u32,
     steps: [Step; MOST_STEPS],
@@ -36,7 +38,12 @@ enum Step {
 }
 
 impl Leaf {
-    const NONE: Leaf = Leaf { ty: Type::Bool, offset: 0, steps: [Step::None; MOST_STEPS] };
+    const NONE: Leaf = Leaf { ty: Type::U8, is_bool: false, offset: 0, steps: [Step::None; MOST_STEPS] };
+
+    /// The type of its value.
+    pub const fn value_type(&self) -> Type {
+        if self.is_bool { Type::Bool } else { self.ty }
+    }
 
     /// The number's bytes among those of the element.
     pub fn range(&self) -> std::ops::Range<usize> {
@@ -73,11 +80,12 @@ impl Leaf {
 }
 
 impl Layout {
-    /// The layout of a number.
+    /// The layout of a number or a truth value.
     pub const fn number(ty: Type) -> Layout {
         let mut numbers = [Leaf::NONE; MOST_NUMBERS];
-        numbers[0].ty = ty;
-        Layout { size: ty.size() as u32, len: 1, numbers }
+        numbers[0].ty = ty.stored();
+        numbers[0].is_bool = matches!(ty, Type::Bool);
+        Layout { size: ty.stored().size() as u32, len: 1, numbers }
     }
 
     /// The layout of an array.
@@ -133,8 +141,41 @@ impl Layout {
         self.len
     }
 
+    /// Makes every truth value in the bytes of elements true that is neither 0 nor 1, as kernels read it. Bytes become
+    /// elements only after this where they are not known to be those of elements: what a device's memory holds before
+    /// something is written there may be anything.
+    pub fn settle(&self, elements: &mut [u8]) {
+        for leaf in self.bools() {
+            let bytes = elements.iter_mut().skip(leaf.offset as usize).step_by(self.size());
+            bytes.for_each(|byte| *byte = u8::from(*byte != 0));
+        }
+    }
+
+    /// The truth values among the numbers.
+    pub fn bools(&self) -> impl Iterator<Item = &Leaf> {
+        self.numbers().iter().filter(|leaf| leaf.is_bool)
+    }
+
     /// The numbers, in the order of their offsets.
     pub fn numbers(&self) -> &[Leaf] {
         &self.numbers[..self.len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn truth_values_are_settled_and_nothing_else() {
+        let flags = Layout::array(&Layout::number(Type::Bool), 2);
+        let layout = Layout::structure()
+            .with_field("id", &Layout::number(Type::U16))
+            .with_field("flags", &flags)
+            .with_field("weight", &Layout::number(Type::F32));
+        assert_eq!((layout.size(), layout.count(), flags.size()), (8, 4, 2));
+        let mut elements = [[3u8, 4, 5, 0, 6, 7, 8, 9], [0, 9, 1, 0x80, 0, 2, 0, 255]];
+        layout.settle(elements.as_flattened_mut());
+        assert_eq!(elements, [[3u8, 4, 1, 0, 6, 7, 8, 9], [0, 9, 1, 1, 0, 2, 0, 255]]);
     }
 }

@@ -65,7 +65,7 @@ types!(define);
 const ELEMENTS: usize = Type::ALL.len() - 1;
 
 impl Type {
-    /// The types that memory can hold: all but `Bool`.
+    /// The types of numbers in memory: all but `Bool`, of which memory holds bytes ([`Type::stored`]).
     pub const ELEMENTS: [Type; ELEMENTS] = {
         let (mut elements, mut at) = ([Type::U8; ELEMENTS], 0);
         while at < ELEMENTS {
@@ -78,6 +78,14 @@ impl Type {
     /// What its values are.
     pub const fn kind(self) -> TypeKind {
         self.info().kind
+    }
+
+    /// The type of the number in memory that holds such a value: of a truth value a byte, 0 or 1.
+    pub const fn stored(self) -> Type {
+        match self.kind() {
+            TypeKind::Bool => Type::U8,
+            TypeKind::Unsigned | TypeKind::Signed | TypeKind::Float => self,
+        }
     }
 
     /// The size of one value in memory, in bytes.

@@ -158,7 +158,7 @@ pub enum ExprKind {
     Exclusive(Box<Expr>),
     Binary(BinOp, Box<Expr>, Box<Expr>),
     Assign(Box<Place>, Box<Expr>),
-    AssignWith(BinOp, Box<Place>, Box<Expr>),
+    AssignWith(Change, Box<Place>, Box<Expr>),
     Index(Box<Expr>, Box<Expr>),
     Method {
         receiver: Box<Expr>,
@@ -293,6 +293,14 @@ pub enum Place {
         fields: Vec<Member>,
     },
     Deref(Expr),
+}
+
+/// What a compound assignment makes of what its place holds.
+pub enum Change {
+    /// What the operator makes of it and of the value.
+    Op(BinOp),
+    /// What the function of this name makes of it and of the two factors that are the value, as one operation.
+    Fused(Ident),
 }
 
 /// A step from an element or an array to a part of it.

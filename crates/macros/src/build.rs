@@ -8,7 +8,7 @@ use quote::{quote, quote_spanned};
 use syn::BinOp;
 use syn::spanned::Spanned;
 
-use crate::ast::{Block, Callee, Expr, ExprKind, Function, Local, Message, Pattern, Place, Statement, Step};
+use crate::ast::{Block, Callee, Change, Expr, ExprKind, Function, Local, Message, Pattern, Place, Statement, Step};
 use crate::emit;
 use crate::names::{self, private};
 use crate::rules::is_fused;
@@ -278,11 +278,15 @@ impl Build {
                 let assign = self.assign(place, span, |_, _| quote!(#held));
                 quote!({ let #held = #tokens; #assign })
             }
-            ExprKind::AssignWith(op, place, value) => {
+            ExprKind::AssignWith(change, place, value) => {
                 let value = self.before(value, place);
-                let op = *op;
                 let held = self.fresh("value");
-                let assign = self.assign(place, span, |build, old| build.binary(&op, span, old, quote!(#held)));
+                let assign = self.assign(place, span, |build, old| match change {
+                    Change::Op(op) => build.binary(op, span, old, quote!(#held)),
+                    Change::Fused(name) => {
+                        build.call(span, &name.to_string(), &[old, quote!(#held.0), quote!(#held.1)])
+                    }
+                });
                 quote!({ let #held = #value; #assign })
             }
             ExprKind::Index(base, index) => {
@@ -300,6 +304,7 @@ impl Build {
                 let (on, arguments) = (self.expr(of), self.exprs(arguments));
                 let at = name.span();
                 let receiver = names::receiver(name, on, of.span);
+                let (generics, count) = names::generics(name, generics.as_ref());
                 let path = match names::owner(name) {
                     Some(owner) => {
                         let rank = self.ranks.as_ref().and_then(|ranks| ranks.on(of));
@@ -309,7 +314,7 @@ impl Build {
                 };
                 match names::is_of_index(&name.to_string()) {
                     true => quote_spanned!(at=> #path #generics (#builder, #receiver, #(#arguments),*)),
-                    false => quote_spanned!(at=> #path #generics (#receiver, #(#arguments),*)),
+                    false => quote_spanned!(at=> #path #generics (#receiver, #(#arguments,)* #count)),
                 }
             }
             ExprKind::Math { name, operands } => {

@@ -54,12 +54,8 @@ fn fields_of(input: &DeriveInput) -> Result<Vec<syn::Field>> {
 fn check_field(field: &syn::Field) -> Result<()> {
     let syn::Type::Path(path) = &field.ty else { return Ok(()) };
     match path.path.get_ident().map(ToString::to_string).as_deref() {
-        Some("bool") => error(
-            &field.ty,
-            "memory holds numbers, and not every byte is a `bool`; take `u32`, and write `x != 0` in the kernel",
-        ),
         Some("usize" | "isize") => error(&field.ty, "`usize` has another size on other devices; take `u32` or `u64`"),
-        Some("char" | "String") => error(&field.ty, "memory holds numbers, and no text"),
+        Some("char" | "String") => error(&field.ty, "memory holds numbers and `bool`, and no text"),
         _ => Ok(()),
     }
 }

@@ -14,7 +14,7 @@ use quote::{quote, quote_spanned};
 use syn::{BinOp, Lifetime};
 
 use crate::ast::{
-    Block, Callee, Class, Expr, ExprKind, Function, Local, Message, Pattern, Place, Statement, Target, View,
+    Block, Callee, Change, Class, Expr, ExprKind, Function, Local, Message, Pattern, Place, Statement, Target, View,
 };
 use crate::emit;
 use crate::names::{self, private};
@@ -160,6 +160,15 @@ impl Host {
         }
     }
 
+    /// What a compound assignment makes of what its place holds, with the value in the variable `held`.
+    fn changed(&self, change: &Change, span: Span, old: TokenStream, held: &Ident) -> TokenStream {
+        let support = support(span);
+        match change {
+            Change::Op(op) => self.binary(op, span, old, quote!(#held)),
+            Change::Fused(name) => quote_spanned!(span=> #support::#name(#old, #held.0, #held.1)),
+        }
+    }
+
     fn binary(&self, op: &BinOp, span: Span, x: TokenStream, y: TokenStream) -> TokenStream {
         let support = support(span);
         let thread = private_at("thread", span);
@@ -265,20 +274,20 @@ impl Host {
                     }
                 }
             }
-            ExprKind::AssignWith(op, place, value) => {
+            ExprKind::AssignWith(change, place, value) => {
                 let held = private_at("value", value.span);
                 let value = self.expr(value);
                 match &**place {
                     Place::Variable(local, fields) => {
                         let to = variable(local, fields);
-                        let result = self.binary(op, span, to.clone(), quote!(#held));
+                        let result = self.changed(change, span, to.clone(), &held);
                         quote_spanned!(span=> { let #held = #value; #to = #result })
                     }
                     Place::Index(base, index) => {
                         let index_span = index.span;
                         let (Indexed { first, read, written }, index) = (self.indexed(base), self.expr(index));
                         let (at, old) = (private_at("index", index_span), private_at("old", span));
-                        let result = self.binary(op, span, quote!(#old), quote!(#held));
+                        let result = self.changed(change, span, quote!(#old), &held);
                         quote_spanned!(span=> {
                             let #held = #value;
                             #first
@@ -289,19 +298,18 @@ impl Host {
                     }
                     Place::Deref(item) => {
                         let item = self.expr(item);
-                        let result = self.binary(op, span, quote!(*#item), quote!(#held));
+                        let result = self.changed(change, span, quote!(*#item), &held);
                         quote_spanned!(span=> { let #held = #value; *#item = #result })
                     }
                     Place::Element(of, steps) => {
-                        let write =
-                            self.written(of, steps, span, |host, old| host.binary(op, span, old, quote!(#held)));
+                        let write = self.written(of, steps, span, |host, old| host.changed(change, span, old, &held));
                         quote_spanned!(span=> { let #held = #value; #write })
                     }
                     Place::Part { base, index, fields } => {
                         let row = private_at("row", span);
                         let (first, written) = self.row(base, index);
                         let to = quote!(#row #(.#fields)*);
-                        let result = self.binary(op, span, to.clone(), quote!(#held));
+                        let result = self.changed(change, span, to.clone(), &held);
                         quote_spanned!(span=> {
                             let #held = #value;
                             #first
@@ -359,6 +367,7 @@ impl Host {
                 let (on, arguments) = (self.expr(of), self.exprs(arguments));
                 let at = name.span();
                 let receiver = names::receiver(name, on, of.span);
+                let (generics, count) = names::generics(name, generics.as_ref());
                 let path = match names::owner(name) {
                     Some(owner) => {
                         let rank = self.ranks.as_ref().and_then(|ranks| ranks.on(of));
@@ -369,7 +378,7 @@ impl Host {
                 // Its place is the method's name, as a fault names it.
                 match names::is_of_index(&name.to_string()) {
                     true => quote_spanned!(at=> #path #generics (#receiver, #(#arguments,)* #thread)),
-                    false => quote_spanned!(at=> #path #generics (#receiver, #(#arguments),*)),
+                    false => quote_spanned!(at=> #path #generics (#receiver, #(#arguments,)* #count)),
                 }
             }
             ExprKind::Math { name, operands } => {

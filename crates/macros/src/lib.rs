@@ -259,16 +259,19 @@ use syn::{ItemFn, parse_macro_input};
 /// What is written is what is computed, unless the kernel permits more, for itself and the closures in it (a device
 /// function has its own attribute, `#[device_fn(contract)]`):
 ///
-/// - `#[kernel(contract)]`: `x * y + z`, `z + x * y`, `x * y - z`, `z - x * y`, and `v += x * y`, `v -= x * y` of a variable
-///   or item, are one fused multiply-add each where they are floats. Where both sides of a sum are products, the first one
-///   is fused. It is always so, not as a compiler likes: **the bits are still equal on every device**, and the checker
-///   sees the same operation. On a processor without the instruction (`fma` of x86-64) it is a function call on the host.
+/// - `#[kernel(contract)]`: `x * y + z`, `z + x * y`, `x * y - z`, `z - x * y`, and `v += x * y`, `v -= x * y` of whatever can
+///   be assigned to (a variable, an item, `out[i]`, a field), are one fused multiply-add each where they are floats. Where
+///   both sides of a sum are products, the first one is fused. It is always so, not as a compiler likes: **the bits are
+///   still equal on every device**, and the checker sees the same operation. On the host it is one instruction where the
+///   program is compiled for a processor that has it (`RUSTFLAGS="-C target-feature=+fma"` on x86-64), and otherwise a
+///   function call, which is slower than the product and the sum, and keeps a loop from becoming packed instructions.
 /// - `#[kernel(reassociate)]`: sums over a loop may be added in another order. On the host, a loop over
 ///   `acc.indices(…)` that does nothing with a variable outside of it but `sum += …`, once in each iteration, keeps 32
 ///   sums, of every thirty-second iteration each, which are added by halves behind the loop; so it becomes packed
-///   instructions. Other devices, and the checker, add in the order that is written. So sums of floats **may have other bits
-///   on other devices**, each the sum of the same numbers in some order; a verdict of the checker holds for the order that
-///   is written. Sums of integers are the same. Nothing else is reordered.
+///   instructions (of a dot product's `sum += x[i] * y[i]` on x86-64, `mulps` and `addps`). Other devices, and the checker,
+///   add in the order that is written. So sums of floats **may have other bits on other devices**, each the sum of the same
+///   numbers in some order; a verdict of the checker holds for the order that is written. Sums of integers are the same.
+///   Nothing else is reordered.
 #[doc(alias("__global__", "__constant__", "printf", "assert"))]
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {

@@ -135,6 +135,18 @@ pub fn receiver(method: &Ident, receiver: TokenStream, span: Span) -> TokenStrea
     }
 }
 
+/// The generic arguments of a method as they stand behind its path, or, of `lanes`, as its last argument: given behind the
+/// path they would have to name the view's type too, and a view that has no lanes would be refused there once more.
+pub fn generics(
+    method: &Ident,
+    generics: Option<&syn::AngleBracketedGenericArguments>,
+) -> (Option<TokenStream>, Option<TokenStream>) {
+    match method == "lanes" {
+        true => (None, Some(quote_spanned!(method.span()=> ::wattle::__private::builder::LaneCount #generics))),
+        false => (generics.map(|generics| quote!(#generics)), None),
+    }
+}
+
 /// A literal as `f32` and as `f64`, each rounded once.
 pub fn both_floats(literal: &syn::LitFloat, negative: bool) -> TokenStream {
     let (single, double) = (literal.base10_parse::<f32>(), literal.base10_parse::<f64>());

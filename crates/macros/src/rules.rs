@@ -5,7 +5,7 @@ use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;
 use syn::{BinOp, Error, Result, Token};
 
-use crate::ast::{Expr, ExprKind, Local, Place};
+use crate::ast::{Change, Expr, ExprKind, Place};
 
 /// What is permitted of floats besides what is written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,28 +82,19 @@ pub fn contracted(op: BinOp, left: Box<Expr>, right: Box<Expr>) -> ExprKind {
     }
 }
 
-/// `place += x * y` and `place -= x * y` of a variable or an item, as one operation.
-pub fn contracted_assignment(op: BinOp, place: Place, value: Box<Expr>) -> ExprKind {
+/// `place += x * y` and `place -= x * y`, as one operation.
+pub fn contracted_assignment(op: BinOp, place: Box<Place>, value: Box<Expr>) -> ExprKind {
     let name = match op {
         BinOp::Add(_) => "add_mul",
         BinOp::Sub(_) => "sub_mul",
-        _ => return ExprKind::AssignWith(op, Box::new(place), value),
+        _ => return ExprKind::AssignWith(Change::Op(op), place, value),
     };
-    let local = |local: &Local| Expr { kind: ExprKind::Local(local.clone()), span: local.name.span() };
-    let old = match &place {
-        Place::Variable(of, fields) if fields.is_empty() => local(of),
-        Place::Deref(Expr { kind: ExprKind::Local(of), span }) => {
-            Expr { kind: ExprKind::Deref(Box::new(local(of))), span: *span }
-        }
-        Place::Variable(..) | Place::Index(..) | Place::Element(..) | Place::Part { .. } | Place::Deref(_) => {
-            return ExprKind::AssignWith(op, Box::new(place), value);
-        }
-    };
+    let span = value.span;
     match factors(value) {
-        Ok([x, y]) => {
-            let sum = Expr { span: x.span, kind: fused(name, vec![old, x, y]) };
-            ExprKind::Assign(Box::new(place), Box::new(sum))
+        Ok(factors) => {
+            let factors = Expr { kind: ExprKind::Tuple(factors.into()), span };
+            ExprKind::AssignWith(Change::Fused(Ident::new(name, span)), place, Box::new(factors))
         }
-        Err(value) => ExprKind::AssignWith(op, Box::new(place), value),
+        Err(value) => ExprKind::AssignWith(Change::Op(op), place, value),
     }
 }

@@ -85,6 +85,8 @@ mod specialized;
 mod struct_constants;
 #[path = "conformance/structs.rs"]
 mod structs;
+#[path = "conformance/truth_values.rs"]
+mod truth_values;
 #[path = "conformance/waiting_tasks.rs"]
 mod waiting_tasks;
 #[path = "conformance/warps.rs"]
@@ -263,6 +265,11 @@ fn shared_arrays() {
 #[test]
 fn lanes() {
     harness::run("lanes", lanes::CASES);
+}
+
+#[test]
+fn truth_values() {
+    harness::run("truth values in memory", truth_values::CASES);
 }
 
 #[test]

@@ -319,6 +319,14 @@ impl Lacking {
     /// Advice on what to do instead.
     pub fn instead(&self) -> &'static str {
         match self {
+            // Words around the elements are no way: a store would write to the bytes of neighbours that other threads',
+            // launches' and copies own. Even an atomic one would race with these: only atomics of the same set of memory
+            // locations are mutually ordered (Vulkan 1.3, appendix "Memory Model", "Mutually-ordered", "Data race").
+            Lacking::Type { ty, .. } if ty.size() < 4 => {
+                "a store of 8 or 16 bits would there be one of the 32 bits around, its neighbours included, so elements are \
+                 not packed for you: use a 32-bit type, or a `u32` that holds several, with shifts, where one thread owns \
+                 all of them; or another device (`wattle devices` lists them)"
+            }
             Lacking::Type { .. } => "use a 32-bit type, or another device (`wattle devices` lists them)",
             Lacking::Atomic { .. } => "use 32-bit atomics, or another device (`wattle devices` lists them)",
             Lacking::Scope { .. } => {

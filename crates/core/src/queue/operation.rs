@@ -110,9 +110,10 @@ impl Transfer {
                     let copied = unsafe { to.memory.copy_from(offset, &*from.memory, from_offset, len) };
                     copied.unwrap_or_else(|| {
                         let mut staged = memory::zeros::<u8>(len)?;
-                        // SAFETY: as above.
+                        let run = &mut std::iter::once((from_offset, len));
+                        // SAFETY: as above; each run is of whole elements.
                         unsafe {
-                            from.memory.read(from_offset, &mut staged)?;
+                            memory::read_elements(&*from.memory, from.layout, run, &mut staged)?;
                             to.memory.write(offset, &staged)
                         }
                     })
@@ -167,8 +168,8 @@ fn fill_runs(to: &RawBuffer, runs: &Runs, value: &[u8]) -> Result<()> {
 }
 
 fn read_runs(from: &RawBuffer, runs: &Runs, into: &mut [u8]) -> Result<()> {
-    // SAFETY: runs are within their buffer, and the queue has recorded the use.
-    unsafe { from.memory.read_runs(&mut runs.of(from), into) }
+    // SAFETY: runs are within their buffer, of whole elements, and the queue has recorded the use.
+    unsafe { memory::read_elements(&*from.memory, from.layout, &mut runs.of(from), into) }
 }
 
 fn write_runs(to: &RawBuffer, runs: &Runs, bytes: &[u8]) -> Result<()> {

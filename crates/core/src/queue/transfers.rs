@@ -100,7 +100,7 @@ impl Queue {
             return self.wait();
         }
         let turn = self.turn_for(&[wanted(&part, Access::Read, user)], true)?;
-        // SAFETY: the wait returns when the queue has done the copy, or will never do it.
+        // SAFETY: the wait returns when the queue has done the copy, or will never do it. What it writes is settled.
         let Some(lent) = (unsafe { HostBytes::lend(bytes_mut(to)) }) else { return Ok(()) };
         let done = lent.done();
         let from = TransferEnd::Buffer(part.raw, Runs(part.region));

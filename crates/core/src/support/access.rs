@@ -1,5 +1,7 @@
 //! What kernels read and write by index.
 
+use wattle_ir::builder::LaneCount;
+
 use crate::thread::Thread;
 
 /// What has elements in a kernel: views and arrays.
@@ -60,18 +62,19 @@ pub unsafe trait Set {
     note = "`x.lanes::<4>(i)` reads consecutive numbers of a `Read` or `Shared` view of one dimension; an array or a struct as \
             the element of a view is loaded at once by itself"
 )]
-pub trait Lanes {
-    /// The type of the elements.
-    type Element;
+pub trait Lanes<const N: usize> {
+    /// An array of `N` elements.
+    type Lanes;
     /// The `N` elements from `index` on; zeros and a fault where they are not all in bounds.
     #[track_caller]
-    fn lanes<const N: usize>(&self, index: u32) -> [Self::Element; N];
+    fn lanes(&self, index: u32) -> Self::Lanes;
 }
 
-/// The `N` elements of a view from `index` on.
+/// The `N` elements of a view from `index` on. (The result has a name of its own: a view without lanes would be refused
+/// once more for `V::Lanes`.)
 #[inline(always)]
 #[track_caller]
-pub fn lanes<const N: usize, V: Lanes>(of: &V, index: u32) -> [V::Element; N] {
+pub fn lanes<const N: usize, V: Lanes<N, Lanes = A>, A>(of: &V, index: u32, _: LaneCount<N>) -> A {
     of.lanes(index)
 }
 

@@ -6,12 +6,15 @@
 //! taken: what is read from a row that does not exist is 0, and what is written to it is dropped.
 
 use super::{Array, Builder, Val};
-use crate::{ByValue, Const, Expr, ExprId, KernelValue, Layout, LocalId, Number, Place, Site, Stmt, Type};
+use crate::{ByValue, Const, Expr, ExprId, KernelValue, Layout, LocalId, Place, Scalar, Site, Stmt, Type};
 
-/// What memory can hold: a number, an array `[T; N]` of elements, or a struct of elements with `#[derive(Element)]`.
+/// What memory can hold: a number, a `bool`, an array `[T; N]` of elements, or a struct of elements with
+/// `#[derive(Element)]`.
 ///
 /// Buffers and views are of elements; kernels have them as parameters and variables, and device functions take and return
-/// them. Every bit pattern is a value. An element has at most 32 numbers.
+/// them. An element has at most 32 numbers, truth values counted. Every bit pattern of a number is a value. A `bool` is one
+/// byte: kernels write 0 or 1 and take every other one than 0 for `true`, and so do copies to the host, so that a byte of
+/// memory that nobody has written to never becomes a `bool` that is neither.
 ///
 /// ```ignore
 /// use wattle::prelude::*;
@@ -53,14 +56,20 @@ use crate::{ByValue, Const, Expr, ExprId, KernelValue, Layout, LocalId, Number, 
 /// On GPUs an element of 8 or 16 bytes is read and written at once (in CUDA's words: `float2`, `float4`, `LDG.E.128`),
 /// larger ones by 16 bytes where their size is a multiple of it; nothing has to be said about alignment for it.
 ///
+/// Numbers of 8 and 16 bits, and `bool`, need a device whose memory has them. Every host and CUDA device does; a Vulkan
+/// device that lacks `storageBuffer8BitAccess` or `storageBuffer16BitAccess` refuses a launch with them before anything is
+/// built for it. They are not kept in the 32-bit words around, since a store would then write to the bytes of neighbours
+/// that other threads, launches and copies own.
+///
 /// Atomic operations are on single numbers ([`AtomicScalar`](crate::AtomicScalar)). Arithmetic is what
 /// [`Number`](crate::Number) has; arrays of equal length are added, subtracted, multiplied and divided element by element.
 ///
 /// # Safety
-/// `LAYOUT` is the layout of the type: its numbers are at their offsets and fill it, so that every bit pattern is a value.
+/// `LAYOUT` is the layout of the type: its numbers are at their offsets and fill it, so that every bit pattern whose bytes
+/// of truth values are 0 or 1 is a value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an element of kernels' memory",
-    note = "elements are u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64, arrays of elements, and structs of elements with \
+    note = "elements are bool u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64, arrays of elements, and structs of elements with \
             `#[derive(Clone, Copy, Element)] #[repr(C)]`"
 )]
 #[doc(alias("float2", "float4"))]
@@ -166,7 +175,7 @@ pub trait OfElement<'b> {
     fn element_ids(self) -> <Self::Element as Element>::Ids;
 }
 
-impl<'b, T: Number> OfElement<'b> for Val<'b, T> {
+impl<'b, T: Scalar> OfElement<'b> for Val<'b, T> {
     type Element = T;
     fn element_ids(self) -> ExprId {
         self.id
@@ -196,8 +205,8 @@ pub(crate) fn constant_ids<T: Element>(builder: &Builder, constant: &T) -> T::Id
     T::make(&mut |ty| builder.intern(Expr::Const(Const { ty, raw: raw.next().unwrap_or(0) })))
 }
 
-// SAFETY: it is a number.
-unsafe impl<T: Number> Element for T {
+// SAFETY: it is a number, or a truth value, whose bytes are 0 and 1.
+unsafe impl<T: Scalar> Element for T {
     const LAYOUT: &'static Layout = &Layout::number(T::TYPE);
     type Ids = ExprId;
     type Memory = Memory;
@@ -218,11 +227,11 @@ unsafe impl<T: Number> Element for T {
         to.push(self.to_raw());
     }
     fn declare(builder: &Builder, count: usize) -> Memory {
-        Memory::whole(builder, builder.declare_local(T::TYPE, count))
+        Memory::whole(builder, builder.declare_local(T::TYPE.stored(), count))
     }
     fn declare_constants(builder: &Builder, constants: &[T]) -> Memory {
         let raw = constants.iter().map(|constant| constant.to_raw()).collect();
-        Memory::whole(builder, builder.declare_constants(T::TYPE, raw))
+        Memory::whole(builder, builder.declare_constants(T::TYPE.stored(), raw))
     }
     fn behind(memory: Memory, builder: &Builder, index: Val<'_, u32>, exists: Option<ExprId>) -> Memory {
         memory.behind(builder, index.id, exists)
@@ -238,20 +247,22 @@ unsafe impl<T: Number> Element for T {
         if let Some(raw) = memory.constant(builder) {
             return builder.lit(T::from_raw(raw));
         }
-        let dst = builder.temporary::<T>();
-        let load = Stmt::Load { dst, place: Place::Local(memory.local), index: vec![memory.first], site };
-        match memory.exists {
-            None => builder.push(load),
-            Some(condition) => {
-                let nothing = Stmt::Assign { slot: dst, value: builder.lit(T::ZERO).id };
-                builder.push(Stmt::If { condition, then: vec![load], otherwise: vec![nothing] });
+        let value = builder.loaded(T::TYPE, |dst| {
+            let load = Stmt::Load { dst, place: Place::Local(memory.local), index: vec![memory.first], site };
+            match memory.exists {
+                None => load,
+                Some(condition) => {
+                    let nothing = Stmt::Assign { slot: dst, value: builder.zero_of(T::TYPE.stored()) };
+                    Stmt::If { condition, then: vec![load], otherwise: vec![nothing] }
+                }
             }
-        }
-        builder.read_slot(dst)
+        });
+        Val::new(builder, value)
     }
     fn write<'b>(builder: &'b Builder, memory: Memory, value: Val<'b, T>, site: Site) {
         let place = Place::Local(memory.local);
-        let store = Stmt::Store { place, index: vec![memory.first], value: value.id, site };
+        let value = builder.stored(T::TYPE, value.id);
+        let store = Stmt::Store { place, index: vec![memory.first], value, site };
         match memory.exists {
             None => builder.push(store),
             Some(condition) => builder.push(Stmt::If { condition, then: vec![store], otherwise: Vec::new() }),

@@ -16,6 +16,7 @@ mod iterate;
 mod message;
 mod operators;
 mod places;
+mod stored;
 mod this_device;
 mod together;
 mod value;
@@ -44,7 +45,7 @@ pub use this_device::ThisDevice;
 #[doc(hidden)]
 pub use value::Constant;
 pub use value::{Given, IrValue, Lift, Val, Var, Variable};
-pub use view::{Atomic, ElementRef, Elements, Lanes, PerItem, Read, Refs, Shared, element, lanes};
+pub use view::{Atomic, ElementRef, Elements, LaneCount, Lanes, PerItem, Read, Refs, Shared, element, lanes};
 pub use warp::{Mask, Warp};
 
 use crate::message::Text;

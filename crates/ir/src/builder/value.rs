@@ -227,14 +227,6 @@ impl<T: Element> Lift for T {
     }
 }
 
-impl sealed::Sealed for bool {}
-impl Lift for bool {
-    type Built<'b> = Val<'b, bool>;
-    fn lift(self, builder: &Builder) -> Val<'_, bool> {
-        builder.lit(self)
-    }
-}
-
 macro_rules! lift_as_is {
     ($($t:ty),+) => {$(
         impl sealed::Sealed for $t {}

@@ -7,7 +7,7 @@ use wattle_operations::atomics;
 
 use super::element::checked;
 use super::{Array, Builder, Element, Extents, Family, Get, IrValue, Memory, Places, Set, Val, Variable};
-use crate::{AtomicInt, AtomicOp, AtomicScalar, Dim, Expr, ExprId, Index, MAX_RANK, Number, Place, Rank, Site, Stmt};
+use crate::{AtomicInt, AtomicOp, AtomicScalar, Dim, ExprId, Index, MAX_RANK, Number, Place, Rank, Site, Stmt};
 
 macro_rules! views {
     ($($(#[$meta:meta])* $name:ident)+) => {$(
@@ -149,10 +149,9 @@ impl<'b, T: Element> ElementRef<'b, T> {
     pub fn __deref(&self) -> T::Built<'b> {
         let (builder, site, mut number) = (self.builder, Site::caller(), 0);
         let ids = T::make(&mut |ty| {
-            let (dst, place) = (builder.declare_slot(ty, None, false), self.place.field(number));
+            let place = self.place.field(number);
             number += 1;
-            builder.push(Stmt::Load { dst, place, index: self.index().to_vec(), site });
-            builder.intern(Expr::Slot(dst))
+            builder.loaded(ty, |dst| Stmt::Load { dst, place, index: self.index().to_vec(), site })
         });
         T::of_ids(builder, ids)
     }
@@ -164,6 +163,7 @@ impl<'b, T: Element> ElementRef<'b, T> {
         let mut number = 0;
         T::visit(T::ids(value), &mut |value| {
             let (place, index) = (self.place.field(number), self.index().to_vec());
+            let value = builder.stored(T::LAYOUT.numbers()[number].value_type(), value);
             number += 1;
             builder.push(Stmt::Store { place, index, value, site });
         });
@@ -274,9 +274,16 @@ pub trait Lanes<'b> {
     fn lanes<const N: usize>(&self, index: Val<'b, u32>) -> Array<'b, Self::Element, N>;
 }
 
+/// How many lanes a kernel asks for: a value, so that a view that has none is refused once, where it stands.
+pub struct LaneCount<const N: usize>;
+
 /// `N` consecutive elements of a view from `index`.
 #[track_caller]
-pub fn lanes<'b, const N: usize, V: Lanes<'b>>(of: &V, index: Val<'b, u32>) -> Array<'b, V::Element, N> {
+pub fn lanes<'b, const N: usize, V: Lanes<'b>>(
+    of: &V,
+    index: Val<'b, u32>,
+    _: LaneCount<N>,
+) -> Array<'b, V::Element, N> {
     of.lanes(index)
 }
 

@@ -3,8 +3,7 @@
 use proc_macro2::Ident;
 use syn::BinOp;
 
-use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Place, Statement};
-use crate::rules::is_fused;
+use crate::ast::{Block, Change, Expr, ExprKind, Local, Pattern, Place, Statement};
 
 /// The variables that an iteration does nothing with but to add to them, once and in any case, and that live on behind the
 /// loop. None where an iteration can leave the loop.
@@ -18,31 +17,24 @@ pub(super) fn of(body: &Block) -> Vec<Ident> {
         Statement::Let { .. } | Statement::Const(_) => None,
     });
     let added = statements.chain(body.value.as_deref()).filter_map(added_to);
-    added.filter(|(local, own)| is_sum(local, *own, body)).map(|(local, _)| local.name.clone()).collect()
+    added.filter(|local| is_sum(local, body)).map(|local| local.name.clone()).collect()
 }
 
-/// The variable that a statement adds to, and how often it names it besides as the place.
-fn added_to(x: &Expr) -> Option<(&Local, usize)> {
-    let variable = |place: &'_ Place| matches!(place, Place::Variable(_, fields) if fields.is_empty());
-    match &x.kind {
-        ExprKind::AssignWith(BinOp::Add(_), place, _) if variable(place) => match &**place {
-            Place::Variable(local, _) => Some((local, 0)),
-            Place::Index(..) | Place::Element(..) | Place::Part { .. } | Place::Deref(_) => None,
-        },
-        ExprKind::Assign(place, value) => match (&**place, &value.kind) {
-            (Place::Variable(local, fields), ExprKind::Math { name, operands }) if fields.is_empty() => {
-                let first = operands.first().map(|first| &first.kind);
-                let own = matches!(first, Some(ExprKind::Local(first)) if first.number == local.number);
-                (is_fused(name) && name == "add_mul" && own).then_some((local, 1))
-            }
-            _ => None,
-        },
-        _ => None,
+/// The variable that a statement adds to.
+fn added_to(x: &Expr) -> Option<&Local> {
+    let ExprKind::AssignWith(change, place, _) = &x.kind else { return None };
+    let adds = match change {
+        Change::Op(op) => matches!(op, BinOp::Add(_)),
+        Change::Fused(name) => name == "add_mul",
+    };
+    match &**place {
+        Place::Variable(local, fields) if adds && fields.is_empty() => Some(local),
+        Place::Variable(..) | Place::Index(..) | Place::Element(..) | Place::Part { .. } | Place::Deref(_) => None,
     }
 }
 
 /// Whether the body has no other use of the variable, which is one from outside of it.
-fn is_sum(local: &Local, own: usize, body: &Block) -> bool {
+fn is_sum(local: &Local, body: &Block) -> bool {
     if local.is_reference || !local.mutable {
         return false;
     }
@@ -59,7 +51,7 @@ fn is_sum(local: &Local, own: usize, body: &Block) -> bool {
         Statement::Let { pattern, .. } => binds(pattern, local.number),
         Statement::Do(_) | Statement::Const(_) => false,
     });
-    named == own && assigned == 1 && !is_own
+    named == 0 && assigned == 1 && !is_own
 }
 
 fn binds(pattern: &Pattern, number: usize) -> bool {

@@ -53,13 +53,7 @@ impl Parser {
             return error(&call.method, &message);
         }
         let receiver = Box::new(self.base(&call.receiver)?);
-        let (mut name, mut generics) = (call.method.clone(), call.turbofish.clone());
-        if name == "lanes"
-            && let Some(generics) = &mut generics
-        {
-            // The view's type is the second parameter of the function.
-            generics.args.push(syn::parse_quote!(_));
-        }
+        let (mut name, generics) = (call.method.clone(), call.turbofish.clone());
         if name == "shared_nd" {
             name = by_extents(call)?;
         }

@@ -22,7 +22,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{BinOp, Error, Pat, Result, UnOp};
 
-use crate::ast::{Block, Expr, ExprKind, Local, Pattern, Statement, Target, View};
+use crate::ast::{Block, Change, Expr, ExprKind, Local, Pattern, Statement, Target, View};
 use crate::rules::{Rules, contracted, contracted_assignment};
 use calls::{check_source, without_parentheses};
 pub use closures::closure;
@@ -402,10 +402,10 @@ impl Parser {
         if let Some(op) = plain(&binary.op) {
             let mut value = self.boxed(&binary.right)?;
             self.adapt(&mut value);
-            let place = self.place(&binary.left)?;
+            let place = Box::new(self.place(&binary.left)?);
             return Ok(match self.rules.contract {
                 true => contracted_assignment(op, place, value),
-                false => ExprKind::AssignWith(op, Box::new(place), value),
+                false => ExprKind::AssignWith(Change::Op(op), place, value),
             });
         }
         let (mut left, mut right) = (self.boxed(&binary.left)?, self.boxed(&binary.right)?);

@@ -149,18 +149,6 @@ pub fn class(ty: &syn::Type) -> Result<Class> {
     Ok(Class::Value)
 }
 
-/// Refuses the types that arrays in memory cannot be of.
-fn check_part(ty: &syn::Type) -> Result<()> {
-    match ty {
-        syn::Type::Array(array) => check_part(&array.elem),
-        syn::Type::Path(path) if path.path.is_ident("bool") => error(ty, NO_BOOL),
-        ty => check_type(ty),
-    }
-}
-
-/// The message about truth values in memory.
-const NO_BOOL: &str = "memory holds numbers; take `u8` or `u32`, and write `x[i] != 0`";
-
 /// Refuses the types that views cannot be of; of atomics those that are too narrow.
 fn check_element(arguments: &syn::PathArguments, is_atomic: bool) -> Result<()> {
     let syn::PathArguments::AngleBracketed(arguments) = arguments else { return Ok(()) };
@@ -169,7 +157,7 @@ fn check_element(arguments: &syn::PathArguments, is_atomic: bool) -> Result<()> 
     let name = match element {
         syn::Type::Path(path) => path.path.get_ident().map(ToString::to_string).unwrap_or_default(),
         syn::Type::Group(_) => return Ok(()),
-        syn::Type::Array(_) if !is_atomic => return check_part(element),
+        syn::Type::Array(_) if !is_atomic => return Ok(()),
         syn::Type::Array(_) => {
             return error(
                 element,
@@ -177,16 +165,13 @@ fn check_element(arguments: &syn::PathArguments, is_atomic: bool) -> Result<()> 
             );
         }
         _ => {
-            let numbers = listed(|row, _| row != "bool");
+            let numbers = listed(|_, _| true);
             let message = format!(
-                "a view is of numbers, {numbers}, of arrays of them, `[f32; 4]`, or of structs with `#[derive(Element)]`"
+                "a view is of {numbers}, of arrays of them, `[f32; 4]`, or of structs with `#[derive(Element)]`"
             );
             return error(element, &message);
         }
     };
-    if name == "bool" {
-        return error(element, NO_BOOL);
-    }
     if is_atomic && TYPES.iter().any(|&(known, _, has_atomics)| known == name && !has_atomics) {
         let ints = listed(|row, has_atomics| has_atomics && row != "float");
         let floats = listed(|row, has_atomics| has_atomics && row == "float");

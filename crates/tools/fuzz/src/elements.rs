@@ -98,7 +98,8 @@ pub(crate) fn of_words<T: Element>(words: &[u64]) -> T {
     for (number, &word) in T::LAYOUT.numbers().iter().zip(words) {
         raw::to_bytes(word, &mut bytes[number.range()]);
     }
-    // SAFETY: there are as many bytes as the type has, and each bit pattern is a value of an element.
+    T::LAYOUT.settle(&mut bytes);
+    // SAFETY: there are as many bytes as the type has, and settled ones are a value of an element.
     unsafe { std::ptr::read_unaligned(bytes.as_ptr().cast::<T>()) }
 }
 

@@ -192,20 +192,20 @@ fn expected() -> Vec<String> {
         }
     }
     all.extend((1..=4).flat_map(|rank| ["load", "store"].map(|what| format!("{what} view {rank}"))));
+    all.extend((1..=4).flat_map(|rank| ["load", "store"].map(|what| format!("{what} shared {rank}"))));
     let warps = ["builtin WarpSize", "builtin Lane", "builtin WarpInBlock", "warp barrier"];
     all.extend(warps.map(String::from));
     let builtins = ["ThreadInBlock", "BlockInGrid", "BlockExtent", "GridExtent", "FrameCount", "FrameExtent"];
     all.extend(builtins.map(|name| format!("builtin {name}")));
     all.extend(["view", "shared", "local", "constants"].map(|place| format!("extent {place}")));
     all.extend(["view", "shared", "local", "constants"].map(|place| format!("lanes {place}")));
+    all.extend(["view", "shared"].map(|place| format!("store lanes {place}")));
     let elements = ["struct of 8", "struct of 16", "struct of 4", "array of 12", "array of 16", "array of 8"];
     all.extend(elements.map(|element| format!("{element} bytes")));
     all.extend((1..=4).map(|rank| format!("rank {rank}")));
     let rest = [
-        "load shared 1",
         "load constants 1",
         "load local 1",
-        "store shared 1",
         "store local 1",
         "barrier",
         "if true",

@@ -9,8 +9,8 @@ use wattle_fuzz::{ArgumentValue, Case, Profile, ViewValue, compare, generate, ou
 use wattle_ir::fault::Fault;
 use wattle_ir::message::{self, Message};
 use wattle_ir::{
-    Access, AtomicOp, BinaryOp, Const, DivOp, Expr, ExprId, Kernel, Legal, Param, ParamId, ParamKind, Place, Site,
-    Slot, SlotId, Stmt, Type, UnaryOp,
+    Access, AtomicOp, BinaryOp, Const, DivOp, Expr, ExprId, Kernel, Legal, Param, ParamId, ParamKind, Place, SharedId,
+    Site, Slot, SlotId, Stmt, Type, UnaryOp,
 };
 use wattle_memory::{ReadOrder, Scope as MemoryScope, WriteOrder};
 
@@ -74,13 +74,20 @@ struct Opened<'t> {
     known: HashMap<Expr, ExprId>,
     /// The parameter in which misuse is noted.
     misuse: ParamId,
+    /// Arrays with the extents that shared ones have as they are written: those of a legal kernel have one dimension.
+    grids: HashMap<SharedId, SharedId>,
 }
 
 impl Opened<'_> {
-    fn of(legal: &Legal, target: &Target) -> Kernel {
-        let empty = Kernel { exprs: Vec::new(), body: Vec::new(), ..(**legal).clone() };
+    fn of(legal: &Legal, written: &Kernel, target: &Target) -> Kernel {
+        let mut empty = Kernel { exprs: Vec::new(), body: Vec::new(), ..(**legal).clone() };
         let misuse = ParamId(legal.params.len() as u32 - 1);
-        let mut opened = Opened { target, kernel: empty, types: Vec::new(), known: HashMap::new(), misuse };
+        let mut grids = HashMap::new();
+        for (id, array) in (0..).zip(&written.shared).filter(|(_, array)| array.len.rank() > 1) {
+            grids.insert(SharedId(id), SharedId(empty.shared.len() as u32));
+            empty.shared.push(*array);
+        }
+        let mut opened = Opened { target, kernel: empty, types: Vec::new(), known: HashMap::new(), misuse, grids };
         let mut ids = Vec::new();
         for &(mut expr) in &legal.exprs {
             expr.operands_mut().for_each(|id: &mut ExprId| *id = ids[id.index()]);
@@ -174,9 +181,12 @@ impl Opened<'_> {
         match &stmt {
             Stmt::Fault { fault, index, site } => return made.push(self.fault(fault, index.clone(), *site)),
             Stmt::Assert { .. } => panic!("{}: an assertion", target.name),
-            Stmt::LoadLanes { dst, place, index, .. } => {
+            Stmt::LoadLanes { place, index, .. } | Stmt::StoreLanes { place, index, .. } => {
                 assert!(target.lanes, "{}: several elements at once", target.name);
-                let lanes = self.kernel.locals[dst.index()].len;
+                let lanes = match &stmt {
+                    Stmt::StoreLanes { values, .. } => values.len() as u32,
+                    _ => stmt.parts().array.map_or(0, |dst| self.kernel.locals[dst.index()].len),
+                };
                 let (lanes, extent) = (self.word(lanes), self.add(Expr::Extent(*place, 0)));
                 let few = self.binary(BinaryOp::Lt, extent, lanes);
                 let last = self.binary(BinaryOp::Sub, extent, lanes);
@@ -250,7 +260,11 @@ impl Opened<'_> {
     fn fault(&mut self, fault: &Fault, index: Vec<ExprId>, site: Site) -> Stmt {
         match fault {
             Fault::OutOfBounds { place, .. } => {
-                let (dst, place) = (self.slot(self.kernel.element_of(*place)), *place);
+                let place = match *place {
+                    Place::Shared(id) if index.len() > 1 => Place::Shared(self.grids[&id]),
+                    place => place,
+                };
+                let dst = self.slot(self.kernel.element_of(place));
                 let atomic = match place {
                     Place::Param(id) => {
                         matches!(self.kernel.params[id.index()].kind, ParamKind::View { access: Access::Atomic, .. })
@@ -300,7 +314,7 @@ fn same(case: &Case, targets: &[Target], seed: u64) -> bool {
     let device = Device::simulated(seed);
     let written = outcome(case, &device).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{case}"));
     for target in targets {
-        let kernel = Opened::of(&(target.legal)(&case.kernel), target);
+        let kernel = Opened::of(&(target.legal)(&case.kernel), &case.kernel, target);
         let mut opened = Case { kernel, ..case.clone() };
         // Floats of 16 bits that the target lacks are integers.
         for (argument, param) in opened.arguments.iter_mut().zip(&opened.kernel.params) {

@@ -6,6 +6,7 @@ use crate::harness::{Case, Outcome, size};
 
 pub const CASES: &[Case] = &[
     ("products and sums are fused where that is permitted", fused),
+    ("products that are added to any place", of_places),
     ("products and sums of integers and arrays", integers),
     ("products and sums of doubles", doubles),
     ("sums that may be reordered", reordered),
@@ -37,7 +38,6 @@ fn contracted<T: Float>(acc: &Acc, x: T, y: T, z: T, out: Shared<T>, items: PerI
     out[6] = sum;
     out[7] = fused_sum(x, y, z);
     out[8] = plain_sum(x, y, z);
-    // An element in its place is added to as it is written.
     out[9] = z;
     out[9] += x * y;
     for (_, item) in acc.items(&mut items) {
@@ -80,7 +80,7 @@ macro_rules! check {
         let (less, both) = (x.mul_add(y, -z), x.mul_add(y, z * x));
         assert_eq!(
             out.read(&queue)?,
-            [fma, fma, less, (-x).mul_add(y, z), both, fma, (-x).mul_add(y, z), fma, 0.0, 0.0]
+            [fma, fma, less, (-x).mul_add(y, z), both, fma, (-x).mul_add(y, z), fma, 0.0, fma]
         );
         assert_eq!(items.read(&queue)?, [fma]);
         let mut items = $device.from_slice(&[z])?;
@@ -123,6 +123,66 @@ fn integers(device: &Device) -> Outcome {
     let wanted = [product.wrapping_add(z), z.wrapping_sub(product), product.wrapping_sub(z), z.wrapping_sub(product)];
     assert_eq!(out.read(&queue)?, wanted);
     assert_eq!(floats.read(&queue)?, [v[0].mul_add(v[0], -1.0), 10.0]);
+    Ok(())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Element)]
+#[repr(C)]
+struct Body {
+    position: [f32; 2],
+    mass: f32,
+}
+
+/// Every kind of place, and sums that are no products of two, which stay as they are.
+#[kernel(contract)]
+fn places(acc: &Acc, x: f32, y: f32, z: f32, bodies: Shared<Body>, items: PerItem<Body>, out: Shared<f32>) {
+    let i = acc.linear_thread_in_grid();
+    bodies[i].mass += x * y;
+    bodies[i].position[i + 1] -= x * y;
+    for (_, body) in acc.items(&mut items) {
+        body.position[0] += x * y;
+        body.mass -= x * y;
+    }
+    let mut row = [z; 3];
+    row[i + 1] += x * y;
+    let mut body = Body { position: [z; 2], mass: z };
+    body.mass += x * y;
+    let mut pair = (z, 1.0f32);
+    pair.0 += x * y;
+    // The old value is a factor of what is added to it.
+    let mut own = x;
+    own += own * own;
+    let mut rows = [[z; 2]; 2];
+    rows[1][i] -= x * y;
+    out[0] = row[1];
+    out[1] = body.mass;
+    out[2] = pair.0;
+    out[3] = own;
+    out[4] = rows[1][0];
+    out[5] = z;
+    out[5] += x * y * 1.0;
+    out[6] = z;
+    out[6] += 0.0 + x;
+    let tile = acc.shared::<f32, 4>();
+    tile[i] = z;
+    tile[i] += x * y;
+    out[7] = tile[i];
+}
+
+fn of_places(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let x = 1.0 + f32::EPSILON;
+    let (y, z) = (x, -(x * x));
+    let (plus, minus) = (x.mul_add(y, z), (-x).mul_add(y, z));
+    assert_ne!(plus, x * y + z);
+    let body = Body { position: [z; 2], mass: z };
+    let (bodies, mut items) = (device.from_slice(&[body])?, device.from_slice(&[body])?);
+    let out = device.alloc_zeroed::<f32>(8)?;
+    queue.launch(ThreadSpec::new(1, 1), places(x, y, z, &bodies, &mut items, &out))?;
+    assert_eq!(bodies.read(&queue)?, [Body { position: [z, minus], mass: plus }]);
+    assert_eq!(items.read(&queue)?, [Body { position: [plus, z], mass: minus }]);
+    let expected = [plus, plus, plus, x.mul_add(x, x), minus, (x * y).mul_add(1.0, z), z + x, plus];
+    assert_eq!(out.read(&queue)?, expected);
     Ok(())
 }
 

@@ -3,7 +3,6 @@ use wattle::prelude::*;
 #[kernel]
 fn example(acc: &Acc, y: Shared<u32>) {
     let pairs = [(1, 2), (3, 4)];
-    let flags = [true, false];
     y[0] = 1;
 }
 

@@ -24,8 +24,8 @@ enum Choice {
 
 #[derive(Clone, Copy, Element)]
 #[repr(C)]
-struct Flag {
-    set: bool,
+struct Letter {
+    letter: char,
 }
 
 #[derive(Clone, Copy, Element)]

@@ -1,8 +1,8 @@
 use wattle::prelude::*;
 
 #[kernel]
-fn flags(acc: &Acc, flags: Shared<bool>) {
-    flags[0] = true;
+fn flags(acc: &Acc, flags: Atomic<bool>) {
+    flags.store(0, true);
 }
 
 #[kernel]

@@ -50,7 +50,8 @@ impl Generator<'_> {
         for number in 0..region.per {
             let number = self.u32(number);
             let own = self.own(region, super::Owner::Mirrored, number);
-            let (dst, index, site) = (self.fresh(region.element), vec![own], self.site());
+            let index = self.spread(place, &region.extent, own, out);
+            let (dst, site) = (self.fresh(region.element), self.site());
             out.push(if region.atomic {
                 let (order, scope) = (wattle_memory::ReadOrder::Relaxed, self.random.pick(&self.profile.scopes));
                 Stmt::AtomicLoad { dst, place, index, order, scope, site }

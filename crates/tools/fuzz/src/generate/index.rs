@@ -41,7 +41,7 @@ impl Generator<'_> {
     }
 
     /// Makes an index that may be out of bounds.
-    fn perhaps_beyond(&mut self, index: ExprId, len: u32) -> ExprId {
+    pub(super) fn perhaps_beyond(&mut self, index: ExprId, len: u32) -> ExprId {
         if !self.wrong() {
             return index;
         }

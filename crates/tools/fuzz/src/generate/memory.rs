@@ -66,6 +66,11 @@ impl Generator<'_> {
             let number = self.random.below(region.per - lanes + 1);
             let number = self.u32(number);
             let index = self.own(region, owner, number);
+            if self.random.coin() && !self.is_field(place) {
+                let values = (0..lanes).map(|_| self.storable(element, 2)).collect();
+                let (index, site) = (self.perhaps_beyond(index, region.extent[0]), self.site());
+                return out.push(Stmt::StoreLanes { place, index, values, site });
+            }
             return self.lanes(place, element, index, lanes, out);
         }
         if self.random.coin() {
@@ -255,10 +260,14 @@ impl Generator<'_> {
         matches!(self.kernel.params[param].kind, ParamKind::View { access: Access::Atomic, .. })
     }
 
+    /// Whether it is one number of a view's elements, of which neighbours do not lie side by side.
+    fn is_field(&self, place: Place) -> bool {
+        matches!(place, Place::Param(id) if self.kernel.params[id.index()].field.is_some())
+    }
+
     fn lanes(&mut self, place: Place, element: Type, index: ExprId, lanes: u32, out: &mut Vec<Stmt>) {
         let site = self.site();
-        if matches!(place, Place::Param(id) if self.kernel.params[id.index()].field.is_some()) {
-            // Neighbours of one field do not lie side by side.
+        if self.is_field(place) {
             let dst = self.var(element);
             return out.push(Stmt::Load { dst, place, index: vec![index], site });
         }

@@ -1,8 +1,8 @@
 //! The launch's shape, parameters, arguments, and the block's own memory.
 
 use wattle_ir::{
-    Access, BinaryOp, Builtin, Const, Expr, ExprId, Field, Layout, Param, ParamId, ParamKind, Place, SharedArray,
-    SharedId, SharedLen, Stmt, Type,
+    Access, ArrayExtents, BinaryOp, Builtin, Const, Expr, ExprId, Field, Layout, Param, ParamId, ParamKind, Place,
+    SharedArray, SharedId, SharedLen, Stmt, Type,
 };
 use wattle_memory::Scope;
 
@@ -267,16 +267,21 @@ impl Generator<'_> {
             return;
         };
         let per = self.random.within(1, 3);
-        let len = per * self.shape.block;
+        let least = per * self.shape.block;
         let at_launch = self.shared_len == 0 && self.random.one_in(3);
-        if at_launch {
-            self.shared_len = len;
-        }
+        let extent = if at_launch { vec![least] } else { self.extent_for(least) };
+        let len = match extent.len() {
+            _ if at_launch => {
+                self.shared_len = least;
+                SharedLen::AtLaunch
+            }
+            1 => SharedLen::Static(extent[0]),
+            _ => SharedLen::Grid(ArrayExtents::new(&extent)),
+        };
         let place = Place::Shared(SharedId(self.kernel.shared.len() as u32));
         let site = self.site();
-        let len_kind = if at_launch { SharedLen::AtLaunch } else { SharedLen::Static(len) };
-        self.kernel.shared.push(SharedArray { name: "tile", element, len: len_kind, atomic, site });
-        let (packed, state, extent) = (self.random.coin(), State::Own(Owner::Straight), vec![len]);
+        self.kernel.shared.push(SharedArray { name: "tile", element, len, atomic, site });
+        let (packed, state) = (self.random.coin(), State::Own(Owner::Straight));
         let region =
             Region { place, element, extent, atomic, global: false, per, packed, fixed: false, group: None, state };
         self.regions.push(region);
