@@ -1,7 +1,8 @@
 //! Atomic operations on the host.
 //!
 //! The threads of a block take turns on one worker, so block scope needs no more than a relaxed operation that the
-//! compiler does not move; device and system scope are the processor's own.
+//! compiler does not move; device and system scope are the processor's own. The memory of a block is touched by that worker
+//! alone, whatever the scope: there an operation is a plain load and store, between which no other thread can run.
 
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
@@ -117,6 +118,80 @@ unsafe fn update<T: AtomicScalar>(element: *mut T, op: AtomicOp, operand: T, ord
     types!(of_types)
 }
 
+/// A read-modify-write of memory of the block; gives the old value.
+///
+/// # Safety
+/// `element` is valid and aligned for `T`, and while this runs nobody else touches it.
+#[inline(always)]
+unsafe fn update_in_block<T: AtomicScalar>(element: *mut T, op: AtomicOp, operand: T) -> T {
+    // SAFETY: the caller's promise.
+    let found = unsafe { element.read() };
+    macro_rules! left {
+        ($old:ident) => {
+            $old
+        };
+        ($old:ident $left:expr) => {
+            $left
+        };
+    }
+    macro_rules! int {
+        ($t:ident $($(#[$doc:meta])* $class:ident $op:ident $method:ident $with:ident
+            $host:ident($old:ident, $operand:ident) {int: $left:expr $(, float: $float:expr)?})+) => {{
+            let (old, operand) = (<$t as Scalar>::from_raw(found.to_raw()), <$t as Scalar>::from_raw(operand.to_raw()));
+            let left: $t = match op {
+                $(AtomicOp::$op => {
+                    let ($old, $operand) = (old, operand);
+                    let _ = ($old, $operand);
+                    $left
+                })+
+            };
+            T::from_raw(left.to_raw())
+        }};
+    }
+    macro_rules! float {
+        ($t:ident $($(#[$doc:meta])* $class:ident $op:ident $method:ident $with:ident
+            $host:ident($old:ident, $operand:ident) {int: $left:expr $(, float: $float:expr)?})+) => {{
+            let (old, operand) = (<$t as Scalar>::from_raw(found.to_raw()), <$t as Scalar>::from_raw(operand.to_raw()));
+            if op == AtomicOp::Exchange {
+                // SAFETY: the caller's promise.
+                unsafe { element.write(T::from_raw(operand.to_raw())) };
+                return found;
+            }
+            let left: $t = match op {
+                $(AtomicOp::$op => {
+                    let ($old, $operand) = (old, operand);
+                    let _ = ($old, $operand);
+                    left!($old $($float)?)
+                })+
+            };
+            T::from_raw(left.to_raw())
+        }};
+    }
+    macro_rules! of_type {
+        // No atomic operations.
+        ($row:ident $t:ident) => {
+            T::ZERO
+        };
+        (float $t:ident $atomic:ident) => {
+            atomics!(float $t)
+        };
+        ($row:ident $t:ident $atomic:ident) => {
+            atomics!(int $t)
+        };
+    }
+    macro_rules! of_types {
+        ($($(#[$doc:meta])* $variant:ident $t:ident $bits:literal $kind:ident $bits_type:ident $row:ident $($atomic:ident)?;)+) => {
+            match T::TYPE {
+                $(Type::$variant => of_type!($row $t $($atomic)?),)+
+            }
+        };
+    }
+    let left = types!(of_types);
+    // SAFETY: the caller's promise.
+    unsafe { element.write(left) };
+    found
+}
+
 /// The order of the loads of a compare-exchange loop, which only its last one needs.
 #[inline(always)]
 fn failure(order: Ordering) -> Ordering {
@@ -149,7 +224,9 @@ where
             ReadOrder::Relaxed => Ordering::Relaxed,
         };
         match self.element(index) {
-            // SAFETY: the element is in bounds, and all threads touch it by atomic instructions.
+            // SAFETY: the element is in bounds, and it is the block's, or all threads touch it by atomic instructions.
+            Some(element) if self.is_of_block() => unsafe { element.read() },
+            // SAFETY: as above.
             Some(element) => unsafe { atomic_load(element, order) },
             None => T::ZERO,
         }
@@ -175,7 +252,13 @@ where
         };
         if let Some(element) = self.element(index) {
             // SAFETY: as in `load_with`.
-            unsafe { atomic_store(element, value, order) }
+            unsafe {
+                if self.is_of_block() {
+                    element.write(value);
+                } else {
+                    atomic_store(element, value, order);
+                }
+            }
         }
     }
 
@@ -185,6 +268,8 @@ where
         let expansion = O::ORDER.expand();
         fence_first(expansion.fence_first, scope);
         match self.element(index) {
+            // SAFETY: as in `load_with`.
+            Some(element) if self.is_of_block() => unsafe { update_in_block(element, op, operand) },
             // SAFETY: as in `load_with`.
             Some(element) => unsafe { update(element, op, operand, update_ordering(expansion.order)) },
             None => T::ZERO,
@@ -214,6 +299,16 @@ where
         let (success, failure) = (update_ordering(expansion.order), failure_ordering(expansion.order));
         let Some(element) = self.element(index) else { return T::ZERO };
         let (old, new) = (expected.to_raw(), desired.to_raw());
+        if self.is_of_block() {
+            // SAFETY: as in `load_with`.
+            unsafe {
+                let found = element.read();
+                if found.to_raw() == old {
+                    element.write(desired);
+                }
+                return found;
+            }
+        }
         // SAFETY: the element is in bounds and all threads touch it by atomic instructions; atomic numbers have 4 or 8
         // bytes.
         let found = unsafe {

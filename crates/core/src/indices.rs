@@ -3,9 +3,11 @@
 use std::marker::PhantomData;
 
 use wattle_ir::worker::Kind;
-use wattle_ir::{Dim, Element, GridIndex, Idx, MAX_RANK, Rank};
+use wattle_ir::{Dim, Element, GridIndex, MAX_RANK, Rank};
 
-use crate::thread::{Thread, delinearize};
+use crate::rows::Rows;
+use crate::thread::Thread;
+use crate::together::Elements;
 use crate::view::PerItem;
 
 /// `begin..end` in a kernel, of numbers or of indices in several dimensions.
@@ -64,9 +66,9 @@ pub trait IndexRange: Copy {
 /// One dimension of a range.
 #[derive(Clone, Copy, Debug)]
 pub struct Dimension {
-    begin: u32,
-    count: u32,
-    step: u32,
+    pub(crate) begin: u32,
+    pub(crate) count: u32,
+    pub(crate) step: u32,
 }
 
 impl Dimension {
@@ -101,14 +103,14 @@ impl<I: GridIndex> IndexRange for I {
 
 /// One worker's share of `0..count`: `next`, `next + stride`, … below `end`.
 #[derive(Clone, Copy, Debug)]
-struct Share {
-    first: u32,
-    end: u32,
-    stride: u32,
+pub(crate) struct Share {
+    pub(crate) first: u32,
+    pub(crate) end: u32,
+    pub(crate) stride: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Layout {
+pub(crate) enum Layout {
     Contiguous,
     Strided,
 }
@@ -116,7 +118,7 @@ enum Layout {
 impl Share {
     /// The share of `worker` among `workers`. In one run, the first `count % workers` have one index more.
     #[inline(always)]
-    fn new((worker, workers): (u32, u32), count: u32, layout: Layout) -> Share {
+    pub(crate) fn new((worker, workers): (u32, u32), count: u32, layout: Layout) -> Share {
         match layout {
             Layout::Contiguous => {
                 let (whole, rest) = (count / workers, count % workers);
@@ -128,7 +130,7 @@ impl Share {
     }
 
     #[inline(always)]
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.first >= self.end
     }
 }
@@ -137,11 +139,10 @@ impl Share {
 #[derive(Clone, Copy, Debug)]
 pub struct Indices<R> {
     /// Which worker this is, and of how many: per dimension, or the first pair for the row-major numbers.
-    workers: [(u32, u32); MAX_RANK],
-    linear: bool,
-    dimensions: [Dimension; MAX_RANK],
-    d: usize,
-    layout: Layout,
+    pub(crate) workers: [(u32, u32); MAX_RANK],
+    pub(crate) linear: bool,
+    pub(crate) dimensions: [Dimension; MAX_RANK],
+    pub(crate) layout: Layout,
     rank: PhantomData<R>,
 }
 
@@ -184,7 +185,7 @@ impl<R: Rank> Indices<R> {
             None => [linear_worker(); MAX_RANK],
         };
         // A range of one dimension needs no row-major numbers.
-        Indices { workers, linear: linear && d > 1, dimensions, d, layout: Layout::Contiguous, rank: PhantomData }
+        Indices { workers, linear: linear && d > 1, dimensions, layout: Layout::Contiguous, rank: PhantomData }
     }
 
     /// The share of `thread` of all elements of a view with this extent.
@@ -205,159 +206,23 @@ impl<R: Rank> Indices<R> {
     pub fn contiguous(self) -> Self {
         Indices { layout: Layout::Contiguous, ..self }
     }
-
-    /// The indices as one run `begin..end`; `None` where they are not one run.
-    #[inline(always)]
-    pub(crate) fn run(&self) -> Option<(u32, u32)> {
-        let dimension = self.dimensions[0];
-        if self.d != 1 || self.layout != Layout::Contiguous || dimension.step != 1 {
-            return None;
-        }
-        let share = Share::new(self.workers[0], dimension.count, Layout::Contiguous);
-        Some((dimension.begin + share.first, dimension.begin + share.end))
-    }
 }
 
-/// How the indices of one rank are gone through.
+/// The numbers of dimensions that there are index maps of.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(message = "launches and views have 1 to 4 dimensions, not as many as `{Self}` says")]
-pub trait Walk: Rank {
-    type Steps: Iterator<Item = [u32; MAX_RANK]>;
-    fn steps(map: &Indices<Self>) -> Self::Steps
-    where
-        Self: Sized;
-}
+pub trait Walk: Rank {}
+impl Walk for Dim<1> {}
+impl Walk for Dim<2> {}
+impl Walk for Dim<3> {}
+impl Walk for Dim<4> {}
 
-impl Walk for Dim<1> {
-    type Steps = Line;
+impl<R: Rank> Indices<R> {
+    /// The rows of the map.
     #[inline(always)]
-    fn steps(map: &Indices<Self>) -> Line {
-        let Dimension { begin, count, step } = map.dimensions[0];
-        Line { share: Share::new(map.workers[0], count, map.layout), begin, step }
-    }
-}
-
-macro_rules! walk_several {
-    ($($d:literal)+) => {$(
-        impl Walk for Dim<$d> {
-            type Steps = Odometer;
-            fn steps(map: &Indices<Self>) -> Odometer {
-                Odometer::new(map.workers, map.linear, map.dimensions, $d, map.layout)
-            }
-        }
-    )+};
-}
-walk_several!(2 3 4);
-
-/// Steps through one dimension.
-#[derive(Clone, Debug)]
-pub struct Line {
-    share: Share,
-    begin: u32,
-    step: u32,
-}
-
-impl Iterator for Line {
-    type Item = [u32; MAX_RANK];
-    #[inline(always)]
-    fn next(&mut self) -> Option<[u32; MAX_RANK]> {
-        let Share { first: at, end, stride } = self.share;
-        if at >= end {
-            return None;
-        }
-        self.share.first = if end - at > stride { at + stride } else { end };
-        Some([self.begin.wrapping_add(at.wrapping_mul(self.step)), 0, 0, 0])
-    }
-}
-
-/// Steps through several dimensions, the last one fastest.
-#[derive(Clone, Debug)]
-pub struct Odometer {
-    shares: [Share; MAX_RANK],
-    at: [u32; MAX_RANK],
-    dimensions: [Dimension; MAX_RANK],
-    /// Whether the first share is of row-major numbers.
-    linear: bool,
-    d: usize,
-    done: bool,
-}
-
-impl Odometer {
-    fn new(
-        workers: [(u32, u32); MAX_RANK],
-        linear: bool,
-        dimensions: [Dimension; MAX_RANK],
-        d: usize,
-        layout: Layout,
-    ) -> Self {
-        const ONE: Share = Share { first: 0, end: 1, stride: 1 };
-        let mut shares = [ONE; MAX_RANK];
-        if linear {
-            // As all arithmetic of kernels this wraps; a range has fewer than 2^32 indices.
-            let total = dimensions[..d].iter().fold(1u32, |total, dimension| total.wrapping_mul(dimension.count));
-            shares[0] = Share::new(workers[0], total, layout);
-        } else {
-            for d in 0..d {
-                shares[d] = Share::new(workers[d], dimensions[d].count, layout);
-            }
-        }
-        let done = shares.iter().any(Share::is_empty);
-        Odometer { at: shares.map(|share| share.first), shares, dimensions, linear, d, done }
-    }
-}
-
-impl Iterator for Odometer {
-    type Item = [u32; MAX_RANK];
-    #[inline]
-    fn next(&mut self) -> Option<[u32; MAX_RANK]> {
-        if self.done {
-            return None;
-        }
-        let counters = if self.linear {
-            let counts = std::array::from_fn(|d| if d < self.d { self.dimensions[d].count } else { 1 });
-            delinearize(self.at[0], counts)
-        } else {
-            self.at
-        };
-        let index = std::array::from_fn(|d| {
-            let dimension = self.dimensions[d];
-            dimension.begin.wrapping_add(counters[d].wrapping_mul(dimension.step))
-        });
-        let mut d = if self.linear { 1 } else { self.d };
-        loop {
-            if d == 0 {
-                self.done = true;
-                break;
-            }
-            d -= 1;
-            let share = self.shares[d];
-            if share.end - self.at[d] > share.stride {
-                self.at[d] += share.stride;
-                break;
-            }
-            self.at[d] = share.first;
-        }
-        Some(index)
-    }
-}
-
-impl<R: Walk> IntoIterator for Indices<R> {
-    type Item = R::Index;
-    type IntoIter = IndicesIter<R>;
-    #[inline(always)]
-    fn into_iter(self) -> IndicesIter<R> {
-        IndicesIter(R::steps(&self))
-    }
-}
-
-/// The iterator of [`Indices`].
-pub struct IndicesIter<R: Walk>(R::Steps);
-
-impl<R: Walk> Iterator for IndicesIter<R> {
-    type Item = R::Index;
-    #[inline(always)]
-    fn next(&mut self) -> Option<R::Index> {
-        self.0.next().map(R::gather)
+    pub(crate) fn rows(self) -> Rows<R, ()> {
+        // SAFETY: there are no elements.
+        unsafe { Rows::new(self, ()) }
     }
 }
 
@@ -370,9 +235,7 @@ where
     Dim<E>: Rank,
 {
     indices: Indices<Dim<E>>,
-    start: *mut T,
-    strides: [u32; MAX_RANK],
-    view: PhantomData<&'v mut T>,
+    elements: Elements<'v, T>,
 }
 
 impl<'v, T: Element, const E: usize> Items<'v, T, E>
@@ -382,65 +245,14 @@ where
     #[inline(always)]
     pub(crate) fn new(thread: &Thread<'_>, launch_rank: usize, view: &'v mut PerItem<T, E>) -> Self {
         let indices = Indices::whole(thread, launch_rank, view.extents());
-        Items { indices, start: view.start(), strides: view.strides(), view: PhantomData }
-    }
-}
-
-impl<'v, T: Element, const E: usize> Items<'v, T, E>
-where
-    Dim<E>: Rank,
-{
-    /// The indices `begin..end` of the elements, which are consecutive.
-    #[inline(always)]
-    pub(crate) fn run(&self) -> Option<(u32, u32)> {
-        self.indices.run()
+        Items { indices, elements: Elements::of(view) }
     }
 
-    /// The elements of [`Items::run`].
+    /// The rows of the elements.
     #[inline(always)]
-    pub(crate) fn into_slice(self) -> &'v mut [T] {
-        let Some((begin, end)) = self.indices.run() else { return &mut [] };
-        // SAFETY: the map gives these elements to this thread alone, they are in bounds since the map is of the view's
-        // extent, the view is borrowed as long as the slice is, and `self` is given up for it.
-        unsafe { std::slice::from_raw_parts_mut(self.start.add(begin as usize), (end - begin) as usize) }
-    }
-}
-
-impl<'v, T: Element, const E: usize> IntoIterator for Items<'v, T, E>
-where
-    Dim<E>: Walk,
-{
-    type Item = (Idx<E>, &'v mut T);
-    type IntoIter = ItemsIter<'v, T, E>;
-    #[inline(always)]
-    fn into_iter(self) -> ItemsIter<'v, T, E> {
-        ItemsIter { steps: Walk::steps(&self.indices), start: self.start, strides: self.strides, view: PhantomData }
-    }
-}
-
-/// The iterator of [`Items`].
-pub struct ItemsIter<'v, T, const E: usize>
-where
-    Dim<E>: Walk,
-{
-    steps: <Dim<E> as Walk>::Steps,
-    start: *mut T,
-    strides: [u32; MAX_RANK],
-    view: PhantomData<&'v mut T>,
-}
-
-impl<'v, T: Element, const E: usize> Iterator for ItemsIter<'v, T, E>
-where
-    Dim<E>: Walk,
-{
-    type Item = (Idx<E>, &'v mut T);
-    #[inline(always)]
-    fn next(&mut self) -> Option<Self::Item> {
-        let index = self.steps.next()?;
-        let offset: usize =
-            if E == 1 { index[0] as usize } else { (0..E).map(|d| index[d] as usize * self.strides[d] as usize).sum() };
-        // SAFETY: the map gives each index once, below the view's extent, and to this thread alone.
-        let element = unsafe { &mut *self.start.add(offset) };
-        Some((Dim::<E>::gather(index), element))
+    pub(crate) fn rows(self) -> Rows<Dim<E>, Elements<'v, T>> {
+        // SAFETY: the map is of the view's extent, and gives each element to one thread; the view is borrowed as long as
+        // the elements are, and `self` is given up for them.
+        unsafe { Rows::new(self.indices, self.elements) }
     }
 }

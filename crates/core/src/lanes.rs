@@ -3,7 +3,7 @@
 use wattle_ir::{KernelValue, Number};
 
 use crate::support;
-use crate::view::{Read, Shared, Strided, relaxed_load, relaxed_store};
+use crate::view::{Read, Shared, Strided, shared_load, shared_store};
 
 impl<T: Number> Strided<T> {
     /// The first of `N` elements from `index` on, or `None` and a fault where they are not all in bounds.
@@ -40,8 +40,8 @@ impl<T: Number> Shared<T, 1> {
     #[track_caller]
     pub fn lanes<const N: usize>(&self, index: u32) -> [T; N] {
         match self.0.first_of::<N>(index) {
-            // SAFETY: the elements are in bounds, and all threads touch them by atomic instructions.
-            Some(first) => std::array::from_fn(|lane| unsafe { relaxed_load(first.add(lane)) }),
+            // SAFETY: the elements are in bounds, and touched as their view says (see `shared_load`).
+            Some(first) => std::array::from_fn(|lane| unsafe { shared_load(first.add(lane), self.0.is_of_block()) }),
             None => [T::zero(); N],
         }
     }
@@ -54,8 +54,8 @@ impl<T: Number> Shared<T, 1> {
     pub fn store_lanes<const N: usize>(&self, index: u32, values: [T; N]) {
         let Some(first) = self.0.first_of::<N>(index) else { return };
         for (lane, value) in values.into_iter().enumerate() {
-            // SAFETY: the elements are in bounds, and all threads touch them by atomic instructions.
-            unsafe { relaxed_store(first.add(lane), value) }
+            // SAFETY: the elements are in bounds, and touched as their view says (see `shared_load`).
+            unsafe { shared_store(first.add(lane), value, self.0.is_of_block()) }
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use std::marker::PhantomData;
 
-use wattle_ir::{Dim, Element, Idx, MAX_RANK, Rank};
+use wattle_ir::{Dim, Element, MAX_RANK, Rank};
 
-use crate::indices::{Indices, Walk};
+use crate::indices::Indices;
+use crate::rows::Rows;
 use crate::thread::Thread;
 use crate::view::PerItem;
 
@@ -30,19 +31,72 @@ pub trait Views<const E: usize> {
     fn places(self) -> (Option<[u32; MAX_RANK]>, Self::Places);
 }
 
-/// Where the elements of several views are.
+/// Where the elements are that a loop goes over, if it is one over elements.
 #[doc(hidden)]
 pub trait Places: Copy {
-    /// A reference to an element of each.
-    type Refs;
+    /// An index with a reference to the element of each view there; the index alone where there is no view.
+    type With<I>;
     /// A slice of each.
     type Slices;
+    /// `index`, which is `at`, with its elements.
+    ///
     /// # Safety
     /// The index is within all views, and no other reference to these elements is used while these are.
-    unsafe fn refs(&self, index: [u32; MAX_RANK], rank: usize) -> Self::Refs;
+    unsafe fn with<I>(&self, index: I, at: [u32; MAX_RANK], rank: usize) -> Self::With<I>;
     /// # Safety
-    /// As above, for all elements `begin..end` of views of one dimension.
-    unsafe fn slices(&self, begin: u32, end: u32) -> Self::Slices;
+    /// As above, for all `count` elements from the one at `first` on, which differ in the last dimension alone.
+    unsafe fn slices(&self, first: [u32; MAX_RANK], rank: usize, count: usize) -> Self::Slices;
+}
+
+impl Places for () {
+    type With<I> = I;
+    type Slices = ();
+    #[inline(always)]
+    unsafe fn with<I>(&self, index: I, _: [u32; MAX_RANK], _: usize) -> I {
+        index
+    }
+    #[inline(always)]
+    unsafe fn slices(&self, _: [u32; MAX_RANK], _: usize, _: usize) {}
+}
+
+impl<'v, T: Element> Elements<'v, T> {
+    #[inline(always)]
+    pub(crate) fn of<const E: usize>(view: &'v mut PerItem<T, E>) -> Self
+    where
+        Dim<E>: Rank,
+    {
+        Elements { start: view.start(), strides: view.strides(), view: PhantomData }
+    }
+
+    /// # Safety
+    /// The index is within the view.
+    #[inline(always)]
+    unsafe fn element(&self, at: [u32; MAX_RANK], rank: usize) -> *mut T {
+        let offset: usize = match rank {
+            1 => at[0] as usize,
+            _ => (0..rank).map(|d| at[d] as usize * self.strides[d] as usize).sum(),
+        };
+        // SAFETY: the caller's promise.
+        unsafe { self.start.add(offset) }
+    }
+}
+
+impl<'v, T: Element> Places for Elements<'v, T> {
+    type With<I> = (I, &'v mut T);
+    type Slices = &'v mut [T];
+    #[inline(always)]
+    unsafe fn with<I>(&self, index: I, at: [u32; MAX_RANK], rank: usize) -> (I, &'v mut T) {
+        // SAFETY: the caller's promise.
+        (index, unsafe { &mut *self.element(at, rank) })
+    }
+    #[inline(always)]
+    unsafe fn slices(&self, first: [u32; MAX_RANK], rank: usize, count: usize) -> &'v mut [T] {
+        if count == 0 {
+            return &mut [];
+        }
+        // SAFETY: the caller's promise; elements that differ in the last dimension alone are adjacent.
+        unsafe { std::slice::from_raw_parts_mut(self.element(first, rank), count) }
+    }
 }
 
 macro_rules! views {
@@ -56,32 +110,23 @@ macro_rules! views {
             fn places(self) -> (Option<[u32; MAX_RANK]>, Self::Places) {
                 let extent = self.0.extents();
                 let equal = $(self.$index.extents() == extent)&&+;
-                let places = ($(Elements { start: self.$index.start(), strides: self.$index.strides(), view: PhantomData },)+);
+                let places = ($(Elements::of(self.$index),)+);
                 (equal.then_some(extent), places)
             }
         }
 
         impl<'v, $($name: Element),+> Places for ($(Elements<'v, $name>,)+) {
-            type Refs = ($(&'v mut $name,)+);
+            type With<I> = (I, ($(&'v mut $name,)+));
             type Slices = ($(&'v mut [$name],)+);
             #[inline(always)]
-            unsafe fn refs(&self, index: [u32; MAX_RANK], rank: usize) -> Self::Refs {
+            unsafe fn with<I>(&self, index: I, at: [u32; MAX_RANK], rank: usize) -> Self::With<I> {
                 // SAFETY: the caller's promise.
-                ($(unsafe {
-                    let at = &self.$index;
-                    let offset: usize = match rank {
-                        1 => index[0] as usize,
-                        _ => (0..rank).map(|d| index[d] as usize * at.strides[d] as usize).sum(),
-                    };
-                    &mut *at.start.add(offset)
-                },)+)
+                (index, ($(unsafe { &mut *self.$index.element(at, rank) },)+))
             }
             #[inline(always)]
-            unsafe fn slices(&self, begin: u32, end: u32) -> Self::Slices {
+            unsafe fn slices(&self, first: [u32; MAX_RANK], rank: usize, count: usize) -> Self::Slices {
                 // SAFETY: the caller's promise.
-                ($(unsafe {
-                    std::slice::from_raw_parts_mut(self.$index.start.add(begin as usize), (end - begin) as usize)
-                },)+)
+                ($(unsafe { self.$index.slices(first, rank, count) },)+)
             }
         }
     )+};
@@ -110,52 +155,11 @@ where
         ItemsTogether { indices: Indices::whole(thread, launch_rank, extent.unwrap_or_default()), places }
     }
 
-    /// The indices `begin..end` of the elements, where they are one run.
+    /// The rows of the elements.
     #[inline(always)]
-    pub(crate) fn run(&self) -> Option<(u32, u32)> {
-        self.indices.run()
-    }
-
-    /// The elements of [`ItemsTogether::run`].
-    #[inline(always)]
-    pub(crate) fn into_slices(self) -> <V::Places as Places>::Slices {
-        let (begin, end) = self.indices.run().unwrap_or_default();
+    pub(crate) fn rows(self) -> Rows<Dim<E>, V::Places> {
         // SAFETY: the map gives these elements to this thread alone, they are in bounds since the map is of the extent
-        // that all views have, the views are borrowed as long as the slices are, and `self` is given up for them.
-        unsafe { self.places.slices(begin, end) }
-    }
-}
-
-impl<V: Views<E>, const E: usize> IntoIterator for ItemsTogether<V, E>
-where
-    Dim<E>: Walk,
-{
-    type Item = (Idx<E>, <V::Places as Places>::Refs);
-    type IntoIter = ItemsTogetherIter<V, E>;
-    #[inline(always)]
-    fn into_iter(self) -> Self::IntoIter {
-        ItemsTogetherIter { steps: Walk::steps(&self.indices), places: self.places }
-    }
-}
-
-/// The iterator of [`ItemsTogether`].
-pub struct ItemsTogetherIter<V: Views<E>, const E: usize>
-where
-    Dim<E>: Walk,
-{
-    steps: <Dim<E> as Walk>::Steps,
-    places: V::Places,
-}
-
-impl<V: Views<E>, const E: usize> Iterator for ItemsTogetherIter<V, E>
-where
-    Dim<E>: Walk,
-{
-    type Item = (Idx<E>, <V::Places as Places>::Refs);
-    #[inline(always)]
-    fn next(&mut self) -> Option<Self::Item> {
-        let index = self.steps.next()?;
-        // SAFETY: the map gives each index once, below the extent of all views, and to this thread alone.
-        Some((Dim::<E>::gather(index), unsafe { self.places.refs(index, E) }))
+        // that all views have, the views are borrowed as long as the elements are, and `self` is given up for them.
+        unsafe { Rows::new(self.indices, self.places) }
     }
 }

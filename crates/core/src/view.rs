@@ -11,7 +11,7 @@
 //! * **That nothing else touches it.** Before a launch is enqueued, the [clocks](crate::clock) have refused it if any
 //!   use of the buffer that conflicts is not ordered with it. So `Read` memory is not written while it is viewed, and
 //!   `PerItem` memory is touched by this launch alone, through one view. `Shared` and `Atomic` memory is touched by
-//!   atomic instructions only, on the host.
+//!   atomic instructions only, on the host; that of a block, which one thread of the operating system touches alone, plainly.
 //! * **That indices are in bounds.** Every access is checked.
 //! * **That there is a value.** Buffers are initialized when they are allocated, and every bit pattern of a number is a
 //!   value. A byte of the host's memory that is a `bool` is 0 or 1: it is zero at first, and what comes from other devices
@@ -36,6 +36,8 @@ pub(crate) struct Strided<T> {
     strides: [u32; MAX_RANK],
     name: &'static str,
     thread: *const Thread<'static>,
+    /// Whether it is memory of the thread's block, which no other thread of the operating system can reach.
+    is_of_block: bool,
     element: PhantomData<T>,
 }
 
@@ -45,7 +47,7 @@ impl<T: Element> Strided<T> {
     /// # Safety
     /// For as long as the thread runs, every element at `start` + Σ index·stride, for all indices below `extent`, is
     /// one of a live allocation of initialized memory, aligned for `T`, and the access that the kind of the view
-    /// stands for is allowed (see the module's documentation).
+    /// stands for is allowed (see the module's documentation). The stride of the last dimension is 1.
     pub(crate) unsafe fn new(
         start: *mut T,
         extent: [u32; MAX_RANK],
@@ -54,7 +56,23 @@ impl<T: Element> Strided<T> {
         thread: &Thread<'_>,
     ) -> Self {
         let thread = std::ptr::from_ref(thread).cast();
-        Strided { start, extent, strides, name, thread, element: PhantomData }
+        Strided { start, extent, strides, name, thread, is_of_block: false, element: PhantomData }
+    }
+
+    /// The same view, of memory of the thread's block: its accesses are plain.
+    ///
+    /// # Safety
+    /// While the thread runs, the memory is touched by threads of its block alone, all of which are on one thread of the
+    /// operating system.
+    #[inline(always)]
+    pub(crate) unsafe fn of_block(self) -> Self {
+        Strided { is_of_block: true, ..self }
+    }
+
+    /// Whether it is memory of the thread's block.
+    #[inline(always)]
+    pub(crate) fn is_of_block(&self) -> bool {
+        self.is_of_block
     }
 
     #[inline(always)]
@@ -89,6 +107,16 @@ impl<T: Element> Strided<T> {
     #[inline(always)]
     pub(crate) fn start(&self) -> *mut T {
         self.start
+    }
+
+    #[inline(always)]
+    pub(crate) fn extents(&self) -> [u32; MAX_RANK] {
+        self.extent
+    }
+
+    #[inline(always)]
+    pub(crate) fn strides(&self) -> [u32; MAX_RANK] {
+        self.strides
     }
 
     /// The number of elements of a view of one dimension.
@@ -169,7 +197,7 @@ views! {
     ///
     /// A plain access is safe only where causality (a barrier, a fence and an atomic, the end of a launch) separates
     /// it from every conflicting one. On the host each is a relaxed atomic, so that a racy kernel is wrong, never
-    /// undefined behaviour.
+    /// undefined behaviour; in the block's shared memory, which one thread of the host touches alone, it is plain.
     Shared
 
     /// A parameter that threads touch with atomic operations alone; see [`Atomic::load`] and its like.
@@ -236,20 +264,6 @@ where
     }
 }
 
-impl<T: Element> Read<T, 1> {
-    /// The elements `begin..end` as a slice, or `None` where they are not all in bounds: what a loop over consecutive
-    /// indices checks once, so that each of its accesses is a slice's.
-    #[inline(always)]
-    pub(crate) fn window(&self, begin: u32, end: u32) -> Option<&[T]> {
-        let len = end.checked_sub(begin)?;
-        if end > self.0.extent[0] {
-            return None;
-        }
-        // SAFETY: the elements are in bounds, and nothing writes to them while the view is borrowed.
-        Some(unsafe { std::slice::from_raw_parts(self.0.start.add(begin as usize), len as usize) })
-    }
-}
-
 impl<T: Element, const D: usize> PerItem<T, D>
 where
     Dim<D>: Rank,
@@ -283,7 +297,7 @@ where
     fn get(&self, index: Idx<D>, _: &Thread<'_>) -> T {
         match self.0.at::<D>(index) {
             // SAFETY: the element is in bounds, and all threads touch it by atomic instructions.
-            Some(element) => unsafe { relaxed_load(element) },
+            Some(element) => unsafe { shared_load(element, self.0.is_of_block) },
             None => T::zero(),
         }
     }
@@ -303,7 +317,7 @@ macro_rules! set_shared {
             fn set(self, index: Idx<D>, value: T, _: &Thread<'_>) {
                 if let Some(element) = self.0.at::<D>(index) {
                     // SAFETY: the element is in bounds, and all threads touch it by atomic instructions.
-                    unsafe { relaxed_store(element, value) }
+                    unsafe { shared_store(element, value, self.0.is_of_block) }
                 }
             }
         }
@@ -321,6 +335,36 @@ where
     pub(crate) fn element(&self, index: Idx<D>) -> Option<*mut T> {
         self.0.at::<D>(index)
     }
+
+    #[inline(always)]
+    pub(crate) fn is_of_block(&self) -> bool {
+        self.0.is_of_block
+    }
+}
+
+/// A load of an element that the threads of a launch share: plain, if it `is_of_block`, and else by relaxed atomics.
+///
+/// Memory of a block is touched by one thread of the operating system, so a plain access races with nothing, whatever the
+/// kernel does: the block's threads are its fibers, which switch in calls that the compiler knows nothing of. No reference
+/// is made, so none is alive at a switch.
+///
+/// # Safety
+/// `element` is valid and aligned for `T`. While this runs, it is touched by atomic instructions alone, or, if it
+/// `is_of_block`, by this thread of the operating system alone.
+#[inline(always)]
+pub(crate) unsafe fn shared_load<T: Element>(element: *mut T, is_of_block: bool) -> T {
+    // SAFETY: the caller's promise.
+    unsafe { if is_of_block { element.read() } else { relaxed_load(element) } }
+}
+
+/// A store of an element that the threads of a launch share; see [`shared_load`].
+///
+/// # Safety
+/// As for [`shared_load`].
+#[inline(always)]
+pub(crate) unsafe fn shared_store<T: Element>(element: *mut T, value: T, is_of_block: bool) {
+    // SAFETY: the caller's promise.
+    unsafe { if is_of_block { element.write(value) } else { relaxed_store(element, value) } }
 }
 
 /// A load of an element by relaxed atomics, one for each of its numbers.

@@ -6,8 +6,7 @@ mod loops;
 mod patterns;
 mod places;
 mod sums;
-
-use std::collections::BTreeMap;
+mod windows;
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -19,11 +18,12 @@ use crate::ast::{
 use crate::emit;
 use crate::names::{self, private};
 use places::Indexed;
+use windows::Windows;
 
 pub struct Host {
-    /// The one-dimensional `Read` parameters, by number.
-    lines: Vec<usize>,
-    /// The views that are slices in the loop that is being written, and its index.
+    /// The `Read` parameters, by number.
+    reads: Vec<usize>,
+    /// The reads that move along with the index of the loop that is being written.
     windows: Option<Windows>,
     /// The loops around, outermost first.
     loops: Vec<Labels>,
@@ -32,13 +32,6 @@ pub struct Host {
     /// Whether sums over a loop may be added in another order.
     reassociate: bool,
     ranks: Option<names::Ranks>,
-}
-
-/// The loop over one run of consecutive indices that is being written.
-struct Windows {
-    /// The variable that is the index, where it has one.
-    index: Option<usize>,
-    slices: BTreeMap<usize, Ident>,
 }
 
 /// The labels of a loop or labelled block that is being written: what `break` and `continue` name.
@@ -74,10 +67,10 @@ fn braces(span: Span, content: TokenStream) -> TokenStream {
 
 impl Host {
     pub fn new(function: &Function, is_kernel: bool) -> Self {
-        let is_line = |class: &Class| *class == Class::View(View::ReadLine);
-        let lines = function.parameters.iter().filter(|parameter| is_line(&parameter.class));
+        let is_read = |class: &Class| matches!(class, Class::View(View::ReadLine | View::Read));
+        let reads = function.parameters.iter().filter(|parameter| is_read(&parameter.class));
         Host {
-            lines: lines.map(|parameter| parameter.local.number).collect(),
+            reads: reads.map(|parameter| parameter.local.number).collect(),
             windows: None,
             loops: Vec::new(),
             next: 0,
@@ -87,10 +80,10 @@ impl Host {
         }
     }
 
-    /// Writes a device function none of whose parameters is known to be a view of one dimension.
+    /// Writes a device function none of whose parameters is known to be a `Read` view.
     pub fn of_closure() -> Self {
         Host {
-            lines: Vec::new(),
+            reads: Vec::new(),
             windows: None,
             loops: Vec::new(),
             next: 0,
@@ -194,10 +187,9 @@ impl Host {
         }
     }
 
-    fn window(&self, base: &Expr, index: &Expr) -> Option<&Ident> {
-        let (ExprKind::Local(view), ExprKind::Local(index)) = (&base.kind, &index.kind) else { return None };
-        let windows = self.windows.as_ref()?;
-        if windows.index == Some(index.number) { windows.slices.get(&view.number) } else { None }
+    /// The element that is read so, as a place, where the loop that is being written has checked it.
+    fn window(&self, base: &Expr, index: &Expr) -> Option<TokenStream> {
+        self.windows.as_ref()?.element(self, base, index)
     }
 
     pub fn expr(&mut self, x: &Expr) -> TokenStream {
@@ -321,9 +313,8 @@ impl Host {
                 }
             }
             ExprKind::Index(base, index) => {
-                if let Some(slice) = self.window(base, index) {
-                    let number = private("number");
-                    return quote_spanned!(span=> #slice[#number]);
+                if let Some(element) = self.window(base, index) {
+                    return quote_spanned!(span=> #element);
                 }
                 let index = self.expr(index);
                 let base = match &base.kind {
@@ -333,14 +324,11 @@ impl Host {
                     }
                     ExprKind::Element(of, fields) if !self.is_item(of) => {
                         let window = match &of.kind {
-                            ExprKind::Index(view, at) => self.window(view, at).cloned(),
+                            ExprKind::Index(view, at) => self.window(view, at),
                             _ => None,
                         };
                         match window {
-                            Some(slice) => {
-                                let number = private("number");
-                                quote_spanned!(base.span=> &#slice[#number] #(.#fields)*)
-                            }
+                            Some(element) => quote_spanned!(base.span=> &#element #(.#fields)*),
                             None => {
                                 let place = self.element(of, fields);
                                 quote!(&#place)
@@ -471,10 +459,7 @@ impl Host {
                     _ => None,
                 };
                 match window {
-                    Some(slice) => {
-                        let number = private("number");
-                        quote_spanned!(span=> #slice[#number] #(.#fields)*)
-                    }
+                    Some(element) => quote_spanned!(span=> #element #(.#fields)*),
                     None if self.is_item(of) => {
                         let of = self.expr(of);
                         quote_spanned!(span=> #of #(.#fields)*)

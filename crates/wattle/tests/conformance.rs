@@ -69,6 +69,8 @@ mod queues;
 mod random;
 #[path = "conformance/ranks.rs"]
 mod ranks;
+#[path = "conformance/rows.rs"]
+mod rows;
 #[path = "conformance/several_views.rs"]
 mod several_views;
 #[path = "conformance/shapes.rs"]
@@ -120,6 +122,11 @@ fn struct_constants() {
 #[test]
 fn ranks() {
     harness::run("ranks", ranks::CASES);
+}
+
+#[test]
+fn rows() {
+    harness::run("rows", rows::CASES);
 }
 
 #[test]

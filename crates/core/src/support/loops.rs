@@ -1,12 +1,12 @@
 //! Loops: their steps, and the runs of consecutive indices that one goes through by itself.
 
 use wattle_ir::builder::STEP_OF_ZERO;
-use wattle_ir::{Dim, Element, Idx, Int, Rank, Scalar};
+use wattle_ir::{Dim, Element, Int, Rank, Scalar};
 
 use crate::indices::{Indices, Items, Range};
+use crate::rows::{Row, Rows};
 use crate::thread::Thread;
-use crate::together::{ItemsTogether, Places, Views};
-use crate::view::Read;
+use crate::together::{Elements, ItemsTogether, Places, Views};
 
 /// A step of a range: one number, or one for each dimension.
 pub trait Step: Copy {
@@ -67,90 +67,57 @@ pub fn next_piece<I: Int>(pieces: &mut Pieces<I>) -> Option<(std::ops::Range<I>,
     Some((at..next, steps))
 }
 
-/// The end of the piece that begins at `first`, of `count` numbers in all.
-#[inline(always)]
-pub fn piece_end(first: usize, count: usize) -> usize {
-    if count - first <= STEPS_PER_LOOK as usize { count } else { first + STEPS_PER_LOOK as usize }
+/// What a loop goes through row by row: an index map, or a range.
+pub trait InRows {
+    /// The number of an index' dimensions, as a type.
+    type Rank: Rank;
+    /// The elements, where it goes over some.
+    type Places: Places;
+    /// The rows.
+    type Rows: Iterator<Item = Row<Self::Rank, Self::Places>>;
+    /// The rows, in order.
+    fn rows(self) -> Self::Rows;
 }
 
-/// What gives out consecutive indices: a map whose run a loop goes through by itself.
-pub trait Run {
-    /// The type of an index.
-    type Index;
-    /// The indices as one run `begin..end`; `None` where they are not one run.
-    fn bounds(&self) -> Option<(u32, u32)>;
-    /// Makes indices of numbers.
-    fn indexer(&self) -> fn(u32) -> Self::Index;
-}
-
-impl Run for Indices<Dim<1>> {
-    type Index = u32;
+impl<R: Rank> InRows for Indices<R> {
+    type Rank = R;
+    type Places = ();
+    type Rows = Rows<R, ()>;
     #[inline(always)]
-    fn bounds(&self) -> Option<(u32, u32)> {
-        self.run()
-    }
-    #[inline(always)]
-    fn indexer(&self) -> fn(u32) -> u32 {
-        |number| number
+    fn rows(self) -> Rows<R, ()> {
+        self.rows()
     }
 }
 
 macro_rules! items {
-    ($([$($generics:tt)+] $map:ty;)+) => {$(
-        impl<$($generics)+, const E: usize> Run for $map
+    ($([$($generics:tt)+] $map:ty, $places:ty;)+) => {$(
+        impl<$($generics)+, const E: usize> InRows for $map
         where
             Dim<E>: Rank,
         {
-            type Index = Idx<E>;
+            type Rank = Dim<E>;
+            type Places = $places;
+            type Rows = Rows<Dim<E>, $places>;
             #[inline(always)]
-            fn bounds(&self) -> Option<(u32, u32)> {
-                self.run()
-            }
-            #[inline(always)]
-            fn indexer(&self) -> fn(u32) -> Idx<E> {
-                |number| Dim::<E>::gather([number, 0, 0, 0])
+            fn rows(self) -> Self::Rows {
+                self.rows()
             }
         }
     )+};
 }
 items! {
-    [T: Element] Items<'_, T, E>;
-    [V: Views<E>] ItemsTogether<V, E>;
+    ['v, T: Element] Items<'v, T, E>, Elements<'v, T>;
+    [V: Views<E>] ItemsTogether<V, E>, V::Places;
 }
 
-/// The indices of a map as one run `begin..end`; `None` where they are not one run.
+/// The rows of an index map.
 #[inline(always)]
-pub fn bounds<M: Run>(map: &M) -> Option<(u32, u32)> {
-    map.bounds()
+pub fn rows<M: InRows>(map: M) -> M::Rows {
+    map.rows()
 }
 
-/// The function that makes a map's indices of numbers.
+/// `begin..end` as one row.
 #[inline(always)]
-pub fn indexer<M: Run>(map: &M) -> fn(u32) -> M::Index {
-    map.indexer()
-}
-
-/// The elements of a map that is one run.
-#[inline(always)]
-pub fn elements<'v, T: Element, const E: usize>(map: Items<'v, T, E>) -> &'v mut [T]
-where
-    Dim<E>: Rank,
-{
-    map.into_slice()
-}
-
-/// The elements of a map of several views that is one run.
-#[inline(always)]
-pub fn elements_together<V: Views<E>, const E: usize>(map: ItemsTogether<V, E>) -> <V::Places as Places>::Slices
-where
-    Dim<E>: Rank,
-{
-    map.into_slices()
-}
-
-/// The elements `begin..end` of a view as a slice, or `None` where they are not all in bounds: what a loop over
-/// consecutive indices checks once.
-#[inline(always)]
-pub fn window<T: Element>(view: &Read<T>, (begin, end): (u32, u32)) -> Option<&[T]> {
-    view.window(begin, end)
+pub fn range_rows(begin: u32, end: u32) -> std::option::IntoIter<Row<Dim<1>, ()>> {
+    Some(Row::of_range(begin, end)).into_iter()
 }

@@ -7,27 +7,29 @@ use wattle_ir::{Dim, Idx, LOCAL_ARRAY, Rank};
 
 use super::Get;
 use crate::thread::{BadIndex, Thread};
-use crate::view::{Read, Shared, relaxed_load, relaxed_store};
+use crate::view::{Read, Shared, shared_load, shared_store};
 
 /// How memory is touched: plainly, where nobody writes to it, or by atomic instructions.
 pub trait How: Places {
     /// Reads an element.
     ///
     /// # Safety
-    /// The element is one of a view of this kind, of the thread that runs.
-    unsafe fn load<T: Element>(from: *mut T) -> T;
+    /// The element is one of a view of this kind, of the thread that runs; `is_of_block` says whether it is memory of the
+    /// block.
+    unsafe fn load<T: Element>(from: *mut T, is_of_block: bool) -> T;
 }
 
 /// Memory to which nobody writes.
 pub enum ReadOnly {}
 
-/// Memory that all threads touch by relaxed atomic instructions.
+/// Memory that all threads touch by relaxed atomic instructions, or that of a block.
 pub enum Relaxed {}
 
 /// An element of a view, or a part of one, in its place. There is none where the index was out of bounds: then zeros are
 /// read, and nothing is written.
 pub struct Spot<T, H> {
     at: Option<*mut T>,
+    is_of_block: bool,
     how: PhantomData<H>,
 }
 
@@ -41,8 +43,8 @@ impl<T, H> Copy for Spot<T, H> {}
 
 impl<T, H> Spot<T, H> {
     #[inline(always)]
-    pub(crate) fn new(at: Option<*mut T>) -> Self {
-        Spot { at, how: PhantomData }
+    pub(crate) fn new(at: Option<*mut T>, is_of_block: bool) -> Self {
+        Spot { at, is_of_block, how: PhantomData }
     }
 }
 
@@ -57,7 +59,7 @@ macro_rules! families {
             #[inline(always)]
             unsafe fn part<T: Element, U: Element>(of: &Spot<T, $how>, _: usize, offset: usize) -> Spot<U, $how> {
                 // SAFETY: the caller's promise: the part is within the element.
-                Spot::new(of.at.map(|at| unsafe { at.byte_add(offset).cast() }))
+                Spot::new(of.at.map(|at| unsafe { at.byte_add(offset).cast() }), of.is_of_block)
             }
         }
     )+};
@@ -66,7 +68,7 @@ families!(ReadOnly Relaxed);
 
 impl How for ReadOnly {
     #[inline(always)]
-    unsafe fn load<T: Element>(from: *mut T) -> T {
+    unsafe fn load<T: Element>(from: *mut T, _: bool) -> T {
         // SAFETY: the caller's promise: nobody writes to it.
         unsafe { from.read() }
     }
@@ -74,9 +76,9 @@ impl How for ReadOnly {
 
 impl How for Relaxed {
     #[inline(always)]
-    unsafe fn load<T: Element>(from: *mut T) -> T {
-        // SAFETY: the caller's promise: all threads touch it by atomic instructions.
-        unsafe { relaxed_load(from) }
+    unsafe fn load<T: Element>(from: *mut T, is_of_block: bool) -> T {
+        // SAFETY: the caller's promise: all threads touch it by atomic instructions, or those of one block alone.
+        unsafe { shared_load(from, is_of_block) }
     }
 }
 
@@ -102,7 +104,7 @@ macro_rules! in_place {
             #[inline(always)]
             #[track_caller]
             fn element(&self, index: Idx<D>) -> Spot<T, $how> {
-                Spot::new(self.0.at::<D>(index))
+                Spot::new(self.0.at::<D>(index), self.0.is_of_block())
             }
         }
     )+};
@@ -127,7 +129,7 @@ pub fn fields<T: Element, H: How + Family<Ref<T> = Spot<T, H>>>(of: Spot<T, H>) 
 pub fn read<T: Element, H: How>(from: Spot<T, H>) -> T {
     match from.at {
         // SAFETY: a spot is a part of an element of a view of this kind, which is in bounds.
-        Some(at) => unsafe { H::load(at) },
+        Some(at) => unsafe { H::load(at, from.is_of_block) },
         None => T::zero(),
     }
 }
@@ -137,7 +139,7 @@ pub fn read<T: Element, H: How>(from: Spot<T, H>) -> T {
 pub fn assign<T: Element>(to: Spot<T, Relaxed>, value: T) {
     if let Some(at) = to.at {
         // SAFETY: as in `read`.
-        unsafe { relaxed_store(at, value) }
+        unsafe { shared_store(at, value, to.is_of_block) }
     }
 }
 
@@ -150,10 +152,10 @@ impl<P: Element, H: How, const N: usize> Spot<[P; N], H> {
             let at = std::panic::Location::caller();
             let (index, extent) = ([index, 0, 0, 0], [N as u32, 1, 1, 1]);
             thread.out_of_bounds(BadIndex { view: LOCAL_ARRAY, index, extent, rank: 1, at });
-            return Spot::new(None);
+            return Spot::new(None, false);
         }
         // SAFETY: the array has an element there.
-        Spot::new(self.at.map(|at| unsafe { at.cast::<P>().add(index as usize) }))
+        Spot::new(self.at.map(|at| unsafe { at.cast::<P>().add(index as usize) }), self.is_of_block)
     }
 }
 

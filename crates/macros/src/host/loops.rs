@@ -3,17 +3,16 @@
 //! Every loop looks now and then whether the launch must end, and none is slower for it: a loop over a range goes through
 //! it in pieces, and looks between them.
 //!
-//! A loop over consecutive indices is written twice: with each view that is read at its very index taken as a slice of
-//! just that range, so that the loop is the plain one that compilers vectorize; and with every access checked, for when
-//! the indices are not one run, or the range is not within all views.
+//! A loop over an index map goes from row to row (`rows` of the core crate). One that reads views at indices which move along
+//! with its own is written twice: with these reads checked once for a run of a row's indices, so that the loop is the plain
+//! one that compilers vectorize; and with every access checked, for the row's other indices.
 
-use std::collections::BTreeMap;
-
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Lifetime;
 
-use super::{Host, Labels, Windows, support};
+use super::windows::Windows;
+use super::{Host, Labels, support};
 use crate::ast::{Block, Expr, ExprKind, Pattern, Target};
 use crate::names::{self, private};
 
@@ -89,7 +88,12 @@ impl Host {
         let support = support(span);
         if let ExprKind::Range { begin, end, inclusive } = &source.kind {
             let (few, constant) = (is_few(begin, end), is_constant(source));
+            let windows = if *inclusive || constant { None } else { self.windows_of(Some(pattern), body) };
             let (begin, end) = (self.expr(begin), self.expr(end));
+            if let Some(windows) = windows {
+                let rows = quote_spanned!(span=> #support::range_rows(#begin, #end));
+                return self.in_rows(target, pattern, rows, (Over::Range, Some(windows)), body, span);
+            }
             let pattern = self.pattern(pattern, false);
             let (Labels { out, again, .. }, body) = self.within(target, !inclusive && !few, |host| host.block(body));
             let dots = if *inclusive { quote!(..=) } else { quote!(..) };
@@ -115,69 +119,157 @@ impl Host {
                 }
             }};
         }
-        let windows = self.windows_of(pattern, source, body);
-        let constant = is_constant(source);
-        let source = self.expr(source);
-        let pattern_tokens = self.pattern(pattern, false);
-        let (Labels { out, .. }, checked) = self.within(target, false, |host| host.block(body));
-        let Some((items, index_name, windows)) = windows else {
-            return self.counted(&out, &pattern_tokens, source, checked, (span, constant));
+        let Some(over) = Over::of(source) else {
+            let constant = is_constant(source);
+            let source = self.expr(source);
+            let pattern = self.pattern(pattern, false);
+            let (Labels { out, .. }, body) = self.within(target, false, |host| host.block(body));
+            return self.counted(&out, &pattern, source, body, (span, constant));
         };
-        let map = private("map");
-        let checked = self.counted(&out, &pattern_tokens, quote!(#map), checked, (span, false));
-        let views: Vec<_> = windows.slices.keys().map(|number| private(&format!("view{number}"))).collect();
-        let names: Vec<_> = self.names(body, &windows);
-        let slices: Vec<_> = windows.slices.values().cloned().collect();
-        let outer = self.windows.replace(windows);
-        let (Labels { out, again, .. }, plain) = self.within(target, true, |host| host.block(body));
-        self.windows = outer;
-        let (run, first, last, count) = (private("run"), private("first"), private("last"), private("count"));
-        let (number, index, elements) = (private("number"), private("index_of"), private("elements"));
-        let look = self.look(quote!((#last - #first) as ::core::primitive::u32), span);
-        let used = index_name.map(|name| quote!(let _ = #name;));
-        let at = quote!(#index(#run.0.wrapping_add((#first + #number) as ::core::primitive::u32)));
+        let index = match (over, pattern) {
+            (Over::Range | Over::Indices, pattern) => Some(pattern),
+            (Over::Items | Over::Together(_), Pattern::Tuple(both)) => both.first(),
+            (Over::Items | Over::Together(_), _) => None,
+        };
+        let windows = self.windows_of(index, body).or_else(|| {
+            // Elements are slices, too.
+            let none = Windows::of(self, index, body);
+            let elements = matches!(over, Over::Items | Over::Together(_));
+            (elements && matches!(pattern, Pattern::Tuple(both) if both.len() == 2) && is_innermost(body))
+                .then_some(none)
+        });
+        let source = self.expr(source);
+        let rows = quote_spanned!(span=> #support::rows(#source));
+        self.in_rows(target, pattern, rows, (over, windows), body, span)
+    }
+
+    /// A loop over rows. With windows it is written twice: plainly, for the part of a row where they are all in bounds, so
+    /// that it is a loop that compilers vectorize; and checked, for all other indices.
+    fn in_rows(
+        &mut self,
+        target: Target,
+        pattern: &Pattern,
+        rows: TokenStream,
+        (over, windows): (Over, Option<Windows>),
+        body: &Block,
+        span: Span,
+    ) -> TokenStream {
+        let support = support(span);
+        let [row, part, passed, stretch, first] = ["row", "part", "passed", "stretch", "first"].map(private);
+        let [count, within] = ["count", "is_within"].map(private);
+        let pattern_tokens = self.pattern(pattern, false);
+        let (labels, checked) = self.within(target, true, |host| host.block(body));
+        let Labels { out, again, .. } = &labels;
+        let look = self.look(quote!(#count), span);
+        let mut find = TokenStream::new();
+        let mut each = quote_spanned!(span=> #again: for #pattern_tokens in #part #checked);
+        if let Some(windows) = windows {
+            let index = windows.pattern();
+            find = windows.reads.values().map(|read| read.find(&stretch)).collect();
+            if !find.is_empty() {
+                find = quote!(#index = #row.index(0); #find);
+            }
+            let (lines, found): (Vec<_>, Vec<_>) = windows
+                .reads
+                .values()
+                .map(|read| (read.line(), read.window()))
+                .map(|(line, window)| (line, quote!(#window.line(#first, #count))))
+                .unzip();
+            let outer = self.windows.replace(windows);
+            self.loops.push(labels.clone());
+            let plain = self.block(body);
+            self.loops.pop();
+            let windows = std::mem::replace(&mut self.windows, outer);
+            let plainly = self.plainly(&pattern_tokens, over, windows.as_ref(), (again, &plain), body, span);
+            let some = quote!(::core::option::Option::Some);
+            each = quote_spanned! {span=>
+                match (#within, #(#found,)*) {
+                    (true, #(#some(#lines),)*) => { #plainly }
+                    _ => { #each }
+                }
+            };
+        }
+        quote_spanned! {span=>
+            #out: for mut #row in #rows {
+                let mut #passed = 0;
+                #[allow(unused_mut, reason = "windows narrow it, where there are some")]
+                let mut #stretch = #row.stretch();
+                #find
+                while let ::core::option::Option::Some((#part, #first, #within)) =
+                    #support::next_part(&mut #row, &mut #passed, #stretch, #support::STEPS_PER_LOOK)
+                {
+                    let #count = #part.count();
+                    #look
+                    #each
+                }
+            }
+        }
+    }
+
+    /// The loop over a part of a row in which all windows are in bounds.
+    fn plainly(
+        &self,
+        pattern: &TokenStream,
+        over: Over,
+        windows: Option<&Windows>,
+        (again, plain): (&Lifetime, &TokenStream),
+        body: &Block,
+        span: Span,
+    ) -> TokenStream {
+        let support = support(span);
+        let [part, count, number, indices] = ["part", "count", "number", "indices"].map(private);
+        let at = quote!(#indices.index(#number as ::core::primitive::u32));
         let slice_of = |number: usize| private(&format!("elements{number}"));
-        let several: Vec<_> = (0..items.unwrap_or_default()).map(slice_of).collect();
-        let (all, piece, bound) = match items {
-            None => (quote!(let #count = (#run.1 - #run.0) as ::core::primitive::usize;), TokenStream::new(), at),
-            Some(0) => (
-                quote!(let #elements = #support::elements(#map); let #count = <[_]>::len(#elements);),
-                quote!(let #elements = &mut #elements[#first..#last];),
-                quote!((#at, &mut #elements[#number])),
-            ),
-            Some(_) => (
-                quote! {
-                    let (#(#several,)*) = #support::elements_together(#map);
-                    let #count = (#run.1 - #run.0) as ::core::primitive::usize;
-                },
-                quote!(#(let #several = &mut #several[#first..#last];)*),
-                quote!((#at, (#(&mut #several[#number],)*))),
-            ),
+        let (slices, bound): (Vec<_>, _) = match over {
+            Over::Range | Over::Indices => (Vec::new(), at),
+            Over::Items => {
+                let slice = slice_of(0);
+                (vec![slice.clone()], quote!((#at, &mut #slice[#number])))
+            }
+            Over::Together(views) => {
+                let slices: Vec<_> = (0..views).map(slice_of).collect();
+                let bound = quote!((#at, (#(&mut #slices[#number],)*)));
+                (slices, bound)
+            }
+        };
+        let taken = match over {
+            Over::Range | Over::Indices => quote!(),
+            Over::Items => quote!(let #(#slices)* = #part.into_slices();),
+            Over::Together(_) => quote!(let (#(#slices,)*) = #part.into_slices();),
+        };
+        let (used, at_top, lines) = match windows {
+            Some(windows) => {
+                let at_top = windows.at_top.then(|| windows.reads.values().map(|read| read.at_top(&number)).collect());
+                let lines: Vec<_> = windows.reads.values().map(|read| read.line()).collect();
+                (windows.used(), at_top.unwrap_or_else(TokenStream::new), lines)
+            }
+            None => (TokenStream::new(), TokenStream::new(), Vec::new()),
         };
         let iteration = quote! {
-            let #pattern_tokens = #bound;
+            #at_top
+            let #pattern = #bound;
             #used
             #plain
         };
-        let plainly =
-            |from: TokenStream| quote_spanned!(span=> #again: for #number in #from..#last - #first { #iteration });
-        let sums = match (self.reassociate, items) {
-            (true, None) => super::sums::of(body),
-            (true, Some(_)) | (false, _) => Vec::new(),
+        let plainly = |from: TokenStream| quote_spanned!(span=> #again: for #number in #from..#count { #iteration });
+        let sums = match (self.reassociate, over) {
+            (true, Over::Indices) => super::sums::of(body),
+            (true, Over::Range | Over::Items | Over::Together(_)) | (false, _) => Vec::new(),
         };
         let iterations = match sums.is_empty() {
             true => plainly(quote!(0)),
             false => {
-                let (whole, at) = (private("whole"), private("at"));
+                let [whole, at, row] = ["whole", "at", "sum_of"].map(private);
                 let (rest, names) = (plainly(quote!(#whole)), &sums);
                 let partial: Vec<_> = (0..sums.len()).map(|number| private(&format!("sums{number}"))).collect();
                 quote_spanned! {span=>
-                    let #whole = (#last - #first) / #support::SUMS * #support::SUMS;
+                    let #whole = #count / #support::SUMS * #support::SUMS;
                     #(let mut #partial = #support::sums(&#names);)*
                     let mut #at = 0;
                     while #at < #whole {
-                        let #first = #first + #at;
-                        #(let #slices = &#slices[#at..#at + #support::SUMS];)*
+                        let #row = &#indices;
+                        let #indices = #row.from(#at as ::core::primitive::u32);
+                        #(let #lines = #lines.part(#at, #support::SUMS);)*
                         for #number in 0..#support::SUMS {
                             #(let mut #names = #partial[#number];)*
                             #iteration
@@ -190,27 +282,13 @@ impl Host {
                 }
             }
         };
-        quote_spanned! {span=> {
-            #(let #views = #names;)*
-            let #map = #source;
-            let #index = #support::indexer(&#map);
-            if let ::core::option::Option::Some((#run, #(#slices,)*)) = #support::bounds(&#map).and_then(|#run| {
-                ::core::option::Option::Some((#run, #(#support::window(&#views, #run)?,)*))
-            }) {
-                #all
-                let mut #first = 0;
-                #out: while #first < #count {
-                    let #last = #support::piece_end(#first, #count);
-                    #look
-                    #piece
-                    #(let #slices = &#slices[#first..#last];)*
-                    #iterations
-                    #first = #last;
-                }
-            } else {
-                #checked
-            }
-        }}
+        quote_spanned! {span=>
+            let #indices = #part.indices();
+            #taken
+            let #count = #count as ::core::primitive::usize;
+            #(let #slices = &mut #slices[..#count];)*
+            #iterations
+        }
     }
 
     /// A loop over what gives one after another.
@@ -239,60 +317,44 @@ impl Host {
         }}
     }
 
-    fn names(&self, body: &Block, windows: &Windows) -> Vec<Ident> {
-        let mut names = BTreeMap::new();
-        body.walk(&mut |x| {
-            if let ExprKind::Local(local) = &x.kind
-                && windows.slices.contains_key(&local.number)
-            {
-                names.insert(local.number, Ident::new(&local.name.to_string(), local.name.span()));
-            }
-        });
-        names.into_values().collect()
-    }
-
-    /// The views that a loop reads at its very index, of which of several views it is a loop over items (none where it is
-    /// one over indices, 0 where it is one over a single view), and the index' name; `None` where the loop is not one
-    /// over an index map, not an innermost one, or gains nothing.
-    fn windows_of(
-        &self,
-        pattern: &Pattern,
-        source: &Expr,
-        body: &Block,
-    ) -> Option<(Option<usize>, Option<Ident>, Windows)> {
-        let ExprKind::Method { name, arguments, .. } = &source.kind else { return None };
-        let items = match (name.to_string().as_str(), arguments.first().map(|views| &views.kind)) {
-            ("items", _) => Some(0),
-            ("items_together", Some(ExprKind::Tuple(views))) => Some(views.len()),
-            _ => None,
-        };
-        let is_items = items.is_some();
-        let index = match (pattern, is_items) {
-            (Pattern::Local(local), false) if name == "indices" && !local.mutable => Some(local),
-            (Pattern::Tuple(both), true) => match &both[..] {
-                [Pattern::Local(local), _] if !local.mutable => Some(local),
-                [Pattern::Wild(_), _] => None,
-                _ => return None,
-            },
-            _ => return None,
-        };
-        if body.any(&|x| matches!(x.kind, ExprKind::For { .. } | ExprKind::While { .. } | ExprKind::Loop { .. })) {
+    /// The reads of an innermost loop that move along with its index; `None` where there are none.
+    fn windows_of(&mut self, index: Option<&Pattern>, body: &Block) -> Option<Windows> {
+        if !is_innermost(body) {
             return None;
         }
-        let mut slices = BTreeMap::new();
-        body.walk(&mut |x| {
-            if let ExprKind::Index(base, at) = &x.kind
-                && let (ExprKind::Local(view), ExprKind::Local(at)) = (&base.kind, &at.kind)
-                && index.is_some_and(|index| at.number == index.number)
-                && self.lines.contains(&view.number)
-            {
-                slices.insert(view.number, private(&format!("slice{}", view.number)));
-            }
-        });
-        let gains = is_items || !slices.is_empty();
-        let windows = Windows { index: index.map(|index| index.number), slices };
-        gains.then(|| (items, index.map(|index| index.name.clone()), windows))
+        Some(Windows::of(self, index, body)).filter(|windows| !windows.reads.is_empty())
     }
+}
+
+/// What a loop in rows goes over.
+#[derive(Clone, Copy)]
+enum Over {
+    /// The numbers of a range.
+    Range,
+    /// The indices of a map.
+    Indices,
+    /// The elements of a view.
+    Items,
+    /// The elements of as many views.
+    Together(usize),
+}
+
+impl Over {
+    /// The index map that a loop goes over; `None` where it is none.
+    fn of(source: &Expr) -> Option<Over> {
+        let ExprKind::Method { receiver, name, arguments, .. } = &source.kind else { return None };
+        match (name.to_string().as_str(), arguments.first().map(|views| &views.kind)) {
+            ("indices", _) => Some(Over::Indices),
+            ("strided" | "contiguous", _) => Over::of(receiver),
+            ("items", _) => Some(Over::Items),
+            ("items_together", Some(ExprKind::Tuple(views))) => Some(Over::Together(views.len())),
+            _ => None,
+        }
+    }
+}
+
+fn is_innermost(body: &Block) -> bool {
+    !body.any(&|x| matches!(x.kind, ExprKind::For { .. } | ExprKind::While { .. } | ExprKind::Loop { .. }))
 }
 
 /// Whether it reads what other threads may write: a loop that never does so waits for no other thread.

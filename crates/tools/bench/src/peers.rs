@@ -112,3 +112,105 @@ pub fn sum(values: &[f32], threads: Threads) -> f32 {
         }
     }
 }
+
+/// Calls `row` with each row of `to` and its number.
+fn rows<T: Send>(threads: Threads, columns: usize, to: &mut [T], row: impl Fn(usize, &mut [T]) + Sync) {
+    match threads {
+        Threads::One => to.chunks_mut(columns).enumerate().for_each(|(y, to)| row(y, to)),
+        Threads::All => to.par_chunks_mut(columns).enumerate().for_each(|(y, to)| row(y, to)),
+    }
+}
+
+/// One step of heat over a square plate, whose edge stays as it is.
+pub fn stencil(threads: Threads, side: usize, from: &[f32], to: &mut [f32]) {
+    rows(threads, side, to, |y, to| {
+        let here = &from[y * side..][..side];
+        if y == 0 || y == side - 1 {
+            return to.copy_from_slice(here);
+        }
+        let (up, down) = (&from[(y - 1) * side..][..side], &from[(y + 1) * side..][..side]);
+        (to[0], to[side - 1]) = (here[0], here[side - 1]);
+        for x in 1..side - 1 {
+            let around = up[x] + down[x] + here[x - 1] + here[x + 1];
+            to[x] = here[x] + 0.125 * (around - 4.0 * here[x]);
+        }
+    });
+}
+
+/// The rows of a square matrix as columns.
+pub fn transposition(threads: Threads, side: usize, from: &[f32], to: &mut [f32]) {
+    rows(threads, side, to, |y, to| {
+        for (x, to) in to.iter_mut().enumerate() {
+            *to = from[x * side + y];
+        }
+    });
+}
+
+/// How often each byte comes in `from`.
+pub fn histogram(threads: Threads, from: &[u8], to: &mut [u32]) {
+    let count = |from: &[u8]| {
+        let mut counts = [0u32; 256];
+        for &byte in from {
+            counts[usize::from(byte)] += 1;
+        }
+        counts
+    };
+    let counts = match threads {
+        Threads::One => count(from),
+        Threads::All => {
+            let piece = from.len().div_ceil(4 * rayon::current_num_threads());
+            let add = |x: [u32; 256], y: [u32; 256]| std::array::from_fn(|i| x[i] + y[i]);
+            from.par_chunks(piece).map(count).reduce(|| [0; 256], add)
+        }
+    };
+    to.copy_from_slice(&counts);
+}
+
+/// Running sums within each frame of `FRAME` elements, by steps of doubled distance between two arrays.
+pub fn phases<const FRAME: usize>(threads: Threads, from: &[u32], to: &mut [u32]) {
+    rows(threads, FRAME, to, |frame, to| {
+        let mut here = [0; FRAME];
+        here[..to.len()].copy_from_slice(&from[frame * FRAME..][..to.len()]);
+        let mut distance = 1;
+        while distance < FRAME {
+            let mut next = here;
+            for t in distance..FRAME {
+                next[t] = here[t].wrapping_add(here[t - distance]);
+            }
+            here = next;
+            distance *= 2;
+        }
+        to.copy_from_slice(&here[..to.len()]);
+    });
+}
+
+/// The square of a matrix.
+pub fn product(threads: Threads, side: usize, from: &[f32], to: &mut [f32]) {
+    rows(threads, side, to, |y, to| {
+        to.fill(0.0);
+        for (k, &factor) in from[y * side..][..side].iter().enumerate() {
+            for (to, x) in to.iter_mut().zip(&from[k * side..][..side]) {
+                *to += factor * x;
+            }
+        }
+    });
+}
+
+/// The pull of all bodies on each, along the first axis; `from` has their coordinates, one axis after the other.
+pub fn bodies(threads: Threads, from: &[f32], to: &mut [f32]) {
+    let n = to.len();
+    let (xs, ys, zs) = (&from[..n], &from[n..2 * n], &from[2 * n..]);
+    rows(threads, n.div_ceil(64), to, |row, to| {
+        for (i, to) in to.iter_mut().enumerate() {
+            let i = row * n.div_ceil(64) + i;
+            let (x, y, z) = (xs[i], ys[i], zs[i]);
+            let mut sum = 0.0;
+            for ((&xj, &yj), &zj) in xs.iter().zip(ys).zip(zs) {
+                let (dx, dy, dz) = (xj - x, yj - y, zj - z);
+                let square = dx * dx + dy * dy + dz * dz + 1e-3;
+                sum += dx / (square * square.sqrt());
+            }
+            *to = sum;
+        }
+    });
+}

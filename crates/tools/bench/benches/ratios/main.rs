@@ -1,6 +1,10 @@
 //! Wattle beside its peers, in turns in one process: the table of the README.
 //!
-//! A ratio above 1 means that Wattle is faster. `WATTLE_BENCH_TURNS` (default 15) makes it longer or shorter.
+//! A ratio above 1 means that Wattle is faster. `WATTLE_BENCH_TURNS` (default 15) makes it longer or shorter;
+//! `WATTLE_BENCH_SHRINK` divides sizes. Names as arguments choose among the cases of `plane.rs`, and nothing else runs then:
+//! `cargo bench -p wattle-bench --bench ratios -- stencil`.
+
+mod plane;
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -17,8 +21,14 @@ fn nothing(_acc: &Acc) {}
 
 fn main() -> Result<()> {
     let turns = setting("WATTLE_BENCH_TURNS", 15);
+    let shrink = setting("WATTLE_BENCH_SHRINK", 1).max(1);
+    let named = std::env::args().skip(1).any(|name| !name.starts_with('-'));
     println!("{:<12} {:<26} {:>12} {:>12} {:>7}", "device", "what", "wattle", "peer", "ratio");
     for (device, threads) in [(Device::host_serial(), Threads::One), (Device::host(), Threads::All)] {
+        plane::all(&device, threads, turns, shrink)?;
+        if named || turns == 0 {
+            continue;
+        }
         for n in [1 << 14, 1 << 25] {
             stream::<f32>(&device, threads, n, turns)?;
             stream::<f64>(&device, threads, n, turns)?;
@@ -26,7 +36,9 @@ fn main() -> Result<()> {
         last_block(&device, threads, 1 << 25, turns)?;
         empty_launch(&device, turns)?;
     }
-    build_time();
+    if !named && turns > 0 {
+        build_time();
+    }
     Ok(())
 }
 
