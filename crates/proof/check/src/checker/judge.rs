@@ -1,5 +1,6 @@
 //! The search of a group of launches.
 
+mod counted;
 mod visit;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,7 @@ use crate::search::{
     Statistics, Updates, keeping, search, single_run,
 };
 
+use counted::has_counted_runs;
 pub(super) use visit::last_memories;
 
 /// The maximum number of outcomes of one search that are kept.
@@ -90,7 +92,7 @@ pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> 
         assumes,
         world: world.clone(),
     };
-    if has_single_run(run, &world, &mut phase)? {
+    if has_single_run(run, &world, &mut phase)? || has_counted_runs(run, &world, &mut phase)? {
         return Ok(phase);
     }
     let has_races = !matches!(checker.model, Model::Sc | Model::Unordered);
@@ -149,18 +151,29 @@ fn has_single_run(run: &Run, world: &Arc<World>, phase: &mut Phase) -> Result<bo
         meter.count_execution(single.events as usize);
         meter.count_share(1.0);
     }
-    for &source in single.executed.iter().filter(|&&source| source != u32::MAX) {
-        let (launch, at) = World::statement(source);
-        phase.executed.extend(world.launches.get(launch).map(|launch| (launch.number, at)));
-    }
+    phase.executed.extend(statements(world, &single.executed));
     let witness = single.graph.map(|(graph, analysis)| {
         let (world, cells) = (world.clone(), single.cells);
         Box::new(Witness { world, graph, analysis, cells, stuck: Vec::new(), faults: Vec::new() })
     });
-    let is_visible = |address: &Address| !World::is_shared(address.memory) && address.memory != u32::MAX;
-    let values = single.memory.into_iter().filter(|(address, _)| is_visible(address)).collect();
-    phase.outcomes.push(Outcome { values, witness, orders: None });
+    phase.outcomes.push(Outcome { values: visible(single.memory), witness, orders: None });
     Ok(true)
+}
+
+/// The part of what a run leaves that outlasts its launches.
+fn visible(memory: Memory) -> Memory {
+    let is_visible = |address: &Address| !World::is_shared(address.memory) && address.memory != u32::MAX;
+    memory.into_iter().filter(|(address, _)| is_visible(address)).collect()
+}
+
+/// The instructions of statements, by kernel number and instruction number.
+fn statements(world: &World, sources: &BTreeSet<u32>) -> BTreeSet<(u32, u32)> {
+    let of_launches = sources.iter().filter(|&&source| source != u32::MAX);
+    let instruction = |&source: &u32| {
+        let (launch, at) = World::statement(source);
+        world.launches.get(launch).map(|launch| (launch.number, at))
+    };
+    of_launches.filter_map(instruction).collect()
 }
 
 /// Classes of interchangeable threads: those of a launch whose code does not read its indices, where each is alone in

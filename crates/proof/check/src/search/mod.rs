@@ -21,6 +21,7 @@ mod agreement;
 mod choices;
 mod choose;
 mod completions;
+mod counted;
 mod determined;
 mod exchange;
 mod execution;
@@ -47,6 +48,7 @@ use std::sync::Arc;
 
 use wattle_memory::{Analysis, EventId, Graph, Model, Placement, ThreadId};
 
+pub use counted::{Answers, Counted, counted_runs};
 pub use exchange::Exchange;
 pub use execution::last_values;
 pub use limit::{Limits, MostEvents, Stopped, Watch, resident_bytes};

@@ -72,6 +72,13 @@ pub enum Op {
         value: Value,
         label: Label,
     },
+    /// Loads until the value is in a range.
+    AwaitWithin {
+        cell: u64,
+        least: u64,
+        most: u64,
+        label: Label,
+    },
     /// Exchanges 1 until the old value is 0.
     Lock {
         cell: u64,
@@ -177,6 +184,28 @@ impl Process for Script {
                     Action::BackEdge { label: source, source, waits: true }
                 }
             },
+            Op::AwaitWithin { cell, least, most, label } => match self.step {
+                0 => {
+                    self.step = 1;
+                    self.fresh = Some(0);
+                    Action::LoopHead { label: source }
+                }
+                1 => {
+                    self.step = 2;
+                    Action::Read { target: target(*cell), label: *label, source }
+                }
+                step => {
+                    let Some(seen) = self.fresh else { return Action::NeedsValue };
+                    self.fresh = Some(0);
+                    if step == 2 && (*least..=*most).contains(&seen) {
+                        self.step = 0;
+                        self.pc += 1;
+                        return self.next(world);
+                    }
+                    self.step = 1;
+                    Action::BackEdge { label: source, source, waits: true }
+                }
+            },
             Op::Lock { cell, read, write } => match self.step {
                 0 => {
                     self.step = 1;
@@ -234,6 +263,10 @@ impl Process for Script {
         match world[self.thread].get(pc) {
             Some(Op::Require { .. }) => Some(vec![to(pc + 1), to(end)]),
             Some(Op::SkipUnless { count, .. }) => Some(vec![to(pc + 1), to(pc + 1 + count)]),
+            Some(Op::AwaitWithin { .. }) => {
+                let known = Script { fresh: Some(0), ..self.clone() };
+                Some(vec![Script { pc: pc + 1, step: 0, ..known.clone() }, Script { step: 3, ..known }])
+            }
             _ => None,
         }
     }

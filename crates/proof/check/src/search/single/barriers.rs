@@ -90,7 +90,7 @@ impl Runs<'_, '_> {
 }
 
 /// Whether the threads of each group have come to the same instance of the same statement.
-fn converge(arrivals: &[Barrier]) -> bool {
+pub(in crate::search) fn converge(arrivals: &[Barrier]) -> bool {
     let mut instances = HashMap::new();
     arrivals
         .iter()
@@ -99,7 +99,7 @@ fn converge(arrivals: &[Barrier]) -> bool {
 }
 
 /// The families of the threads, and the family of each.
-pub(super) fn families(setup: &Setup<'_>) -> (Families, Vec<usize>) {
+pub(in crate::search) fn families(setup: &Setup<'_>) -> (Families, Vec<usize>) {
     let mut lists: Vec<&[ThreadId]> = Vec::new();
     let list_of: Vec<usize> = setup
         .threads

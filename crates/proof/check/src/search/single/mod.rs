@@ -41,6 +41,7 @@ use wattle_memory::{Analysis, EventId, Graph, Level, LocationId, ThreadId};
 use super::process::{Action, Address, Barrier, Change};
 use super::state::system_placement;
 use super::{Setup, Thread, Watch};
+pub(super) use barriers::{converge, families};
 
 /// The maximum number of events of a run of which the graph is kept.
 const MOST_EVENTS: usize = 256;
@@ -180,7 +181,7 @@ struct Head<'w> {
 }
 
 /// Threads that begin after the same others, and end before the same others.
-struct Families {
+pub(super) struct Families {
     /// For each family, those that end before it begins.
     before: Vec<Vec<bool>>,
 }

@@ -1,0 +1,267 @@
+//! Cells and counters, with their accesses against the clocks.
+
+use wattle_ir::{AtomicOp, Type, TypeKind, eval};
+use wattle_memory::{Label, ThreadId};
+
+use super::super::process::{Action, Address, Change, Memory, Target};
+use super::clock::{Clock, Epoch, add};
+use super::{Answers, Runs, State, Thread, is_wide};
+
+/// The maximum number of additions to one counter.
+const MOST_ADDITIONS: usize = 1 << 12;
+
+/// An addition to a counter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Addition {
+    op: AtomicOp,
+    ty: Type,
+    operand: u64,
+}
+
+impl Addition {
+    /// A change that adds the same to whatever it finds.
+    pub fn of(change: Change) -> Option<Addition> {
+        let Change::Apply { op, ty, operand: Some(operand) } = change else { return None };
+        let adds = matches!(op, AtomicOp::Add | AtomicOp::Inc) && ty.info().kind == TypeKind::Unsigned;
+        adds.then_some(Addition { op, ty, operand })
+    }
+
+    /// The value behind another one; `None` where the counter starts again, so that a value does not tell its place.
+    pub fn next(self, value: u64) -> Option<u64> {
+        Some(eval::atomic(self.op, self.ty, value, self.operand)).filter(|&next| next > value)
+    }
+}
+
+/// The additions to a counter since it was last written otherwise.
+#[derive(Clone)]
+pub struct Chain<'w> {
+    pub addition: Addition,
+    /// The value before the first addition, and behind each.
+    pub values: Vec<u64>,
+    /// What their releases have released.
+    pub released: Clock,
+    /// The addition that is last in the order of writes, where that is known of all so far.
+    pub last: Option<Epoch>,
+    /// The threads that waited for a value, and the number of additions that let them go.
+    pub let_go: Vec<(LoopRead<'w>, usize)>,
+}
+
+/// A thread that has come to a read of a loop.
+#[derive(Clone)]
+pub struct LoopRead<'w> {
+    pub process: Thread<'w>,
+    pub label: u32,
+}
+
+impl LoopRead<'_> {
+    /// Whether the loop ends if the read returns the value.
+    pub fn ends_at(&self, value: u64) -> bool {
+        let mut process = self.process.clone();
+        process.answer(Some(value));
+        !goes_back(&mut process, self.label)
+    }
+}
+
+/// Whether a thread begins the loop again next.
+pub fn goes_back(process: &mut Thread<'_>, loop_label: u32) -> bool {
+    matches!(process.advance(), Action::BackEdge { label, .. } if label == loop_label)
+}
+
+impl Chain<'_> {
+    /// Whether all threads that waited for a value would have gone on at later ones too.
+    pub fn ends_all(&self) -> bool {
+        self.let_go.iter().all(|(read, at)| self.values[*at..].iter().all(|&value| read.ends_at(value)))
+    }
+
+    pub fn len(&self) -> usize {
+        self.values.len() - 1
+    }
+}
+
+/// A cell, with its last accesses.
+#[derive(Clone)]
+pub struct Cell<'w> {
+    bytes: u8,
+    pub value: u64,
+    unwritten: bool,
+    pub is_written: bool,
+    /// The last write that is no addition; the clocks order all accesses before it, but for additions.
+    writer: Option<Epoch>,
+    /// The reads since, of which the value is known.
+    pub reads: Vec<Epoch>,
+    /// The reads of loops that waited.
+    pub waits: Vec<Epoch>,
+    /// The additions that some plain access may race with.
+    additions: Vec<Epoch>,
+    pub chain: Option<Chain<'w>>,
+}
+
+impl<'w> Cell<'w> {
+    fn new(memory: &dyn Memory, target: Target) -> Cell<'w> {
+        let initial = memory.initial(target.address);
+        Cell {
+            bytes: target.bytes,
+            value: initial.value,
+            unwritten: initial.unwritten,
+            is_written: false,
+            writer: None,
+            reads: Vec::new(),
+            waits: Vec::new(),
+            additions: Vec::new(),
+            chain: None,
+        }
+    }
+
+    fn is_after_writer(&self, clock: &Clock) -> bool {
+        self.writer.is_none_or(|writer| clock.has(writer))
+    }
+
+    /// Whether a write that is no addition comes after all additions: by the clock or, if it is atomic, behind the last
+    /// of them in the order of writes.
+    fn is_after_additions(&self, clock: &Clock, atomic: bool) -> bool {
+        let last = self.chain.as_ref().and_then(|chain| chain.last);
+        let is_behind = atomic && (self.chain.is_none() || last.is_some_and(|last| clock.has(last)));
+        is_behind || clock.has_all(&self.additions)
+    }
+
+    /// Adds one to the chain of additions, and its release; `None` where that is not possible.
+    pub fn extend(&mut self, addition: Addition, at: Epoch, release: Option<&Clock>, threads: usize) -> Option<()> {
+        let chain = self.chain.get_or_insert_with(|| Chain {
+            addition,
+            values: vec![self.value],
+            released: Clock::new(threads),
+            last: None,
+            let_go: Vec::new(),
+        });
+        if chain.addition != addition || chain.len() >= MOST_ADDITIONS {
+            return None;
+        }
+        self.value = addition.next(self.value)?;
+        chain.values.push(self.value);
+        chain.last = None;
+        release.into_iter().for_each(|release| chain.released.join(release));
+        add(&mut self.additions, at);
+        self.is_written = true;
+        Some(())
+    }
+}
+
+impl<'w> State<'w> {
+    /// The cell of an access.
+    fn cell(&mut self, runs: &Runs<'_, 'w>, target: Target) -> Option<&mut Cell<'w>> {
+        let cell = self.cells.entry(target.address).or_insert_with(|| Cell::new(runs.setup.memory, target));
+        (cell.bytes == target.bytes).then_some(cell)
+    }
+
+    /// Records an access of a quiet block, which may not be atomic.
+    fn note(&mut self, thread: ThreadId, address: Address, writes: bool, value: u64, label: Label) -> Option<()> {
+        if let Some(accesses) = &mut self.quiet {
+            if label.atomic {
+                return None;
+            }
+            accesses.push((thread, address, writes, value));
+        }
+        Some(())
+    }
+
+    /// A read of which the clocks tell the value.
+    pub fn read(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: Target, label: Label) -> Option<u64> {
+        let clock = self.runners[thread].clock.clone();
+        let cell = self.cell(runs, target)?;
+        if cell.unwritten || !cell.is_after_writer(&clock) || !clock.has_all(&cell.additions) {
+            return None;
+        }
+        add(&mut cell.reads, clock.now(thread));
+        let value = cell.value;
+        self.note(thread, target.address, false, value, label)?;
+        Some(value)
+    }
+
+    pub fn write(
+        &mut self,
+        runs: &Runs<'_, 'w>,
+        thread: ThreadId,
+        target: Target,
+        value: u64,
+        label: Label,
+    ) -> Option<()> {
+        let clock = self.runners[thread].clock.clone();
+        let atomic = label.atomic && is_wide(label.level);
+        let cell = self.cell(runs, target)?;
+        let is_after = cell.is_after_writer(&clock) && clock.has_all(&cell.reads) && clock.has_all(&cell.waits);
+        if !is_after || !cell.is_after_additions(&clock, atomic) {
+            return None;
+        }
+        // Nobody waits for the counter any more.
+        if cell.chain.take().is_some_and(|chain| !chain.ends_all()) {
+            return None;
+        }
+        cell.reads.clear();
+        cell.waits.clear();
+        if clock.has_all(&cell.additions) {
+            cell.additions.clear();
+        }
+        cell.writer = Some(clock.now(thread));
+        (cell.value, cell.unwritten, cell.is_written) = (value, false, true);
+        self.note(thread, target.address, true, value, label)
+    }
+
+    /// The addition that a read-modify-write makes; `None` if it is none that takes part in a counter.
+    pub fn addition(
+        &mut self,
+        runs: &Runs<'_, 'w>,
+        thread: ThreadId,
+        target: Target,
+        change: Change,
+        [read, write]: [Label; 2],
+    ) -> Option<Addition> {
+        let addition = Addition::of(change)?;
+        let atomic = [read, write].iter().all(|label| label.atomic && is_wide(label.level));
+        self.cell(runs, target)?;
+        (atomic && self.quiet.is_none() && self.is_open(thread, target.address)).then_some(addition)
+    }
+
+    /// Whether nothing but additions and reads of loops can happen to a cell at the same time as what a thread does now.
+    fn is_open(&self, thread: ThreadId, address: Address) -> bool {
+        let clock = &self.runners[thread].clock;
+        let is_after = |cell: &Cell<'w>| cell.is_after_writer(clock) && clock.has_all(&cell.reads) && !cell.unwritten;
+        self.cells.get(&address).is_some_and(is_after)
+    }
+
+    /// Whether a read waits in a loop for a counter that other threads may add to.
+    pub fn may_wait(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: Target, label: Label) -> Option<bool> {
+        let in_loop = !self.runners[thread].heads.is_empty();
+        if !in_loop || !label.atomic || !is_wide(label.level) || self.quiet.is_some() {
+            return Some(false);
+        }
+        self.cell(runs, target)?;
+        Some(true)
+    }
+
+    /// Whether the reads of a waiting loop return a value of the counter's chain.
+    pub fn sees_chain(&self, thread: ThreadId, address: Address) -> bool {
+        let clock = &self.runners[thread].clock;
+        let sees = |cell: &Cell<'w>| cell.chain.is_some() && cell.is_after_writer(clock);
+        self.cells.get(&address).is_some_and(sees)
+    }
+
+    /// Adds to a counter, in no order to other additions.
+    pub fn add(&mut self, thread: ThreadId, address: Address, addition: Addition, release: bool) -> Option<()> {
+        if !self.is_open(thread, address) {
+            return None;
+        }
+        let threads = self.runners.len();
+        let runner = &mut self.runners[thread];
+        let now = runner.clock.now(thread);
+        let released = if release { Some(runner.clock.clone()) } else { runner.released.clone() };
+        runner.clock.tick(thread);
+        self.cells.get_mut(&address)?.extend(addition, now, released.as_ref(), threads)
+    }
+}
+
+impl Answers {
+    /// Whether a thread that adds is told the value before.
+    pub fn tells(self) -> bool {
+        self == Answers::Places
+    }
+}

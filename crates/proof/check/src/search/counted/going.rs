@@ -1,0 +1,219 @@
+//! Runs the threads as far as nothing is to be decided.
+
+use std::collections::HashMap;
+
+use wattle_memory::{Label, ThreadId};
+
+use super::super::process::{Action, Barrier, Members, Target};
+use super::super::run::MOST_BACK_EDGES;
+use super::super::single::converge;
+use super::{Adding, Head, Runs, State, Status, Waiting, is_wide};
+
+/// The maximum number of iterations of a loop whose exit depends on memory.
+const MOST_ITERATIONS: u64 = 1 << 16;
+
+/// The number of actions between two looks at the limits.
+const ACTIONS_PER_LOOK: u64 = 4096;
+
+impl<'w> Runs<'_, 'w> {
+    /// Runs the threads, of one block or of all, until none can go on.
+    pub fn settle(&mut self, state: &mut State<'w>, only: Option<usize>) -> Option<()> {
+        loop {
+            let mut moved = false;
+            let threads = only.map_or_else(|| (0..state.runners.len()).collect(), |block| self.blocks[block].clone());
+            for thread in threads {
+                if state.runners[thread].status == Status::Ready {
+                    self.run_thread(state, thread)?;
+                    moved = true;
+                }
+            }
+            let blocks = only.map_or(0..self.blocks.len(), |block| block..block + 1);
+            for block in blocks {
+                moved |= self.open_barrier(state, block)?;
+            }
+            if only.is_none() {
+                moved |= self.start_threads(state);
+            }
+            if !moved {
+                return Some(());
+            }
+        }
+    }
+
+    fn run_thread(&mut self, state: &mut State<'w>, thread: ThreadId) -> Option<()> {
+        loop {
+            self.actions += 1;
+            if self.actions.is_multiple_of(ACTIONS_PER_LOOK) && self.watch.check().is_some() {
+                return None;
+            }
+            match state.runners[thread].process.advance() {
+                Action::Read { target, label, source } => {
+                    self.executes(state, source);
+                    let target = target?;
+                    if state.may_wait(self, thread, target, label)? {
+                        self.waits = true;
+                        state.runners[thread].status = Status::Waits(Waiting { target, label });
+                        return Some(());
+                    }
+                    self.read(state, thread, target, label)?;
+                }
+                Action::Write { target, value, label, source } => {
+                    self.executes(state, source);
+                    state.write(self, thread, target?, value?, label)?;
+                    state.has_effect(thread);
+                }
+                Action::Update { target, change, read, write, source } => {
+                    self.executes(state, source);
+                    let target = target?;
+                    let addition = state.addition(self, thread, target, change, [read, write])?;
+                    state.has_effect(thread);
+                    let (acquire, release) = (read.acquire, write.release);
+                    if self.answers.tells() {
+                        let adding = Adding { address: target.address, addition, acquire, release };
+                        state.runners[thread].status = Status::Adds(adding);
+                        return Some(());
+                    }
+                    state.add(thread, target.address, addition, release)?;
+                    state.runners[thread].process.answer(None);
+                }
+                Action::Fence { label, source } => {
+                    self.executes(state, source);
+                    state.fence(thread, label);
+                }
+                Action::Barrier { barrier, label, source } => {
+                    self.executes(state, source);
+                    return self.arrive(state, thread, barrier, label);
+                }
+                Action::LoopHead { label } => {
+                    let runner = &mut state.runners[thread];
+                    if let Some(at) = runner.heads.iter().position(|head| head.label == label) {
+                        runner.heads.truncate(at);
+                    }
+                    let process = runner.process.clone();
+                    runner.heads.push(Head { label, process, iterations: 0, effect: false, busy: false });
+                }
+                Action::BackEdge { label, waits, .. } => state.repeat(thread, label, waits)?,
+                Action::Done => {
+                    state.runners[thread].status = Status::Done;
+                    return Some(());
+                }
+                // The lanes of a warp meet in a search.
+                Action::Exchange { .. } | Action::NeedsValue | Action::Fault { .. } | Action::Halt => return None,
+            }
+        }
+    }
+
+    /// A read of which the clocks tell the value.
+    pub fn read(&mut self, state: &mut State<'w>, thread: ThreadId, target: Target, label: Label) -> Option<()> {
+        let value = state.read(self, thread, target, label)?;
+        let runner = &mut state.runners[thread];
+        runner.process.answer(Some(value));
+        runner.heads.iter_mut().for_each(|head| head.busy = true);
+        Some(())
+    }
+
+    fn executes(&mut self, state: &mut State<'w>, source: u32) {
+        state.events += 1;
+        if source != self.last_source {
+            self.executed.insert(source);
+            self.last_source = source;
+        }
+    }
+
+    /// Lets a thread arrive at the barrier of its block; other barriers are not treated.
+    fn arrive(&mut self, state: &mut State<'w>, thread: ThreadId, barrier: Barrier, label: Label) -> Option<()> {
+        let Members::Threads(members) = &barrier.members else { return None };
+        let whole = **members == *self.blocks[self.block_of[thread]];
+        let orders_all = label == Label::barrier(label.level) && label.level >= wattle_memory::Level::Block;
+        if !whole || !orders_all || !barrier.waits || barrier.resource != 0 {
+            return None;
+        }
+        state.has_effect(thread);
+        let runner = &mut state.runners[thread];
+        runner.status = Status::AtBarrier;
+        runner.arrival = Some(barrier);
+        Some(())
+    }
+
+    /// Opens the barrier of a block if all threads stand there; `None` where they stand at different ones.
+    fn open_barrier(&self, state: &mut State<'w>, block: usize) -> Option<bool> {
+        let threads = &self.blocks[block];
+        if !threads.iter().all(|&thread| state.runners[thread].status == Status::AtBarrier) {
+            return Some(false);
+        }
+        let arrivals: Vec<Barrier> =
+            threads.iter().filter_map(|&thread| state.runners[thread].arrival.take()).collect();
+        if arrivals.iter().any(|arrival| arrival.instance != arrivals[0].instance) || !converge(&arrivals) {
+            return None;
+        }
+        let mut clock = state.runners[threads[0]].clock.clone();
+        threads.iter().for_each(|&thread| clock.join(&state.runners[thread].clock));
+        for &thread in threads {
+            let runner = &mut state.runners[thread];
+            runner.clock = clock.clone();
+            runner.clock.tick(thread);
+            runner.status = Status::Ready;
+        }
+        Some(true)
+    }
+
+    /// Starts the threads whose predecessors have all ended.
+    fn start_threads(&self, state: &mut State<'w>) -> bool {
+        let mut clocks = HashMap::new();
+        let mut moved = false;
+        for (thread, spawn) in self.setup.threads.iter().enumerate() {
+            let ended = |earlier: &ThreadId| state.runners[*earlier].status == Status::Done;
+            if state.runners[thread].status != Status::NotStarted || !spawn.after.iter().all(ended) {
+                continue;
+            }
+            let before = clocks.entry(spawn.after.clone()).or_insert_with(|| {
+                let mut clock = super::Clock::new(state.runners.len());
+                spawn.after.iter().for_each(|&earlier| clock.join(&state.runners[earlier].clock));
+                clock
+            });
+            let runner = &mut state.runners[thread];
+            runner.clock.join(before);
+            runner.status = Status::Ready;
+            moved = true;
+        }
+        moved
+    }
+}
+
+impl State<'_> {
+    /// A fence that reaches all threads acquires what its thread has observed, and releases what comes before.
+    fn fence(&mut self, thread: ThreadId, label: Label) {
+        let runner = &mut self.runners[thread];
+        runner.heads.iter_mut().for_each(|head| head.busy = true);
+        if !is_wide(label.level) {
+            return;
+        }
+        if label.acquire {
+            let observed = runner.observed.clone();
+            runner.clock.join(&observed);
+        }
+        if label.release {
+            runner.released = Some(runner.clock.clone());
+            runner.clock.tick(thread);
+        }
+    }
+
+    fn has_effect(&mut self, thread: ThreadId) {
+        self.runners[thread].heads.iter_mut().for_each(|head| head.effect = true);
+    }
+
+    /// Begins another iteration of a loop; `None` where the loop may go on for ever.
+    fn repeat(&mut self, thread: ThreadId, label: u32, waits: bool) -> Option<()> {
+        let runner = &mut self.runners[thread];
+        let Some(at) = runner.heads.iter().position(|head| head.label == label) else { return Some(()) };
+        runner.heads.truncate(at + 1);
+        let head = &mut runner.heads[at];
+        head.iterations += 1;
+        let most = if waits { MOST_ITERATIONS } else { u64::from(MOST_BACK_EDGES) };
+        if head.iterations > most || (!head.effect && head.process == runner.process) {
+            return None;
+        }
+        (head.effect, head.busy, head.process) = (false, false, runner.process.clone());
+        Some(())
+    }
+}

@@ -1,0 +1,266 @@
+//! Programs whose threads are ordered by barriers, launches and counters: a few runs of the machine stand for all of their
+//! executions.
+//!
+//! A *counter* is a cell that threads add the same to, with read-modify-writes that are atomic with regard to each other.
+//! Whoever comes last finds it from what it returns ("the last block adds up"), and whoever waits until it shows that all
+//! have come knows it too (a barrier across the grid). In which order they come decides nothing else, but a search builds
+//! each of these orders.
+//!
+//! The threads are run one after another, with vector clocks (Mattern, "Virtual Time and Global States", 1989; Flanagan,
+//! Freund, "FastTrack", PLDI 2009) that know program order, the barriers of whole blocks, which launches end before others
+//! begin, and what every execution's counters synchronize, whatever the order is. Any two conflicting accesses that these
+//! clocks leave unordered end the proof: then a search decides. Otherwise a thread runs on until
+//!
+//! - it ends or stands at a barrier;
+//! - it reads a counter in a loop;
+//! - it adds to a counter and looks at the result ([`Answers::Places`]; else the result is kept from it, as in
+//!   [`single_run`](super::single_run)).
+//!
+//! **What has happened then happens in every execution.** What is behind depends on those results and reads: neither a
+//! loop that waits nor a branch on a result that its two sides do not agree on lets anything go ahead (`completions`;
+//! nothing is claimed of [`Dependencies::Ignored`](super::Dependencies)). So take any execution in the order in which the
+//! search builds it, where each event comes after what it depends on and each read after its source. Up to the first of
+//! those results and reads that lets its thread go on, it consists of these events. All additions to a counter are in one
+//! chain, since no two read-modify-writes read from one write, and none but additions has written it since the chain began.
+//! An addition makes the value larger, so that a value tells its place in the chain: a thread that sees the value of place
+//! `n` sees a chain of `n` additions.
+//!
+//! - **The last of `m` additions.** `m` threads stand at an addition. The first `m - 1` places are *quiet* if the thread's
+//!   block, given any of their values, runs to the same end, with the same accesses, none of which is atomic. Then all that
+//!   is left to happen depends on one of the `m` returning the value before place `m`, for which all of them must be in the
+//!   chain before it. So exactly one does: there are `m` ways to go on, one for each thread that can be the last, and in
+//!   which order the others came changes nothing but which of them is ordered before which. The quiet accesses are checked
+//!   with the clocks of their threads from before, so nothing rests on that order.
+//! - **A loop until all have come.** The loop only reads the counter. If it goes on, without an effect, at each value so
+//!   far but the last, and ends at the last one, then the first such loop to end has read the last value, and every other
+//!   one that or a later one. The process goes on without the value ([`Process::ways`](super::Process::ways)), so nothing
+//!   rests on which. In the end all values that the counter came to later are tried too: a loop that would go on at one of
+//!   them could wait for ever. If none would, nobody does: of the threads that wait for ever in some execution take one that
+//!   the run let go first; all additions before are there, and it sees the last value of the counter in the end.
+//!
+//! A thread that has seen place `n` of the chain synchronizes with the releases of the first `n` additions, which are those
+//! that have happened: through a chain of read-modify-writes. This is what the models have in common for events whose
+//! scopes are the device or wider, of threads on one device; other fences and synchronization are passed over, since more
+//! order only takes races away, and narrower atomics are treated as plain accesses.
+//!
+//! - `portable`, `ptx`: "observation order" goes through read-modify-writes that are morally strong; a release pattern is a
+//!   release fence before the write, or a release write; an acquire pattern a fence behind the read, or an acquire read. Base
+//!   causality contains synchronization, program order, barriers and the system's order. `ptx` has more release patterns.
+//! - `rust`: release sequences are chains of read-modify-writes; fences and accesses synchronize as above.
+//! - `vulkan` orders accesses by chains of availability and visibility operations, for sets of storage classes; `sc` and
+//!   `unordered` have the orders of all writes as parts of an execution. They are not treated here.
+//!
+//! Where the clocks order all conflicting accesses, each read of a cell that is no counter has the one source that
+//! coherence leaves, by the argument of [`single_run`](super::single_run); and so no execution has a race. A write of a
+//! counter that is not an addition ends its chain. It must come after all reads of it, and after all additions: by the
+//! clocks or, if it is atomic, by coherence, as what comes after the last addition does.
+
+mod cells;
+mod clock;
+mod going;
+mod quiescence;
+
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+use wattle_memory::{Label, Level, Model, ThreadId};
+
+use super::process::{Address, Barrier, Target};
+use super::{Dependencies, Setup, Thread, Watch};
+use cells::{Addition, Cell};
+use clock::Clock;
+
+/// The maximum number of threads: each has a clock with a time for each of them.
+const MOST_THREADS: usize = 2048;
+
+/// The maximum number of runs.
+const MOST_RUNS: usize = 4096;
+
+/// The ways of all executions of a program that counters and barriers order.
+#[derive(Debug)]
+pub struct Counted {
+    /// What each of the runs leaves: the cells that were written, in ascending order, with their values. There is one run
+    /// for each choice of the threads that come last.
+    pub memories: Vec<Vec<(Address, u64)>>,
+    /// The statements that were executed.
+    pub executed: BTreeSet<u32>,
+    /// The number of accesses, fences and arrivals at barriers of all runs.
+    pub events: u64,
+    /// Whether a thread has waited for another one, so that it matters whether all threads are scheduled.
+    pub waits: bool,
+}
+
+/// What a thread is told when it adds to a counter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answers {
+    /// Nothing: a thread that looks at the result ends the proof.
+    Nothing,
+    /// The value of its place in the chain of additions.
+    Places,
+}
+
+/// Runs a program whose executions differ by the orders of additions to counters alone; `None` if they may differ
+/// otherwise, or something is wrong with it: a fault, a read of memory that was never written, a thread that waits for
+/// ever. A search shows which.
+pub fn counted_runs(setup: &Setup<'_>, answers: Answers) -> Option<Counted> {
+    let treated = match setup.model {
+        Model::Portable | Model::Ptx | Model::Rust => true,
+        Model::Vulkan | Model::Sc | Model::Unordered => false,
+    };
+    let device = setup.threads.first()?.placement.device;
+    let one_device = setup.threads.iter().all(|spawn| spawn.placement.device == device);
+    let fits = setup.threads.len() <= MOST_THREADS && setup.system.is_empty();
+    if !treated || !one_device || !fits || setup.dependencies == Dependencies::Ignored {
+        return None;
+    }
+    let mut runs = Runs::new(setup, answers);
+    let mut open = vec![State::new(setup)];
+    let mut counted = Counted { memories: Vec::new(), executed: BTreeSet::new(), events: 0, waits: false };
+    while let Some(mut state) = open.pop() {
+        let branches = runs.run(&mut state)?;
+        if branches.is_empty() {
+            counted.memories.push(state.memory()?);
+            counted.events += state.events;
+        }
+        open.extend(branches);
+        if open.len() + counted.memories.len() > MOST_RUNS {
+            return None;
+        }
+    }
+    (counted.executed, counted.waits) = (runs.executed, runs.waits);
+    Some(counted)
+}
+
+/// What all runs share.
+struct Runs<'s, 'w> {
+    setup: &'s Setup<'w>,
+    answers: Answers,
+    /// The block of each thread, and the threads of each block.
+    block_of: Vec<usize>,
+    blocks: Vec<Vec<ThreadId>>,
+    executed: BTreeSet<u32>,
+    last_source: u32,
+    /// Whether a thread has read a cell in a loop.
+    waits: bool,
+    watch: Watch<'s>,
+    actions: u64,
+}
+
+/// A run under way.
+#[derive(Clone)]
+struct State<'w> {
+    runners: Vec<Runner<'w>>,
+    cells: FxHashMap<Address, Cell<'w>>,
+    events: u64,
+    /// The accesses of a quiet block while it is tried.
+    quiet: Option<Vec<Access>>,
+}
+
+/// An access of a quiet block: the thread, the cell, whether it writes, and the value.
+type Access = (ThreadId, Address, bool, u64);
+
+#[derive(Clone)]
+struct Runner<'w> {
+    process: Thread<'w>,
+    status: Status,
+    heads: Vec<Head<'w>>,
+    arrival: Option<Barrier>,
+    clock: Clock,
+    /// Its clock at its last release fence.
+    released: Option<Clock>,
+    /// What its reads of counters have seen released, for its next acquire fence.
+    observed: Clock,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Status {
+    NotStarted,
+    Ready,
+    AtBarrier,
+    /// It reads a cell in a loop.
+    Waits(Waiting),
+    /// It adds to a counter, and looks at the result.
+    Adds(Adding),
+    Done,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Waiting {
+    target: Target,
+    label: Label,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Adding {
+    address: Address,
+    addition: Addition,
+    acquire: bool,
+    release: bool,
+}
+
+/// An open loop, with the thread as it was when the current iteration began.
+#[derive(Clone)]
+struct Head<'w> {
+    label: u32,
+    process: Thread<'w>,
+    iterations: u64,
+    /// Whether the current iteration has done something that other threads can see.
+    effect: bool,
+    /// Whether it has done anything.
+    busy: bool,
+}
+
+/// Whether an event reaches all threads.
+fn is_wide(level: Level) -> bool {
+    level >= Level::Device
+}
+
+impl<'s, 'w> Runs<'s, 'w> {
+    fn new(setup: &'s Setup<'w>, answers: Answers) -> Self {
+        let (_, families) = super::single::families(setup);
+        let mut blocks: Vec<Vec<ThreadId>> = Vec::new();
+        let mut known = FxHashMap::default();
+        let mut block_of = Vec::with_capacity(setup.threads.len());
+        for (thread, spawn) in setup.threads.iter().enumerate() {
+            let place = spawn.placement;
+            let key = (place.device, place.queue_family, place.block, families[thread]);
+            let block = *known.entry(key).or_insert_with(|| {
+                blocks.push(Vec::new());
+                blocks.len() - 1
+            });
+            blocks[block].push(thread);
+            block_of.push(block);
+        }
+        let watch = Watch::new(&setup.limits);
+        let executed = BTreeSet::new();
+        Runs { setup, answers, block_of, blocks, executed, last_source: u32::MAX, waits: false, watch, actions: 0 }
+    }
+}
+
+impl<'w> State<'w> {
+    fn new(setup: &Setup<'w>) -> Self {
+        let threads = setup.threads.len();
+        let runners = setup.threads.iter().enumerate().map(|(thread, spawn)| Runner {
+            process: spawn.process.clone(),
+            status: if spawn.after.is_empty() { Status::Ready } else { Status::NotStarted },
+            heads: Vec::new(),
+            arrival: None,
+            clock: Clock::of(thread, threads),
+            released: None,
+            observed: Clock::new(threads),
+        });
+        State { runners: runners.collect(), cells: FxHashMap::default(), events: 0, quiet: None }
+    }
+
+    /// What the run leaves; `None` if a loop that has ended could have gone on for ever.
+    fn memory(&self) -> Option<Vec<(Address, u64)>> {
+        let ends = |cell: &Cell<'w>| cell.chain.as_ref().is_none_or(|chain| chain.ends_all());
+        if !self.cells.values().all(ends) {
+            return None;
+        }
+        let written = self.cells.iter().filter(|(_, cell)| cell.is_written);
+        let mut memory: Vec<_> = written.map(|(&address, cell)| (address, cell.value)).collect();
+        memory.sort_unstable();
+        Some(memory)
+    }
+}
