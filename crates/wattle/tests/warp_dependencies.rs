@@ -15,22 +15,22 @@ fn copies<const HOW: u32>(acc: &Acc, x: Atomic<u32>, y: Atomic<u32>, seen: Share
     let first = warp.lane() == 0;
     if acc.block_in_grid() == 0 {
         let read = x.load(0);
-        let mut brought = 1;
-        if HOW == NEEDLESS {
-            brought = warp.shuffle((read & 0) + 1, 0);
-        } else if HOW == NEEDLESS_VOTE {
-            brought = if warp.any(read < 5) { 1 } else { 0 };
-        } else if HOW == BOTH_ARMS {
-            let mut mine = 0;
+        let mut mine = read;
+        if HOW == BOTH_ARMS {
+            mine = 0;
             if read == 1 {
                 mine += 1;
             } else {
                 mine = 1;
             }
-            brought = warp.shuffle(mine, 0);
-        } else {
-            brought = warp.shuffle(read, 0);
         }
+        let brought = if HOW == NEEDLESS {
+            warp.shuffle((read & 0) + 1, 0)
+        } else if HOW == NEEDLESS_VOTE {
+            if warp.any(read < 5) { 1 } else { 0 }
+        } else {
+            warp.shuffle(mine, 0)
+        };
         if first {
             y.store(0, brought);
             seen[0] = read;

@@ -46,7 +46,7 @@ pub(super) fn determine(
         }
         runner.compared = true;
         let any = compare(setup, state, thread, Given::Anything);
-        state.runners[thread].depends = any.as_ref().is_none_or(|agreed| agreed.depends || agreed.cut);
+        state.runners[thread].depends = any.as_ref().is_none_or(|agreed| agreed.depends || agreed.cut || agreed.met);
         state.runners[thread].cut = any.as_ref().is_some_and(|agreed| agreed.met);
         let any = any.filter(|agreed| !agreed.undecided);
         let least = any.as_ref().map_or(0, Agreement::len);

@@ -1,10 +1,13 @@
 //! The values that the program's writes may give a place.
 //!
 //! Each thread is run by itself: a read returns any value that some thread's write gives its place, or the place's
-//! value before all threads. The sets grow until nothing new is found. The result holds in every execution, and is a
+//! value before all threads; a shuffle returns any value that some lane brings to one of that statement. The sets grow until nothing new is found. The result holds in every execution, and is a
 //! superset of what any one of them needs.
 
 use std::collections::{HashMap, HashSet};
+
+use wattle_ir::WarpOp;
+use wattle_ir::warp::WarpKind;
 
 use super::process::{Action, Address, Change, Written};
 use super::{Setup, Thread};
@@ -18,20 +21,29 @@ const MOST_VALUES: usize = 24;
 /// The possible values of each place that some thread reads or writes.
 #[derive(Debug)]
 pub(super) struct Values {
-    places: HashMap<Address, Place>,
+    places: HashMap<Source, Place>,
     /// Whether all values were found.
     complete: bool,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Source {
+    Memory(Address),
+    /// The lanes of a warp, at this statement.
+    Lanes(u32),
 }
 
 impl Values {
     /// All values of a place; `None` where they are too many, or not known.
     pub fn all(&self, address: Address) -> Option<&[u64]> {
-        self.places.get(&address).filter(|place| self.complete && !place.open).map(|place| &place.values[..])
+        let place = self.places.get(&Source::Memory(address))?;
+        (self.complete && !place.open).then_some(&place.values[..])
     }
 
     /// The values of a place that were found.
     pub fn some(&self, address: Address) -> &[u64] {
-        self.places.get(&address).map_or(&[], |place| &place.values)
+        self.places.get(&Source::Memory(address)).map_or(&[], |place| &place.values)
     }
 
     /// Finds the values of all places.
@@ -55,7 +67,7 @@ struct Place {
 /// A thread that waits for the answer to a read.
 struct Node<'w> {
     process: Thread<'w>,
-    address: Address,
+    from: Source,
     change: Option<Change>,
     /// How many of the place's values it has been answered with.
     given: usize,
@@ -65,20 +77,26 @@ struct Node<'w> {
 
 struct Finder<'a, 'w> {
     setup: &'a Setup<'w>,
-    places: HashMap<Address, Place>,
+    places: HashMap<Source, Place>,
     nodes: Vec<Node<'w>>,
     seen: HashSet<Thread<'w>>,
     left: u32,
 }
 
 impl<'w> Finder<'_, 'w> {
-    fn place(&mut self, address: Address) -> &mut Place {
+    fn place(&mut self, from: Source) -> &mut Place {
         let memory = self.setup.memory;
-        self.places.entry(address).or_insert_with(|| Place { values: vec![memory.initial(address).value], open: false })
+        self.places.entry(from).or_insert_with(|| {
+            let values = match from {
+                Source::Memory(address) => vec![memory.initial(address).value],
+                Source::Lanes(_) => Vec::new(),
+            };
+            Place { values, open: false }
+        })
     }
 
-    fn writes(&mut self, address: Address, value: Option<u64>) {
-        let place = self.place(address);
+    fn writes(&mut self, to: Source, value: Option<u64>) {
+        let place = self.place(to);
         match value {
             Some(value) if place.values.contains(&value) => {}
             Some(value) if place.values.len() < MOST_VALUES => place.values.push(value),
@@ -92,8 +110,8 @@ impl<'w> Finder<'_, 'w> {
             let mut moved = false;
             let mut number = 0;
             while number < self.nodes.len() {
-                let address = self.nodes[number].address;
-                let place = self.place(address);
+                let from = self.nodes[number].from;
+                let place = self.place(from);
                 let (open, values) = (place.open, place.values.clone());
                 let node = &mut self.nodes[number];
                 let answers: Vec<Option<u64>> = if open {
@@ -107,8 +125,8 @@ impl<'w> Finder<'_, 'w> {
                     moved = true;
                     if let Some(change) = change {
                         match change.written(answer) {
-                            Written::Value(value) => self.writes(address, Some(value)),
-                            Written::Unknown => self.writes(address, None),
+                            Written::Value(value) => self.writes(from, Some(value)),
+                            Written::Unknown => self.writes(from, None),
                             Written::Nothing => {}
                         }
                     }
@@ -132,14 +150,14 @@ impl<'w> Finder<'_, 'w> {
                 self.left = self.left.checked_sub(1)?;
                 match process.advance() {
                     Action::Read { target, .. } => {
-                        self.node(process, target?.address, None);
+                        self.node(process, Source::Memory(target?.address), None);
                         break;
                     }
                     Action::Update { target, change, .. } => {
-                        self.node(process, target?.address, Some(change));
+                        self.node(process, Source::Memory(target?.address), Some(change));
                         break;
                     }
-                    Action::Write { target, value, .. } => self.writes(target?.address, value),
+                    Action::Write { target, value, .. } => self.writes(Source::Memory(target?.address), value),
                     Action::LoopHead { .. } | Action::BackEdge { .. } => {
                         if !self.seen.insert(process.clone()) {
                             break;
@@ -151,8 +169,20 @@ impl<'w> Finder<'_, 'w> {
                         }
                         break;
                     }
-                    // Its result is made of other lanes' values.
-                    Action::Exchange { .. } => process.answer(None),
+                    Action::Exchange { exchange, source, .. } => match exchange.op.kind() {
+                        WarpKind::Shuffle => {
+                            self.writes(Source::Lanes(source), exchange.value);
+                            self.node(process, Source::Lanes(source), None);
+                            break;
+                        }
+                        WarpKind::Vote if exchange.op != WarpOp::Ballot => {
+                            [0, 1].map(|vote| self.writes(Source::Lanes(source), Some(vote)));
+                            self.node(process, Source::Lanes(source), None);
+                            break;
+                        }
+                        // Its result is made of several lanes' values.
+                        WarpKind::Vote | WarpKind::Reduce | WarpKind::Scan => process.answer(None),
+                    },
                     Action::Fence { .. } | Action::Barrier { .. } | Action::Fault { .. } => {}
                     Action::Halt | Action::Done => break,
                 }
@@ -161,10 +191,10 @@ impl<'w> Finder<'_, 'w> {
         Some(())
     }
 
-    fn node(&mut self, process: Thread<'w>, address: Address, change: Option<Change>) {
+    fn node(&mut self, process: Thread<'w>, from: Source, change: Option<Change>) {
         if self.seen.insert(process.clone()) {
-            self.place(address);
-            self.nodes.push(Node { process, address, change, given: 0, opened: false });
+            self.place(from);
+            self.nodes.push(Node { process, from, change, given: 0, opened: false });
         }
     }
 }
