@@ -176,7 +176,7 @@ impl<'w> Finder<'_, 'w> {
                             break;
                         }
                         WarpKind::Vote if exchange.op != WarpOp::Ballot => {
-                            [0, 1].map(|vote| self.writes(Source::Lanes(source), Some(vote)));
+                            [0, 1].into_iter().for_each(|vote| self.writes(Source::Lanes(source), Some(vote)));
                             self.node(process, Source::Lanes(source), None);
                             break;
                         }
