@@ -334,7 +334,7 @@ impl Judge<'_> {
         let has_ended = |thread: &&wattle_check::search::Thread<'_>| {
             thread.process::<ModuleThread>().is_some_and(ModuleThread::has_ended)
         };
-        if !execution.threads.iter().any(|thread| has_ended(thread)) {
+        if !execution.threads.iter().any(has_ended) {
             return None;
         }
         execution.stuck.iter().find_map(|stuck| {

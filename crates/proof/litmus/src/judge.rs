@@ -256,7 +256,7 @@ impl<'w> Finals<'w> {
         &self,
         execution: &Execution<'_>,
         analysis: &Analysis,
-        see: &mut dyn FnMut(&dyn Fn(Observed) -> Option<u64>) -> bool,
+        see: &mut impl FnMut(&dyn Fn(Observed) -> Option<u64>) -> bool,
     ) -> bool {
         let values: Vec<Vec<u64>> = self
             .locations
