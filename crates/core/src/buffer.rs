@@ -285,7 +285,7 @@ impl<T: Element, const D: usize> Buffer<T, D> {
         };
         let elements = raw.memory.usable().and_then(|()| match raw.host {
             Some(start) => {
-                // SAFETY: the buffer has so many elements; while the guard is held kernels read them at most.
+                // SAFETY: the buffer has `self.len()` elements; while the guard is held, kernels do not write to them.
                 unsafe { memory::settle_in_place(T::LAYOUT, start, self.len()) };
                 Ok(Elements::There(start.cast()))
             }

@@ -15,7 +15,7 @@
 //! * **That indices are in bounds.** Every access is checked.
 //! * **That there is a value.** Buffers are initialized when they are allocated, and every bit pattern of a number is a
 //!   value. A byte of the host's memory that is a `bool` is 0 or 1: it is zero at first, and what comes from other devices
-//!   is settled on the way. Shared memory of blocks holds what other kernels have left there, so `relaxed_load` settles
+//!   is settled on the way. Shared memory of blocks holds what other kernels have left there, so `shared_load` settles
 //!   what it reads.
 
 use std::marker::PhantomData;
@@ -346,15 +346,15 @@ where
 ///
 /// Memory of a block is touched by one thread of the operating system, so a plain access races with nothing, whatever the
 /// kernel does: the block's threads are its fibers, which switch in calls that the compiler knows nothing of. No reference
-/// is made, so none is alive at a switch.
+/// is made, so none is alive at a switch. A truth value is made of its byte, which can be what another kernel left there.
 ///
 /// # Safety
 /// `element` is valid and aligned for `T`. While this runs, it is touched by atomic instructions alone, or, if it
 /// `is_of_block`, by this thread of the operating system alone.
 #[inline(always)]
 pub(crate) unsafe fn shared_load<T: Element>(element: *mut T, is_of_block: bool) -> T {
-    // SAFETY: the caller's promise.
-    unsafe { if is_of_block { element.read() } else { relaxed_load(element) } }
+    // SAFETY: the caller's promise; where there are no truth values, every bit pattern is a value.
+    unsafe { if is_of_block && T::LAYOUT.bools().next().is_none() { element.read() } else { relaxed_load(element) } }
 }
 
 /// A store of an element that the threads of a launch share; see [`shared_load`].
@@ -457,10 +457,13 @@ mod tests {
     #[test]
     fn a_byte_that_is_no_bool_is_read_as_true() {
         let mut bytes = [0x80u8, 2, 0, 1];
-        // SAFETY: the bytes are this test's alone, and aligned for a `bool`.
-        let read = |at: &mut u8| unsafe { relaxed_load::<bool>(std::ptr::from_mut(at).cast()) };
-        assert_eq!(bytes.each_mut().map(read), [true, true, false, true]);
-        // SAFETY: as above.
-        assert_eq!(unsafe { relaxed_load::<[bool; 4]>(bytes.as_mut_ptr().cast()) }, [true, true, false, true]);
+        for is_of_block in [false, true] {
+            // SAFETY: the bytes are this test's alone, and aligned for a `bool`.
+            let read = |at: &mut u8| unsafe { shared_load::<bool>(std::ptr::from_mut(at).cast(), is_of_block) };
+            assert_eq!(bytes.each_mut().map(|at| u8::from(read(at))), [1, 1, 0, 1], "of a block: {is_of_block}");
+            // SAFETY: as above.
+            let all = unsafe { shared_load::<[bool; 4]>(bytes.as_mut_ptr().cast(), is_of_block) };
+            assert_eq!(all.map(u8::from), [1, 1, 0, 1], "of a block: {is_of_block}");
+        }
     }
 }

@@ -127,7 +127,7 @@ fn strides(device: &Device) -> Outcome {
     Ok(())
 }
 
-/// Sums over a range, which is longer than the views: the loop tells what is in bounds.
+/// Sums over a range that is longer than the views: conditions keep the accesses within them.
 #[kernel]
 fn over(acc: &Acc, x: Read<u32>, y: Read<u32>, plane: Read<u32, 2>, begin: u32, end: u32, out: Shared<u32>) {
     let [rows, columns] = plane.extent();

@@ -97,6 +97,13 @@ fn happens_before() {
 #[test]
 fn a_block_is_one_thread_of_the_processors() {
     case(
+        "[intro.races]/21: an atomic access and one that is not race, within a block too",
+        "P0@0  a: W.rlx.dev x
+         P1@0  b: R x
+         rf init->b
+         rust: race a-b",
+    );
+    case(
         "[atomics.fences]/5: fences of block scope order within the block",
         "P0@0  a: W x | f: F.rel.blk | b: W.rlx.blk y
          P1@0  c: R.rlx.blk y | g: F.acq.blk | d: R x

@@ -260,8 +260,8 @@ impl<'w> State<'w> {
 }
 
 impl Answers {
-    /// Whether a thread that adds is told the value before.
-    pub fn tells(self) -> bool {
+    /// Whether an addition returns the value before it to its thread.
+    pub fn are_given(self) -> bool {
         self == Answers::Places
     }
 }

@@ -68,7 +68,7 @@ impl<'w> Runs<'_, 'w> {
                     let addition = state.addition(self, thread, target, change, [read, write])?;
                     state.has_effect(thread);
                     let (acquire, release) = (read.acquire, write.release);
-                    if self.answers.tells() {
+                    if self.answers.are_given() {
                         let adding = Adding { address: target.address, addition, acquire, release };
                         state.runners[thread].status = Status::Adds(adding);
                         return Some(());

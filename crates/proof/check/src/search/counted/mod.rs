@@ -22,8 +22,8 @@
 //! search builds it, where each event comes after what it depends on and each read after its source. Up to the first of
 //! those results and reads that lets its thread go on, it consists of these events. All additions to a counter are in one
 //! chain, since no two read-modify-writes read from one write, and none but additions has written it since the chain began.
-//! An addition makes the value larger, so that a value tells its place in the chain: a thread that sees the value of place
-//! `n` sees a chain of `n` additions.
+//! An addition makes the value larger, so that the place in the chain follows from the value: a thread that reads the value
+//! of place `n` reads behind `n` additions.
 //!
 //! - **The last of `m` additions.** `m` threads stand at an addition. The first `m - 1` places are *quiet* if the thread's
 //!   block, given any of their values, runs to the same end, with the same accesses, none of which is atomic. Then all that
@@ -90,10 +90,10 @@ pub struct Counted {
     pub waits: bool,
 }
 
-/// What a thread is told when it adds to a counter.
+/// What an addition to a counter returns to its thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answers {
-    /// Nothing: a thread that looks at the result ends the proof.
+    /// Nothing that is known: a thread that looks at the result ends the proof.
     Nothing,
     /// The value of its place in the chain of additions.
     Places,
