@@ -249,7 +249,7 @@ impl Stmt {
 
     /// The index of the first element that the statement accesses, and the number of elements from there on; `None` of one
     /// that accesses no memory.
-    pub(crate) fn accessed(&self, kernel: &Kernel) -> Option<(&[ExprId], u32)> {
+    pub fn accessed(&self, kernel: &Kernel) -> Option<(&[ExprId], u32)> {
         match self {
             Stmt::Load { index, .. }
             | Stmt::Store { index, .. }

@@ -122,11 +122,8 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
         .map(|text| Condition::parse(text, world.ranges()))
         .collect::<Result<_, _>>()
         .map_err(|error| wrong(error.to_string()))?;
-    let mut options = Options { loop_bound: args.loop_bound, ..Options::default() };
-    options.limits.cancelled = Some(session.limits.cancelled.clone());
-    options.limits.deadline = session.limits.deadline;
-    options.limits.memory = session.limits.memory;
-    options.limits.heeds_interrupt = true;
+    let limits = session.limits.of_search();
+    let options = Options { loop_bound: args.loop_bound, limits, ..Options::default() };
     let judged = session.limits.within(move || {
         let report = judge(&mut world, &asserted, &options);
         (world, report)

@@ -106,6 +106,16 @@ impl Limits {
         self.memory.filter(|&most| used() > most).map(|_| Reached::Memory)
     }
 
+    /// The same limits for a search, which heeds Ctrl-C itself.
+    pub fn of_search(&self) -> wattle_check::search::Limits {
+        wattle_check::search::Limits {
+            deadline: self.deadline,
+            memory: self.memory,
+            heeds_interrupt: true,
+            cancelled: Some(self.cancelled.clone()),
+        }
+    }
+
     /// The time that is left, if there is a limit.
     pub fn left(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))

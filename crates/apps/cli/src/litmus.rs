@@ -85,12 +85,8 @@ struct CaseReport {
 pub fn litmus(session: &mut Session, args: &LitmusArgs) -> Result<Exit, Stop> {
     let question =
         Question::named(&args.ask, args.progress).map_err(|error| Input::new("unknown_question", error.to_string()))?;
-    let mut options = Options { loop_bound: args.loop_bound, ..Options::default() };
-    let limits = &session.limits;
-    options.limits.cancelled = Some(limits.cancelled.clone());
-    options.limits.deadline = limits.deadline;
-    options.limits.memory = limits.memory;
-    options.limits.heeds_interrupt = true;
+    let limits = session.limits.of_search();
+    let options = Options { loop_bound: args.loop_bound, limits, ..Options::default() };
     match &args.expected {
         Some(expected) => folder(session, args, question, expected, options),
         None => file(session, args, question, Options { count_all: true, ..options }),

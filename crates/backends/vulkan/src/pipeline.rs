@@ -8,7 +8,7 @@ use ash::{Device, vk};
 use rustc_hash::FxHashMap;
 use wattle_core::{Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, Result, lock, system};
 use wattle_gpu::cannot;
-use wattle_ir::{LocalId, MAX_RANK, Stmt};
+use wattle_ir::{MAX_RANK, Stmt};
 use wattle_spirv::{FaultSite, Lacking, Layout, SpecConstant};
 
 use crate::cache;
@@ -61,35 +61,11 @@ pub(crate) struct Variant {
 
 /// Counts the memory accesses in a kernel's code, the zeroing of its arrays included.
 fn accesses(kernel: &wattle_ir::Kernel) -> u64 {
-    let len = |local: LocalId| kernel.locals.get(local.index()).map_or(0, |array| u64::from(array.len));
     let mut count: u64 = kernel.locals.iter().map(|array| u64::from(array.len)).sum();
     kernel.walk(&mut |stmt| {
-        count += match stmt {
-            Stmt::LoadLanes { dst, .. } => 2 * len(*dst),
-            Stmt::StoreLanes { values, .. } => values.len() as u64,
-            Stmt::Load { .. }
-            | Stmt::Store { .. }
-            | Stmt::AtomicLoad { .. }
-            | Stmt::AtomicStore { .. }
-            | Stmt::AtomicUpdate { .. }
-            | Stmt::CompareExchange { .. } => 1,
-            Stmt::Assign { .. }
-            | Stmt::Divide { .. }
-            | Stmt::Fence { .. }
-            | Stmt::Barrier { .. }
-            | Stmt::Warp { .. }
-            | Stmt::WarpBarrier { .. }
-            | Stmt::If { .. }
-            | Stmt::Loop { .. }
-            | Stmt::Block { .. }
-            | Stmt::Break(_)
-            | Stmt::Continue(_)
-            | Stmt::Return
-            | Stmt::Assert { .. }
-            | Stmt::Print { .. }
-            | Stmt::Clock { .. }
-            | Stmt::Fault { .. } => 0,
-        }
+        let accessed = stmt.accessed(kernel).map_or(0, |(_, elements)| u64::from(elements));
+        // What is loaded as lanes is stored in an array of the thread's own.
+        count += if matches!(stmt, Stmt::LoadLanes { .. }) { 2 * accessed } else { accessed };
     });
     count
 }

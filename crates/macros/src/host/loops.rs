@@ -189,11 +189,12 @@ impl Host {
                 }
             };
         }
+        // Windows narrow the stretch.
+        let mutable = (!find.is_empty()).then(|| quote!(mut));
         quote_spanned! {span=>
             #out: for mut #row in #rows {
                 let mut #passed = 0;
-                #[allow(unused_mut, reason = "windows narrow it, where there are some")]
-                let mut #stretch = #row.stretch();
+                let #mutable #stretch = #row.stretch();
                 #find
                 while let ::core::option::Option::Some((#part, #first, #within)) =
                     #support::next_part(&mut #row, &mut #passed, #stretch, #support::STEPS_PER_LOOK)

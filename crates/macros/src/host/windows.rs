@@ -193,6 +193,7 @@ impl Windows {
                     _ => None,
                 };
             }
+            // Whatever else an index is made of, the read is checked by itself.
             _ => return None,
         }
         Some(Follows::Stays)

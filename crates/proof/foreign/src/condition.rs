@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use thiserror::Error;
-use wattle_ir::Type;
 
-use crate::launch::{Shown, bits};
+use crate::launch::bits;
+use crate::number::{Number, Shown};
 use crate::world::Range;
 
 /// A comparison's operator.
@@ -48,7 +48,7 @@ enum Side {
 /// A comparison of two sides of one type.
 #[derive(Clone, Copy, Debug)]
 struct Comparison {
-    ty: Type,
+    ty: Number,
     sides: [Side; 2],
     operator: Operator,
 }
@@ -118,7 +118,7 @@ impl Condition {
                 Side::Item(item) => value(item),
                 Side::Number(bits) => bits,
             });
-            let order = compare(ty, left, right);
+            let order = ty.compare(left, right);
             match operator {
                 Operator::Eq => order == Some(std::cmp::Ordering::Equal),
                 Operator::Ne => order != Some(std::cmp::Ordering::Equal),
@@ -135,29 +135,16 @@ impl Condition {
     pub fn show(&self, ranges: &[Range], value: &dyn Fn(Item) -> u64) -> String {
         let show = |item: Item| {
             let range = &ranges[item.memory];
-            let ty = range.item.unwrap_or(Type::U8);
-            let index = if range.bytes == ty.size() as u64 { String::new() } else { format!("[{}]", item.index) };
+            let ty = range.item.unwrap_or(Number::U8);
+            let index = if range.bytes == u64::from(ty.size()) { String::new() } else { format!("[{}]", item.index) };
             format!("{}{index} = {}", range.name, Shown(ty, value(item)))
         };
         self.items().into_iter().map(show).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// The order of two values of a type; `None` where one is not a number.
-fn compare(ty: Type, left: u64, right: u64) -> Option<std::cmp::Ordering> {
-    match ty {
-        Type::F32 => f32::from_bits(left as u32).partial_cmp(&f32::from_bits(right as u32)),
-        Type::F64 => f64::from_bits(left).partial_cmp(&f64::from_bits(right)),
-        _ if ty.is_signed() => {
-            let unused = 64 - ty.bits();
-            Some(((left << unused) as i64).cmp(&((right << unused) as i64)))
-        }
-        _ => Some(left.cmp(&right)),
-    }
-}
-
 /// The item that a text names, and its type.
-fn item(text: &str, ranges: &[Range]) -> Result<(Item, Type), String> {
+fn item(text: &str, ranges: &[Range]) -> Result<(Item, Number), String> {
     let (name, index) = match text.split_once('[') {
         Some((name, index)) => {
             let index = index.strip_suffix(']').and_then(|index| index.trim().parse().ok());
@@ -171,7 +158,7 @@ fn item(text: &str, ranges: &[Range]) -> Result<(Item, Type), String> {
     })?;
     let range = &ranges[memory];
     let ty = range.item.ok_or_else(|| format!("the type of `{name}` is not known"))?;
-    let items = range.bytes / ty.size() as u64;
+    let items = range.bytes / u64::from(ty.size());
     if index >= items {
         return Err(format!("`{name}` has {items} items"));
     }

@@ -1,37 +1,9 @@
 //! Control and data flow of a kernel, as far as the search needs it: where loops begin, whether their exits depend on
 //! memory, which registers are live there, and where stores lie ahead.
 
-use wattle_modules::code::{Kernel, NO_REG, Op, Reg};
+use wattle_memory::Set;
+use wattle_modules::code::{Exchange, Kernel, NO_REG, Op, Reg, Step};
 use wattle_modules::types::Space;
-
-/// A set of small numbers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Bits(Vec<u64>);
-
-impl Bits {
-    fn new(len: usize) -> Bits {
-        Bits(vec![0; len.div_ceil(64)])
-    }
-
-    fn has(&self, at: usize) -> bool {
-        self.0[at / 64] >> (at % 64) & 1 == 1
-    }
-
-    /// Adds a number; returns whether it was not there.
-    fn add(&mut self, at: usize) -> bool {
-        let is_new = !self.has(at);
-        self.0[at / 64] |= 1 << (at % 64);
-        is_new
-    }
-
-    fn remove(&mut self, at: usize) {
-        self.0[at / 64] &= !(1 << (at % 64));
-    }
-
-    fn add_all(&mut self, other: &Bits) {
-        self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word |= other);
-    }
-}
 
 /// The spaces that a thread may still write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +16,8 @@ pub struct Writes {
 
 impl Writes {
     fn of(op: &Op) -> Writes {
-        let Some(access) = op.access().filter(|_| op.is_write()) else { return Writes::default() };
+        let outline = op.outline(|_| {}, |_| {});
+        let Some(access) = outline.access.filter(|_| outline.writes_memory) else { return Writes::default() };
         let generic = access.space == Space::Generic;
         Writes { global: generic || access.space == Space::Global, shared: generic || access.space == Space::Shared }
     }
@@ -75,9 +48,10 @@ pub struct Flow {
 impl Flow {
     /// The flow of a kernel.
     pub fn of(kernel: &Kernel) -> Flow {
-        let next: Vec<Vec<usize>> = (0..kernel.steps.len()).map(|at| successors(kernel, at)).collect();
+        let steps = &kernel.steps;
+        let next: Vec<Vec<usize>> = (0..steps.len()).map(|at| successors(steps, at)).collect();
         let live = live(kernel, &next);
-        let mut loops: Vec<Option<Loop>> = kernel.steps.iter().map(|_| None).collect();
+        let mut loops: Vec<Option<Loop>> = steps.iter().map(|_| None).collect();
         let mut before = vec![Vec::new(); next.len()];
         for (at, targets) in next.iter().enumerate() {
             targets.iter().for_each(|&target| before[target].push(at));
@@ -85,12 +59,12 @@ impl Flow {
         for at in 0..next.len() {
             for &head in next[at].iter().filter(|&&target| target <= at) {
                 let body = body(&before, head, at);
-                let dead = (0..kernel.registers.len()).filter(|&reg| !live[head].has(reg)).map(|reg| reg as Reg);
+                let dead = (0..kernel.registers.len()).filter(|&reg| !live[head].contains(reg)).map(|reg| reg as Reg);
                 let known = loops[head].get_or_insert_with(|| Loop { dead: dead.collect(), exits_on_memory: false });
-                known.exits_on_memory |= exits_on_memory(kernel, &next, &body);
+                known.exits_on_memory |= exits_on_memory(steps, &next, &body);
             }
         }
-        let mut writes: Vec<Writes> = kernel.steps.iter().map(|step| Writes::of(&step.op)).collect();
+        let mut writes: Vec<Writes> = steps.iter().map(|step| Writes::of(&step.op)).collect();
         loop {
             let before = writes.clone();
             for at in (0..next.len()).rev() {
@@ -119,40 +93,28 @@ impl Flow {
 }
 
 /// The instructions that may come after one.
-fn successors(kernel: &Kernel, at: usize) -> Vec<usize> {
-    let step = &kernel.steps[at];
-    let mut next = match step.op {
-        Op::Branch { target } => vec![target as usize],
-        Op::Exit | Op::Trap => Vec::new(),
-        _ => vec![at + 1],
-    };
-    if step.guard.reg != NO_REG && !next.contains(&(at + 1)) {
-        next.push(at + 1);
-    }
-    next.retain(|&target| target < kernel.steps.len());
-    next
+fn successors(steps: &[Step], at: usize) -> Vec<usize> {
+    let behind = Some(at + 1).filter(|_| steps[at].falls_through());
+    steps[at].target().into_iter().chain(behind).filter(|&target| target < steps.len()).collect()
 }
 
 /// The registers that are live before each instruction.
-fn live(kernel: &Kernel, next: &[Vec<usize>]) -> Vec<Bits> {
+fn live(kernel: &Kernel, next: &[Vec<usize>]) -> Vec<Set> {
     let registers = kernel.registers.len();
-    let mut live = vec![Bits::new(registers); next.len()];
+    let mut live = vec![Set::new(registers); next.len()];
     loop {
         let mut changed = false;
         for at in (0..next.len()).rev() {
-            let mut here = Bits::new(registers);
-            next[at].iter().for_each(|&target| here.add_all(&live[target]));
+            let mut here = next[at].iter().fold(Set::new(registers), |all, &target| all | &live[target]);
             let step = &kernel.steps[at];
             let (mut reads, mut writes) = (Vec::new(), Vec::new());
-            step.op.registers(|reg| reads.push(reg), |reg| writes.push(reg));
+            step.op.outline(|reg| reads.push(reg as usize), |reg| writes.push(reg as usize));
             if step.guard.reg == NO_REG {
-                writes.iter().for_each(|&reg| here.remove(reg as usize));
+                writes.iter().for_each(|&reg| here.remove(reg));
             } else {
-                here.add(step.guard.reg as usize);
+                here.insert(step.guard.reg as usize);
             }
-            reads.iter().for_each(|&reg| {
-                here.add(reg as usize);
-            });
+            reads.iter().for_each(|&reg| here.insert(reg));
             changed |= here != live[at];
             live[at] = here;
         }
@@ -163,12 +125,13 @@ fn live(kernel: &Kernel, next: &[Vec<usize>]) -> Vec<Bits> {
 }
 
 /// The natural loop of a jump back from `last` to `head`: what reaches the jump without passing the head.
-fn body(before: &[Vec<usize>], head: usize, last: usize) -> Bits {
-    let mut body = Bits::new(before.len());
-    body.add(head);
+fn body(before: &[Vec<usize>], head: usize, last: usize) -> Set {
+    let mut body = Set::new(before.len());
+    body.insert(head);
     let mut open = vec![last];
     while let Some(at) = open.pop() {
-        if body.add(at) {
+        if !body.contains(at) {
+            body.insert(at);
             open.extend(&before[at]);
         }
     }
@@ -176,38 +139,32 @@ fn body(before: &[Vec<usize>], head: usize, last: usize) -> Bits {
 }
 
 /// Whether a way out of the loop depends on memory that one of its iterations read.
-fn exits_on_memory(kernel: &Kernel, next: &[Vec<usize>], body: &Bits) -> bool {
-    let mut depends = Bits::new(kernel.registers.len());
-    let inside: Vec<usize> = (0..next.len()).filter(|&at| body.has(at)).collect();
+fn exits_on_memory(steps: &[Step], next: &[Vec<usize>], body: &Set) -> bool {
+    let mut depends = Set::new(0);
+    let is_guarded = |step: &Step, depends: &Set| step.guard.reg != NO_REG && depends.contains(step.guard.reg as usize);
     loop {
-        let mut changed = false;
+        let before = depends.len();
         // The end of the instructions that a jump on such a value passes over.
         let mut skipped_to = 0;
-        for &at in &inside {
-            let step = &kernel.steps[at];
-            let guarded = step.guard.reg != NO_REG && depends.has(step.guard.reg as usize);
-            if let (true, Op::Branch { target }) = (guarded, &step.op) {
-                skipped_to = skipped_to.max(*target as usize);
+        for at in body.iter() {
+            let step = &steps[at];
+            let guarded = is_guarded(step, &depends);
+            if let (true, Some(target)) = (guarded, step.target()) {
+                skipped_to = skipped_to.max(target);
             }
             let (mut reads, mut writes) = (false, Vec::new());
-            step.op.registers(|reg| reads |= depends.has(reg as usize), |reg| writes.push(reg));
-            if is_read(&step.op) || reads || guarded || at < skipped_to {
-                writes.iter().for_each(|&reg| changed |= depends.add(reg as usize));
+            let outline = step.op.outline(|reg| reads |= depends.contains(reg as usize), |reg| writes.push(reg));
+            let is_common = |space| matches!(space, Space::Global | Space::Shared | Space::Generic);
+            let is_read = outline.reads_memory && outline.access.is_some_and(|access| is_common(access.space));
+            // What lanes exchange depends on the others' values.
+            let meets = matches!(&step.op, Op::Exchange { how, .. } if *how != Exchange::Barrier);
+            if is_read || meets || reads || guarded || at < skipped_to {
+                writes.iter().for_each(|&reg| depends.insert(reg as usize));
             }
         }
-        if !changed {
+        if depends.len() == before {
             break;
         }
     }
-    inside.iter().any(|&at| {
-        let guard = kernel.steps[at].guard.reg;
-        guard != NO_REG && depends.has(guard as usize) && next[at].iter().any(|&target| !body.has(target))
-    })
-}
-
-/// Whether an operation gives a value that other threads may have written.
-fn is_read(op: &Op) -> bool {
-    let is_common = |space| matches!(space, Space::Global | Space::Shared | Space::Generic);
-    let is_store = matches!(op, Op::Store { .. } | Op::StoreMany { .. });
-    matches!(op, Op::Exchange { .. }) || !is_store && op.access().is_some_and(|access| is_common(access.space))
+    body.iter().any(|at| is_guarded(&steps[at], &depends) && next[at].iter().any(|&target| !body.contains(target)))
 }

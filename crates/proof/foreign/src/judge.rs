@@ -4,15 +4,16 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use wattle_check::search::{
-    Address, End, Execution, Limits, Meter, Setup, Statistics, Stopped, Stuck, Updates, Visitor, Why, last_values,
-    search, single_run,
+    Address, End, Execution, Limits, Meter, Setup, Statistics, Stopped, Stuck, Updates, Visitor, Why, search,
+    single_run,
 };
 use wattle_memory::{EventId, Graph, Kind, Model, ThreadId};
 use wattle_modules::code::{Exchange, Op};
 
 use crate::condition::{Condition, Item};
 use crate::process::ModuleThread;
-use crate::world::{Unsupported, World};
+use crate::unsupported::Unsupported;
+use crate::world::World;
 
 /// The bounds of a judgement.
 #[derive(Clone, Debug)]
@@ -181,7 +182,7 @@ fn failed(world: &World, condition: &Condition, item: &dyn Fn(Item) -> u64) -> V
 
 /// The value of an item at the end, from the values of the cells that were written.
 fn item_value(world: &World, item: Item, value: &dyn Fn(Address) -> Option<u64>) -> u64 {
-    let size = world.ranges()[item.memory].item.map_or(1, |ty| ty.size() as u64);
+    let size = world.ranges()[item.memory].item.map_or(1, |ty| u64::from(ty.size()));
     let byte = |offset: u64| {
         let cell = u64::from(world.width(item.memory as u32, offset));
         let element = offset / cell * cell;
@@ -204,7 +205,7 @@ struct Judge<'w> {
     too_many: bool,
 }
 
-/// The most combinations of last values that are looked at in one execution.
+/// The most ends of one execution that are looked at.
 const MOST_ENDS: usize = 4096;
 
 impl Judge<'_> {
@@ -292,36 +293,20 @@ impl Judge<'_> {
 
     /// An assertion that does not hold at some end of the execution: several writes may be the last of a cell.
     fn asserts(&mut self, execution: &Execution<'_>) -> Option<Violation> {
-        for (condition, analysis) in
-            self.asserted.iter().flat_map(|condition| execution.endings.iter().map(move |one| (condition, one)))
-        {
-            let looked: Vec<_> = condition.items().into_iter().map(|item| item.memory as u32).collect();
-            let cells: Vec<(Address, Vec<u64>)> = execution
-                .cells
-                .iter()
-                .filter(|(address, _)| looked.contains(&address.memory))
-                .map(|&(address, location)| (address, last_values(execution.graph, analysis, location)))
-                .collect();
-            let mut chosen = vec![0; cells.len()];
-            for number in 1.. {
-                let value = |address: Address| {
-                    let at = cells.iter().position(|(known, _)| *known == address)?;
-                    cells[at].1.get(chosen[at]).copied()
-                };
+        for condition in self.asserted {
+            let memories: Vec<_> = condition.items().into_iter().map(|item| item.memory as u32).collect();
+            let cells = execution.cells.iter().filter(|(address, _)| memories.contains(&address.memory));
+            let (addresses, locations): (Vec<Address>, Vec<_>) = cells.copied().unzip();
+            let Some(ends) = execution.ends(&locations, MOST_ENDS) else {
+                self.too_many = true;
+                return None;
+            };
+            for end in ends {
+                // The cells of an execution stand in ascending order.
+                let value = |address: Address| addresses.binary_search(&address).ok().map(|at| end[at]);
                 let item = |item: Item| item_value(self.world, item, &value);
                 if !condition.holds(&item) {
                     return Some(failed(self.world, condition, &item));
-                }
-                let next = (0..cells.len()).find(|&at| {
-                    chosen[at] = if chosen[at] + 1 < cells[at].1.len() { chosen[at] + 1 } else { 0 };
-                    chosen[at] > 0
-                });
-                if next.is_none() {
-                    break;
-                }
-                if number == MOST_ENDS {
-                    self.too_many = true;
-                    return None;
                 }
             }
         }

@@ -1,9 +1,8 @@
 //! What is run of a module: the shape of a launch, and its arguments.
 
-use std::fmt;
-
 use thiserror::Error;
-use wattle_ir::Type;
+
+use crate::number::Number;
 
 /// The shape and the arguments of a launch.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +42,7 @@ pub struct Argument {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Given {
     /// A number whose type is written.
-    Number(Type, u64),
+    Typed(Number, u64),
     /// A number whose type is the parameter's: the text of it.
     Untyped(String),
     /// A pointer to a buffer of its own.
@@ -54,7 +53,7 @@ pub enum Given {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buffer {
     /// The type of its items.
-    pub item: Type,
+    pub item: Number,
     /// The number of its items.
     pub len: u64,
     /// Its first contents, as bits; `None` where nobody has written it.
@@ -74,10 +73,6 @@ pub struct WrongArgument {
 
 /// The most items of a buffer: a proof looks at single cells.
 const MOST_ITEMS: u64 = 1 << 20;
-
-/// The types of items, by their names.
-const ITEMS: [Type; 10] =
-    [Type::U8, Type::I8, Type::U16, Type::I16, Type::U32, Type::I32, Type::U64, Type::I64, Type::F32, Type::F64];
 
 impl std::str::FromStr for Argument {
     type Err = WrongArgument;
@@ -109,22 +104,22 @@ fn given(text: &str) -> Result<Given, String> {
     match contents {
         Some(number) => {
             let ty = item_type(head)?;
-            Ok(Given::Number(ty, bits(ty, number)?))
+            Ok(Given::Typed(ty, bits(ty, number)?))
         }
         None => Ok(Given::Untyped(text.to_owned())),
     }
 }
 
 /// The type of that name.
-fn item_type(name: &str) -> Result<Type, String> {
-    ITEMS.into_iter().find(|ty| ty.name() == name).ok_or_else(|| {
-        let known: Vec<_> = ITEMS.iter().map(|ty| ty.name()).collect();
+fn item_type(name: &str) -> Result<Number, String> {
+    Number::ALL.into_iter().find(|ty| ty.name() == name).ok_or_else(|| {
+        let known: Vec<_> = Number::ALL.iter().map(|ty| ty.name()).collect();
         format!("`{name}` is none of {}", known.join(", "))
     })
 }
 
 /// The contents of a buffer: one number for all items, or as many as there are.
-fn filled(item: Type, len: u64, text: &str) -> Result<Vec<u64>, String> {
+fn filled(item: Number, len: u64, text: &str) -> Result<Vec<u64>, String> {
     let values = text.split(',').map(|value| bits(item, value.trim())).collect::<Result<Vec<_>, _>>()?;
     match values.as_slice() {
         [value] => Ok(vec![*value; len as usize]),
@@ -134,39 +129,6 @@ fn filled(item: Type, len: u64, text: &str) -> Result<Vec<u64>, String> {
 }
 
 /// The bits of a number of that type.
-pub(crate) fn bits(ty: Type, text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is no {}", ty.name());
-    match ty {
-        Type::F32 => text.parse::<f32>().map(|value| value.to_bits().into()).map_err(|_| wrong()),
-        Type::F64 => text.parse::<f64>().map(f64::to_bits).map_err(|_| wrong()),
-        _ => {
-            let (digits, radix) = text.strip_prefix("0x").map_or((text, 10), |digits| (digits, 16));
-            let value = i128::from_str_radix(digits, radix).map_err(|_| wrong())?;
-            let size = 8 * ty.size() as u32;
-            let least = if ty.is_signed() { -(1i128 << (size - 1)) } else { 0 };
-            let most = if ty.is_signed() { 1i128 << (size - 1) } else { 1i128 << size };
-            if !(least..most).contains(&value) {
-                return Err(wrong());
-            }
-            Ok(value as u64 & (u64::MAX >> (64 - size)))
-        }
-    }
-}
-
-/// A number of a type, as people write it.
-pub(crate) struct Shown(pub Type, pub u64);
-
-impl fmt::Display for Shown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Shown(ty, bits) = *self;
-        match ty {
-            Type::F32 => write!(f, "{:?}", f32::from_bits(bits as u32)),
-            Type::F64 => write!(f, "{:?}", f64::from_bits(bits)),
-            _ if ty.is_signed() => {
-                let unused = 64 - 8 * ty.size() as u32;
-                write!(f, "{}", ((bits << unused) as i64) >> unused)
-            }
-            _ => write!(f, "{bits}"),
-        }
-    }
+pub(crate) fn bits(ty: Number, text: &str) -> Result<u64, String> {
+    ty.parse(text).ok_or_else(|| format!("`{text}` is no {}", ty.name()))
 }

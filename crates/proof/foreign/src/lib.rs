@@ -25,15 +25,24 @@
 //! 8.10.4 "No-Thin-Air"). A generic address that waits for a read is taken for one of global memory until it is known.
 //! Clocks, shuffles whose mask has lanes that have ended, and what the reader refuses are refused by line.
 
+mod access;
 mod condition;
 mod flow;
 mod judge;
 mod launch;
+mod number;
+mod operations;
+mod prepare;
 mod process;
+mod unsupported;
 mod world;
+mod wrong;
 
 pub use condition::{Condition, Item, WrongCondition};
 pub use judge::{Options, Report, Step, StuckThread, Verdict, Violation, judge};
 pub use launch::{Argument, Buffer, Given, Launch, WrongArgument};
+pub use number::Number;
 pub use process::ModuleThread;
-pub use world::{Range, Source, Unsupported, World, Wrong};
+pub use unsupported::Unsupported;
+pub use world::{Range, Source, World};
+pub use wrong::Wrong;

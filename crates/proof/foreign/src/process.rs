@@ -1,15 +1,17 @@
 //! A thread of a module as a process of the search.
 
-use smallvec::SmallVec;
-use wattle_check::search::{self, Action, Address, Barrier, Change, Convergence, Members, Process, Target};
-use wattle_ir::{AtomicOp, Type, WarpOp};
-use wattle_memory::{Classes, FenceOrder, Label, Level, Scope, ThreadId, UpdateOrder};
-use wattle_modules::code::{Access, Exchange, Kernel, NO_REG, Op, Reduction, Reg, Rmw, Special, Strength, Vote};
+use wattle_check::search::{self, Action, Address, Barrier, Change, Convergence, Members, Process};
+use wattle_ir::{Type, WarpOp};
+use wattle_memory::{FenceOrder, Label, Level, ThreadId};
+use wattle_modules::code::{Access, Exchange, Kernel, NO_REG, Op, Reg, Special, Vote};
 use wattle_modules::meaning::warp;
 use wattle_modules::types::Space;
 use wattle_modules::{Cursor, Deferred, Effect, Value, step};
 
-use crate::world::{World, Wrong};
+use crate::access::{Cells, NoCells};
+use crate::operations::{label, operator, reduction, spread};
+use crate::world::World;
+use crate::wrong::Wrong;
 
 /// The lanes of a warp (PTX ISA 8.8, 2.2.1 "Cooperative Thread Arrays").
 const WARP: u32 = 32;
@@ -44,31 +46,6 @@ enum Open {
     Meeting { at: u32, mask: u64 },
 }
 
-/// The cells of an access, item by item.
-struct Cells {
-    /// The memory; `None` while the address waits for a read, and then each item is taken for a cell.
-    memory: Option<u32>,
-    /// The number of the item that a cell is in, its offset in bytes, and its width.
-    all: SmallVec<[(u32, u64, u8); 4]>,
-}
-
-impl Cells {
-    fn target(&self, number: usize) -> Option<Target> {
-        let (_, element, bytes) = *self.all.get(number)?;
-        let memory = self.memory?;
-        Some(Target { address: Address { memory, element }, bytes, reference: memory })
-    }
-}
-
-/// Why an access has no cells.
-enum NoCells {
-    /// It is one to the thread's own memory, from this byte on.
-    Local(u64),
-    Wrong(Wrong),
-    /// The search has to begin again, or end.
-    Spoilt,
-}
-
 impl ModuleThread {
     pub(crate) fn new(kernel: &Kernel, block: u32, thread: u32) -> ModuleThread {
         ModuleThread {
@@ -84,67 +61,9 @@ impl ModuleThread {
         }
     }
 
-    /// The cells of an access of `items` items.
-    fn cells(
-        &self,
-        world: &World,
-        at: u32,
-        access: &Access,
-        address: Deferred,
-        items: usize,
-    ) -> Result<Cells, NoCells> {
-        let bytes = u64::from(access.bytes) * items as u64;
-        let Some(address) = address.known() else {
-            let all = (0..items as u32).map(|item| (item, 0, access.bytes)).collect();
-            return Ok(Cells { memory: None, all });
-        };
-        let (space, address) = access.place(address);
-        // A vector is aligned to its whole size (PTX ISA 8.8, 5.4.2 "Vectors").
-        if !address.is_multiple_of(bytes) {
-            return Err(NoCells::Wrong(Wrong::Misaligned(bytes)));
-        }
-        let (memory, offset) = match space {
-            Space::Local if address + bytes <= self.local.len() as u64 => return Err(NoCells::Local(address)),
-            Space::Local => {
-                let (name, bytes, offset) = ("local memory".into(), self.local.len() as u64, address as i64);
-                return Err(NoCells::Wrong(Wrong::Beyond { name, bytes, offset }));
-            }
-            Space::Shared if address + bytes <= world.shared_bytes() => (world.shared_memory(self.block), address),
-            Space::Shared => {
-                let (name, bytes, offset) = ("shared memory".into(), world.shared_bytes(), address as i64);
-                return Err(NoCells::Wrong(Wrong::Beyond { name, bytes, offset }));
-            }
-            Space::Global => world.place(address, bytes).map_err(NoCells::Wrong)?,
-            Space::Generic | Space::Param | Space::Const => {
-                world.refuse(at as usize, "this space is not written to by kernels");
-                return Err(NoCells::Spoilt);
-            }
-        };
-        let is_plain = match access.strength {
-            Strength::Weak => true,
-            Strength::Volatile => world.volatile_is_plain,
-            Strength::Strong { .. } => false,
-        };
-        let mut all = SmallVec::new();
-        for item in 0..items as u32 {
-            let offset = offset + u64::from(item) * u64::from(access.bytes);
-            let width = world.width(memory, offset);
-            if access.bytes < width || access.bytes > width && !is_plain && !world.was_narrowed(memory, offset) {
-                world.wants(memory, offset, access.bytes);
-                return Err(NoCells::Spoilt);
-            }
-            if access.bytes > width && !is_plain {
-                world.refuse(
-                    at as usize,
-                    "accesses of different sizes meet here, and this one is strong: only weak ones can be taken apart",
-                );
-                return Err(NoCells::Spoilt);
-            }
-            all.extend(
-                (offset..offset + u64::from(access.bytes)).step_by(width.into()).map(|cell| (item, cell, width)),
-            );
-        }
-        Ok(Cells { memory: Some(memory), all })
+    /// What the cells of an access depend on besides the access.
+    fn here(&self, at: u32) -> (u32, u32, u64) {
+        (at, self.block, self.local.len() as u64)
     }
 
     fn set(&mut self, register: Reg, value: Deferred) {
@@ -179,12 +98,13 @@ impl ModuleThread {
         let kernel = world.kernel();
         match open {
             Open::Load { at, address, read } => {
+                // `at` is the number of a load, since the thread's effect was one.
                 let (access, to): (&Access, &[Reg]) = match &kernel.steps[at as usize].op {
                     Op::Load { access, d } => (access, std::slice::from_ref(d)),
                     Op::LoadMany { access, d } => (access, d),
                     _ => return None,
                 };
-                let cells = match self.cells(world, at, access, address, to.len()) {
+                let cells = match Cells::of(world, self.here(at), access, address, to.len()) {
                     Ok(cells) => cells,
                     Err(NoCells::Spoilt) => return Some(Action::Halt),
                     Err(NoCells::Wrong(wrong)) => {
@@ -213,7 +133,7 @@ impl ModuleThread {
                     Op::Store { access, .. } | Op::StoreMany { access, .. } => access,
                     _ => return None,
                 };
-                let cells = match self.cells(world, at, access, address, values.len()) {
+                let cells = match Cells::of(world, self.here(at), access, address, values.len()) {
                     Ok(cells) => cells,
                     Err(NoCells::Spoilt) => return Some(Action::Halt),
                     Err(NoCells::Wrong(wrong)) => return self.fault(world, at, wrong),
@@ -257,7 +177,7 @@ impl ModuleThread {
 
     /// The action of an atomic operation.
     fn update(&mut self, world: &World, at: u32, access: &Access, address: Deferred, change: Change) -> Option<Action> {
-        let cells = match self.cells(world, at, access, address, 1) {
+        let cells = match Cells::of(world, self.here(at), access, address, 1) {
             Ok(cells) => cells,
             Err(NoCells::Spoilt) => return Some(Action::Halt),
             Err(NoCells::Wrong(wrong)) => return self.fault(world, at, wrong),
@@ -548,70 +468,5 @@ impl Process for ModuleThread {
         let shared = address.memory as usize >= world.ranges().len();
         let own = address.memory == world.shared_memory(self.block);
         matches!(self.open, Some(Open::Store { .. })) || if shared { own && writes.shared } else { writes.global }
-    }
-}
-
-/// The label of an access: weak, or strong with its order and scope (PTX ISA 8.8, 8.4).
-fn label(world: &World, access: &Access, write: bool) -> Label {
-    let storage = if access.space == Space::Shared { Classes::BLOCK } else { Classes::BUFFER };
-    let label = match (access.strength, write) {
-        (Strength::Weak, false) => Label::plain_read(),
-        (Strength::Weak, true) => Label::plain_write(),
-        (Strength::Volatile, false) if world.volatile_is_plain => Label::plain_read(),
-        (Strength::Volatile, true) if world.volatile_is_plain => Label::plain_write(),
-        (Strength::Volatile, write) => strong(UpdateOrder::Relaxed, Scope::System, write),
-        (Strength::Strong { order, scope }, write) => strong(order, scope, write),
-    };
-    label.of(storage)
-}
-
-fn strong(order: UpdateOrder, scope: Scope, write: bool) -> Label {
-    let level = Level::of(scope);
-    if write {
-        let label = Label::atomic_write(level);
-        if order.releases() { label.releasing() } else { label }
-    } else {
-        let label = Label::atomic_read(level);
-        if order.acquires() { label.acquiring() } else { label }
-    }
-}
-
-/// The bits of a number, put one after another where a mask has ones.
-fn spread(bits: u64, mask: u64) -> u64 {
-    let places = (0..64).filter(|place| mask >> place & 1 == 1).enumerate();
-    places.map(|(number, place)| (bits >> number & 1) << place).sum()
-}
-
-/// The operation of a warp that a reduction is, and the type of its values.
-fn reduction(how: Reduction) -> (WarpOp, Type) {
-    match how {
-        Reduction::Add => (WarpOp::ReduceSum, Type::U32),
-        Reduction::MinUnsigned => (WarpOp::ReduceMin, Type::U32),
-        Reduction::MaxUnsigned => (WarpOp::ReduceMax, Type::U32),
-        Reduction::MinSigned => (WarpOp::ReduceMin, Type::I32),
-        Reduction::MaxSigned => (WarpOp::ReduceMax, Type::I32),
-        Reduction::And => (WarpOp::ReduceAnd, Type::U32),
-        Reduction::Or => (WarpOp::ReduceOr, Type::U32),
-        Reduction::Xor => (WarpOp::ReduceXor, Type::U32),
-    }
-}
-
-/// The operator of an atomic operation, and the type of its operands.
-fn operator(how: Rmw, bytes: u8) -> (AtomicOp, Type) {
-    let (unsigned, signed) = if bytes == 4 { (Type::U32, Type::I32) } else { (Type::U64, Type::I64) };
-    match how {
-        Rmw::Exchange => (AtomicOp::Exchange, unsigned),
-        Rmw::Add => (AtomicOp::Add, unsigned),
-        Rmw::AddSingle | Rmw::AddSingleFlushed => (AtomicOp::Add, Type::F32),
-        Rmw::AddDouble => (AtomicOp::Add, Type::F64),
-        Rmw::Inc => (AtomicOp::Inc, unsigned),
-        Rmw::Dec => (AtomicOp::Dec, unsigned),
-        Rmw::MinUnsigned => (AtomicOp::Min, unsigned),
-        Rmw::MaxUnsigned => (AtomicOp::Max, unsigned),
-        Rmw::MinSigned => (AtomicOp::Min, signed),
-        Rmw::MaxSigned => (AtomicOp::Max, signed),
-        Rmw::And => (AtomicOp::And, unsigned),
-        Rmw::Or => (AtomicOp::Or, unsigned),
-        Rmw::Xor => (AtomicOp::Xor, unsigned),
     }
 }

@@ -8,17 +8,19 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use thiserror::Error;
 use wattle_check::search::{Address, Initial, Memory, Spawn};
-use wattle_ir::Type;
 use wattle_memory::{Placement, ThreadId};
 use wattle_modules::code::{Kernel, Module, Op, Special};
+use wattle_modules::ptx;
 use wattle_modules::types::Space;
-use wattle_modules::{Refused, ptx};
 
 use crate::flow::Flow;
-use crate::launch::{Argument, Buffer, Given, Launch, bits};
+use crate::launch::Launch;
+use crate::number::Number;
+use crate::prepare::{chosen, parameters, shape_fits};
 use crate::process::ModuleThread;
+use crate::unsupported::Unsupported;
+use crate::wrong::Wrong;
 
 /// The distance of the ranges in global memory.
 const RANGE: u64 = 1 << 40;
@@ -35,94 +37,11 @@ pub struct Range {
     /// The name of the variable or of the argument.
     pub name: String,
     /// The type of its items, if it is known.
-    pub item: Option<Type>,
+    pub item: Option<Number>,
     /// The size in bytes.
     pub bytes: u64,
     /// The first contents; `None` where nobody has written it.
-    initial: Option<Vec<u8>>,
-}
-
-/// Something wrong that a thread did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wrong {
-    /// An access that leaves the range it points into: the range's name and size, and the offset.
-    Beyond {
-        /// The name of the range.
-        name: String,
-        /// The size of the range in bytes.
-        bytes: u64,
-        /// The offset of the access in bytes.
-        offset: i64,
-    },
-    /// An access that is not aligned to its size in bytes.
-    Misaligned(u64),
-    /// `trap`
-    Trap,
-    /// A shuffle from a lane that is not among those that do it together.
-    NoLane(u32),
-    /// An access to an address that is in no range.
-    Wild(u64),
-}
-
-impl std::fmt::Display for Wrong {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Wrong::Beyond { name, bytes, offset } => {
-                write!(f, "an access at byte {offset} of `{name}`, which has {bytes} bytes")
-            }
-            Wrong::Misaligned(bytes) => {
-                write!(f, "an access of {bytes} bytes at an address that is no multiple of {bytes}")
-            }
-            Wrong::Trap => f.write_str("a trap"),
-            Wrong::NoLane(lane) => write!(
-                f,
-                "a shuffle from lane {lane}, which is not among the lanes that do it, so that its result is undefined"
-            ),
-            Wrong::Wild(address) => write!(f, "an access at address {address:#x}, which is in no buffer"),
-        }
-    }
-}
-
-/// A module or a launch that cannot be judged.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Unsupported {
-    /// The module's text.
-    #[error(transparent)]
-    Text(#[from] Refused),
-    /// There is no kernel of that name.
-    #[error("the module has no kernel `{asked}`; it has {}", .known.join(", "))]
-    NoKernel {
-        /// The name that was asked for.
-        asked: String,
-        /// The kernels that there are.
-        known: Vec<String>,
-    },
-    /// There are several kernels, and none was named.
-    #[error("the module has several kernels: name one of {}", .0.join(", "))]
-    SeveralKernels(Vec<String>),
-    /// The arguments do not fit the parameters.
-    #[error("{why}. The kernel is {signature}")]
-    Arguments {
-        /// What does not fit.
-        why: String,
-        /// The kernel with its parameters.
-        signature: String,
-    },
-    /// The shape does not fit the kernel.
-    #[error("{0}")]
-    Shape(String),
-    /// An instruction that the checker has no meaning for.
-    #[error("{file}:{line}: {why}\n  in `{instruction}`")]
-    Instruction {
-        /// The file of the module.
-        file: String,
-        /// The line in it.
-        line: u32,
-        /// The line's text.
-        instruction: String,
-        /// What is not supported.
-        why: String,
-    },
+    pub(crate) initial: Option<Vec<u8>>,
 }
 
 /// A module with its text.
@@ -169,7 +88,7 @@ impl World {
             addresses.insert(global.name.clone(), address_of(number));
             let mut initial = global.initial.clone();
             initial.resize(global.bytes as usize, 0);
-            let item = if global.bytes == 4 { Some(Type::U32) } else { None };
+            let item = if global.bytes == 4 { Some(Number::U32) } else { None };
             ranges.push(Range { name: global.name.clone(), item, bytes: global.bytes, initial: Some(initial) });
         }
         let module = ptx::read(&source.file, &source.text, ptx::Limits::NONE, &addresses)?;
@@ -177,8 +96,7 @@ impl World {
         let of = &module.kernels[kernel];
         let params = parameters(of, &launch.arguments, &mut ranges)?;
         shape_fits(of, &launch)?;
-        let mut widths: Vec<u8> =
-            ranges.iter().map(|range| range.item.map_or(WIDEST, |item| item.size() as u8)).collect();
+        let mut widths: Vec<u8> = ranges.iter().map(|range| range.item.map_or(WIDEST, |item| item.size())).collect();
         widths.push(usual_width(of, Space::Shared));
         let flow = Flow::of(of);
         let world = World {
@@ -360,9 +278,9 @@ impl World {
             return format!("shared memory, byte {}", address.element);
         };
         match range.item {
-            Some(item) if range.bytes == item.size() as u64 => range.name.clone(),
-            Some(item) if address.element.is_multiple_of(item.size() as u64) => {
-                format!("{}[{}]", range.name, address.element / item.size() as u64)
+            Some(item) if range.bytes == u64::from(item.size()) => range.name.clone(),
+            Some(item) if address.element.is_multiple_of(u64::from(item.size())) => {
+                format!("{}[{}]", range.name, address.element / u64::from(item.size()))
             }
             _ => format!("{}, byte {}", range.name, address.element),
         }
@@ -405,12 +323,18 @@ impl World {
     /// Whether the checker has a meaning for every instruction.
     fn supported(&self) -> Result<(), Unsupported> {
         for (at, step) in self.kernel().steps.iter().enumerate() {
-            let why = match &step.op {
-                Op::Special { which: Special::Clock | Special::Timer, .. } => "a clock has any value for a checker",
-                Op::Special { which: Special::Sm | Special::Sms | Special::Grid | Special::Warps, .. } => {
-                    "this register depends on the device"
-                }
-                _ => continue,
+            let Op::Special { which, .. } = step.op else { continue };
+            let why = match which {
+                Special::Clock | Special::Timer => "a clock has any value for a checker",
+                Special::Sm | Special::Sms | Special::Grid | Special::Warps => "this register depends on the device",
+                Special::Thread(_)
+                | Special::Threads(_)
+                | Special::Block(_)
+                | Special::Blocks(_)
+                | Special::Lane
+                | Special::Warp
+                | Special::DynamicShared
+                | Special::TotalShared => continue,
             };
             return Err(self.instruction(at, why));
         }
@@ -432,7 +356,7 @@ impl Memory for World {
 fn usual_width(kernel: &Kernel, space: Space) -> u8 {
     let mut counts = [0u32; WIDEST as usize + 1];
     for step in &kernel.steps {
-        if let Some(access) = step.op.access().filter(|access| access.space == space) {
+        if let Some(access) = step.op.outline(|_| {}, |_| {}).access.filter(|access| access.space == space) {
             counts[access.bytes as usize] += 1;
         }
     }
@@ -441,99 +365,6 @@ fn usual_width(kernel: &Kernel, space: Space) -> u8 {
 }
 
 /// The address of a range.
-fn address_of(number: usize) -> u64 {
+pub(crate) fn address_of(number: usize) -> u64 {
     (number as u64 + 1) * RANGE
-}
-
-fn chosen(module: &Module, entry: Option<&str>) -> Result<usize, Unsupported> {
-    let known = || module.kernels.iter().map(|kernel| format!("`{}`", kernel.name)).collect();
-    match (entry, module.kernels.as_slice()) {
-        (Some(name), kernels) => kernels
-            .iter()
-            .position(|kernel| kernel.name == name)
-            .ok_or_else(|| Unsupported::NoKernel { asked: name.to_owned(), known: known() }),
-        (None, [_]) => Ok(0),
-        (None, []) => Err(Unsupported::Shape("the module has no kernel".into())),
-        (None, _) => Err(Unsupported::SeveralKernels(known())),
-    }
-}
-
-/// The bytes of the parameters; each buffer among the arguments becomes a range.
-fn parameters(kernel: &Kernel, arguments: &[Argument], ranges: &mut Vec<Range>) -> Result<Vec<u8>, Unsupported> {
-    let sizes: Vec<String> = kernel.params.iter().map(|(_, bytes)| format!("{bytes} bytes")).collect();
-    let signature = match sizes.len() {
-        0 => format!("`{}` without parameters", kernel.name),
-        1 => format!("`{}` with one parameter of {}", kernel.name, sizes[0]),
-        count => format!("`{}` with {count} parameters of {}", kernel.name, sizes.join(", ")),
-    };
-    let wrong = |why: String| Unsupported::Arguments { why, signature: signature.clone() };
-    if arguments.len() != kernel.params.len() {
-        let (given, taken) = (arguments.len(), kernel.params.len());
-        return Err(wrong(format!("the number of arguments (--arg) is {given}, and should be {taken}")));
-    }
-    let mut all = vec![0; kernel.param_bytes as usize];
-    for (argument, &(offset, bytes)) in arguments.iter().zip(&kernel.params) {
-        let name = &argument.name;
-        let (value, size) = match &argument.value {
-            Given::Number(ty, value) => (*value, ty.size() as u64),
-            Given::Untyped(text) => {
-                let is_float = text.contains('.');
-                let ty = match (bytes, is_float) {
-                    (1, false) => [Type::U8, Type::I8],
-                    (2, false) => [Type::U16, Type::I16],
-                    (4, false) => [Type::U32, Type::I32],
-                    (8, false) => [Type::U64, Type::I64],
-                    (4, true) => [Type::F32; 2],
-                    (8, true) => [Type::F64; 2],
-                    _ => return Err(wrong(format!("`{name}` is a number, and its parameter has {bytes} bytes"))),
-                };
-                let value = bits(ty[0], text).or_else(|_| bits(ty[1], text));
-                (value.map_err(|why| wrong(format!("`{name}`: {why}")))?, bytes)
-            }
-            Given::Buffer(Buffer { item, len, contents }) => {
-                let size = item.size();
-                let bytes_of = |items: &Vec<u64>| {
-                    items.iter().flat_map(|value| value.to_le_bytes().into_iter().take(size)).collect()
-                };
-                let (bytes, initial) = (len * size as u64, contents.as_ref().map(bytes_of));
-                ranges.push(Range { name: name.clone(), item: Some(*item), bytes, initial });
-                (address_of(ranges.len() - 1), 8)
-            }
-        };
-        if size != bytes {
-            return Err(wrong(format!("`{name}` has {size} bytes, and its parameter {bytes}")));
-        }
-        let at = offset as usize..(offset + bytes) as usize;
-        if let Some(there) = all.get_mut(at) {
-            there.copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
-        }
-    }
-    Ok(all)
-}
-
-/// The most threads of a launch.
-const MOST_THREADS: u64 = 1 << 16;
-
-fn shape_fits(kernel: &Kernel, launch: &Launch) -> Result<(), Unsupported> {
-    let wrong = |why: String| Err(Unsupported::Shape(why));
-    if launch.block_len() == 0 || launch.blocks() == 0 {
-        return wrong("a launch has at least one block and one thread".into());
-    }
-    if launch.block_len() > 1024 {
-        return wrong(format!("a block has at most 1024 threads, not {}", launch.block_len()));
-    }
-    if launch.block_len().saturating_mul(launch.blocks()) > MOST_THREADS {
-        return wrong(format!("a launch that is judged has at most {MOST_THREADS} threads"));
-    }
-    let [x, y, z] = launch.block;
-    match (kernel.exact_threads, kernel.most_threads) {
-        (Some(exact), _) if exact != launch.block => {
-            wrong(format!("`{}` requires blocks of {exact:?} threads (.reqntid), not {:?}", kernel.name, launch.block))
-        }
-        (_, Some([a, b, c])) if launch.block_len() > u64::from(a) * u64::from(b) * u64::from(c) => wrong(format!(
-            "`{}` has at most {a} x {b} x {c} threads in a block (.maxntid), not {x} x {y} x {z}",
-            kernel.name
-        )),
-        _ => Ok(()),
-    }
 }

@@ -92,6 +92,10 @@ fn accesses_beyond_a_buffer() {
     let (what, _) = beyond("ld.global.u32 %x, [%a+2];");
     assert_eq!(what, "an access of 4 bytes at an address that is no multiple of 4");
     assert_eq!(beyond("trap;").0, "a trap");
+    let shared = ".shared .align 4 .b32 tile[2];\n mov.u32 %x, tile;\n";
+    let at = |offset: i32| beyond(&format!("{shared}st.shared.u32 [%x+{offset}], %t;")).0;
+    assert_eq!(at(8), "an access at byte 8 of `shared memory`, which has 8 bytes");
+    assert_eq!(at(-4), "an access at byte -4 of `shared memory`, which has 8 bytes");
 }
 
 #[test]

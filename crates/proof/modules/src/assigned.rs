@@ -3,7 +3,7 @@
 //! PTX leaves the value of a register unspecified before it is written. An interpreter need not check for such reads in
 //! kernels where no path has one.
 
-use crate::code::{NO_REG, Op, Step};
+use crate::code::{NO_REG, Step};
 
 /// Whether no path reads a register that it has not written. Predicated instructions count as not having written.
 pub fn all_assigned(steps: &[Step], registers: usize) -> bool {
@@ -25,15 +25,14 @@ pub fn all_assigned(steps: &[Step], registers: usize) -> bool {
             let step = &steps[at];
             let always = step.guard.reg == NO_REG;
             if always {
-                step.op.registers(|_| {}, |reg| written[reg as usize / 64] |= 1 << (reg % 64));
+                step.op.outline(|_| {}, |reg| written[reg as usize / 64] |= 1 << (reg % 64));
             }
-            if let Op::Branch { target } = step.op {
-                let target = target as usize;
-                if meet(&mut before[target], &written) {
-                    open.push(target);
-                }
+            if let Some(target) = step.target()
+                && meet(&mut before[target], &written)
+            {
+                open.push(target);
             }
-            if always && matches!(step.op, Op::Branch { .. } | Op::Exit | Op::Trap) || at + 1 == steps.len() {
+            if !step.falls_through() || at + 1 == steps.len() {
                 break;
             }
             at += 1;
@@ -46,7 +45,7 @@ pub fn all_assigned(steps: &[Step], registers: usize) -> bool {
         if step.guard.reg != NO_REG {
             read(step.guard.reg);
         }
-        step.op.registers(read, |_| {});
+        step.op.outline(read, |_| {});
         good
     })
 }

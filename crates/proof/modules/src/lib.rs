@@ -42,6 +42,7 @@ mod assigned;
 pub mod code;
 pub mod meaning;
 mod module;
+mod op;
 pub mod ptx;
 mod refused;
 mod thread;

@@ -1,8 +1,8 @@
 //! Executions as visitors receive them: with their fences ordered, and with their final memory.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
-use wattle_memory::{Analysis, EventId, Graph, Kind, Model};
+use wattle_memory::{Analysis, EventId, Graph, Kind, LocationId, Model};
 
 use super::searcher::Search;
 use super::state::State;
@@ -140,6 +140,27 @@ pub(super) fn execution<'a>(
         stuck,
         ignored: state.ignored.clone(),
         cells,
+    }
+}
+
+impl Execution<'_> {
+    /// The values with which it can leave these locations, each time in their order; `None` where there are more than
+    /// `most`. Several where nothing orders the last writes of a location, or the order of the fences decides them.
+    pub fn ends(&self, locations: &[LocationId], most: usize) -> Option<BTreeSet<Vec<u64>>> {
+        let mut all = BTreeSet::new();
+        for analysis in &self.endings {
+            let mut ends = vec![Vec::with_capacity(locations.len())];
+            for &location in locations {
+                let values = last_values(self.graph, analysis, location);
+                if ends.len().saturating_mul(values.len()) > most {
+                    return None;
+                }
+                let with = |end: Vec<u64>| values.iter().map(move |&value| [&end[..], &[value]].concat());
+                ends = ends.into_iter().flat_map(|end| with(end).collect::<Vec<_>>()).collect();
+            }
+            all.extend(ends);
+        }
+        (all.len() <= most).then_some(all)
     }
 }
 

@@ -49,6 +49,11 @@ pub enum EmitError {
         /// The number of combinations.
         combinations: usize,
     },
+    /// An execution's unordered writes leave too many memories.
+    #[error(
+        "an execution can end in more than {0} ways, since nothing orders its last writes: a condition would be too long"
+    )]
+    TooManyEnds(usize),
     /// An atomic operation gives another result on the 64 bits of a litmus file's values.
     #[error("at {site} an atomic `{operation}` of `{ty}` gives another value than litmus files' integers of 64 bits")]
     Arithmetic {

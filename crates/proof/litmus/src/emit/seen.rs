@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use wattle_check::program::World as Launches;
-use wattle_check::search::{Address, End, Execution, Memory, Setup, Visitor, last_values, search};
+use wattle_check::search::{Address, End, Execution, Memory, Setup, Visitor, search};
 use wattle_memory::{Kind, Model};
 
 use super::{EmitError, EmitOptions};
@@ -27,6 +27,8 @@ pub(super) struct Seen {
     /// Whether there is a race, which makes an exhaustive search necessary.
     raced: bool,
     assume_race_free: bool,
+    /// Whether an execution can end in more ways than are kept.
+    too_many: bool,
 }
 
 impl Seen {
@@ -79,20 +81,12 @@ impl Seen {
 impl Visitor for Seen {
     fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         self.look(execution)?;
-        for analysis in &execution.endings {
-            let mut ends = vec![Vec::new()];
-            for &(address, location) in &execution.cells {
-                let values = last_values(execution.graph, analysis, location);
-                ends = ends
-                    .into_iter()
-                    .flat_map(|end: Vec<(Address, u64)>| {
-                        values.iter().map(move |&value| end.iter().copied().chain([(address, value)]).collect())
-                    })
-                    .take(MOST_ENDS)
-                    .collect();
-            }
-            self.ends.extend(ends);
-        }
+        let (addresses, locations): (Vec<_>, Vec<_>) = execution.cells.iter().copied().unzip();
+        let Some(ends) = execution.ends(&locations, MOST_ENDS) else {
+            self.too_many = true;
+            return ControlFlow::Break(());
+        };
+        self.ends.extend(ends.into_iter().map(|end| addresses.iter().copied().zip(end).collect()));
         ControlFlow::Continue(())
     }
 
@@ -127,6 +121,7 @@ fn explore(launches: &Launches, model: Model, options: &EmitOptions, seen: &mut 
     match end {
         End::Stopped(stopped) => Err(EmitError::Stopped(stopped)),
         End::Problem(_) => Err(EmitError::MixedSizes),
+        End::Exhausted | End::BrokenOff if seen.too_many => Err(EmitError::TooManyEnds(MOST_ENDS)),
         End::Exhausted if !statistics.is_exhaustive() => Err(EmitError::Loop(options.loop_bound)),
         End::Exhausted | End::BrokenOff => Ok(()),
     }

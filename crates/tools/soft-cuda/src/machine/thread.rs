@@ -221,13 +221,13 @@ impl Own<'_> {
             runs = (self.regs[step.guard.reg as usize] != 0) != step.guard.negated;
         }
         if runs {
-            step.op.registers(|reg| read(reg, self.written), |_| {});
+            step.op.outline(|reg| read(reg, self.written), |_| {});
         }
         if let Some(reg) = bad {
             return Err(Fault::Unwritten { register: common.kernel.registers[reg as usize].clone() });
         }
         if runs {
-            step.op.registers(|_| {}, |reg| self.written[reg as usize / 64] |= 1 << (reg % 64));
+            step.op.outline(|_| {}, |reg| self.written[reg as usize / 64] |= 1 << (reg % 64));
         }
         Ok(())
     }

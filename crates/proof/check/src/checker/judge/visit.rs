@@ -12,7 +12,7 @@ use super::super::run::Memory;
 use super::super::schedule::Schedule;
 use super::{Judge, MAX_OUTCOMES};
 use crate::program::{LaunchWorld, World};
-use crate::search::{Address, Execution, Fault, Visitor, last_values};
+use crate::search::{Address, Execution, Fault, Visitor};
 
 impl Judge<'_> {
     fn count_writes(&mut self, execution: &Execution<'_>) {
@@ -203,23 +203,15 @@ pub(in super::super) fn last_memories(execution: &Execution<'_>) -> Option<BTree
         let is_hidden = World::is_shared(address.memory) || address.memory == u32::MAX;
         !is_hidden && (!initial.unwritten || is_written(execution, location))
     };
-    let mut all = BTreeSet::new();
-    for analysis in &execution.endings {
-        let mut memories = vec![own.clone()];
-        for &(address, location) in execution.cells.iter().filter(is_visible) {
-            let values = last_values(execution.graph, analysis, location);
-            if memories.len().saturating_mul(values.len()) > MAX_OUTCOMES {
-                return None;
-            }
-            let with = |memory: Memory| {
-                values.iter().map(move |&value| [&memory[..], &[(address, value)]].concat()).collect::<Vec<Memory>>()
-            };
-            memories = memories.into_iter().flat_map(with).collect();
-        }
-        memories.iter_mut().for_each(|memory| memory.sort_unstable());
-        all.extend(memories);
-    }
-    (all.len() <= MAX_OUTCOMES).then_some(all)
+    let cells: Vec<_> = execution.cells.iter().filter(is_visible).collect();
+    let locations: Vec<LocationId> = cells.iter().map(|(_, location)| *location).collect();
+    let memory = |end: Vec<u64>| {
+        let mut memory = own.clone();
+        memory.extend(cells.iter().zip(end).map(|((address, _), value)| (*address, value)));
+        memory.sort_unstable();
+        memory
+    };
+    Some(execution.ends(&locations, MAX_OUTCOMES)?.into_iter().map(memory).collect())
 }
 
 fn is_written(execution: &Execution<'_>, location: usize) -> bool {

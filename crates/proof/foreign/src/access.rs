@@ -1,0 +1,99 @@
+//! The cells that an access touches.
+
+use smallvec::SmallVec;
+use wattle_check::search::{Address, Target};
+use wattle_modules::code::{Access, Strength};
+use wattle_modules::types::Space;
+use wattle_modules::{Deferred, Value};
+
+use crate::world::World;
+use crate::wrong::Wrong;
+
+/// The cells of an access, item by item.
+pub(crate) struct Cells {
+    /// The memory; `None` while the address waits for a read, and then each item is taken for a cell.
+    pub(crate) memory: Option<u32>,
+    /// The number of the item that a cell is in, its offset in bytes, and its width.
+    pub(crate) all: SmallVec<[(u32, u64, u8); 4]>,
+}
+
+/// Why an access has no cells.
+pub(crate) enum NoCells {
+    /// It is one to the thread's own memory, from this byte on.
+    Local(u64),
+    /// It is wrong.
+    Wrong(Wrong),
+    /// The search has to begin again, or end.
+    Spoilt,
+}
+
+impl Cells {
+    /// The cells of an access of `items` items by the instruction of that number, from a thread of that block with that
+    /// many bytes of local memory.
+    pub(crate) fn of(
+        world: &World,
+        (at, block, local): (u32, u32, u64),
+        access: &Access,
+        address: Deferred,
+        items: usize,
+    ) -> Result<Cells, NoCells> {
+        let bytes = u64::from(access.bytes) * items as u64;
+        let Some(address) = address.known() else {
+            let all = (0..items as u32).map(|item| (item, 0, access.bytes)).collect();
+            return Ok(Cells { memory: None, all });
+        };
+        let (space, address) = access.place(address);
+        // A vector is aligned to its whole size (PTX ISA 8.8, 5.4.2 "Vectors").
+        if !address.is_multiple_of(bytes) {
+            return Err(NoCells::Wrong(Wrong::Misaligned(bytes)));
+        }
+        let within = |name: &str, size: u64| match address.checked_add(bytes) {
+            Some(end) if end <= size => Ok(address),
+            _ => {
+                let (name, offset) = (name.to_owned(), address as i64);
+                Err(NoCells::Wrong(Wrong::Beyond { name, bytes: size, offset }))
+            }
+        };
+        let (memory, offset) = match space {
+            Space::Local => return Err(within("local memory", local).map_or_else(|wrong| wrong, NoCells::Local)),
+            Space::Shared => (world.shared_memory(block), within("shared memory", world.shared_bytes())?),
+            Space::Global => world.place(address, bytes).map_err(NoCells::Wrong)?,
+            Space::Generic | Space::Param | Space::Const => {
+                world.refuse(at as usize, "this space is not written to by kernels");
+                return Err(NoCells::Spoilt);
+            }
+        };
+        let is_plain = match access.strength {
+            Strength::Weak => true,
+            Strength::Volatile => world.volatile_is_plain,
+            Strength::Strong { .. } => false,
+        };
+        let mut all = SmallVec::new();
+        for item in 0..items as u32 {
+            let offset = offset + u64::from(item) * u64::from(access.bytes);
+            let width = world.width(memory, offset);
+            if access.bytes < width || access.bytes > width && !is_plain && !world.was_narrowed(memory, offset) {
+                world.wants(memory, offset, access.bytes);
+                return Err(NoCells::Spoilt);
+            }
+            if access.bytes > width && !is_plain {
+                world.refuse(
+                    at as usize,
+                    "accesses of different sizes meet here, and this one is strong: only weak ones can be taken apart",
+                );
+                return Err(NoCells::Spoilt);
+            }
+            all.extend(
+                (offset..offset + u64::from(access.bytes)).step_by(width.into()).map(|cell| (item, cell, width)),
+            );
+        }
+        Ok(Cells { memory: Some(memory), all })
+    }
+
+    /// The cell of that number as the search has it.
+    pub(crate) fn target(&self, number: usize) -> Option<Target> {
+        let (_, element, bytes) = *self.all.get(number)?;
+        let memory = self.memory?;
+        Some(Target { address: Address { memory, element }, bytes, reference: memory })
+    }
+}

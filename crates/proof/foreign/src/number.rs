@@ -1,0 +1,122 @@
+//! The types of numbers that buffers, arguments and assertions have, as bits and as people write them.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+macro_rules! numbers {
+    ($($variant:ident $ty:ident $parse:ident $show:literal,)+) => {
+        /// A type of numbers.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[expect(missing_docs, reason = "they are Rust's types of these names")]
+        pub enum Number {
+            $($variant,)+
+        }
+
+        impl Number {
+            /// All of them.
+            pub const ALL: [Number; [$(Number::$variant),+].len()] = [$(Number::$variant),+];
+
+            /// The name, which is Rust's.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Number::$variant => stringify!($ty),)+
+                }
+            }
+
+            /// The size in bytes.
+            pub fn size(self) -> u8 {
+                match self {
+                    $(Number::$variant => size_of::<$ty>() as u8,)+
+                }
+            }
+
+            /// The bits of the number that a text names; `None` where it names none of this type.
+            pub fn parse(self, text: &str) -> Option<u64> {
+                match self {
+                    $(Number::$variant => $parse!($ty, text).map(|number| {
+                        let mut bytes = [0; 8];
+                        bytes[..size_of::<$ty>()].copy_from_slice(&number.to_le_bytes());
+                        u64::from_le_bytes(bytes)
+                    }),)+
+                }
+            }
+
+            /// The order of two numbers; `None` where one is none.
+            pub fn compare(self, a: u64, b: u64) -> Option<Ordering> {
+                match self {
+                    $(Number::$variant => of_bits!($ty, a).partial_cmp(&of_bits!($ty, b)),)+
+                }
+            }
+        }
+
+        impl fmt::Display for Shown {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self.0 {
+                    $(Number::$variant => write!(f, $show, of_bits!($ty, self.1)),)+
+                }
+            }
+        }
+    };
+}
+
+macro_rules! integer {
+    ($ty:ident, $text:ident) => {
+        match $text.strip_prefix("0x") {
+            Some(digits) => $ty::from_str_radix(digits, 16).ok(),
+            None => $text.parse::<$ty>().ok(),
+        }
+    };
+}
+
+macro_rules! float {
+    ($ty:ident, $text:ident) => {
+        $text.parse::<$ty>().ok()
+    };
+}
+
+macro_rules! of_bits {
+    ($ty:ident, $bits:expr) => {{
+        let mut bytes = [0; size_of::<$ty>()];
+        bytes.copy_from_slice(&$bits.to_le_bytes()[..size_of::<$ty>()]);
+        $ty::from_le_bytes(bytes)
+    }};
+}
+
+numbers! {
+    U8 u8 integer "{}",
+    I8 i8 integer "{}",
+    U16 u16 integer "{}",
+    I16 i16 integer "{}",
+    U32 u32 integer "{}",
+    I32 i32 integer "{}",
+    U64 u64 integer "{}",
+    I64 i64 integer "{}",
+    F32 f32 float "{:?}",
+    F64 f64 float "{:?}",
+}
+
+/// The bits of a number of a type, as people write it.
+pub(crate) struct Shown(pub Number, pub u64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_and_texts() {
+        for (number, text, bits) in [
+            (Number::U8, "255", 255),
+            (Number::I8, "-1", 0xff),
+            (Number::I16, "-300", 0xfed4),
+            (Number::U64, "18446744073709551615", u64::MAX),
+            (Number::F32, "-1.5", 0xbfc0_0000),
+            (Number::F64, "0.5", 0x3fe0_0000_0000_0000),
+        ] {
+            assert_eq!((number.parse(text), Shown(number, bits).to_string().as_str()), (Some(bits), text));
+        }
+        assert_eq!((Number::U8.parse("256"), Number::U32.parse("-1"), Number::I32.parse("1.5")), (None, None, None));
+        assert_eq!(Number::U16.parse("0xffff"), Some(0xffff));
+        assert_eq!(Number::I8.compare(0xff, 1), Some(Ordering::Less));
+        assert_eq!(Number::F32.compare(0x7fc0_0000, 0), None);
+    }
+}

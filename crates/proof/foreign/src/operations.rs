@@ -1,0 +1,73 @@
+//! Instructions in the terms of the search: labels of accesses and fences, operators of atomic operations and of warps.
+
+use wattle_ir::{AtomicOp, Type, WarpOp};
+use wattle_memory::{Classes, Label, Level, Scope, UpdateOrder};
+use wattle_modules::code::{Access, Reduction, Rmw, Strength};
+use wattle_modules::types::Space;
+
+use crate::world::World;
+
+/// The label of an access: weak, or strong with its order and scope (PTX ISA 8.8, 8.4).
+pub(crate) fn label(world: &World, access: &Access, write: bool) -> Label {
+    let storage = if access.space == Space::Shared { Classes::BLOCK } else { Classes::BUFFER };
+    let label = match (access.strength, write) {
+        (Strength::Weak, false) => Label::plain_read(),
+        (Strength::Weak, true) => Label::plain_write(),
+        (Strength::Volatile, false) if world.volatile_is_plain => Label::plain_read(),
+        (Strength::Volatile, true) if world.volatile_is_plain => Label::plain_write(),
+        (Strength::Volatile, write) => strong(UpdateOrder::Relaxed, Scope::System, write),
+        (Strength::Strong { order, scope }, write) => strong(order, scope, write),
+    };
+    label.of(storage)
+}
+
+fn strong(order: UpdateOrder, scope: Scope, write: bool) -> Label {
+    let level = Level::of(scope);
+    if write {
+        let label = Label::atomic_write(level);
+        if order.releases() { label.releasing() } else { label }
+    } else {
+        let label = Label::atomic_read(level);
+        if order.acquires() { label.acquiring() } else { label }
+    }
+}
+
+/// The bits of a number, put one after another where a mask has ones.
+pub(crate) fn spread(bits: u64, mask: u64) -> u64 {
+    let places = (0..64).filter(|place| mask >> place & 1 == 1).enumerate();
+    places.map(|(number, place)| (bits >> number & 1) << place).sum()
+}
+
+/// The operation of a warp that a reduction is, and the type of its values.
+pub(crate) fn reduction(how: Reduction) -> (WarpOp, Type) {
+    match how {
+        Reduction::Add => (WarpOp::ReduceSum, Type::U32),
+        Reduction::MinUnsigned => (WarpOp::ReduceMin, Type::U32),
+        Reduction::MaxUnsigned => (WarpOp::ReduceMax, Type::U32),
+        Reduction::MinSigned => (WarpOp::ReduceMin, Type::I32),
+        Reduction::MaxSigned => (WarpOp::ReduceMax, Type::I32),
+        Reduction::And => (WarpOp::ReduceAnd, Type::U32),
+        Reduction::Or => (WarpOp::ReduceOr, Type::U32),
+        Reduction::Xor => (WarpOp::ReduceXor, Type::U32),
+    }
+}
+
+/// The operator of an atomic operation, and the type of its operands.
+pub(crate) fn operator(how: Rmw, bytes: u8) -> (AtomicOp, Type) {
+    let (unsigned, signed) = if bytes == 4 { (Type::U32, Type::I32) } else { (Type::U64, Type::I64) };
+    match how {
+        Rmw::Exchange => (AtomicOp::Exchange, unsigned),
+        Rmw::Add => (AtomicOp::Add, unsigned),
+        Rmw::AddSingle | Rmw::AddSingleFlushed => (AtomicOp::Add, Type::F32),
+        Rmw::AddDouble => (AtomicOp::Add, Type::F64),
+        Rmw::Inc => (AtomicOp::Inc, unsigned),
+        Rmw::Dec => (AtomicOp::Dec, unsigned),
+        Rmw::MinUnsigned => (AtomicOp::Min, unsigned),
+        Rmw::MaxUnsigned => (AtomicOp::Max, unsigned),
+        Rmw::MinSigned => (AtomicOp::Min, signed),
+        Rmw::MaxSigned => (AtomicOp::Max, signed),
+        Rmw::And => (AtomicOp::And, unsigned),
+        Rmw::Or => (AtomicOp::Or, unsigned),
+        Rmw::Xor => (AtomicOp::Xor, unsigned),
+    }
+}

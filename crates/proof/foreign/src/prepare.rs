@@ -1,0 +1,106 @@
+//! Whether a launch fits its kernel, and the bytes of its parameters.
+
+use wattle_modules::code::{Kernel, Module};
+
+use crate::launch::{Argument, Buffer, Given, Launch, bits};
+use crate::number::Number;
+use crate::unsupported::Unsupported;
+use crate::world::{Range, address_of};
+
+/// The number of the kernel of that name, or of the only one.
+pub(crate) fn chosen(module: &Module, entry: Option<&str>) -> Result<usize, Unsupported> {
+    let known = || module.kernels.iter().map(|kernel| format!("`{}`", kernel.name)).collect();
+    match (entry, module.kernels.as_slice()) {
+        (Some(name), kernels) => kernels
+            .iter()
+            .position(|kernel| kernel.name == name)
+            .ok_or_else(|| Unsupported::NoKernel { asked: name.to_owned(), known: known() }),
+        (None, [_]) => Ok(0),
+        (None, []) => Err(Unsupported::Shape("the module has no kernel".into())),
+        (None, _) => Err(Unsupported::SeveralKernels(known())),
+    }
+}
+
+/// The bytes of the parameters; each buffer among the arguments becomes a range.
+pub(crate) fn parameters(
+    kernel: &Kernel,
+    arguments: &[Argument],
+    ranges: &mut Vec<Range>,
+) -> Result<Vec<u8>, Unsupported> {
+    let sizes: Vec<String> = kernel.params.iter().map(|(_, bytes)| format!("{bytes} bytes")).collect();
+    let signature = match sizes.len() {
+        0 => format!("`{}` without parameters", kernel.name),
+        1 => format!("`{}` with one parameter of {}", kernel.name, sizes[0]),
+        count => format!("`{}` with {count} parameters of {}", kernel.name, sizes.join(", ")),
+    };
+    let wrong = |why: String| Unsupported::Arguments { why, signature: signature.clone() };
+    if arguments.len() != kernel.params.len() {
+        let (given, taken) = (arguments.len(), kernel.params.len());
+        return Err(wrong(format!("the number of arguments (--arg) is {given}, and should be {taken}")));
+    }
+    let mut all = vec![0; kernel.param_bytes as usize];
+    for (argument, &(offset, bytes)) in arguments.iter().zip(&kernel.params) {
+        let name = &argument.name;
+        let (value, size) = match &argument.value {
+            Given::Typed(ty, value) => (*value, ty.size().into()),
+            Given::Untyped(text) => {
+                let is_float = text.contains('.');
+                let ty = match (bytes, is_float) {
+                    (1, false) => [Number::U8, Number::I8],
+                    (2, false) => [Number::U16, Number::I16],
+                    (4, false) => [Number::U32, Number::I32],
+                    (8, false) => [Number::U64, Number::I64],
+                    (4, true) => [Number::F32; 2],
+                    (8, true) => [Number::F64; 2],
+                    _ => return Err(wrong(format!("`{name}` is a number, and its parameter has {bytes} bytes"))),
+                };
+                let value = bits(ty[0], text).or_else(|_| bits(ty[1], text));
+                (value.map_err(|why| wrong(format!("`{name}`: {why}")))?, bytes)
+            }
+            Given::Buffer(Buffer { item, len, contents }) => {
+                let size = usize::from(item.size());
+                let bytes_of = |items: &Vec<u64>| {
+                    items.iter().flat_map(|value| value.to_le_bytes().into_iter().take(size)).collect()
+                };
+                let (bytes, initial) = (len * size as u64, contents.as_ref().map(bytes_of));
+                ranges.push(Range { name: name.clone(), item: Some(*item), bytes, initial });
+                (address_of(ranges.len() - 1), 8)
+            }
+        };
+        if size != bytes {
+            return Err(wrong(format!("`{name}` has {size} bytes, and its parameter {bytes}")));
+        }
+        let at = offset as usize..(offset + bytes) as usize;
+        if let Some(there) = all.get_mut(at) {
+            there.copy_from_slice(&value.to_le_bytes()[..bytes as usize]);
+        }
+    }
+    Ok(all)
+}
+
+/// The most threads of a launch.
+const MOST_THREADS: u64 = 1 << 16;
+
+pub(crate) fn shape_fits(kernel: &Kernel, launch: &Launch) -> Result<(), Unsupported> {
+    let wrong = |why: String| Err(Unsupported::Shape(why));
+    if launch.block_len() == 0 || launch.blocks() == 0 {
+        return wrong("a launch has at least one block and one thread".into());
+    }
+    if launch.block_len() > 1024 {
+        return wrong(format!("a block has at most 1024 threads, not {}", launch.block_len()));
+    }
+    if launch.block_len().saturating_mul(launch.blocks()) > MOST_THREADS {
+        return wrong(format!("a launch that is judged has at most {MOST_THREADS} threads"));
+    }
+    let [x, y, z] = launch.block;
+    match (kernel.exact_threads, kernel.most_threads) {
+        (Some(exact), _) if exact != launch.block => {
+            wrong(format!("`{}` requires blocks of {exact:?} threads (.reqntid), not {:?}", kernel.name, launch.block))
+        }
+        (_, Some([a, b, c])) if launch.block_len() > u64::from(a) * u64::from(b) * u64::from(c) => wrong(format!(
+            "`{}` has at most {a} x {b} x {c} threads in a block (.maxntid), not {x} x {y} x {z}",
+            kernel.name
+        )),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,42 @@
+//! What threads do wrong.
+
+/// Something wrong that a thread did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// An access that leaves the range it points into: the range's name and size, and the offset.
+    Beyond {
+        /// The name of the range.
+        name: String,
+        /// The size of the range in bytes.
+        bytes: u64,
+        /// The offset of the access in bytes.
+        offset: i64,
+    },
+    /// An access that is not aligned to its size in bytes.
+    Misaligned(u64),
+    /// `trap`
+    Trap,
+    /// A shuffle from a lane that is not among those that do it together.
+    NoLane(u32),
+    /// An access to an address that is in no range.
+    Wild(u64),
+}
+
+impl std::fmt::Display for Wrong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Wrong::Beyond { name, bytes, offset } => {
+                write!(f, "an access at byte {offset} of `{name}`, which has {bytes} bytes")
+            }
+            Wrong::Misaligned(bytes) => {
+                write!(f, "an access of {bytes} bytes at an address that is no multiple of {bytes}")
+            }
+            Wrong::Trap => f.write_str("a trap"),
+            Wrong::NoLane(lane) => write!(
+                f,
+                "a shuffle from lane {lane}, which is not among the lanes that do it, so that its result is undefined"
+            ),
+            Wrong::Wild(address) => write!(f, "an access at address {address:#x}, which is in no buffer"),
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! The operations of the flat form, and what all analyses of them need.
+
+use crate::code::{Access, Bin, Carry, Convert, Fence, Join, NO_REG, Reg, Rmw, Special, Src, Step, Tern, Test, Un};
+use crate::types::Space;
+
+/// The operation of an instruction.
+#[derive(Debug)]
+#[expect(missing_docs, reason = "d is the destination, a to c are the operands in their order")]
+pub enum Op {
+    Mov {
+        d: Reg,
+        a: Src,
+    },
+    Un {
+        f: Un,
+        d: Reg,
+        a: Src,
+    },
+    Bin {
+        f: Bin,
+        d: Reg,
+        a: Src,
+        b: Src,
+    },
+    Tern {
+        f: Tern,
+        d: Reg,
+        a: Src,
+        b: Src,
+        c: Src,
+    },
+    /// `setp` with one destination and no predicate to join
+    Test {
+        f: Test,
+        d: Reg,
+        a: Src,
+        b: Src,
+    },
+    TestJoin(Box<TestJoin>),
+    /// `selp`
+    Select {
+        d: Reg,
+        a: Src,
+        b: Src,
+        p: Reg,
+    },
+    Convert {
+        d: Reg,
+        a: Src,
+        how: Box<Convert>,
+    },
+    Carry {
+        how: Carry,
+        d: Reg,
+        a: Src,
+        b: Src,
+    },
+    Special {
+        which: Special,
+        d: Reg,
+    },
+    /// `mov` of several registers into one; each has `bits` bits
+    Pack {
+        d: Reg,
+        bits: u32,
+        parts: Box<[Src]>,
+    },
+    Unpack {
+        a: Src,
+        bits: u32,
+        parts: Box<[Reg]>,
+    },
+    /// `cvta`: generic to or from a space
+    ToGeneric {
+        space: Space,
+        d: Reg,
+        a: Src,
+    },
+    FromGeneric {
+        space: Space,
+        d: Reg,
+        a: Src,
+    },
+    IsSpace {
+        space: Space,
+        d: Reg,
+        a: Src,
+    },
+    Load {
+        access: Access,
+        d: Reg,
+    },
+    LoadMany {
+        access: Access,
+        d: Box<[Reg]>,
+    },
+    Store {
+        access: Access,
+        a: Src,
+    },
+    StoreMany {
+        access: Access,
+        a: Box<[Src]>,
+    },
+    /// `atom`, `red` (with [`NO_REG`] as the destination)
+    Rmw {
+        access: Access,
+        how: Rmw,
+        d: Reg,
+        a: Src,
+    },
+    /// `atom.cas`: the expected value, the new one
+    Cas {
+        access: Access,
+        d: Reg,
+        a: Src,
+        b: Src,
+    },
+    Fence(Fence),
+    /// `bar.sync a, b`: the barrier, and the number of threads if that is given
+    Barrier {
+        waits: bool,
+        a: Src,
+        b: Option<Src>,
+    },
+    /// What the lanes of a warp in the member mask do together: `shfl.sync`, `vote.sync`, `redux.sync`, `bar.warp.sync`,
+    /// with the results `d` and `p`, which may be [`NO_REG`]
+    Exchange {
+        how: Exchange,
+        d: Reg,
+        p: Reg,
+        a: Src,
+        b: Src,
+        c: Src,
+        mask: Src,
+    },
+    /// `nanosleep`: other threads go on meanwhile
+    Yield,
+    Branch {
+        target: u32,
+    },
+    /// `ret`, `exit`
+    Exit,
+    Trap,
+}
+
+/// What the lanes of a warp do together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exchange {
+    /// `bar.warp.sync`
+    Barrier,
+    /// `shfl.sync.up`
+    Up,
+    /// `shfl.sync.down`
+    Down,
+    /// `shfl.sync.bfly`
+    Butterfly,
+    /// `shfl.sync.idx`
+    Index,
+    /// `vote.sync`
+    Vote(Vote),
+    /// `redux.sync`
+    Reduce(Reduction),
+}
+
+/// The operations of `redux.sync`, on 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// `.add`
+    Add,
+    /// `.min.u32`
+    MinUnsigned,
+    /// `.max.u32`
+    MaxUnsigned,
+    /// `.min.s32`
+    MinSigned,
+    /// `.max.s32`
+    MaxSigned,
+    /// `.and`
+    And,
+    /// `.or`
+    Or,
+    /// `.xor`
+    Xor,
+}
+
+/// What a vote asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vote {
+    /// `.any`
+    Any,
+    /// `.all`
+    All,
+    /// `.ballot`
+    Ballot,
+}
+
+/// `setp` in full.
+#[derive(Debug)]
+pub struct TestJoin {
+    /// The comparison.
+    pub f: Test,
+    /// The join with the predicate: `.and`, `.or`, `.xor`.
+    pub join: Join,
+    /// The first destination.
+    pub d: Reg,
+    /// The second one, of the negated comparison; or [`NO_REG`].
+    pub q: Reg,
+    /// The first operand of the comparison.
+    pub a: Src,
+    /// The second operand of the comparison.
+    pub b: Src,
+    /// The predicate that is joined, or [`NO_REG`].
+    pub c: Reg,
+    /// Whether the joined predicate is negated: `!c`.
+    pub negated: bool,
+}
+
+/// What there is to know of an operation without its meaning.
+#[derive(Clone, Copy, Debug)]
+pub struct Outline<'o> {
+    /// The memory that it accesses, if it does.
+    pub access: Option<&'o Access>,
+    /// Whether it gives its thread a value of that memory.
+    pub reads_memory: bool,
+    /// Whether it may write to that memory.
+    pub writes_memory: bool,
+    /// Which step comes next, where no guard keeps it from being executed.
+    pub next: Next,
+}
+
+/// The step that comes after an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The one behind it.
+    Follows,
+    /// The one of this number.
+    Jumps(u32),
+    /// None: the thread, or the launch, has ended.
+    Ends,
+}
+
+impl Op {
+    /// Calls `read` for each register that it reads, and `write` for each that it writes; returns what else there is to
+    /// know of it without its meaning.
+    pub fn outline(&self, mut read: impl FnMut(Reg), mut write: impl FnMut(Reg)) -> Outline<'_> {
+        let mut sources = |sources: &[Src]| sources.iter().filter_map(|src| src.as_reg()).for_each(&mut read);
+        let mut results = |results: &[Reg]| results.iter().filter(|&&reg| reg != NO_REG).for_each(|&reg| write(reg));
+        let mut outline = Outline { access: None, reads_memory: false, writes_memory: false, next: Next::Follows };
+        let mut memory = |access, reads_memory, writes_memory| {
+            outline = Outline { access: Some(access), reads_memory, writes_memory, next: Next::Follows };
+        };
+        match self {
+            Op::Mov { d, a }
+            | Op::Un { d, a, .. }
+            | Op::Convert { d, a, .. }
+            | Op::ToGeneric { d, a, .. }
+            | Op::FromGeneric { d, a, .. }
+            | Op::IsSpace { d, a, .. } => {
+                sources(&[*a]);
+                results(&[*d]);
+            }
+            Op::Bin { d, a, b, .. } | Op::Test { d, a, b, .. } | Op::Carry { d, a, b, .. } => {
+                sources(&[*a, *b]);
+                results(&[*d]);
+            }
+            Op::Tern { d, a, b, c, .. } => {
+                sources(&[*a, *b, *c]);
+                results(&[*d]);
+            }
+            Op::TestJoin(test) => {
+                let TestJoin { d, q, a, b, c, .. } = **test;
+                sources(&[a, b]);
+                if c != NO_REG {
+                    sources(&[Src::reg(c)]);
+                }
+                results(&[d, q]);
+            }
+            Op::Select { d, a, b, p } => {
+                sources(&[*a, *b, Src::reg(*p)]);
+                results(&[*d]);
+            }
+            Op::Special { d, .. } => results(&[*d]),
+            Op::Pack { d, parts, .. } => {
+                sources(parts);
+                results(&[*d]);
+            }
+            Op::Unpack { a, parts, .. } => {
+                sources(&[*a]);
+                results(parts);
+            }
+            Op::Load { access, d } => {
+                memory(access, true, false);
+                sources(&[access.base]);
+                results(&[*d]);
+            }
+            Op::LoadMany { access, d } => {
+                memory(access, true, false);
+                sources(&[access.base]);
+                results(d);
+            }
+            Op::Store { access, a } => {
+                memory(access, false, true);
+                sources(&[access.base, *a]);
+            }
+            Op::StoreMany { access, a } => {
+                memory(access, false, true);
+                sources(&[access.base]);
+                sources(a);
+            }
+            Op::Rmw { access, d, a, .. } => {
+                memory(access, true, true);
+                sources(&[access.base, *a]);
+                results(&[*d]);
+            }
+            Op::Cas { access, d, a, b } => {
+                memory(access, true, true);
+                sources(&[access.base, *a, *b]);
+                results(&[*d]);
+            }
+            Op::Barrier { a, b, .. } => {
+                sources(&[*a]);
+                sources(b.as_slice());
+            }
+            Op::Exchange { d, p, a, b, c, mask, .. } => {
+                sources(&[*a, *b, *c, *mask]);
+                results(&[*d, *p]);
+            }
+            Op::Branch { target } => outline.next = Next::Jumps(*target),
+            Op::Exit | Op::Trap => outline.next = Next::Ends,
+            Op::Fence(_) | Op::Yield => {}
+        }
+        outline
+    }
+}
+
+impl Step {
+    /// The step to which it may jump.
+    pub fn target(&self) -> Option<usize> {
+        match self.op.outline(|_| {}, |_| {}).next {
+            Next::Jumps(target) => Some(target as usize),
+            Next::Follows | Next::Ends => None,
+        }
+    }
+
+    /// Whether the next step may follow it: with a guard it always may.
+    pub fn falls_through(&self) -> bool {
+        self.guard.reg != NO_REG || self.op.outline(|_| {}, |_| {}).next == Next::Follows
+    }
+}
