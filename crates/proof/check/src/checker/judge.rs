@@ -317,7 +317,8 @@ impl<'r> Judge<'r> {
             )));
         }
         if statistics.undecided > 0 {
-            let what = "it was not decided whether a thread's stores depend on a read of it: too much stands between them, or an operation of its warp";
+            let what = "it was not decided whether a thread's stores depend on a read of it: too much stands between \
+                        them, or an operation of its warp";
             phase.unknown.push(Unknown::Stopped(what.into()));
         }
         match end {

@@ -26,7 +26,7 @@ impl Addition {
         adds.then_some(Addition { op, ty, operand })
     }
 
-    /// The value behind another one; `None` where the counter starts again, so that a value does not tell its place.
+    /// The value behind another one; `None` where the counter starts again, so that the place does not follow from the value.
     pub fn next(self, value: u64) -> Option<u64> {
         Some(eval::atomic(self.op, self.ty, value, self.operand)).filter(|&next| next > value)
     }
@@ -164,7 +164,7 @@ impl<'w> State<'w> {
         Some(())
     }
 
-    /// A read of which the clocks tell the value.
+    /// A read whose value the clocks determine.
     pub fn read(&mut self, runs: &Runs<'_, 'w>, thread: ThreadId, target: Target, label: Label) -> Option<u64> {
         let clock = self.runners[thread].clock.clone();
         let cell = self.cell(runs, target)?;

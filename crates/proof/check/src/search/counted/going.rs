@@ -103,7 +103,7 @@ impl<'w> Runs<'_, 'w> {
         }
     }
 
-    /// A read of which the clocks tell the value.
+    /// A read whose value the clocks determine.
     pub fn read(&mut self, state: &mut State<'w>, thread: ThreadId, target: Target, label: Label) -> Option<()> {
         let value = state.read(self, thread, target, label)?;
         let runner = &mut state.runners[thread];

@@ -39,7 +39,7 @@ impl<'w> Runs<'_, 'w> {
 
     /// Lets threads go on whose loops end at the last value of their counter; `None` if there is none.
     fn let_go(&mut self, state: &mut State<'w>, waiting: &[(ThreadId, Waiting)]) -> Option<()> {
-        // A cell to which nobody adds has the one value that the clocks tell, so this is no choice.
+        // A cell to which nobody adds has the one value that the clocks determine, so this is no choice.
         let mut known = false;
         for &(thread, Waiting { target, label }) in waiting {
             if !state.sees_chain(thread, target.address) {
