@@ -203,9 +203,11 @@ where
 
     /// The indices of `range` that fall to this thread as one of `workers`, which is
     /// [`THREADS_IN_GRID`](wattle_ir::worker::THREADS_IN_GRID) or its like. The device maps indices to workers, unless
-    /// `.contiguous()` or `.strided()` on the result choose the map. A range has fewer than 2³² indices in all.
+    /// `.contiguous()` or `.strided()` on the result choose the map. A range has fewer than 2³² indices in all where workers
+    /// of another number of dimensions share it; more are a fault, and none is gone over.
     #[doc(alias = "grid-stride loop")]
     #[inline(always)]
+    #[track_caller]
     pub fn indices<W, R>(&self, _workers: W, range: R) -> Indices<R::Rank>
     where
         R: IndexRange,

@@ -189,12 +189,13 @@ impl<V> Clone for Bound<V> {
     note = "`Read`, `Shared` and `Atomic` parameters take `&buffer` or a view of it, `PerItem` parameters take \
             `&mut buffer` or an exclusive view; element type and dimensions must be the parameter's"
 )]
-pub trait IntoArg<P>
-where
-    Bound<P>: Arg,
-{
+pub trait IntoArg<P> {
     #[doc(hidden)]
     fn into_arg(self) -> Bound<P>;
+    /// Nobody calls it. Of a trait with such a method Clippy does not say that an argument need not be borrowed, which of a
+    /// buffer is another thing: the launch would free it.
+    #[doc(hidden)]
+    fn __borrowed(&mut self) {}
 }
 
 macro_rules! view_arguments {

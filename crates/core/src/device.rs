@@ -12,6 +12,7 @@ use crate::extent::ToExtent;
 use crate::host;
 use crate::kernel::Kernel;
 use crate::memory::{Allocation, Memory, MemoryKind, free_memory};
+use crate::module::ModuleLanguage;
 use crate::queue::{EventState, Operation, Queue};
 use crate::spec::{LaunchOptions, Shape};
 
@@ -54,6 +55,9 @@ pub struct Properties {
     /// How many ticks a second has on the clock that kernels read ([`Acc::clock`](crate::Acc::clock)); `None` where the rate
     /// varies, or is not known, or there is no such clock.
     pub clock_ticks_per_second: Option<u64>,
+    /// The languages of modules whose kernels it takes as they are: see [`ModuleCode`](crate::ModuleCode).
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub modules: Vec<ModuleLanguage>,
     /// Which scopes fences and atomics can have.
     #[cfg_attr(feature = "serde", serde(serialize_with = "names"))]
     pub scopes: Vec<Scope>,
@@ -81,6 +85,7 @@ impl Properties {
             sync_domains: 1,
             exact_floats: true,
             clock_ticks_per_second: None,
+            modules: Vec::new(),
             scopes: Scope::ALL.to_vec(),
         }
     }
@@ -133,8 +138,33 @@ pub unsafe trait Backend: Send + Sync + 'static {
     /// # Errors
     /// The operating system or the driver refuses.
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>>;
+    /// The devices whose memory this device's kernels can use, once that is enabled.
+    ///
+    /// # Errors
+    /// There is none; the error says why.
+    fn peers(&self) -> Result<Vec<Device>> {
+        Err(no_peer(self.properties()))
+    }
+    /// Lets kernels of this device use the memory of another one, from now on.
+    ///
+    /// # Errors
+    /// They cannot.
+    fn enable_peer_access(&self, _other: &Device) -> Result<()> {
+        Err(no_peer(self.properties()))
+    }
+    /// Whether kernels of this device may use the memory of another one.
+    fn reaches(&self, _other: &Device) -> bool {
+        false
+    }
     /// The backend as a value of its own type, to be downcast.
     fn as_any(&self) -> &dyn std::any::Any;
+}
+
+/// The error of a device whose kernels use no memory but its own.
+#[cold]
+fn no_peer(properties: &Properties) -> Error {
+    let instead = "copy between the devices (`Queue::copy`), or let the host hand the values on";
+    Error::capability(&properties.name, "use another device's memory in kernels: it reaches none", instead)
 }
 
 /// A queue of a device: does the operations that it is given in order.
@@ -342,6 +372,35 @@ impl Device {
         let what = format!("surely run launches of {queues} queues at the same time: of {there} at the most");
         let instead = "let no launch wait for one that is on another queue";
         Err(Error::capability(self.name(), what, instead).limited(queues, there))
+    }
+
+    /// The devices whose memory kernels of this one can use, once [`Device::enable_peer_access`] lets them.
+    ///
+    /// # Errors
+    /// There is none; the error says why.
+    #[doc(alias = "cudaDeviceCanAccessPeer")]
+    pub fn peers(&self) -> Result<Vec<Device>> {
+        self.0.peers()
+    }
+
+    /// Lets kernels of this device use buffers of another one, from now on: `queue.launch(spec, kernel(&theirs, &ours))`.
+    /// What both devices use at the same time is ordered by [`Scope::System`] alone, and shared by narrower operations it
+    /// is a conflict, which the launch is refused for. The other direction is enabled by itself.
+    ///
+    /// CUDA devices reach those that the machine links to them, `host` and `host-serial` each other, and `simulated` and
+    /// the checker a second device like themselves ([`Device::peers`]). Vulkan devices reach none.
+    ///
+    /// # Errors
+    /// This device cannot reach the other one's memory.
+    #[doc(alias("cudaDeviceEnablePeerAccess", "cuCtxEnablePeerAccess"))]
+    pub fn enable_peer_access(&self, other: &Device) -> Result<()> {
+        if self == other || self.0.reaches(other) { Ok(()) } else { self.0.enable_peer_access(other) }
+    }
+
+    /// A number that no other device of the process has.
+    #[inline]
+    pub(crate) fn number(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
     }
 
     /// Fails where the device or the host has less memory than the work needs: for work whose size is given, before it

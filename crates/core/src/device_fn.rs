@@ -36,25 +36,87 @@ use crate::thread::Thread;
 ///
 /// Everything that takes `Parameters<Args>` and gives the bodies implements it, which is what the macros write.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a device function with parameters `{Args}`",
-    label = "not a device function with these parameters",
+    message = "this is not a device function with parameters `{Args}`",
+    label = "not a device function with parameters `{Args}`",
     note = "give a function that is marked `#[device_fn]` by its name, or `device_closure!(|x, y| x + y)`; it takes values and \
-            views, as many as the kernel passes"
+            views, as many as the kernel passes",
+    note = "of a generic function the parameters say all generics; else write a closure around it: \
+            `device_closure!(|x| f::<4>(x))`"
 )]
 #[doc(alias("functor", "lambda"))]
 pub trait DeviceFn<Args: KernelType>:
-    Fn(Parameters<Args>) -> DeviceBodies<Args, <Self as DeviceFn<Args>>::Output> + Copy + Send + Sync
+    Fn(Parameters<Args>) -> <Self as DeviceFn<Args>>::Answer + Copy + Send + Sync
 {
     /// The type of the result.
     type Output: KernelType;
+    #[doc(hidden)]
+    type Answer;
+    #[doc(hidden)]
+    fn bodies(self) -> DeviceBodies<Args, <Self as DeviceFn<Args>>::Output>;
 }
 
-#[diagnostic::do_not_recommend]
-impl<F, Args: KernelType, R: KernelType> DeviceFn<Args> for F
+impl<F, Args: KernelType, A: GivesBodies<Args>> DeviceFn<Args> for F
 where
-    F: Fn(Parameters<Args>) -> DeviceBodies<Args, R> + Copy + Send + Sync,
+    F: Fn(Parameters<Args>) -> A + Copy + Send + Sync,
 {
+    type Output = A::Output;
+    type Answer = A;
+    #[inline(always)]
+    fn bodies(self) -> DeviceBodies<Args, A::Output> {
+        self(Parameters(PhantomData)).bodies()
+    }
+}
+
+/// Never applies. Where a trait has one implementation alone, rustc reports what that one lacks, which is no word of the
+/// user's: here how many arguments an `Fn` takes.
+impl<F, Args: KernelType> DeviceFn<Args> for F
+where
+    F: Fn(Parameters<Args>) -> Args + Copy + Send + Sync,
+    Parameters<Args>: Never,
+{
+    type Output = Args;
+    type Answer = Args;
+    fn bodies(self) -> DeviceBodies<Args, Args> {
+        unreachable!("nothing is `Never`")
+    }
+}
+
+/// Implemented by nothing.
+pub trait Never {}
+
+/// An answer that has the bodies of a function with parameters `Args`.
+pub trait GivesBodies<Args: KernelType> {
+    /// The type of the function's result.
+    type Output: KernelType;
+    /// The bodies.
+    fn bodies(self) -> DeviceBodies<Args, Self::Output>;
+}
+
+impl<Args: KernelType, R: KernelType> GivesBodies<Args> for DeviceBodies<Args, R> {
     type Output = R;
+    #[inline(always)]
+    fn bodies(self) -> DeviceBodies<Args, R> {
+        self
+    }
+}
+
+/// What a function that `#[device_fn]` made of a function of a module answers: the type `N` that has its bodies.
+pub struct Asked<N, Args>(PhantomData<fn(Args) -> N>);
+
+impl<N, Args> Asked<N, Args> {
+    /// The answer to this question.
+    #[inline(always)]
+    pub fn of(_: Parameters<Args>) -> Asked<N, Args> {
+        Asked(PhantomData)
+    }
+}
+
+impl<N: Takes<Args>, Args: KernelType> GivesBodies<Args> for Asked<N, Args> {
+    type Output = N::Output;
+    #[inline(always)]
+    fn bodies(self) -> DeviceBodies<Args, N::Output> {
+        N::bodies(Parameters(PhantomData))
+    }
 }
 
 /// Asks a device function for its bodies for parameters `Args`.
@@ -107,33 +169,37 @@ impl<Args: KernelType, R: KernelType> DraftBodies<Args, R> {
 
 /// `function`, called by a thread on the host.
 #[inline(always)]
-pub fn call_on_host<F: DeviceFn<Args>, Args: KernelType>(
+pub fn call_on_host<F: DeviceFn<Args, Output = R>, Args: KernelType, R: KernelType>(
     thread: &Thread<'_>,
     function: F,
     arguments: Args,
-) -> <F as DeviceFn<Args>>::Output {
-    (function(Parameters(PhantomData)).host)(thread, arguments).0
+) -> R {
+    (function.bodies().host)(thread, arguments).0
+}
+
+/// A builder that calls functions that are values: a trait, so that the result is erroneous where the builder is (see
+/// `Once`).
+pub trait CallsValue<'b, F, Args: KernelType> {
+    /// What stands for the result.
+    type Result;
+    /// `function`, called in the kernel that is being built.
+    fn call(&'b self, function: F, arguments: Args::Built<'b>) -> Self::Result;
+}
+
+impl<'b, F: DeviceFn<Args>, Args: KernelType> CallsValue<'b, F, Args> for Builder {
+    type Result = <<F as DeviceFn<Args>>::Output as KernelType>::Built<'b>;
+    fn call(&'b self, function: F, arguments: Args::Built<'b>) -> Self::Result {
+        (function.bodies().build)(self, arguments)
+    }
 }
 
 /// `function`, called in the kernel that is being built.
-pub fn call_in_builder<'b, F: DeviceFn<Args>, Args: KernelType>(
-    builder: &'b Builder,
+pub fn call_in_builder<'b, B: CallsValue<'b, F, Args>, F, Args: KernelType>(
+    builder: &'b B,
     function: F,
     arguments: Args::Built<'b>,
-) -> <<F as DeviceFn<Args>>::Output as KernelType>::Built<'b> {
-    (function(Parameters(PhantomData)).build)(builder, arguments)
-}
-
-/// A function as an argument of a kernel. It is known by its type alone, as which the kernel is built and kept.
-#[inline(always)]
-pub fn one_function<F: Copy>(function: F) -> F {
-    const {
-        assert!(
-            size_of::<F>() == 0,
-            "a kernel is compiled for one function: give it by its name, not as a variable that holds one of several"
-        );
-    }
-    function
+) -> B::Result {
+    builder.call(function, arguments)
 }
 
 /// A closure whose parameters' types are written.
@@ -142,14 +208,7 @@ pub fn typed_closure<Args: KernelType, R: KernelType, F: DeviceFn<Args, Output =
     function
 }
 
-/// What a device function that `#[device_fn]` made of a function of a module can be passed as: with parameters `Args`, or
-/// with [`Direct`] as what a call in a kernel names.
-#[diagnostic::on_unimplemented(
-    message = "the device function `{Self}` has no parameters `{Args}`",
-    label = "called here with `{Args}`",
-    note = "a function that is given as a parameter takes values and views, as many as the kernel passes, and they say all of \
-            its generics; else write a closure around it: `device_closure!(|x| f::<4>(x))`"
-)]
+/// What a device function that `#[device_fn]` made of a function of a module can be passed as: with parameters `Args`.
 pub trait Takes<Args: KernelType> {
     /// The type of the result.
     type Output: KernelType;
@@ -159,24 +218,6 @@ pub trait Takes<Args: KernelType> {
 
 /// Stands for the parameters of a function that is called by its name, where each argument is checked by itself.
 pub enum Direct {}
-
-// SAFETY: there is no value of it.
-unsafe impl KernelType for Direct {
-    type Built<'b> = ();
-}
-
-/// Names the type that has a function's bodies.
-pub struct BodiesOf<B>(PhantomData<B>);
-
-// SAFETY: there is no value of it.
-unsafe impl<B> KernelType for BodiesOf<B> {
-    type Built<'b> = ();
-}
-
-/// Only the type of what this returns is used.
-pub fn direct<B>() -> DeviceBodies<Direct, BodiesOf<B>> {
-    unreachable!("a function is called by its name through its type")
-}
 
 /// The argument that a device function is called with, which only kernels have.
 #[derive(Clone, Copy)]
@@ -238,7 +279,7 @@ pub fn in_builder<'a, B: Calls<'a, F>, F>(builder: &'a B, function: F) -> B::Cal
     builder.callee(function)
 }
 
-impl<'a, F: FnOnce(Parameters<Direct>) -> DeviceBodies<Direct, BodiesOf<B>>, B: Bodies> Callee<'a, F> {
+impl<'a, F: FnOnce(Parameters<Direct>) -> Asked<B, Direct>, B: Bodies> Callee<'a, F> {
     /// The bodies of a function that `#[device_fn]` has made. The function itself is not called: it only names them, and
     /// one that a user has written could as well.
     #[inline(always)]

@@ -22,9 +22,9 @@ pub enum SyncDomain {
 /// [`Properties::sync_domains`](crate::Properties::sync_domains).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SyncDomainMap {
-    /// What [`SyncDomain::Default`] means; 0 unless said otherwise.
+    /// The device's domain for [`SyncDomain::Default`]; 0 by default.
     pub default: u8,
-    /// What [`SyncDomain::Remote`] means; 1 unless said otherwise.
+    /// The device's domain for [`SyncDomain::Remote`]; 1 by default.
     pub remote: u8,
 }
 
@@ -50,6 +50,9 @@ impl SyncDomainMap {
 pub(crate) struct BelowSystem(u64);
 
 impl BelowSystem {
+    /// All parameters: what a kernel does with them is not known.
+    pub(crate) const ALL: BelowSystem = BelowSystem(u64::MAX);
+
     pub(crate) fn of(kernel: &Kernel) -> BelowSystem {
         let (mut fences, mut all) = (None::<Scope>, None::<Scope>);
         let mut bits = 0;
@@ -67,7 +70,8 @@ impl BelowSystem {
                 // Fences of device scope order accesses around an atomic of system scope for the device alone.
                 wattle_ir::ParamKind::View { access: Access::Atomic, .. } => fences,
                 wattle_ir::ParamKind::View { access: Access::Shared, .. } => all,
-                _ => None,
+                wattle_ir::ParamKind::View { access: Access::Read | Access::PerItem, .. }
+                | wattle_ir::ParamKind::Scalar(_) => None,
             };
             if widest == Some(Scope::Device) {
                 bits |= Self::bit(number);
@@ -90,16 +94,22 @@ impl BelowSystem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sharing {
     pub(crate) access: Access,
+    /// The number of the device that the launch is on.
+    pub(crate) device: usize,
     /// The device's domain that the launch is in.
     pub(crate) domain: u8,
     /// Whether operations narrower than system scope are to order it.
     pub(crate) below_system: bool,
+    /// Whether its threads touch it by plain and by atomic accesses, as those of a module may: shared memory for both.
+    pub(crate) mixes: bool,
 }
 
 impl Sharing {
     /// Whether two uses at the same time are wrong whatever orders their accesses.
     pub(crate) fn conflicts_by_access(self, other: Sharing) -> bool {
-        self.access != other.access || self.conflicts_with_all()
+        let is_shared = |access| matches!(access, Access::Shared | Access::Atomic);
+        let mixed = (self.mixes || other.mixes) && is_shared(self.access) && is_shared(other.access);
+        self.access != other.access && !mixed || self.conflicts_with_all()
     }
 
     /// Whether all other uses at the same time are wrong.
@@ -109,14 +119,15 @@ impl Sharing {
 
     /// Whether two uses at the same time are wrong.
     pub(crate) fn conflicts(self, other: Sharing) -> bool {
-        let across = self.domain != other.domain && self.access != Access::Read;
+        let is_across = self.device != other.device || self.domain != other.domain;
+        let across = is_across && self.access != Access::Read;
         self.conflicts_by_access(other) || across && (self.below_system || other.below_system)
     }
 }
 
-/// The sharing of a use that is no launch: copies, fills and guards order nothing by themselves.
+/// The sharing of a use that is no launch: copies, fills and guards order nothing by themselves, wherever they are.
 impl From<Access> for Sharing {
     fn from(access: Access) -> Sharing {
-        Sharing { access, domain: 0, below_system: false }
+        Sharing { access, device: 0, domain: 0, below_system: false, mixes: false }
     }
 }

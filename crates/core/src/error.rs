@@ -92,6 +92,7 @@ impl std::error::Error for Error {
             | ErrorKind::OutOfMemory { .. }
             | ErrorKind::SharedLen { .. }
             | ErrorKind::ItemsExtent { .. }
+            | ErrorKind::ModuleArguments { .. }
             | ErrorKind::CopyShape { .. }
             | ErrorKind::ViewRange { .. }
             | ErrorKind::Capability { .. }
@@ -136,7 +137,7 @@ pub enum ErrorKind {
     /// An extent that is too large, or zero where something has to be.
     #[error("{what} of {extent}: {why}")]
     Extent {
-        /// What has the extent.
+        /// The object whose extent it is, in words.
         what: &'static str,
         /// The extent, as it was written.
         extent: String,
@@ -185,6 +186,18 @@ pub enum ErrorKind {
         /// The name and the extent of the other.
         second: (String, String),
     },
+    /// Arguments that do not fit the parameters of a module's kernel.
+    #[error("kernel `{kernel}` of {file}: {why}\n  it is declared as `{signature}`")]
+    ModuleArguments {
+        /// The kernel.
+        kernel: String,
+        /// The module's file.
+        file: String,
+        /// What does not fit.
+        why: String,
+        /// The kernel with its parameters.
+        signature: String,
+    },
     /// Source and destination of a copy differ in shape.
     #[error(
         "copy at {site}: the source has extent {source_extent} and the destination {destination_extent}; \
@@ -231,7 +244,10 @@ pub enum ErrorKind {
         instead: String,
     },
     /// A buffer of one device given to another.
-    #[error("{what} at {site} uses a buffer of device `{owner}` on device `{device}`; copy it there first")]
+    #[error(
+        "{what} at {site} uses a buffer of device `{owner}` on device `{device}`; copy it there first, or let kernels reach it \
+             (`Device::enable_peer_access`)"
+    )]
     WrongDevice {
         /// The operation that uses it.
         what: String,
@@ -316,6 +332,7 @@ impl ErrorKind {
             ErrorKind::OutOfMemory { .. } => "out_of_memory",
             ErrorKind::SharedLen { .. } => "shared_len",
             ErrorKind::ItemsExtent { .. } => "items_extent",
+            ErrorKind::ModuleArguments { .. } => "module_arguments",
             ErrorKind::CopyShape { .. } => "copy_shape",
             ErrorKind::ViewRange { .. } => "view_range",
             ErrorKind::Capability { .. } => "capability",

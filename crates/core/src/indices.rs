@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use wattle_ir::builder::TOO_MANY_INDICES;
 use wattle_ir::worker::Kind;
 use wattle_ir::{Dim, Element, GridIndex, MAX_RANK, Rank};
 
@@ -147,14 +148,16 @@ pub struct Indices<R> {
 }
 
 impl<R: Rank> Indices<R> {
-    /// The share of `thread`, as one of the workers of this kind, of a range.
+    /// The share of `thread`, as one of the workers of this kind, of a range. Where its indices are numbered and are 2³² or
+    /// more there is a fault, and none of them is gone over.
     #[inline(always)]
+    #[track_caller]
     pub(crate) fn new(
         thread: &Thread<'_>,
         launch_rank: usize,
         kind: Kind,
         linear: bool,
-        dimensions: [Dimension; MAX_RANK],
+        mut dimensions: [Dimension; MAX_RANK],
         d: usize,
     ) -> Self {
         let grid = thread.grid();
@@ -184,6 +187,11 @@ impl<R: Rank> Indices<R> {
             Some((at, extent)) => std::array::from_fn(|d| (at[d], extent[d])),
             None => [linear_worker(); MAX_RANK],
         };
+        let total = || dimensions[..d].iter().fold(1u128, |total, dimension| total * u128::from(dimension.count));
+        if linear && d > 1 && total() > u128::from(u32::MAX) {
+            thread.assert(false, TOO_MANY_INDICES);
+            dimensions = [Dimension::new(0, 0, 1); MAX_RANK];
+        }
         // A range of one dimension needs no row-major numbers.
         Indices { workers, linear: linear && d > 1, dimensions, layout: Layout::Contiguous, rank: PhantomData }
     }

@@ -2,6 +2,8 @@
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use wattle_ir::builder::{self, Builder};
@@ -13,6 +15,7 @@ use crate::argument::{Argument, ArgumentValue, Arguments, ViewArgument};
 use crate::domain::BelowSystem;
 use crate::error::{Error, Result, system};
 use crate::host::stack_bytes;
+use crate::module::ModuleCall;
 use crate::sync::lock;
 use crate::thread::Thread;
 
@@ -59,10 +62,25 @@ pub(crate) struct Known {
     pub(crate) prints: bool,
 }
 
+impl Known {
+    /// What is known of a module's kernel.
+    ///
+    /// # Errors
+    /// Its arguments do not fit its parameters.
+    #[cold]
+    fn of_module(call: &ModuleCall) -> Result<Known> {
+        call.fits()?;
+        Ok(Known { below_system: BelowSystem::ALL, sized_at_launch: None, stack_bytes: 0, prints: false })
+    }
+}
+
 /// What is known of a kernel. Builds it when it is launched for the first time, on any device, and refuses it if that
 /// fails.
 #[inline]
 pub(crate) fn known(kernel: &dyn Kernel) -> Result<Known> {
+    if let Some(call) = kernel.module() {
+        return Known::of_module(call);
+    }
     let identity = kernel.identity();
     match kernel.info().verified.get() {
         Some((first, known)) if *first == identity => Ok(*known),
@@ -152,6 +170,10 @@ pub unsafe trait Kernel: Send + Sync + 'static {
     fn identity(&self) -> KernelIdentity;
     /// The kernel with its arguments, owned.
     fn to_arc(&self) -> Arc<dyn Kernel>;
+    /// The kernel of a module that it is, if it is one: it has no intermediate representation then.
+    fn module(&self) -> Option<&ModuleCall> {
+        None
+    }
 }
 
 impl<'t> dyn Kernel + 't {
@@ -202,63 +224,109 @@ fn unfit(info: &KernelInfo, what: &str, param: ParamId) -> Error {
 )]
 pub unsafe trait Launch<const D: usize>: Kernel {}
 
-/// What the kernel macro makes: a kernel, its arguments, the host's function and the builder.
+/// A kernel of rank `D` with its arguments `A`: what a function with `#[kernel]` returns.
+///
+/// Its type names no function, so that a wrong argument is one error: that of the argument, and none of what it is
+/// passed in.
 #[doc(hidden)]
-pub struct Bundle<const D: usize, A, H, I> {
+pub struct Bundle<const D: usize, A: 'static> {
     info: &'static KernelInfo,
     arguments: A,
-    host: H,
-    build: I,
+    code: &'static Code<A>,
 }
 
-/// A bundle whose safety is not promised yet: the macro makes it of the user's words, and then promises in an `unsafe`
-/// block without any of them what it has made sure of.
+/// The functions of a kernel, the host's and the builder's within.
+struct Code<A> {
+    /// Runs one thread on the host.
+    ///
+    /// # Safety
+    /// As for [`Kernel::run`].
+    run: unsafe fn(&A, &'static [&'static str], &Thread<'_>),
+    /// Builds the kernel with the parameters of these names.
+    build: fn(&Builder, &'static [&'static str]),
+    identity: fn() -> KernelIdentity,
+}
+
+/// A kernel of the host's function `H` and the builder `I`, whose safety is not promised yet: the macro makes it of the
+/// user's words, and then promises in an `unsafe` block without any of them what it has made sure of.
 #[doc(hidden)]
-pub struct Draft<const D: usize, A, H, I>(Bundle<D, A, H, I>);
+pub struct Draft<const D: usize, A, H, I> {
+    info: &'static KernelInfo,
+    arguments: A,
+    functions: PhantomData<(H, I)>,
+}
 
 impl<const D: usize, A, H, I> Draft<D, A, H, I>
 where
     Dim<D>: Rank,
     A: Arguments,
-    H: Fn(&Acc<'_, D>, A::Views),
-    I: for<'b> Fn(&'b Builder, builder::Acc<'b, D>, A::Built<'b>),
+    H: Fn(&Acc<'_, D>, A::Views) + Copy + Send + Sync + 'static,
+    I: for<'b> Fn(&'b Builder, builder::Acc<'b, D>, A::Built<'b>) + Copy + Send + Sync + 'static,
 {
-    /// A bundle of these parts, not yet promised to be safe.
-    #[inline]
-    pub fn new(info: &'static KernelInfo, arguments: A, host: H, build: I) -> Self {
-        Draft(Bundle { info, arguments, host, build })
+    const CODE: Code<A> = Code {
+        run: Self::run,
+        build: Self::build,
+        // Each instance of a generic kernel has closures of its own.
+        identity: || KernelIdentity::of::<I>(0),
+    };
+
+    /// A kernel of these parts, not yet promised to be safe. Functions that the kernel was given are known by their types
+    /// alone, as which it is built and kept.
+    #[inline(always)]
+    pub fn new(info: &'static KernelInfo, arguments: A, _: H, _: I) -> Self {
+        const {
+            assert!(
+                size_of::<H>() == 0 && size_of::<I>() == 0,
+                "a kernel is compiled for one function: give it by its name, not as a variable that holds one of several"
+            );
+        }
+        Draft { info, arguments, functions: PhantomData }
     }
 
-    /// The bundle, whose safety the caller promises.
+    /// The kernel, whose safety the caller promises.
     ///
     /// # Safety
-    /// `host` keeps no view beyond its call and gives none to code that could, and `build` builds the same kernel
-    /// whenever it is called, with the arguments' parameters alone.
-    #[inline]
-    pub unsafe fn vouch(self) -> Bundle<D, A, H, I> {
-        self.0
+    /// The host's function keeps no view beyond its call and gives none to code that could, and the builder builds the
+    /// same kernel whenever it is called, with the arguments' parameters alone.
+    #[inline(always)]
+    pub unsafe fn vouch(self) -> Bundle<D, A> {
+        Bundle { info: self.info, arguments: self.arguments, code: const { &Self::CODE } }
     }
+
+    /// # Safety
+    /// As for [`Kernel::run`].
+    unsafe fn run(arguments: &A, names: &'static [&'static str], thread: &Thread<'_>) {
+        // SAFETY: the caller's promise.
+        let views = unsafe { arguments.views(names, thread) };
+        // SAFETY: the draft was made with such a function, which has no size.
+        let host: H = unsafe { unit() };
+        host(&Acc::new(thread), views);
+    }
+
+    fn build(builder: &Builder, names: &'static [&'static str]) {
+        let arguments = A::built(builder, names);
+        // SAFETY: the draft was made with such a function, which has no size.
+        let build: I = unsafe { unit() };
+        build(builder, builder::Acc::new(builder), arguments);
+    }
+}
+
+/// The value of a type that has one, of no size.
+///
+/// # Safety
+/// The type has no size, and the program has had a value of it.
+#[inline(always)]
+unsafe fn unit<T: Copy>() -> T {
+    // SAFETY: reading nothing is valid at any aligned pointer, and copies the value that there was.
+    unsafe { NonNull::<T>::dangling().read() }
 }
 
 // SAFETY: the rank is `D`.
 #[diagnostic::do_not_recommend]
-unsafe impl<const D: usize, A, H, I> Launch<D> for Bundle<D, A, H, I>
-where
-    Dim<D>: Rank,
-    A: Arguments,
-    H: Fn(&Acc<'_, D>, A::Views) + Copy + Send + Sync + 'static,
-    I: for<'b> Fn(&'b Builder, builder::Acc<'b, D>, A::Built<'b>) + Copy + Send + Sync + 'static,
-{
-}
+unsafe impl<const D: usize, A: Arguments> Launch<D> for Bundle<D, A> {}
 
 // SAFETY: `run` gives the kernel's function views of the arguments and nothing else.
-unsafe impl<const D: usize, A, H, I> Kernel for Bundle<D, A, H, I>
-where
-    Dim<D>: Rank,
-    A: Arguments,
-    H: Fn(&Acc<'_, D>, A::Views) + Copy + Send + Sync + 'static,
-    I: for<'b> Fn(&'b Builder, builder::Acc<'b, D>, A::Built<'b>) + Copy + Send + Sync + 'static,
-{
+unsafe impl<const D: usize, A: Arguments> Kernel for Bundle<D, A> {
     fn info(&self) -> &'static KernelInfo {
         self.info
     }
@@ -275,25 +343,21 @@ where
     #[inline]
     unsafe fn run(&self, thread: &Thread<'_>) {
         // SAFETY: the caller's promise.
-        let views = unsafe { self.arguments.views(self.info.parameters, thread) };
-        (self.host)(&Acc::new(thread), views);
+        unsafe { (self.code.run)(&self.arguments, self.info.parameters, thread) }
     }
 
     fn build(&self) -> Result<wattle_ir::Kernel> {
         let builder = Builder::new(self.info.name, self.info.site, D);
-        let arguments = A::built(&builder, self.info.parameters);
-        (self.build)(&builder, builder::Acc::new(&builder), arguments);
+        (self.code.build)(&builder, self.info.parameters);
         Ok(builder.finish()?)
     }
 
     fn identity(&self) -> KernelIdentity {
-        // Each instance of a generic kernel has closures of its own.
-        KernelIdentity::of::<I>(0)
+        (self.code.identity)()
     }
 
     fn to_arc(&self) -> Arc<dyn Kernel> {
-        let (arguments, host, build) = (self.arguments.clone(), self.host, self.build);
-        Arc::new(Bundle { info: self.info, arguments, host, build })
+        Arc::new(Bundle::<D, A> { info: self.info, arguments: self.arguments.clone(), code: self.code })
     }
 }
 
@@ -326,5 +390,9 @@ unsafe impl Kernel for Arc<dyn Kernel> {
 
     fn to_arc(&self) -> Arc<dyn Kernel> {
         self.clone()
+    }
+
+    fn module(&self) -> Option<&ModuleCall> {
+        (**self).module()
     }
 }

@@ -23,6 +23,7 @@ pub mod interrupt;
 mod kernel;
 mod lanes;
 mod memory;
+mod module;
 mod observe;
 mod panics;
 mod printing;
@@ -54,11 +55,16 @@ pub use host::run_beside;
 pub use indices::{Dimension, IndexRange, Indices, Items, Range, Walk, range};
 pub use kernel::{Bundle, Draft, Kernel, KernelIdentity, KernelInfo, Launch};
 pub use memory::{Allocation, HostMemory, Memory, MemoryKind};
+pub use module::{
+    Given, ModuleArgument, ModuleArguments, ModuleCall, ModuleCode, ModuleEntry, ModuleKernel, ModuleLanguage,
+    ModuleNumber, ModuleParam, ModuleVariable, lasting,
+};
 pub use observe::{Observer, OptionsFor};
 pub use panics::{caught, panicked};
 pub use printing::{Printed, PrintedLine, print_to_stderr, printed};
 pub use queue::{
-    Event, EventState, HostBytes, Operation, Queue, Runs, Timestamp, Transfer, TransferEnd, host_part_shape, paired,
+    Event, EventState, HostBytes, Operation, Queue, RawPart, Timestamp, Transfer, TransferSource, host_part_shape,
+    paired,
 };
 pub use scenario::{Ending, Expectation, Launched, Registration, SCENARIOS, Scenario, Sizes, Summary, Work};
 pub use spec::{FrameSpec, LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};

@@ -57,6 +57,18 @@ unsafe impl Backend for Observed {
         Ok(Box::new(ObservedQueue { inner, options_for: self.options_for.clone() }))
     }
 
+    fn peers(&self) -> Result<Vec<Device>> {
+        self.inner.peers()
+    }
+
+    fn enable_peer_access(&self, other: &Device) -> Result<()> {
+        self.inner.backend().enable_peer_access(other)
+    }
+
+    fn reaches(&self, other: &Device) -> bool {
+        self.inner.backend().reaches(other)
+    }
+
     fn as_any(&self) -> &dyn Any {
         self.inner.backend().as_any()
     }

@@ -20,6 +20,7 @@ use crate::device::{Device, DeviceKind};
 use crate::error::Result;
 use crate::kernel::{Kernel, KernelIdentity, KernelInfo, known};
 use crate::memory::{MemoryKind, bytes, number_bytes_mut};
+use crate::module::ModuleCall;
 use crate::spec::LaunchOptions;
 use crate::sync::lock;
 use crate::thread::Thread;
@@ -182,6 +183,10 @@ unsafe impl Kernel for Printing {
 
     fn to_arc(&self) -> Arc<dyn Kernel> {
         Arc::new(self.clone())
+    }
+
+    fn module(&self) -> Option<&ModuleCall> {
+        self.kernel.module()
     }
 }
 

@@ -153,7 +153,7 @@ impl<R: Rank, P: Places> Rows<R, P> {
         let (workers, layout) = (map.workers, map.layout);
         let mut shares = [ONE; MAX_RANK];
         if map.linear {
-            // As all arithmetic of kernels this wraps; a range has fewer than 2^32 indices.
+            // There are fewer than 2^32 (`Indices::new`).
             let counts = map.dimensions[..R::RANK].iter().map(|dimension| dimension.count);
             shares[0] = Share::new(workers[0], counts.fold(1u32, u32::wrapping_mul), layout);
         } else {

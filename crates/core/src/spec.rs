@@ -59,6 +59,12 @@ impl<const D: usize> ThreadSpec<D> {
 }
 
 /// A shape that a kernel of rank `D` can be launched with.
+#[diagnostic::on_unimplemented(
+    message = "a launch has a shape, which `{Self}` is not",
+    label = "not a shape of a launch",
+    note = "`queue.launch(FrameSpec::cover(n, 64), kernel(&x, &y))` goes over `n` elements in frames of 64, and the device chooses \
+            blocks and threads; `ThreadSpec::new(blocks, threads)` says them"
+)]
 pub trait Spec<const D: usize>: Copy + sealed::Sealed {
     #[doc(hidden)]
     fn shape(self) -> Result<Shape>;
@@ -140,8 +146,8 @@ pub struct LaunchOptions {
     pub(crate) shared_len: u32,
     pub(crate) blocks: u32,
     pub(crate) threads: u32,
-    pub(crate) domain: SyncDomain,
-    pub(crate) domain_map: SyncDomainMap,
+    pub(crate) domain: Option<SyncDomain>,
+    pub(crate) domain_map: Option<SyncDomainMap>,
     pub(crate) warp_size: Option<u32>,
     pub(crate) print_words: u32,
 }
@@ -160,8 +166,8 @@ impl Default for LaunchOptions {
             shared_len: 0,
             blocks: u32::MAX,
             threads: u32::MAX,
-            domain: SyncDomain::Default,
-            domain_map: SyncDomainMap::default(),
+            domain: None,
+            domain_map: None,
             warp_size: None,
             print_words: DEFAULT_PRINT_WORDS,
         }
@@ -215,15 +221,17 @@ impl LaunchOptions {
     /// The memory synchronization domain that the launch is in. Fences and atomics of device scope wait for the writes
     /// of their own domain alone, which is what it is for; between two domains **only system scope orders**. Two launches
     /// in different domains that use a buffer at the same time, with atomics or fences narrower than that, are refused
-    /// when the second is enqueued, on every device. Devices with one domain take the option, and it has no effect there
+    /// when the second is enqueued, on every device. Without it the launch is in the domain of its queue
+    /// ([`Queue::with_sync_domain`](crate::Queue::with_sync_domain)). Devices with one domain take the option, and it has no effect there
     /// (CUDA C++ Programming Guide, "Memory Synchronization Domains").
     pub fn sync_domain(self, domain: SyncDomain) -> Self {
-        LaunchOptions { domain, ..self }
+        LaunchOptions { domain: Some(domain), ..self }
     }
 
-    /// Which of the device's domains each name means; without it 0 and 1.
+    /// Which of the device's domains each name means; without it what its queue's map says
+    /// ([`Queue::with_sync_domain_map`](crate::Queue::with_sync_domain_map)), else 0 and 1.
     pub fn sync_domain_map(self, map: SyncDomainMap) -> Self {
-        LaunchOptions { domain_map: map, ..self }
+        LaunchOptions { domain_map: Some(map), ..self }
     }
 
     /// How many lanes the launch's warps must have: a power of two up to 128. Without it they have as many as the device
@@ -268,12 +276,12 @@ impl LaunchOptions {
 
     /// What [`LaunchOptions::sync_domain`] set.
     pub fn get_sync_domain(&self) -> SyncDomain {
-        self.domain
+        self.domain.unwrap_or_default()
     }
 
     /// What [`LaunchOptions::sync_domain_map`] set.
     pub fn get_sync_domain_map(&self) -> SyncDomainMap {
-        self.domain_map
+        self.domain_map.unwrap_or_default()
     }
 
     /// What [`LaunchOptions::blocks`] set: the most blocks of a launch by frames.

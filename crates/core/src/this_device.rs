@@ -16,6 +16,7 @@ use wattle_ir::DeviceProperty;
 /// | [`has_u8`](ThisDevice::has_u8), [`has_u16`](ThisDevice::has_u16), [`has_u64`](ThisDevice::has_u64), [`has_f64`](ThisDevice::has_f64) | yes | yes | as its features say |
 /// | [`has_native_f16`](ThisDevice::has_native_f16) | no | yes | no |
 /// | [`has_native_bf16`](ThisDevice::has_native_bf16) | no | from sm_90 on | no |
+/// | [`has_clock`](ThisDevice::has_clock) | yes | yes | as its features say |
 ///
 /// The checker proves the variant of the host; the variants of other devices are proved where they are the same, and
 /// run where they are not.
@@ -100,5 +101,11 @@ impl ThisDevice {
     #[inline(always)]
     pub fn has_native_bf16(&self) -> bool {
         self.number(DeviceProperty::Bfloat16) != 0
+    }
+
+    /// Whether its threads can read a clock, [`Acc::clock`](crate::Acc::clock).
+    #[inline(always)]
+    pub fn has_clock(&self) -> bool {
+        self.number(DeviceProperty::Clock) != 0
     }
 }

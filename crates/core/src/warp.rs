@@ -223,9 +223,9 @@ impl<'l> Warp<'l> {
 #[inline(always)]
 fn alone(op: WarpOp, value: u64, operand: u32) -> u64 {
     match op.kind() {
-        WarpKind::Vote if op == WarpOp::Ballot && operand > 0 => 0,
-        WarpKind::Scan if op == WarpOp::ExclusiveSum => 0,
-        WarpKind::Shuffle | WarpKind::Vote | WarpKind::Reduce | WarpKind::Scan => value,
+        WarpKind::Ballot if operand > 0 => 0,
+        WarpKind::ExclusiveScan => 0,
+        WarpKind::Shuffle | WarpKind::Ballot | WarpKind::Vote | WarpKind::Reduce | WarpKind::InclusiveScan => value,
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use wattle_memory::{Classes, Scope};
 
+use crate::visit::Meeting;
 use crate::{
     Builtin, DeviceProperty, Expr, ExprId, Kernel, LocalId, ParamId, ParamKind, Place, SharedId, Site, Stmt, Type,
 };
@@ -54,8 +55,7 @@ impl Kernel {
         };
         self.walk(&mut |stmt| {
             at = stmt.site().unwrap_or(at);
-            let by_itself = matches!(stmt, Stmt::Warp { .. } | Stmt::WarpBarrier { .. });
-            if first.is_none() && (by_itself || stmt.operands().any(by_number)) {
+            if first.is_none() && (stmt.meeting() == Some(Meeting::Warp) || stmt.operands().any(by_number)) {
                 first = Some(at);
             }
         });

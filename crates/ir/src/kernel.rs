@@ -152,7 +152,7 @@ pub struct Param {
 }
 
 /// Which number of an element a parameter is: an element that is an array or a struct has a parameter for each of its
-/// numbers, one behind the other. For a kernel each is a view of its own, so that fields are separate memory; who passes
+/// numbers, in consecutive parameters. For a kernel each is a view of its own, so that fields are separate memory; who passes
 /// arguments or addresses knows from this where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

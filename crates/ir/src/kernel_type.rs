@@ -10,8 +10,8 @@ use crate::{Layout, Scalar, Type};
 /// declares itself, and no others.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter or result inside a kernel",
-    note = "kernels know numbers, bool, tuples, fixed arrays, structs with `#[derive(Element)]`, and the views Read, PerItem, \
-            Shared, Atomic"
+    note = "kernels know the numbers u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64, bool, tuples, fixed arrays, structs with \
+            `#[derive(Clone, Copy, Element)] #[repr(C)]`, and the views Read, PerItem, Shared, Atomic"
 )]
 pub unsafe trait KernelType {
     /// What stands for it while a kernel is built.
@@ -29,10 +29,12 @@ pub trait KernelValue: KernelType {
 }
 
 // SAFETY: a number is a value.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Scalar> KernelType for T {
     type Built<'b> = Val<'b, T>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Scalar> KernelValue for T {
     fn zero() -> T {
         T::default()
@@ -46,7 +48,9 @@ impl<T: Scalar> KernelValue for T {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be given to a kernel by value",
-    note = "a kernel's parameters are views, numbers, bool, arrays of numbers, and structs with `#[derive(Element)]`"
+    label = "not a type of a kernel's parameters",
+    note = "a kernel's parameters are views, numbers, bool, arrays of numbers, and structs with \
+            `#[derive(Clone, Copy, Element)] #[repr(C)]`"
 )]
 pub unsafe trait ByValue: KernelType + Copy + Send + Sync + 'static {
     /// How many numbers it has: each is a parameter.
@@ -58,6 +62,7 @@ pub unsafe trait ByValue: KernelType + Copy + Send + Sync + 'static {
 }
 
 // SAFETY: it is one parameter.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Scalar> ByValue for T {
     const NUMBERS: usize = 1;
     #[inline]

@@ -156,7 +156,8 @@ impl Layout {
         self.numbers().iter().filter(|leaf| leaf.is_bool)
     }
 
-    /// The numbers, in the order of their offsets.
+    /// The numbers, in the order of their offsets. Inlined, since each relaxed access of the host goes through it.
+    #[inline]
     pub fn numbers(&self) -> &[Leaf] {
         &self.numbers[..self.len]
     }

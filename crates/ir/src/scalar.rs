@@ -318,7 +318,7 @@ pub trait FloatOps: SignedOps + NumberOps<Exponent = Self> {
     note = "atomics exist for u32 i32 u64 i64 (all operations) and f32 f64 (load, store, exchange, compare_exchange, add, \
             min, max)",
     note = "an atomic of 8 or 16 bits would touch its neighbours' bytes, and race with accesses to them: have a `u32` for \
-            each, or pack several into one `u32` and exchange that"
+            each, or pack several into one `u32` and exchange that (sums of pairs of halves: `wattle::pairs::fetch_add_f16x2`)"
 )]
 pub trait AtomicScalar: Number {}
 
@@ -540,7 +540,7 @@ macro_rules! implement_all {
         #[doc(hidden)]
         pub trait Casts: Sized $(+ CastTo<$t>)+ {}
 
-        /// The types in Rust, by the names of their variants: what else is made of the table names them so.
+        /// The Rust type of each [`Type`], under the name of its variant, by which other macros over the table name it.
         pub mod native {
             use half::{bf16, f16};
 

@@ -28,11 +28,13 @@ pub enum DeviceProperty {
     Float16,
     /// Whether it calculates with `bf16` by itself; others do so through `f32`, with the same bits.
     Bfloat16,
+    /// Whether its threads can read a clock.
+    Clock,
 }
 
 impl DeviceProperty {
     /// All of them.
-    pub const ALL: [DeviceProperty; 8] = [
+    pub const ALL: [DeviceProperty; 9] = [
         DeviceProperty::WarpSize,
         DeviceProperty::ComputeCapability,
         DeviceProperty::Int8,
@@ -41,6 +43,7 @@ impl DeviceProperty {
         DeviceProperty::Float64,
         DeviceProperty::Float16,
         DeviceProperty::Bfloat16,
+        DeviceProperty::Clock,
     ];
 
     /// The answer of a device that is made of the host's cores, with warps of that size: the host devices, the simulated
@@ -48,7 +51,11 @@ impl DeviceProperty {
     pub const fn on_host(self, warp_size: u32) -> u32 {
         match self {
             DeviceProperty::WarpSize => warp_size,
-            DeviceProperty::Int8 | DeviceProperty::Int16 | DeviceProperty::Int64 | DeviceProperty::Float64 => 1,
+            DeviceProperty::Int8
+            | DeviceProperty::Int16
+            | DeviceProperty::Int64
+            | DeviceProperty::Float64
+            | DeviceProperty::Clock => 1,
             DeviceProperty::ComputeCapability | DeviceProperty::Float16 | DeviceProperty::Bfloat16 => 0,
         }
     }
@@ -64,6 +71,7 @@ impl DeviceProperty {
             DeviceProperty::Float64 => "device.float64",
             DeviceProperty::Float16 => "device.float16",
             DeviceProperty::Bfloat16 => "device.bfloat16",
+            DeviceProperty::Clock => "device.clock",
         }
     }
 }

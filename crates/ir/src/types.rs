@@ -46,6 +46,7 @@ macro_rules! define {
             pub const ALL: [Type; [$(Type::$variant),+].len()] = [$(Type::$variant),+];
 
             /// What there is to know of the type.
+            #[inline]
             pub const fn info(self) -> TypeInfo {
                 match self {$(
                     Type::$variant => TypeInfo {
@@ -89,11 +90,13 @@ impl Type {
     }
 
     /// The size of one value in memory, in bytes.
+    #[inline]
     pub const fn size(self) -> usize {
         self.bits() as usize / 8
     }
 
     /// The size of one value in memory, in bits.
+    #[inline]
     pub const fn bits(self) -> u32 {
         self.info().bits
     }

@@ -20,6 +20,15 @@ pub enum Jump {
     Return,
 }
 
+/// The threads that wait for one another at a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Meeting {
+    /// The threads of a block.
+    Block,
+    /// The lanes of a warp.
+    Warp,
+}
+
 /// Defines the parts of statements and expressions, to be read or to be changed.
 macro_rules! parts {
     ($what:literal $stmt_parts:ident $expr_parts:ident $order:ident $parts:ident $operands:ident $blocks:ident $as:ident $($mutable:tt)?) => {
@@ -40,7 +49,7 @@ macro_rules! parts {
         #[derive(Debug, Default)]
         pub struct $stmt_parts<'s> {
             /// The index of the element that it accesses.
-            pub index: &'s $($mutable)? [ExprId],
+            pub index: Option<&'s $($mutable)? Index>,
             /// The values of its message, or those that it stores in consecutive elements.
             pub arguments: &'s $($mutable)? [ExprId],
             /// The other expressions that it uses itself, in order.
@@ -61,6 +70,8 @@ macro_rules! parts {
             pub label: Option<&'s $($mutable)? Label>,
             /// Where it sends its thread.
             pub jump: Option<Jump>,
+            /// The threads that wait for one another at it.
+            pub meeting: Option<Meeting>,
             /// The blocks nested in it, in the order of the source.
             pub blocks: [Option<&'s $($mutable)? Vec<Stmt>>; 2],
         }
@@ -90,7 +101,7 @@ macro_rules! parts {
                         $stmt_parts { slot: Some(dst), values: [Some(left), Some(right)], site: Some(site), ..none }
                     }
                     Stmt::Load { dst, place, index, site } => {
-                        $stmt_parts { slot: Some(dst), place: Some(place), index, site: Some(site), ..none }
+                        $stmt_parts { slot: Some(dst), place: Some(place), index: Some(index), site: Some(site), ..none }
                     }
                     Stmt::LoadLanes { dst, place, index, site } => $stmt_parts {
                         array: Some(dst),
@@ -100,7 +111,7 @@ macro_rules! parts {
                         ..none
                     },
                     Stmt::Store { place, index, value, site } => {
-                        $stmt_parts { place: Some(place), index, values: [Some(value), None], site: Some(site), ..none }
+                        $stmt_parts { place: Some(place), index: Some(index), values: [Some(value), None], site: Some(site), ..none }
                     }
                     Stmt::StoreLanes { place, index, values, site } => $stmt_parts {
                         place: Some(place),
@@ -112,7 +123,7 @@ macro_rules! parts {
                     Stmt::AtomicLoad { dst, place, index, order, scope, site } => $stmt_parts {
                         slot: Some(dst),
                         place: Some(place),
-                        index,
+                        index: Some(index),
                         order: Some($order::Read(order)),
                         scope: Some(scope),
                         site: Some(site),
@@ -120,7 +131,7 @@ macro_rules! parts {
                     },
                     Stmt::AtomicStore { place, index, value, order, scope, site } => $stmt_parts {
                         place: Some(place),
-                        index,
+                        index: Some(index),
                         values: [Some(value), None],
                         order: Some($order::Write(order)),
                         scope: Some(scope),
@@ -130,7 +141,7 @@ macro_rules! parts {
                     Stmt::AtomicUpdate { dst, op: _, place, index, operand, order, scope, site } => $stmt_parts {
                         slot: Some(dst),
                         place: Some(place),
-                        index,
+                        index: Some(index),
                         values: [Some(operand), None],
                         order: Some($order::Update(order)),
                         scope: Some(scope),
@@ -140,7 +151,7 @@ macro_rules! parts {
                     Stmt::CompareExchange { dst, place, index, expected, desired, order, scope, site } => $stmt_parts {
                         slot: Some(dst),
                         place: Some(place),
-                        index,
+                        index: Some(index),
                         values: [Some(expected), Some(desired)],
                         order: Some($order::Update(order)),
                         scope: Some(scope),
@@ -153,10 +164,16 @@ macro_rules! parts {
                         site: Some(site),
                         ..none
                     },
-                    Stmt::Barrier { site } | Stmt::WarpBarrier { site } => $stmt_parts { site: Some(site), ..none },
+                    Stmt::Barrier { site } => {
+                        $stmt_parts { meeting: Some(Meeting::Block), site: Some(site), ..none }
+                    }
+                    Stmt::WarpBarrier { site } => {
+                        $stmt_parts { meeting: Some(Meeting::Warp), site: Some(site), ..none }
+                    }
                     Stmt::Warp { dst, op: _, value, operand, site } => $stmt_parts {
                         slot: Some(dst),
                         values: [Some(value), operand.$as()],
+                        meeting: Some(Meeting::Warp),
                         site: Some(site),
                         ..none
                     },
@@ -177,7 +194,7 @@ macro_rules! parts {
                     Stmt::Break(label) => $stmt_parts { jump: Some(Jump::Break(*label)), ..none },
                     Stmt::Continue(label) => $stmt_parts { jump: Some(Jump::Continue(*label)), ..none },
                     Stmt::Return => $stmt_parts { jump: Some(Jump::Return), ..none },
-                    Stmt::Fault { fault: _, index, site } => $stmt_parts { index, site: Some(site), ..none },
+                    Stmt::Fault { fault: _, index, site } => $stmt_parts { index: Some(index), site: Some(site), ..none },
                     Stmt::Assert { condition, message: Message { text: _, arguments }, site } => {
                         $stmt_parts { values: [Some(condition), None], arguments, site: Some(site), ..none }
                     }
@@ -191,7 +208,7 @@ macro_rules! parts {
             #[doc = concat!("The expressions that the statement uses itself, in order, ", $what, ".")]
             pub fn $operands(&$($mutable)? self) -> impl Iterator<Item = &$($mutable)? ExprId> {
                 let parts = self.$parts();
-                parts.index.into_iter().chain(parts.values.into_iter().flatten()).chain(parts.arguments)
+                parts.index.into_iter().flatten().chain(parts.values.into_iter().flatten()).chain(parts.arguments)
             }
 
             #[doc = concat!("The blocks nested in the statement, in the order of the source, ", $what, ".")]
@@ -247,65 +264,29 @@ impl Stmt {
         self.parts().slot.copied()
     }
 
+    /// The threads that wait for one another at the statement.
+    pub fn meeting(&self) -> Option<Meeting> {
+        self.parts().meeting
+    }
+
     /// The index of the first element that the statement accesses, and the number of elements from there on; `None` of one
     /// that accesses no memory.
     pub fn accessed(&self, kernel: &Kernel) -> Option<(&[ExprId], u32)> {
-        match self {
-            Stmt::Load { index, .. }
-            | Stmt::Store { index, .. }
-            | Stmt::AtomicLoad { index, .. }
-            | Stmt::AtomicStore { index, .. }
-            | Stmt::AtomicUpdate { index, .. }
-            | Stmt::CompareExchange { index, .. } => Some((index, 1)),
-            Stmt::LoadLanes { dst, index, .. } => Some((std::slice::from_ref(index), kernel.locals[dst.index()].len)),
-            Stmt::StoreLanes { index, values, .. } => Some((std::slice::from_ref(index), values.len() as u32)),
-            Stmt::Assign { .. }
-            | Stmt::Divide { .. }
-            | Stmt::Fence { .. }
-            | Stmt::Barrier { .. }
-            | Stmt::Warp { .. }
-            | Stmt::WarpBarrier { .. }
-            | Stmt::If { .. }
-            | Stmt::Loop { .. }
-            | Stmt::Block { .. }
-            | Stmt::Break(_)
-            | Stmt::Continue(_)
-            | Stmt::Return
-            | Stmt::Assert { .. }
-            | Stmt::Print { .. }
-            | Stmt::Clock { .. }
-            | Stmt::Fault { .. } => None,
-        }
+        let parts = self.parts();
+        parts.place?;
+        let several = match (parts.array, parts.arguments.len() as u32) {
+            (Some(array), _) => kernel.locals[array.index()].len,
+            (None, 0) => return Some((parts.index?, 1)),
+            (None, values) => values,
+        };
+        Some((std::slice::from_ref(parts.values[0]?), several))
     }
 
     /// The index of the element that the statement accesses; `None` of one that accesses none, or several.
     pub(crate) fn index_mut(&mut self) -> Option<&mut Index> {
-        match self {
-            Stmt::Load { index, .. }
-            | Stmt::Store { index, .. }
-            | Stmt::AtomicLoad { index, .. }
-            | Stmt::AtomicStore { index, .. }
-            | Stmt::AtomicUpdate { index, .. }
-            | Stmt::CompareExchange { index, .. } => Some(index),
-            Stmt::Assign { .. }
-            | Stmt::Divide { .. }
-            | Stmt::LoadLanes { .. }
-            | Stmt::StoreLanes { .. }
-            | Stmt::Fence { .. }
-            | Stmt::Barrier { .. }
-            | Stmt::Warp { .. }
-            | Stmt::WarpBarrier { .. }
-            | Stmt::If { .. }
-            | Stmt::Loop { .. }
-            | Stmt::Block { .. }
-            | Stmt::Break(_)
-            | Stmt::Continue(_)
-            | Stmt::Return
-            | Stmt::Assert { .. }
-            | Stmt::Print { .. }
-            | Stmt::Clock { .. }
-            | Stmt::Fault { .. } => None,
-        }
+        let parts = self.parts_mut();
+        let several = parts.array.is_some() || !parts.arguments.is_empty();
+        parts.index.filter(|_| parts.place.is_some() && !several)
     }
 
     /// Where the statement sends its thread.

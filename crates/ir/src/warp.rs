@@ -24,17 +24,37 @@ pub const MASK_WORDS: usize = MAX_LANES as usize / 32;
 pub enum WarpKind {
     /// Each lane gets another lane's value.
     Shuffle,
-    /// Each lane gets what all lanes' truth values are.
+    /// Each lane gets a word of all lanes' truth values.
+    Ballot,
+    /// Each lane gets whether all lanes' truth values are set, or any.
     Vote,
     /// Each lane gets all lanes' values combined.
     Reduce,
-    /// Each lane gets the values of the lanes up to it, combined.
-    Scan,
+    /// Each lane gets the values of the lanes up to it, its own included, combined.
+    InclusiveScan,
+    /// Each lane gets the values of the lanes below it, combined; the first gets 0.
+    ExclusiveScan,
+}
+
+/// How the operand of a shuffle chooses the lane whose value a lane gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ShuffleBy {
+    /// It is the lane's number.
+    Lane,
+    /// It is the distance to a lane with a lower number.
+    Up,
+    /// It is the distance to a lane with a higher number.
+    Down,
+    /// It is the exclusive or of both lanes' numbers.
+    Xor,
 }
 
 macro_rules! kind {
     (shuffle) => {
         WarpKind::Shuffle
+    };
+    (ballot) => {
+        WarpKind::Ballot
     };
     (vote) => {
         WarpKind::Vote
@@ -42,8 +62,11 @@ macro_rules! kind {
     (reduce) => {
         WarpKind::Reduce
     };
-    (scan) => {
-        WarpKind::Scan
+    (inclusive_scan) => {
+        WarpKind::InclusiveScan
+    };
+    (exclusive_scan) => {
+        WarpKind::ExclusiveScan
     };
 }
 
@@ -147,15 +170,37 @@ impl WarpOp {
         }
     }
 
+    /// How a shuffle chooses the lane; `None` for the other operations.
+    pub fn shuffle(self) -> Option<ShuffleBy> {
+        match self {
+            WarpOp::Shuffle => Some(ShuffleBy::Lane),
+            WarpOp::ShuffleUp => Some(ShuffleBy::Up),
+            WarpOp::ShuffleDown => Some(ShuffleBy::Down),
+            WarpOp::ShuffleXor => Some(ShuffleBy::Xor),
+            WarpOp::Ballot
+            | WarpOp::Any
+            | WarpOp::All
+            | WarpOp::ReduceSum
+            | WarpOp::ReduceMin
+            | WarpOp::ReduceMax
+            | WarpOp::ReduceAnd
+            | WarpOp::ReduceOr
+            | WarpOp::ReduceXor
+            | WarpOp::InclusiveSum
+            | WarpOp::ExclusiveSum
+            | WarpOp::InclusiveMin
+            | WarpOp::InclusiveMax => None,
+        }
+    }
+
     /// The lane whose value a shuffle gives lane `lane`; its own where that is not the number of a lane.
     pub fn source(self, lane: u32, operand: u32, lanes: u32) -> u32 {
-        let source = match self {
-            WarpOp::ShuffleUp => lane.checked_sub(operand),
-            WarpOp::ShuffleDown => lane.checked_add(operand),
-            WarpOp::ShuffleXor => Some(lane ^ operand),
-            // What is no shuffle has no source.
-            _ => Some(operand),
-        };
+        let source = self.shuffle().and_then(|by| match by {
+            ShuffleBy::Lane => Some(operand),
+            ShuffleBy::Up => lane.checked_sub(operand),
+            ShuffleBy::Down => lane.checked_add(operand),
+            ShuffleBy::Xor => Some(lane ^ operand),
+        });
         source.filter(|&source| source < lanes).unwrap_or(lane)
     }
 }
@@ -169,7 +214,7 @@ pub fn evaluate(op: WarpOp, ty: Type, values: &[u64], operands: &[u32]) -> Vec<u
     let combined = |x, y| op.combines().map_or(x, |by| eval::binary(by, ty, x, y));
     match op.kind() {
         WarpKind::Shuffle => each(&|lane| values[op.source(lane, operand(lane), lanes) as usize]),
-        WarpKind::Vote if op == WarpOp::Ballot => each(&|lane| {
+        WarpKind::Ballot => each(&|lane| {
             let word = operand(lane);
             let bits =
                 (0..32).filter(|bit| word < MASK_WORDS as u32 && word * 32 + bit < lanes && holds(word * 32 + bit));
@@ -192,7 +237,7 @@ pub fn evaluate(op: WarpOp, ty: Type, values: &[u64], operands: &[u32]) -> Vec<u
             }
             vec![parts[0]; values.len()]
         }
-        WarpKind::Scan => {
+        kind @ (WarpKind::InclusiveScan | WarpKind::ExclusiveScan) => {
             let (mut parts, mut distance) = (values.to_vec(), 1);
             while distance < parts.len() {
                 let before = parts.clone();
@@ -201,7 +246,7 @@ pub fn evaluate(op: WarpOp, ty: Type, values: &[u64], operands: &[u32]) -> Vec<u
                 }
                 distance *= 2;
             }
-            if op == WarpOp::ExclusiveSum {
+            if kind == WarpKind::ExclusiveScan {
                 parts.rotate_right(1);
                 parts[0] = 0;
             }

@@ -132,8 +132,8 @@ use syn::{ItemFn, parse_macro_input};
 /// `f32` and `f64` have `load`, `store`, `exchange`, `compare_exchange`, `fetch_add`, `fetch_min` and `fetch_max`. Of floats
 /// the minimum is that of `min`: the one that is a number, and -0 is less than +0; and a compare-exchange compares bits, so
 /// that -0 is not +0 and a NaN is found by its own bits. What a target has no instruction for (minimum and maximum of
-/// floats on all of them) is a loop of compare-exchanges. There are no atomics of 8, 16 (nor pairs of halves, CUDA's
-/// `atomicAdd` on `__half2`) and 128 bits.
+/// floats on all of them) is a loop of compare-exchanges. There are no atomics of 8, 16 and 128 bits; pairs of halves (CUDA's
+/// `atomicAdd` on `__half2`) lie in an `Atomic<u32>`, to which [`wattle::pairs`](../wattle/pairs/index.html) adds.
 ///
 /// # What is not there
 /// Known by these names elsewhere, and refused with what to do instead: asynchronous copies to shared memory
@@ -164,8 +164,8 @@ use syn::{ItemFn, parse_macro_input};
 /// `half`, which the prelude has. They are elements of views, arguments, variables and constants like `f32`, but have no
 /// atomic operations. Every operation is rounded once, and has the same bits on every device: `x + y`, `x.fma(y, z)`, `x as
 /// f16` of an `f64` or a `u64`. CUDA devices have instructions for `+ - *` and `fma` of `f16`, for `fma` of `bf16` since
-/// compute capability 8.0, and for its `+ - *` since 9.0; elsewhere, and for all other operations, it is `f32` between two
-/// conversions. A mathematical function is that of `f32`, rounded once more: within 0.501 ulp where the table says at most 3.
+/// compute capability 8.0, and for its `+ - *` since 9.0; Vulkan devices for `+ - *` of `f16` where they promise its rounding
+/// and subnormal numbers. Elsewhere, and for all other operations, it is `f32` between two conversions. A mathematical function is that of `f32`, rounded once more: within 0.501 ulp where the table says at most 3.
 /// Subnormal numbers of `f16` are promised, those of `bf16` are not. Rust has no literals of these types: where the type is
 /// no generic one, `x * 0.5` works in a function that names `f16` or `bf16`; else write `x * (0.5 as f16)`, or `const HALF:
 /// f16 = f16::from_f32_const(0.5);`.

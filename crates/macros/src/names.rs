@@ -93,6 +93,7 @@ const METHODS: [(&str, &[&str]); 9] = [
             "has_f64",
             "has_native_f16",
             "has_native_bf16",
+            "has_clock",
         ],
     ),
     ("Mask", &["word", "count", "contains", "count_below", "lowest"]),

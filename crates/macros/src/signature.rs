@@ -2,7 +2,6 @@
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
-use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{
@@ -92,16 +91,79 @@ pub enum Standing {
     Associated,
 }
 
+/// The bounds on a type that is `impl …` or a type parameter.
+fn bounds_on<'g>(ty: &'g syn::Type, generics: &'g syn::Generics) -> Vec<&'g TypeParamBound> {
+    match ty {
+        syn::Type::Group(inner) => bounds_on(&inner.elem, generics),
+        syn::Type::ImplTrait(all) => all.bounds.iter().collect(),
+        syn::Type::Path(path) => {
+            let named = generics.type_params().find(|generic| path.path.is_ident(&generic.ident));
+            named.map_or(Vec::new(), |generic| bounds(generics, generic).collect())
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Whether the type of a parameter is a function: `impl DeviceFn<…>`, or a type parameter with that bound.
 fn is_function(ty: &syn::Type, generics: &syn::Generics) -> bool {
-    let among =
-        |bounds: &Punctuated<TypeParamBound, syn::Token![+]>| bounds.iter().any(|bound| device_fn(bound).is_some());
-    match ty {
-        syn::Type::Group(inner) => is_function(&inner.elem, generics),
-        syn::Type::ImplTrait(bounds) => among(&bounds.bounds),
-        syn::Type::Path(path) => generics.type_params().any(|generic| {
-            path.path.is_ident(&generic.ident) && bounds(generics, generic).any(|bound| device_fn(bound).is_some())
-        }),
+    bounds_on(ty, generics).into_iter().any(|bound| device_fn(bound).is_some())
+}
+
+/// How many arguments a function takes, where its bound says them: `DeviceFn<(f32, f32), …>`.
+fn takes(ty: &syn::Type, generics: &syn::Generics) -> Option<usize> {
+    match bounds_on(ty, generics).into_iter().find_map(device_fn)?.args.first()? {
+        syn::GenericArgument::Type(syn::Type::Tuple(tuple)) => Some(tuple.elems.len()),
+        _ => None,
+    }
+}
+
+/// Refuses a type parameter that may be anything: by bounds of the standard library alone kernels know nothing of it.
+fn is_bounded(generics: &syn::Generics, generic: &syn::TypeParam) -> Result<()> {
+    const STANDARD: [&str; 21] = [
+        "Copy",
+        "Clone",
+        "Send",
+        "Sync",
+        "Sized",
+        "Default",
+        "Debug",
+        "Display",
+        "PartialEq",
+        "Eq",
+        "PartialOrd",
+        "Ord",
+        "Add",
+        "Sub",
+        "Mul",
+        "Div",
+        "Rem",
+        "Neg",
+        "Fn",
+        "FnMut",
+        "FnOnce",
+    ];
+    let bounds: Vec<_> = bounds(generics, generic).collect();
+    let is_function = bounds.iter().any(|bound| is_named(bound, &STANDARD[18..]));
+    if !bounds.iter().all(|bound| matches!(bound, TypeParamBound::Lifetime(_)) || is_named(bound, &STANDARD)) {
+        return Ok(());
+    }
+    let name = &generic.ident;
+    let message = match is_function {
+        true => format!("a function that a kernel takes has the bound `{name}: DeviceFn<(f32,), Output = f32>`"),
+        false => format!(
+            "`{name}` may be any type; bound it by what the kernel does with it: `{name}: Element` in memory, `{name}: Number`, \
+             `{name}: Float` or `{name}: Int` for arithmetic, `{name}: AtomicScalar` for atomics"
+        ),
+    };
+    error(generic, &message)
+}
+
+/// Whether a bound is a trait of one of these names.
+fn is_named(bound: &TypeParamBound, names: &[&str]) -> bool {
+    match bound {
+        TypeParamBound::Trait(bound) => {
+            bound.path.segments.last().is_some_and(|last| names.iter().any(|name| last.ident == name))
+        }
         _ => false,
     }
 }
@@ -198,6 +260,9 @@ pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Funct
             return error(lifetime, "kernels and device functions have no lifetimes; views are written without");
         }
     }
+    if standing != Standing::Associated {
+        signature.generics.type_params().try_for_each(|generic| is_bounded(&signature.generics, generic))?;
+    }
     let mut parser = Parser::new(is_kernel, &signature.generics, rules);
     // Rust has no literals of 16 bits, so they take the type that their place decides as in a generic function.
     if standing == Standing::Associated || names_half(quote!(#item)) {
@@ -282,7 +347,7 @@ pub fn parse(mut item: ItemFn, standing: Standing, rules: Rules) -> Result<Funct
         }
         let local = match class {
             Class::Exclusive => parser.declare_reference(&name.ident),
-            Class::Function => parser.declare_function(&name.ident),
+            Class::Function => parser.declare_function(&name.ident, takes(&typed.ty, &signature.generics)),
             _ => parser.declare(&name.ident, name.mutability.is_some() && class == Class::Value),
         };
         if let Class::View(view) = class {

@@ -10,7 +10,7 @@ use crate::real::{Real, power};
 pub struct DoubleWord<T> {
     /// The sum, rounded.
     pub hi: T,
-    /// The rest.
+    /// The sum's rounding error.
     pub lo: T,
 }
 

@@ -69,7 +69,8 @@ pub fn fma<T: Real>(a: T, b: T, c: T) -> T {
     fma_by(a, b, c, fma_of_moderate)
 }
 
-/// [`fma`] by what computes it of moderate numbers.
+/// [`fma`] of any numbers, given a function that computes it of numbers whose exponents are moderate: the operands are
+/// scaled to such and the result is scaled back.
 #[inline(always)]
 pub(crate) fn fma_by<T: Real>(a: T, b: T, c: T, of_moderate: impl FnOnce(T, T, T) -> T) -> T {
     let (x, y, z) = (normal(a), normal(b), normal(c));

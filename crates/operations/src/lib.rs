@@ -395,8 +395,9 @@ macro_rules! atomics {
 ///
 /// - `Class` is the trait of the values that have the method, or `bool`; `word` has no method of its own.
 /// - The second operand, where there is one, is a `u32`.
-/// - `how` is what kind of operation it is: `shuffle` takes another lane's value, `vote` asks all lanes, `reduce` gives
-///   all lanes the same, `scan` gives each what the lanes up to it have.
+/// - `how` is what kind of operation it is: `shuffle` takes another lane's value, `ballot` gives a word of all lanes' truth
+///   values, `vote` asks all lanes, `reduce` gives all lanes the same, `inclusive_scan` gives each what the lanes up to it
+///   have, `exclusive_scan` what those below it have.
 /// - The kinds are those of [`operations!`].
 #[macro_export]
 macro_rules! warps {
@@ -416,7 +417,7 @@ macro_rules! warps {
         #[doc(alias = "__shfl_xor_sync")]
         Scalar ShuffleXor shuffle_xor(value, mask) -> Self shuffle { any }
         /// Which lanes hold true, as the bits of the mask's word with this number: the lanes from 32 times it on.
-        word Ballot ballot_word(value, number) -> u32 vote { bool }
+        word Ballot ballot_word(value, number) -> u32 ballot { bool }
         /// Whether some lane holds true (`__any_sync`).
         #[doc(alias = "__any_sync")]
         bool Any any(value) -> bool vote { bool }
@@ -442,17 +443,17 @@ macro_rules! warps {
         /// The sum of the values of the lanes up to this one, with its own (an inclusive scan). Integers wrap; floats are
         /// added to those of the lanes 1, 2, 4 and so on below, in this order.
         #[doc(alias = "inclusive_scan")]
-        Number InclusiveSum inclusive_sum(value) -> Self scan { int float }
+        Number InclusiveSum inclusive_sum(value) -> Self inclusive_scan { int float }
         /// The sum of the values of the lanes below this one (an exclusive scan): what [`inclusive_sum`] is one lane below,
         /// and 0 in lane 0.
         ///
         /// [`inclusive_sum`]: Self::inclusive_sum
         #[doc(alias = "exclusive_scan")]
-        Number ExclusiveSum exclusive_sum(value) -> Self scan { int float }
+        Number ExclusiveSum exclusive_sum(value) -> Self exclusive_scan { int float }
         /// The least of the values of the lanes up to this one.
-        Number InclusiveMin inclusive_min(value) -> Self scan { int float }
+        Number InclusiveMin inclusive_min(value) -> Self inclusive_scan { int float }
         /// The greatest of the values of the lanes up to this one.
-        Number InclusiveMax inclusive_max(value) -> Self scan { int float }
+        Number InclusiveMax inclusive_max(value) -> Self inclusive_scan { int float }
     } };
 }
 

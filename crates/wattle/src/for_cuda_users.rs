@@ -55,7 +55,7 @@
 //! | local memory, `float x[16]` | `let mut x = [0.0; 16];` |
 //! | `float2`, `float4`, `make_float4`, `int4` | `[f32; 4]`, or a struct with [`#[derive(Element)]`](macro@crate::Element): 16 bytes are one load; [`Read::lanes`](crate::Read::lanes) of a view of numbers |
 //! | `__half`, `__nv_bfloat16` | [`f16`](crate::half::f16), [`bf16`](crate::half::bf16) |
-//! | `__half2`, `__hadd2`, `__hfma2` | `[f16; 2]` and its arithmetic by element; there are no atomics on it |
+//! | `__half2`, `__hadd2`, `__hfma2` | `[f16; 2]` and its arithmetic by element; atomic sums of pairs are in [`pairs`](crate::pairs) |
 //! | `bool` in memory | `bool`, also in structs: a byte, of which every one but 0 reads as `true`; [`Element`](trait@crate::prelude::Element). Atomics are of `u32` |
 //! | `texture`, `surface`, `tex2D`, `cudaTextureObject_t` | not there: a [`Read<T, 2>`](crate::Read) view with a clamped index |
 //! | `cp.async`, `memcpy_async`, `cuda::pipeline`, TMA | not there: copy in a loop over `acc.indices(THREADS_IN_BLOCK, …)`, then [`acc.sync_block()`](crate::Acc::sync_block) |
@@ -102,4 +102,5 @@
 //! | `cudaLaunchCooperativeKernel` | [`LaunchOptions::cooperative`](crate::LaunchOptions::cooperative) with [`Queue::launch_with`](crate::Queue::launch_with) |
 //! | `cudaGetLastError`, `cudaError_t` | [`Error`](crate::Error): each call returns what went wrong, and a launch its faults |
 //! | CUDA graphs, `cudaGraph_t` | not there: launches on a queue |
-//! | `cudaMemcpyPeer`, multi-device | a queue for each device, and copies through the host |
+//! | `cudaMemcpyPeer`, multi-device | a queue for each device, and [`Queue::copy`](crate::Queue::copy) between their buffers |
+//! | `cudaDeviceEnablePeerAccess`, `cudaDeviceCanAccessPeer` | [`Device::enable_peer_access`](crate::Device::enable_peer_access), [`Device::peers`](crate::Device::peers) |

@@ -1,6 +1,7 @@
 //! Parallel kernels whose threads talk through memory: written once in Rust, run on every device, their fences proved.
 //!
-//! Who knows CUDA finds its words in [`for_cuda_users`].
+//! Who knows CUDA finds its words in [`for_cuda_users`]; where the time of fences goes is on the page
+//! [`what_a_fence_costs`].
 //!
 //! This is the library that users depend on. Here live the prelude and the choice of devices by name; everything else
 //! is re-exported from the crates that own it. What never will live here: an idea of its own.
@@ -57,12 +58,16 @@ pub use wattle_check::{
 /// The CUDA devices, which [`Device::select`] finds.
 #[cfg(feature = "cuda")]
 pub use wattle_cuda as cuda;
+#[cfg(feature = "check")]
+pub use wattle_foreign::{LoadedKernel, Module};
 pub use wattle_memory::Model;
 /// The Vulkan devices, which [`Device::select`] finds.
 #[cfg(feature = "vulkan")]
 pub use wattle_vulkan as vulkan;
 
 pub mod for_cuda_users;
+pub mod pairs;
+pub mod what_a_fence_costs;
 
 /// What a file with kernels and scenarios imports.
 pub mod prelude {
@@ -73,6 +78,8 @@ pub mod prelude {
         Acc, Atomic, Buffer, Device, DeviceFn, Error, Event, FrameSpec, LaunchOptions, PerItem, Queue, Read, Result,
         Scenario, Shared, Sizes, Summary, ThreadSpec,
     };
+    #[cfg(feature = "check")]
+    pub use wattle_foreign::Module;
     pub use wattle_memory::Model;
 
     pub use wattle_ir::worker::{

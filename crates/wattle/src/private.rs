@@ -8,14 +8,14 @@ pub use std::marker::Copy;
 pub use linkme;
 pub use wattle_core::device_fn::*;
 pub use wattle_core::{
-    Acc, Arg, Atomic, Bound, Draft, Indices, IntoArg, KernelInfo, Launch, Range, Read, Shared, ThisDevice, Thread,
-    Walk, Warp, printed, range, support,
+    Acc, Arg, Atomic, Bound, Bundle, Draft, Indices, IntoArg, KernelInfo, Launch, Range, Read, Shared, ThisDevice,
+    Thread, Walk, Warp, printed, range, support,
 };
 pub use wattle_core::{Ending, Registration, SCENARIOS, Summary};
 pub use wattle_ir::builder::{self, Variable};
 pub use wattle_ir::message;
+use wattle_ir::{ByValue, Element, Float, Scalar};
 pub use wattle_ir::{Dim, KernelType, Site, WarpMask as Mask};
-use wattle_ir::{Float, Scalar};
 
 /// What `#[derive(Element)]` writes with.
 pub mod element {
@@ -129,6 +129,16 @@ pub trait AfterHost {
 }
 impl<T: ?Sized> AfterHost for Once<T, 0> {
     type Type = T;
+}
+
+/// Zero, where the type can be given to a kernel by value.
+pub const fn is_value<T: ByValue>() -> usize {
+    0
+}
+
+/// Zero, where the type is one of elements of memory.
+pub const fn is_element<T: Element>() -> usize {
+    0
 }
 
 /// Zero. Working that out needs the result's layout, and with it that the function's body has no error, if the result

@@ -59,6 +59,8 @@ mod many_queues;
 mod math;
 #[path = "conformance/panics.rs"]
 mod panics;
+#[path = "conformance/peers.rs"]
+mod peers;
 #[path = "conformance/points.rs"]
 mod points;
 #[path = "conformance/printing.rs"]
@@ -172,6 +174,11 @@ fn events() {
 #[test]
 fn domains() {
     harness::run("domains", domains::CASES);
+}
+
+#[test]
+fn peers() {
+    harness::run("peers", peers::CASES);
 }
 
 #[test]

@@ -55,6 +55,92 @@ fn without_the_warps_barrier_it_is_refuted() {
     sums::<true>(&Device::simulated(0)).unwrap();
 }
 
+/// A kernel that only works with warps of one size, which its launch does not ask for.
+#[kernel]
+fn takes_the_size_for_granted<const SIZE: u32>(acc: &Acc, out: Shared<u32>) {
+    let thread = acc.thread_in_block();
+    assert!(acc.warp().size() == SIZE, "{SIZE} lanes");
+    out[thread] = thread;
+}
+
+/// Threads that write what the others of their warp read, without a barrier, if a warp is more than a thread.
+#[kernel]
+fn leans_on_its_neighbour(acc: &Acc, out: Shared<u32>) {
+    let (warp, thread) = (acc.warp(), acc.thread_in_block());
+    out[thread] = thread;
+    let last = warp.lane() + 1 == warp.size();
+    if !last {
+        let next = out[thread + 1];
+        out[4 + thread] = next;
+    }
+}
+
+/// Devices' warps have other sizes than the one that small blocks are best tried with.
+#[test]
+fn every_kind_of_warp_is_tried_where_a_launch_asks_for_none() {
+    fn only<const SIZE: u32>(device: &Device) -> Result<()> {
+        let (queue, out) = (device.queue()?, device.alloc_zeroed::<u32>(4)?);
+        queue.launch(ThreadSpec::new(1, 4), takes_the_size_for_granted::<SIZE>(&out))?;
+        queue.wait()
+    }
+    for model in [Model::Portable, Model::Vulkan] {
+        for only in [only::<1>, only::<2>, only::<32>] {
+            Checker::new(model).assert_refuted(only);
+        }
+        let report = Checker::new(model).assert_refuted(only::<2>);
+        assert!(report.to_string().contains("for 1 block × 4 threads, warps of 1\n"), "{report}");
+        let report = Checker::new(model).assert_holds(|device| sized(device, 4));
+        for size in [1, 2, 32] {
+            assert!(report.to_string().contains(&format!("1 block × 4 threads, warps of {size}")), "{report}");
+        }
+    }
+    Checker::new(Model::Ptx).assert_holds(only::<32>);
+    // Warps of one thread have no neighbour; all others race.
+    let lean = |device: &Device| -> Result<()> {
+        let (queue, out) = (device.queue()?, device.alloc_zeroed::<u32>(8)?);
+        queue.launch(ThreadSpec::new(1, 4), leans_on_its_neighbour(&out))
+    };
+    Checker::new(Model::Portable).warp_size(1).assert_holds(lean);
+    Checker::new(Model::Portable).assert_refuted(lean);
+}
+
+/// A kernel that is right for every size.
+#[kernel]
+fn counts_its_lanes(acc: &Acc, out: Shared<u32>) {
+    let thread = acc.thread_in_block();
+    out[thread] = acc.warp().size();
+}
+
+fn sized(device: &Device, threads: u32) -> Result<()> {
+    let (queue, out) = (device.queue()?, device.alloc_zeroed::<u32>(threads as usize)?);
+    queue.launch(ThreadSpec::new(1, threads), counts_its_lanes(&out))?;
+    assert!(out.read(&queue)?.iter().all(|size| size.is_power_of_two()));
+    Ok(())
+}
+
+/// Threads of a block that meet at different barriers, warp by warp of PTX.
+#[kernel]
+fn by_warps(acc: &Acc, out: Shared<u32>) {
+    let thread = acc.thread_in_block();
+    if thread < 32 {
+        acc.sync_block();
+    } else {
+        acc.sync_block();
+    }
+    out[thread] = 1;
+}
+
+#[test]
+fn a_verdict_that_rests_on_the_warps_names_their_size() {
+    let scenario = |device: &Device| -> Result<()> {
+        let (queue, out) = (device.queue()?, device.alloc_zeroed::<u32>(64)?);
+        queue.launch(ThreadSpec::new(1, 64), by_warps(&out))
+    };
+    let report = Checker::new(Model::Ptx).assert_holds(scenario);
+    assert!(report.to_string().contains("for 1 block × 64 threads, warps of 32"), "{report}");
+    Checker::new(Model::Portable).assert_refuted(scenario);
+}
+
 /// A lane reads what one of another warp has written: their barriers are not one.
 #[kernel]
 fn across(acc: &Acc, out: Shared<u32>) {

@@ -41,10 +41,19 @@ pub enum Command {
     /// Judges litmus files: one, or a directory's against a list of expected answers
     #[command(after_help = EXIT_CODES)]
     Litmus(crate::litmus::LitmusArgs),
+    /// Judges a directory's SPIR-V modules against a list of expected answers
+    #[command(after_help = EXIT_CODES)]
+    Modules(crate::modules::ModulesArgs),
     /// Counts the orders in which a scenario's accesses can happen, without and with its fences
     Orders(crate::orders::OrdersArgs),
     /// Prints the code that is made of a scenario's kernels
     Emit(EmitArgs),
+    /// Runs litmus files and scenarios in many instances on a device, and compares what is seen with what is allowed
+    #[command(after_help = EXIT_CODES)]
+    Stress(crate::stress::StressArgs),
+    /// Measures what fences, atomics and barriers cost on a device
+    #[command(subcommand)]
+    Cost(crate::cost::CostCommand),
 }
 
 impl Command {
@@ -58,7 +67,10 @@ impl Command {
             Command::Check(_) => "check",
             Command::Orders(_) => "orders",
             Command::Litmus(_) => "litmus",
+            Command::Modules(_) => "modules",
             Command::Emit(_) => "emit",
+            Command::Stress(_) => "stress",
+            Command::Cost(_) => "cost",
         }
     }
 
@@ -71,7 +83,10 @@ impl Command {
             Command::Check(args) => args.limits,
             Command::Orders(args) => args.limits,
             Command::Litmus(args) => args.limits,
+            Command::Modules(args) => args.limits,
             Command::Emit(args) => args.limits,
+            Command::Stress(args) => args.limits,
+            Command::Cost(command) => command.args().limits,
         }
     }
 }
@@ -118,8 +133,8 @@ pub struct RunArgs {
 
 #[derive(Args, Debug)]
 pub struct CheckArgs {
-    /// The scenarios, by name (`wattle list` has them), litmus files, or a PTX module
-    #[arg(value_name = "NAME|FILE.litmus|FILE.ptx", required = true)]
+    /// The scenarios, by name (`wattle list` has them), litmus files, or a PTX or SPIR-V module
+    #[arg(value_name = "NAME|FILE.litmus|FILE.ptx|FILE.spv", required = true)]
     pub names: Vec<String>,
     /// Under this model alone: portable, ptx, vulkan, rust, sc or unordered [default: portable, and what is emitted for
     /// each target under its own]
@@ -140,6 +155,9 @@ pub struct CheckArgs {
     /// Takes plain accesses of `Shared` memory for relaxed atomics: the textbooks' own question
     #[arg(long)]
     pub plain_as_relaxed: bool,
+    /// Judges the PTX that is emitted: reads it back, and searches it instruction by instruction
+    #[arg(long, conflicts_with_all = ["plain_as_relaxed", "sample", "emit_litmus"])]
+    pub emitted: bool,
     /// Distinguishes executions that differ only in which of several like threads does what
     #[arg(long)]
     pub no_symmetry: bool,

@@ -8,7 +8,7 @@ use wattle::{Device, DeviceKind, Error, ErrorKind, Expectation, Scenario, Summar
 
 use crate::limits::{Limits, Reached};
 use crate::panics;
-use crate::shape::Wish;
+use crate::shape::AskedShape;
 
 /// The result of a scenario on a device, in one run or more.
 pub struct Attempt<'s> {
@@ -67,7 +67,7 @@ pub struct Plan {
     /// The number of runs.
     pub repeat: u64,
     /// The most blocks and threads per block.
-    pub wish: Wish,
+    pub asked: AskedShape,
     /// The limits that end the attempt early.
     pub limits: Limits,
 }
@@ -75,7 +75,7 @@ pub struct Plan {
 impl Plan {
     /// A single run in the scenario's own size.
     pub fn once(limits: &Limits) -> Plan {
-        Plan { size: None, repeat: 1, wish: Wish::default(), limits: limits.clone() }
+        Plan { size: None, repeat: 1, asked: AskedShape::default(), limits: limits.clone() }
     }
 }
 
@@ -133,7 +133,7 @@ impl<'s> Attempt<'s> {
 
     fn run(&mut self, run: u64, plan: &Plan) -> Status {
         let device = seeded(&self.device, run);
-        let device = timed(&self.patient(&plan.wish.on(&device)), &plan.limits);
+        let device = timed(&self.patient(&plan.asked.on(&device)), &plan.limits);
         let (scenario, size, on) = (*self.scenario, self.size, device.clone());
         let ran = plan.limits.within(move || {
             let start = Instant::now();

@@ -27,7 +27,7 @@ const ADVICE: Duration = Duration::from_secs(10);
 
 /// Proves scenarios by name, and litmus files.
 pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> {
-    if let Some(file) = args.names.iter().find(|name| name.ends_with(".ptx")) {
+    if let Some(file) = args.names.iter().find(|name| check_module::is_module(name)) {
         return check_module::check_file(session, Path::new(file), args);
     }
     let (files, names): (Vec<String>, Vec<String>) =
@@ -81,6 +81,7 @@ fn checkers(args: &CheckArgs) -> Vec<Checker> {
     let checkers = match (args.model, args.target) {
         (Some(model), _) => vec![Checker::new(model)],
         (None, Some(target)) => vec![Checker::for_target(target)],
+        (None, None) if args.emitted => vec![Checker::for_target(Target::Ptx { sm: 90 })],
         (None, None) => Target::ALL.into_iter().map(Checker::for_target).collect(),
     };
     checkers.into_iter().map(|checker| configured(checker, args)).collect()
@@ -99,6 +100,9 @@ fn configured(checker: Checker, args: &CheckArgs) -> Checker {
     }
     if args.plain_as_relaxed {
         checker = checker.plain_as_relaxed();
+    }
+    if args.emitted {
+        checker = checker.emitted();
     }
     checker
 }

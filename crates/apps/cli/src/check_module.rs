@@ -1,4 +1,4 @@
-//! PTX modules in `wattle check`: a launch of one of their kernels, through every execution.
+//! PTX and SPIR-V modules in `wattle check`: a launch of one of their kernels, through every execution.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -6,6 +6,7 @@ use std::str::FromStr;
 use clap::Args;
 use serde::Serialize;
 use wattle::Model;
+use wattle_foreign::spirv::{self, Answer, Header, Question};
 use wattle_foreign::{Argument, Condition, Launch, Options, Report, Source, Step, Verdict, Violation, World, judge};
 
 use crate::args::CheckArgs;
@@ -15,7 +16,7 @@ use crate::text::{self, Tone};
 
 /// The launch of a module's kernel.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Options for a PTX module")]
+#[command(next_help_heading = "Options for a PTX or SPIR-V module")]
 pub struct ModuleArgs {
     /// The kernel, by its name in the module [default: the only one]
     #[arg(long, value_name = "NAME")]
@@ -26,7 +27,8 @@ pub struct ModuleArgs {
     /// The threads of a block: 64 or 8,8,1
     #[arg(long, value_name = "THREADS", default_value = "1")]
     pub block: Shape,
-    /// An argument, in the order of the parameters: out=f32[8]:0.0 is a buffer, n=8 a number
+    /// An argument, in the order of the parameters: out=f32[8]:0.0 is a buffer, n=8 a number; of SPIR-V the first contents
+    /// of the variable of that name
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub arguments: Vec<Argument>,
     /// The size in bytes of the shared memory that is sized at launch
@@ -94,56 +96,142 @@ struct StepReport {
     does: Option<String>,
 }
 
+/// Whether a name is that of a module's file.
+pub fn is_module(name: &str) -> bool {
+    Language::of(name).is_some()
+}
+
+/// The language of a module.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Language {
+    Ptx,
+    Spirv,
+}
+
+impl Language {
+    /// The language of a file by its extension; `None` for a file that is no module.
+    fn of(name: &str) -> Option<Language> {
+        let (_, extension) = name.rsplit_once('.')?;
+        match extension {
+            "ptx" => Some(Language::Ptx),
+            "spv" | "spvasm" => Some(Language::Spirv),
+            _ => None,
+        }
+    }
+
+    /// The model under which modules of this language are judged.
+    fn model(self) -> Model {
+        match self {
+            Language::Ptx => Model::Ptx,
+            Language::Spirv => Model::Vulkan,
+        }
+    }
+}
+
+fn wrong(message: impl ToString) -> Stop {
+    Stop::from(Input::new("module", message.to_string()))
+}
+
 /// Judges a launch of a module's kernel.
 pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> Result<Exit, Stop> {
     let asked = &args.module;
-    let wrong = |message: String| Stop::from(Input::new("module", message));
     if args.names.len() > 1 {
-        return Err(wrong("a module is checked by itself: its launch is described by the options".into()));
+        return Err(wrong("a module is checked by itself: its launch is described by the options"));
     }
-    let model = args.model.or(args.target.map(|target| target.model())).unwrap_or(Model::Ptx);
-    if model != Model::Ptx {
-        return Err(wrong(format!("a PTX module is judged under PTX's model, not {model}")));
-    }
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| wrong(format!("{} could not be read: {error}", file.display())))?;
-    let launch = Launch {
-        grid: asked.grid.0,
-        block: asked.block.0,
-        arguments: asked.arguments.clone(),
-        dynamic_shared: asked.dynamic_shared,
+    let name = file.display().to_string();
+    let Some(language) = Language::of(&name) else {
+        return Err(wrong(format!("{name} is no module: a module's name ends with .ptx, .spv or .spvasm")));
     };
-    let source = Source { file: file.display().to_string(), text };
-    let mut world = World::new(source, asked.entry.as_deref(), launch).map_err(|error| wrong(error.to_string()))?;
-    world.volatile_is_plain = asked.volatile_is_plain;
+    let model = args.model.or(args.target.map(|target| target.model())).unwrap_or(language.model());
+    if model != language.model() {
+        let what = match language {
+            Language::Ptx => "a PTX module is judged under PTX's",
+            Language::Spirv => "a SPIR-V module is judged under Vulkan's",
+        };
+        return Err(wrong(format!("{what} model, not {model}")));
+    }
+    let bytes = std::fs::read(file).map_err(|error| wrong(format!("{name} could not be read: {error}")))?;
+    let (mut world, claim) = match language {
+        Language::Spirv => spirv_launch(&name, &bytes, asked)?,
+        Language::Ptx => (ptx_launch(&name, bytes, asked)?, None),
+    };
     let asserted: Vec<Condition> = asked
         .asserted
         .iter()
         .map(|text| Condition::parse(text, world.ranges()))
         .collect::<Result<_, _>>()
-        .map_err(|error| wrong(error.to_string()))?;
+        .map_err(wrong)?;
     let limits = session.limits.of_search();
-    let options = Options { loop_bound: args.loop_bound, limits, ..Options::default() };
+    let options = Options { model, loop_bound: args.loop_bound, limits, ..Options::default() };
     let judged = session.limits.within(move || {
         let report = judge(&mut world, &asserted, &options);
+        let report = match (report, claim) {
+            (Ok(Report { verdict: Verdict::Holds, statistics }), Some(claim)) => {
+                spirv::answer(&mut world, &Question::Assertion(claim), &options).map(|(answer, _)| Report {
+                    verdict: match answer {
+                        Answer::Yes => Verdict::Holds,
+                        Answer::No(values) => {
+                            let text = "the claim of the module's comments (@Output)".to_owned();
+                            Verdict::Violated(Violation::Assertion { text, values }, Vec::new())
+                        }
+                        Answer::Unknown(why) => Verdict::Unknown(why),
+                    },
+                    statistics,
+                })
+            }
+            (report, _) => report,
+        };
         (world, report)
     });
     let (world, report) = judged.map_err(Input::from)?;
-    let report = report.map_err(|error| wrong(error.to_string()))?;
+    let report = report.map_err(wrong)?;
     let exit = match report.verdict {
         Verdict::Holds => Exit::Holds,
         Verdict::Violated(..) => Exit::DoesNotHold,
         Verdict::Unknown(_) => Exit::Unanswered,
     };
     if session.json {
-        session.report("check", exit, &document(file, &world, &report))?;
+        session.report("check", exit, &document(file, &world, &report, model))?;
     } else {
-        show(session, file, &world, &report)?;
+        show(session, file, &world, &report, model)?;
     }
     Ok(exit)
 }
 
-fn document<'a>(file: &Path, world: &'a World, report: &Report) -> ModuleReport<'a> {
+fn ptx_launch(name: &str, bytes: Vec<u8>, asked: &ModuleArgs) -> Result<World, Stop> {
+    let text = String::from_utf8(bytes).map_err(|_| wrong(format!("{name} is no text")))?;
+    let launch = Launch {
+        grid: asked.grid.0,
+        block: asked.block.0,
+        arguments: asked.arguments.clone(),
+        dynamic_shared: asked.dynamic_shared,
+    };
+    let source = Source { file: name.to_owned(), text };
+    let mut world = World::new(source, asked.entry.as_deref(), launch).map_err(wrong)?;
+    world.volatile_is_plain = asked.volatile_is_plain;
+    Ok(world)
+}
+
+/// A launch as the module's comments describe it, where the options do not.
+fn spirv_launch(name: &str, bytes: &[u8], asked: &ModuleArgs) -> Result<(World, Option<spirv::Claim>), Stop> {
+    let module = spirv::read(name, bytes).map_err(wrong)?;
+    let header = Header::read(&module.text).map_err(|error| wrong(format!("{name}: {error}")))?;
+    let mut setting = header.setting();
+    if header.config.is_none() {
+        (setting.local_size, setting.subgroup) = (None, None);
+    }
+    if asked.grid != Shape::default() {
+        setting.workgroups = asked.grid.0;
+    }
+    if asked.block != Shape::default() {
+        (setting.local_size, setting.subgroup) = (Some(asked.block.0), None);
+    }
+    setting.inputs.extend(spirv::contents(&asked.arguments));
+    let world = spirv::launch(name, &module, asked.entry.as_deref(), &setting).map_err(wrong)?;
+    Ok((world, header.claim))
+}
+
+fn document<'a>(file: &Path, world: &'a World, report: &Report, model: Model) -> ModuleReport<'a> {
     let (verdict, reason, violation, steps) = match &report.verdict {
         Verdict::Holds => ("holds", None, None, &[][..]),
         Verdict::Unknown(reason) => ("unknown", Some(reason.clone()), None, &[][..]),
@@ -160,7 +248,7 @@ fn document<'a>(file: &Path, world: &'a World, report: &Report) -> ModuleReport<
         kernel: &world.kernel().name,
         grid: world.launch().grid,
         block: world.launch().block,
-        model: Model::Ptx.name(),
+        model: model.name(),
         verdict,
         reason,
         executions: report.statistics.complete,
@@ -170,42 +258,23 @@ fn document<'a>(file: &Path, world: &'a World, report: &Report) -> ModuleReport<
     }
 }
 
-/// What is wrong, in one sentence.
+/// What is wrong, in one sentence, with what to write on the command line where that mends it.
 fn sentence(world: &World, violation: &Violation) -> String {
-    match violation {
-        Violation::Race { place, accesses: [first, second] } => format!(
-            "data race on {place}: nothing orders {} at {} and {} at {}",
-            world.thread_name(first.thread),
-            first.at,
-            world.thread_name(second.thread),
-            second.at
-        ),
-        Violation::Assertion { text, values } => format!("`{text}` does not hold: {values}"),
-        Violation::Fault { what, at, thread } => format!("{what}, by {} at {at}", world.thread_name(*thread)),
-        Violation::Unwritten { place, read } => format!(
-            "{place} is read by {} at {}, and nobody has written it (give the buffer its first contents: \
-             --arg NAME=u32[8]:0)",
-            world.thread_name(read.thread),
-            read.at
-        ),
-        Violation::Stuck(threads) => {
-            let one = |stuck: &wattle_foreign::StuckThread| {
-                let how = if stuck.at_barrier { "waits at a barrier" } else { "goes round" };
-                format!("{} {how} for ever at {}", world.thread_name(stuck.thread), stuck.at)
-            };
-            threads.iter().map(one).collect::<Vec<_>>().join("; ")
-        }
-    }
+    let help = match violation {
+        Violation::Unwritten { .. } => " (give the buffer its first contents: --arg NAME=u32[8]:0)",
+        _ => "",
+    };
+    violation.sentence(world) + help
 }
 
-fn show(session: &mut Session<'_>, file: &Path, world: &World, report: &Report) -> Result<(), Stop> {
+fn show(session: &mut Session<'_>, file: &Path, world: &World, report: &Report, model: Model) -> Result<(), Stop> {
     let style = session.style;
     let title = format!("{} in {}", world.kernel().name, file.display());
     session.line(style.paint(Tone::Strong, &title))?;
     let (tone, said) = match &report.verdict {
-        Verdict::Holds => (Tone::Good, "holds under ptx".to_owned()),
-        Verdict::Violated(..) => (Tone::Bad, "violated under ptx".to_owned()),
-        Verdict::Unknown(reason) => (Tone::Note, format!("unknown under ptx: {reason}")),
+        Verdict::Holds => (Tone::Good, format!("holds under {model}")),
+        Verdict::Violated(..) => (Tone::Bad, format!("violated under {model}")),
+        Verdict::Unknown(reason) => (Tone::Note, format!("unknown under {model}: {reason}")),
     };
     let executions = match report.statistics.complete {
         1 => "1 execution".to_owned(),
@@ -217,12 +286,8 @@ fn show(session: &mut Session<'_>, file: &Path, world: &World, report: &Report) 
     for line in text::wrap(&sentence(world, violation), text::WIDTH - 2) {
         session.line(format!("  {line}"))?;
     }
-    if let Violation::Race { .. } = violation {
-        let clause = "PTX ISA 8.5, 8.7.1: two conflicting operations are in a data race if they are not related in \
-                      causality order and they are not morally strong.";
-        for line in text::wrap(clause, text::WIDTH - 2) {
-            session.line(format!("  {}", style.paint(Tone::Faint, &line)))?;
-        }
+    for line in violation.clause(model).iter().flat_map(|clause| text::wrap(&clause.to_string(), text::WIDTH - 2)) {
+        session.line(format!("  {}", style.paint(Tone::Faint, &line)))?;
     }
     let mut of = None;
     for step in steps {

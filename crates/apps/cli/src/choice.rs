@@ -43,7 +43,8 @@ pub fn devices(names: &[String], otherwise: impl FnOnce() -> Vec<Device>) -> Res
     Ok(devices)
 }
 
-fn device(name: &str) -> Result<Device, Input> {
+/// The device of this name.
+pub fn device(name: &str) -> Result<Device, Input> {
     Device::select(name).map_err(|error| {
         let mut input = Input::new("device", error.to_string());
         if let ErrorKind::UnknownDevice { .. } = error.kind() {
@@ -59,7 +60,7 @@ fn device(name: &str) -> Result<Device, Input> {
 pub fn near<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Vec<String> {
     let mut close: Vec<_> = known
         .filter_map(|other| {
-            let distance = distance(name, other);
+            let distance = strsim::levenshtein(name, other);
             let part = name.len() >= 3 && (other.contains(name) || name.contains(other));
             let reach = 1 + name.len().min(other.len()) / 4;
             (distance <= reach || part).then_some((distance, other))
@@ -70,32 +71,9 @@ pub fn near<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Vec<String>
     close.into_iter().map(|(_, name)| name.to_owned()).collect()
 }
 
-/// The number of letters that must be added, removed or changed.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, &y) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{distance, near};
-
-    #[test]
-    fn distances() {
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("swap", "swap"), 0);
-        assert_eq!(distance("sawp", "swap"), 2);
-        assert_eq!(distance("publicaton", "publication"), 1);
-    }
+    use super::near;
 
     #[test]
     fn nearest_first() {

@@ -26,12 +26,14 @@ mod check_litmus;
 mod check_module;
 mod check_report;
 mod choice;
+mod cost;
 mod devices;
 mod emit;
 mod exit;
 mod limits;
 mod list;
 mod litmus;
+mod modules;
 mod orders;
 mod panics;
 mod progress;
@@ -39,6 +41,7 @@ mod report;
 mod run;
 mod session;
 mod shape;
+mod stress;
 mod text;
 mod tour;
 
@@ -136,7 +139,10 @@ fn execute_styled(
         Command::Orders(args) => orders::orders(&mut session, &args),
         Command::Check(args) => check::check(&mut session, &args),
         Command::Litmus(args) => litmus::litmus(&mut session, &args),
+        Command::Modules(args) => modules::modules(&mut session, &args),
         Command::Emit(args) => emit::emit(&mut session, &args),
+        Command::Stress(args) => stress::stress(&mut session, &args),
+        Command::Cost(command) => cost::cost(&mut session, &command),
     };
     match done.and_then(|exit| session.out.flush().map(|()| exit).map_err(Stop::from)) {
         Ok(exit) => exit,

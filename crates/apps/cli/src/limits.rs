@@ -129,7 +129,7 @@ impl Limits {
         self.watched(work, &mut || {})
     }
 
-    /// As [`Limits::within`]; calls `look` now and then, and once more at the end.
+    /// Does the work as [`Limits::within`] does, and calls `look` at intervals meanwhile and once at the end.
     pub fn watched<R: Send + 'static>(
         &self,
         work: impl FnOnce() -> R + Send + 'static,

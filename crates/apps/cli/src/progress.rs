@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A line that says how far it is. Gone when dropped.
+/// A progress line on standard error, which is removed when this is dropped.
 pub struct Progress(ProgressBar);
 
 impl Progress {
@@ -24,6 +24,12 @@ impl Progress {
         if !self.0.is_hidden() {
             self.0.set_message(what.into());
         }
+    }
+
+    /// So many steps of all are done.
+    pub fn at(&self, done: u64, all: u64) {
+        self.0.set_length(all);
+        self.0.set_position(done);
     }
 
     /// One more step is done.

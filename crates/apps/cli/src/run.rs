@@ -11,7 +11,7 @@ use crate::limits::{Limits, Reached};
 use crate::progress::Progress;
 use crate::report::Spread;
 use crate::session::Session;
-use crate::shape::Wish;
+use crate::shape::AskedShape;
 use crate::text::{self, Tone};
 
 const NAME: usize = 12;
@@ -41,9 +41,9 @@ pub fn run(session: &mut Session, args: &RunArgs) -> Result<Exit, Stop> {
         sized(&scenarios)?;
     }
     let devices = choice::devices(&args.device, || vec![Device::host()])?;
-    let wish = Wish::new(args.blocks, args.threads);
+    let asked = AskedShape::new(args.blocks, args.threads);
     let limits = session.limits.clone();
-    let plan = Plan { size: args.size, repeat: args.repeat, wish: wish.clone(), limits: limits.clone() };
+    let plan = Plan { size: args.size, repeat: args.repeat, asked: asked.clone(), limits: limits.clone() };
     let progress = Progress::new(args.repeat.saturating_mul((scenarios.len() * devices.len()) as u64));
     let planned = scenarios.len() * devices.len();
     let mut attempts: Vec<Attempt> = Vec::new();
@@ -64,18 +64,18 @@ pub fn run(session: &mut Session, args: &RunArgs) -> Result<Exit, Stop> {
     let stopped = stopped(&limits, &attempts, planned);
     let exit = if stopped.is_some() { Exit::Unanswered } else { exit(&attempts) };
     if session.json {
-        let shape = ShapeReport { blocks: args.blocks, threads: args.threads, used: wish.was_used() };
+        let shape = ShapeReport { blocks: args.blocks, threads: args.threads, used: asked.was_used() };
         let report = Report {
             interrupted: stopped.is_some(),
             stopped: stopped.map(|reached| reached.to_string()),
             attempts: &attempts,
-            shape: wish.is_some().then_some(shape),
+            shape: asked.is_some().then_some(shape),
         };
         session.report("run", exit, &report)?;
     } else if let (Some(reached), true) = (stopped, attempts.len() < planned) {
         let note = format!("Stopped, since {reached}: {} of {planned} were begun.", attempts.len());
         session.line(session.style.paint(Tone::Note, &note))?;
-    } else if wish.is_some() && !wish.was_used() {
+    } else if asked.is_some() && !asked.was_used() {
         let note = "note: --blocks and --threads changed nothing: no launch here leaves the choice to the device";
         session.line("")?;
         session.line(session.style.paint(Tone::Note, note))?;

@@ -9,16 +9,16 @@ use wattle_core::{LaunchRequest, ShapeKind};
 /// The most blocks and threads per block that a user requests for launches by frames, which are right for any choice.
 /// Launches that name their blocks and threads keep them.
 #[derive(Clone, Debug, Default)]
-pub struct Wish {
+pub struct AskedShape {
     blocks: Option<u32>,
     threads: Option<u32>,
     used: Arc<AtomicBool>,
 }
 
-impl Wish {
+impl AskedShape {
     /// A request for at most this many blocks and threads per block; `None` sets no limit.
-    pub fn new(blocks: Option<u32>, threads: Option<u32>) -> Wish {
-        Wish { blocks, threads, used: Arc::default() }
+    pub fn new(blocks: Option<u32>, threads: Option<u32>) -> AskedShape {
+        AskedShape { blocks, threads, used: Arc::default() }
     }
 
     /// Whether anything is requested.
@@ -36,8 +36,8 @@ impl Wish {
         if !self.is_some() {
             return device.clone();
         }
-        let wish = self.clone();
-        device.launching_with(Arc::new(move |request| wish.options(request)))
+        let asked = self.clone();
+        device.launching_with(Arc::new(move |request| asked.options(request)))
     }
 
     fn options(&self, request: &LaunchRequest<'_>) -> LaunchOptions {

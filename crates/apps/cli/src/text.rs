@@ -3,6 +3,8 @@
 use std::env;
 use std::time::Duration;
 
+pub use wattle_check::checker::thousands as count;
+
 /// The width of reports, in columns.
 pub const WIDTH: usize = 110;
 
@@ -104,19 +106,6 @@ pub fn table(rows: &[Vec<String>]) -> Vec<String> {
         cells.join("  ").trim_end().to_owned()
     };
     rows.iter().map(line).collect()
-}
-
-/// A number with its thousands apart: `16,777,216`.
-pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (position, digit) in digits.chars().enumerate() {
-        if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// A number and what it counts: `1 block`, `2 blocks`.

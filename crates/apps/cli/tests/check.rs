@@ -76,6 +76,19 @@ fn a_bound_or_a_limit_that_was_reached_is_no_answer() {
 }
 
 #[test]
+fn what_is_emitted_is_read_back() {
+    let (exit, text) = wattle(&["check", "publication", "--emitted"]);
+    assert_eq!(exit, Exit::Holds, "{text}");
+    assert!(text.contains("ptx, as emitted holds"), "{text}");
+    let (exit, text) = wattle(&["check", "publication-broken-block-scope", "--emitted", "--model", "portable"]);
+    assert_eq!(exit, Exit::DoesNotHold, "{text}");
+    assert!(text.contains("data race on payload") && text.contains("fence.release.cta"), "{text}");
+    let (exit, text) = wattle(&["check", "publication", "--emitted", "--target", "vulkan"]);
+    assert_eq!(exit, Exit::Unanswered, "{text}");
+    assert!(text.contains("cannot judge a PTX module as code for vulkan"), "{text}");
+}
+
+#[test]
 fn json_has_the_verdicts_the_story_and_the_advice() {
     let (exit, document) = json(&["check", "swap-broken-fence-only"]);
     assert_eq!((exit, document["exit_code"].as_u64()), (Exit::DoesNotHold, Some(1)));

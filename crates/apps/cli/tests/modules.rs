@@ -64,3 +64,60 @@ fn what_cannot_be_asked() -> Result {
     assert!(code == Some(2) && err.contains("absent.ptx could not be read"), "{err}");
     Ok(())
 }
+
+/// A SPIR-V module whose two threads store to one word, atomically or not, with the comments that say how it runs.
+fn spirv(store: &str, claim: &str) -> String {
+    format!(
+        "; @Config: 2, 1, 1\n; @Input: %out = 5\n; @Output: {claim}\nOpCapability Shader\nOpMemoryModel Logical Vulkan\n\
+         OpEntryPoint GLCompute %main \"main\"\n%void = OpTypeVoid\n%f = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n\
+         %ptr = OpTypePointer StorageBuffer %uint\n%zero = OpConstant %uint 0\n%one = OpConstant %uint 1\n\
+         %out = OpVariable %ptr StorageBuffer\n%main = OpFunction %void None %f\n%l = OpLabel\n{store}\nOpReturn\n\
+         OpFunctionEnd\n"
+    )
+}
+
+#[test]
+fn spirv_modules_and_lists_of_them() -> Result {
+    let folder = std::env::temp_dir().join(format!("wattle-modules-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let atomic = "OpAtomicStore %out %one %zero %one";
+    std::fs::write(folder.join("right.spvasm"), spirv(atomic, "forall (%out == 1)"))?;
+    std::fs::write(folder.join("races.spvasm"), spirv("OpStore %out %one", "forall (%out == 1)"))?;
+    std::fs::write(folder.join("wrong.spvasm"), spirv(atomic, "forall (%out == 5)"))?;
+    std::fs::write(folder.join("refused.spvasm"), spirv("OpNothing", "forall (%out == 5)"))?;
+    let wattle = |args: &[&str]| -> Result<(Option<i32>, String, String)> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wattle"));
+        let output = command.current_dir(&folder).args(args).stdin(Stdio::null()).output()?;
+        Ok((output.status.code(), String::from_utf8(output.stdout)?, String::from_utf8(output.stderr)?))
+    };
+    for (file, code, said) in [
+        ("right.spvasm", 0, "holds under vulkan"),
+        ("races.spvasm", 1, "data race on out: nothing orders block 0, thread 0 at races.spvasm:"),
+        ("wrong.spvasm", 1, "the claim of the module's comments (@Output)"),
+    ] {
+        let (exit, out, err) = wattle(&["check", file])?;
+        assert_eq!(exit, Some(code), "{file}: {out}{err}");
+        assert!(out.contains(said), "{file}: {said} is not in\n{out}");
+    }
+    let (exit, _, err) = wattle(&["check", "refused.spvasm"])?;
+    assert!(exit == Some(2) && err.contains("refused.spvasm:16: there is no instruction `OpNothing`"), "{err}");
+    std::fs::write(
+        folder.join("list.csv"),
+        "path,expected\nright.spvasm,pass\nraces.spvasm,fail\nrefused.spvasm,pass\n",
+    )?;
+    let (exit, out, _) = wattle(&["modules", ".", "--ask", "race", "--expected", "list.csv"])?;
+    assert_eq!((exit, out.lines().count(), out.lines().last()), (Some(2), 4, Some("2 passed, 1 failed")), "{out}");
+    assert!(out.contains("refused.spvasm: refused: refused.spvasm:16: there is no instruction"), "{out}");
+    std::fs::write(
+        folder.join("list.csv"),
+        "path,expected,progress\nright.spvasm,pass,qfObe\nwrong.spvasm,pass,fairUniform\n",
+    )?;
+    let (exit, out, _) = wattle(&["modules", ".", "--ask", "termination", "--expected", "list.csv", "--json"])?;
+    let document: serde_json::Value = serde_json::from_str(&out)?;
+    assert_eq!((exit, &document["passed"], &document["cases"][0]["progress"]), (Some(0), &2.into(), &"qfObe".into()));
+    std::fs::write(folder.join("list.csv"), "path,expected\nright.spvasm,fail\n")?;
+    let (exit, out, _) = wattle(&["modules", ".", "--ask", "race", "--expected", "list.csv"])?;
+    assert_eq!((exit, out.lines().last()), (Some(1), Some("0 passed, 1 failed")), "{out}");
+    std::fs::remove_dir_all(&folder)?;
+    Ok(())
+}

@@ -158,9 +158,10 @@ fn look_back(
 }
 
 /// Running sums of `input`, a tile of `TILE` elements per block. `TOGETHER` is for threads that run in lock step: they read
-/// and write what is side by side, and exchange it in the tile; elsewhere each thread reads its own run.
+/// and write what is side by side, and exchange it in the tile; elsewhere each thread reads its own run. Where `RUN` is not
+/// zero a block has exactly `TILE / RUN` threads, and the runs that they scan together have that many elements.
 #[kernel]
-pub fn scan_tiles<const TILE: usize, const TOGETHER: bool>(
+pub fn scan_tiles<const TILE: usize, const RUN: usize, const TOGETHER: bool>(
     acc: &Acc,
     input: Read<u32>,
     out: Shared<u32>,
@@ -178,10 +179,7 @@ pub fn scan_tiles<const TILE: usize, const TOGETHER: bool>(
     if TOGETHER {
         if input.len() - begin >= count && count % 4 == 0 {
             for quad in acc.indices(THREADS_IN_BLOCK, 0..count / 4) {
-                let values = input.lanes::<4>(begin + 4 * quad);
-                for k in 0..4 {
-                    tile[4 * quad + k] = values[k];
-                }
+                tile.store_lanes::<4>(4 * quad, input.lanes::<4>(begin + 4 * quad));
             }
         } else {
             for t in acc.indices(THREADS_IN_BLOCK, 0..count) {
@@ -193,13 +191,23 @@ pub fn scan_tiles<const TILE: usize, const TOGETHER: bool>(
 
     // Each thread scans its run, and passes on the run's sum.
     let mut sum = 0;
-    for t in acc.indices(THREADS_IN_BLOCK, 0..count).contiguous() {
-        if TOGETHER {
-            sum += tile[t];
-        } else if begin + t < input.len() {
-            sum += input[begin + t];
+    let run = RUN as u32;
+    // A run is within the tile, which the compiler can tell from this alone.
+    let first = (thread * run).min(count - run);
+    if run > 0 {
+        for k in 0..run {
+            sum += tile[first + k];
+            tile[first + k] = sum;
         }
-        tile[t] = sum;
+    } else {
+        for t in acc.indices(THREADS_IN_BLOCK, 0..count).contiguous() {
+            if TOGETHER {
+                sum += tile[t];
+            } else if begin + t < input.len() {
+                sum += input[begin + t];
+            }
+            tile[t] = sum;
+        }
     }
     sums[thread] = sum;
     acc.sync_block();
@@ -221,8 +229,14 @@ pub fn scan_tiles<const TILE: usize, const TOGETHER: bool>(
 
     let before = of_tiles_before + of_runs_before;
     if TOGETHER {
-        for t in acc.indices(THREADS_IN_BLOCK, 0..count).contiguous() {
-            tile[t] += before;
+        if run > 0 {
+            for k in 0..run {
+                tile[first + k] += before;
+            }
+        } else {
+            for t in acc.indices(THREADS_IN_BLOCK, 0..count).contiguous() {
+                tile[t] += before;
+            }
         }
         acc.sync_block();
         for t in acc.indices(THREADS_IN_BLOCK, 0..count) {
@@ -347,10 +361,16 @@ impl<const TILE: usize> Scan<TILE> {
         queue.fill(&mut self.status, 0)?;
         let Scan { out, status, aggregates, prefixes, .. } = &*self;
         let spec = ThreadSpec::new(self.blocks, self.threads);
-        if self.together {
-            queue.launch(spec, scan_tiles::<TILE, true>(input, out, status, aggregates, prefixes))
-        } else {
-            queue.launch(spec, scan_tiles::<TILE, false>(input, out, status, aggregates, prefixes))
+        macro_rules! launch {
+            ($run:expr, $together:literal) => {
+                queue.launch(spec, scan_tiles::<TILE, { $run }, $together>(input, out, status, aggregates, prefixes))
+            };
+        }
+        match (self.together, TILE) {
+            (false, _) => launch!(0, false),
+            (true, LARGE) if self.threads == MAX_THREADS => launch!(LARGE / MAX_THREADS, true),
+            (true, MEDIUM) if self.threads == MAX_THREADS => launch!(MEDIUM / MAX_THREADS, true),
+            (true, _) => launch!(0, true),
         }
     }
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("cumulativity.md")]
 
 use wattle::prelude::*;
+use wattle::{Launch, View};
 
 const PAGE: &str = include_str!("cumulativity.md");
 
@@ -32,6 +33,24 @@ fn broken_relaxed(device: &Device, rounds: usize) -> Result<Summary> {
         let kernel = hand_on_relaxed(x, a, b);
         queue.launch_with_host(LaunchOptions::new(), ThreadSpec::new(2, 1), kernel, receive::<false>(x, b, seen))
     })
+}
+
+/// As cumulativity, with a second device in the host's place.
+#[scenario(name = "cumulativity-peer", sizes = SIZES, documentation = PAGE)]
+fn peer(device: &Device, rounds: usize) -> Result<Summary> {
+    let (mut summary, stale) = run_with_peer(device, rounds, hand_on::<false>)?;
+    let stale_text = || format!("{stale} of {rounds} were stale");
+    summary.check(stale == 0, "the other device sees what block 0 wrote", stale_text)?;
+    Ok(summary)
+}
+
+/// As cumulativity-peer, with relaxed accesses by block 1: the chain breaks in the middle.
+#[scenario(name = "cumulativity-peer-broken-relaxed", expect = refuted, sizes = SIZES, documentation = PAGE)]
+fn peer_broken_relaxed(device: &Device, rounds: usize) -> Result<Summary> {
+    let (mut summary, stale) = run_with_peer(device, rounds, hand_on_relaxed)?;
+    summary.did.push_str("; these devices do not notice the race");
+    summary.observe(&[("stale", stale as i64)]);
+    Ok(summary)
 }
 
 const SIZES: Sizes = Sizes { full: 5_000, small: 100, proof: 1 };
@@ -120,7 +139,8 @@ fn observed(
     Ok(summary)
 }
 
-/// `launch` is given x, a, b and what the host has seen; this gives how many of those values were stale.
+/// Runs the rounds and returns how many values were stale. `launch` is given the buffers x, a, b, and the one for the
+/// values that the last reader saw.
 fn run(
     device: &Device,
     rounds: usize,
@@ -132,7 +152,36 @@ fn run(
     let b = device.alloc_host_mapped::<u32, 1>(rounds)?;
     let seen = device.alloc_host_mapped::<u32, 1>(rounds)?;
     launch(&queue, [&x, &a, &b, &seen])?;
-    let seen = seen.read(&queue)?;
-    let stale = seen.iter().enumerate().filter(|&(i, &value)| value != 42 + i as u32).count();
+    let stale = stale(&seen.read(&queue)?);
     Ok((Summary::new(format!("{rounds} values from block 0 by block 1 to the host")), stale))
+}
+
+/// Runs the rounds with a launch on another device in the place of the host part. x and a are in the first device's memory,
+/// b and what was seen in the other's.
+fn run_with_peer<L: Launch<1>>(
+    device: &Device,
+    rounds: usize,
+    hand_on: impl FnOnce(View<u32>, View<u32>, View<u32>) -> L,
+) -> Result<(Summary, usize)> {
+    let peers = device.peers()?;
+    let peer = peers.first().unwrap_or(device);
+    device.enable_peer_access(peer)?;
+    peer.enable_peer_access(device)?;
+    let (sends, receives) = (device.queue_non_blocking()?, peer.queue_non_blocking()?);
+    let (x, a) = (device.alloc_zeroed::<u32>(rounds)?, device.alloc_zeroed::<u32>(rounds)?);
+    let (b, seen) = (peer.alloc_zeroed::<u32>(rounds)?, peer.alloc_zeroed::<u32>(rounds)?);
+    let (hand_on, receive) = (hand_on(x.view(), a.view(), b.view()), receive::<false>(&x, &b, &seen));
+    receives.prepare(ThreadSpec::new(1, 1), &receive)?;
+    sends.launch(ThreadSpec::new(2, 1), hand_on)?;
+    receives.launch(ThreadSpec::new(1, 1), receive)?;
+    sends.wait()?;
+    receives.wait()?;
+    let stale = stale(&seen.read(&receives)?);
+    let what = format!("{rounds} values from block 0 by block 1 to device `{}`", peer.name());
+    Ok((Summary::new(what), stale))
+}
+
+/// How many values are not those that block 0 wrote.
+fn stale(seen: &[u32]) -> usize {
+    seen.iter().enumerate().filter(|&(i, &value)| value != 42 + i as u32).count()
 }

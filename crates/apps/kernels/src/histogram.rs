@@ -27,6 +27,9 @@ pub fn histogram(device: &Device, n: usize) -> Result<Summary> {
 /// How many bins there are: one for each byte.
 pub const BINS: usize = 256;
 
+/// Threads per block.
+pub const THREADS: usize = 64;
+
 /// Adds to `counts` how often each byte below `BINS` comes in `values`, which has no others.
 #[kernel]
 pub fn count_bytes<const BINS: usize>(acc: &Acc, values: Read<u8>, counts: Atomic<u32>) {
@@ -50,7 +53,7 @@ pub fn count_bytes<const BINS: usize>(acc: &Acc, values: Read<u8>, counts: Atomi
 /// How often each byte comes in `values`.
 pub fn count(device: &Device, values: &[u8]) -> Result<Vec<u32>> {
     let frames = values.len().div_ceil(1 << 10).min(256);
-    count_in::<BINS>(device, values, FrameSpec::new(frames, 64))
+    count_in::<BINS>(device, values, FrameSpec::new(frames, THREADS))
 }
 
 /// How often each byte below `BINS` comes in `values`, which has no others.

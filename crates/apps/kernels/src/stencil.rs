@@ -1,8 +1,10 @@
 #![doc = include_str!("stencil.md")]
 
+use wattle::DeviceKind;
 use wattle::prelude::*;
 
 use crate::data::floats;
+use crate::reduce::in_lock_step;
 
 /// Heat that spreads over a plate: tiles in block shared memory, each with a rim of its neighbours.
 #[scenario(
@@ -58,14 +60,66 @@ pub fn step(acc: &Acc<2>, from: Read<f32, 2>, to: Shared<f32, 2>) {
     }
 }
 
+/// Rows of a tile of [`step_together`], which has [`MAX_TILE`] columns.
+pub const ROWS: usize = 8;
+
+/// The same for threads in lock step: a tile has `ROWS` rows and `COLUMNS` columns, and a block exactly as many threads. With
+/// its rim, a tile has `TILE` elements.
+#[kernel]
+pub fn step_together<const ROWS: usize, const COLUMNS: usize, const TILE: usize>(
+    acc: &Acc<2>,
+    from: Read<f32, 2>,
+    to: Shared<f32, 2>,
+) {
+    let tile = acc.shared::<f32, TILE>();
+    let ([rows, columns], [to_rows, to_columns]) = (from.extent(), to.extent());
+    if rows == 0 || columns == 0 {
+        return;
+    }
+    let (high, wide, pitch) = (ROWS as u32, COLUMNS as u32, COLUMNS as u32 + 2);
+    let tiles = [(rows + high - 1) / high, (columns + wide - 1) / wide];
+    let [y, x] = acc.thread_in_block();
+    // As many as there are, which the compiler can tell from this alone.
+    let (y, x) = (y % high, x % wide);
+    for [tile_y, tile_x] in acc.indices(BLOCKS_IN_GRID, [0, 0]..tiles) {
+        let (top, left) = (tile_y * high, tile_x * wide);
+        for v in (y..high + 2).step_by(high) {
+            for u in (x..pitch).step_by(wide) {
+                let row = (top + v).max(1).min(rows) - 1;
+                let column = (left + u).max(1).min(columns) - 1;
+                tile[v * pitch + u] = from[[row, column]];
+            }
+        }
+        acc.sync_block();
+        if top + y < to_rows && left + x < to_columns {
+            let at = (y + 1) * pitch + x + 1;
+            let here = tile[at];
+            let around = tile[at - pitch] + tile[at + pitch] + tile[at - 1] + tile[at + 1];
+            to[[top + y, left + x]] = here + FLOW * (around - 4.0 * here);
+        }
+        acc.sync_block();
+    }
+}
+
 /// `steps` steps from `values`, a plate of this extent, in tiles of `side`, which is [`MAX_TILE`] each at the most.
 pub fn spread(device: &Device, extent: [usize; 2], values: &[f32], side: [usize; 2], steps: usize) -> Result<Vec<f32>> {
     let queue = device.queue()?;
     let mut from = device.alloc_nd::<f32, 2>(extent)?;
     from.write(&queue, values)?;
     let mut to = device.alloc_like(&from)?;
-    for _ in 0..steps {
-        queue.launch(FrameSpec::cover(extent, side), step(&from, &to))?;
+    let together = in_lock_step(device);
+    for turn in 0..steps {
+        let blocks = [extent[0].div_ceil(side[0]), extent[1].div_ceil(side[1])];
+        // The checker proves both, in turns.
+        if side == [1, 2] && device.properties().kind == DeviceKind::Checker && turn % 2 == 1 {
+            queue.launch(ThreadSpec::new(blocks, side), step_together::<1, 2, 12>(&from, &to))?;
+        } else if together && side == [ROWS, MAX_TILE] {
+            let spec = ThreadSpec::new(blocks, side);
+            let step = step_together::<ROWS, MAX_TILE, { (ROWS + 2) * (MAX_TILE + 2) }>(&from, &to);
+            queue.launch(spec, step)?;
+        } else {
+            queue.launch(FrameSpec::cover(extent, side), step(&from, &to))?;
+        }
         std::mem::swap(&mut from, &mut to);
     }
     from.read(&queue)

@@ -51,7 +51,9 @@ fn what_holds_holds_on_every_target_that_can_run_it() {
     }
     println!("{judged} verdicts; not possible:\n{}", not_possible.join("\n"));
     assert!(judged > 70, "{judged}");
-    assert!(not_possible.iter().all(|text| text.contains("system scope")), "{not_possible:#?}");
+    let lacking = ["system scope", "another device's memory"];
+    let is_known = |text: &String| lacking.iter().any(|what| text.contains(what));
+    assert!(not_possible.iter().all(is_known), "{not_possible:#?}");
 }
 
 #[test]
@@ -75,6 +77,8 @@ fn what_is_broken_is_refuted_for_its_reason() {
         ("grid-barrier-broken-no-acquire", "data race"),
         ("chained-broken-no-release", "data race"),
         ("cumulativity-broken-device-scope", "data race"),
+        ("cumulativity-peer-broken-relaxed", "data race"),
+        ("interference-broken-device-scope", "data race"),
         ("store-buffering-broken-acq-rel", "assertion"),
     ] {
         assert_eq!(kinds(&portable(name)), [kind], "{name}");
@@ -176,12 +180,12 @@ fn the_orders_of_the_textbook() {
 }
 
 /// Two tiles of four words, two threads each, as threads in lock step do it.
-fn scan_in_lock_step(device: &Device) -> Result<()> {
+fn scan_in_lock_step<const RUN: usize>(device: &Device) -> Result<()> {
     let queue = device.queue()?;
     let (input, out) = (device.from_slice(&[1u32; 8])?, device.alloc::<u32>(8)?);
     let status = device.alloc_zeroed::<u32>(2)?;
     let (aggregates, prefixes) = (device.alloc::<u32>(2)?, device.alloc::<u32>(2)?);
-    let kernel = chained_scan::scan_tiles::<4, true>(&input, &out, &status, &aggregates, &prefixes);
+    let kernel = chained_scan::scan_tiles::<4, RUN, true>(&input, &out, &status, &aggregates, &prefixes);
     queue.launch(ThreadSpec::new(2, 2), kernel)?;
     assert_eq!(out.read(&queue)?, [1, 2, 3, 4, 5, 6, 7, 8]);
     Ok(())
@@ -202,7 +206,8 @@ fn sum_in_lock_step(device: &Device) -> Result<()> {
 #[test]
 fn the_forms_for_lock_step_hold() {
     for (name, scenario) in [
-        ("scan", scan_in_lock_step as fn(&Device) -> Result<()>),
+        ("scan", scan_in_lock_step::<0> as fn(&Device) -> Result<()>),
+        ("scan in runs of one length", scan_in_lock_step::<2>),
         ("sum", sum_in_lock_step as fn(&Device) -> Result<()>),
     ] {
         for target in Target::ALL {

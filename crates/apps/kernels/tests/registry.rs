@@ -24,7 +24,7 @@ fn names_are_unique_and_documented() {
 #[test]
 fn they_come_in_a_fixed_order() {
     let names: Vec<&str> = wattle_kernels::all().iter().map(|scenario| scenario.name).collect();
-    assert_eq!(names.len(), 163);
+    assert_eq!(names.len(), 168);
     assert_eq!(names[..2], ["deque-chase-lev", "deque-chase-lev-broken-no-take-fence"]);
     let at = |name: &str| names.iter().position(|known| *known == name).unwrap_or_else(|| panic!("no {name}"));
     assert!(at("publication") + 1 == at("publication-rounds") && at("publication") < at("stream"), "{names:?}");

@@ -59,6 +59,47 @@ fn looks_at_what_it_wrote_back(acc: &Acc, f: Atomic<u32>, out: Atomic<u32>) {
     out.store(0, seen);
 }
 
+/// Only failing iterations touch the second word, at a scope that leaves the other block out.
+#[kernel]
+fn updates_beside_its_flag(acc: &Acc, f: Atomic<u32>, out: Atomic<u32>) {
+    if acc.block_in_grid() == 0 {
+        f.store_with(0, 1, Scope::Device, Order::Release);
+    } else {
+        while f.load_with(0, Scope::Device, Order::Acquire) == 0 {
+            f.fetch_or_with(1, 0, Scope::Block, Order::Relaxed);
+        }
+        out.store(0, 1);
+    }
+}
+
+/// The narrow update of nothing may write 0 over the other block's 1, whose writes nothing orders with it.
+#[kernel]
+fn updates_what_another_stores(acc: &Acc, f: Atomic<u32>, out: Atomic<u32>) {
+    if acc.block_in_grid() == 0 {
+        f.store(0, 1);
+        f.store(1, 1);
+    } else {
+        while f.load(1) == 0 {
+            f.fetch_or_with(0, 0, Scope::Block, Order::Relaxed);
+        }
+        out.store(0, f.load(0));
+    }
+}
+
+/// As before, but atomicity orders the update with the store.
+#[kernel]
+fn updates_widely_what_another_stores(acc: &Acc, f: Atomic<u32>, out: Atomic<u32>) {
+    if acc.block_in_grid() == 0 {
+        f.store(0, 1);
+        f.store(1, 1);
+    } else {
+        while f.load(1) == 0 {
+            f.fetch_or_with(0, 0, Scope::Device, Order::Relaxed);
+        }
+        out.store(0, f.load(0));
+    }
+}
+
 fn judged(check: impl Fn(&Queue, &Buffer<u32>, &Buffer<u32>) -> Result<()> + Send + Sync + 'static) -> Report {
     Checker::new(Model::Portable)
         .check(move |device: &Device| {
@@ -96,4 +137,34 @@ fn an_update_by_nothing_and_a_plain_look() {
 fn an_update_by_nothing_and_a_look_at_it() {
     let report = judged(|queue, f, out| queue.launch(ThreadSpec::new(1, 1), looks_at_what_it_wrote_back(f, out)));
     assert_eq!((report.verdict, kind(&report)), (Verdict::Violated, "can be stuck for ever"), "{report:?}");
+}
+
+#[test]
+fn a_cell_that_only_failing_iterations_touch() {
+    let report = judged(|queue, f, out| queue.launch(ThreadSpec::new(3, 1), updates_beside_its_flag(f, out)));
+    assert_eq!((report.verdict, kind(&report)), (Verdict::Violated, "data race"), "{report}");
+}
+
+/// The value that is left in the word behind the waits, under PTX's model, where a race is no error.
+fn left(wide: bool) -> Report {
+    let scenario = move |device: &Device| {
+        let queue = device.queue()?;
+        let (f, out) = (device.alloc_zeroed::<u32>(2)?, device.alloc_zeroed::<u32>(1)?);
+        let spec = ThreadSpec::new(2, 1);
+        match wide {
+            true => queue.launch(spec, updates_widely_what_another_stores(&f, &out))?,
+            false => queue.launch(spec, updates_what_another_stores(&f, &out))?,
+        }
+        assert_eq!(f.read(&queue)?[0], 1);
+        Ok(())
+    };
+    Checker::new(Model::Ptx).check(scenario).unwrap()
+}
+
+#[test]
+fn an_update_that_leaves_what_it_found_may_overwrite_what_it_did_not_see() {
+    let narrow = left(false);
+    assert_eq!((narrow.verdict, kind(&narrow)), (Verdict::Violated, "assertion"), "{narrow}");
+    let wide = left(true);
+    assert_eq!(wide.verdict, Verdict::Holds, "{wide}");
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wattle_core::{Grid, Kernel, Result};
+use wattle_core::{ArgumentValue, Grid, Kernel, ModuleCall, Result, ViewArgument};
 use wattle_ir::{MAX_RANK, ParamId};
 use wattle_ptx::{Argument, Layout};
 
@@ -29,7 +29,7 @@ pub(crate) struct Setting<'s> {
 /// Lays out the arguments of a kernel in `bytes`.
 ///
 /// # Errors
-/// A buffer is of another device.
+/// A buffer is of a device whose memory kernels of this one may not use, or which is lost.
 pub(crate) fn lay_out(
     bytes: &mut Vec<u8>,
     context: &Arc<Context>,
@@ -39,12 +39,46 @@ pub(crate) fn lay_out(
 ) -> Result<()> {
     let view = |param| {
         let view = kernel.view(param)?;
-        let start =
-            view.place(|memory: &CudaMemory| Arc::ptr_eq(&memory.context, context).then_some(memory.address))?;
-        let address = start + (view.offset() * view.element_bytes()) as u64;
-        Ok(DeviceView { address, extent: view.extent(), strides: view.strides() })
+        Ok(DeviceView { address: address(&view, context)?, extent: view.extent(), strides: view.strides() })
     };
     lay_out_of(bytes, layout, setting, |param| kernel.scalar(param), view)
+}
+
+/// Lays out the arguments of a module's kernel in `bytes`, which has them alone.
+///
+/// # Errors
+/// A buffer is of another device.
+pub(crate) fn lay_out_module(
+    bytes: &mut Vec<u8>,
+    context: &Arc<Context>,
+    kernel: &dyn Kernel,
+    call: &ModuleCall,
+) -> Result<()> {
+    bytes.clear();
+    bytes.resize(call.entry().param_bytes(), 0);
+    for (argument, place) in kernel.arguments().zip(call.places()) {
+        match argument.value {
+            ArgumentValue::Scalar { bytes: value, .. } => bytes[place].copy_from_slice(value),
+            ArgumentValue::View(view) => bytes[place].copy_from_slice(&address(&view, context)?.to_le_bytes()),
+        }
+    }
+    Ok(())
+}
+
+/// The address of the first element of a part of a buffer.
+///
+/// # Errors
+/// The buffer is of a device whose memory kernels of this one may not use, or which is lost.
+fn address(view: &ViewArgument<'_>, context: &Arc<Context>) -> Result<Address> {
+    let start = view.place(|memory: &CudaMemory| {
+        if Arc::ptr_eq(&memory.context, context) {
+            return Some(Ok(memory.address));
+        }
+        // The memory of a device that is lost is not there any more.
+        let alive = || memory.context.alive().map(|()| memory.address);
+        context.is_reached_by_kernels(&memory.context).then(alive)
+    })??;
+    Ok(start + (view.offset() * view.element_bytes()) as u64)
 }
 
 /// Lays out arguments in `bytes`; `scalar` and `view` give those of the kernel's own parameters.

@@ -4,12 +4,14 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use wattle_core::queue::with_executor;
-use wattle_core::{Allocation, Backend, BackendQueue, Memory, Properties, Result, lock, system};
+use wattle_core::{Allocation, Backend, BackendQueue, Device, Error, Memory, Properties, Result, lock, system};
+use wattle_gpu::cannot;
 
 use crate::context::Context;
 use crate::executor::CudaExecutor;
 use crate::memory::CudaMemory;
 use crate::physical::Physical;
+use crate::survey::survey;
 
 /// A CUDA device.
 pub(crate) struct CudaBackend {
@@ -51,7 +53,45 @@ unsafe impl Backend for CudaBackend {
         with_executor(CudaExecutor::new(self.context()?)?, blocking, "wattle-cuda-queue")
     }
 
+    fn peers(&self) -> Result<Vec<Device>> {
+        let reached = |device: &Device| {
+            of(device).is_some_and(|other| {
+                let (own, other) = (self.physical.ordinal, other.physical.ordinal);
+                own != other && own.reaches(other)
+            })
+        };
+        let peers: Vec<_> = survey().devices.into_iter().filter(reached).collect();
+        if peers.is_empty() { Err(self.reaches_none("another device's")) } else { Ok(peers) }
+    }
+
+    fn enable_peer_access(&self, other: &Device) -> Result<()> {
+        let refused = || self.reaches_none(&format!("device `{}`'s", other.name()));
+        let other = of(other).ok_or_else(refused)?.context()?;
+        let context = self.context()?;
+        context.enter()?;
+        if context.reach_by_kernels(other) { Ok(()) } else { Err(refused()) }
+    }
+
+    fn reaches(&self, other: &Device) -> bool {
+        let contexts = self.context.get().zip(of(other).and_then(|other| other.context.get()));
+        contexts.is_some_and(|(own, other)| own.is_reached_by_kernels(other))
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }
+}
+
+impl CudaBackend {
+    #[cold]
+    fn reaches_none(&self, whose: &str) -> Error {
+        let what =
+            format!("use {whose} memory in kernels: the driver reports no such access (`nvidia-smi topo -p2p r`)");
+        cannot(&self.physical.properties.name, what, "copy between the devices (`Queue::copy`)")
+    }
+}
+
+/// The CUDA device that a device is; `None` for one of another kind.
+fn of(device: &Device) -> Option<&CudaBackend> {
+    device.backend().as_any().downcast_ref()
 }

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use wattle_core::{RawBuffer, Result, Runs, Shape, ShapeKind, Transfer, TransferEnd, system};
+use wattle_core::{RawPart, Result, Shape, ShapeKind, Transfer, TransferSource, system};
 use wattle_ir::builder::{Acc, Builder, PerItem, Read, get};
 use wattle_ir::{Access, MAX_RANK, ParamId, Site};
 use wattle_ptx::Layout;
@@ -41,14 +41,14 @@ pub(crate) enum Builtin {
 impl Builtin {
     /// The fill or copy for a transfer within this device; `None` if it is not one of whole consecutive words.
     pub(crate) fn of(transfer: &Transfer, context: &Arc<Context>) -> Option<Builtin> {
-        let words = |buffer, runs| words(buffer, runs, context);
-        match (&transfer.from, &transfer.to) {
-            (TransferEnd::Fill(value), TransferEnd::Buffer(to, runs)) => {
-                let (value, Words { start, count }) = (Pattern::of(value)?.word(), words(to, runs)?);
+        let words = |part| words(part, context);
+        match transfer {
+            Transfer::Write { from: TransferSource::Fill(value), to } => {
+                let (value, Words { start, count }) = (Pattern::of(value)?.word(), words(to)?);
                 Some(Builtin::Fill { value, to: start, count })
             }
-            (TransferEnd::Buffer(from, from_runs), TransferEnd::Buffer(to, to_runs)) => {
-                let (from, to) = (words(from, from_runs)?, words(to, to_runs)?);
+            Transfer::Write { from: TransferSource::Buffer(from), to } => {
+                let (from, to) = (words(from)?, words(to)?);
                 let is_apart = from.start.abs_diff(to.start) >= u64::from(to.count) * 4;
                 (from.count == to.count && is_apart).then_some(Builtin::Copy {
                     from: from.start,
@@ -56,7 +56,8 @@ impl Builtin {
                     count: to.count,
                 })
             }
-            _ => None,
+            Transfer::Write { from: TransferSource::Bytes(_) | TransferSource::Host(_), .. }
+            | Transfer::Read { .. } => None,
         }
     }
 
@@ -101,10 +102,10 @@ fn line(count: u32) -> [u32; MAX_RANK] {
 }
 
 /// The words of a part of a buffer; `None` if it is another device's, or is not whole consecutive words.
-fn words(buffer: &RawBuffer, runs: &Runs, context: &Arc<Context>) -> Option<Words> {
-    let memory = buffer.memory().as_any().downcast_ref::<CudaMemory>();
+fn words(part: &RawPart, context: &Arc<Context>) -> Option<Words> {
+    let memory = part.buffer.memory().as_any().downcast_ref::<CudaMemory>();
     let memory = memory.filter(|memory| Arc::ptr_eq(&memory.context, context))?;
-    let mut runs = runs.of(buffer);
+    let mut runs = part.runs();
     let (start, mut len) = runs.next()?;
     for (offset, more) in runs {
         if offset != start + len {

@@ -1,12 +1,16 @@
 //! Kernels as machine code: each is built once for a device, and compiled once for each size of its blocks.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::sync::{Arc, Mutex, OnceLock, RwLockWriteGuard};
 
 use rustc_hash::FxHashMap;
-use wattle_core::{Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, Result, format_index, lock, system};
+use wattle_core::{
+    Error, ErrorKind, Fault, FaultKind, Kernel, KernelIdentity, ModuleCode, ModuleEntry, Result, format_index, lock,
+    system,
+};
 use wattle_gpu::{CacheFolder, cannot};
-use wattle_ir::MAX_RANK;
+use wattle_ir::builder::Builder;
+use wattle_ir::{MAX_RANK, Site};
 use wattle_ptx::{FaultSite, Lacking, Layout};
 
 use crate::builtin::Builtins;
@@ -19,17 +23,27 @@ use crate::exit;
 pub(crate) struct Modules {
     kernels: Mutex<FxHashMap<KernelIdentity, Arc<Built>>>,
     pub(crate) builtins: Builtins,
+    /// The modules that were not written with Wattle, once they are loaded.
+    loaded: Mutex<Vec<(Arc<ModuleCode>, Module)>>,
 }
 
 /// A kernel that has been built.
 pub(crate) struct Built {
+    /// The intermediate representation; of a module's kernel it has the name alone.
     pub(crate) kernel: wattle_ir::Kernel,
+    /// The module's kernel, if it is one.
+    pub(crate) module: Option<Arc<ModuleEntry>>,
     codes: Mutex<FxHashMap<u32, Arc<Code>>>,
 }
 
 impl Built {
     pub(crate) fn new(kernel: wattle_ir::Kernel) -> Built {
-        Built { kernel, codes: Mutex::default() }
+        Built { kernel, module: None, codes: Mutex::default() }
+    }
+
+    fn of_module(entry: &Arc<ModuleEntry>, site: Site) -> Result<Built> {
+        let kernel = Builder::new(entry.name(), site, 1).finish()?;
+        Ok(Built { module: Some(entry.clone()), ..Built::new(kernel) })
     }
 }
 
@@ -59,9 +73,15 @@ impl Context {
         if let Some(built) = lock(&self.modules.kernels).get(&identity) {
             return Ok(built.clone());
         }
-        let kernel = kernel.build()?;
-        self.has_shared(&kernel, shared_len)?;
-        let built = Arc::new(Built::new(kernel));
+        let built = match kernel.module() {
+            Some(call) => Built::of_module(call.entry(), kernel.info().site)?,
+            None => {
+                let kernel = kernel.build()?;
+                self.has_shared(&kernel, shared_len)?;
+                Built::new(kernel)
+            }
+        };
+        let built = Arc::new(built);
         // Two threads may build the same kernel; the second result is dropped.
         Ok(lock(&self.modules.kernels).entry(identity).or_insert(built).clone())
     }
@@ -87,9 +107,33 @@ impl Context {
         if let Some(code) = codes.get(&size) {
             return Ok(code.clone());
         }
-        let code = Arc::new(self.make(&built.kernel, size)?);
+        let made = match &built.module {
+            Some(entry) => self.of_module(entry)?,
+            None => self.make(&built.kernel, size)?,
+        };
+        let code = Arc::new(made);
         codes.insert(size, code.clone());
         Ok(code)
+    }
+
+    /// The machine code of a module's kernel. A module is loaded once: its variables keep their values.
+    fn of_module(&self, entry: &ModuleEntry) -> Result<Code> {
+        self.enter()?;
+        let named = |text: &str| CString::new(text).map_err(|error| system("naming a kernel's code", error));
+        let mut loaded = lock(&self.modules.loaded);
+        let known = loaded.iter().find(|(code, _)| Arc::ptr_eq(code, &entry.code));
+        let module = match known {
+            Some((_, module)) => *module,
+            None => {
+                let (module, _alone) = self.load(entry.name(), &named(&entry.code.text)?)?;
+                loaded.push((entry.code.clone(), module));
+                module
+            }
+        };
+        // What a launch gives is all at launch: each byte of `shared_len`.
+        let layout =
+            Layout { arguments: Vec::new(), shared_bytes: 0, shared_bytes_at_launch: 0, launch_sized_element: Some(1) };
+        self.function(module, entry.name(), &named(entry.name())?, layout, u32::MAX)
     }
 
     fn make(&self, kernel: &wattle_ir::Kernel, threads: u32) -> Result<Code> {
@@ -100,14 +144,19 @@ impl Context {
         let (entry, text) = (named(entry)?, named(format!("{header}\n{body}"))?);
         self.enter()?;
         let (module, _alone) = self.load(&kernel.name, &text)?;
-        let what = format!("loading kernel `{}`", kernel.name);
-        let function = self.check(&what, module.function(&entry))?;
+        Ok(Code { sites, ..self.function(module, &kernel.name, &entry, layout, threads)? })
+    }
+
+    /// A function of loaded code, for at most `threads` threads per block.
+    fn function(&self, module: Module, name: &str, entry: &CStr, layout: Layout, threads: u32) -> Result<Code> {
+        let what = format!("loading kernel `{name}`");
+        let function = self.check(&what, module.function(entry))?;
         let most_threads = self.check(&what, function.most_threads())?.min(threads);
         // The shared memory that the code declares is taken from what a launch may give without asking (CUDA driver
         // API, `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`).
         let own = layout.shared_bytes - layout.shared_bytes_at_launch;
         let allowed_shared = Mutex::new(self.physical.shared_without_asking.saturating_sub(own));
-        Ok(Code { layout, sites, function, most_threads, allowed_shared, occupancy: Mutex::default() })
+        Ok(Code { layout, sites: Vec::new(), function, most_threads, allowed_shared, occupancy: Mutex::default() })
     }
 
     /// Assembles and loads PTX, or loads its machine code from the cache. The guard that is returned with the module,

@@ -1,6 +1,6 @@
 //! A device as its driver describes it, without opening it; and why it cannot be used.
 
-use wattle_core::{DeviceKind, Properties};
+use wattle_core::{DeviceKind, ModuleLanguage, Properties};
 use wattle_memory::Scope;
 use wattle_ptx::Target;
 
@@ -93,6 +93,7 @@ impl Physical {
         properties.max_cooperative_blocks = if is_cooperative { multiprocessors * blocks_on_each } else { 1 };
         properties.concurrent_queues = if is_concurrent { concurrent_queues() } else { 1 };
         properties.sync_domains = attribute(A::CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT).max(1);
+        properties.modules = vec![ModuleLanguage::Ptx];
         properties.scopes = vec![Scope::Block, Scope::Device, Scope::System];
         let has_addresses = attribute(A::CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING) != 0;
         Ok(Physical {

@@ -18,9 +18,8 @@ const FILLINGS: u32 = 4;
 pub(crate) struct Plan {
     pub(crate) code: Arc<Code>,
     pub(crate) grid: Grid,
-    /// The number of blocks, and of threads per block.
-    pub(crate) blocks: u32,
-    pub(crate) threads: u32,
+    /// The blocks, and the threads of a block, in x, y and z.
+    pub(crate) axes: [[u32; 3]; 2],
     /// The bytes of shared memory that the launch gives.
     pub(crate) shared_bytes: u32,
 }
@@ -64,7 +63,14 @@ impl Context {
             options.lanes(&self.physical.properties, |lanes| lanes == self.physical.properties.warp_width)?;
         let grid =
             Grid { rank: shape.rank, blocks, threads, frames: shape.outer, frame_extent: shape.inner, warp_size };
-        Ok(Plan { code, grid, blocks: block_count, threads: thread_count, shared_bytes })
+        // Wattle's own kernels know their dimensions by themselves; a module's last one is x.
+        let axes = match &built.module {
+            None => [[block_count, 1, 1], [thread_count, 1, 1]],
+            Some(_) => [blocks, threads].map(|extent| {
+                std::array::from_fn(|axis| (shape.rank - 1).checked_sub(axis).map_or(1, |dimension| extent[dimension]))
+            }),
+        };
+        Ok(Plan { code, grid, axes, shared_bytes })
     }
 
     /// The threads per block, in each dimension.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wattle_core::{RawBuffer, Result, Transfer, TransferEnd, paired};
+use wattle_core::{RawPart, Result, Transfer, TransferSource, paired};
 
 use crate::context::Context;
 use crate::driver::{Pattern, Said, Stream};
@@ -10,55 +10,56 @@ use crate::memory::CudaMemory;
 
 /// Whether a stream of this device can execute the transfer in order ([`submit`]): fills, and copies within the device.
 pub(crate) fn is_ordered(transfer: &Transfer, context: &Arc<Context>) -> bool {
-    let is_ours = |buffer| of_cuda(buffer).is_some_and(|memory| Arc::ptr_eq(&memory.context, context));
-    match (&transfer.from, &transfer.to) {
-        (TransferEnd::Fill(value), TransferEnd::Buffer(to, _)) => Pattern::of(value).is_some() && is_ours(to),
-        (TransferEnd::Buffer(from, _), TransferEnd::Buffer(to, _)) => is_ours(from) && is_ours(to),
-        _ => false,
+    let is_ours = |part: &RawPart| of_cuda(part).is_some_and(|memory| Arc::ptr_eq(&memory.context, context));
+    match transfer {
+        Transfer::Write { from: TransferSource::Fill(value), to } => Pattern::of(value).is_some() && is_ours(to),
+        Transfer::Write { from: TransferSource::Buffer(from), to } => is_ours(from) && is_ours(to),
+        Transfer::Write { from: TransferSource::Bytes(_) | TransferSource::Host(_), .. } | Transfer::Read { .. } => {
+            false
+        }
     }
 }
 
 /// Submits what [`is_ordered`] to a stream of its device; the buffers are in use until the stream has executed it.
 pub(crate) fn submit(transfer: &Transfer, stream: &Stream) -> Said {
-    match (&transfer.from, &transfer.to) {
-        (TransferEnd::Fill(value), TransferEnd::Buffer(to, runs)) => {
+    match transfer {
+        Transfer::Write { from: TransferSource::Fill(value), to } => {
             let (Some(pattern), Some(memory)) = (Pattern::of(value), of_cuda(to)) else { return Ok(()) };
             // SAFETY: runs are within their buffer, and the queue has recorded the use.
-            unsafe { memory.fill_on(runs.of(to), pattern, stream) }
+            unsafe { memory.fill_on(to.runs(), pattern, stream) }
         }
-        (TransferEnd::Buffer(from, from_runs), TransferEnd::Buffer(to, to_runs)) => {
+        Transfer::Write { from: TransferSource::Buffer(from), to } => {
             let (Some(source), Some(memory)) = (of_cuda(from), of_cuda(to)) else { return Ok(()) };
-            let runs = paired(from_runs.of(from), to_runs.of(to));
             // SAFETY: as above, of both buffers.
-            unsafe { memory.copy_on(source, runs, stream) }
+            unsafe { memory.copy_on(source, paired(from.runs(), to.runs()), stream) }
         }
-        _ => Ok(()),
+        Transfer::Write { from: TransferSource::Bytes(_) | TransferSource::Host(_), .. } | Transfer::Read { .. } => {
+            unreachable!("a stream executes only what is_ordered")
+        }
     }
 }
 
 /// Executes a copy or a fill, and waits for its end.
 pub(crate) fn transfer(transfer: Transfer) -> Result<()> {
-    match (&transfer.from, &transfer.to) {
-        (TransferEnd::Fill(value), TransferEnd::Buffer(to, runs)) => {
+    match &transfer {
+        Transfer::Write { from: TransferSource::Fill(value), to } => {
             if let Some(memory) = of_cuda(to)
-                && let Some(filled) = memory.fill(runs.of(to), value)
+                && let Some(filled) = memory.fill(to.runs(), value)
             {
                 return filled;
             }
-            transfer.run()
         }
-        (TransferEnd::Buffer(from, from_runs), TransferEnd::Buffer(to, to_runs)) => {
+        Transfer::Write { from: TransferSource::Buffer(from), to } => {
             if let (Some(source), Some(memory)) = (of_cuda(from), of_cuda(to)) {
-                let runs = paired(from_runs.of(from), to_runs.of(to));
                 // SAFETY: runs are within their buffers, and the queue has recorded both uses.
-                return unsafe { memory.copy_runs(source, runs) };
+                return unsafe { memory.copy_runs(source, paired(from.runs(), to.runs())) };
             }
-            transfer.run()
         }
-        _ => transfer.run(),
+        Transfer::Write { from: TransferSource::Bytes(_) | TransferSource::Host(_), .. } | Transfer::Read { .. } => {}
     }
+    transfer.run()
 }
 
-fn of_cuda(buffer: &RawBuffer) -> Option<&CudaMemory> {
-    buffer.memory().as_any().downcast_ref()
+fn of_cuda(part: &RawPart) -> Option<&CudaMemory> {
+    part.buffer.memory().as_any().downcast_ref()
 }

@@ -35,7 +35,7 @@ pub(crate) struct Watched {
     /// Time limits, each with the number of the first launch that it applies to.
     limits: Mutex<VecDeque<(u32, Option<Duration>)>>,
     /// The launch that the watchdog requested to end, and why.
-    told: Mutex<Option<(u32, Reason)>>,
+    requested: Mutex<Option<(u32, Reason)>>,
     /// Which thread is within the driver for this queue ([`crate::exit`]); 0 if none is.
     pub(crate) inside: AtomicUsize,
 }
@@ -58,7 +58,7 @@ impl Watched {
             ended: AtomicU32::new(0),
             looks: AtomicU32::new(0),
             limits: Mutex::default(),
-            told: Mutex::default(),
+            requested: Mutex::default(),
             inside: AtomicUsize::new(0),
         });
         let mut queues = lock(&QUEUES);
@@ -98,7 +98,7 @@ impl Watched {
         self.submitted.store(0, Ordering::Release);
         self.ended.store(0, Ordering::Release);
         lock(&self.limits).clear();
-        self.take_told();
+        self.take_request();
     }
 
     /// Records that the queue's thread does not stand still.
@@ -108,8 +108,8 @@ impl Watched {
     }
 
     /// Takes the launch that the watchdog requested to end, if there is one, and why. It may have ended before that.
-    pub(crate) fn take_told(&self) -> Option<(u32, Reason)> {
-        lock(&self.told).take()
+    pub(crate) fn take_request(&self) -> Option<(u32, Reason)> {
+        lock(&self.requested).take()
     }
 
     /// Requests all launches of the queue to end, whatever their numbers.
@@ -128,12 +128,12 @@ impl Watched {
     }
 
     fn tell(&self, up_to: u32, running: u32, reason: Reason) {
-        let mut told = lock(&self.told);
-        if told.is_some_and(|(number, _)| number >= running) {
+        let mut requested = lock(&self.requested);
+        if requested.is_some_and(|(number, _)| number >= running) {
             return;
         }
-        *told = Some((running, reason));
-        drop(told);
+        *requested = Some((running, reason));
+        drop(requested);
         self.words.stop(up_to);
     }
 }
@@ -247,7 +247,7 @@ mod tests {
             ended: AtomicU32::new(0),
             looks: AtomicU32::new(0),
             limits: Mutex::default(),
-            told: Mutex::default(),
+            requested: Mutex::default(),
             inside: AtomicUsize::new(0),
         };
         queue.limit_from(1, Some(LIMIT));
@@ -267,11 +267,11 @@ mod tests {
         assert!(pass(&queue, &mut seen, LIMIT + MARGIN, false));
         assert_eq!(queue.words.stopped(), 0);
         assert!(pass(&queue, &mut seen, TICK, false));
-        assert_eq!((queue.words.stopped(), queue.take_told()), (2, Some((2, Reason::TimeLimit(LIMIT)))));
+        assert_eq!((queue.words.stopped(), queue.take_request()), (2, Some((2, Reason::TimeLimit(LIMIT)))));
         // The launch that begins then is timed anew, and has no limit.
         queue.words.start(3);
         assert!(pass(&queue, &mut seen, LIMIT * 10, false));
-        assert_eq!((queue.words.stopped(), queue.take_told()), (2, None));
+        assert_eq!((queue.words.stopped(), queue.take_request()), (2, None));
         queue.end(3);
         assert!(!pass(&queue, &mut seen, TICK, false));
     }
@@ -283,7 +283,7 @@ mod tests {
             queue.looks();
             pass(&queue, &mut seen, MARGIN, true);
         }
-        assert_eq!((queue.words.stopped(), queue.take_told()), (0, None));
+        assert_eq!((queue.words.stopped(), queue.take_request()), (0, None));
     }
 
     #[test]
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(queue.words.stopped(), 0);
         // An interruption ends it all the same, when it begins.
         assert!(pass(&queue, &mut seen, MARGIN, true));
-        assert_eq!((queue.words.stopped(), queue.take_told()), (3, Some((1, Reason::Interrupted))));
+        assert_eq!((queue.words.stopped(), queue.take_request()), (3, Some((1, Reason::Interrupted))));
     }
 
     #[test]

@@ -132,7 +132,7 @@ fn for_a_while() {
         let error = queue.wait().unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::TimeLimit { .. }), "{error} after {:?}", began.elapsed());
         let refused = queue.launch(FrameSpec::cover(4, 2), other(&mut x)).and_then(|()| queue.wait()).unwrap_err();
-        assert!(refused.to_string().contains("kernel `works` was told to end and still runs"), "{refused}");
+        assert!(refused.to_string().contains("kernel `works` was asked to end and still runs"), "{refused}");
         assert!(device.alloc::<u32>(1).is_err());
         drop(sums);
         let again = loop {

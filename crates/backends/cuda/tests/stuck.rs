@@ -93,7 +93,7 @@ fn without_a_limit_behind_one_that_does_not_end() {
         b.wait_for(&a.record().unwrap()).unwrap();
         b.launch_with(LaunchOptions::new().no_time_limit(), spec, adds(&sum, 1)).unwrap();
         let error = b.wait().unwrap_err();
-        assert!(error.to_string().contains("kernel `works` was told to end and still runs"), "{error}");
+        assert!(error.to_string().contains("kernel `works` was asked to end and still runs"), "{error}");
         assert!(matches!(a.wait().unwrap_err().kind(), ErrorKind::TimeLimit { .. }));
         // The launch still runs, and keeps its buffers.
         std::process::exit(0);

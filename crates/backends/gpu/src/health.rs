@@ -96,7 +96,7 @@ impl<S> Health<S> {
     #[cold]
     fn hung(&self, kernel: &str) -> Error {
         let instead = "wait until it has ended, or use another device; give each launch less work".to_owned();
-        let why = format!("at the moment: kernel `{kernel}` was told to end and still runs");
+        let why = format!("at the moment: kernel `{kernel}` was asked to end and still runs");
         ErrorKind::DeviceUnusable { device: self.device.clone(), why, instead }.into()
     }
 
@@ -123,7 +123,7 @@ mod tests {
         health.give_up(3, "k");
         health.give_up(5, "l");
         let error = health.usable(ended(1)).unwrap_err().to_string();
-        assert!(error.contains("kernel `k` was told to end and still runs"), "{error}");
+        assert!(error.contains("kernel `k` was asked to end and still runs"), "{error}");
         assert!(health.usable(ended(4)).unwrap_err().to_string().contains("`l`"));
         health.usable(ended(6)).unwrap();
         assert!(health.alive().is_ok() && !health.is_lost());

@@ -1,8 +1,8 @@
-//! Plain accesses to memory, and the bounds check of every index.
+//! Plain accesses to memory. The bounds checks stand in the kernel already ([`wattle_ir::legalize()`]).
 
 use std::fmt;
 
-use wattle_ir::{Access, DivOp, Expr, ExprId, LocalId, ParamKind, Place, SlotId, Stmt, Type};
+use wattle_ir::{Access, DivOp, Expr, ExprId, LocalId, ParamKind, Place, SlotId, Stmt};
 
 use crate::Lacking;
 use crate::assemble::{Class, Section, Value, ins};
@@ -100,9 +100,17 @@ impl Emitter<'_> {
         make: impl FnOnce(&mut Self),
     ) {
         let section = self.asm.go_to(Section::Cold);
+        // What is there already goes around it.
+        let over = (section == Section::Cold).then(|| self.asm.target());
+        if let Some(over) = over {
+            self.asm.branch(over);
+        }
         self.asm.place(start);
         make(self);
         self.asm.branch(end);
+        if let Some(over) = over {
+            self.asm.place(over);
+        }
         self.asm.go_to(section);
     }
 
@@ -161,18 +169,27 @@ impl Emitter<'_> {
         {
             return Address { space, base: name, offset: offset + at * size };
         }
-        let (start, at) = (self.asm.register(class), self.asm.register(class));
-        match class {
-            Class::Long => {
-                ins!(self, "mov.u64 {start}, {name}");
-                ins!(self, "mad.wide.u32 {at}, {index}, {size}, {start}");
-            }
-            _ => {
-                ins!(self, "mov.u32 {start}, {name}");
-                ins!(self, "mad.lo.u32 {at}, {index}, {size}, {start}");
-            }
-        }
+        let start = self.start(class, name);
+        let at = match class {
+            Class::Long => self.at_start(start, index, size),
+            _ => self.op("mad.lo.u32", class, &[index, Value::word(size as u32), start]),
+        };
         Address { space, base: at.to_string(), offset }
+    }
+
+    /// The address at which an array begins.
+    fn start(&mut self, class: Class, name: String) -> Value {
+        if let Some(&known) = self.bases.get(&name) {
+            return known;
+        }
+        let bits = if class == Class::Long { 64 } else { 32 };
+        let start = self.in_prologue(|emitter| {
+            let start = emitter.asm.register(class);
+            ins!(emitter, "mov.u{bits} {start}, {name}");
+            start
+        });
+        self.bases.insert(name, start);
+        start
     }
 
     fn in_view(&mut self, param: wattle_ir::ParamId, index: &[Value]) -> Address {
@@ -189,21 +206,29 @@ impl Emitter<'_> {
             {
                 return address(base, at * size);
             }
-            let size = Value::word(size as u32);
-            return address(self.op("mad.wide.u32", Class::Long, &[only, size, base]), 0);
+            return address(self.at_start(base, only, size), 0);
         }
-        // Elements are counted in 64 bits: a view of several dimensions may have more than 32 bits count.
+        // All elements of a buffer, of which the view is a part, are less than 2³² (`Extent`), and the index is within
+        // bounds: so is the number of its element.
         let mut elements: Option<Value> = None;
         for (d, &at) in index.iter().enumerate() {
-            let stride =
-                if d + 1 == index.len() { Value::word(1) } else { self.argument(Argument::Stride(first, d as u8)) };
-            elements = Some(match elements {
-                None => self.op("mul.wide.u32", Class::Long, &[at, stride]),
-                Some(before) => self.op("mad.wide.u32", Class::Long, &[at, stride, before]),
+            let stride = (d + 1 < index.len()).then(|| self.argument(Argument::Stride(first, d as u8)));
+            elements = Some(match (elements, stride) {
+                (None, None) => at,
+                (None, Some(stride)) => self.op("mul.lo.u32", Class::Word, &[at, stride]),
+                (Some(before), None) => self.op("add.u32", Class::Word, &[before, at]),
+                (Some(before), Some(stride)) => self.op("mad.lo.u32", Class::Word, &[at, stride, before]),
             });
         }
         let Some(elements) = elements else { return address(base, 0) };
-        address(self.op("mad.lo.u64", Class::Long, &[elements, Value::Constant(Type::U64, size), base]), 0)
+        address(self.at_start(base, elements, size), 0)
+    }
+
+    /// The address of an element in memory that begins at `start`. (ptxas makes one instruction of these two, and more of a
+    /// `mad.wide`, whose parts it shares among addresses.)
+    fn at_start(&mut self, start: Value, element: Value, size: u64) -> Value {
+        let distance = self.op("mul.wide.u32", Class::Long, &[element, Value::word(size as u32)]);
+        self.op("add.u64", Class::Long, &[start, distance])
     }
 
     /// The name of a plain load or store, up to the type. Plain accesses to memory that other threads may touch are weak

@@ -1,6 +1,6 @@
 //! Conversions, as Rust's `as` does them.
 
-use wattle_ir::{Scalar, Type, eval};
+use wattle_ir::{Scalar, Type, TypeKind, eval};
 
 use crate::assemble::{Class, Value};
 use crate::emit::{Emitter, memory_type};
@@ -29,6 +29,7 @@ impl Emitter<'_> {
             return x;
         }
         let x = self.in_register(from, x);
+        let kinds = (from.kind(), to.kind());
         match (from, to) {
             (Type::Bool, _) => self.select(to, x, Value::Constant(to, eval::one(to)), Value::Constant(to, 0)),
             // The verifier refuses such a cast.
@@ -43,6 +44,11 @@ impl Emitter<'_> {
             }
             (Type::F32, Type::F64) => self.op("cvt.f64.f32", class, &[x]),
             (Type::F64, Type::F32) => self.op("cvt.rn.f32.f64", class, &[x]),
+            // The other floats are converted through `F32` (`expand::halves`, which rounds once).
+            _ if kinds == (TypeKind::Float, TypeKind::Float) => {
+                let single = self.cast(from, Type::F32, x);
+                self.cast(Type::F32, to, single)
+            }
             _ if from.is_float() => self.saturate(from, to, x),
             // Small integers are extended as 32 bits.
             _ if to.is_float() => self.op(&format!("cvt.rn.{}.{}", number_type(to), int_type(from)), class, &[x]),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rustc_hash::{FxHashMap, FxHashSet};
 use wattle_ir::fault::Sites;
 use wattle_ir::plain_name;
-use wattle_ir::{Builtin, ExprId, Kernel, Legal, Param, ParamKind, SlotId, Type};
+use wattle_ir::{Builtin, ExprId, Kernel, Legal, Param, ParamId, ParamKind, SlotId, Type};
 use wattle_memory::Lowering;
 
 pub use crate::assemble::memory_type;
@@ -22,6 +22,7 @@ use crate::warp::Lanes;
 pub struct Emitter<'k> {
     pub(crate) asm: Assembler,
     pub(crate) kernel: &'k Kernel,
+    pub(crate) legal: &'k Legal,
     pub(crate) lowering: Lowering,
     /// The types of the kernel's expressions.
     pub(crate) types: Vec<Type>,
@@ -35,6 +36,12 @@ pub struct Emitter<'k> {
     /// The slots that some expression reads.
     pub(crate) read: FxHashSet<SlotId>,
     pub(crate) locals: Vec<Local>,
+    /// The addresses at which arrays begin, by their names and offsets, once the prologue has them.
+    pub(crate) bases: FxHashMap<String, Value>,
+    /// Whether a view begins, some bytes on, at an address that is not aligned to a number of bytes.
+    pub(crate) unaligned: FxHashMap<(ParamId, u64, u64), Value>,
+    /// Whether views of several elements at once begin where they are aligned, as a branch around the code has tested.
+    pub(crate) is_aligned: bool,
     /// The expressions that have been computed within the statement, and their values.
     pub(crate) known: FxHashMap<ExprId, Value>,
     /// The current turn of each unrolled loop, by the slot that counts it.
@@ -44,6 +51,8 @@ pub struct Emitter<'k> {
     pub(crate) warp_lanes: Option<Lanes>,
     /// The compute capability.
     pub(crate) sm: u32,
+    /// Whether a host watches the launch.
+    pub(crate) watched: bool,
     pub(crate) sites: Sites,
     pub(crate) reports: Reports,
 }
@@ -60,6 +69,7 @@ pub fn emit(kernel: &Legal, target: &Target) -> Result<Module, Lacking> {
     let mut emitter = Emitter {
         asm: Assembler::new(),
         kernel,
+        legal: kernel,
         lowering: Lowering::new(target.lowered(), kernel.widest_scope()),
         types: kernel.expr_types(),
         layout,
@@ -69,18 +79,24 @@ pub fn emit(kernel: &Legal, target: &Target) -> Result<Module, Lacking> {
         slots: Vec::new(),
         read: read.collect(),
         locals: Vec::new(),
+        bases: FxHashMap::default(),
+        unaligned: FxHashMap::default(),
+        is_aligned: false,
         known: FxHashMap::default(),
         counters: FxHashMap::default(),
         flow: Flow::default(),
         warp_lanes: None,
         sm: target.sm,
+        watched: target.watched,
         sites: Sites::default(),
         reports: Reports::default(),
     };
     emitter.asm.comment(format_args!("{}:{}", kernel.site.file, kernel.site.line));
     emitter.declare_slots();
     emitter.declare_locals();
-    emitter.begin();
+    if target.watched {
+        emitter.begin();
+    }
     emitter.block(&kernel.body)?;
     emitter.end();
     Ok(emitter.finish(target))

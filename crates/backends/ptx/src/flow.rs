@@ -45,6 +45,12 @@ impl Emitter<'_> {
                 before = None;
                 continue;
             }
+            if let Some(count) = self.run(&block[number..]) {
+                self.together(&block[number..number + count])?;
+                accessed = number + count;
+                before = None;
+                continue;
+            }
             match counted(self.kernel, before, stmt) {
                 Some(found) => self.unrolled(&found)?,
                 None => self.stmt(stmt)?,
@@ -203,7 +209,7 @@ impl Emitter<'_> {
         self.asm.place(continues);
         self.block(continuing)?;
         if self.asm.is_open() {
-            if !bounded {
+            if !bounded && self.watched {
                 self.leave_if_stopped(site);
             }
             self.asm.branch(head);

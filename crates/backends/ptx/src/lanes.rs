@@ -1,14 +1,15 @@
 //! Accesses to several consecutive elements at once.
 
-use wattle_ir::{ExprId, LocalId, Packed, Place, Stmt, Type};
+use wattle_ir::{ExprId, LocalId, Packed, ParamId, Place, Stmt, Type};
 
 use crate::access::Address;
 use crate::assemble::{Class, Value, ins};
 use crate::emit::{Emitter, memory_type};
+use crate::layout::Argument;
 
 impl Emitter<'_> {
     pub(crate) fn load_lanes(&mut self, dst: LocalId, place: Place, index: ExprId) {
-        let (array, index) = (&self.kernel.locals[dst.index()], self.value(index));
+        let array = &self.kernel.locals[dst.index()];
         let values = self.lanes(place, index, array.element, array.len);
         for (lane, value) in (0..).zip(values) {
             let lane = Value::word(lane);
@@ -75,7 +76,9 @@ impl Emitter<'_> {
     }
 
     /// Loads `lanes` elements from an index on.
-    fn lanes(&mut self, place: Place, index: Value, ty: Type, lanes: u32) -> Vec<Value> {
+    fn lanes(&mut self, place: Place, index: ExprId, ty: Type, lanes: u32) -> Vec<Value> {
+        let alignment = self.legal.alignment(index);
+        let index = self.value(index);
         if let Some((id, elements)) = self.elements(place) {
             let at = |emitter: &mut Self, lane: u32| match index {
                 Value::Constant(_, raw) => Value::word(raw as u32 + lane),
@@ -94,7 +97,7 @@ impl Emitter<'_> {
         let at = self.pointer(place, &[index]);
         let values: Vec<_> = (0..lanes).map(|_| self.asm.fresh(ty)).collect();
         let (name, of, size) = (self.plain(place, "ld"), memory_type(ty), ty.size() as u64);
-        self.grouped(&at, &values, size, |emitter, at, group| match group {
+        self.grouped((place, &at, alignment), &values, size, |emitter, at, group| match group {
             [value] => ins!(emitter, "{name}.{of} {value}, {at}"),
             group => ins!(emitter, "{name}.v{}.{of} {{{}}}, {at}", group.len(), names(group)),
         });
@@ -104,10 +107,12 @@ impl Emitter<'_> {
     /// Stores values in the elements from an index on.
     pub(crate) fn store_lanes(&mut self, place: Place, index: ExprId, values: &[ExprId]) {
         let ty = self.kernel.element_of(place);
+        let alignment = self.legal.alignment(index);
         let (index, values) = (self.value(index), values.iter().map(|&value| self.value(value)).collect::<Vec<_>>());
         let at = self.pointer(place, &[index]);
         let (name, of) = (self.plain(place, "st"), memory_type(ty));
-        self.grouped(&at, &values, ty.size() as u64, |emitter, at, group| match group {
+        let size = ty.size() as u64;
+        self.grouped((place, &at, alignment), &values, size, |emitter, at, group| match group {
             [value] => ins!(emitter, "{name}.{of} {at}, {value}"),
             group => ins!(emitter, "{name}.v{}.{of} {at}, {{{}}}", group.len(), names(group)),
         });
@@ -115,9 +120,10 @@ impl Emitter<'_> {
 
     /// Emits accesses to consecutive elements: of as many at once as an instruction has, at most 16 bytes and four
     /// elements (PTX ISA 8.8, 5.4.2 "Vectors"), where the first is aligned so; else one by one, behind the kernel's end.
+    /// `alignment` is a power of two that divides the index.
     fn grouped(
         &mut self,
-        at: &Address,
+        (place, at, alignment): (Place, &Address, u32),
         values: &[Value],
         size: u64,
         mut access: impl FnMut(&mut Self, Address, &[Value]),
@@ -131,9 +137,56 @@ impl Emitter<'_> {
         if !values.len().is_multiple_of(group) {
             return singly(self, &mut access);
         }
-        let (long, last) = (at.space != "shared", group as u64 * size - 1);
-        let (bits, class) = if long { ("64", Class::Long) } else { ("32", Class::Word) };
-        let (start, low) = (self.asm.register(class), self.asm.register(class));
+        let bytes = group as u64 * size;
+        let is_aligned = alignment >= group.ilog2();
+        let apart = match place {
+            // Arrays begin at a multiple of 16 bytes, and all else of the address is constant.
+            Place::Shared(_) | Place::Local(_) if is_aligned && at.offset.is_multiple_of(bytes) => None,
+            Place::Param(id) if is_aligned && self.kernel.params[id.index()].field.is_none() => {
+                (!self.is_aligned || at.offset != 0).then(|| self.begins_apart(id, at.offset, bytes))
+            }
+            Place::Shared(_) | Place::Local(_) | Place::Param(_) => Some(self.is_apart(at, bytes)),
+        };
+        let targets = apart.map(|apart| (apart, self.asm.target(), self.asm.target()));
+        if let Some((apart, one_by_one, _)) = targets {
+            ins!(self, "@{apart} bra {one_by_one}");
+        }
+        for (number, group_values) in values.chunks(group).enumerate() {
+            access(self, at.behind((number * group) as u64 * size), group_values);
+        }
+        if let Some((_, one_by_one, end)) = targets {
+            self.asm.place(end);
+            self.apart(one_by_one, end, |emitter| singly(emitter, &mut access));
+        }
+    }
+
+    /// Whether a view begins at an address at which `lanes` elements from `index` on cannot be accessed together; `None`
+    /// where that is not all that matters.
+    pub(crate) fn lanes_apart(&mut self, id: ParamId, index: ExprId, lanes: usize) -> Option<Value> {
+        let size = self.kernel.element_of(Place::Param(id)).size() as u64;
+        let group = (16 / size).min(4) as usize;
+        let is_one = self.kernel.params[id.index()].field.is_none() && lanes.is_multiple_of(group);
+        (is_one && self.legal.alignment(index) >= group.ilog2()).then(|| self.begins_apart(id, 0, group as u64 * size))
+    }
+
+    /// Whether a view begins, `offset` bytes on, where it is not aligned to `bytes`: computed once.
+    fn begins_apart(&mut self, id: ParamId, offset: u64, bytes: u64) -> Value {
+        let first = self.kernel.first_of(id);
+        let offset = offset % bytes;
+        if let Some(&known) = self.unaligned.get(&(first, offset, bytes)) {
+            return known;
+        }
+        let base = self.argument(Argument::Base(first));
+        let at = Address { space: "global", base: base.to_string(), offset };
+        let apart = self.in_prologue(|emitter| emitter.is_apart(&at, bytes));
+        self.unaligned.insert((first, offset, bytes), apart);
+        apart
+    }
+
+    /// Whether an address is not aligned to a number of bytes.
+    fn is_apart(&mut self, at: &Address, bytes: u64) -> Value {
+        let (bits, class) = if at.space == "shared" { ("32", Class::Word) } else { ("64", Class::Long) };
+        let (start, low, last) = (self.asm.register(class), self.asm.register(class), bytes - 1);
         ins!(self, "mov.u{bits} {start}, {}", at.base);
         ins!(self, "and.b{bits} {low}, {start}, {last}");
         if at.offset != 0 {
@@ -142,13 +195,7 @@ impl Emitter<'_> {
         }
         let apart = self.asm.register(Class::Predicate);
         ins!(self, "setp.ne.u{bits} {apart}, {low}, 0");
-        let (one_by_one, end) = (self.asm.target(), self.asm.target());
-        ins!(self, "@{apart} bra {one_by_one}");
-        for (number, group_values) in values.chunks(group).enumerate() {
-            access(self, at.behind((number * group) as u64 * size), group_values);
-        }
-        self.asm.place(end);
-        self.apart(one_by_one, end, |emitter| singly(emitter, &mut access));
+        apart
     }
 }
 

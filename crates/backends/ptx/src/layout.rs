@@ -88,7 +88,8 @@ pub enum Argument {
     Base(ParamId),
     /// The view's extent in one dimension, in elements.
     Extent(ParamId, u8),
-    /// The distance of neighbours in one dimension of the view, in elements.
+    /// The distance of neighbours in one dimension of the view, in elements. The number of each element of the view,
+    /// counted from the first one by these, is below 2³².
     Stride(ParamId, u8),
     /// A scalar, in its own size ([`wattle_ir::Scalar::to_raw`]).
     Scalar(ParamId),

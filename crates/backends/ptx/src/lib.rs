@@ -23,6 +23,7 @@ mod ordering;
 mod parameters;
 mod report;
 mod target;
+mod together;
 mod unroll;
 mod warp;
 
@@ -53,8 +54,13 @@ pub fn legal(kernel: &Kernel, target: &Target) -> Legal {
     };
     let exact = |ty| Exact { fast: target.fast(ty), ..Exact::ALL };
     let kernel = &*specialize(kernel, &|property| Some(target.answer(property)));
-    legalize(kernel, &Native { halves: &|ty| target.halves(ty), exact: &exact, warps, ..NATIVE })
+    let most_threads = target.max_threads.or(Some(MOST_THREADS));
+    legalize(kernel, &Native { halves: &|ty| target.halves(ty), exact: &exact, warps, most_threads, ..NATIVE })
 }
+
+/// The most threads per block on every target (CUDA C++ Programming Guide, "Technical Specifications per Compute
+/// Capability").
+const MOST_THREADS: u32 = 1024;
 
 /// What PTX has by itself on every target.
 const NATIVE: Native<'_> = Native {
@@ -68,5 +74,6 @@ const NATIVE: Native<'_> = Native {
     updates: &|op, _, ty| atomic::instruction(op, ty).is_some(),
     floats: &|_, _| true,
     loads_lanes: true,
+    most_threads: Some(MOST_THREADS),
     warps: NO_WARPS,
 };

@@ -119,8 +119,10 @@ impl Emitter<'_> {
         let late = self.op("setp.ne.u32", Class::Predicate, &[claimed, Value::word(0)]);
         ins!(self, "@{late} ret");
         let site = self.op("sub.u32", Class::Word, &[noted, Value::word(1)]);
-        let (block, thread) = (self.block_number(), self.thread_number());
-        let head = [(control::SITE, site), (control::BLOCK, block), (control::THREAD, thread)];
+        let mut head = vec![(control::SITE, site)];
+        if self.watched {
+            head.extend([(control::BLOCK, self.block_number()), (control::THREAD, self.thread_number())]);
+        }
         let words = self.reports.index.len().max(MAX_RANK);
         let index = (0..words).map(|d| self.reports.index.get(d).copied().unwrap_or(Value::word(0)));
         let index: Vec<_> = index.enumerate().map(|(d, value)| (control::INDEX + d as u32, value)).collect();

@@ -3,11 +3,10 @@
 use thiserror::Error;
 use wattle_ir::{DeviceProperty, Halves, Site, Type, UnaryOp};
 
-/// The least compute capability that code is made for, in tenths: the memory model's orders and scopes begin there (PTX
-/// ISA 8.8, 9.7.9.8 "ld": `.relaxed` and `.acquire` need sm_70).
-pub const LEAST_SM: u32 = 70;
+/// The least compute capability that code is made for, in tenths.
+pub const LEAST_SM: u32 = *wattle_memory::CAPABILITIES.start();
 /// The greatest compute capability that code is made for, in tenths.
-pub const GREATEST_SM: u32 = 120;
+pub const GREATEST_SM: u32 = *wattle_memory::CAPABILITIES.end();
 
 /// The short forms of functions of `f32` for which there are instructions; the last one since sm_75 and PTX 7.0 (PTX ISA
 /// 8.8, 9.7.3).
@@ -31,13 +30,15 @@ pub struct Target {
     pub ptx: (u32, u32),
     /// The most threads that a block of the launch has, if that is known: `.maxntid`.
     pub max_threads: Option<u32>,
+    /// Whether a host watches the launch: threads look whether it is to begin and to stop, and mark that it has begun.
+    pub watched: bool,
 }
 
 impl Target {
     /// A compute capability, in the version of PTX that code is best made in: 8.6, which has one-sided fences, or the
     /// first that knows the capability.
     pub fn new(sm: u32) -> Target {
-        Target { sm, ptx: least_version(sm).max((8, 6)), max_threads: None }
+        Target { sm, ptx: least_version(sm).max((8, 6)), max_threads: None, watched: true }
     }
 
     /// The same target with another version of PTX.
@@ -48,6 +49,12 @@ impl Target {
     /// The same target for blocks of at most `threads` threads.
     pub fn with_max_threads(self, threads: u32) -> Target {
         Target { max_threads: Some(threads), ..self }
+    }
+
+    /// The same target for launches that no host watches: without the looks at words that none of their threads writes,
+    /// and without the mark that nobody reads. It is for a search of all executions.
+    pub fn unwatched(self) -> Target {
+        Target { watched: false, ..self }
     }
 
     /// The target's row of the lowering table. `fence.acquire` and `fence.release` need PTX 8.6 besides sm_90 (PTX ISA
@@ -86,7 +93,11 @@ impl Target {
         match property {
             DeviceProperty::WarpSize => crate::warp::WARP_SIZE,
             DeviceProperty::ComputeCapability => self.sm,
-            DeviceProperty::Int8 | DeviceProperty::Int16 | DeviceProperty::Int64 | DeviceProperty::Float64 => 1,
+            DeviceProperty::Int8
+            | DeviceProperty::Int16
+            | DeviceProperty::Int64
+            | DeviceProperty::Float64
+            | DeviceProperty::Clock => 1,
             DeviceProperty::Float16 => native(Type::F16).into(),
             DeviceProperty::Bfloat16 => native(Type::BF16).into(),
         }

@@ -1,14 +1,19 @@
 //! Loops with a constant number of turns: they are emitted once for each turn, so that indices of the thread's own
 //! arrays are constants and the arrays can be registers.
 
-use wattle_ir::{BinaryOp, Expr, ExprId, Kernel, Label, SlotId, Stmt, Type, eval};
+use wattle_ir::{BinaryOp, Expr, ExprId, Kernel, Label, Place, SlotId, Stmt, Type, eval};
 
 use crate::Lacking;
 use crate::assemble::Value;
 use crate::emit::Emitter;
 
-/// The most statements that an unrolled loop becomes, those of unrolled loops within it counted as often as they stand.
-const MOST_STATEMENTS: u64 = 1024;
+/// The greatest weight of an unrolled loop, those of unrolled loops within it counted as often as they stand: of 1024
+/// statements.
+const MOST_WEIGHT: u64 = 1024 * STATEMENT;
+/// The weight of a statement.
+const STATEMENT: u64 = 4;
+/// The weight of an access to an array of the thread's own, which becomes no instruction where the array is registers.
+const OWN_ACCESS: u64 = 1;
 
 /// A loop over `from..to`.
 pub struct Counted<'k> {
@@ -35,7 +40,7 @@ fn is_slot(kernel: &Kernel, id: ExprId, slot: SlotId) -> bool {
 pub fn counted<'k>(kernel: &Kernel, before: Option<&Stmt>, stmt: &'k Stmt) -> Option<Counted<'k>> {
     let found = shape(kernel, before, stmt)?;
     let weight = weight(kernel, found.body).saturating_mul(u64::from(found.to.saturating_sub(found.from)));
-    (weight <= MOST_STATEMENTS && !assigns(found.body, found.slot)).then_some(found)
+    (weight <= MOST_WEIGHT && !assigns(found.body, found.slot)).then_some(found)
 }
 
 fn shape<'k>(kernel: &Kernel, before: Option<&Stmt>, stmt: &'k Stmt) -> Option<Counted<'k>> {
@@ -71,11 +76,13 @@ fn weight(kernel: &Kernel, block: &[Stmt]) -> u64 {
             Some(inner) => weight(kernel, inner.body).saturating_mul(u64::from(inner.to.saturating_sub(inner.from))),
             // A check counts no more than what is checked.
             None => match stmt.check() {
-                Some(check) => weight(kernel, check.within).saturating_sub(1),
+                Some(check) => weight(kernel, check.within).saturating_sub(STATEMENT),
                 None => stmt.blocks().fold(0, |sum, block| sum.saturating_add(weight(kernel, block))),
             },
         };
-        sum = sum.saturating_add(own).saturating_add(1);
+        let is_own =
+            matches!(stmt, Stmt::Load { place: Place::Local(_), .. } | Stmt::Store { place: Place::Local(_), .. });
+        sum = sum.saturating_add(own).saturating_add(if is_own { OWN_ACCESS } else { STATEMENT });
         before = Some(stmt);
     }
     sum

@@ -72,12 +72,13 @@ fn elements_are_accessed_at_once() {
     for (kernel, vector, width, accesses) in cases {
         let Some((text, code)) = machine_code(&kernel) else { return };
         let name = &kernel.name;
-        assert_eq!(count(&text, &format!("ld.global.nc.{vector} ")), accesses, "{text}");
-        assert_eq!(count(&text, &format!("st.weak.global.{vector} ")), accesses, "{text}");
+        // Once where the checks of load and store both hold, and once more behind the check of each.
+        assert_eq!(count(&text, &format!("ld.global.nc.{vector} ")), 2 * accesses, "{text}");
+        assert_eq!(count(&text, &format!("st.weak.global.{vector} ")), 2 * accesses, "{text}");
         // The launch's own words are read and written besides, by no more than 8 bytes.
         if width == ".128" {
             let wide = |what: &str| code.lines().filter(|line| line.contains(what) && line.contains(width)).count();
-            assert_eq!((wide("LDG.E"), wide("STG.E")), (accesses, accesses), "{name}:\n{code}");
+            assert!(wide("LDG.E") >= accesses && wide("STG.E") >= accesses, "{name}:\n{code}");
         } else {
             assert!(code.contains(&format!("LDG.E{width}")) && !code.contains("LDG.E.128"), "{name}:\n{code}");
         }

@@ -36,10 +36,12 @@ fn lanes_are_accessed_at_once() {
 
     let (text, machine) = code(&moves(&buffer(), &buffer()).build().unwrap());
     assert!(text.contains("ld.weak.global.v4.f32 ") && text.contains("st.weak.global.v4.f32 "), "{text}");
-    assert_eq!((wide(&machine, "LDG.E"), wide(&machine, "STG.E")), (1, 1), "{machine}");
+    // Once where both checks hold, and once more behind the check of each.
+    assert_eq!((wide(&machine, "LDG.E"), wide(&machine, "STG.E")), (2, 2), "{machine}");
 
     let (text, machine) = code(&in_tiles(&buffer(), &buffer()).build().unwrap());
     assert!(text.contains("ld.weak.shared.v4.f32 ") && text.contains("st.weak.shared.v4.f32 "), "{text}");
-    // The assembler may write the store once behind each way of the load.
-    assert!(wide(&machine, "LDS") == 1 && wide(&machine, "STS") >= 1, "{machine}");
+    // The load stands once where its check and that of the store behind it hold, and once behind its own; the assembler may
+    // write the store once behind each way of the load.
+    assert!((1..=2).contains(&wide(&machine, "LDS")) && wide(&machine, "STS") >= 1, "{machine}");
 }

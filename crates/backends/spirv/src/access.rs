@@ -1,4 +1,4 @@
-//! Plain accesses to memory, and the bounds check of every index.
+//! Plain accesses to memory. The bounds checks stand in the kernel already ([`wattle_ir::legalize()`]).
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Op, Scope as SpirvScope, StorageClass, Word};

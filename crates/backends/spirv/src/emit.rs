@@ -76,27 +76,33 @@ pub fn emit(kernel: &Legal, features: &Features) -> Result<Module, Lacking> {
     emitter.define_reports();
     let Emitter { mut asm, layout, sites, .. } = emitter;
     crate::warp::execution_mode(&mut asm, main, kernel, features);
-    let double = crate::check::types_of(kernel).contains(&Type::F64);
     asm.execution_mode(main, ExecutionMode::LocalSize, &[1, 1, 1]);
+    float_controls(&mut asm, main, kernel, features);
+    let (waits, orders_in_loops) = (waits(&kernel.body, false), orders_in_loops(&kernel.body, false));
+    let uses_warps = kernel.first_use_of_warps().is_some();
+    Ok(Module { words: asm.finish(main), layout, sites: sites.finish(), waits, orders_in_loops, uses_warps })
+}
+
+/// Asks for IEEE 754's arithmetic of the floats that the kernel has, as far as the device can be asked (SPIR-V
+/// specification, 3.6 "Execution Mode").
+fn float_controls(asm: &mut Assembler, main: Word, kernel: &Kernel, features: &Features) {
+    use {Capability as C, ExecutionMode as M};
+    let types = crate::check::types_of(kernel);
+    let (half, double) = (types.contains(&Type::F16), types.contains(&Type::F64));
     for (wanted, capability, mode, width) in [
-        (features.preserve32, Capability::SignedZeroInfNanPreserve, ExecutionMode::SignedZeroInfNanPreserve, 32),
-        (features.nearest32, Capability::RoundingModeRTE, ExecutionMode::RoundingModeRTE, 32),
-        (
-            features.preserve64 && double,
-            Capability::SignedZeroInfNanPreserve,
-            ExecutionMode::SignedZeroInfNanPreserve,
-            64,
-        ),
-        (features.nearest64 && double, Capability::RoundingModeRTE, ExecutionMode::RoundingModeRTE, 64),
+        (features.preserve32, C::SignedZeroInfNanPreserve, M::SignedZeroInfNanPreserve, 32),
+        (features.nearest32, C::RoundingModeRTE, M::RoundingModeRTE, 32),
+        (features.preserve64 && double, C::SignedZeroInfNanPreserve, M::SignedZeroInfNanPreserve, 64),
+        (features.nearest64 && double, C::RoundingModeRTE, M::RoundingModeRTE, 64),
+        (half, C::SignedZeroInfNanPreserve, M::SignedZeroInfNanPreserve, 16),
+        (half, C::RoundingModeRTE, M::RoundingModeRTE, 16),
+        (half, C::DenormPreserve, M::DenormPreserve, 16),
     ] {
         if wanted {
             asm.capability(capability);
             asm.execution_mode(main, mode, &[width]);
         }
     }
-    let (waits, orders_in_loops) = (waits(&kernel.body, false), orders_in_loops(&kernel.body, false));
-    let uses_warps = kernel.first_use_of_warps().is_some();
-    Ok(Module { words: asm.finish(main), layout, sites: sites.finish(), waits, orders_in_loops, uses_warps })
 }
 
 /// Whether a loop without a bound reads what another block may write.

@@ -6,6 +6,7 @@ use wattle_ir::{BinaryOp, Builtin, Expr, ExprId, Place, TernaryOp, Type, UnaryOp
 
 use crate::emit::Emitter;
 use crate::layout::{ArgumentWord, SpecConstant};
+use crate::rounding::Rounding;
 
 impl Emitter<'_> {
     /// Computes the value of an expression at this point.
@@ -83,8 +84,8 @@ impl Emitter<'_> {
             }
             _ if ty.size() == 4 => self.bits(Type::U32, ty, low),
             _ => {
-                let of = self.asm.ty(ty);
-                self.asm.of(Op::UConvert, of, &[low])
+                let short = self.resize(Type::U32, ty.bits_type(), low);
+                self.bits(ty.bits_type(), ty, short)
             }
         }
     }
@@ -170,10 +171,10 @@ impl Emitter<'_> {
                 let x = if self.features.workarounds.loses_roots { self.behind_zero(ty, x) } else { x };
                 self.asm.extended(GlslStd450Op::Sqrt, of, &[x])
             }
-            UnaryOp::Floor => self.asm.extended(GlslStd450Op::Floor, of, &[x]),
-            UnaryOp::Ceil => self.asm.extended(GlslStd450Op::Ceil, of, &[x]),
-            UnaryOp::RoundTiesEven => self.asm.extended(GlslStd450Op::RoundEven, of, &[x]),
-            UnaryOp::Trunc => self.asm.extended(GlslStd450Op::Trunc, of, &[x]),
+            UnaryOp::Floor => self.rounded(Rounding::Down, ty, x),
+            UnaryOp::Ceil => self.rounded(Rounding::Up, ty, x),
+            UnaryOp::RoundTiesEven => self.rounded(Rounding::ToNearest, ty, x),
+            UnaryOp::Trunc => self.rounded(Rounding::TowardsZero, ty, x),
             // `wattle_ir::expand` has replaced these.
             UnaryOp::RecipFast
             | UnaryOp::SqrtFast

@@ -20,6 +20,11 @@ pub struct Features {
     pub int64: bool,
     /// `shaderFloat64`.
     pub float64: bool,
+    /// `shaderFloat16`, with [`Features::int16`] and all that leaves one result for a sum, difference, product or
+    /// conversion, each of which Vulkan has rounded correctly (Vulkan 1.3, appendix "Precision and Operation of SPIR-V
+    /// Instructions"): `shaderRoundingModeRTEFloat16`, `shaderDenormPreserveFloat16` and
+    /// `shaderSignedZeroInfNanPreserveFloat16`, whatever modes other widths have.
+    pub float16: bool,
     /// `shaderBufferInt64Atomics`.
     pub buffer_int64_atomics: bool,
     /// `shaderSharedInt64Atomics`.
@@ -48,7 +53,7 @@ pub struct Features {
     pub push_constant_bytes: u32,
     /// `maxPerStageDescriptorStorageBuffers`, less the three that every launch has.
     pub max_views: u32,
-    /// What it does with warps.
+    /// The device's support for warps, which Vulkan calls subgroups.
     pub subgroups: Subgroups,
     /// The workarounds that the device's driver needs.
     pub workarounds: Workarounds,
@@ -87,16 +92,22 @@ pub(crate) struct Needs {
 
 /// What a type needs of a device; `None` for the types that all devices have.
 pub(crate) fn needs(ty: Type) -> Option<Needs> {
-    use Capability::{Float64, Int8, Int16, Int64, StorageBuffer8BitAccess, StorageBuffer16BitAccess};
+    use Capability::{Float16, Float64, Int8, Int16, Int64, StorageBuffer8BitAccess, StorageBuffer16BitAccess};
     let needs = |has, features, capabilities| Some(Needs { has, features, capabilities });
     match ty {
         Type::Bool | Type::U32 | Type::I32 | Type::F32 => None,
         Type::U8 | Type::I8 => {
             needs(|has| has.int8, "shaderInt8 with storageBuffer8BitAccess", &[Int8, StorageBuffer8BitAccess])
         }
-        Type::U16 | Type::I16 | Type::F16 | Type::BF16 => {
+        Type::U16 | Type::I16 | Type::BF16 => {
             needs(|has| has.int16, "shaderInt16 with storageBuffer16BitAccess", &[Int16, StorageBuffer16BitAccess])
         }
+        // Where the device does not calculate with it, code holds its bits.
+        Type::F16 => needs(
+            |has| has.int16,
+            "shaderInt16 with storageBuffer16BitAccess",
+            &[Float16, Int16, StorageBuffer16BitAccess],
+        ),
         Type::U64 | Type::I64 => needs(|has| has.int64, "shaderInt64", &[Int64]),
         Type::F64 => needs(|has| has.float64, "shaderFloat64", &[Float64]),
     }
@@ -130,6 +141,9 @@ pub struct Workarounds {
     pub loses_roots: bool,
     /// Integers beyond 2^24 become floats that are rounded twice: they are converted in halves (SwiftShader).
     pub rough_conversion: bool,
+    /// `Floor`, `Ceil`, `RoundEven` and `Trunc` of `f64` leave numbers beyond 2^24 as they are, and lose the sign of a zero
+    /// (lavapipe on processors without AVX-512).
+    pub rough_rounding: bool,
     /// Quotients and square roots of floats are within Vulkan's bounds, 2.5 ulp and more, and no better: they are
     /// corrected. All hardware may be so, as far as Vulkan promises (Vulkan 1.3, appendix "Precision and Operation of
     /// SPIR-V Instructions").
@@ -159,11 +173,13 @@ impl Features {
     pub(crate) fn answer(&self, property: DeviceProperty) -> Option<u32> {
         let has = match property {
             DeviceProperty::WarpSize => return None,
-            DeviceProperty::ComputeCapability | DeviceProperty::Float16 | DeviceProperty::Bfloat16 => false,
+            DeviceProperty::ComputeCapability | DeviceProperty::Bfloat16 => false,
+            DeviceProperty::Float16 => self.float16,
             DeviceProperty::Int8 => self.int8,
             DeviceProperty::Int16 => self.int16,
             DeviceProperty::Int64 => self.int64,
             DeviceProperty::Float64 => self.float64,
+            DeviceProperty::Clock => self.device_clock || self.subgroup_clock,
         };
         Some(has.into())
     }
@@ -176,6 +192,7 @@ impl Features {
             int16: true,
             int64: true,
             float64: true,
+            float16: true,
             buffer_int64_atomics: true,
             shared_int64_atomics: true,
             buffer_float32_add: true,
@@ -211,6 +228,7 @@ impl Features {
             int16: false,
             int64: false,
             float64: false,
+            float16: false,
             buffer_int64_atomics: false,
             shared_int64_atomics: false,
             buffer_float32_add: false,

@@ -19,6 +19,7 @@ mod layout;
 pub mod lint;
 mod ordering;
 mod report;
+mod rounding;
 mod text;
 mod warp;
 
@@ -56,9 +57,12 @@ pub fn legal(kernel: &Kernel, features: &Features) -> Legal {
             let exact = !features.workarounds.rough_division;
             Exact { fma: !features.workarounds.split_fma, div: exact, sqrt: exact, fast: &[] }
         },
-        // Only `F32` between conversions in integers gives the same bits: of `shaderFloat16` Vulkan alone promises
-        // neither rounding to nearest nor subnormal numbers (`shaderRoundingModeRTEFloat16`, `shaderDenormPreserveFloat16`).
-        halves: &|_| Halves::NONE,
+        // Else only `F32` between conversions in integers gives the same bits. `Fma` may round its product (Vulkan 1.3,
+        // appendix "Precision and Operation of SPIR-V Instructions": "inherited from OpFMul followed by OpFAdd").
+        halves: &|ty| {
+            let has = features.float16 && ty == Type::F16;
+            Halves { values: has, sums: has, fma: false }
+        },
         // The least value by -1 is not defined, and Vulkan leaves the remainder of negative numbers open.
         divides: &|op, ty| match (op, ty.is_signed()) {
             (_, false) => Divides::Always,
@@ -72,6 +76,8 @@ pub fn legal(kernel: &Kernel, features: &Features) -> Legal {
         },
         floats: &|place, _| sums.contains(&place),
         loads_lanes: false,
+        // What a pipeline is made with, behind this.
+        most_threads: None,
         warps: Warps {
             size: None,
             are_whole: true,

@@ -12,7 +12,7 @@
 
 use rspirv::dr::Operand;
 use rspirv::spirv::{Capability, ExecutionMode, GroupOperation, Op, Scope as SpirvScope, Word};
-use wattle_ir::warp::MASK_WORDS;
+use wattle_ir::warp::{MASK_WORDS, WarpKind};
 use wattle_ir::{Expr, ExprId, Kernel, SlotId, Stmt, Type, TypeKind, WarpOp};
 use wattle_memory::Level;
 
@@ -68,26 +68,14 @@ pub fn capabilities(asm: &mut Assembler, kernel: &Kernel, features: &Features) {
     asm.capability(Capability::GroupNonUniform);
     kernel.walk(&mut |stmt| {
         let Stmt::Warp { op, .. } = stmt else { return };
-        asm.capability(match op {
-            WarpOp::Shuffle | WarpOp::ShuffleUp | WarpOp::ShuffleDown | WarpOp::ShuffleXor
-                if features.subgroups.shuffles =>
-            {
-                Capability::GroupNonUniformShuffle
+        asm.capability(match op.kind() {
+            WarpKind::Shuffle if features.subgroups.shuffles => Capability::GroupNonUniformShuffle,
+            WarpKind::Shuffle => Capability::GroupNonUniformBallot,
+            WarpKind::Ballot => Capability::GroupNonUniformBallot,
+            WarpKind::Vote => Capability::GroupNonUniformVote,
+            WarpKind::Reduce | WarpKind::InclusiveScan | WarpKind::ExclusiveScan => {
+                Capability::GroupNonUniformArithmetic
             }
-            WarpOp::Shuffle | WarpOp::ShuffleUp | WarpOp::ShuffleDown | WarpOp::ShuffleXor | WarpOp::Ballot => {
-                Capability::GroupNonUniformBallot
-            }
-            WarpOp::Any | WarpOp::All => Capability::GroupNonUniformVote,
-            WarpOp::ReduceSum
-            | WarpOp::ReduceMin
-            | WarpOp::ReduceMax
-            | WarpOp::ReduceAnd
-            | WarpOp::ReduceOr
-            | WarpOp::ReduceXor
-            | WarpOp::InclusiveSum
-            | WarpOp::ExclusiveSum
-            | WarpOp::InclusiveMin
-            | WarpOp::InclusiveMax => Capability::GroupNonUniformArithmetic,
         });
     });
     if features.subgroups.reconverges {

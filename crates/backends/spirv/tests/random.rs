@@ -13,6 +13,7 @@ fn random_kernels_are_valid_and_ordered() {
         fences_in_loops_end_blocks: true,
         split_fma: true,
         folds_wrongly: true,
+        rough_rounding: true,
         pads_blocks: true,
         loses_roots: true,
         rough_conversion: true,

@@ -16,6 +16,7 @@ fn features() -> Vec<Features> {
         split_fma: true,
         rough_conversion: true,
         folds_wrongly: true,
+        rough_rounding: true,
         ..Workarounds::default()
     };
     vec![

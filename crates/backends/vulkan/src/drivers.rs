@@ -13,6 +13,7 @@ pub(crate) fn workarounds(driver: vk::DriverId) -> Workarounds {
             fences_in_loops_end_blocks: true,
             pads_blocks: true,
             folds_wrongly: true,
+            rough_rounding: true,
             ..on_this_processor()
         },
         vk::DriverId::GOOGLE_SWIFTSHADER => {

@@ -111,6 +111,7 @@ impl FeatureChain {
         chain.core.shader_int16 = flag(features.int16);
         chain.core.shader_int64 = flag(features.int64);
         chain.core.shader_float64 = flag(features.float64);
+        chain.v12.shader_float16 = flag(features.float16);
         chain.v11.storage_buffer16_bit_access = flag(features.int16);
         chain.v12.storage_buffer8_bit_access = flag(features.int8);
         chain.v12.shader_int8 = flag(features.int8);
@@ -261,12 +262,14 @@ fn features(chain: &FeatureChain, more: &More, limits: &vk::PhysicalDeviceLimits
     let (core, v11, v12, float) = (&chain.core, &chain.v11, &chain.v12, &chain.atomic_float);
     let all = |flags: &[vk::Bool32]| flags.iter().all(|&flag| flag == vk::TRUE);
     let (int64, float64) = (all(&[core.shader_int64]), all(&[core.shader_float64]));
+    let int16 = all(&[core.shader_int16, v11.storage_buffer16_bit_access]);
     Features {
         device: String::new(),
         int8: all(&[v12.shader_int8, v12.storage_buffer8_bit_access]),
-        int16: all(&[core.shader_int16, v11.storage_buffer16_bit_access]),
+        int16,
         int64,
         float64,
+        float16: int16 && all(&[v12.shader_float16]) && more.exact16,
         buffer_int64_atomics: int64 && all(&[v12.shader_buffer_int64_atomics]),
         shared_int64_atomics: int64 && all(&[v12.shader_shared_int64_atomics]),
         buffer_float32_add: all(&[float.shader_buffer_float32_atomics, float.shader_buffer_float32_atomic_add]),
@@ -310,6 +313,8 @@ struct More {
     preserve64: bool,
     nearest32: bool,
     nearest64: bool,
+    /// Rounding to nearest of 16 bits, with subnormal numbers, signed zeros, infinities and NaN.
+    exact16: bool,
 }
 
 impl More {
@@ -374,6 +379,13 @@ impl More {
             // Where the rounding modes of the widths are not independent, one mode would have to name them all.
             nearest32: (is_independent || is_32_alone) && v12.shader_rounding_mode_rte_float32 == vk::TRUE,
             nearest64: is_independent && v12.shader_rounding_mode_rte_float64 == vk::TRUE,
+            exact16: is_independent
+                && v12.denorm_behavior_independence == vk::ShaderFloatControlsIndependence::ALL
+                && [
+                    v12.shader_rounding_mode_rte_float16,
+                    v12.shader_denorm_preserve_float16,
+                    v12.shader_signed_zero_inf_nan_preserve_float16,
+                ] == [vk::TRUE; 3],
         }
     }
 }

@@ -106,7 +106,7 @@ fn a_device_that_is_stuck() {
         launch(&mut executor, adds(&x, &y, 1).to_arc(), LaunchOptions::new());
         let error = executor.errors().take().unwrap();
         assert!(matches!(error.kind(), ErrorKind::DeviceUnusable { .. }), "{error}");
-        assert!(error.to_string().contains("kernel `endless` was told to end and still runs"), "{error}");
+        assert!(error.to_string().contains("kernel `endless` was asked to end and still runs"), "{error}");
         assert!(Executor::new(&context).is_err(), "no queue either");
         assert!(device.alloc::<u32>(1).is_err(), "nor memory");
         // The launch has ended, and the device is usable again.
@@ -158,7 +158,7 @@ fn a_launch_that_does_not_end() {
         assert!(error.to_string().contains("kernel `toils` did not end within 100ms"), "{error}");
         // The host may not access what the launch still writes.
         let refused = shared.map_mut().map(|_| ()).unwrap_err();
-        assert!(refused.to_string().contains("kernel `toils` was told to end and still runs"), "{refused}");
+        assert!(refused.to_string().contains("kernel `toils` was asked to end and still runs"), "{refused}");
         // Buffers that the launch uses stay alive as long as it runs, although they are dropped here.
         drop(sums);
         let refused = device.alloc::<u32>(1).map(|_| ()).unwrap_err();

@@ -419,7 +419,7 @@ fn guards_hold_what_they_hold_until_they_are_dropped() {
 #[test]
 fn what_is_wrong_between_domains_is_said_to_be_that() {
     let (uses, a, b) = (Uses::default(), queue(), queue());
-    let shared = |domain| Sharing { access: Access::Shared, domain, below_system: true };
+    let shared = |domain| Sharing { access: Access::Shared, device: 0, domain, below_system: true, mixes: false };
     enqueue_at(&uses, &a, region(0, 8), shared(0), "here").unwrap();
     enqueue_at(&uses, &b, region(0, 8), shared(0), "here too").unwrap();
     let error = text(enqueue_at(&uses, &queue(), region(0, 8), shared(1), "there"));

@@ -223,6 +223,10 @@ fn ordered(holder: &Holder, at: &Stamp<'_>) -> bool {
 fn refuse(first: &Use, sharing: Sharing, second: User) -> Refused {
     let help = match &first.holder {
         Holder::Queue(clock, number) if clock.is_gone(*number) => return Refused::Gone(clock.clone()),
+        _ if !first.sharing.conflicts_by_access(sharing) && first.sharing.device != sharing.device => {
+            "the two are on different devices, between which only system scope orders: give the fences and atomics of both \
+             kernels `Scope::System`, or let one wait for the other"
+        }
         _ if !first.sharing.conflicts_by_access(sharing) => {
             "the two are in different memory synchronization domains, between which only system scope orders: give the \
              fences and atomics of both kernels `Scope::System`, launch both in one domain, or let one wait for the \

@@ -15,6 +15,7 @@ mod sync;
 mod ticks;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use wattle_memory::Scope;
 
@@ -26,8 +27,8 @@ pub use run::run_beside;
 pub(crate) use stacks::stack_bytes;
 pub(crate) use ticks::{TICKS_PER_SECOND, ticks};
 
-use crate::device::{Backend, BackendQueue, DeviceKind, Properties};
-use crate::error::Result;
+use crate::device::{Backend, BackendQueue, Device, DeviceKind, Properties};
+use crate::error::{Error, Result};
 use crate::memory::{Allocation, HostMemory, Memory, total_memory};
 use crate::queue::with_executor;
 
@@ -40,6 +41,8 @@ const MAX_THREADS_PER_BLOCK: u32 = 1024;
 /// The backend of a host device.
 pub(crate) struct HostBackend {
     properties: Arc<Properties>,
+    /// Whether kernels may use the memory of the other host device, which is the same memory.
+    reaches_other: AtomicBool,
 }
 
 impl HostBackend {
@@ -56,6 +59,7 @@ impl HostBackend {
 
     fn new(name: &str, description: String, workers: u32) -> Self {
         HostBackend {
+            reaches_other: AtomicBool::new(false),
             properties: Arc::new(Properties {
                 name: name.to_owned(),
                 description,
@@ -66,6 +70,7 @@ impl HostBackend {
                 max_threads_per_block: MAX_THREADS_PER_BLOCK,
                 max_shared_memory: SHARED_MEMORY,
                 max_cooperative_blocks: MAX_COOPERATIVE_BLOCKS,
+                modules: Vec::new(),
                 concurrent_queues: u32::MAX,
                 sync_domains: 1,
                 exact_floats: true,
@@ -91,7 +96,29 @@ unsafe impl Backend for HostBackend {
         with_executor(executor::HostExecutor::new(self.properties.clone()), blocking, "wattle-queue")
     }
 
+    fn peers(&self) -> Result<Vec<Device>> {
+        let all = [Device::host(), Device::host_serial()];
+        Ok(all.into_iter().filter(|device| device.name() != self.properties.name).collect())
+    }
+
+    fn enable_peer_access(&self, other: &Device) -> Result<()> {
+        if is_of_host(other) {
+            self.reaches_other.store(true, Ordering::Relaxed);
+            return Ok(());
+        }
+        let what = format!("use device `{}`'s memory in kernels: it reaches the host's alone", other.name());
+        Err(Error::capability(&self.properties.name, what, "copy it (`Queue::copy`)"))
+    }
+
+    fn reaches(&self, other: &Device) -> bool {
+        self.reaches_other.load(Ordering::Relaxed) && is_of_host(other)
+    }
+
     fn as_any(&self) -> &dyn std::any::Any {
         self
     }
+}
+
+fn is_of_host(device: &Device) -> bool {
+    device.backend().as_any().is::<HostBackend>()
 }

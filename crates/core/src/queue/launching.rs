@@ -6,11 +6,12 @@ use super::{Queue, Uses};
 use crate::argument::{Argument, ArgumentValue};
 use crate::buffer::RawBuffer;
 use crate::clock::{User, Wanted};
-use crate::device::LaunchRequest;
-use crate::domain::Sharing;
+use crate::device::{DeviceKind, LaunchRequest};
+use crate::domain::{Sharing, SyncDomainMap};
 use crate::error::{Error, ErrorKind, Result, format_index};
 use crate::kernel::{Kernel, KernelInfo, Launch, known};
 use crate::memory::MemoryKind;
+use crate::module::{ModuleCall, ModuleLanguage};
 use crate::printing::QueueLogs;
 use crate::spec::{LaunchOptions, Shape, ShapeKind, Spec, ThreadSpec};
 use crate::sync::lock;
@@ -38,7 +39,8 @@ impl Queue {
     ) -> Result<()> {
         let shape = spec.shape()?;
         self.usable()?;
-        self.has_domains(&options)?;
+        let options = self.in_its_domain(options)?;
+        self.takes_module(kernel, &shape, false)?;
         has_shared_len(kernel.info(), known(kernel)?.sized_at_launch, &options)?;
         self.not_in_its_task()?;
         if shape.is_empty() {
@@ -56,10 +58,12 @@ impl Queue {
     pub(super) fn launch_checked(&self, request: LaunchRequest<'_>) -> Result<()> {
         let site = Site::caller();
         self.usable()?;
-        self.has_domains(&request.options)?;
+        let request = LaunchRequest { options: self.in_its_domain(request.options)?, ..request };
+        self.takes_module(request.kernel, &request.shape, false)?;
         let mut uses = Uses::new();
         self.gather(&request, request.kernel, site, false, &mut uses)?;
         if let Some(host_part) = request.host_part {
+            self.takes_module(host_part, &request.shape, true)?;
             self.gather(&request, host_part, site, true, &mut uses)?;
         }
         if request.shape.is_empty() {
@@ -73,6 +77,50 @@ impl Queue {
         let launched = unsafe { self.backend.launch(&request) };
         self.done(turn);
         launched
+    }
+
+    /// Refuses a module's kernel where the device, or the launch, is not one for it.
+    #[inline]
+    fn takes_module(&self, kernel: &dyn Kernel, shape: &Shape, is_host_part: bool) -> Result<()> {
+        kernel.module().map_or(Ok(()), |call| self.takes(call, shape, is_host_part))
+    }
+
+    #[cold]
+    fn takes(&self, call: &ModuleCall, shape: &Shape, is_host_part: bool) -> Result<()> {
+        let properties = self.device.properties();
+        let code = &call.entry().code;
+        let (kernel, language, file) = (call.entry().name(), code.language, &code.file);
+        let cannot = |what: &str, instead: &str| {
+            let what = format!("{what} `{kernel}` of the {language} module {file}");
+            Err(Error::capability(self.device.name(), what, instead))
+        };
+        if is_host_part {
+            return cannot("run on the host's thread the kernel", "write the host part with `#[kernel]`");
+        }
+        if !properties.modules.contains(&language) {
+            let instead = match language {
+                ModuleLanguage::Ptx => {
+                    "CUDA devices run it (`Device::select(\"cuda\")`), and `Checker::new(Model::Ptx)` proves it"
+                }
+            };
+            return cannot("run the kernel", instead);
+        }
+        let is_real = match properties.kind {
+            DeviceKind::Gpu | DeviceKind::Software | DeviceKind::Host => true,
+            DeviceKind::Checker | DeviceKind::Simulated => false,
+        };
+        if is_real && !code.is_vouched() {
+            let instead = "check the scenario first, and then make the module by `unsafe { Module::ptx(text)?.vouched() }`, \
+                           which promises that its kernels stay within what they are given";
+            return cannot("keep within its bounds the kernel", instead);
+        }
+        if shape.kind == ShapeKind::Frames {
+            return cannot("choose blocks and threads for the kernel", "launch it with a `ThreadSpec`");
+        }
+        if shape.rank > 3 {
+            return cannot("launch in four dimensions the kernel", "launch it in three at the most");
+        }
+        Ok(())
     }
 
     /// Whether the kernel of a launch prints, or its host part.
@@ -105,15 +153,28 @@ impl Queue {
         launched.and(QueueLogs::deliver(&self.logs, logs))
     }
 
+    /// The options of a launch with the queue's domain and map where it names none itself.
+    ///
+    /// # Errors
+    /// The launch's own map names a domain that the device does not have.
+    #[inline]
+    fn in_its_domain(&self, options: LaunchOptions) -> Result<LaunchOptions> {
+        if let Some(map) = options.domain_map {
+            self.has_domains(map)?;
+        }
+        let domain = options.domain.unwrap_or(self.domain);
+        Ok(options.sync_domain(domain).sync_domain_map(options.domain_map.unwrap_or(self.domain_map)))
+    }
+
     /// Refuses a map to domains that the device does not have. One that has no domains takes all names for its only one.
-    fn has_domains(&self, options: &LaunchOptions) -> Result<()> {
-        let (map, there) = (options.domain_map, self.device.properties().sync_domains);
+    pub(super) fn has_domains(&self, map: SyncDomainMap) -> Result<()> {
+        let there = self.device.properties().sync_domains;
         let domain = map.default.max(map.remote);
         if there <= 1 || u32::from(domain) < there {
             return Ok(());
         }
         let what = format!("launch with a map to memory synchronization domain {domain}: it has {there}, from 0");
-        let instead = format!("let `LaunchOptions::sync_domain_map` name domains below {there}");
+        let instead = format!("let the map (`sync_domain_map`) name domains below {there}");
         Err(Error::capability(self.device.name(), what, instead).limited(domain + 1, there))
     }
 
@@ -128,7 +189,7 @@ impl Queue {
         uses: &mut Uses<'k>,
     ) -> Result<()> {
         let info = kernel.info();
-        let domain = request.options.domain_map.domain(request.options.domain);
+        let domain = request.options.get_sync_domain_map().domain(request.options.get_sync_domain());
         let known = known(kernel)?;
         has_shared_len(info, known.sized_at_launch, &request.options)?;
         for (number, argument) in kernel.arguments().enumerate() {
@@ -141,8 +202,9 @@ impl Queue {
             }
             let user = User { what: info.name, parameter: Some(argument.name), site };
             let below_system = known.below_system.contains(number);
-            let sharing = Sharing { access: view.access, domain, below_system };
-            self.owns(view.buffer, user)?;
+            let (device, mixes) = (self.device.number(), kernel.module().is_some());
+            let sharing = Sharing { access: view.access, device, domain, below_system, mixes };
+            self.reaches(view.buffer, user)?;
             uses.push(Wanted { uses: &view.buffer.uses, region: *view.region, sharing, user });
         }
         if info.together.is_empty() { Ok(()) } else { have_one_extent(kernel, site) }
@@ -152,6 +214,15 @@ impl Queue {
     fn out_of_reach(&self, parameter: &str) -> Error {
         let what = format!("let a host part use `{parameter}`, which is the device's own memory");
         Error::capability(self.device.name(), what, "allocate it with `alloc_host_mapped` or `alloc_unified`")
+    }
+
+    /// Refuses a buffer of a device whose memory this one's kernels may not use.
+    #[inline]
+    fn reaches(&self, buffer: &RawBuffer, user: User) -> Result<()> {
+        if buffer.device == self.device || self.device.backend().reaches(&buffer.device) {
+            return Ok(());
+        }
+        Err(self.wrong_device(buffer, user))
     }
 
     /// Refuses a buffer of another device.

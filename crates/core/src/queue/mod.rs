@@ -23,6 +23,7 @@ use wattle_ir::Site;
 
 use crate::clock::{QueueClock, QueueName, Refused, Stamp, Wanted, record};
 use crate::device::{BackendQueue, Device, LaunchRequest};
+use crate::domain::{SyncDomain, SyncDomainMap};
 use crate::error::{ErrorKind, Result};
 use crate::kernel::Launch;
 use crate::printing::{Printed, QueueLogs};
@@ -35,7 +36,7 @@ pub use event::{Event, EventState, Timestamp};
 pub use executor::Executor;
 pub use first_error::FirstError;
 pub use launching::host_part_shape;
-pub use operation::{HostBytes, Operation, Runs, Transfer, TransferEnd, paired};
+pub use operation::{HostBytes, Operation, RawPart, Transfer, TransferSource, paired};
 pub(crate) use place::before_this_task;
 pub use stepped::{Lines, Stepped, SteppedQueue, Stepper};
 pub use task::QueuedLaunch;
@@ -56,6 +57,9 @@ pub struct Queue {
     backend: Arc<dyn BackendQueue>,
     clock: Arc<QueueClock>,
     blocking: bool,
+    /// The domain of launches that name none.
+    domain: SyncDomain,
+    domain_map: SyncDomainMap,
     /// Held from the moment an operation has its number until it is handed over, so that several threads' operations
     /// are handed over in the order of their numbers, which the clocks take for the order in which they are done.
     turns: Mutex<()>,
@@ -80,7 +84,34 @@ impl Queue {
         let name = QueueName { device: device.name().to_owned(), site: Site::caller() };
         let backend = device.backend().queue(blocking)?.into();
         let (device, clock) = (device.clone(), QueueClock::new(name));
-        Ok(Queue { device, backend, clock, blocking, turns: Mutex::default(), logs: Mutex::default() })
+        let (domain, domain_map) = (SyncDomain::default(), SyncDomainMap::default());
+        let (turns, logs) = (Mutex::default(), Mutex::default());
+        Ok(Queue { device, backend, clock, blocking, domain, domain_map, turns, logs })
+    }
+
+    /// Puts the launches that are enqueued here from now on into this memory synchronization domain, but for those that
+    /// name one themselves ([`LaunchOptions::sync_domain`], where domains are explained): for a library whose queue moves
+    /// data to other devices or the host.
+    ///
+    /// ```ignore
+    /// let sends = device.queue_non_blocking()?.with_sync_domain(SyncDomain::Remote);
+    /// ```
+    #[doc(alias("cudaStreamSetAttribute", "cudaLaunchAttributeMemSyncDomain"))]
+    pub fn with_sync_domain(mut self, domain: SyncDomain) -> Queue {
+        self.domain = domain;
+        self
+    }
+
+    /// Sets which of the device's domains each name means in the launches that are enqueued here from now on, but for those
+    /// that have a map themselves ([`LaunchOptions::sync_domain_map`]).
+    ///
+    /// # Errors
+    /// The map names a domain that the device does not have.
+    #[doc(alias("cudaStreamSetAttribute", "cudaLaunchAttributeMemSyncDomainMap"))]
+    pub fn with_sync_domain_map(mut self, map: SyncDomainMap) -> Result<Queue> {
+        self.has_domains(map)?;
+        self.domain_map = map;
+        Ok(self)
     }
 
     /// The device that the queue is of.

@@ -22,24 +22,59 @@ pub enum Operation {
     WaitFor(Event),
 }
 
-/// A copy: what is read, what is written, and in which runs.
-pub struct Transfer {
-    /// The end that is read.
-    pub from: TransferEnd,
-    /// The end that is written.
-    pub to: TransferEnd,
+/// A copy to a part of a buffer, or from one.
+pub enum Transfer {
+    /// The part is written.
+    Write {
+        /// The bytes that are written, as many as the part has.
+        from: TransferSource,
+        /// The part of a buffer.
+        to: RawPart,
+    },
+    /// The part is read into memory of the host's program, which waits until the copy is done.
+    Read {
+        /// The part of a buffer.
+        from: RawPart,
+        /// The memory, of as many bytes.
+        to: HostBytes,
+    },
 }
 
-/// One end of a copy.
-pub enum TransferEnd {
-    /// A part of a buffer.
-    Buffer(Arc<RawBuffer>, Runs),
-    /// Bytes of the host, as many as the other end has.
+/// The bytes that a copy writes to a part of a buffer.
+pub enum TransferSource {
+    /// Those of a part of a buffer.
+    Buffer(RawPart),
+    /// Bytes that the copy owns.
     Bytes(Vec<u8>),
-    /// The bytes of one value, repeated over the other end.
+    /// The bytes of one value, repeated.
     Fill(Vec<u8>),
     /// Memory of the host's program, which waits until the copy is done.
     Host(HostBytes),
+}
+
+/// A part of a buffer whose type of elements is known at run time.
+#[derive(Clone)]
+pub struct RawPart {
+    /// The buffer.
+    pub buffer: Arc<RawBuffer>,
+    region: Region,
+}
+
+impl RawPart {
+    pub(crate) fn new(buffer: Arc<RawBuffer>, region: Region) -> RawPart {
+        RawPart { buffer, region }
+    }
+
+    /// Offset and length of each run of consecutive elements, in bytes.
+    pub fn runs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let size = self.buffer.layout.size();
+        runs(&self.buffer, &self.region).map(move |(offset, length)| (offset * size, length * size))
+    }
+
+    /// The length of all runs together, in bytes.
+    fn bytes(&self) -> usize {
+        self.region.extent().iter().map(|&extent| extent as usize).product::<usize>() * self.buffer.layout.size()
+    }
 }
 
 /// Memory of the host's program, lent to a copy that it waits for.
@@ -68,60 +103,75 @@ impl HostBytes {
     }
 }
 
-/// The runs of consecutive elements that make up a part of a buffer.
-#[derive(Clone, Copy)]
-pub struct Runs(pub(crate) Region);
-
-impl Runs {
-    /// Offset and length of each run, in bytes.
-    pub fn of<'r>(&'r self, buffer: &'r RawBuffer) -> impl Iterator<Item = (usize, usize)> + 'r {
-        let size = buffer.layout.size();
-        runs(buffer, &self.0).map(move |(offset, length)| (offset * size, length * size))
-    }
-
-    /// The length of all runs together, in bytes.
-    pub fn bytes(&self, buffer: &RawBuffer) -> usize {
-        self.0.extent().iter().map(|&extent| extent as usize).product::<usize>() * buffer.layout.size()
-    }
-}
-
 impl Transfer {
     /// Does the copy, through the memories' own `read` and `write`.
     ///
     /// # Errors
     /// A device cannot do the copy.
     pub fn run(self) -> Result<()> {
-        match (&self.from, &self.to) {
-            (TransferEnd::Buffer(from, runs), TransferEnd::Host(to)) => {
+        match &self {
+            Transfer::Read { from, to } => {
                 // SAFETY: the lender's promise; it has lent the bytes to be written.
-                read_runs(from, runs, unsafe { std::slice::from_raw_parts_mut(to.start.as_ptr(), to.len) })?;
+                from.read(unsafe { std::slice::from_raw_parts_mut(to.start.as_ptr(), to.len) })?;
                 to.done.store(true, Ordering::Release);
                 Ok(())
             }
-            (TransferEnd::Host(from), TransferEnd::Buffer(to, runs)) => {
+            Transfer::Write { from: TransferSource::Host(from), to } => {
                 // SAFETY: the lender's promise.
-                write_runs(to, runs, unsafe { std::slice::from_raw_parts(from.start.as_ptr(), from.len) })
+                to.write(unsafe { std::slice::from_raw_parts(from.start.as_ptr(), from.len) })
             }
-            (TransferEnd::Bytes(from), TransferEnd::Buffer(to, runs)) => write_runs(to, runs, from),
-            (TransferEnd::Fill(value), TransferEnd::Buffer(to, runs)) => fill_runs(to, runs, value),
-            (TransferEnd::Buffer(from, from_runs), TransferEnd::Buffer(to, to_runs)) => {
-                paired(from_runs.of(from), to_runs.of(to)).try_for_each(|(from_offset, offset, len)| {
-                    // SAFETY: runs are within their buffers, and the queue has recorded both uses.
-                    let copied = unsafe { to.memory.copy_from(offset, &*from.memory, from_offset, len) };
-                    copied.unwrap_or_else(|| {
-                        let mut staged = memory::zeros::<u8>(len)?;
-                        let run = &mut std::iter::once((from_offset, len));
-                        // SAFETY: as above; each run is of whole elements.
-                        unsafe {
-                            memory::read_elements(&*from.memory, from.layout, run, &mut staged)?;
-                            to.memory.write(offset, &staged)
-                        }
-                    })
-                })
-            }
-            // The queue makes no other pairs of ends.
-            _ => Ok(()),
+            Transfer::Write { from: TransferSource::Bytes(from), to } => to.write(from),
+            Transfer::Write { from: TransferSource::Fill(value), to } => to.fill(value),
+            Transfer::Write { from: TransferSource::Buffer(from), to } => to.copy(from),
         }
+    }
+}
+
+impl RawPart {
+    fn read(&self, into: &mut [u8]) -> Result<()> {
+        // SAFETY: runs are within their buffer, of whole elements, and the queue has recorded the use.
+        unsafe { memory::read_elements(&*self.buffer.memory, self.buffer.layout, &mut self.runs(), into) }
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<()> {
+        // SAFETY: as above.
+        unsafe { self.buffer.memory.write_runs(&mut self.runs(), bytes) }
+    }
+
+    fn copy(&self, from: &RawPart) -> Result<()> {
+        let (source, target) = (&from.buffer, &self.buffer);
+        paired(from.runs(), self.runs()).try_for_each(|(from_offset, offset, len)| {
+            // SAFETY: runs are within their buffers, and the queue has recorded both uses.
+            let copied = unsafe { target.memory.copy_from(offset, &*source.memory, from_offset, len) };
+            copied.unwrap_or_else(|| {
+                let mut staged = memory::zeros::<u8>(len)?;
+                let run = &mut std::iter::once((from_offset, len));
+                // SAFETY: as above; each run is of whole elements.
+                unsafe {
+                    memory::read_elements(&*source.memory, source.layout, run, &mut staged)?;
+                    target.memory.write(offset, &staged)
+                }
+            })
+        })
+    }
+
+    /// Writes the value as often as it fits, by pieces: a buffer is filled without a second one as large.
+    fn fill(&self, value: &[u8]) -> Result<()> {
+        const MOST: usize = 1 << 20;
+        let size = value.len().max(1);
+        let bytes = self.bytes();
+        let piece = value.repeat(bytes.min(MOST) / size);
+        if bytes <= piece.len() {
+            return self.write(&piece);
+        }
+        for (offset, length) in self.runs() {
+            for at in (0..length).step_by(piece.len().max(1)) {
+                let piece = &piece[..piece.len().min(length - at)];
+                // SAFETY: the piece is within a run, which is within the buffer, and the queue has recorded the use.
+                unsafe { self.buffer.memory.write(offset + at, piece)? };
+            }
+        }
+        Ok(())
     }
 }
 
@@ -148,31 +198,20 @@ pub fn paired(
     })
 }
 
-/// Writes the value as often as it fits, by pieces: a buffer is filled without a second one as large.
-fn fill_runs(to: &RawBuffer, runs: &Runs, value: &[u8]) -> Result<()> {
-    const MOST: usize = 1 << 20;
-    let size = value.len().max(1);
-    let bytes = runs.bytes(to);
-    let piece = value.repeat(bytes.min(MOST) / size);
-    if bytes <= piece.len() {
-        return write_runs(to, runs, &piece);
-    }
-    for (offset, length) in runs.of(to) {
-        for at in (0..length).step_by(piece.len().max(1)) {
-            let piece = &piece[..piece.len().min(length - at)];
-            // SAFETY: the piece is within a run, which is within the buffer, and the queue has recorded the use.
-            unsafe { to.memory.write(offset + at, piece)? };
-        }
-    }
-    Ok(())
-}
+#[cfg(test)]
+mod tests {
+    use super::paired;
 
-fn read_runs(from: &RawBuffer, runs: &Runs, into: &mut [u8]) -> Result<()> {
-    // SAFETY: runs are within their buffer, of whole elements, and the queue has recorded the use.
-    unsafe { memory::read_elements(&*from.memory, from.layout, &mut runs.of(from), into) }
-}
-
-fn write_runs(to: &RawBuffer, runs: &Runs, bytes: &[u8]) -> Result<()> {
-    // SAFETY: as above.
-    unsafe { to.memory.write_runs(&mut runs.of(to), bytes) }
+    #[test]
+    fn runs_are_paired() {
+        let pieces = |from: &[(usize, usize)], to: &[(usize, usize)]| -> Vec<_> {
+            paired(from.iter().copied(), to.iter().copied()).collect()
+        };
+        assert_eq!(pieces(&[(3, 5)], &[(7, 5)]), [(3, 7, 5)]);
+        assert_eq!(
+            pieces(&[(0, 4), (10, 4), (20, 4)], &[(0, 6), (100, 6)]),
+            [(0, 0, 4), (10, 4, 2), (12, 100, 2), (20, 102, 4)]
+        );
+        assert_eq!(pieces(&[], &[]), []);
+    }
 }

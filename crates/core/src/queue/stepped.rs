@@ -265,6 +265,11 @@ pub struct SteppedQueue<S: Stepper> {
 }
 
 impl<S: Stepper> SteppedQueue<S> {
+    /// The number that the [`Stepper`] is given for the queue. When the queue is gone and done, another has it.
+    pub fn number(&self) -> usize {
+        self.number
+    }
+
     fn push(&self, task: Task) -> Result<()> {
         self.device.lines.with(self.number, |line| line.tasks.push_back(task));
         if self.blocking { self.wait() } else { Ok(()) }

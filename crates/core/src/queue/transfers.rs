@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use wattle_ir::{Access, Element, Site};
 
 use super::Queue;
-use super::operation::{HostBytes, Operation, Runs, Transfer, TransferEnd};
+use super::operation::{HostBytes, Operation, RawPart, Transfer, TransferSource};
 use crate::buffer::{Destination, Part, Source};
 use crate::clock::{User, Wanted};
 use crate::error::{Error, ErrorKind, Result, system};
@@ -34,8 +34,8 @@ impl Queue {
         let uses = [(&from, Access::Read, "a copy (source)"), (&to, Access::PerItem, "a copy (destination)")];
         let uses = uses.map(|(part, access, what)| wanted(part, access, User { what, parameter: None, site }));
         let turn = self.turn_for(&uses, false)?;
-        let end = |part: Part<T, D>| TransferEnd::Buffer(part.raw, Runs(part.region));
-        self.submit(turn, Operation::Copy(Transfer { from: end(from), to: end(to) }))
+        let [from, to] = [from, to].map(|part| RawPart::new(part.raw, part.region));
+        self.submit(turn, Operation::Copy(Transfer::Write { from: TransferSource::Buffer(from), to }))
     }
 
     /// Copies values to a buffer, in row-major order.
@@ -51,12 +51,12 @@ impl Queue {
         }
         let user = User { what: "a copy from the host", parameter: None, site };
         if !self.blocking {
-            return self.write_part(part, TransferEnd::Bytes(memory::copied(bytes(values))?), user);
+            return self.write_part(part, TransferSource::Bytes(memory::copied(bytes(values))?), user);
         }
         let bytes = std::ptr::from_ref(bytes(values)).cast_mut();
         // SAFETY: a blocking queue is done with the copy when this returns, and it only reads.
         match unsafe { HostBytes::lend(bytes) } {
-            Some(lent) => self.write_part(part, TransferEnd::Host(lent), user),
+            Some(lent) => self.write_part(part, TransferSource::Host(lent), user),
             None => Ok(()),
         }
     }
@@ -69,18 +69,18 @@ impl Queue {
     #[track_caller]
     pub fn fill<T: Element, const D: usize>(&self, to: impl Destination<T, D>, value: T) -> Result<()> {
         let user = User { what: "a fill", parameter: None, site: Site::caller() };
-        self.write_part(to.part(), TransferEnd::Fill(bytes(&[value]).to_vec()), user)
+        self.write_part(to.part(), TransferSource::Fill(bytes(&[value]).to_vec()), user)
     }
 
-    fn write_part<T: Element, const D: usize>(&self, part: Part<T, D>, from: TransferEnd, user: User) -> Result<()> {
+    fn write_part<T: Element, const D: usize>(&self, part: Part<T, D>, from: TransferSource, user: User) -> Result<()> {
         self.usable()?;
         self.owns(&part.raw, user)?;
         if elements(&part) == 0 {
             return Ok(());
         }
         let turn = self.turn_for(&[wanted(&part, Access::PerItem, user)], false)?;
-        let to = TransferEnd::Buffer(part.raw, Runs(part.region));
-        self.submit(turn, Operation::Copy(Transfer { from, to }))
+        let to = RawPart::new(part.raw, part.region);
+        self.submit(turn, Operation::Copy(Transfer::Write { from, to }))
     }
 
     /// Copies a buffer to the host, in row-major order, once the queue's work so far is done.
@@ -103,9 +103,9 @@ impl Queue {
         // SAFETY: the wait returns when the queue has done the copy, or will never do it. What it writes is settled.
         let Some(lent) = (unsafe { HostBytes::lend(bytes_mut(to)) }) else { return Ok(()) };
         let done = lent.done();
-        let from = TransferEnd::Buffer(part.raw, Runs(part.region));
+        let from = RawPart::new(part.raw, part.region);
         // The copy is one of the queue's operations, so that it overlaps with none that another thread enqueues.
-        self.submit_and_wait(turn, Some(Operation::Copy(Transfer { from, to: TransferEnd::Host(lent) })))?;
+        self.submit_and_wait(turn, Some(Operation::Copy(Transfer::Read { from, to: lent })))?;
         if done.load(Ordering::Acquire) {
             return Ok(());
         }

@@ -86,7 +86,7 @@ impl How for Relaxed {
 pub trait InPlace: Get {
     /// The type of the elements.
     type Element: Element;
-    /// How they are touched.
+    /// How the elements are accessed: plainly, or by atomic instructions.
     type How: How;
     /// The element at `index`; none and a fault where that is out of bounds.
     #[track_caller]

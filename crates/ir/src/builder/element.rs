@@ -206,6 +206,7 @@ pub(crate) fn constant_ids<T: Element>(builder: &Builder, constant: &T) -> T::Id
 }
 
 // SAFETY: it is a number, or a truth value, whose bytes are 0 and 1.
+#[diagnostic::do_not_recommend]
 unsafe impl<T: Scalar> Element for T {
     const LAYOUT: &'static Layout = &Layout::number(T::TYPE);
     type Ids = ExprId;

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use super::total::total;
 use super::{Builder, ElementRef, Val};
 use crate::rank::BuiltIndex;
 use crate::{Dim, Element, ExprId, Int, Label, Place, Rank, SlotId, Stmt};
@@ -328,7 +329,7 @@ impl<'b, R: Rank> Indices<'b, R> {
                 index.push(builder.hold(place(dimension, counter), None));
             }
         } else {
-            let total = counts.iter().copied().reduce(|x, y| builder.mul(x, y)).unwrap_or_else(|| builder.lit(1));
+            let total = total(builder, &self.dimensions, &counts);
             let (label, assignments, counter) = Self::share(builder, self.workers[0], total, self.layout);
             labels.push(label);
             levels.push(assignments);

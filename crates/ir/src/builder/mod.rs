@@ -19,6 +19,7 @@ mod places;
 mod stored;
 mod this_device;
 mod together;
+mod total;
 mod value;
 mod view;
 mod warp;
@@ -42,6 +43,7 @@ pub use message::{Argument, Printable, argument};
 pub use operators::Logic;
 pub use places::{NO_AXIS, axis, delinearize, linearize, with_axis};
 pub use this_device::ThisDevice;
+pub use total::TOO_MANY_INDICES;
 #[doc(hidden)]
 pub use value::Constant;
 pub use value::{Given, IrValue, Lift, Val, Var, Variable};
@@ -196,7 +198,7 @@ impl Builder {
         LocalId(locals.len() as u32 - 1)
     }
 
-    /// An array of constants; equal ones are one.
+    /// An array of constants; arrays with equal elements are declared once.
     pub(crate) fn declare_constants(&self, element: Type, raw: Vec<u64>) -> LocalId {
         let locals = &mut self.state.borrow_mut().kernel.locals;
         let known = |array: &LocalArray| array.element == element && array.constants.as_ref() == Some(&raw);

@@ -61,6 +61,11 @@ impl<'b> ThisDevice<'b> {
     pub fn has_native_bf16(&self) -> Val<'b, bool> {
         self.has(DeviceProperty::Bfloat16)
     }
+
+    /// Whether its threads can read a clock.
+    pub fn has_clock(&self) -> Val<'b, bool> {
+        self.has(DeviceProperty::Clock)
+    }
 }
 
 impl<'b> IrValue<'b> for ThisDevice<'b> {

@@ -225,7 +225,7 @@ impl<'b, P: Element, const N: usize> Get<'b> for ElementRef<'b, [P; N]> {
     }
 }
 
-/// What has elements in their places.
+/// A view or an array whose elements can be assigned to in place.
 pub trait Elements<'b>: Get<'b> {
     /// The type of the elements.
     type Element: Element;

@@ -163,8 +163,8 @@ impl Arena {
     }
 }
 
-/// Drops the expressions that no statement uses, directly or by others.
-pub(crate) fn drop_unused(kernel: &mut Kernel) {
+/// Drops the expressions that no statement uses, directly or by others; returns the new number of each one that is kept.
+pub(crate) fn drop_unused(kernel: &mut Kernel) -> Vec<Option<ExprId>> {
     let mut used = vec![false; kernel.exprs.len()];
     let mark = |used: &mut [bool], id: ExprId| {
         if let Some(used) = used.get_mut(id.index()) {
@@ -178,13 +178,14 @@ pub(crate) fn drop_unused(kernel: &mut Kernel) {
         }
     }
     let (mut kept, mut ids) = (Vec::new(), Vec::with_capacity(used.len()));
-    for (&(mut expr), used) in kernel.exprs.iter().zip(used) {
+    for (&(mut expr), used) in kernel.exprs.iter().zip(&used) {
         ids.push(ExprId(kept.len() as u32));
-        if used {
+        if *used {
             expr.operands_mut().for_each(|id| *id = renamed(&ids, *id));
             kept.push(expr);
         }
     }
     rename(&mut kernel.body, &ids);
     kernel.exprs = kept;
+    ids.into_iter().zip(used).map(|(id, used)| used.then_some(id)).collect()
 }

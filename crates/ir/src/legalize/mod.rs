@@ -4,7 +4,7 @@
 //! kernel means the same as the old one, and has these properties besides, on which the generator relies:
 //! - The index of every access is within its bounds, for all lanes of one that has several. Behind the check of one
 //!   that may not be is a [`Stmt::Fault`], which ends nothing: a load then gives 0, and the thread goes on. What was
-//!   tested on the way to the access is not checked again ([`facts`]).
+//!   tested on the way to the access is not checked again, nor what cannot be beyond ([`facts`], [`ranges`]).
 //! - No divisor is zero, and none is -1 where the target leaves the quotient of the least value open.
 //! - The count of a shift is less than the number of bits.
 //! - A float that is converted to an integer fits, where the target leaves open what happens else.
@@ -20,10 +20,12 @@
 //! The checker and the interpreter see kernels as they are written, before this.
 
 mod facts;
+mod ranges;
 mod statements;
 mod values;
 mod warps;
 
+use std::collections::HashMap;
 use std::ops::Deref;
 
 use crate::expand::{Exact, Halves, drop_unused, expand, lower_halves};
@@ -47,6 +49,8 @@ pub struct Native<'t> {
     pub floats: &'t dyn Fn(Place, Type) -> bool,
     /// Whether the target loads and stores several elements at once.
     pub loads_lanes: bool,
+    /// The most threads that a block of any launch of the code has, where that is known.
+    pub most_threads: Option<u32>,
     /// What its warps do.
     pub warps: Warps<'t>,
 }
@@ -54,11 +58,11 @@ pub struct Native<'t> {
 /// How far a target divides integers whose divisor is not zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Divides {
-    /// As the IR does.
+    /// All of them, as the IR does: the least value by -1 wraps.
     Always,
-    /// Not the least value by -1.
+    /// All of them but the least value by -1.
     ButLeast,
-    /// Not at all: a remainder is computed from the quotient.
+    /// None of them: a remainder is computed from the quotient.
     Never,
 }
 
@@ -67,21 +71,32 @@ pub enum Divides {
 pub enum Converts {
     /// As Rust's `as`: a value beyond the type becomes the type's bound, and NaN becomes 0.
     All,
-    /// The same, but for NaN.
+    /// Every number as Rust's `as` does; NaN becomes anything.
     Numbers,
-    /// It converts what fits.
+    /// A value that fits the type; any other becomes anything.
     Fitting,
 }
 
 /// A kernel with the properties that [`legalize`] gives it, which alone makes one.
 #[derive(Clone, Debug)]
-pub struct Legal(Kernel);
+pub struct Legal {
+    kernel: Kernel,
+    aligned: HashMap<ExprId, u32>,
+}
 
 impl Deref for Legal {
     type Target = Kernel;
 
     fn deref(&self) -> &Kernel {
-        &self.0
+        &self.kernel
+    }
+}
+
+impl Legal {
+    /// A power of two, as its exponent, that surely divides the index of each access to several elements that has this
+    /// index.
+    pub fn alignment(&self, index: ExprId) -> u32 {
+        self.aligned.get(&index).copied().unwrap_or(0)
     }
 }
 
@@ -91,10 +106,11 @@ pub fn legalize(kernel: &Kernel, native: &Native<'_>) -> Legal {
     let by_words = warps::warps(with_log.as_ref().map_or(kernel, |(kernel, _)| kernel), native);
     let lowered = lower_halves(&by_words, native.halves);
     let expanded = expand(&lowered, native.exact);
-    let mut legal = Legalizer::new(&expanded, native).kernel();
-    drop_unused(&mut legal);
-    debug_assert_eq!(crate::verify::verify_legal(&legal), Ok(()));
-    Legal(legal)
+    let (mut kernel, aligned) = Legalizer::new(&expanded, native).kernel();
+    let names = drop_unused(&mut kernel);
+    debug_assert_eq!(crate::verify::verify_legal(&kernel), Ok(()));
+    let aligned = aligned.into_iter().filter_map(|(index, zeros)| Some((names[index.index()]?, zeros))).collect();
+    Legal { kernel, aligned }
 }
 
 /// A check: a branch of which one side is a fault, and so hardly ever runs.

@@ -1,8 +1,10 @@
 //! The statements of a kernel that is being legalized: checks where something may fail, and what a target lacks in parts.
 
+use std::collections::HashMap;
+
 use wattle_memory::{FenceOrder, ReadOrder, UpdateOrder};
 
-use super::facts::Facts;
+use super::facts::{Blocks, Facts};
 use super::values::Values;
 use super::{Divides, Native};
 use crate::fault::Fault;
@@ -21,6 +23,8 @@ pub(super) struct Legalizer<'t> {
     next_label: u32,
     /// The statements as they are written.
     body: Vec<Stmt>,
+    /// For the index of each access to several elements: how many of its low bits are surely zero, in all such accesses.
+    aligned: HashMap<ExprId, u32>,
 }
 
 impl<'t> Legalizer<'t> {
@@ -31,15 +35,17 @@ impl<'t> Legalizer<'t> {
         kernel.walk(&mut |stmt| next_label = next_label.max(stmt.parts().label.map_or(0, |label| label.0 + 1)));
         let mut body = std::mem::take(&mut values.kernel.body);
         walk_mut(&mut body, &mut |stmt| stmt.operands_mut().for_each(|id| *id = ids[id.index()]));
-        Legalizer { values, facts: Facts::default(), native, next_label, body }
+        let blocks = Blocks { most_threads: native.most_threads, warp_size: native.warps.size };
+        Legalizer { values, facts: Facts::of_blocks(blocks), native, next_label, body, aligned: HashMap::new() }
     }
 
-    pub(super) fn kernel(mut self) -> Kernel {
+    /// The legal kernel, and for the index of each access to several elements how many of its low bits are zero.
+    pub(super) fn kernel(mut self) -> (Kernel, HashMap<ExprId, u32>) {
         let body = std::mem::take(&mut self.body);
         let body = self.block(body);
         let mut kernel = Kernel { body, ..self.values.kernel };
         kernel.shared.iter_mut().for_each(|array| array.len = array.len.flat());
-        kernel
+        (kernel, self.aligned)
     }
 
     fn block(&mut self, block: Vec<Stmt>) -> Vec<Stmt> {
@@ -52,11 +58,15 @@ impl<'t> Legalizer<'t> {
                 together.push(next);
             }
             let slots: Vec<_> = together.iter().filter_map(Stmt::assigned).collect();
+            let known = self.facts.of_result(&self.values, &together[0]);
             match <[Stmt; 1]>::try_from(together) {
                 Ok([stmt]) => self.stmt(stmt, &mut made),
                 Err(together) => self.access(together, &mut made),
             }
-            slots.into_iter().for_each(|slot| self.facts.forget(&self.values, slot));
+            slots.iter().for_each(|&slot| self.facts.forget(&self.values, slot));
+            if let [slot] = *slots {
+                self.facts.hold(&self.values, slot, known);
+            }
         }
         self.facts.leave();
         made
@@ -96,10 +106,16 @@ impl<'t> Legalizer<'t> {
                 }
             }
             Stmt::Loop { label, body, continuing, bounded, site } => {
+                let counter = self.facts.counter(&self.values, label, &body);
                 // Only what holds in each turn may be known.
                 self.facts.forget_all(&self.values, &body);
                 self.facts.forget_all(&self.values, &continuing);
+                self.facts.enter();
+                if let Some(counter) = counter {
+                    self.facts.learn_counter(&self.values, &counter, &body, &continuing);
+                }
                 let (body, continuing) = (self.block(body), self.block(continuing));
+                self.facts.leave();
                 made.push(Stmt::Loop { label, body, continuing, bounded, site });
             }
             Stmt::Block { label, body } => {
@@ -219,6 +235,13 @@ impl<'t> Legalizer<'t> {
         let Some((index, lanes)) = stmt.accessed(&self.values.kernel) else { return made.extend(all) };
         let index = index.to_vec();
         let fails = self.fails(place, &index, lanes);
+        // What always fails is not there any more, and its index may be nowhere.
+        if let Stmt::LoadLanes { index, .. } | Stmt::StoreLanes { index, .. } = stmt
+            && !matches!(fails, Fails::Always)
+        {
+            let zeros = self.facts.range(&self.values, *index).zeros;
+            self.aligned.entry(*index).and_modify(|known| *known = zeros.min(*known)).or_insert(zeros);
+        }
         let index = if lanes == 1 { index } else { vec![self.last_lane(index[0], lanes)] };
         let fault = Fault::OutOfBounds { place, rank: index.len() };
         let mut beyond = vec![Stmt::Fault { fault, index, site }];
@@ -267,13 +290,13 @@ impl<'t> Legalizer<'t> {
                     let last = values.word(len - lanes);
                     values.binary(BinaryOp::Gt, at, last)
                 }
-                // The last lane is in bounds if `at <= extent - lanes`, where the extent is at least `lanes`.
+                // The last lane is in bounds if `at + lanes - 1 < extent`; what is compared with is the same in each turn of
+                // a loop, and zero where there are fewer elements than lanes.
                 (_, None) => {
-                    let lanes = values.word(lanes);
-                    let few = values.binary(BinaryOp::Lt, extent, lanes);
-                    let last = values.binary(BinaryOp::Sub, extent, lanes);
-                    let behind = values.binary(BinaryOp::Gt, at, last);
-                    values.binary(BinaryOp::Or, few, behind)
+                    let others = values.word(lanes - 1);
+                    let enough = values.binary(BinaryOp::Max, extent, others);
+                    let first_beyond = values.binary(BinaryOp::Sub, enough, others);
+                    values.binary(BinaryOp::Ge, at, first_beyond)
                 }
             };
             fails = Fails::If(match fails {

@@ -3,16 +3,24 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::facts::{DEPTH, Facts};
+use super::facts::Facts;
 use super::{Converts, Native};
 use crate::printing::word_exprs;
-use crate::{AtomicOp, BinaryOp, Const, Expr, ExprId, Kernel, Slot, SlotId, Type, UnaryOp, eval};
+use crate::{AtomicOp, BinaryOp, Const, Expr, ExprId, Kernel, Place, Slot, SlotId, Type, UnaryOp, eval};
+
+fn bit(slot: SlotId) -> u64 {
+    1 << (slot.0 % 64)
+}
 
 /// A kernel's expressions, with their types.
 pub(super) struct Values<'t> {
     pub(super) kernel: Kernel,
     types: Vec<Type>,
     known: HashMap<Expr, ExprId>,
+    /// For each expression the slots that it reads, each as a bit of its number modulo 64.
+    reads: Vec<u64>,
+    /// The extents that the kernel asks for.
+    extents: Vec<(Place, u8)>,
     native: &'t Native<'t>,
 }
 
@@ -20,7 +28,14 @@ impl<'t> Values<'t> {
     /// The expressions of a kernel, and the new name of each.
     pub(super) fn new(kernel: &Kernel, native: &'t Native<'t>) -> (Values<'t>, Vec<ExprId>) {
         let empty = Kernel { exprs: Vec::with_capacity(kernel.exprs.len()), ..kernel.clone() };
-        let mut values = Values { kernel: empty, types: Vec::new(), known: HashMap::new(), native };
+        let mut values = Values {
+            kernel: empty,
+            types: Vec::new(),
+            known: HashMap::new(),
+            reads: Vec::new(),
+            extents: Vec::new(),
+            native,
+        };
         let mut ids: Vec<ExprId> = Vec::with_capacity(kernel.exprs.len());
         for &(mut expr) in &kernel.exprs {
             // The verifier has seen that each refers to earlier ones.
@@ -45,8 +60,21 @@ impl<'t> Values<'t> {
         }
     }
 
+    /// The expression's name, where the kernel has it.
+    pub(super) fn known(&self, expr: Expr) -> Option<ExprId> {
+        self.known.get(&expr).copied()
+    }
+
+    /// The extents that the kernel asks for, and that only a launch knows.
+    pub(super) fn extents(&self) -> impl Iterator<Item = (Place, u8)> {
+        self.extents.iter().copied()
+    }
+
     /// Whether an expression reads a slot.
     pub(super) fn reads(&self, id: ExprId, slot: SlotId) -> bool {
+        if self.reads[id.index()] & bit(slot) == 0 {
+            return false;
+        }
         let (mut seen, mut found) = (HashSet::new(), false);
         self.kernel.walk_expr(id, &mut |id, expr| {
             found |= expr.parts().slot == Some(&slot);
@@ -67,6 +95,11 @@ impl<'t> Values<'t> {
         }
         // What is built here is well typed; `verify` sees to it in debug builds.
         let ty = self.kernel.type_of(&expr, &self.types).unwrap_or(Type::U32);
+        let of_operands = expr.operands().fold(0, |reads, id| reads | self.reads[id.index()]);
+        self.reads.push(expr.parts().slot.map_or(of_operands, |&slot| bit(slot)));
+        if let Expr::Extent(place, dimension) = expr {
+            self.extents.push((place, dimension));
+        }
         self.kernel.exprs.push(expr);
         self.types.push(ty);
         let id = ExprId(self.types.len() as u32 - 1);
@@ -129,7 +162,7 @@ impl<'t> Values<'t> {
         if let Some(constant) = self.constant(count) {
             return self.word(constant as u32 & mask);
         }
-        if Facts::default().greatest(self, count, DEPTH) <= u64::from(mask) {
+        if Facts::default().greatest(self, count) <= u64::from(mask) {
             return count;
         }
         let mask = self.word(mask);

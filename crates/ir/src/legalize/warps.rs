@@ -6,7 +6,7 @@
 //! size.
 
 use super::Native;
-use crate::warp::{MAX_LANES, WarpKind};
+use crate::warp::{MAX_LANES, ShuffleBy, WarpKind};
 use crate::{BinaryOp, Builtin, Const, Expr, ExprId, Kernel, Site, Slot, SlotId, Stmt, Type, WarpOp};
 
 /// What a target's warps do by themselves.
@@ -67,14 +67,24 @@ impl Parts<'_> {
                     (WarpKind::Shuffle, Some(operand)) => {
                         self.shuffle(dst, value, By { op, operand, site }, &mut made);
                     }
-                    (WarpKind::Reduce | WarpKind::Scan, _) if !(self.warps.combines)(op, self.ty(value)) => {
+                    (WarpKind::Reduce | WarpKind::InclusiveScan | WarpKind::ExclusiveScan, _)
+                        if !(self.warps.combines)(op, self.ty(value)) =>
+                    {
                         self.combine(dst, op, value, site, &mut made);
                     }
-                    (WarpKind::Vote, Some(word)) if self.is_beyond(word) => {
+                    (WarpKind::Ballot, Some(word)) if self.is_beyond(word) => {
                         let zero = self.word(0);
                         made.push(Stmt::Assign { slot: dst, value: zero });
                     }
-                    _ => made.push(stmt),
+                    (
+                        WarpKind::Shuffle
+                        | WarpKind::Ballot
+                        | WarpKind::Vote
+                        | WarpKind::Reduce
+                        | WarpKind::InclusiveScan
+                        | WarpKind::ExclusiveScan,
+                        _,
+                    ) => made.push(stmt),
                 },
                 stmt => made.push(stmt),
             }
@@ -180,17 +190,17 @@ impl Parts<'_> {
             }
         } else {
             let lane = self.lane();
-            let source = match by.op {
+            let source = match by.op.shuffle() {
                 // With a distance that is a lane's number it is beyond the last lane where it wraps.
-                WarpOp::ShuffleUp | WarpOp::ShuffleDown => {
+                Some(distance @ (ShuffleBy::Up | ShuffleBy::Down)) => {
+                    let op = if distance == ShuffleBy::Up { BinaryOp::Sub } else { BinaryOp::Add };
                     let (size, zero) = (self.size(), self.word(0));
                     let is_below = self.binary(BinaryOp::Lt, by.operand, size);
                     let distance = self.add(Expr::Select(is_below, by.operand, zero));
-                    let op = if by.op == WarpOp::ShuffleUp { BinaryOp::Sub } else { BinaryOp::Add };
                     self.binary(op, lane, distance)
                 }
-                WarpOp::ShuffleXor => self.binary(BinaryOp::Xor, lane, by.operand),
-                _ => by.operand,
+                Some(ShuffleBy::Xor) => self.binary(BinaryOp::Xor, lane, by.operand),
+                Some(ShuffleBy::Lane) | None => by.operand,
             };
             let (source, count) = (self.held(source, made).1, self.count());
             let exists = self.binary(BinaryOp::Lt, source, count);
@@ -281,9 +291,9 @@ impl Parts<'_> {
             }
         }
         let zero = self.word(0);
-        match op {
-            _ if reduces => self.shuffle(dst, sum, By { op: WarpOp::Shuffle, operand: zero, site }, made),
-            WarpOp::ExclusiveSum => {
+        match op.kind() {
+            WarpKind::Reduce => self.shuffle(dst, sum, By { op: WarpOp::Shuffle, operand: zero, site }, made),
+            WarpKind::ExclusiveScan => {
                 let one = self.word(1);
                 self.shuffle(dst, sum, By { op: WarpOp::ShuffleUp, operand: one, site }, made);
                 let (below, is_first) = (self.add(Expr::Slot(dst)), self.binary(BinaryOp::Eq, lane, zero));
@@ -291,7 +301,9 @@ impl Parts<'_> {
                 let value = self.add(Expr::Select(is_first, nothing, below));
                 made.push(Stmt::Assign { slot: dst, value });
             }
-            _ => made.push(Stmt::Assign { slot: dst, value: sum }),
+            WarpKind::InclusiveScan | WarpKind::Shuffle | WarpKind::Ballot | WarpKind::Vote => {
+                made.push(Stmt::Assign { slot: dst, value: sum });
+            }
         }
     }
 }

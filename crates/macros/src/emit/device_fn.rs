@@ -37,7 +37,7 @@ pub fn device_fn(item: ItemFn, rules: Rules) -> Result<TokenStream> {
     let built_type = built(&function, result_type);
 
     let host_attributes = host_attributes(&function);
-    let host_parameters = host_parameters(&function);
+    let host_parameters = host_parameters(&function, None);
     let host_body = match refused {
         None => Host::new(&function, false).block(&function.body),
         Some(_) => quote!(::core::unreachable!()),
@@ -100,12 +100,8 @@ pub fn device_fn(item: ItemFn, rules: Rules) -> Result<TokenStream> {
         #[inline(always)]
         #visibility #fn_token #name<#passed>(
             #ask: ::wattle::__private::Parameters<#passed>,
-        ) -> ::wattle::__private::DeviceBodies<#passed, <#name<'static> as ::wattle::__private::Takes<#passed>>::Output>
-        where
-            #passed: ::wattle::__private::KernelType,
-            #name<'static>: ::wattle::__private::Takes<#passed>,
-        {
-            <#name<'static> as ::wattle::__private::Takes<#passed>>::bodies(#ask)
+        ) -> ::wattle::__private::Asked<#name<'static>, #passed> {
+            ::wattle::__private::Asked::of(#ask)
         }
 
         // SAFETY: these are the two bodies of one function, in the subset that keeps no view.
@@ -118,16 +114,6 @@ pub fn device_fn(item: ItemFn, rules: Rules) -> Result<TokenStream> {
         }
 
         impl<'kernel> ::wattle::__private::Called for #name<'kernel> {}
-
-        impl ::wattle::__private::Takes<::wattle::__private::Direct> for #name<'static> {
-            type Output = ::wattle::__private::BodiesOf<Self>;
-            #[inline(always)]
-            fn bodies(
-                _: ::wattle::__private::Parameters<::wattle::__private::Direct>,
-            ) -> ::wattle::__private::DeviceBodies<::wattle::__private::Direct, Self::Output> {
-                ::wattle::__private::direct()
-            }
-        }
 
         #as_value
 

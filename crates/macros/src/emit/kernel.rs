@@ -1,15 +1,16 @@
 //! What `#[kernel]` puts in place of a function.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{GenericParam, ItemFn, Result, Type};
+use syn::{GenericArgument, GenericParam, ItemFn, PathArguments, Result, Type};
 
 use super::{build_parameters, generics, host_attributes, host_parameters, once, quiet};
-use crate::ast::{Class, Expr, ExprKind, Function};
+use crate::ast::{Class, Expr, ExprKind, Function, Parameter};
 use crate::build::Build;
 use crate::host::Host;
 use crate::names::private;
+use crate::parse::is_number;
 use crate::rules::Rules;
 use crate::sample;
 use crate::signature::{Standing, parse};
@@ -35,8 +36,58 @@ fn together(function: &Function) -> Option<TokenStream> {
     (!all.is_empty()).then(|| quote!(.with_together(&[#(#all),*])))
 }
 
+/// A constant that is erroneous unless the user's own types are ones that kernels know: what hangs on it by `once` is no
+/// error besides.
+fn known_types(function: &Function) -> Option<TokenStream> {
+    let checks = function.parameters.iter().filter_map(|Parameter { ty, class, .. }| match class {
+        Class::Value if is_own(function, ty) => {
+            Some(quote_spanned!(ty.span()=> ::wattle::__private::is_value::<#ty>()))
+        }
+        Class::View(_) => element(ty)
+            .filter(|element| is_own(function, element))
+            .map(|element| quote_spanned!(element.span()=> ::wattle::__private::is_element::<#element>())),
+        _ => None,
+    });
+    let checks: Vec<_> = checks.collect();
+    (!checks.is_empty()).then(|| quote!(0 #(+ #checks)*))
+}
+
+/// Whether a type is named that is the user's own.
+fn is_own(function: &Function, ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let is_generic = |name: &Ident| function.generics.type_params().any(|generic| generic.ident == *name);
+    path.path.get_ident().is_some_and(|name| !is_number(&name.to_string()) && !is_generic(name))
+}
+
+/// The type of a view's elements.
+fn element(view: &Type) -> Option<&Type> {
+    match view {
+        Type::Group(inner) => element(&inner.elem),
+        Type::Path(path) => match &path.path.segments.last()?.arguments {
+            PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
+                GenericArgument::Type(element) => Some(element),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
-    let function = parse(item, Standing::Kernel, rules)?;
+    let mut function = parse(item, Standing::Kernel, rules)?;
+    let known_name = private("KNOWN");
+    let known_types = known_types(&function);
+    let known_constant =
+        known_types.as_ref().map(|known| quote!(const #known_name: ::core::primitive::usize = #known;));
+    let known = known_types.map(|_| quote!(#known_name));
+    for number in 0..function.parameters.len() {
+        let Parameter { ty, class, .. } = &function.parameters[number];
+        if *class == Class::Value && is_own(&function, ty) {
+            let ty = once(quote!(#ty), known.as_ref());
+            function.parameters[number].ty = syn::parse_quote!(#ty);
+        }
+    }
     let (generic_parameters, mut generic_arguments) = generics(&function);
     // What stands for an `impl DeviceFn<…>` has no name out of the two functions.
     let named = generic_parameters.len() - function.anonymous;
@@ -69,7 +120,6 @@ pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
     let (acc_at, draft) = (private("acc"), private("draft"));
 
     let host_attributes = host_attributes(&function);
-    let host_parameters = host_parameters(&function);
     let host_body = Host::new(&function, true).body(&function.body);
     let after_value = sample::of(&function).map(|sample| quote!(::wattle::__private::after(&#host #sample)));
     let after_constant =
@@ -80,9 +130,8 @@ pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
     let build_body = Build::of(&function, true).effect(&function.body);
 
     // Functions are no arguments of the launch: each instance of the kernel has its own.
-    let (functions, values): (Vec<_>, Vec<_>) = others.iter().partition(|parameter| parameter.class == Class::Function);
+    let values: Vec<_> = others.iter().filter(|parameter| parameter.class != Class::Function).collect();
     let all_names: Vec<_> = others.iter().map(|parameter| &parameter.local.name).collect();
-    let functions: Vec<_> = functions.iter().map(|parameter| &parameter.local.name).collect();
     let names: Vec<_> = values.iter().map(|parameter| &parameter.local.name).collect();
     let texts: Vec<_> = names.iter().map(ToString::to_string).collect();
     let outer_parameters = others.iter().map(|parameter| {
@@ -100,6 +149,19 @@ pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
             _ => quote!(#name),
         }
     });
+    let argument_types = values.iter().map(|parameter| {
+        let ty = &parameter.written;
+        match parameter.class {
+            Class::View(_) => quote_spanned!(ty.span()=> ::wattle::__private::Bound<#ty>),
+            _ => quote!(#ty),
+        }
+    });
+    let argument_types = quote!((#(#argument_types,)*));
+    let host_parameters = host_parameters(&function, known.as_ref());
+    let kept_types = match known {
+        Some(_) => once(argument_types.clone(), known.as_ref()),
+        None => quote!(_),
+    };
     let together = together(&function);
     let fn_token = quote_spanned!(name.span()=> fn);
     let text = name.to_string();
@@ -113,7 +175,8 @@ pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
         #[allow(clippy::too_many_arguments, reason = "a kernel has what it needs")]
         #visibility #fn_token #name<#(#outer_generics),*>(
             #(#outer_parameters),*
-        ) -> impl ::wattle::__private::Launch<#dimensions> #where_clause {
+        ) -> ::wattle::__private::Bundle<#dimensions, #argument_types> #where_clause {
+            #known_constant
             #host_attributes
             fn #host<#(#generic_parameters),*>(#(#host_parameters),*) -> impl ::core::marker::Sized #where_clause {
                 #[allow(unused_imports, reason = "not every kernel has use for them")]
@@ -139,8 +202,7 @@ pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
                 ::wattle::__private::Site { file: ::core::file!(), line: #line, column: #column },
                 &[#(#texts),*],
             )#together;
-            #(let #functions = ::wattle::__private::one_function(#functions);)*
-            let #draft = ::wattle::__private::Draft::<#dimensions, _, _, _>::new(
+            let #draft = ::wattle::__private::Draft::<#dimensions, #kept_types, _, _>::new(
                 &#info,
                 (#(#arguments,)*),
                 move |#acc_at: &::wattle::__private::Acc<'_, #dimensions>, #views| {
@@ -155,7 +217,7 @@ pub fn kernel(item: ItemFn, rules: Rules) -> Result<TokenStream> {
             // SAFETY: a kernel's body can name nothing but its own variables, constants, and what this library gives to
             // kernels, so it keeps no view; and what it builds depends on its types alone. No word of the user's is in
             // this block.
-            unsafe { ::wattle::__private::Draft::<#dimensions, _, _, _>::vouch(#draft) }
+            unsafe { ::wattle::__private::Draft::<#dimensions, #kept_types, _, _>::vouch(#draft) }
         }
     })
 }

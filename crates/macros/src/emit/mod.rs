@@ -16,10 +16,14 @@ use syn::{GenericParam, PathArguments, Type, TypeParam, TypeParamBound, TypePath
 use crate::ast::{Class, Function, Parameter, View};
 use crate::names::private;
 
-/// The parameters of the host's function.
-fn host_parameters(function: &Function) -> Vec<TokenStream> {
+/// The parameters of the host's function. `known` is the constant that its types hang on, if there is one.
+fn host_parameters(function: &Function, known: Option<&TokenStream>) -> Vec<TokenStream> {
     let parameter = |parameter: &Parameter| {
         let (name, ty) = (&parameter.local.name, &parameter.ty);
+        let ty = match parameter.class {
+            Class::View(_) => once(quote!(#ty), known),
+            _ => quote!(#ty),
+        };
         if parameter.class == Class::View(View::PerItem) {
             return quote!(#[allow(unused_mut, reason = "`items` takes it exclusively")] mut #name: #ty);
         }
@@ -32,7 +36,7 @@ fn host_parameters(function: &Function) -> Vec<TokenStream> {
 }
 
 /// The builder's types hang on the host's function, so that rustc is silent about them where that has an error: see
-/// `wattle::__private::Once`. `after` is the constant that says so.
+/// `wattle::__private::Once`. `after` is the constant that says so. The host's hang on the user's own types in the same way.
 fn once(ty: TokenStream, after: Option<&TokenStream>) -> TokenStream {
     match after {
         Some(after) => quote!(<::wattle::__private::Once<#ty, { #after }> as ::wattle::__private::AfterHost>::Type),

@@ -23,7 +23,7 @@ pub(super) struct Windows {
     pub(super) at_top: bool,
 }
 
-/// A read that moves along.
+/// A read of a view whose index advances with the loop, so that its bounds are checked once for a row.
 pub(super) struct Read {
     number: usize,
     /// The view's name.

@@ -92,6 +92,13 @@ impl Parser {
                 );
                 return error(path, &message);
             }
+            let given = call.args.len();
+            if let Some(&count) = self.counts.get(&local.number).filter(|count| **count != given) {
+                let plural = if count == 1 { "" } else { "s" };
+                let message =
+                    format!("`{name}` takes {count} argument{plural}, as its `DeviceFn<…>` says, and is given {given}");
+                return error(call, &message);
+            }
             let mut arguments = self.arguments(&call.args)?;
             self.adapt_all(&mut arguments);
             let callee = Callee::Parameter(Local { name: name.clone(), ..local });

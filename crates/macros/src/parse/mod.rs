@@ -30,7 +30,7 @@ use literals::number;
 pub use names::is_faulting;
 use scope::{Name, Scope};
 use types::check_cast;
-pub use types::{check_type, class};
+pub use types::{check_type, class, is_number};
 
 /// An error that underlines all of `at`.
 pub fn error<T>(at: impl ToTokens, message: &str) -> Result<T> {
@@ -45,6 +45,8 @@ pub struct Parser {
     targets: Target,
     /// The variables that are views, by number.
     views: HashMap<usize, View>,
+    /// How many arguments the variables that are functions take, by number, where that is written.
+    counts: HashMap<usize, usize>,
     next: usize,
     pub returns: bool,
     /// Whether shared memory may be declared: at the top of a kernel.
@@ -76,6 +78,7 @@ impl Parser {
             around: Vec::new(),
             targets: 0,
             views: HashMap::new(),
+            counts: HashMap::new(),
             next: 0,
             returns: false,
             shared_allowed: false,
@@ -229,6 +232,10 @@ impl Parser {
             syn::Expr::Path(path) => match self.path(path)? {
                 ExprKind::Local(local) if local.is_reference => {
                     let message = format!("`{0}` is a reference here; write `*{0}`", local.name);
+                    return error(path, &message);
+                }
+                ExprKind::Local(local) if local.is_item => {
+                    let message = format!("`{0}` is a reference to the element here; write `*{0}`", local.name);
                     return error(path, &message);
                 }
                 ExprKind::Local(local) if local.is_function => {

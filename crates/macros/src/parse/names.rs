@@ -46,22 +46,8 @@ pub fn is_faulting(name: &str) -> bool {
 pub fn nearest(name: &str) -> Option<&'static str> {
     let methods = OPERATIONS.iter().chain(COMPOSITIONS).filter(|(how, ..)| *how != "op").map(|(_, known, _)| *known);
     let others = FAULTING.iter().map(|(known, _)| *known).chain(OTHERS.map(|(known, _)| known));
-    let near = methods.chain(others).map(|known| (distance(name, known), known)).min()?;
+    let near = methods.chain(others).map(|known| (strsim::levenshtein(name, known), known)).min()?;
     (near.0 <= name.len().div_ceil(3)).then_some(near.1)
-}
-
-/// How many letters are to be inserted, left out or replaced to make one name the other (Levenshtein).
-fn distance(x: &str, y: &str) -> usize {
-    let mut row: Vec<usize> = (0..=y.len()).collect();
-    for (at, x) in x.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], at + 1);
-        for (at, y) in y.bytes().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[at + 1];
-            row[at + 1] = replaced.min(diagonal + 1).min(row[at] + 1);
-        }
-    }
-    row[y.len()]
 }
 
 /// The methods that declare an array in shared memory for plain accesses.

@@ -60,9 +60,10 @@ impl Parser {
         local
     }
 
-    /// Declares a parameter that is a function.
-    pub fn declare_function(&mut self, name: &Ident) -> Local {
+    /// Declares a parameter that is a function of `count` arguments, where that is known.
+    pub fn declare_function(&mut self, name: &Ident, count: Option<usize>) -> Local {
         let local = Local { is_function: true, ..self.declare(name, false) };
+        self.counts.extend(count.map(|count| (local.number, count)));
         if let Some(scope) = self.scopes.last_mut() {
             scope.insert(Name::of(&local.name), local.clone());
         }

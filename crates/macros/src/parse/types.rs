@@ -17,7 +17,7 @@ macro_rules! rows {
 const TYPES: &[(&str, &str, bool)] = types!(rows);
 
 /// Whether it is the name of a type of numbers, or `bool`.
-pub(super) fn is_number(name: &str) -> bool {
+pub fn is_number(name: &str) -> bool {
     TYPES.iter().any(|(known, ..)| *known == name)
 }
 
@@ -175,7 +175,10 @@ fn check_element(arguments: &syn::PathArguments, is_atomic: bool) -> Result<()> 
     if is_atomic && TYPES.iter().any(|&(known, _, has_atomics)| known == name && !has_atomics) {
         let ints = listed(|row, has_atomics| has_atomics && row != "float");
         let floats = listed(|row, has_atomics| has_atomics && row == "float");
-        let text = format!("atomics exist for {ints} (all operations) and {floats} (load, store, exchange, add)");
+        let text = format!(
+            "atomics exist for {ints} (all operations) and {floats} (load, store, exchange, compare_exchange, add, min, max); \
+             have a `u32` for each, or pack several into one; sums of pairs of halves are `wattle::pairs::fetch_add_f16x2`"
+        );
         return error(element, &text);
     }
     Ok(())

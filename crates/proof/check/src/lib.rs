@@ -8,7 +8,9 @@
 mod arguments;
 pub mod checker;
 mod device;
+mod peers;
 pub mod program;
+mod report;
 pub mod search;
 pub mod simulate;
 pub mod story;

@@ -3,72 +3,49 @@
 mod brute;
 mod script;
 
-use std::collections::BTreeMap;
-
-use brute::random::{Case, Random, case, for_vulkan, show, shrink};
-use brute::{Verdict, judge};
-use script::run_placed;
-use wattle_memory::Model;
+use brute::agree::{compare, difference_on};
+use brute::random::{Case, case, half_plain};
+use script::{Op, constant};
+use wattle_memory::{Label, Model, Placement};
 
 /// The number of programs: `WATTLE_TEST_MANY`, if it is set.
 fn many(usual: u64) -> u64 {
     std::env::var("WATTLE_TEST_MANY").ok().and_then(|number| number.parse().ok()).unwrap_or(usual)
 }
 
-fn searched(case: &Case, model: Model) -> Verdict {
-    let (found, statistics) = run_placed(&case.program, case.places.clone(), model);
-    let mut outcomes = BTreeMap::new();
-    for outcome in found.outcomes {
-        *outcomes.entry(outcome).or_default() += 1;
-    }
-    let verdict = Verdict { outcomes, racy: found.races > 0 };
-    assert_eq!(verdict.count() as u64, statistics.complete);
-    verdict
-}
-
-fn agree(case: &Case, model: Model) -> bool {
-    judge(&case.program, &case.places, model) == searched(case, model)
-}
-
-/// Describes a smallest program on which the two differ.
-fn difference(case: &Case, model: Model) -> String {
-    let least = shrink(case, |case| !agree(case, model));
-    let (brute, search) = (judge(&least.program, &least.places, model), searched(&least, model));
-    let mut text = format!("{model}: brute force {} executions, search {}; ", brute.count(), search.count());
-    text += &format!("races {} and {}\n{}", brute.racy, search.racy, show(&least));
-    for outcome in brute.set().union(&search.set()) {
-        let counts = [&brute, &search].map(|verdict| verdict.outcomes.get(outcome).copied().unwrap_or(0));
-        if counts[0] != counts[1] {
-            text += &format!("  {outcome:?}: brute force {}, search {}\n", counts[0], counts[1]);
-        }
-    }
-    text
-}
-
-fn compare(seed: u64, programs: u64, accesses: u64) {
-    let mut random = Random(seed);
-    let (mut executions, mut differences) = (0, Vec::new());
-    let mut wrong = BTreeMap::<Model, usize>::new();
-    for number in 0..programs {
-        let case = case(&mut random, accesses);
-        for model in Model::ALL {
-            let case = if model == Model::Vulkan { for_vulkan(&case) } else { case.clone() };
-            let brute = judge(&case.program, &case.places, model);
-            executions += brute.count();
-            if brute != searched(&case, model) {
-                let seen = wrong.entry(model).or_default();
-                *seen += 1;
-                if *seen <= 6 {
-                    differences.push(format!("program {number}, {}", difference(&case, model)));
-                }
-            }
-        }
-    }
-    println!("{programs} programs of up to {accesses} accesses, {executions} executions under six models");
-    assert!(differences.is_empty(), "{wrong:?}\n{}", differences.join("\n"));
+fn agree(programs: u64, draw: impl Fn(&mut brute::random::Random) -> brute::random::Case + Sync) {
+    let compared = compare(0..many(programs), &draw, &|_| {});
+    println!("{compared}");
+    assert!(compared.differences.is_empty(), "{compared}\n{}", compared.differences.join("\n"));
 }
 
 #[test]
 fn random_programs_have_the_executions_that_brute_force_finds() {
-    compare(1, many(10_000), 7);
+    agree(3_000, |random| case(random, 7));
+}
+
+#[test]
+fn random_programs_of_plain_accesses_have_the_executions_that_brute_force_finds() {
+    agree(10_000, |random| half_plain(random, 64));
+}
+
+/// A store that needs the second of two reads of a cell, while the first waits for what the store makes possible.
+#[test]
+fn a_store_behind_two_reads_of_its_cell() {
+    let load = |to, cell| Op::Load { to, cell, label: Label::plain_read() };
+    let store = || Op::Store { cell: 0, value: constant(1), label: Label::plain_write() };
+    let unless = |register, value, equal, count| Op::SkipUnless { register, value, equal, count };
+    let second = vec![load(0, 0), unless(0, 1, true, 1), store()];
+    let variants = [
+        vec![load(1, 0), load(7, 0), unless(7, 0, true, 1), store()],
+        vec![load(1, 0), unless(1, 1, false, 1), load(3, 1), load(7, 0), unless(7, 0, true, 1), store()],
+        vec![load(1, 0), unless(1, 1, false, 1), load(3, 1), load(7, 1), unless(7, 0, true, 1), store()],
+    ];
+    for first in variants {
+        let second = second.clone();
+        let case = Case { program: vec![first, second], places: vec![Placement::new(0, 0), Placement::new(0, 1)] };
+        for model in [Model::Portable, Model::Ptx, Model::Rust] {
+            assert_eq!(difference_on(&case, model), None);
+        }
+    }
 }

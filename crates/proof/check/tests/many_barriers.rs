@@ -54,7 +54,7 @@ impl Process for Reader {
         self.read = value;
     }
 
-    fn is_alike(&self, other: &Self) -> bool {
+    fn is_alike(&self, _: &World, other: &Self) -> bool {
         self == other
     }
 

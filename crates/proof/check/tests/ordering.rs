@@ -277,12 +277,14 @@ fn ends(scope: Scope) -> (Arc<Program>, Arc<Program>) {
 }
 
 #[test]
-fn the_host_is_outside_the_device() {
+fn the_host_and_another_device_are_outside_the_device() {
     for (agent, scope, racy) in [
         (Agent::Host, System, false),
         (Agent::Host, Device, true),
-        (Agent::Device, Device, false),
-        (Agent::Device, Block, true),
+        (Agent::Device(0), Device, false),
+        (Agent::Device(0), Block, true),
+        (Agent::Device(1), System, false),
+        (Agent::Device(1), Device, true),
     ] {
         for seed in 0..20 {
             let (publisher, subscriber) = ends(scope);

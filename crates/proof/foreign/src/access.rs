@@ -6,6 +6,7 @@ use wattle_modules::code::{Access, Strength};
 use wattle_modules::types::Space;
 use wattle_modules::{Deferred, Value};
 
+use crate::process::ModuleThread;
 use crate::world::World;
 use crate::wrong::Wrong;
 
@@ -28,11 +29,11 @@ pub(crate) enum NoCells {
 }
 
 impl Cells {
-    /// The cells of an access of `items` items by the instruction of that number, from a thread of that block with that
-    /// many bytes of local memory.
+    /// The cells of an access of `items` items by a thread's instruction of that number.
     pub(crate) fn of(
         world: &World,
-        (at, block, local): (u32, u32, u64),
+        thread: &ModuleThread,
+        at: u32,
         access: &Access,
         address: Deferred,
         items: usize,
@@ -55,11 +56,16 @@ impl Cells {
             }
         };
         let (memory, offset) = match space {
-            Space::Local => return Err(within("local memory", local).map_or_else(|wrong| wrong, NoCells::Local)),
-            Space::Shared => (world.shared_memory(block), within("shared memory", world.shared_bytes())?),
+            Space::Local => {
+                return Err(within("local memory", thread.local_bytes()).map_or_else(|wrong| wrong, NoCells::Local));
+            }
+            Space::Shared => {
+                let offset = world.place_shared(thread.part(world), address, bytes).map_err(NoCells::Wrong)?;
+                (thread.shared_memory(world), offset)
+            }
             Space::Global => world.place(address, bytes).map_err(NoCells::Wrong)?,
             Space::Generic | Space::Param | Space::Const => {
-                world.refuse(at as usize, "this space is not written to by kernels");
+                world.refuse(thread.statement(at) as usize, "this space is not written to by kernels");
                 return Err(NoCells::Spoilt);
             }
         };
@@ -67,6 +73,7 @@ impl Cells {
             Strength::Weak => true,
             Strength::Volatile => world.volatile_is_plain,
             Strength::Strong { .. } => false,
+            Strength::Labels { read, .. } => !read.atomic,
         };
         let mut all = SmallVec::new();
         for item in 0..items as u32 {
@@ -78,7 +85,7 @@ impl Cells {
             }
             if access.bytes > width && !is_plain {
                 world.refuse(
-                    at as usize,
+                    thread.statement(at) as usize,
                     "accesses of different sizes meet here, and this one is strong: only weak ones can be taken apart",
                 );
                 return Err(NoCells::Spoilt);

@@ -6,28 +6,8 @@ use thiserror::Error;
 
 use crate::launch::bits;
 use crate::number::{Number, Shown};
+use crate::operator::{OPERATORS, Operator};
 use crate::world::Range;
-
-/// A comparison's operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operator {
-    Eq,
-    Ne,
-    Le,
-    Ge,
-    Lt,
-    Gt,
-}
-
-/// The operators by their signs; those of two letters first.
-const OPERATORS: [(&str, Operator); 6] = [
-    ("==", Operator::Eq),
-    ("!=", Operator::Ne),
-    ("<=", Operator::Le),
-    (">=", Operator::Ge),
-    ("<", Operator::Lt),
-    (">", Operator::Gt),
-];
 
 /// An item of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,15 +98,7 @@ impl Condition {
                 Side::Item(item) => value(item),
                 Side::Number(bits) => bits,
             });
-            let order = ty.compare(left, right);
-            match operator {
-                Operator::Eq => order == Some(std::cmp::Ordering::Equal),
-                Operator::Ne => order != Some(std::cmp::Ordering::Equal),
-                Operator::Le => order.is_some_and(std::cmp::Ordering::is_le),
-                Operator::Ge => order.is_some_and(std::cmp::Ordering::is_ge),
-                Operator::Lt => order.is_some_and(std::cmp::Ordering::is_lt),
-                Operator::Gt => order.is_some_and(std::cmp::Ordering::is_gt),
-            }
+            operator.holds(ty.compare(left, right))
         };
         self.any_of_all.iter().any(|all| all.iter().all(holds))
     }

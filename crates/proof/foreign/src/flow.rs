@@ -2,7 +2,7 @@
 //! memory, which registers are live there, and where stores lie ahead.
 
 use wattle_memory::Set;
-use wattle_modules::code::{Exchange, Kernel, NO_REG, Op, Reg, Step};
+use wattle_modules::code::{Exchange, Kernel, NO_REG, Op, Reg, Special, Step};
 use wattle_modules::types::Space;
 
 /// The spaces that a thread may still write.
@@ -43,6 +43,31 @@ pub struct Flow {
     loops: Vec<Option<Loop>>,
     /// For each instruction what may be written from there on.
     writes: Vec<Writes>,
+    /// For each instruction the registers whose values are read from there on.
+    live: Vec<Set>,
+    /// For each instruction whether the thread's position is read from there on.
+    positions: Vec<bool>,
+    /// Whether lanes of a warp do something together.
+    meets: bool,
+    /// Whether a thread may end before every barrier, where no thread comes that has passed one.
+    pub(crate) exits_early: bool,
+}
+
+/// Whether some end of the kernel is reached by no way through a barrier: an early exit, `if (i >= n) return;`, and not the
+/// end behind a barrier that some threads go round.
+fn exits_early(steps: &[Step], next: &[Vec<usize>]) -> bool {
+    let reached = |starts: Vec<usize>, through: bool| {
+        let (mut seen, mut open) = (vec![false; steps.len()], starts);
+        while let Some(at) = open.pop() {
+            if !std::mem::replace(&mut seen[at], true) && (through || !matches!(steps[at].op, Op::Barrier { .. })) {
+                open.extend(&next[at]);
+            }
+        }
+        seen
+    };
+    let barriers = (0..steps.len()).filter(|&at| matches!(steps[at].op, Op::Barrier { .. })).collect();
+    let (before, behind) = (reached(vec![0], false), reached(barriers, true));
+    (0..steps.len()).any(|at| matches!(steps[at].op, Op::Exit) && before[at] && !behind[at])
 }
 
 impl Flow {
@@ -65,13 +90,16 @@ impl Flow {
             }
         }
         let mut writes: Vec<Writes> = steps.iter().map(|step| Writes::of(&step.op)).collect();
+        let mut positions: Vec<bool> = steps.iter().map(|step| reads_position(&step.op)).collect();
+        let meets = steps.iter().any(|step| matches!(step.op, Op::Exchange { .. }));
         loop {
-            let before = writes.clone();
+            let before = (writes.clone(), positions.clone());
             for at in (0..next.len()).rev() {
                 writes[at] = next[at].iter().fold(writes[at], |all, &target| all.or(writes[target]));
+                positions[at] |= next[at].iter().any(|&target| positions[target]);
             }
-            if writes == before {
-                return Flow { loops, writes };
+            if (&writes, &positions) == (&before.0, &before.1) {
+                return Flow { loops, writes, live, positions, meets, exits_early: exits_early(steps, &next) };
             }
         }
     }
@@ -86,9 +114,47 @@ impl Flow {
         self.loops.get(at).and_then(Option::as_ref).is_some_and(|known| known.exits_on_memory)
     }
 
+    /// Whether some loop ends by what it reads from memory.
+    pub fn waits(&self) -> bool {
+        self.loops.iter().flatten().any(|known| known.exits_on_memory)
+    }
+
+    /// Whether lanes of a warp do something together.
+    pub fn meets(&self) -> bool {
+        self.meets
+    }
+
+    /// The registers whose values are read from an instruction on.
+    pub fn live(&self, at: usize) -> Option<&Set> {
+        self.live.get(at)
+    }
+
+    /// Whether the thread's position in its launch is read from an instruction on.
+    pub fn reads_position(&self, at: usize) -> bool {
+        self.positions.get(at).copied().unwrap_or(true)
+    }
+
     /// What may be written from an instruction on.
     pub fn writes(&self, at: usize) -> Writes {
         self.writes.get(at).copied().unwrap_or_default()
+    }
+}
+
+/// Whether an instruction reads the thread's position in its launch.
+fn reads_position(op: &Op) -> bool {
+    let Op::Special { which, .. } = op else { return false };
+    match which {
+        Special::Thread(_) | Special::Block(_) | Special::Lane | Special::Warp => true,
+        Special::Threads(_)
+        | Special::Blocks(_)
+        | Special::Warps
+        | Special::Sm
+        | Special::Sms
+        | Special::Grid
+        | Special::Clock
+        | Special::Timer
+        | Special::DynamicShared
+        | Special::TotalShared => false,
     }
 }
 

@@ -4,10 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use wattle_check::search::{
-    Address, End, Execution, Limits, Meter, Setup, Statistics, Stopped, Stuck, Updates, Visitor, Why, search,
-    single_run,
+    Address, End, Execution, Limits, Meter, Setup, Statistics, Stuck, Updates, Visitor, Why, search, single_run,
 };
-use wattle_memory::{EventId, Graph, Kind, Model, ThreadId};
+use wattle_memory::{Clause, EventId, Graph, Kind, Model, ThreadId};
 use wattle_modules::code::{Exchange, Op};
 
 use crate::condition::{Condition, Item};
@@ -71,6 +70,59 @@ pub enum Violation {
     Stuck(Vec<StuckThread>),
 }
 
+impl Violation {
+    /// What it is, in a word or two.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Violation::Race { .. } => "data race",
+            Violation::Assertion { .. } => "assertion",
+            Violation::Fault { .. } => "fault",
+            Violation::Unwritten { .. } => "unwritten memory",
+            Violation::Stuck(_) => "can be stuck for ever",
+        }
+    }
+
+    /// What is wrong, in one sentence.
+    pub fn sentence(&self, world: &World) -> String {
+        match self {
+            Violation::Race { place, accesses: [first, second] } => format!(
+                "data race on {place}: nothing orders {} at {} and {} at {}",
+                world.thread_name(first.thread),
+                first.at,
+                world.thread_name(second.thread),
+                second.at
+            ),
+            Violation::Assertion { text, values } => format!("`{text}` does not hold: {values}"),
+            Violation::Fault { what, at, thread } => format!("{what}, by {} at {at}", world.thread_name(*thread)),
+            Violation::Unwritten { place, read } => {
+                format!(
+                    "{place} is read by {} at {}, and nobody has written it",
+                    world.thread_name(read.thread),
+                    read.at
+                )
+            }
+            Violation::Stuck(threads) => {
+                let one = |stuck: &StuckThread| {
+                    let how = if stuck.at_barrier { "waits at a barrier" } else { "goes round" };
+                    format!("{} {how} for ever at {}", world.thread_name(stuck.thread), stuck.at)
+                };
+                threads.iter().map(one).collect::<Vec<_>>().join("; ")
+            }
+        }
+    }
+
+    /// The clause of the model's specification that says so, if there is one.
+    pub fn clause(&self, model: Model) -> Option<Clause> {
+        match self {
+            Violation::Race { .. } => model.race_clause(),
+            Violation::Fault { .. }
+            | Violation::Unwritten { .. }
+            | Violation::Stuck(..)
+            | Violation::Assertion { .. } => None,
+        }
+    }
+}
+
 /// A thread that waits for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StuckThread {
@@ -123,7 +175,10 @@ pub fn judge(world: &mut World, asserted: &[Condition], options: &Options) -> Re
     loop {
         let report = attempt(world, asserted, options, true);
         if !world.adapted()? {
-            return Ok(report);
+            return Ok(match (report.verdict, world.why_unfixed(&|_| false)) {
+                (Verdict::Holds, Some(why)) => Report { verdict: Verdict::Unknown(why), ..report },
+                (verdict, _) => Report { verdict, ..report },
+            });
         }
     }
 }
@@ -151,7 +206,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
             wrong.map_or(Verdict::Holds, |condition| Verdict::Violated(failed(world, condition, &item), vec![]));
         return Report { verdict, statistics: Statistics { complete: 1, ..Statistics::default() } };
     }
-    let mut judge = Judge { world, model: options.model, asserted, found: None, unsure: false, too_many: false };
+    let mut judge = Judge::new(world, options.model, asserted);
     let (end, statistics) = search(&setup, &mut judge);
     if judge.unsure && judge.found.is_none() {
         return attempt(world, asserted, options, false);
@@ -159,21 +214,24 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
     let verdict = match (judge.found, end) {
         (Some((violation, steps)), _) => Verdict::Violated(violation, steps),
         (None, _) if judge.too_many => Verdict::Unknown(format!("an execution has more than {MOST_ENDS} ends")),
-        (None, End::Stopped(stopped)) => Verdict::Unknown(reason(stopped)),
-        (None, End::Problem(_)) => Verdict::Unknown("accesses of different sizes meet in one place".into()),
-        (None, End::Exhausted | End::BrokenOff) if statistics.bounded > 0 => {
-            Verdict::Unknown(format!("some loop goes on after {} iterations", options.loop_bound))
-        }
-        (None, End::Exhausted | End::BrokenOff) if !statistics.is_exhaustive() => {
-            Verdict::Unknown("some loop has more iterations, or fails in more ways, than were tried".into())
-        }
-        (None, End::Exhausted | End::BrokenOff) => Verdict::Holds,
+        (None, end) => gap(&end, &statistics, options.loop_bound).map_or(Verdict::Holds, Verdict::Unknown),
     };
     Report { verdict, statistics }
 }
 
-fn reason(stopped: Stopped) -> String {
-    stopped.to_string()
+/// Why a search that ended so was not exhaustive, if it was not.
+pub(crate) fn gap(end: &End, statistics: &Statistics, loop_bound: u32) -> Option<String> {
+    match end {
+        End::Stopped(stopped) => Some(stopped.to_string()),
+        End::Problem(_) => Some("accesses of different sizes meet in one place".into()),
+        End::Exhausted | End::BrokenOff if statistics.bounded > 0 => {
+            Some(format!("some loop goes on after {loop_bound} iterations"))
+        }
+        End::Exhausted | End::BrokenOff if !statistics.is_exhaustive() => {
+            Some("some loop has more iterations, or fails in more ways, than were tried".into())
+        }
+        End::Exhausted | End::BrokenOff => None,
+    }
 }
 
 fn failed(world: &World, condition: &Condition, item: &dyn Fn(Item) -> u64) -> Violation {
@@ -183,30 +241,37 @@ fn failed(world: &World, condition: &Condition, item: &dyn Fn(Item) -> u64) -> V
 /// The value of an item at the end, from the values of the cells that were written.
 fn item_value(world: &World, item: Item, value: &dyn Fn(Address) -> Option<u64>) -> u64 {
     let size = world.ranges()[item.memory].item.map_or(1, |ty| u64::from(ty.size()));
-    let byte = |offset: u64| {
-        let cell = u64::from(world.width(item.memory as u32, offset));
-        let element = offset / cell * cell;
-        let written = value(Address { memory: item.memory as u32, element });
-        let there = written.map(|value| (value >> (8 * (offset - element))) as u8);
-        there.or_else(|| world.initial_byte(item.memory, offset)).unwrap_or(0)
-    };
+    let byte = |offset: u64| world.final_byte(item.memory as u32, offset, value).unwrap_or(0);
     (0..size).rev().fold(0, |bits, at| bits << 8 | u64::from(byte(item.index * size + at)))
 }
 
 /// The visitor that checks each execution.
-struct Judge<'w> {
-    world: &'w World,
+pub(crate) struct Judge<'w> {
+    pub(crate) world: &'w World,
     model: Model,
+    /// Whether a race is an error.
+    forbids_races: bool,
     asserted: &'w [Condition],
-    found: Option<(Violation, Vec<Step>)>,
+    pub(crate) found: Option<(Violation, Vec<Step>)>,
     /// Whether the assumption that there are no races may have hidden something.
-    unsure: bool,
+    pub(crate) unsure: bool,
     /// Whether an execution can end in more ways than were looked at.
-    too_many: bool,
+    pub(crate) too_many: bool,
 }
 
 /// The most ends of one execution that are looked at.
-const MOST_ENDS: usize = 4096;
+pub(crate) const MOST_ENDS: usize = 4096;
+
+impl<'w> Judge<'w> {
+    pub(crate) fn new(world: &'w World, model: Model, asserted: &'w [Condition]) -> Judge<'w> {
+        Judge { world, model, forbids_races: true, asserted, found: None, unsure: false, too_many: false }
+    }
+
+    /// The same judge, to whom a race is an error or none.
+    pub(crate) fn with_races(self, forbids_races: bool) -> Judge<'w> {
+        Judge { forbids_races, ..self }
+    }
+}
 
 impl Judge<'_> {
     fn step(&self, execution: &Execution<'_>, event: EventId) -> Step {
@@ -245,7 +310,7 @@ impl Judge<'_> {
     }
 
     /// The events of these threads, each thread's in program order; both halves of an update are one step.
-    fn steps(&self, execution: &Execution<'_>, threads: &[ThreadId]) -> Vec<Step> {
+    pub(crate) fn steps(&self, execution: &Execution<'_>, threads: &[ThreadId]) -> Vec<Step> {
         let of = |&thread: &ThreadId| {
             let events = (0..execution.graph.len()).filter(move |&id| execution.graph.event(id).thread == Some(thread));
             let events = events.filter(|&id| execution.graph.other_half(id).is_none_or(|other| id < other));
@@ -254,21 +319,25 @@ impl Judge<'_> {
         threads.iter().flat_map(of).collect()
     }
 
-    fn report(&mut self, violation: Violation, steps: Vec<Step>) -> ControlFlow<()> {
+    pub(crate) fn report(&mut self, violation: Violation, steps: Vec<Step>) -> ControlFlow<()> {
         self.found.get_or_insert((violation, steps));
         ControlFlow::Break(())
     }
 
     /// What an execution shows by itself.
-    fn wrong(&self, execution: &Execution<'_>) -> Option<(Violation, Vec<Step>)> {
+    pub(crate) fn wrong(&self, execution: &Execution<'_>) -> Option<(Violation, Vec<Step>)> {
         let graph = execution.graph;
         if let Some(fault) = execution.faults.first() {
-            let what = self.world.wrong(fault.fault).map(|wrong| wrong.to_string()).unwrap_or_default();
+            let of_host =
+                self.world.beside.as_ref().and_then(|beside| beside.fault(fault.fault, fault.source as usize));
+            let own = || self.world.wrong(fault.fault).map(|wrong| wrong.to_string());
+            let what = of_host.or_else(own).unwrap_or_default();
             let at = self.world.place_of(fault.source as usize);
             let violation = Violation::Fault { what, at, thread: fault.thread };
             return Some((violation, self.steps(execution, &[fault.thread])));
         }
-        if let Some(&(first, second)) = self.model.races(graph, execution.analysis).first() {
+        let races = if self.forbids_races { self.model.races(graph, execution.analysis) } else { Vec::new() };
+        if let Some(&(first, second)) = races.first() {
             let accesses = [first, second].map(|event| self.step(execution, event));
             let threads = [first, second].map(|event| graph.event(event).thread.unwrap_or(0));
             return Some((
@@ -315,17 +384,22 @@ impl Judge<'_> {
 
     /// The operation of a warp at which a thread waits although the specification lets it pass: it waits for the lanes in
     /// its mask that have not exited (PTX ISA 8.8, 9.7.9.6 "shfl.sync"), which the search does not know.
-    fn waits_for_the_ended(&self, execution: &Execution<'_>) -> Option<usize> {
+    pub(crate) fn waits_for_the_ended(&self, execution: &Execution<'_>) -> Option<usize> {
         let has_ended = |thread: &&wattle_check::search::Thread<'_>| {
             thread.process::<ModuleThread>().is_some_and(ModuleThread::has_ended)
         };
-        if !execution.threads.iter().any(has_ended) {
+        // SPIR-V's waits for those that come to it, which the search does not know either.
+        if self.world.spirv.is_none() && !execution.threads.iter().any(has_ended) {
             return None;
         }
         execution.stuck.iter().find_map(|stuck| {
             let Why::Barrier(event) = stuck.why else { return None };
             let at = execution.graph.event(event).source as usize;
-            let how = match &self.world.kernel().steps.get(at)?.op {
+            if self.world.is_beside(stuck.thread) {
+                return None;
+            }
+            let (part, number) = self.world.instruction_of(at);
+            let how = match &part.kernel().steps.get(number)?.op {
                 Op::Exchange { how, .. } => *how,
                 _ => return None,
             };
@@ -333,7 +407,7 @@ impl Judge<'_> {
         })
     }
 
-    fn stuck_thread(&self, execution: &Execution<'_>, stuck: &Stuck) -> StuckThread {
+    pub(crate) fn stuck_thread(&self, execution: &Execution<'_>, stuck: &Stuck) -> StuckThread {
         let source = |event: EventId| execution.graph.event(event).source as usize;
         let (at_barrier, at) = match &stuck.why {
             Why::Barrier(event) => (true, Some(source(*event))),

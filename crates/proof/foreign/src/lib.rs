@@ -3,6 +3,12 @@
 //! [`World::new`] reads a PTX module ([`wattle_modules`]) and prepares a [`Launch`] of one of its kernels, and
 //! [`judge`] searches all executions of it that the PTX memory model permits ([`wattle_check::search`]): for data races,
 //! faults, threads that wait for ever, reads of memory that nobody wrote, and ends at which an assertion does not hold.
+//! [`spirv::launch`] prepares a launch of a SPIR-V module, [`spirv::answer`] answers one question about it under the Vulkan
+//! model, and [`corpus::run`] judges many with expected answers.
+//! In a scenario, a [`Module`]'s kernels are launched like Wattle's own, and the checker has such launches judged here: it finds
+//! this crate by its being linked ([`wattle_check::checker::ModuleJudge`]). Wattle's own kernels are judged here too as what
+//! is emitted for them ([`Checker::emitted`](wattle_check::checker::Checker::emitted)).
+//!
 //! A [`ModuleThread`] is a thread of the module as a process of that search. The models, the search, and the meaning of
 //! the instructions do not belong here.
 //!
@@ -26,14 +32,21 @@
 //! Clocks, shuffles whose mask has lanes that have ended, and what the reader refuses are refused by line.
 
 mod access;
+mod batch;
 mod condition;
+pub mod corpus;
 mod flow;
 mod judge;
 mod launch;
+mod module;
 mod number;
 mod operations;
+mod operator;
+mod pointers;
 mod prepare;
 mod process;
+pub mod spirv;
+mod unfixed;
 mod unsupported;
 mod world;
 mod wrong;
@@ -41,6 +54,7 @@ mod wrong;
 pub use condition::{Condition, Item, WrongCondition};
 pub use judge::{Options, Report, Step, StuckThread, Verdict, Violation, judge};
 pub use launch::{Argument, Buffer, Given, Launch, WrongArgument};
+pub use module::{LoadedKernel, Module};
 pub use number::Number;
 pub use process::ModuleThread;
 pub use unsupported::Unsupported;

@@ -17,6 +17,8 @@ pub(crate) fn label(world: &World, access: &Access, write: bool) -> Label {
         (Strength::Volatile, true) if world.volatile_is_plain => Label::plain_write(),
         (Strength::Volatile, write) => strong(UpdateOrder::Relaxed, Scope::System, write),
         (Strength::Strong { order, scope }, write) => strong(order, scope, write),
+        (Strength::Labels { read, .. }, false) => return read,
+        (Strength::Labels { write, .. }, true) => return write,
     };
     label.of(storage)
 }

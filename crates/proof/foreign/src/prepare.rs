@@ -27,20 +27,14 @@ pub(crate) fn parameters(
     arguments: &[Argument],
     ranges: &mut Vec<Range>,
 ) -> Result<Vec<u8>, Unsupported> {
-    let sizes: Vec<String> = kernel.params.iter().map(|(_, bytes)| format!("{bytes} bytes")).collect();
-    let signature = match sizes.len() {
-        0 => format!("`{}` without parameters", kernel.name),
-        1 => format!("`{}` with one parameter of {}", kernel.name, sizes[0]),
-        count => format!("`{}` with {count} parameters of {}", kernel.name, sizes.join(", ")),
-    };
-    let wrong = |why: String| Unsupported::Arguments { why, signature: signature.clone() };
+    let wrong = |why: String| Unsupported::Arguments { why, signature: kernel.signature() };
     if arguments.len() != kernel.params.len() {
         let (given, taken) = (arguments.len(), kernel.params.len());
         return Err(wrong(format!("the number of arguments (--arg) is {given}, and should be {taken}")));
     }
     let mut all = vec![0; kernel.param_bytes as usize];
-    for (argument, &(offset, bytes)) in arguments.iter().zip(&kernel.params) {
-        let name = &argument.name;
+    for (argument, param) in arguments.iter().zip(&kernel.params) {
+        let (name, offset, bytes) = (&argument.name, param.at, param.bytes);
         let (value, size) = match &argument.value {
             Given::Typed(ty, value) => (*value, ty.size().into()),
             Given::Untyped(text) => {
@@ -60,9 +54,10 @@ pub(crate) fn parameters(
             Given::Buffer(Buffer { item, len, contents }) => {
                 let size = usize::from(item.size());
                 let bytes_of = |items: &Vec<u64>| {
-                    items.iter().flat_map(|value| value.to_le_bytes().into_iter().take(size)).collect()
+                    items.iter().flat_map(|value| value.to_le_bytes().into_iter().take(size)).map(Some).collect()
                 };
-                let (bytes, initial) = (len * size as u64, contents.as_ref().map(bytes_of));
+                let bytes = len * size as u64;
+                let initial = contents.as_ref().map_or_else(|| vec![None; bytes as usize], bytes_of);
                 ranges.push(Range { name: name.clone(), item: Some(*item), bytes, initial });
                 (address_of(ranges.len() - 1), 8)
             }

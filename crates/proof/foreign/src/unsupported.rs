@@ -21,7 +21,7 @@ pub enum Unsupported {
     #[error("the module has several kernels: name one of {}", .0.join(", "))]
     SeveralKernels(Vec<String>),
     /// The arguments do not fit the parameters.
-    #[error("{why}. The kernel is {signature}")]
+    #[error("{why}. The kernel is `{signature}`")]
     Arguments {
         /// What does not fit.
         why: String,

@@ -18,6 +18,8 @@ pub enum Wrong {
     Trap,
     /// A shuffle from a lane that is not among those that do it together.
     NoLane(u32),
+    /// An operation of a warp by a lane that its mask leaves out.
+    NotInMask,
     /// An access to an address that is in no range.
     Wild(u64),
 }
@@ -36,6 +38,10 @@ impl std::fmt::Display for Wrong {
                 f,
                 "a shuffle from lane {lane}, which is not among the lanes that do it, so that its result is undefined"
             ),
+            // PTX ISA 9.7.9.6, 9.7.13.2, 9.7.13.10: "the behavior is undefined if the executing thread is not in the membermask".
+            Wrong::NotInMask => {
+                f.write_str("a lane that is not in the mask of its own operation, whose result is undefined")
+            }
             Wrong::Wild(address) => write!(f, "an access at address {address:#x}, which is in no buffer"),
         }
     }

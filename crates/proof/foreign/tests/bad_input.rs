@@ -46,10 +46,7 @@ fn arguments() {
         assert!(error.contains(why) && error.contains("NAME=f32[8]:1.0"), "{error}");
     }
     let error = refused(kernel(""), None, launch(1, &[]));
-    assert_eq!(
-        error,
-        "the number of arguments (--arg) is 0, and should be 1. The kernel is `k` with one parameter of 8 bytes"
-    );
+    assert_eq!(error, "the number of arguments (--arg) is 0, and should be 1. The kernel is `k(.param .u64 p)`");
     let error = refused(kernel(""), None, launch(1, &["n=u32:3"]));
     assert!(error.contains("`n` has 4 bytes, and its parameter 8"), "{error}");
 }
@@ -137,4 +134,44 @@ fn load_buffering_is_seen() {
     let holds = |condition| verdict(kernel(body), 2, &["p=u32[4]:0"], &[condition]) == Verdict::Holds;
     assert!(holds("p[2] <= 1 && p[3] <= 1"));
     assert!(!holds("p[2] == 0 || p[3] == 0"), "each may read what the other writes behind its read");
+}
+
+fn kind(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Violated(violation, _) => violation.kind(),
+        Verdict::Holds => "holds",
+        Verdict::Unknown(_) => "unknown",
+    }
+}
+
+/// PTX ISA 9.7.13.1: a barrier waits for the threads that have not exited, and only the aligned form has to be the same
+/// instruction for all threads of a warp. Threads that go round a barrier and end behind it are another matter
+/// (`threads_that_never_end`).
+#[test]
+fn barriers_of_those_that_are_left() {
+    let exits = "setp.ge.u32 %p, %t, 2; @%p exit; st.global.u32 [%a], 1;\n";
+    let asserted = ["p[0] == 1"];
+    let left = "setp.eq.u32 %p, %t, 1; @%p exit; bar.sync 0; st.global.u32 [%a], 1;";
+    assert_eq!(kind(&verdict(kernel(left), 2, &["p=u32[1]:0"], &asserted)), "holds");
+    let fewer = format!("{exits}bar.sync 0;");
+    assert_eq!(kind(&verdict(kernel(&fewer), 1, &["p=u32[1]:0"], &asserted)), "holds");
+    for (barrier, said) in [("bar.sync 0;", "can be stuck for ever"), ("barrier.sync 0;", "holds")] {
+        let apart = format!(
+            "setp.eq.u32 %p, %t, 0; @%p bra L; {barrier} bra M; L: st.global.u32 [%a], 1; {barrier} M: mov.u32 %x, %t;"
+        );
+        assert_eq!(kind(&verdict(kernel(&apart), 2, &["p=u32[1]:0"], &asserted)), said, "{barrier}");
+    }
+}
+
+/// PTX ISA 9.7.9.6, 9.7.13.2, 9.7.13.10: the executing thread has to be in the mask.
+#[test]
+fn lanes_outside_of_their_masks() {
+    for body in ["bar.warp.sync 1;", "shfl.sync.idx.b32 %x, %t, 0, 31, 1;", "vote.sync.ballot.b32 %x, %p, 1;"] {
+        let body = format!("setp.eq.u32 %p, %t, 0; {body}");
+        let Verdict::Violated(Violation::Fault { what, .. }, _) = verdict(kernel(&body), 2, &["p=u32[1]:0"], &[])
+        else {
+            panic!("{body} is a fault");
+        };
+        assert!(what.contains("not in the mask"), "{what}");
+    }
 }

@@ -1,42 +1,14 @@
 //! Modules with damage: an error with a place or a verdict, never a panic or a hang. `WATTLE_MUTATIONS` sets how many of
 //! each file.
 
+mod damage;
+
 use std::time::{Duration, Instant};
 
 use wattle_foreign::{Launch, Options, Source, World, judge};
 
-/// A random number below `most` (splitmix64).
-fn below(state: &mut u64, most: usize) -> usize {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((z ^ (z >> 31)) % most.max(1) as u64) as usize
-}
-
-/// The text with a line or a word taken out, doubled, exchanged or replaced, or cut off.
-fn damaged(text: &str, state: &mut u64) -> String {
-    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let (one, other) = (below(state, lines.len()), below(state, lines.len()));
-    match below(state, 7) {
-        0 => drop(lines.remove(one)),
-        1 => lines.insert(other, lines[one].clone()),
-        2 => lines.swap(one, other),
-        3 => lines.truncate(one),
-        kind => {
-            let words: Vec<&str> = lines[other].split(' ').collect();
-            let word = words.get(below(state, words.len())).copied().unwrap_or_default().to_owned();
-            let mut here: Vec<String> = lines[one].split(' ').map(str::to_owned).collect();
-            let at = below(state, here.len());
-            match kind {
-                4 => here[at] = word,
-                5 => here[at] = here[at].chars().rev().collect(),
-                _ => here.insert(at, ["0", "-1", "%r1", "@%p1", ";", "4294967295"][below(state, 6)].to_owned()),
-            }
-            lines[one] = here.join(" ");
-        }
-    }
-    lines.join("\n")
-}
+/// Words that may stand in a wrong place.
+const ODD: [&str; 6] = ["0", "-1", "%r1", "@%p1", ";", "4294967295"];
 
 #[test]
 fn damage_is_an_error_or_a_verdict() {
@@ -50,7 +22,7 @@ fn damage_is_an_error_or_a_verdict() {
         let text = std::fs::read_to_string(&path).expect("a file");
         for seed in 0..count {
             let mut state = seed;
-            let source = Source { file: "damaged.ptx".into(), text: damaged(&text, &mut state) };
+            let source = Source { file: "damaged.ptx".into(), text: damage::damaged(&text, &mut state, &ODD) };
             let arguments = ["a=i32[4]:1", "b=i32[4]:0", "c=i32[4]:0", "d=i32[4]:0"];
             let parameters = text.split(".visible .entry right(").nth(1).and_then(|rest| rest.split(')').next());
             let count = parameters.map_or(0, |list| list.matches(".param").count());

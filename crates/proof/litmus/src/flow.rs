@@ -22,7 +22,7 @@ impl Flow {
         let mut keep = vec![false; end + 1];
         keep[end] = true;
         for (at, instruction) in thread.code.iter().enumerate() {
-            if let Some(target) = target(thread, instruction).filter(|&target| target <= at) {
+            if let Some(target) = instruction.jump().map(|to| thread.target(to)).filter(|&target| target <= at) {
                 keep[target] = true;
             }
         }
@@ -47,20 +47,12 @@ impl Flow {
     }
 }
 
-/// The target of an instruction's jump, if it may jump.
-fn target(thread: &Thread, instruction: &Instruction) -> Option<usize> {
-    match instruction {
-        Instruction::Branch { to, .. } | Instruction::Goto(to) => Some(thread.target(*to)),
-        _ => None,
-    }
-}
-
 /// For each instruction, and for the end, whether each register is live before it.
 fn live(thread: &Thread, observed: &[RegisterId]) -> Vec<Vec<bool>> {
     let mut end = vec![false; thread.registers.len()];
     observed.iter().for_each(|&register| end[register] = true);
     backwards(thread, end, |instruction, live| {
-        if let Some(written) = written(instruction) {
+        if let Some(written) = instruction.set() {
             live[written] = false;
         }
         for_operands(instruction, |operand| {
@@ -74,8 +66,8 @@ fn live(thread: &Thread, observed: &[RegisterId]) -> Vec<Vec<bool>> {
 /// For each instruction, and for the end, whether a write to each location may come from there on.
 fn writes(program: &Program, thread: &Thread) -> Vec<Vec<bool>> {
     backwards(thread, vec![false; program.locations.len()], |instruction, writes| {
-        if let Instruction::Store { to, .. } | Instruction::Update { at: to, .. } = instruction {
-            writes[program.references[*to].location] = true;
+        if let Some(to) = instruction.written() {
+            writes[program.references[to].location] = true;
         }
     })
 }
@@ -90,9 +82,8 @@ fn backwards(thread: &Thread, end: Vec<bool>, before: impl Fn(&Instruction, &mut
     loop {
         let mut changed = false;
         for (at, instruction) in thread.code.iter().enumerate().rev() {
-            let falls = !matches!(instruction, Instruction::Goto(_));
-            let mut set = if falls { sets[at + 1].clone() } else { none.clone() };
-            if let Some(target) = target(thread, instruction) {
+            let mut set = if instruction.falls_through() { sets[at + 1].clone() } else { none.clone() };
+            if let Some(target) = instruction.jump().map(|to| thread.target(to)) {
                 set.iter_mut().zip(&sets[target]).for_each(|(here, there)| *here |= there);
             }
             before(instruction, &mut set);
@@ -102,14 +93,6 @@ fn backwards(thread: &Thread, end: Vec<bool>, before: impl Fn(&Instruction, &mut
         if !changed {
             return sets;
         }
-    }
-}
-
-fn written(instruction: &Instruction) -> Option<RegisterId> {
-    match *instruction {
-        Instruction::Load { to, .. } | Instruction::Move { to, .. } | Instruction::Compute { to, .. } => Some(to),
-        Instruction::Update { result, .. } => result,
-        _ => None,
     }
 }
 

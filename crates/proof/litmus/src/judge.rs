@@ -133,7 +133,7 @@ fn ends(found: &Liveness) -> Answer {
 }
 
 /// Searches all executions; returns the reason if the search was incomplete.
-fn explore(
+pub(crate) fn explore(
     world: &World,
     model: Model,
     options: &Options,
@@ -212,10 +212,10 @@ fn waits(world: &World, model: Model, options: &Options, lasso: &Liveness) -> Re
 const BETWEEN_LOOKS: u64 = 1024;
 
 /// The registers and locations that conditions observe, and the ends that count.
-struct Finals<'w> {
+pub(crate) struct Finals<'w> {
     program: &'w Program,
     /// Everything that a condition observes.
-    observed: Vec<Observed>,
+    pub(crate) observed: Vec<Observed>,
     /// The observed locations.
     locations: Vec<LocationId>,
     limits: &'w Limits,
@@ -224,7 +224,7 @@ struct Finals<'w> {
 }
 
 impl<'w> Finals<'w> {
-    fn of(program: &'w Program, limits: &'w Limits) -> Finals<'w> {
+    pub(crate) fn of(program: &'w Program, limits: &'w Limits) -> Finals<'w> {
         let mut observed = BTreeSet::new();
         let conditions = program.filter.iter().chain(program.claim.iter().map(|claim| &claim.condition));
         conditions.for_each(|condition| {
@@ -241,13 +241,17 @@ impl<'w> Finals<'w> {
         Finals { program, observed, locations, limits, stopped: Cell::new(None) }
     }
 
-    fn stopped(&self) -> Option<Reason> {
+    pub(crate) fn stopped(&self) -> Option<Reason> {
         self.stopped.get().map(Reason::Stopped)
     }
 
     /// Visits each end that an execution can be left with and that the filter accepts, until `see` breaks off. There
     /// are several if nothing orders the last writes of a location: all combinations of them.
-    fn each(&self, execution: &Execution<'_>, mut see: impl FnMut(&dyn Fn(Observed) -> Option<u64>) -> bool) -> bool {
+    pub(crate) fn each(
+        &self,
+        execution: &Execution<'_>,
+        mut see: impl FnMut(&dyn Fn(Observed) -> Option<u64>) -> bool,
+    ) -> bool {
         execution.endings.iter().any(|analysis| self.each_of(execution, analysis, &mut see))
     }
 

@@ -13,11 +13,10 @@
 
 use std::collections::HashMap;
 
-use wattle_check::checker::Progress;
 use wattle_check::search::{Action, Address, Barrier, Members, Setup, Spawn, Stopped, Thread, Watch, Written};
 use wattle_memory::{Level, Placement, ThreadId};
 
-use crate::progress::{Promises, Set, members};
+use crate::progress::{Promises, Schedule, Set, members};
 
 /// The way in which a thread is stuck for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +66,7 @@ pub enum LassoError {
 ///
 /// # Errors
 /// There are too many threads, or one violates the contract of [`Process`](wattle_check::search::Process).
-pub fn liveness(setup: &Setup<'_>, progress: Progress, most_states: usize) -> Result<Liveness, LassoError> {
+pub fn liveness(setup: &Setup<'_>, schedule: impl Into<Schedule>, most_states: usize) -> Result<Liveness, LassoError> {
     if setup.threads.len() > Set::BITS as usize {
         return Err(LassoError::TooManyThreads(setup.threads.len()));
     }
@@ -77,7 +76,7 @@ pub fn liveness(setup: &Setup<'_>, progress: Progress, most_states: usize) -> Re
         Err(stopped) => return Ok(Liveness::Stopped(stopped)),
     };
     let placements: Vec<Placement> = setup.threads.iter().map(|thread| thread.placement).collect();
-    let promises = Promises { placements: &placements, progress };
+    let promises = Promises { placements: &placements, schedule: schedule.into() };
     for component in graph.components() {
         if let Some(stopped) = watch.check() {
             return Ok(Liveness::Stopped(stopped));
@@ -212,7 +211,9 @@ impl<'w> State<'w> {
         let crowd = &mut self.crowds[index];
         crowd.arrived |= 1 << thread;
         let opens = match &crowd.gate.members {
-            Members::Threads(members) => members.iter().all(|member| crowd.arrived >> member & 1 == 1),
+            Members::Threads(members) | Members::Remaining(members) => {
+                members.iter().all(|member| crowd.arrived >> member & 1 == 1)
+            }
             Members::Quorum(quorum) => crowd.arrived.count_ones() >= *quorum,
         };
         if !opens && barrier.waits {

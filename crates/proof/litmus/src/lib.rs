@@ -4,12 +4,13 @@
 //! and Vulkan, [`print()`] writes a program back in the same dialect, [`LitmusThread`] is a thread of it for the search
 //! ([`wattle_check::search::Process`]), [`lasso`] decides whether a thread can be stuck for ever under a progress
 //! model, [`judge()`] answers a question about one program and [`run_folder`] about many files with expected answers.
-//! [`emit()`] writes launches of kernels as a litmus program. The memory models and the search for executions do not
+//! [`ends()`] lists the ends of a program; [`emit()`] writes launches of kernels as a litmus program. The memory models and the search for executions do not
 //! belong here.
 
 mod ask;
 mod condition;
 mod emit;
+mod ends;
 mod error;
 mod evidence;
 mod flow;
@@ -27,6 +28,7 @@ mod words;
 pub use ask::{Case, Expected, ExpectedError, Question, UnknownQuestion};
 pub use condition::{Claim, Comparison, Condition, Observed, Quantifier, Term};
 pub use emit::{EmitError, EmitOptions, emit, emit_scenario};
+pub use ends::{Ends, ends};
 pub use error::{ParseError, Place, Problem};
 pub use evidence::Evidence;
 pub use folder::{CaseError, Judged, Summary, judge_file, read, run_folder};
@@ -38,4 +40,5 @@ pub use program::{
     Dialect, Instruction, JumpTarget, LabelId, Operand, Operator, Origin, Program, Reference, ReferenceId, Register,
     RegisterId, Thread, Update,
 };
+pub use progress::{Rule, Schedule, UnknownSchedule};
 pub use wattle_check::checker::Progress;

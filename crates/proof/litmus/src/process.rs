@@ -287,6 +287,13 @@ fn target(program: &Program, reference: ReferenceId) -> Target {
 pub(crate) fn operand_type(op: AtomicOp) -> Type {
     match op {
         AtomicOp::Min | AtomicOp::Max => Type::I64,
-        _ => Type::U64,
+        AtomicOp::Exchange
+        | AtomicOp::Add
+        | AtomicOp::Sub
+        | AtomicOp::And
+        | AtomicOp::Or
+        | AtomicOp::Xor
+        | AtomicOp::Inc
+        | AtomicOp::Dec => Type::U64,
     }
 }

@@ -202,6 +202,68 @@ pub enum Instruction {
     Goto(LabelId),
 }
 
+impl Instruction {
+    /// The label to which it may jump.
+    pub fn jump(&self) -> Option<LabelId> {
+        match *self {
+            Instruction::Branch { to, .. } | Instruction::Goto(to) => Some(to),
+            Instruction::Load { .. }
+            | Instruction::Store { .. }
+            | Instruction::Update { .. }
+            | Instruction::Fence(_)
+            | Instruction::Barrier { .. }
+            | Instruction::Move { .. }
+            | Instruction::Compute { .. } => None,
+        }
+    }
+
+    /// The label to which it may jump, for a change.
+    pub fn jump_mut(&mut self) -> Option<&mut LabelId> {
+        match self {
+            Instruction::Branch { to, .. } | Instruction::Goto(to) => Some(to),
+            Instruction::Load { .. }
+            | Instruction::Store { .. }
+            | Instruction::Update { .. }
+            | Instruction::Fence(_)
+            | Instruction::Barrier { .. }
+            | Instruction::Move { .. }
+            | Instruction::Compute { .. } => None,
+        }
+    }
+
+    /// Whether the instruction behind it may come next.
+    pub fn falls_through(&self) -> bool {
+        !matches!(self, Instruction::Goto(_))
+    }
+
+    /// The name of the location that it writes.
+    pub fn written(&self) -> Option<ReferenceId> {
+        match *self {
+            Instruction::Store { to, .. } | Instruction::Update { at: to, .. } => Some(to),
+            Instruction::Load { .. }
+            | Instruction::Fence(_)
+            | Instruction::Barrier { .. }
+            | Instruction::Move { .. }
+            | Instruction::Compute { .. }
+            | Instruction::Branch { .. }
+            | Instruction::Goto(_) => None,
+        }
+    }
+
+    /// The register that it sets.
+    pub fn set(&self) -> Option<RegisterId> {
+        match *self {
+            Instruction::Load { to, .. } | Instruction::Move { to, .. } | Instruction::Compute { to, .. } => Some(to),
+            Instruction::Update { result, .. } => result,
+            Instruction::Store { .. }
+            | Instruction::Fence(_)
+            | Instruction::Barrier { .. }
+            | Instruction::Branch { .. }
+            | Instruction::Goto(_) => None,
+        }
+    }
+}
+
 /// A name for a place in a thread's code.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct JumpTarget {

@@ -187,7 +187,7 @@ fn scenarios_become_ptx_files_with_the_same_ends() {
 #[test]
 fn scenarios_become_vulkan_files_with_the_same_ends() {
     // Vulkan has no system scope.
-    assert_eq!(scenarios(Target::Vulkan, Dialect::Vulkan, &["cumulativity"]), REFUSED);
+    assert_eq!(scenarios(Target::Vulkan, Dialect::Vulkan, &["cumulativity", "interference"]), REFUSED);
 }
 
 fn written(name: &str, target: Target, dialect: Dialect) -> Result<Vec<Program>, EmitError> {

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use wattle_ir::MAX_RANK;
 
-use crate::program::{Op, Operand};
+use crate::program::{Instr, Next, Op, Operand};
 use crate::{Deferred, Environment, Location, Program, Request, Thread, Value};
 
 /// The maximum number of requests of a look ahead.
@@ -105,9 +105,8 @@ impl Program {
         self.accesses.iter().enumerate().any(|(number, access)| ahead >> number.min(63) & 1 != 0 && hits(access))
     }
 
-    /// Whether a thread's actions depend on its position in the launch, except for accesses to views that it has to
-    /// itself.
-    pub fn uses_position(&self) -> bool {
+    /// Whether an instruction reads the thread's position in its launch.
+    fn reads_position(&self, instr: &Instr) -> bool {
         let is_position = |operand: &Operand| match operand {
             Operand::Builtin(builtin, _) => match builtin {
                 Builtin::ThreadInBlock | Builtin::BlockInGrid | Builtin::Lane | Builtin::WarpInBlock => true,
@@ -118,15 +117,54 @@ impl Program {
                 | Builtin::Device(_)
                 | Builtin::WarpSize => false,
             },
-            _ => false,
+            Operand::Const(_)
+            | Operand::Slot(_)
+            | Operand::Temp(_)
+            | Operand::Param(_)
+            | Operand::Extent(..)
+            | Operand::SharedLen => false,
         };
-        let by_calcs = self.calcs.iter().any(|calc| calc.op.operands().iter().any(is_position));
-        let by_ops = self.code.iter().any(|instr| instr.op.operands().iter().any(is_position));
-        let by_accesses = self
-            .accesses
-            .iter()
-            .any(|access| access.index.iter().any(is_position) || access.operands(self).iter().any(is_position));
-        by_calcs || by_ops || by_accesses
+        let calcs = self.calcs.get(instr.first_calc as usize..instr.last_calc as usize).unwrap_or(&[]);
+        let access = match instr.op {
+            Op::Access(number) => self.accesses.get(number as usize),
+            _ => None,
+        };
+        let message = match instr.op {
+            Op::Assert { message, .. } => self.messages.get(message as usize),
+            _ => None,
+        };
+        calcs.iter().any(|calc| calc.op.operands().iter().any(is_position))
+            || instr.op.operands().iter().any(is_position)
+            || message.is_some_and(|message| message.values.iter().any(|(_, operand)| is_position(operand)))
+            || access.is_some_and(|access| {
+                access.index.iter().any(is_position) || access.operands(self).iter().any(is_position)
+            })
+    }
+}
+
+/// For each instruction whether it, or any that can come after it, reads the thread's position in its launch.
+pub(crate) fn reads_position_ahead(program: &Program) -> Vec<bool> {
+    let own: Vec<bool> = program.code.iter().map(|instr| program.reads_position(instr)).collect();
+    let mut ahead = vec![false; program.code.len() + 1];
+    loop {
+        let mut changed = false;
+        for (number, instr) in program.code.iter().enumerate().rev() {
+            let at = |number: u32| ahead.get(number as usize).copied().unwrap_or(false);
+            let next = number as u32 + 1;
+            let behind = match instr.op.next() {
+                Next::Following => at(next),
+                Next::Target(target) => at(target),
+                Next::Either(target) => at(target) || at(next),
+                Next::End => false,
+            };
+            if (own[number] || behind) && !ahead[number] {
+                ahead[number] = true;
+                changed = true;
+            }
+        }
+        if !changed {
+            return ahead;
+        }
     }
 }
 
@@ -139,11 +177,11 @@ pub(crate) fn writes_ahead(program: &Program) -> Vec<u64> {
         for (number, instr) in program.code.iter().enumerate().rev() {
             let at = |number: u32| ahead.get(number as usize).copied().unwrap_or(0);
             let next = number as u32 + 1;
-            let mut accesses = match instr.op {
-                Op::Jump(target) | Op::BackEdge { target, .. } => at(target),
-                Op::JumpUnless { target, .. } => at(target) | at(next),
-                Op::Return => 0,
-                _ => at(next),
+            let mut accesses = match instr.op.next() {
+                Next::Following => at(next),
+                Next::Target(target) => at(target),
+                Next::Either(target) => at(target) | at(next),
+                Next::End => 0,
             };
             if let Op::Access(access) = instr.op {
                 accesses |= 1 << access.min(63);
@@ -240,6 +278,6 @@ mod tests {
         thread.run(&program, &environment, &mut fuel);
         assert_eq!(may(&thread), [false, false], "past the loop's store, and nothing goes back to it");
         assert_eq!(ahead(&thread), []);
-        assert!(!program.uses_position());
+        assert!(!reads_position_ahead(&program).contains(&true));
     }
 }

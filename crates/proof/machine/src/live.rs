@@ -11,15 +11,22 @@ use std::ops::Range;
 use wattle_ir::{LocalId, Place};
 
 use crate::Program;
-use crate::program::{AccessKind, Instr, Op, Operand};
+use crate::program::{AccessKind, Instr, Next, Op, Operand};
 
-/// The words that are dead before each of these instructions, as ranges in order.
-pub(crate) fn dead_before(program: &Program, instrs: &[u32]) -> Vec<Vec<Range<usize>>> {
-    if instrs.is_empty() {
-        return Vec::new();
+/// The words that are dead before instructions, as ranges in order: of those for which `asks`.
+pub(crate) fn dead_before(program: &Program, asks: impl Fn(u32) -> bool) -> HashMap<u32, Vec<Range<usize>>> {
+    let instrs: Vec<u32> = (0..program.code.len() as u32).filter(|&number| asks(number)).collect();
+    let mut all = HashMap::with_capacity(instrs.len());
+    let Some(&first) = instrs.first() else { return all };
+    let targets = live_at_targets(program);
+    let mut live = Set::new(program.kernel.slots.len() + program.locals.len());
+    for (number, instr) in program.code.iter().enumerate().skip(first as usize).rev() {
+        before(program, instr, &targets, &mut live);
+        if asks(number as u32) {
+            all.insert(number as u32, dead(program, &live));
+        }
     }
-    let live = live_at_targets(program);
-    instrs.iter().map(|instr| live.get(instr).map_or_else(Vec::new, |live| dead(program, live))).collect()
+    all
 }
 
 /// The words of all slots and arrays that are not among the live ones.
@@ -44,27 +51,15 @@ fn dead(program: &Program, live: &Set) -> Vec<Range<usize>> {
 /// about as many passes as loops are nested.
 fn live_at_targets(program: &Program) -> HashMap<u32, Set> {
     let units = program.kernel.slots.len() + program.locals.len();
-    let targets = program.code.iter().filter_map(|instr| match instr.op {
-        Op::Jump(target) | Op::JumpUnless { target, .. } | Op::BackEdge { target, .. } => Some(target),
-        _ => None,
+    let targets = program.code.iter().filter_map(|instr| match instr.op.next() {
+        Next::Target(target) | Next::Either(target) => Some(target),
+        Next::Following | Next::End => None,
     });
     let mut at: HashMap<u32, Set> = targets.map(|target| (target, Set::new(units))).collect();
     loop {
         let (mut changed, mut live) = (false, Set::new(units));
         for (number, instr) in program.code.iter().enumerate().rev() {
-            match instr.op {
-                Op::Jump(target) | Op::BackEdge { target, .. } => {
-                    live.clear();
-                    live.extend(at.get(&target));
-                }
-                Op::JumpUnless { target, .. } => live.extend(at.get(&target)),
-                Op::Return => live.clear(),
-                _ => {}
-            }
-            if let Some(unit) = set_by(program, instr) {
-                live.remove(unit);
-            }
-            read_by(program, instr, &mut live);
+            before(program, instr, &at, &mut live);
             if let Some(before) = at.get_mut(&(number as u32))
                 && *before != live
             {
@@ -76,6 +71,23 @@ fn live_at_targets(program: &Program) -> HashMap<u32, Set> {
             return at;
         }
     }
+}
+
+/// Turns what is live after an instruction into what is live before it.
+fn before(program: &Program, instr: &Instr, targets: &HashMap<u32, Set>, live: &mut Set) {
+    match instr.op.next() {
+        Next::Following => {}
+        Next::Target(target) => {
+            live.clear();
+            live.extend(targets.get(&target));
+        }
+        Next::Either(target) => live.extend(targets.get(&target)),
+        Next::End => live.clear(),
+    }
+    if let Some(unit) = set_by(program, instr) {
+        live.remove(unit);
+    }
+    read_by(program, instr, live);
 }
 
 fn array(program: &Program, place: Place) -> Option<usize> {

@@ -99,13 +99,24 @@ impl<'k> Lowering<'k> {
             locals: self.locals,
             dead: Vec::new(),
             ahead: Vec::new(),
+            same: HashMap::new(),
             barriers: self.barriers,
+            uses_warps: self.kernel.first_use_of_warps().is_some(),
             exits_on_memory: exits::exits_on_memory(self.kernel),
             temps: self.temps as usize,
             words: words + self.counted as usize,
         };
-        program.dead = live::dead_before(&program, &self.heads);
+        let mut dead = live::dead_before(&program, |at| self.heads.contains(&at));
+        program.dead = self.heads.iter().map(|head| dead.remove(head).unwrap_or_default()).collect();
         program.ahead = ahead::writes_ahead(&program);
+        let positioned = ahead::reads_position_ahead(&program);
+        // A fence may be lowered to an update.
+        let is_behind_read = |at: u32| {
+            let before = at.checked_sub(1).and_then(|before| program.code.get(before as usize));
+            before.is_some_and(|before| matches!(before.op, Op::Access(_) | Op::Fence { .. }))
+        };
+        let same = |at: u32| is_behind_read(at) && positioned.get(at as usize) == Some(&false);
+        program.same = live::dead_before(&program, same);
         program
     }
 
@@ -398,8 +409,5 @@ impl<'k> Lowering<'k> {
 
 /// Whether a barrier or an operation of the warp stands in a block, at any depth.
 fn has_barrier(block: &[Stmt]) -> bool {
-    block.iter().any(|stmt| {
-        matches!(stmt, Stmt::Barrier { .. } | Stmt::Warp { .. } | Stmt::WarpBarrier { .. })
-            || stmt.blocks().any(|block| has_barrier(block))
-    })
+    block.iter().any(|stmt| stmt.meeting().is_some() || stmt.blocks().any(|block| has_barrier(block)))
 }

@@ -61,7 +61,18 @@ impl Program {
                         | AccessKind::CompareExchange { order, scope, .. } => Action::Update { place, order, scope },
                     }
                 }
-                _ => return None,
+                Op::Assign { .. }
+                | Op::Divide { .. }
+                | Op::Warp { .. }
+                | Op::Enter { .. }
+                | Op::Count { .. }
+                | Op::Jump(_)
+                | Op::JumpUnless { .. }
+                | Op::LoopHead { .. }
+                | Op::BackEdge { .. }
+                | Op::Assert { .. }
+                | Op::Clock { .. }
+                | Op::Return => return None,
             };
             Some(Instruction { at, site: self.site_at(at), action })
         })

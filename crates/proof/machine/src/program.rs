@@ -1,10 +1,11 @@
 //! A kernel as flat code.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 use wattle_ir::message::Text;
+use wattle_ir::visit::Meeting;
 use wattle_ir::{
     AtomicOp, BinaryOp, Builtin, DivOp, Kernel, Label, LocalId, MAX_RANK, Place, SharedId, Site, TernaryOp, Type,
     UnaryOp, VerifyError, WarpOp, verify,
@@ -35,10 +36,15 @@ pub struct Program {
     pub(crate) dead: Vec<Vec<Range<usize>>>,
     /// For each instruction the accesses that may follow from there; see [`crate::ahead`].
     pub(crate) ahead: Vec<u64>,
+    /// For each instruction that follows an access or a fence, and from which on no thread reads its position: the words that are
+    /// dead before it.
+    pub(crate) same: HashMap<u32, Vec<Range<usize>>>,
     /// For each barrier the words that count the iterations of the loops around it, outermost first.
     pub(crate) barriers: Vec<Vec<u32>>,
     /// The loops whose exit depends on memory that threads share; see [`crate::exits`].
     pub(crate) exits_on_memory: HashSet<Label>,
+    /// Whether the kernel uses its warp.
+    pub(crate) uses_warps: bool,
     /// The number of temporaries that the largest statement needs.
     pub(crate) temps: usize,
     /// The number of words of a thread: its slots, its private arrays, and a count for each loop with a barrier in it.
@@ -223,7 +229,62 @@ impl CalcOp {
     }
 }
 
+/// Where a thread goes on after an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// At the instruction that follows.
+    Following,
+    /// At another one.
+    Target(u32),
+    /// At the instruction that follows or at another one.
+    Either(u32),
+    /// Nowhere: it ends.
+    End,
+}
+
 impl Op {
+    /// Where a thread goes on after it, unless it faults.
+    pub(crate) fn next(&self) -> Next {
+        match *self {
+            Op::Jump(target) | Op::BackEdge { target, .. } => Next::Target(target),
+            Op::JumpUnless { target, .. } => Next::Either(target),
+            Op::Return => Next::End,
+            Op::Assign { .. }
+            | Op::Divide { .. }
+            | Op::Access(_)
+            | Op::Fence { .. }
+            | Op::Barrier(_)
+            | Op::Warp { .. }
+            | Op::WarpBarrier(_)
+            | Op::Enter { .. }
+            | Op::Count { .. }
+            | Op::LoopHead { .. }
+            | Op::Assert { .. }
+            | Op::Clock { .. } => Next::Following,
+        }
+    }
+
+    /// The threads that wait for one another at it.
+    pub(crate) fn meeting(&self) -> Option<Meeting> {
+        match self {
+            Op::Barrier(_) => Some(Meeting::Block),
+            Op::Warp { .. } | Op::WarpBarrier(_) => Some(Meeting::Warp),
+            Op::Assign { .. }
+            | Op::Divide { .. }
+            | Op::Access(_)
+            | Op::Fence { .. }
+            | Op::Enter { .. }
+            | Op::Count { .. }
+            | Op::Jump(_)
+            | Op::JumpUnless { .. }
+            | Op::LoopHead { .. }
+            | Op::BackEdge { .. }
+            | Op::Assert { .. }
+            | Op::Clock { .. }
+            | Op::Return => None,
+        }
+    }
+
     /// The operands of the operation itself; those of an access belong to the access.
     pub(crate) fn operands(&self) -> Vec<Operand> {
         match *self {
@@ -306,12 +367,23 @@ impl Program {
 
     /// Whether a thread may wait for others: in a loop without a bound, at a barrier, or at an operation of its warp.
     pub fn waits(&self) -> bool {
-        self.code.iter().any(|instr| matches!(instr.op, Op::BackEdge { .. } | Op::Barrier(_))) || self.has_warps()
+        self.code.iter().any(|instr| matches!(instr.op, Op::BackEdge { .. }) || instr.op.meeting().is_some())
     }
 
     /// Whether the lanes of a warp wait for each other.
     pub fn has_warps(&self) -> bool {
-        self.code.iter().any(|instr| matches!(instr.op, Op::Warp { .. } | Op::WarpBarrier(_)))
+        self.code.iter().any(|instr| instr.op.meeting() == Some(Meeting::Warp))
+    }
+
+    /// Whether the threads of a block wait for each other.
+    pub fn has_barriers(&self) -> bool {
+        self.code.iter().any(|instr| instr.op.meeting() == Some(Meeting::Block))
+    }
+
+    /// Whether it matters how many lanes a warp has: the kernel has operations of warps, or numbers that depend on their
+    /// size.
+    pub fn uses_warps(&self) -> bool {
+        self.uses_warps
     }
 
     /// The line of the first operation by which the lanes of a warp exchange values.
@@ -327,18 +399,7 @@ impl Program {
 
     /// The widest scope that the kernel's fences and atomics use; block scope where it has none.
     pub fn widest_scope(&self) -> Scope {
-        let by_code = self.code.iter().filter_map(|instr| match instr.op {
-            Op::Fence { scope, .. } => Some(scope),
-            _ => None,
-        });
-        let by_accesses = self.accesses.iter().filter_map(|access| match access.kind {
-            AccessKind::AtomicLoad { scope, .. }
-            | AccessKind::AtomicStore { scope, .. }
-            | AccessKind::AtomicUpdate { scope, .. }
-            | AccessKind::CompareExchange { scope, .. } => Some(scope),
-            _ => None,
-        });
-        by_code.chain(by_accesses).max().unwrap_or(Scope::Block)
+        self.kernel.widest_scope()
     }
 
     /// Verifies and flattens a kernel.

@@ -85,9 +85,20 @@ impl<V: Value> Thread<V> {
         self.at
     }
 
-    /// Whether two threads of one program will do the same, given the same answers, until they read their position.
-    pub fn is_alike(&self, other: &Thread<V>) -> bool {
-        self.pc == other.pc && self.answer == other.answer && self.words == other.words
+    /// Whether two threads that wait for an answer of memory will do the same, given the same answers: they stand at one
+    /// place, from which on neither reads its position, and differ at most in words that none of them reads any more.
+    pub fn is_alike(&self, other: &Thread<V>, program: &Program) -> bool {
+        let Some(dead) = program.same.get(&self.pc) else { return false };
+        let answered = match self.answer {
+            Answer::None => 0..0,
+            Answer::Slot(slot) => slot as usize..slot as usize + 1,
+            Answer::Lanes { first, len } => first..first + len as usize,
+        };
+        let is_dead = |word: usize| answered.contains(&word) || dead.iter().any(|range| range.contains(&word));
+        self.pc == other.pc
+            && self.answer == other.answer
+            && self.words.len() == other.words.len()
+            && (0..self.words.len()).all(|word| self.words[word] == other.words[word] || is_dead(word))
     }
 
     /// A copy of the thread before another instruction.

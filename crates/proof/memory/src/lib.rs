@@ -8,6 +8,7 @@
 //! Sources: PTX ISA 8.5, section 8 "Memory Consistency Model"; the Vulkan memory model, SPIR-V 1.6 section 3.32
 //! "Memory Semantics"; ISO C++20, [atomics.order].
 
+mod clause;
 mod event;
 mod graph;
 mod lowering;
@@ -18,9 +19,12 @@ mod relation;
 mod scope;
 pub mod stop;
 
+pub use clause::Clause;
 pub use event::{Classes, Event, EventId, Kind, Label, LocationId, ThreadId};
 pub use graph::Graph;
-pub use lowering::{Lowered, Lowering, NoScope, Steps, Target, UnknownTarget, ptx_fence_name, ptx_scope_name};
+pub use lowering::{
+    CAPABILITIES, Lowered, Lowering, NoScope, Steps, Target, UnknownTarget, ptx_fence_name, ptx_scope_name,
+};
 pub use models::{Analysis, Broken, Model, UnknownModel};
 pub use order::{
     Expansion, FenceOrder, ForFence, ForLoad, ForRmw, ForStore, LoadOrder, Order, ReadOrder, RmwOrder, StoreOrder,

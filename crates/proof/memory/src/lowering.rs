@@ -23,6 +23,7 @@
 //! [`Lowered::HiddenUpdate`] for what stands in their place.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use thiserror::Error;
@@ -61,6 +62,10 @@ impl Target {
                 shared_is_atomic: false,
                 coherent_atomics: false,
                 failed_exchange_writes: false,
+                races_are_errors: true,
+                warp_sizes: &[2, 1, 32],
+                converging: None,
+                threads_by_frames: MOST_THREADS,
             },
             Target::Ptx { sm } => Rules {
                 family: "ptx",
@@ -71,6 +76,10 @@ impl Target {
                 shared_is_atomic: false,
                 coherent_atomics: false,
                 failed_exchange_writes: true,
+                races_are_errors: true,
+                warp_sizes: &[32],
+                converging: Some(32),
+                threads_by_frames: MOST_THREADS,
             },
             Target::Vulkan => Rules {
                 family: "vulkan",
@@ -81,6 +90,10 @@ impl Target {
                 shared_is_atomic: false,
                 coherent_atomics: true,
                 failed_exchange_writes: false,
+                races_are_errors: true,
+                warp_sizes: &[2, 1, 32],
+                converging: None,
+                threads_by_frames: MOST_THREADS,
             },
             Target::Host => Rules {
                 family: "host",
@@ -91,6 +104,10 @@ impl Target {
                 shared_is_atomic: true,
                 coherent_atomics: false,
                 failed_exchange_writes: false,
+                races_are_errors: false,
+                warp_sizes: &[1],
+                converging: None,
+                threads_by_frames: 1,
             },
         }
     }
@@ -103,6 +120,39 @@ impl Target {
     /// The target's name, without the compute capability.
     pub const fn family(self) -> &'static str {
         self.rules().family
+    }
+
+    /// Whether a data race is an error in itself in programs that are lowered for the target, under that model. On the
+    /// host none is undefined: what may race are relaxed atomics there.
+    pub const fn forbids_races(self, model: Model) -> bool {
+        self.rules().races_are_errors && model.forbids_races()
+    }
+
+    /// The numbers of lanes that warps have where a launch asks for none. PTX's warps have 32 (PTX ISA 8.8, 2.2.1);
+    /// Vulkan permits subgroups of any power of two up to 128 (Vulkan 1.3, "Required Limits": `subgroupSize`), of which
+    /// these stand for all: a small block has several warps, each thread is one, the block is one.
+    pub const fn warp_sizes(self) -> &'static [u32] {
+        self.rules().warp_sizes
+    }
+
+    /// The number of consecutive threads of a block that have to be at the same instance of the same barrier; `None`
+    /// where all threads of the block have to (SPIR-V 1.6, `OpControlBarrier`: "the same dynamic instance"). PTX demands it
+    /// of a warp's threads (PTX ISA 8.8, 9.7.13.1: `bar.sync` is `barrier.cta.sync.aligned`).
+    pub const fn converging_threads(self) -> Option<u32> {
+        self.rules().converging
+    }
+
+    /// The most threads per block that the target's devices choose for a launch by frames.
+    pub const fn threads_by_frames(self) -> u32 {
+        self.rules().threads_by_frames
+    }
+
+    /// The scopes that the target has.
+    pub const fn scopes(self) -> &'static [Scope] {
+        match self.rules().scopes {
+            Scopes::Kept | Scopes::BlockOrSystem => &Scope::ALL,
+            Scopes::WidenedWithoutSystem => &[Scope::Block, Scope::Device],
+        }
     }
 }
 
@@ -125,7 +175,18 @@ struct Rules {
     coherent_atomics: bool,
     /// Whether a compare-exchange that fails writes the old value back.
     failed_exchange_writes: bool,
+    /// Whether a race that the model forbids is an error in programs for the target.
+    races_are_errors: bool,
+    /// The numbers of lanes of its warps, those to be tried first coming first.
+    warp_sizes: &'static [u32],
+    /// The number of consecutive threads of a block that have to meet at the same barrier; `None` for all of them.
+    converging: Option<u32>,
+    /// The most threads per block of a launch by frames.
+    threads_by_frames: u32,
 }
+
+/// The most threads per block on devices that choose them.
+const MOST_THREADS: u32 = 1024;
 
 /// The lowering of scopes on a target.
 #[derive(Clone, Copy)]
@@ -157,6 +218,10 @@ impl fmt::Display for Target {
     }
 }
 
+/// The compute capabilities that code is made for, in tenths: the memory model's orders and scopes begin with the first
+/// one (PTX ISA 8.8, 9.7.9.8 "ld": `.relaxed` and `.acquire` need sm_70).
+pub const CAPABILITIES: RangeInclusive<u32> = 70..=120;
+
 impl FromStr for Target {
     type Err = UnknownTarget;
 
@@ -169,7 +234,7 @@ impl FromStr for Target {
             _ => name
                 .strip_prefix("ptx:sm_")
                 .and_then(|sm| sm.parse().ok())
-                .filter(|sm| (70..=130).contains(sm))
+                .filter(|sm| CAPABILITIES.contains(sm))
                 .map(|sm| Target::Ptx { sm })
                 .ok_or_else(|| UnknownTarget(name.to_owned())),
         }
@@ -178,7 +243,7 @@ impl FromStr for Target {
 
 /// An error for a name that no target has.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("there is no target `{0}`: write portable, ptx:sm_90 (or another from sm_70 on), vulkan or host")]
+#[error("there is no target `{0}`: write portable, ptx:sm_90 (or another from sm_70 to sm_120), vulkan or host")]
 pub struct UnknownTarget(pub String);
 
 /// The error for a scope that a target lacks.

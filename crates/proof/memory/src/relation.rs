@@ -6,18 +6,26 @@
 
 use std::ops::{BitAnd, BitOr, BitOrAssign, Sub};
 
+use smallvec::{SmallVec, smallvec};
+
 const BITS: usize = u64::BITS as usize;
+
+/// The words of a set: those of up to 128 events need no allocation.
+type Row = SmallVec<[u64; 2]>;
+
+/// The words of a relation: those over up to 64 events, as most graphs have, need no allocation.
+type Rows = SmallVec<[u64; BITS]>;
 
 /// A set of events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Set {
-    words: Vec<u64>,
+    words: Row,
 }
 
 impl Set {
     /// The empty set, of events below `n`.
     pub fn new(n: usize) -> Set {
-        Set { words: vec![0; n.div_ceil(BITS)] }
+        Set { words: smallvec![0; n.div_ceil(BITS)] }
     }
 
     /// The events below `n` for which `holds`.
@@ -103,6 +111,19 @@ impl Iterator for Ones<'_> {
     }
 }
 
+/// Combines the words of two sets or relations; where one has fewer, the others count as 0.
+fn combine(result: &mut [u64], a: &[u64], b: &[u64], op: impl Fn(u64, u64) -> u64) {
+    for (part, words) in parts(result) {
+        let (a, b) = (a.get(part..).unwrap_or(&[]), b.get(part..).unwrap_or(&[]));
+        if let (Some(a), Some(b)) = (a.get(..words.len()), b.get(..words.len())) {
+            words.iter_mut().zip(a.iter().zip(b)).for_each(|(word, (&a, &b))| *word = op(a, b));
+        } else {
+            let at = |words: &[u64], at: usize| words.get(at).copied().unwrap_or(0);
+            words.iter_mut().enumerate().for_each(|(number, word)| *word = op(at(a, number), at(b, number)));
+        }
+    }
+}
+
 macro_rules! pointwise {
     ($type:ident, $words:ident, $like:expr; $($trait:ident $method:ident $op:expr),+) => {$(
         impl $trait<&$type> for &$type {
@@ -110,13 +131,7 @@ macro_rules! pointwise {
 
             fn $method(self, other: &$type) -> $type {
                 let mut result = $like(self, other);
-                let op: fn(u64, u64) -> u64 = $op;
-                for (part, words) in parts(&mut result.$words) {
-                    for (at, word) in words.iter_mut().enumerate() {
-                        let at = |words: &[u64]| words.get(part + at).copied().unwrap_or(0);
-                        *word = op(at(&self.$words), at(&other.$words));
-                    }
-                }
+                combine(&mut result.$words, &self.$words, &other.$words, $op);
                 result
             }
         }
@@ -139,7 +154,7 @@ macro_rules! pointwise {
     )+};
 }
 
-pointwise!(Set, words, |a: &Set, b: &Set| Set { words: vec![0; a.words.len().max(b.words.len())] };
+pointwise!(Set, words, |a: &Set, b: &Set| Set { words: smallvec![0; a.words.len().max(b.words.len())] };
     BitOr bitor |a, b| a | b, BitAnd bitand |a, b| a & b, Sub sub |a, b| a & !b);
 
 /// A relation over events.
@@ -148,7 +163,7 @@ pub struct Relation {
     events: usize,
     /// The number of words per row.
     width: usize,
-    bits: Vec<u64>,
+    bits: Rows,
 }
 
 // Only relations over the same events are combined, such as those of one graph.
@@ -169,7 +184,7 @@ impl Relation {
     pub fn new(n: usize) -> Relation {
         let n = if ends_early(n, 0) { 0 } else { n };
         let width = n.div_ceil(BITS);
-        Relation { events: n, width, bits: vec![0; n * width] }
+        Relation { events: n, width, bits: smallvec![0; n * width] }
     }
 
     /// The pairs of events below `n` for which `holds`.
@@ -215,7 +230,8 @@ impl Relation {
     /// Whether `a` is related to `b`.
     #[inline]
     pub fn has(&self, a: usize, b: usize) -> bool {
-        self.row(a).get(b / BITS).is_some_and(|word| word >> (b % BITS) & 1 != 0)
+        let word = self.bits.get(a * self.width + b / BITS).filter(|_| b < self.width * BITS);
+        word.is_some_and(|word| word >> (b % BITS) & 1 != 0)
     }
 
     /// Relates `a` to `b`.
@@ -231,6 +247,11 @@ impl Relation {
         self.row_mut(a).iter_mut().enumerate().for_each(|(at, word)| *word |= set.word(at));
     }
 
+    /// Relates `a` to every event that `other` relates `b` to.
+    pub fn insert_row(&mut self, a: usize, other: &Relation, b: usize) {
+        self.row_mut(a).iter_mut().zip(other.row(b)).for_each(|(to, from)| *to |= from);
+    }
+
     /// The events that `a` is related to.
     pub fn after(&self, a: usize) -> Ones<'_> {
         Ones::new(self.row(a))
@@ -238,7 +259,7 @@ impl Relation {
 
     /// The events that `a` is related to, as a set.
     pub fn after_set(&self, a: usize) -> Set {
-        Set { words: self.row(a).to_vec() }
+        Set { words: self.row(a).into() }
     }
 
     /// All related pairs.
@@ -281,6 +302,12 @@ impl Relation {
     /// The composition `self ; next`.
     pub fn then(&self, next: &Relation) -> Relation {
         let mut relation = Relation::new(self.events);
+        if self.width == 1 && next.events >= self.events {
+            for (to, &row) in relation.bits.iter_mut().zip(&self.bits) {
+                *to = Ones::new(&[row]).fold(0, |to, middle| to | next.bits[middle]);
+            }
+            return relation;
+        }
         for a in events(self.events) {
             for b in self.after(a) {
                 let row = relation.row_mut(a);
@@ -307,6 +334,15 @@ impl Relation {
     /// The transitive closure `self+`.
     pub fn plus(&self) -> Relation {
         let mut relation = self.clone();
+        if self.width == 1 {
+            for middle in 0..self.events {
+                let row = relation.bits[middle];
+                if row != 0 {
+                    relation.bits.iter_mut().for_each(|from| *from |= row & ((*from >> middle) & 1).wrapping_neg());
+                }
+            }
+            return relation;
+        }
         let mut row = vec![0; self.width];
         for middle in events(self.events) {
             row.copy_from_slice(relation.row(middle));
@@ -323,6 +359,20 @@ impl Relation {
         relation
     }
 
+    /// Relates `a` to `b` in a transitive relation, and everything that transitivity then relates.
+    pub fn insert_closed(&mut self, a: usize, b: usize) {
+        if self.has(a, b) {
+            return;
+        }
+        let mut behind = self.after_set(b);
+        behind.insert(b);
+        for from in events(self.events) {
+            if from == a || self.has(from, a) {
+                self.insert_all(from, &behind);
+            }
+        }
+    }
+
     /// Whether no event is related to itself.
     pub fn is_irreflexive(&self) -> bool {
         (0..self.events).all(|event| !self.has(event, event))
@@ -331,6 +381,20 @@ impl Relation {
     /// Whether the relation has no cycle.
     pub fn is_acyclic(&self) -> bool {
         // Events whose successors are all removed are removed too; the rest lies on or before a cycle.
+        if self.width == 1 {
+            let mut left = u64::MAX >> (BITS - self.events);
+            while left != 0 {
+                let before = left;
+                for event in (0..self.events).rev() {
+                    let ends = left >> event & 1 != 0 && self.bits[event] & left == 0;
+                    left &= !(u64::from(ends) << event);
+                }
+                if left == before {
+                    return false;
+                }
+            }
+            return true;
+        }
         let mut left = Set::of(self.events, |_| true);
         loop {
             let before = left.len();
@@ -419,6 +483,11 @@ mod tests {
                 closure = next;
             }
             prop_assert_eq!(a.plus(), closure.clone());
+            for (first, second) in b.pairs() {
+                let mut longer = closure.clone();
+                longer.insert_closed(first, second);
+                prop_assert_eq!(longer, (&closure | &relation(n, &[(first, second)])).plus());
+            }
             prop_assert_eq!(a.is_acyclic(), closure.is_irreflexive());
             prop_assert_eq!(a.grown(n + 70).pairs().collect::<Vec<_>>(), a.pairs().collect::<Vec<_>>());
         }

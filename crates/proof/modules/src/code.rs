@@ -4,10 +4,10 @@
 //! constant of the kernel. An arithmetic instruction is a function on such bits, so a new one is a row of the decoder
 //! alone; an instruction that needs its thread's owner has a member of [`Op`] and of [`Effect`](crate::Effect).
 
-use wattle_memory::{FenceOrder, Scope, UpdateOrder};
+use wattle_memory::{FenceOrder, Label, Level, Scope, UpdateOrder};
 
 use crate::address;
-pub use crate::module::{Global, Kernel, Module, Source};
+pub use crate::module::{Global, Kernel, Module, Parameter, Source};
 pub use crate::op::{Exchange, Next, Op, Outline, Reduction, TestJoin, Vote};
 use crate::types::{Space, Type};
 use crate::value::Value;
@@ -25,7 +25,7 @@ pub struct Src(u32);
 const CONSTANT: u32 = 1 << 31;
 
 impl Src {
-    /// The operand that is the register.
+    /// An operand that reads a register.
     pub fn reg(reg: Reg) -> Src {
         Src(reg)
     }
@@ -129,13 +129,38 @@ pub enum Strength {
         /// The scope.
         scope: Scope,
     },
+    /// An access in the model's own terms, as SPIR-V has them: the labels of its read and its write.
+    Labels {
+        /// The label of what it reads.
+        read: Label,
+        /// The label of what it writes.
+        write: Label,
+    },
 }
 
 impl Strength {
     /// Whether it is a strong access, which may race.
     pub fn is_strong(self) -> bool {
-        self != Strength::Weak
+        match self {
+            Strength::Weak => false,
+            Strength::Volatile | Strength::Strong { .. } => true,
+            Strength::Labels { read, .. } => read.atomic,
+        }
     }
+}
+
+/// What orders without an access, in the model's own terms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ordering {
+    /// A fence.
+    Fence(Label),
+    /// A control barrier among the threads of a workgroup or of a subgroup.
+    Barrier {
+        /// The group whose threads wait for each other.
+        among: Level,
+        /// The label of an arrival.
+        label: Label,
+    },
 }
 
 /// A fence.

@@ -6,12 +6,16 @@
 //! store with its address, a fence or an atomic operation with its order and scope, a barrier. The owner's part (memory,
 //! schedules, the models' events) is not here. Registers hold words, or for a checker [`Deferred`] words.
 //!
-//! The meaning of each instruction is taken from the PTX ISA, by section. Nothing here knows the code generators, so
+//! [`spirv::text`] and [`spirv::binary`] read a SPIR-V module, which [`spirv::Spirv::lower`] makes a kernel of the same form
+//! for one launch.
+//!
+//! The meaning of each instruction is taken from the PTX ISA, by section, or from the SPIR-V specification. Nothing here knows the code generators, so
 //! that this reader can judge what they write.
 //!
 //! # Modules
 //! - [`code`]: the flat form, as data.
 //! - [`meaning`]: arithmetic, as functions on bits.
+//! - [`spirv`]: words and text, types and their layout, and the lowering.
 //! - [`ptx`]: tokens, statements, and the decoder, whose table of names is the one place that lists the instructions.
 //!
 //! ```
@@ -45,6 +49,7 @@ mod module;
 mod op;
 pub mod ptx;
 mod refused;
+pub mod spirv;
 mod thread;
 pub mod types;
 mod value;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::code::Step;
+use crate::types::Type;
 
 /// A module in the flat form.
 #[derive(Debug)]
@@ -54,13 +55,41 @@ impl fmt::Display for Source {
     }
 }
 
+/// A parameter of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// The name of the parameter.
+    pub name: String,
+    /// The type of the parameter, or of its items where it is an array.
+    pub ty: Type,
+    /// The offset in the parameter space in bytes.
+    pub at: u64,
+    /// The size in bytes.
+    pub bytes: u64,
+}
+
+impl Parameter {
+    /// Whether it is an array of items: a struct in CUDA C++.
+    pub fn is_array(&self) -> bool {
+        self.bytes != self.ty.bytes()
+    }
+}
+
+/// As the text declares it: `.param .u64 out`.
+impl fmt::Display for Parameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, ".param {} {}", self.ty, self.name)?;
+        if self.is_array() { write!(f, "[{}]", self.bytes / self.ty.bytes()) } else { Ok(()) }
+    }
+}
+
 /// A kernel in the flat form.
 #[derive(Debug)]
 pub struct Kernel {
     /// The name of the kernel.
     pub name: String,
-    /// Its parameters: offset and size in the parameter space.
-    pub params: Vec<(u64, u64)>,
+    /// Its parameters.
+    pub params: Vec<Parameter>,
     /// The size of the parameter space in bytes.
     pub param_bytes: u64,
     /// The maximum threads per block in each dimension, from `.maxntid`.
@@ -85,4 +114,12 @@ pub struct Kernel {
     pub local: u64,
     /// Whether no path reads a register that was not written.
     pub all_assigned: bool,
+}
+
+impl Kernel {
+    /// The kernel with its parameters, as the text declares them: `add(.param .u64 out, .param .u32 n)`.
+    pub fn signature(&self) -> String {
+        let params: Vec<_> = self.params.iter().map(Parameter::to_string).collect();
+        format!("{}({})", self.name, params.join(", "))
+    }
 }

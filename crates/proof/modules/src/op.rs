@@ -1,6 +1,8 @@
 //! The operations of the flat form, and what all analyses of them need.
 
-use crate::code::{Access, Bin, Carry, Convert, Fence, Join, NO_REG, Reg, Rmw, Special, Src, Step, Tern, Test, Un};
+use crate::code::{
+    Access, Bin, Carry, Convert, Fence, Join, NO_REG, Ordering, Reg, Rmw, Special, Src, Step, Tern, Test, Un,
+};
 use crate::types::Space;
 
 /// The operation of an instruction.
@@ -117,9 +119,13 @@ pub enum Op {
         b: Src,
     },
     Fence(Fence),
+    /// A fence or a barrier in the model's own terms
+    Ordering(Box<Ordering>),
     /// `bar.sync a, b`: the barrier, and the number of threads if that is given
     Barrier {
         waits: bool,
+        /// Whether all threads of a warp have to execute the same instruction.
+        aligned: bool,
         a: Src,
         b: Option<Src>,
     },
@@ -328,7 +334,7 @@ impl Op {
             }
             Op::Branch { target } => outline.next = Next::Jumps(*target),
             Op::Exit | Op::Trap => outline.next = Next::Ends,
-            Op::Fence(_) | Op::Yield => {}
+            Op::Fence(_) | Op::Ordering(_) | Op::Yield => {}
         }
         outline
     }

@@ -35,6 +35,11 @@ impl Refused {
         Refused { file, line, instruction, message: message.into(), kind: RefusedKind::Text }
     }
 
+    /// The refusal with the name of its file, and the text of its line if no instruction is set.
+    pub fn with_text(self, file: &str, text: &str) -> Refused {
+        self.within(file, text)
+    }
+
     /// The refusal with its file, and with its line's text if no instruction is set.
     pub(crate) fn within(mut self, file: &str, text: &str) -> Refused {
         self.file = file.to_owned();

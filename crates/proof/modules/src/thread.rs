@@ -1,7 +1,7 @@
 //! One thread: its position, and the effect of its next instruction.
 
 use crate::address;
-use crate::code::{Access, Exchange, Fence, Kernel, NO_REG, Op, Reg, Rmw, Special, Src};
+use crate::code::{Access, Exchange, Fence, Kernel, NO_REG, Op, Ordering, Reg, Rmw, Special, Src};
 use crate::meaning::{convert, int};
 use crate::value::Value;
 
@@ -42,8 +42,10 @@ pub enum Effect<'k, V> {
     CompareExchange { access: &'k Access, address: V, expected: V, new: V, to: Reg },
     /// The thread passes a fence.
     Fence(Fence),
+    /// The thread passes a fence or has reached a barrier, in the model's own terms.
+    Ordering(Ordering),
     /// The thread has reached a barrier, and waits there or not; `threads` is the number of threads, if it is given.
-    Barrier { waits: bool, barrier: V, threads: Option<V> },
+    Barrier { waits: bool, aligned: bool, barrier: V, threads: Option<V> },
     /// The thread has come to an instruction that the lanes of its warp in the mask do together; `to` and `predicate` get the
     /// results once all of them are there.
     Exchange { how: Exchange, part: [V; 3], mask: V, to: Reg, predicate: Reg },
@@ -156,8 +158,10 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
             return Effect::CompareExchange { access, address: address!(access), expected, new, to: *d };
         }
         Op::Fence(fence) => return Effect::Fence(*fence),
-        Op::Barrier { waits, a, b } => {
-            return Effect::Barrier { waits: *waits, barrier: get!(a), threads: b.map(|b| get!(b)) };
+        Op::Ordering(ordering) => return Effect::Ordering(**ordering),
+        Op::Barrier { waits, aligned, a, b } => {
+            let (waits, aligned) = (*waits, *aligned);
+            return Effect::Barrier { waits, aligned, barrier: get!(a), threads: b.map(|b| get!(b)) };
         }
         Op::Exchange { how, d, p, a, b, c, mask } => {
             let part = [get!(a), get!(b), get!(c)];

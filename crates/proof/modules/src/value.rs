@@ -54,8 +54,29 @@ impl Value for u64 {
 pub enum Deferred {
     /// A known word.
     Known(u64),
+    /// A value that nothing fixes, such as that of memory that nobody has written, or anything computed from one; the word
+    /// stands for it.
+    Any(u64),
     /// The value of a load that is not chosen yet, or anything computed from one.
     Pending,
+}
+
+impl Deferred {
+    /// Whether nothing fixes the value.
+    #[inline]
+    pub fn is_any(self) -> bool {
+        matches!(self, Deferred::Any(_))
+    }
+
+    /// The same value, or one that nothing fixes.
+    #[inline]
+    #[must_use]
+    pub fn any_if(self, any: bool) -> Deferred {
+        match self {
+            Deferred::Known(bits) if any => Deferred::Any(bits),
+            same => same,
+        }
+    }
 }
 
 impl Value for Deferred {
@@ -65,14 +86,17 @@ impl Value for Deferred {
 
     fn known(self) -> Option<u64> {
         match self {
-            Deferred::Known(bits) => Some(bits),
+            Deferred::Known(bits) | Deferred::Any(bits) => Some(bits),
             Deferred::Pending => None,
         }
     }
 
     fn zip3(self, second: Deferred, third: Deferred, f: impl FnOnce(u64, u64, u64) -> u64) -> Deferred {
-        match (self, second, third) {
-            (Deferred::Known(a), Deferred::Known(b), Deferred::Known(c)) => Deferred::Known(f(a, b, c)),
+        if let (Deferred::Known(a), Deferred::Known(b), Deferred::Known(c)) = (self, second, third) {
+            return Deferred::Known(f(a, b, c));
+        }
+        match (self.known(), second.known(), third.known()) {
+            (Some(a), Some(b), Some(c)) => Deferred::Any(f(a, b, c)),
             _ => Deferred::Pending,
         }
     }

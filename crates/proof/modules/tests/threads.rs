@@ -93,7 +93,7 @@ fn a_thread_stops_where_it_needs_its_owner_and_goes_on_with_the_answer() {
         assert_eq!(access.place(address), (Space::Global, 4104));
         thread.answer(to, Some(access), &[found]);
     }
-    let Effect::Barrier { waits: true, barrier: 1, threads: Some(64) } = thread.run(kernel, 100) else {
+    let Effect::Barrier { waits: true, barrier: 1, threads: Some(64), aligned: true } = thread.run(kernel, 100) else {
         panic!("no barrier")
     };
     let Effect::Update { access, address, how: Rmw::Add, operand, .. } = thread.run(kernel, 100) else {

@@ -49,7 +49,7 @@ impl Shrinker<'_> {
         self.end.is_some_and(|end| Instant::now() >= end)
     }
 
-    /// Takes other choices for a part of a page, if they make something simpler that still fails.
+    /// Replaces a part of a page's choices, and keeps the change if the case is simpler with it and still fails.
     fn attempt(&mut self, page: usize, part: std::ops::Range<usize>, instead: &[u64]) -> bool {
         let mut choices = self.best.choices.clone();
         if self.is_over() || choices.get(page).is_none_or(|page| page.len() < part.end) {

@@ -215,7 +215,7 @@ impl Opened<'_> {
             _ => {}
         }
         if let Some(place) = stmt.place() {
-            for (d, &index) in (0..).zip(stmt.parts().index) {
+            for (d, &index) in (0..).zip(stmt.parts().index.into_iter().flatten()) {
                 let extent = self.add(Expr::Extent(place, d));
                 let beyond = self.binary(BinaryOp::Ge, index, extent);
                 self.note(beyond, made);

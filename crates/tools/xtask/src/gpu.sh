@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Tests and measures Wattle on this machine's NVIDIA GPU, in under 8 minutes, and writes gpu.json.
+# Tests and measures Wattle on this machine's NVIDIA GPU, in under 9 minutes, and writes gpu.json, and what fences cost in
+# cost-fences.json, cost-interference.json, and pictures of both.
 #   bash gpu.sh [FOLDER FOR WHAT IT WRITES]
 # WATTLE_GPU names the device (cuda:0), WATTLE_GPU_ELEMENTS the size of what is measured (2^28).
 # Nothing is needed but the driver. With nvcc the peers in CUDA C++ are built and measured too. The GPU's clocks and
@@ -39,6 +40,10 @@ if ldd "$here/wattle" 2>&1 | grep 'not found'; then
 fi
 step nvidia-smi 20 nvidia-smi
 step devices 20 "$here/wattle" devices
+# First things first: what nobody else measures.
+for what in fences interference; do
+  step "cost-$what" 40 "$here/wattle" cost "$what" --device "$device" --time 35 --save "cost-$what.json" --svg "cost-$what.svg"
+done
 peers=()
 nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 if [ -n "$nvcc" ]; then

@@ -2,20 +2,24 @@
 //!
 //! `cargo run --release -p xtask -- promise` judges all small programs of two threads on all targets; see
 //! `crates/proof/check/tests/small/mod.rs`. `fuzz` runs random kernels on every device with a driver. `oracle` compares
-//! the checker with the simulated device. `mutants` changes what the models say. `pack` makes a folder for a machine with
-//! a GPU.
+//! the checker with the simulated device, `brute` its search with brute force. `mutants` changes what the models say.
+//! `pack` makes a folder for a machine with a GPU. `stress` runs the public litmus files on every device.
 
 mod advised;
 mod algorithms;
 mod assemble;
 #[path = "../../../backends/ptx/tests/assembled/mod.rs"]
 mod assembled;
+#[path = "../../../proof/check/tests/brute/mod.rs"]
+mod brute;
+mod brute_force;
 mod fuzz;
 mod mutants;
 mod oracle;
 mod pack;
 #[path = "../../../apps/kernels/tests/page/mod.rs"]
 mod page;
+mod sass;
 #[path = "../../../proof/check/tests/oracle/mod.rs"]
 mod scenarios;
 #[path = "../../../proof/check/tests/script/mod.rs"]
@@ -25,6 +29,7 @@ mod small;
 #[path = "../../../proof/check/tests/source/mod.rs"]
 mod source;
 mod source_edit;
+mod stress;
 #[path = "../../../backends/ptx/tests/tools/mod.rs"]
 mod tools;
 
@@ -51,9 +56,20 @@ cargo run --release -p xtask -- oracle [--cases N] [--seed S]
 Judges N random scenarios, 5000 if it is not said, from number S on, by the checker and on the simulated device with 50
 seeds each. What a seed shows and the checker does not say is made small and printed.
 
+cargo run --release -p xtask -- brute [--cases N] [--seed S]
+
+Compares the checker's search with brute force on N random programs, 100000 if it is not said, from number S on: two to
+four threads, up to ten accesses, half of them plain. The executions, outcomes and races must be the same under every
+model.
+
 cargo xtask assemble [--kernels N] [--arch 90]
 
 Assembles random kernels with ptxas (.ci/ptx-tools installs it), and tells of each warning.
+
+cargo xtask sass [--keep FOLDER]
+
+Prints the machine code of Wattle's kernels beside nvcc's for CUDA C++ of the same kernels: instructions per element in the
+inner loop, registers, occupancy. The texts are kept in the folder.
 
 cargo xtask mutants [--shard 0/4] [--only wattle-memory]
 
@@ -68,6 +84,11 @@ cargo xtask advised [WORD]...
 
 Applies the advice on each broken scenario, or on those whose names contain a word, to its source as it is printed, builds that,
 and checks that it holds.
+
+cargo xtask stress [--minutes M] [--seed S]
+
+Runs the public litmus files beside the checkout, those that are kernels, on every device for M minutes in all, and fails
+if one shows an outcome that its model forbids.
 
 cargo xtask pack [--output FOLDER]
 
@@ -86,8 +107,17 @@ fn main() -> ExitCode {
         };
         return fuzz::run(&fuzz::Wanted { minutes, seed: seed as u64, device: after("--device").cloned() });
     }
+    if arguments.first().is_some_and(|first| first == "stress") {
+        let number = |name, default: f64| after(name).map_or(Ok(default), |text| text.parse());
+        let (Ok(minutes @ 0.0..), Ok(seed)) = (number("--minutes", 60.0), number("--seed", 0.0)) else {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        };
+        return stress::run(minutes, seed as u64);
+    }
     match arguments.first().map(String::as_str) {
         Some("algorithms") => return algorithms::run(),
+        Some("sass") => return sass::run(after("--keep").map(Path::new)),
         Some("advised") => return advised::run(&arguments[1..]),
         _ => {}
     }
@@ -99,13 +129,19 @@ fn main() -> ExitCode {
         };
         return assemble::run(kernels, sm as u32);
     }
-    if arguments.first().is_some_and(|first| first == "oracle") {
+    type OnCases = fn(u64, u64) -> ExitCode;
+    let on_cases: Option<(OnCases, u64)> = match arguments.first().map(String::as_str) {
+        Some("oracle") => Some((oracle::run, 5000)),
+        Some("brute") => Some((brute_force::run, 100_000)),
+        _ => None,
+    };
+    if let Some((run, usual)) = on_cases {
         let number = |name, default: u64| after(name).map_or(Ok(default), |text| text.parse());
-        let (Ok(cases), Ok(seed)) = (number("--cases", 5000), number("--seed", 0)) else {
+        let (Ok(cases), Ok(seed)) = (number("--cases", usual), number("--seed", 0)) else {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
         };
-        return oracle::run(cases, seed);
+        return run(cases, seed);
     }
     if arguments.first().is_some_and(|first| first == "mutants") {
         let [shard, only] = [after("--shard"), after("--only")].map(|value| value.map(String::as_str));

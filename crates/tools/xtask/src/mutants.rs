@@ -139,7 +139,7 @@ fn mutate(root: &Path, group: &Group, shard: Option<&str>) -> io::Result<Outcome
     Ok(Outcome { caught, survivors })
 }
 
-/// A survivor without line numbers: `path: change`, and the line that is changed with `‸` where.
+/// Describes a survivor without line numbers: `path: change`, then the source line with `‸` at the place of the change.
 fn described(root: &Path, line: &str) -> io::Result<String> {
     let wrong = || io::Error::other(format!("cargo mutants wrote `{line}`, which is not `path:line:column: change`"));
     let mut parts = line.splitn(4, ':');

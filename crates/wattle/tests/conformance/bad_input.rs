@@ -13,6 +13,7 @@ pub const CASES: &[Case] = &[
     ("an index out of an array's and of shared memory's bounds", beyond_arrays),
     ("the first fault of a launch is told", first_fault),
     ("extents that overflow", overflow),
+    ("a range of 2^32 indices", range_of_too_many),
     ("more memory than there is", memory),
     ("copies of another size", copy_sizes),
     ("slices out of range", ranges),
@@ -262,6 +263,32 @@ fn overflow(device: &Device) -> Outcome {
     check(queue.launch(ThreadSpec::new(1 << 16, 1 << 16), owns(&mut x)));
     check(queue.launch(ThreadSpec::new(usize::MAX, usize::MAX), owns(&mut x)));
     assert_eq!(x.read(&queue)?, [0; 4]);
+    still_works(&queue)
+}
+
+const RANGE: u32 = line!() + 3;
+#[kernel]
+fn numbered(acc: &Acc, extent: [u32; 3], x: Shared<u32>) {
+    for [i, j, k] in acc.indices(LINEAR_THREADS_IN_GRID, extent) {
+        x[i + j + k] = 1;
+    }
+}
+
+fn range_of_too_many(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let x = device.alloc_zeroed::<u32>(1)?;
+    let launch = |extent| {
+        queue.launch(ThreadSpec::new(1, 1), numbered(extent, &x))?;
+        queue.wait()
+    };
+    for extent in [[1 << 16, 1 << 16, 1], [1, u32::MAX, 1 << 31]] {
+        let error = refused(launch(extent));
+        let FaultKind::Assertion(text) = fault(&error, "numbered", RANGE) else { panic!("another fault: {error}") };
+        assert!(text.contains("2^32 indices or more") && text.contains("share out its slower dimensions"), "{text}");
+    }
+    launch([1 << 16, 1 << 16, 0])?;
+    launch([1, 1, 1])?;
+    assert_eq!(x.read(&queue)?, [1]);
     still_works(&queue)
 }
 

@@ -1,7 +1,7 @@
 //! Uses that conflict and that nothing orders are refused at enqueue; all others are accepted.
 
 use wattle::prelude::*;
-use wattle::{ErrorKind, Result, View, ViewMut};
+use wattle::{DeviceKind, ErrorKind, Result, View, ViewMut};
 
 use crate::harness::{Case, Outcome, is_small, kind, not_possible, refused, says};
 use crate::kernels::{
@@ -396,7 +396,8 @@ fn earlier_uses_stay(device: &Device) -> Outcome {
 }
 
 fn wrong_device(device: &Device) -> Outcome {
-    let other = if device.name() == "host" { Device::host_serial() } else { Device::host() };
+    let is_host = device.properties().kind == DeviceKind::Host;
+    let other = if is_host { Device::select("simulated")? } else { Device::host() };
     let queue = device.queue()?;
     let mut foreign = other.alloc_zeroed::<u32>(4)?;
     let error = refused(queue.launch(FrameSpec::cover(4, 2), owns(&mut foreign)));

@@ -13,6 +13,8 @@ pub const CASES: &[Case] = &[
     ("each instance of a generic kernel is judged by itself", instances),
     ("launches that are ordered may be in any domains", ordered),
     ("names that mean one domain are one", mapped),
+    ("a queue's domain is that of its launches", of_a_queue),
+    ("a queue's map is that of its launches", mapped_by_a_queue),
     ("reading goes together in any domains", reading),
 ];
 
@@ -127,6 +129,47 @@ fn mapped(device: &Device) -> Outcome {
             kind!(error, ErrorKind::Capability { .. });
             says(&error, &["memory synchronization domain", "sync_domain_map"]);
         }
+    }
+    Ok(())
+}
+
+fn of_a_queue(device: &Device) -> Outcome {
+    let near = device.queue_non_blocking()?;
+    let far = device.queue_non_blocking()?.with_sync_domain(SyncDomain::Remote);
+    let (one, x) = (ThreadSpec::new(1, 1), device.alloc_zeroed::<u32>(1)?);
+    near.launch(one, counts(&x))?;
+    let error = far.launch(one, counts(&x)).unwrap_err();
+    kind!(error, ErrorKind::Conflict { .. });
+    says(&error, &["different memory synchronization domains"]);
+    near.wait()?;
+    far.wait()?;
+    // What a launch says itself goes before.
+    let far = device.queue_non_blocking()?.with_sync_domain(SyncDomain::Remote);
+    near.launch(one, counts(&x))?;
+    far.launch_with(LaunchOptions::new().sync_domain(SyncDomain::Default), one, counts(&x))?;
+    near.wait()?;
+    far.wait()?;
+    assert_eq!(x.read(&near)?, [3]);
+    Ok(())
+}
+
+fn mapped_by_a_queue(device: &Device) -> Outcome {
+    let both = SyncDomainMap { default: 0, remote: 0 };
+    let near = device.queue_non_blocking()?;
+    let far = device.queue_non_blocking()?.with_sync_domain(SyncDomain::Remote).with_sync_domain_map(both)?;
+    let (one, x) = (ThreadSpec::new(1, 1), device.alloc_zeroed::<u32>(1)?);
+    near.launch(one, counts(&x))?;
+    far.launch(one, counts(&x))?;
+    let apart = LaunchOptions::new().sync_domain_map(SyncDomainMap::default());
+    let error = far.launch_with(apart, one, counts(&x)).unwrap_err();
+    kind!(error, ErrorKind::Conflict { .. });
+    near.wait()?;
+    let there = device.properties().sync_domains;
+    if there > 1 {
+        let none = SyncDomainMap { default: 0, remote: there as u8 };
+        let Err(error) = device.queue()?.with_sync_domain_map(none) else { panic!("there is no such domain") };
+        kind!(error, ErrorKind::Capability { .. });
+        says(&error, &["memory synchronization domain", "sync_domain_map"]);
     }
     Ok(())
 }

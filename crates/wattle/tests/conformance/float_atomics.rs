@@ -1,6 +1,7 @@
 //! Atomic minimum, maximum and compare-exchange of floats.
 
 use wattle::ir::{Scalar as _, Type, eval};
+use wattle::pairs::{fetch_add_bf16x2, fetch_add_f16x2};
 use wattle::prelude::*;
 
 use crate::harness::{Case, Outcome, size};
@@ -14,6 +15,7 @@ pub const CASES: &[Case] = &[
     ("a compare-exchange compares bits", bits),
     ("a sum beside a maximum", beside),
     ("a loop of compare-exchanges", product),
+    ("sums of pairs of halves", pairs),
 ];
 
 /// The number of this type.
@@ -148,5 +150,34 @@ fn product(device: &Device) -> Outcome {
     let x = device.from_slice(&[3.0f64])?;
     queue.launch(ThreadSpec::new(5, 1), multiplies(&x, 2.0))?;
     assert_eq!(x.read(&queue)?, [96.0]);
+    Ok(())
+}
+
+/// Each thread adds to one of eight words, and notes that it has found a pair that no sums of pairs leave.
+#[kernel]
+fn add_pairs(acc: &Acc, halves: Atomic<u32>, brains: Atomic<u32>, torn: Atomic<u32>) {
+    let word = acc.thread_in_grid() % 8;
+    let old = fetch_add_f16x2(halves, word, [0.25 as f16, -0.5 as f16]);
+    if old[1] != -(old[0] + old[0]) {
+        torn.fetch_add(0, 1);
+    }
+    fetch_add_bf16x2(brains, word, [1.0 as bf16, 0.5 as bf16]);
+}
+
+fn pairs(device: &Device) -> Outcome {
+    let queue = device.queue()?;
+    let words = |count| device.alloc_zeroed::<u32>(count);
+    let (halves, brains, torn) = (words(8)?, words(8)?, words(1)?);
+    let each = size(device, 64, 4) as u32;
+    queue.launch(ThreadSpec::new(8, each as usize), add_pairs(&halves, &brains, &torn))?;
+    let half =
+        |low: f64, high: f64| u32::from(f16::from_f64(low).to_bits()) | u32::from(f16::from_f64(high).to_bits()) << 16;
+    let brain = |low: f64, high: f64| {
+        u32::from(bf16::from_f64(low).to_bits()) | u32::from(bf16::from_f64(high).to_bits()) << 16
+    };
+    let each = f64::from(each);
+    assert_eq!(halves.read(&queue)?, [half(each * 0.25, each * -0.5); 8]);
+    assert_eq!(brains.read(&queue)?, [brain(each, each * 0.5); 8]);
+    assert_eq!(torn.read(&queue)?, [0]);
     Ok(())
 }

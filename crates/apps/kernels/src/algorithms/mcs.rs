@@ -26,7 +26,7 @@ fn relaxed_wait(device: &Device, rounds: usize) -> Result<Summary> {
     unseen(device, run::<true, true, false>(device, rounds)?)
 }
 
-/// As lock-mcs, where who finds the queue empty does not acquire.
+/// The scenario lock-mcs without acquire order for the thread that finds the queue empty.
 #[scenario(name = "lock-mcs-broken-no-tail-acquire", expect = refuted, sizes = SIZES, documentation = PAGE)]
 fn no_tail_acquire(device: &Device, rounds: usize) -> Result<Summary> {
     unseen(device, run::<false, true, true>(device, rounds)?)

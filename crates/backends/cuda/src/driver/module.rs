@@ -56,6 +56,9 @@ pub(crate) fn link(name: &CStr, ptx: &CStr) -> Result<Vec<u8>, (Refusal, String)
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Module(NonNull<sys::CUmod_st>);
 
+// SAFETY: modules are the driver's, which all threads may use.
+unsafe impl Send for Module {}
+
 impl Module {
     /// Loads machine code made by [`link`] into the current context.
     pub(crate) fn load(cubin: &[u8]) -> Said<Module> {
@@ -130,8 +133,9 @@ pub(crate) struct Extras {
 /// A launch of a function.
 pub(crate) struct Launch<'l> {
     pub(crate) function: Function,
-    pub(crate) blocks: u32,
-    pub(crate) threads: u32,
+    /// The blocks, and the threads of a block, in x, y and z.
+    pub(crate) blocks: [u32; 3],
+    pub(crate) threads: [u32; 3],
     pub(crate) shared_bytes: u32,
     /// The parameters' bytes, each at the function's offset for it.
     pub(crate) arguments: &'l [u8],
@@ -165,12 +169,12 @@ impl Launch<'_> {
             add(Id::CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, Value { memSyncDomainMap: map });
         }
         let config = sys::CUlaunchConfig {
-            gridDimX: self.blocks,
-            gridDimY: 1,
-            gridDimZ: 1,
-            blockDimX: self.threads,
-            blockDimY: 1,
-            blockDimZ: 1,
+            gridDimX: self.blocks[0],
+            gridDimY: self.blocks[1],
+            gridDimZ: self.blocks[2],
+            blockDimX: self.threads[0],
+            blockDimY: self.threads[1],
+            blockDimZ: self.threads[2],
             sharedMemBytes: self.shared_bytes,
             hStream: stream.raw(),
             attrs: attributes.as_mut_ptr(),

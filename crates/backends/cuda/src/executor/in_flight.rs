@@ -73,14 +73,14 @@ pub(super) struct Watch {
     /// The number of the launch that was seen running, and since when it was.
     running: Option<(u32, Instant)>,
     /// The launch that was requested to end.
-    telling: Option<Telling>,
+    request: Option<StopRequest>,
     /// A launch has failed, and the launches in flight were requested to end.
     alarmed: bool,
 }
 
 /// A launch that was requested to end, and why.
 #[derive(Clone, Copy)]
-struct Telling {
+struct StopRequest {
     number: u32,
     reason: Reason,
     since: Instant,
@@ -132,8 +132,8 @@ impl CudaExecutor {
             self.watch.alarmed = true;
             self.slot.words.stop(self.number);
         }
-        if let Some(telling) = self.watch.telling {
-            return Ok(self.look_after_telling(telling));
+        if let Some(request) = self.watch.request {
+            return Ok(self.look_after_request(request));
         }
         if interrupt::requested() {
             let number = self.look_which_runs().unwrap_or_else(|| self.first_number());
@@ -204,19 +204,19 @@ impl CudaExecutor {
     /// queued after a failed launch are discarded. The first launch that leaves shuts the gate for those behind it.
     fn tell(&mut self, number: u32, reason: Reason, surely_ran: bool) -> Standing {
         self.slot.words.stop(if surely_ran { self.number } else { number });
-        self.watch.telling = Some(Telling { number, reason, since: Instant::now(), surely_ran });
+        self.watch.request = Some(StopRequest { number, reason, since: Instant::now(), surely_ran });
         Standing::Running
     }
 
-    fn look_after_telling(&mut self, telling: Telling) -> Standing {
+    fn look_after_request(&mut self, request: StopRequest) -> Standing {
         if self.watch.looked.is_some_and(|looked| looked.elapsed() < LEAST_LOOK * 10) {
             return Standing::Running;
         }
-        let Telling { number, reason, since, surely_ran } = telling;
+        let StopRequest { number, reason, since, surely_ran } = request;
         match self.look_which_runs() {
             Some(running) if running != number && !surely_ran && !self.watch.alarmed => {
                 // The launch has ended by itself.
-                self.watch.telling = None;
+                self.watch.request = None;
                 Standing::Running
             }
             Some(_) if since.elapsed() < self.grace => Standing::Running,
@@ -230,8 +230,8 @@ impl CudaExecutor {
     }
 
     /// The name of the kernel that was requested to end, or else of the first launch's kernel.
-    pub(super) fn name_of_told(&self) -> &'static str {
-        self.name_of(self.watch.telling.map_or(0, |telling| telling.number))
+    pub(super) fn name_of_stopped(&self) -> &'static str {
+        self.name_of(self.watch.request.map_or(0, |request| request.number))
     }
 
     /// The name of this launch's kernel, or of the first launch's kernel if this one is not in flight.
@@ -241,41 +241,41 @@ impl CudaExecutor {
 
     /// Whether one of the operations that have ended has failed: a launch reports something, or was requested to end.
     pub(super) fn is_failing(&self) -> bool {
-        self.slot.words.is_alarmed() || self.watch.telling.is_some_and(|telling| telling.surely_ran)
+        self.slot.words.is_alarmed() || self.watch.request.is_some_and(|request| request.surely_ran)
     }
 
     /// The error of the operations in flight, all of which have ended.
     pub(super) fn failure(&mut self) -> Error {
         // A launch that the watchdog requested to end may have ended in time, before this thread looked.
-        let by_watchdog = self.watched.take_told().filter(|(number, _)| self.launch(*number).is_some());
-        let told = self.watch.telling.map(|telling| (telling.number, telling.reason)).or(by_watchdog);
+        let by_watchdog = self.watched.take_request().filter(|(number, _)| self.launch(*number).is_some());
+        let requested = self.watch.request.map(|request| (request.number, request.reason)).or(by_watchdog);
         let read = lock(&self.context.helper).read(self.slot.control, control::WORDS);
-        let words = match self.context.check("reading what a launch told", read) {
+        let words = match self.context.check("reading what a launch reported", read) {
             Ok(Some(words)) => words,
-            Ok(None) => return self.untold(told, "the device does not let it be read"),
+            Ok(None) => return self.unreported(requested, "the device does not let it be read"),
             Err(error) => return error,
         };
         let word = |word: u32| words.get(word as usize).copied().unwrap_or(0);
         let (is_fault, left) = (word(control::CLAIMED) != 0, word(control::GATE));
-        let (number, reason) = match told {
+        let (number, reason) = match requested {
             Some((number, reason)) if !is_fault => (number, Some(reason)),
             _ => (left, None),
         };
         let Some(launched) = self.launch(number).or(self.launches().next()) else {
-            return self.untold(told, "no launch is in flight");
+            return self.unreported(requested, "no launch is in flight");
         };
         let (built, code) = &launched.code;
         let outcome = launched.report(&built.kernel, &code.sites);
         // If the launch that was requested to end has run to its end, the threads of one behind it may have left.
         let outcome = outcome.outcome(|of| if number == left { word(of) } else { 0 }, reason);
-        outcome.unwrap_or_else(|| self.untold(None, "it is nothing that a launch tells"))
+        outcome.unwrap_or_else(|| self.unreported(None, "it is nothing that a launch reports"))
     }
 
     #[cold]
-    fn untold(&self, reason: Option<(u32, Reason)>, why: &str) -> Error {
+    fn unreported(&self, reason: Option<(u32, Reason)>, why: &str) -> Error {
         match reason {
             Some((number, reason)) => reason.error(self.name_of(number), Vec::new()),
-            None => system(format!("reading what a launch on device `{}` told", self.context.name()), why),
+            None => system(format!("reading what a launch on device `{}` reported", self.context.name()), why),
         }
     }
 }

@@ -190,9 +190,9 @@ impl CudaExecutor {
     fn clear_slot(&mut self) -> Result<()> {
         self.slot.words.calm();
         let cleared = lock(&self.context.helper).clear(self.slot.control);
-        match self.context.check("clearing what launches told", cleared)? {
+        match self.context.check("clearing what launches reported", cleared)? {
             true => Ok(()),
-            false => Err(wattle_core::system("clearing what launches told", "the device does not come to it")),
+            false => Err(wattle_core::system("clearing what launches reported", "the device does not come to it")),
         }
     }
 
@@ -219,7 +219,7 @@ impl CudaExecutor {
     /// Stops waiting for the operations in flight, which the device may still execute.
     fn give_up(&mut self, error: Error) {
         self.error.keep(Err(error));
-        self.context.give_up(&self.slot.stream, self.name_of_told());
+        self.context.give_up(&self.slot.stream, self.name_of_stopped());
         self.abandoned.extend(self.in_flight.drain(..));
         self.watched.end(self.number);
         self.land_all();

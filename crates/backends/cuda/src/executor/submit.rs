@@ -9,7 +9,7 @@ use wattle_core::{ErrorKind, Kernel, LaunchOptions, Result, Shape, SyncDomain, S
 
 use super::in_flight::{InFlight, Launched, Mark, Marked};
 use super::{CudaExecutor, Planned};
-use crate::arguments::{Setting, lay_out};
+use crate::arguments::{Setting, lay_out, lay_out_module};
 use crate::context::Context;
 use crate::driver::{Extras, Launch, Refusal, Said};
 use crate::modules::Built;
@@ -39,6 +39,10 @@ impl CudaExecutor {
         let context = self.context.clone();
         context.stay()?;
         let shared_len = options.get_shared_len();
+        if kernel.module().is_some() {
+            // Its code does not look whether an earlier launch has failed.
+            self.finish();
+        }
         let (built, plan) = self.plan(&*kernel, shape, options)?;
         self.make_room();
         let number = self.next_number()?;
@@ -46,7 +50,10 @@ impl CudaExecutor {
             return Ok(());
         }
         let setting = Setting { slot: &self.slot, number, grid: &plan.grid, shared_len };
-        lay_out(&mut self.arguments, &context, &plan.code.layout, &*kernel, &setting)?;
+        match kernel.module() {
+            Some(call) => lay_out_module(&mut self.arguments, &context, &*kernel, call)?,
+            None => lay_out(&mut self.arguments, &context, &plan.code.layout, &*kernel, &setting)?,
+        }
         let limit = options.get_time_limit();
         if self.limited != Some(limit) {
             self.limited = Some(limit);
@@ -78,8 +85,8 @@ impl CudaExecutor {
     pub(super) unsafe fn give_launch(&mut self, plan: &Plan, extras: Extras, number: u32, name: &str) -> Result<()> {
         let launch = Launch {
             function: plan.code.function,
-            blocks: plan.blocks,
-            threads: plan.threads,
+            blocks: plan.axes[0],
+            threads: plan.axes[1],
             shared_bytes: plan.shared_bytes,
             arguments: &self.arguments,
             extras,

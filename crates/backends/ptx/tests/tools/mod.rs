@@ -119,7 +119,7 @@ pub fn kernels() -> Vec<(String, Kernel)> {
     let f32s = || device.alloc_zeroed::<f32>(1).expect("room for a word");
     let u32s = || device.alloc_zeroed::<u32>(1).expect("room for a word");
     let sum = wattle_kernels::last_block_sum::sum::<true, true>(1, 0, &f32s(), &f32s(), &u32s(), &f32s());
-    let scan = wattle_kernels::chained_scan::scan_tiles::<4096, true>(&u32s(), &u32s(), &u32s(), &u32s(), &u32s());
+    let scan = wattle_kernels::chained_scan::scan_tiles::<4096, 16, true>(&u32s(), &u32s(), &u32s(), &u32s(), &u32s());
     for kernel in [sum.build(), scan.build()] {
         let mut kernel = kernel.expect("it verifies");
         kernel.name += "_together";

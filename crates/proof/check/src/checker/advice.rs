@@ -9,10 +9,10 @@ use wattle_core::{Device, Result, Summary};
 
 use super::changes::{self, Change};
 use super::explore::stopped;
-use super::report::{Report, Verdict};
 use super::strongest::{self, Kind, Variants};
 use super::{Checker, explore};
 use crate::program::Edits;
+use crate::report::{Report, Verdict};
 
 /// The changes that advice proposes for a scenario's kernels.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ struct Trials<'a> {
     each: Duration,
     /// How many shapes of launches by frames the first pass of a trial checks.
     shapes: usize,
-    /// Whether the time has been up.
+    /// Whether the time limit has been reached.
     is_up: bool,
     advice: Advice,
 }
@@ -88,6 +88,10 @@ pub(super) fn advise(
     report: &Report,
     budget: Duration,
 ) -> Advice {
+    // The kernels of modules are not the scenario's to change.
+    if checker.emitted || report.launches.iter().any(|world| world.launches.is_empty()) {
+        return Advice::default();
+    }
     let mut trials = Trials {
         checker,
         scenario,

@@ -8,22 +8,33 @@ use wattle_core::{Error, Kernel, Result, ShapeKind, lock, system};
 use wattle_machine::{Environment, LaunchShape, Program};
 use wattle_memory::Lowering;
 
-use super::explore::note;
 use super::frames::shape_text;
 use super::judge::judge;
 use super::memory::CheckedMemory;
-use super::run::{Run, most_threads_by_frames};
+use super::modules::{self, Batch};
+use super::run::Run;
+use super::run::note;
 use crate::arguments::arguments;
 use crate::program::{LaunchWorld, World};
 
+/// The launches of a queue.
+pub(super) struct Group {
+    /// The number of the queue's device.
+    pub device: u32,
+    pub launches: Vec<QueuedLaunch>,
+}
+
 /// Runs launches, a group for each queue, and continues with one of the memories that they can leave.
-pub(super) fn run(run: &Run, groups: &[Vec<QueuedLaunch>]) -> Result<()> {
+pub(super) fn run(run: &Run, groups: &[Group]) -> Result<()> {
     // The refusal is recorded even if the scenario ignores the error: what was not searched is not known to hold.
     let refused = |error: &Error| {
         lock(&run.path).refused.get_or_insert(error.clone());
     };
-    let world = world(run, groups).inspect_err(refused)?;
-    let (fingerprint, what) = fingerprint(&world);
+    let work = work(run, groups).inspect_err(refused)?;
+    let (fingerprint, what) = match &work {
+        Work::Own(world) => fingerprint(world),
+        Work::Modules(batch) => modules::fingerprint(batch),
+    };
     let known = {
         let path = lock(&run.path);
         path.phases.get(path.at).cloned()
@@ -36,7 +47,11 @@ pub(super) fn run(run: &Run, groups: &[Vec<QueuedLaunch>]) -> Result<()> {
             return Err(system("checking", text));
         }
         None => {
-            let phase = Arc::new(judge(run, world, fingerprint, what.clone()).inspect_err(refused)?);
+            let judged = match work {
+                Work::Own(world) => judge(run, world, fingerprint, what.clone()),
+                Work::Modules(batch) => modules::judge(&batch, fingerprint, what.clone()),
+            };
+            let phase = Arc::new(judged.inspect_err(refused)?);
             let mut path = lock(&run.path);
             path.phases.push(phase.clone());
             path.chosen.push(0);
@@ -63,47 +78,80 @@ pub(super) fn run(run: &Run, groups: &[Vec<QueuedLaunch>]) -> Result<()> {
     Ok(())
 }
 
-fn world(run: &Run, groups: &[Vec<QueuedLaunch>]) -> Result<World> {
+/// Launches that run at the same time, as they are searched.
+enum Work {
+    Own(World),
+    /// Some of them are of modules.
+    Modules(Batch),
+}
+
+fn work(run: &Run, groups: &[Group]) -> Result<Work> {
+    if modules::are_modules(run, groups) {
+        modules::batch(run, groups).map(Work::Modules)
+    } else {
+        world(run, groups).map(Work::Own)
+    }
+}
+
+/// The shape in which a launch is tried.
+pub(super) fn shape_of(run: &Run, enqueued: &QueuedLaunch) -> Result<LaunchShape> {
+    let most_threads = run.checker.target.threads_by_frames();
+    let (grid, block) = run.choice.frames.resolve(&enqueued.shape, &enqueued.options, most_threads);
+    if enqueued.shape.kind == ShapeKind::Frames {
+        note(&mut lock(&run.path).framed, (enqueued.shape, enqueued.options));
+    }
+    let shape = LaunchShape {
+        grid_extent: grid,
+        block_extent: block,
+        frame_count: enqueued.shape.outer,
+        frame_extent: enqueued.shape.inner,
+        warp_size: enqueued.options.lanes(&run.properties, |_| true)?,
+    };
+    most_threads_fit(run, &shape)?;
+    Ok(shape)
+}
+
+/// Refuses blocks of more threads than any device has.
+fn most_threads_fit(run: &Run, shape: &LaunchShape) -> Result<()> {
+    if shape.threads_per_block() <= run.properties.max_threads_per_block as u64 {
+        return Ok(());
+    }
+    let (threads, most) = (shape.threads_per_block(), run.properties.max_threads_per_block);
+    let what = format!("run blocks of {threads} threads: {most} at the most");
+    let instead = "launch blocks of fewer threads";
+    let device = format!("checker for {}", run.checker.target);
+    Err(Error::capability(device, what, instead).limited(threads, most))
+}
+
+/// The launch of a kernel of Wattle's own, or of a host part.
+pub(super) fn of_kernel(
+    run: &Run,
+    kernel: &dyn Kernel,
+    enqueued: &QueuedLaunch,
+    shape: LaunchShape,
+    host: bool,
+) -> Result<LaunchWorld> {
+    let launch = launch(run, kernel, shape, enqueued.options.get_shared_len())?;
+    lock(&run.path).any_warps |= launch.program.uses_warps() && enqueued.options.get_warp_size().is_none();
+    Ok(LaunchWorld { host, cooperative: enqueued.options.is_cooperative(), ..launch })
+}
+
+fn world(run: &Run, groups: &[Group]) -> Result<World> {
     let mut launches: Vec<LaunchWorld> = Vec::new();
     let (mut threads, mut blocks) = (0, 0);
-    for group in groups {
-        let mut earlier: Vec<usize> = Vec::new();
+    for Group { device, launches: group } in groups {
+        let (device, mut earlier) = (*device, Vec::new());
         for enqueued in group {
-            let most_threads = most_threads_by_frames(run.checker.target);
-            let (grid, block) = run.frames.resolve(&enqueued.shape, &enqueued.options, most_threads);
-            if enqueued.shape.kind == ShapeKind::Frames {
-                note(&mut lock(&run.path).framed, (enqueued.shape, enqueued.options));
-            }
-            let shape = LaunchShape {
-                grid_extent: grid,
-                block_extent: block,
-                frame_count: enqueued.shape.outer,
-                frame_extent: enqueued.shape.inner,
-                warp_size: enqueued.options.lanes(&run.properties, |_| true)?,
-            };
-            if shape.threads_per_block() > run.properties.max_threads_per_block as u64 {
-                let (threads, most) = (shape.threads_per_block(), run.properties.max_threads_per_block);
-                let what = format!("run blocks of {threads} threads: {most} at the most");
-                let instead = "launch blocks of fewer threads";
-                let device = format!("checker for {}", run.checker.target);
-                return Err(Error::capability(device, what, instead).limited(threads, most));
-            }
+            let shape = shape_of(run, enqueued)?;
             let one = LaunchShape::linear(1, 1);
             let parts =
                 [Some((&enqueued.kernel, shape, false)), enqueued.host_part.as_ref().map(|host| (host, one, true))];
             let mut these = Vec::new();
             for (kernel, shape, host) in parts.into_iter().flatten() {
-                let launch = launch(run, &**kernel, shape, enqueued.options.get_shared_len())?;
+                let launch = of_kernel(run, &**kernel, enqueued, shape, host)?;
                 these.push(launches.len());
-                let cooperative = enqueued.options.is_cooperative();
-                launches.push(LaunchWorld {
-                    host,
-                    cooperative,
-                    first: threads,
-                    first_block: blocks,
-                    after: earlier.clone(),
-                    ..launch
-                });
+                let after = earlier.clone();
+                launches.push(LaunchWorld { device, first: threads, first_block: blocks, after, ..launch });
                 threads += (shape.blocks() * shape.threads_per_block()) as usize;
                 blocks += shape.blocks() as u32;
             }
@@ -128,6 +176,7 @@ fn launch(run: &Run, kernel: &dyn Kernel, shape: LaunchShape, shared_len: u32) -
         environment,
         lowering,
         host: false,
+        device: 0,
         cooperative: false,
         first: 0,
         first_block: 0,
@@ -156,7 +205,7 @@ fn fingerprint(world: &World) -> (u64, String) {
     let mut hasher = DefaultHasher::new();
     let mut what = Vec::new();
     for launch in &world.launches {
-        (launch.number, &launch.environment, launch.first, &launch.after, launch.host).hash(&mut hasher);
+        (launch.number, &launch.environment, launch.first, &launch.after, launch.host, launch.device).hash(&mut hasher);
         what.push(format!("`{}` with {}", launch.program.kernel().name, shape_text(launch)));
     }
     world.memories.hash(&mut hasher);

@@ -7,8 +7,8 @@ use wattle_ir::{Access, ParamKind, Place, Site};
 use wattle_machine::{Action, Instruction, Program};
 use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
-use super::report::Report;
 use crate::program::{Edits, Strength};
+use crate::report::Report;
 
 /// A change of one line, or of all plain accesses of a place.
 #[derive(Clone, Debug, PartialEq, Eq)]

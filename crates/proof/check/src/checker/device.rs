@@ -4,24 +4,34 @@ use std::any::Any;
 use std::sync::Arc;
 
 use wattle_core::queue::Stepped;
-use wattle_core::{Allocation, Backend, BackendQueue, ErrorKind, Memory, Properties, Result, lock};
+use wattle_core::{Allocation, Backend, BackendQueue, Device, Error, ErrorKind, Memory, Properties, Result, lock};
+use wattle_memory::Target;
 
 use super::memory::CheckedMemory;
+use super::modules::BatchBuffer;
 use super::queue::Launches;
 use super::run::Run;
+use crate::peers::{Pair, not_its_peer};
 
 /// The maximum number of elements of all buffers together: checked scenarios are small.
 const MAX_ELEMENTS: usize = 1 << 22;
 
 pub(super) struct CheckedBackend {
+    properties: Properties,
     run: Arc<Run>,
     queues: Arc<Stepped<Launches>>,
+    pair: Pair<CheckedBackend>,
 }
 
 impl CheckedBackend {
     /// The checker's device for a run.
     pub fn new(run: &Arc<Run>) -> Arc<CheckedBackend> {
-        Arc::new(CheckedBackend { run: run.clone(), queues: Stepped::new(Launches::of(run)) })
+        Arc::new_cyclic(|own| CheckedBackend {
+            properties: run.properties.clone(),
+            run: run.clone(),
+            queues: Stepped::new(Launches::of(run)),
+            pair: Pair::first(own),
+        })
     }
 
     /// Runs all enqueued operations, as far as they can run.
@@ -33,7 +43,7 @@ impl CheckedBackend {
 // SAFETY: its memory has no host pointer, and its elements are counted by the run.
 unsafe impl Backend for CheckedBackend {
     fn properties(&self) -> &Properties {
-        &self.run.properties
+        &self.properties
     }
 
     fn allocate(&self, request: &Allocation) -> Result<Box<dyn Memory>> {
@@ -49,12 +59,37 @@ unsafe impl Backend for CheckedBackend {
             .into());
         }
         let first = memories.len() as u32;
+        let (name, layout, len) = (String::new(), request.layout, request.len);
+        lock(&self.run.buffers).push(BatchBuffer { name, first, layout, len });
         memories.extend((0..numbers).map(|_| vec![request.zeroed.then_some(0); request.len]));
         Ok(Box::new(CheckedMemory { run: self.run.clone(), first, layout: request.layout, kind: request.kind }))
     }
 
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
-        Ok(Box::new(self.queues.queue(blocking)))
+        let queue = self.queues.queue(blocking);
+        self.run.devices.set(queue.number(), self.pair.number());
+        Ok(Box::new(queue))
+    }
+
+    fn peers(&self) -> Result<Vec<Device>> {
+        if self.run.checker.target == Target::Vulkan {
+            let what = "use another device's memory in kernels: Vulkan devices reach none";
+            return Err(Error::capability("checker for vulkan", what, "copy between the devices (`Queue::copy`)"));
+        }
+        let other = self.pair.other(|pair| {
+            let mut properties = self.properties.clone();
+            properties.name += "'s peer";
+            CheckedBackend { properties, run: self.run.clone(), queues: self.queues.clone(), pair }
+        });
+        Ok(other.into_iter().collect())
+    }
+
+    fn enable_peer_access(&self, other: &Device) -> Result<()> {
+        if self.pair.enable(other) { Ok(()) } else { Err(not_its_peer(&self.properties, other)) }
+    }
+
+    fn reaches(&self, other: &Device) -> bool {
+        self.pair.reaches(other)
     }
 
     fn as_any(&self) -> &dyn Any {

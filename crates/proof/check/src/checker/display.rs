@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use wattle_memory::Target;
-
-use super::report::{Report, Verdict};
+use crate::report::{Report, Verdict};
 use crate::search::Reading;
 use crate::story::{Role, tell, wrapped};
 
@@ -12,12 +10,15 @@ use crate::story::{Role, tell, wrapped};
 const WIDTH: usize = 100;
 
 impl Report {
-    /// The shapes and bounds that the verdict is for: `3 blocks × 1 thread, loops ≤ 4`.
+    /// The shapes and bounds that the verdict is for: `3 blocks × 1 thread, loops ≤ 4`; `no launch` where the
+    /// scenario has none.
     pub fn size(&self) -> String {
         let shapes = if self.verdict == Verdict::Violated { &self.violated_in } else { &self.shapes };
         let bound =
             if self.statistics.bounded > 0 { format!(", loops ≤ {}", self.loop_bound) } else { String::new() };
-        format!("{}{bound}", shapes.join(", "))
+        // The host's part alone can fail, too.
+        let shapes = if shapes.is_empty() { "no launch".into() } else { shapes.join(", ") };
+        format!("{shapes}{bound}")
     }
 
     /// The effort of the check: `12 executions, 3.1 ms`.
@@ -32,7 +33,7 @@ impl Report {
     /// data races are no error, and what it reads, if anything, it reports as its outcome. One that reads results and
     /// reports none compares them by itself.
     pub fn nothing_asserted(&self) -> bool {
-        let forbids_races = self.model.forbids_races() && self.target != Target::Host;
+        let forbids_races = self.target.forbids_races(self.model);
         let compares = self.reads_back && self.outcomes.is_empty();
         let asserts = !self.checks.is_empty() || self.kernels_assert() || compares;
         self.verdict == Verdict::Holds && !forbids_races && !asserts
@@ -113,7 +114,7 @@ impl fmt::Display for Reading {
 }
 
 /// Formats a number with thousands separators: `16,777,216`.
-fn thousands(number: u64) -> String {
+pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let separated = |(at, digit): (usize, char)| {
         (at > 0 && (digits.len() - at).is_multiple_of(3)).then_some(',').into_iter().chain([digit])

@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use wattle_core::{Device, Error, ErrorKind, LaunchOptions, Result, Shape, Summary, caught, lock};
 
+use super::Checker;
 use super::device::CheckedBackend;
-use super::frames::{Frames, text};
-use super::report::{Report, Unknown, Verdict, Violation};
-use super::run::{Path, Run, Shared, most_threads_by_frames};
-use super::{Checker, Witness};
+use super::frames::{Choice, Frames, text};
+use super::run::{Path, Run, Shared, note};
+use crate::report::{Report, Unknown, Verdict, Violation, Witness};
 use crate::search::{Limits, Statistics, Stopped, Watch};
 
 /// Checks a scenario's function.
@@ -21,6 +21,7 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
         verdict: Verdict::Holds,
         target: checker.target,
         model: checker.model,
+        emitted: checker.emitted,
         progress: checker.progress,
         shapes: Vec::new(),
         violated_in: Vec::new(),
@@ -56,7 +57,7 @@ pub(super) fn check(checker: &Checker, scenario: &dyn Fn(&Device) -> Result<Summ
     Ok(report)
 }
 
-/// Explores each choice of shapes for launches by frames, until something is wrong.
+/// Explores each choice of shapes that the launches leave to devices, until something is wrong.
 fn try_shapes(
     checker: &Checker,
     shared: &Arc<Shared>,
@@ -64,25 +65,34 @@ fn try_shapes(
     report: &mut Report,
 ) -> Result<()> {
     let mut framed: Vec<(Shape, LaunchOptions)> = Vec::new();
-    let mut tried: Vec<(Frames, Vec<String>, Vec<Unknown>)> = Vec::new();
-    for frames in Frames::CHOICES {
+    let mut tried: Vec<Tried> = Vec::new();
+    let mut any_warps = false;
+    let choices =
+        checker.warp_sizes().iter().flat_map(|&warp_size| Frames::CHOICES.map(|frames| Choice { frames, warp_size }));
+    for choice in choices {
         let resolve = |frames: Frames| {
             let resolve = move |(shape, options): &(Shape, LaunchOptions)| {
-                frames.resolve(shape, options, most_threads_by_frames(checker.target))
+                frames.resolve(shape, options, checker.target.threads_by_frames())
             };
             framed.iter().map(resolve).collect::<Vec<_>>()
         };
-        let resolved = resolve(frames);
+        let resolved = resolve(choice.frames);
         if checker.most_shapes.is_some_and(|most| tried.len() >= most) {
             break;
         }
         // A choice that resolves to the same shapes for all launches as an earlier one adds nothing.
-        if tried.iter().any(|(earlier, ..)| resolve(*earlier) == resolved) {
+        let is_same = |Tried { choice: earlier, .. }: &Tried| {
+            (earlier.warp_size == choice.warp_size || !any_warps) && resolve(earlier.frames) == resolved
+        };
+        if tried.iter().any(is_same) {
             continue;
         }
         let (before, launches) = (std::mem::take(&mut report.shapes), report.launches.len());
-        match explore(checker, frames, shared, scenario, report) {
-            Ok(found) => found.into_iter().for_each(|launch| note(&mut framed, launch)),
+        match explore(checker, choice, shared, scenario, report) {
+            Ok(found) => {
+                any_warps |= found.any_warps;
+                found.framed.into_iter().for_each(|launch| note(&mut framed, launch));
+            }
             Err(error) if tried.is_empty() => return Err(error),
             // The other shapes are explored all the same.
             Err(error) => {
@@ -99,7 +109,7 @@ fn try_shapes(
         if !tried.is_empty() {
             report.launches.truncate(launches);
         }
-        tried.push((frames, shapes, std::mem::take(&mut report.unknown)));
+        tried.push(Tried { choice, shapes, unknown: std::mem::take(&mut report.unknown) });
         if !report.violations.is_empty() {
             break;
         }
@@ -109,12 +119,19 @@ fn try_shapes(
     Ok(())
 }
 
+/// A choice that was explored, with the launches' shapes and the reasons why the search is incomplete.
+struct Tried {
+    choice: Choice,
+    shapes: Vec<String>,
+    unknown: Vec<Unknown>,
+}
+
 /// The reasons why the search is incomplete, with the shapes where they apply to some only.
-fn unknown(tried: &[(Frames, Vec<String>, Vec<Unknown>)]) -> Vec<Unknown> {
+fn unknown(tried: &[Tried]) -> Vec<Unknown> {
     let mut all = Vec::new();
-    for why in tried.iter().flat_map(|(.., unknown)| unknown) {
+    for why in tried.iter().flat_map(|tried| &tried.unknown) {
         let such: Vec<&Vec<String>> =
-            tried.iter().filter(|(.., unknown)| unknown.contains(why)).map(|(_, shapes, _)| shapes).collect();
+            tried.iter().filter(|tried| tried.unknown.contains(why)).map(|tried| &tried.shapes).collect();
         if such.len() == tried.len() {
             note(&mut all, why.clone());
         } else {
@@ -125,21 +142,31 @@ fn unknown(tried: &[(Frames, Vec<String>, Vec<Unknown>)]) -> Vec<Unknown> {
     all
 }
 
-/// Makes all runs with one choice of shapes; returns the launches by frames.
+/// What the launches of a scenario leave to devices.
+#[derive(Default)]
+struct LeftToDevices {
+    /// The launches by frames.
+    framed: Vec<(Shape, LaunchOptions)>,
+    /// Whether a kernel uses its warp whose launch does not say how many lanes it has.
+    any_warps: bool,
+}
+
+/// Makes all runs with one choice of shapes.
 fn explore(
     checker: &Checker,
-    frames: Frames,
+    choice: Choice,
     shared: &Arc<Shared>,
     scenario: &dyn Fn(&Device) -> Result<Summary>,
     report: &mut Report,
-) -> Result<Vec<(Shape, LaunchOptions)>> {
+) -> Result<LeftToDevices> {
     let mut path = Path::default();
-    let mut framed = Vec::new();
+    let mut left = LeftToDevices::default();
     loop {
         let known = path.phases.len();
-        let (summary, after) = run(checker, frames, shared, scenario, path);
+        let (summary, after) = run(checker, choice, shared, scenario, path);
         path = after;
-        std::mem::take(&mut path.framed).into_iter().for_each(|launch| note(&mut framed, launch));
+        std::mem::take(&mut path.framed).into_iter().for_each(|launch| note(&mut left.framed, launch));
+        left.any_warps |= path.any_warps;
         report.runs += 1;
         if let Some(text) = path.strayed.take() {
             let what = format!("check this scenario: it is not deterministic apart from its launches; {text}");
@@ -182,7 +209,7 @@ fn explore(
         let done = path.phases.iter().take(path.at);
         let broken = done.clone().any(|phase| phase.outcomes.is_empty() || !phase.violations.is_empty());
         if broken {
-            return Ok(framed);
+            return Ok(left);
         }
         match summary {
             Err(error) if is_unanswered(&error) => return Err(error),
@@ -213,11 +240,11 @@ fn explore(
             Err(error) => report.violations.push(Violation::Assertion { witness, error }),
         }
         if !report.violations.is_empty() {
-            return Ok(framed);
+            return Ok(left);
         }
         if let Some(stopped) = stopped(&checker.limits(shared.deadline)) {
             note(&mut report.unknown, Unknown::Stopped(stopped.to_string()));
-            return Ok(framed);
+            return Ok(left);
         }
         // The next path takes another outcome of the last search that has one left.
         path.phases.truncate(path.at);
@@ -231,7 +258,7 @@ fn explore(
             path.chosen.pop();
         }
         if path.phases.is_empty() {
-            return Ok(framed);
+            return Ok(left);
         }
         path.at = 0;
     }
@@ -240,12 +267,12 @@ fn explore(
 /// Runs the scenario's function once along a path.
 fn run(
     checker: &Checker,
-    frames: Frames,
+    choice: Choice,
     shared: &Arc<Shared>,
     scenario: &dyn Fn(&Device) -> Result<Summary>,
     path: Path,
 ) -> (Result<Summary>, Path) {
-    let run = Arc::new(Run::new(checker, frames, shared.clone(), path));
+    let run = Arc::new(Run::new(checker, choice, shared.clone(), path));
     let backend = CheckedBackend::new(&run);
     let device = Device::new(backend.clone());
     let summary = caught("the scenario", || scenario(&device));
@@ -274,12 +301,5 @@ fn is_unanswered(error: &Error) -> bool {
         ErrorKind::Panic { message, .. } => message.contains("device `checker"),
         // The enumeration may grow (`non_exhaustive`); any other error is the scenario's.
         _ => false,
-    }
-}
-
-/// Adds an item unless the list has it.
-pub(super) fn note<T: PartialEq>(list: &mut Vec<T>, item: T) {
-    if !list.contains(&item) {
-        list.push(item);
     }
 }

@@ -1,4 +1,5 @@
-//! The shapes in which launches by frames are tried.
+//! The shapes in which launches are tried, where they leave them to devices: blocks and threads of launches by frames,
+//! and the lanes of a warp.
 //!
 //! A launch by frames leaves blocks and threads to the device, and must be right for any choice. What devices choose:
 //! the host a few blocks per worker, one of them where there is one worker, each of one thread; CUDA and Vulkan at most
@@ -9,10 +10,20 @@
 use wattle_core::{LaunchOptions, Shape, ShapeKind};
 use wattle_ir::MAX_RANK;
 
+use wattle_memory::Target as Machine;
+
 use crate::program::LaunchWorld;
 
 /// The blocks, and the threads per block.
 pub(super) type Resolved = ([u32; MAX_RANK], [u32; MAX_RANK]);
+
+/// One of the choices that devices may make for a scenario's launches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub frames: Frames,
+    /// The lanes of a warp, where the launch does not say it.
+    pub warp_size: u32,
+}
 
 /// A rule by which launches by frames become blocks and threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,10 +92,20 @@ pub(super) fn text((blocks, threads): Resolved) -> String {
     format!("{} × {}", count(blocks, "block"), count(threads, "thread"))
 }
 
+/// Whether it matters how many lanes a launch's warps have: to the kernel, or since the threads of different warps may
+/// meet at different barriers, as PTX permits.
+fn depends_on_warps(launch: &LaunchWorld) -> bool {
+    let shape = launch.environment.shape;
+    let several = shape.threads_per_block() > shape.warp_size.into();
+    let by_barriers =
+        matches!(launch.lowering.target(), Machine::Ptx { .. }) && launch.program.has_barriers() && several;
+    launch.program.uses_warps() || by_barriers
+}
+
 /// Describes the shape of a launch.
 pub(super) fn shape_text(launch: &LaunchWorld) -> String {
     let shape = launch.environment.shape;
-    let warps = if launch.program.has_warps() { format!(", warps of {}", shape.warp_size) } else { String::new() };
+    let warps = if depends_on_warps(launch) { format!(", warps of {}", shape.warp_size) } else { String::new() };
     if launch.host { "the host's thread".into() } else { text((shape.grid_extent, shape.block_extent)) + &warps }
 }
 

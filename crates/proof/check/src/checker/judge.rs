@@ -9,15 +9,13 @@ use std::sync::Arc;
 use wattle_core::{Error, Result, system};
 use wattle_ir::Site;
 use wattle_machine::Timing;
-use wattle_memory::{Model, Target, ThreadId};
+use wattle_memory::{Target, ThreadId};
 
 use super::frames::shape_text;
-use super::orders::Orders;
-use super::report::{Unknown, Violation};
 use super::run::{Memory, Outcome, Phase, Run};
 use super::schedule::{Schedule, schedules};
-use super::{Checker, Witness};
 use crate::program::{KernelThread, World};
+use crate::report::{Orders, Progress, Unknown, Violation, Witness};
 use crate::search::{
     Address, Dependencies, End, MOST_TURNS, Meter, MostEvents, PrivateCells, Problem, Setup, SharedCells, Spawn,
     Statistics, Updates, keeping, search, single_run,
@@ -31,12 +29,6 @@ const MAX_OUTCOMES: usize = 100_000;
 
 /// The number of events of a graph from which on private cells are kept out of it.
 const MOST_EVENTS: usize = 192;
-
-/// Whether private cells may be kept out of graphs: not in the textbook's model, where what a thread does with a cell of
-/// its own can order its other accesses.
-fn keeps_cells(checker: &Checker) -> bool {
-    checker.model != Model::Unordered && !checker.count_orders
-}
 
 /// The lines at which the launches keep what the clock shows. The search takes that for 0.
 ///
@@ -69,13 +61,15 @@ fn assumptions(world: &World) -> Result<Vec<Site>> {
 pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> Result<Phase> {
     let checker = &run.checker;
     let assumes = assumptions(&world)?;
-    let forbids_races = checker.model.forbids_races() && checker.target != Target::Host;
+    let forbids_races = checker.target.forbids_races(checker.model);
     // Plain accesses of the host are relaxed atomics; where nothing races, that makes no difference, and there is far
     // less to search.
     let mut world = world;
     world.host_is_plain = checker.target == Target::Host;
     let world = Arc::new(world);
-    let symmetric = if checker.symmetry { symmetric(&world) } else { Vec::new() };
+    // These progress models tell blocks apart by their numbers.
+    let by_number = matches!(checker.progress, Progress::Hsa | Progress::HsaObe);
+    let symmetric = if checker.symmetry && !by_number { symmetric(&world) } else { Vec::new() };
     let mut phase = Phase {
         fingerprint,
         what,
@@ -84,7 +78,7 @@ pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> 
         unknown: Vec::new(),
         statistics: Statistics::default(),
         shapes: world.launches.iter().map(shape_text).collect(),
-        symmetric: symmetric.iter().any(|class| class.len() > 1),
+        symmetric: false,
         executed: BTreeSet::new(),
         rests_on: Vec::new(),
         events: 0,
@@ -95,7 +89,7 @@ pub(super) fn judge(run: &Run, world: World, fingerprint: u64, what: String) -> 
     if has_single_run(run, &world, &mut phase)? || has_counted_runs(run, &world, &mut phase)? {
         return Ok(phase);
     }
-    let has_races = !matches!(checker.model, Model::Sc | Model::Unordered);
+    let has_races = checker.model.has_races();
     let mut judge = Judge::new(run, world, has_races, forbids_races);
     judge.search_all(&symmetric, &mut phase)?;
     if judge.raced {
@@ -176,12 +170,12 @@ fn statements(world: &World, sources: &BTreeSet<u32>) -> BTreeSet<(u32, u32)> {
     of_launches.filter_map(instruction).collect()
 }
 
-/// Classes of interchangeable threads: those of a launch whose code does not read its indices, where each is alone in
-/// its block; otherwise those of one block.
+/// Classes of threads that are interchangeable once they read their indices no more: those of a launch, where each is
+/// alone in its block; otherwise those of one block.
 fn symmetric(world: &World) -> Vec<Vec<ThreadId>> {
     let mut classes = Vec::new();
     for (number, launch) in world.launches.iter().enumerate() {
-        if launch.program.uses_position() || launch.host {
+        if launch.host {
             continue;
         }
         let (threads, per_block) = (world.threads_of(number), launch.environment.shape.threads_per_block() as usize);
@@ -189,12 +183,14 @@ fn symmetric(world: &World) -> Vec<Vec<ThreadId>> {
             // The lanes of a warp are not those of another one.
             continue;
         }
+        let all: Vec<ThreadId> = threads.collect();
         if per_block == 1 {
-            classes.push(threads.collect());
-        } else {
-            let all: Vec<ThreadId> = threads.collect();
-            classes.extend(all.chunks(per_block).map(<[ThreadId]>::to_vec));
+            classes.push(all);
+            continue;
         }
+        let together = launch.lowering.target().converging_threads().map_or(per_block, |threads| threads as usize);
+        let chunks = all.chunks(per_block).flat_map(|block| block.chunks(together));
+        classes.extend(chunks.map(<[ThreadId]>::to_vec));
     }
     classes
 }
@@ -255,7 +251,7 @@ impl<'r> Judge<'r> {
         if !world.launches.iter().any(|launch| launch.program.waits()) {
             return Ok(());
         }
-        for schedule in schedules(self.run.checker.progress, &world, &self.writes)? {
+        for schedule in schedules(self.run.checker.progress, &world.scheduled(), &self.writes)? {
             let mut some = spawns.clone();
             let mut halted = BTreeSet::new();
             for (launch, block, writes) in schedule.halts() {
@@ -300,6 +296,7 @@ impl<'r> Judge<'r> {
         let (end, statistics) = self.search_setup(setup);
         if self.schedule.is_none() {
             phase.statistics.add(&statistics);
+            phase.symmetric |= statistics.alike > 0;
         }
         if let Some(sample) = checker.sample {
             phase.unknown.push(Unknown::Sampled(sample.executions));
@@ -345,11 +342,13 @@ impl<'r> Judge<'r> {
     fn search_setup(&mut self, setup: Setup<'_>) -> (End, Statistics) {
         let checker = &self.run.checker;
         let most = MostEvents::new(MOST_EVENTS);
-        let small = Setup { most_events: keeps_cells(checker).then_some(&most), ..setup };
+        // Private cells stay in the graph where they order other accesses, and where all orders are counted.
+        let keeps = !checker.model.private_cells_order() && !checker.count_orders;
+        let small = Setup { most_events: keeps.then_some(&most), ..setup };
         let (mut end, mut statistics) = search(&small, self);
         let (mut shared, mut again) = (SharedCells::default(), most.was_exceeded());
         while again {
-            self.begin_again();
+            self.forget();
             let cells = PrivateCells::new(small.memory, shared.clone());
             let spawns = small.threads.iter().enumerate();
             let threads = spawns.map(|(thread, spawn)| Spawn {
@@ -378,7 +377,7 @@ impl<'r> Judge<'r> {
             again = false;
             if let Some(known) = cells.contradicted() {
                 // Whatever was found is worthless, also where the search was over before it noticed.
-                self.begin_again();
+                self.forget();
                 again = !matches!(end, End::Stopped(_));
                 shared = known;
             }
@@ -391,7 +390,7 @@ impl<'r> Judge<'r> {
     }
 
     /// Forgets what a search has found that is worthless.
-    fn begin_again(&mut self) {
+    fn forget(&mut self) {
         if self.schedule.is_none() {
             self.outcomes.clear();
             self.executed.clear();

@@ -23,17 +23,15 @@ mod explore;
 mod frames;
 mod judge;
 mod memory;
+mod modules;
 mod orders;
-mod progress;
 mod queue;
-mod report;
 mod rests;
 mod run;
 mod schedule;
 #[cfg(feature = "serde")]
 mod serialize;
 mod strongest;
-mod witness;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -45,12 +43,14 @@ use wattle_memory::{Model, Target};
 
 pub use advice::Advice;
 pub use changes::Change;
-pub use orders::{OrderTable, Orders, Variant};
-pub use progress::Progress;
-pub use report::{Report, Unknown, Verdict, Violation};
-pub use witness::Witness;
+pub use display::thousands;
+pub use modules::{Batch, BatchArgument, BatchBuffer, BatchKernel, BatchLaunch, Judged, MODULE_JUDGES, ModuleJudge};
+pub use orders::{OrderTable, Variant};
+pub use schedule::{Schedule, Scheduled, schedules};
 
 use crate::program::Edits;
+use crate::report;
+pub use crate::report::{Orders, Progress, Report, Unknown, Verdict, Violation, Witness};
 use crate::search::{Limits, Sample};
 pub use crate::search::{Meter, Reading};
 
@@ -70,6 +70,8 @@ pub struct Checker {
     pub(crate) plain_as_relaxed: bool,
     pub(crate) warp_size: Option<u32>,
     pub(crate) symmetry: bool,
+    /// Whether kernels are emitted, and read back, and judged as what was read.
+    pub(crate) emitted: bool,
     pub(crate) edits: Edits,
     pub(crate) sample: Option<Sample>,
     pub(crate) count_orders: bool,
@@ -95,6 +97,7 @@ impl Checker {
             plain_as_relaxed: false,
             warp_size: None,
             symmetry: true,
+            emitted: false,
             edits: Edits::default(),
             sample: None,
             count_orders: false,
@@ -110,9 +113,9 @@ impl Checker {
     }
 
     /// The name of what is judged: `portable`, `ptx`, `ptx:sm_80`, `vulkan`, `host`; the model's where that alone
-    /// differs.
+    /// differs; with `, as emitted` where the code itself is read back.
     pub fn name(&self) -> String {
-        report::name(self.target, self.model)
+        report::name(self.target, self.model, self.emitted)
     }
 
     /// Sets the progress model; the default is what Wattle's devices promise.
@@ -153,24 +156,27 @@ impl Checker {
     }
 
     /// How many lanes the warps of launches have that ask for no other number: a power of two up to 128. By default it is
-    /// 32 for PTX, 1 for the host, and 2 otherwise: what is checked has small blocks, and a block shall have several
-    /// warps. The report names the number where a kernel uses its warp.
+    /// 32 for PTX and 1 for the host; what runs on more than one kind of device is checked with each of 2, 1 and 32 where
+    /// a kernel uses its warp: so that a small block has several warps, that each thread is one, and that the block is
+    /// one. The report names the numbers.
     pub fn warp_size(self, lanes: u32) -> Checker {
         Checker { warp_size: Some(lanes), ..self }
     }
 
-    /// The lanes of a warp.
-    fn lanes(&self) -> u32 {
-        self.warp_size.unwrap_or(match self.target {
-            Target::Ptx { .. } => 32,
-            Target::Host => 1,
-            Target::Portable | Target::Vulkan => 2,
-        })
+    /// The numbers of lanes of a warp with which kernels are checked that use their warps; others with the first alone.
+    fn warp_sizes(&self) -> &[u32] {
+        self.warp_size.as_ref().map_or(self.target.warp_sizes(), std::slice::from_ref)
     }
 
     /// Sets whether executions that differ only by exchanging equal threads are built once; the default is yes.
     pub fn symmetry(self, symmetry: bool) -> Checker {
         Checker { symmetry, ..self }
+    }
+
+    /// Judges what is emitted: each kernel as the PTX that CUDA devices get, read back and searched instruction by
+    /// instruction, instead of its intermediate representation. For PTX's targets, and the portable model.
+    pub fn emitted(self) -> Checker {
+        Checker { emitted: true, ..self }
     }
 
     /// Draws `executions` executions of each search at random, weak ones included, instead of building all, for
@@ -213,10 +219,10 @@ impl Checker {
 
     #[track_caller]
     fn asserted(&self, checked: Result<Report>, expected: Verdict) -> Report {
-        let wish = if expected == Verdict::Holds { "hold, and does not" } else { "be refuted, and is not" };
+        let expectation = if expected == Verdict::Holds { "hold, and does not" } else { "be refuted, and is not" };
         match checked {
             Ok(report) if report.verdict == expected => report,
-            Ok(report) => panic!("the scenario should {wish}:\n{report}"),
+            Ok(report) => panic!("the scenario should {expectation}:\n{report}"),
             Err(error) => panic!("the scenario cannot be checked under {}: {error}", self.name()),
         }
     }

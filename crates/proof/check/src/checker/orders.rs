@@ -7,37 +7,10 @@ use wattle_core::{Result, Scenario};
 use wattle_machine::Action;
 use wattle_memory::{Kind, Model, Relation};
 
-use super::report::{Report, Verdict};
-use super::{Checker, Witness};
+use super::Checker;
 use crate::program::{Edit, Edits, Strength, World};
+use crate::report::{Orders, Report, Verdict, Witness};
 use crate::search::Execution;
-
-/// The orders of accesses that give one outcome.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Orders {
-    /// The number of orders.
-    pub count: u64,
-    /// The pairs of accesses of one place that have the same order in all of them: `read x < write x`.
-    pub case: Vec<String>,
-    /// The listed orders, each as its accesses in sequence.
-    #[cfg_attr(feature = "serde", serde(rename = "orders", skip_serializing_if = "Vec::is_empty"))]
-    pub listed: Vec<Vec<String>>,
-}
-
-/// The maximum number of listed orders.
-const MOST_LISTED: usize = 720;
-
-impl Orders {
-    /// Adds the orders of another execution.
-    pub(super) fn add(&mut self, other: &Orders) {
-        self.count += other.count;
-        if self.case.is_empty() {
-            self.case.clone_from(&other.case);
-        }
-        self.listed.extend(other.listed.iter().take(MOST_LISTED.saturating_sub(self.listed.len())).cloned());
-    }
-}
 
 /// The orders in which the accesses of an execution can have happened: those of places that several threads touch, and
 /// that some thread writes. A read-modify-write is one access.
@@ -93,7 +66,7 @@ pub(super) fn count(execution: &Execution<'_>, world: &World) -> Orders {
 fn extend(accesses: &[usize], before: &Relation, names: &[String], taken: &mut Vec<usize>, orders: &mut Orders) {
     if taken.len() == accesses.len() {
         orders.count += 1;
-        if orders.listed.len() < MOST_LISTED {
+        if orders.listed.len() < Orders::MOST_LISTED {
             orders.listed.push(taken.iter().map(|&at| names[at].clone()).collect());
         }
         return;

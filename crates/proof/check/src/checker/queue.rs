@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use wattle_core::queue::{Lines, QueuedLaunch, Stepper};
 use wattle_core::{Error, Result, lock};
 
-use super::batch;
+use super::batch::{self, Group};
 use super::run::Run;
 
 /// The launches that have begun, of each queue.
@@ -23,7 +23,7 @@ impl Launches {
     }
 
     /// Searches launches, a group for each queue.
-    fn search(&self, numbers: &[usize], groups: &[Vec<QueuedLaunch>]) -> Result<()> {
+    fn search(&self, numbers: &[usize], groups: &[Group]) -> Result<()> {
         let done = batch::run(&self.run, groups);
         if let Err(error) = &done {
             let mut failed = lock(&self.failed);
@@ -53,13 +53,15 @@ unsafe impl Stepper for Launches {
     /// another.
     fn step(&self, moved: bool, lines: &Lines) -> bool {
         let begun = if moved { BTreeMap::new() } else { lock(&self.begun).clone() };
-        let (numbers, groups): (Vec<usize>, Vec<Vec<QueuedLaunch>>) = begun.into_iter().unzip();
+        let group = |(number, launches)| (number, Group { device: self.run.devices.of(number), launches });
+        let (numbers, groups): (Vec<usize>, Vec<Group>) = begun.into_iter().map(group).unzip();
         match &groups[..] {
             [] => return false,
             [one] => {
-                for launch in one {
+                for launch in &one.launches {
                     // Launches enqueued behind a failed one are discarded.
-                    if self.search(&numbers, &[vec![launch.clone()]]).is_err() {
+                    let alone = Group { device: one.device, launches: vec![launch.clone()] };
+                    if self.search(&numbers, &[alone]).is_err() {
                         break;
                     }
                 }

@@ -4,24 +4,27 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use wattle_core::{DeviceKind, Error, KernelIdentity, LaunchOptions, Properties, Shape};
+use wattle_core::{DeviceKind, Error, KernelIdentity, LaunchOptions, ModuleCode, ModuleLanguage, Properties, Shape};
 use wattle_machine::Program;
-use wattle_memory::{Scope, Target};
 
 use super::Checker;
-use super::Witness;
-use super::frames::Frames;
-use super::orders::Orders;
-use super::report::{Unknown, Violation};
+use super::frames::Choice;
+use super::modules::BatchBuffer;
+use crate::peers::DeviceOfQueue;
 use crate::program::World;
+use crate::report::{Orders, Unknown, Violation, Witness};
 use crate::search::{Address, Statistics};
 
 /// One run of a scenario's function.
 pub(super) struct Run {
     pub checker: Checker,
-    pub frames: Frames,
+    pub choice: Choice,
     pub properties: Properties,
     pub memories: Mutex<Vec<Vec<Option<u64>>>>,
+    pub buffers: Mutex<Vec<BatchBuffer>>,
+    /// The variables of the modules that have been launched, by their numbers among the buffers.
+    pub variables: Mutex<Vec<(Arc<ModuleCode>, Vec<usize>)>>,
+    pub devices: DeviceOfQueue,
     /// The state shared by all runs of this check.
     pub shared: Arc<Shared>,
     pub path: Mutex<Path>,
@@ -53,30 +56,34 @@ pub(super) struct Path {
     pub overlaps: bool,
     /// The distinct launches by frames.
     pub framed: Vec<(Shape, LaunchOptions)>,
+    /// Whether a kernel uses its warp whose launch leaves the number of lanes to the device.
+    pub any_warps: bool,
 }
 
 /// The maximum number of threads per block of a target.
 const MOST_THREADS: u32 = 1024;
 
-/// The maximum number of threads per block that a target chooses for a launch by frames.
-pub(super) fn most_threads_by_frames(target: Target) -> u32 {
-    if target == Target::Host { 1 } else { MOST_THREADS }
-}
-
 impl Run {
-    pub fn new(checker: &Checker, frames: Frames, shared: Arc<Shared>, path: Path) -> Run {
-        let scopes = match checker.target {
-            Target::Vulkan => vec![Scope::Block, Scope::Device],
-            _ => Scope::ALL.to_vec(),
-        };
+    pub fn new(checker: &Checker, choice: Choice, shared: Arc<Shared>, path: Path) -> Run {
         let mut properties =
             Properties::new("checker", "every execution that a memory model permits", DeviceKind::Checker);
         properties.max_threads_per_block = MOST_THREADS;
         properties.max_shared_memory = 1 << 20;
         properties.max_cooperative_blocks = 1 << 14;
-        properties.scopes = scopes;
-        properties.warp_width = checker.lanes();
-        Run { checker: checker.clone(), frames, properties, memories: Mutex::default(), shared, path: Mutex::new(path) }
+        properties.scopes = checker.target.scopes().to_vec();
+        properties.warp_width = choice.warp_size;
+        properties.modules = vec![ModuleLanguage::Ptx];
+        Run {
+            checker: checker.clone(),
+            choice,
+            properties,
+            memories: Mutex::default(),
+            buffers: Mutex::default(),
+            variables: Mutex::default(),
+            devices: DeviceOfQueue::default(),
+            shared,
+            path: Mutex::new(path),
+        }
     }
 }
 
@@ -117,3 +124,10 @@ pub(super) struct Outcome {
 
 /// The final values of cells.
 pub(super) type Memory = Vec<(Address, u64)>;
+
+/// Adds an item unless the list has it.
+pub(super) fn note<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}

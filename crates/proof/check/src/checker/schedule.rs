@@ -2,14 +2,36 @@
 
 use wattle_core::Result;
 
-use super::Progress;
-use crate::program::World;
+use wattle_memory::ThreadId;
+
+use crate::report::Progress;
 use crate::search::{Execution, Why};
+
+/// The threads of a launch, as a scheduler sees them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scheduled {
+    /// The number of blocks.
+    pub blocks: usize,
+    /// The number of threads per block.
+    pub per_block: usize,
+    /// Whether all blocks run at once.
+    pub together: bool,
+    /// The first of its threads, among all.
+    pub first: ThreadId,
+}
+
+impl Scheduled {
+    /// The block of a thread; `None` if it is another launch's.
+    fn block_of(&self, thread: ThreadId) -> Option<u64> {
+        let within = thread.checked_sub(self.first)? / self.per_block.max(1);
+        (within < self.blocks).then_some(within as u64)
+    }
+}
 
 /// For each launch and block the number of writes that its threads make before they are never scheduled again; `None`
 /// for a block that is scheduled again and again. What a stopped block reads before that affects no other thread.
 #[derive(Clone, Debug)]
-pub(super) struct Schedule(Vec<Vec<Option<u32>>>);
+pub struct Schedule(Vec<Vec<Option<u32>>>);
 
 /// The maximum number of schedules that are searched.
 const MOST: usize = 4096;
@@ -17,11 +39,13 @@ const MOST: usize = 4096;
 /// The unfair schedules that a progress model permits, to be searched for stuck threads.
 ///
 /// `writes` holds the maximum number of writes by a thread of each block.
-pub(super) fn schedules(progress: Progress, world: &World, writes: &[Vec<u32>]) -> Result<Vec<Schedule>> {
+///
+/// # Errors
+/// They are too many.
+pub fn schedules(progress: Progress, launches: &[Scheduled], writes: &[Vec<u32>]) -> Result<Vec<Schedule>> {
     let mut all: Vec<Vec<Vec<Option<u32>>>> = vec![Vec::new()];
-    for (number, launch) in world.launches.iter().enumerate() {
-        let blocks = launch.environment.shape.blocks() as usize;
-        let together = launch.host || launch.cooperative;
+    for (number, launch) in launches.iter().enumerate() {
+        let (blocks, together) = (launch.blocks, launch.together);
         let of_writes = |block: usize| writes.get(number).and_then(|blocks| blocks.get(block)).copied().unwrap_or(0);
         let choices: Vec<Vec<Option<u32>>> = match progress {
             Progress::Fair => vec![vec![None; blocks]],
@@ -89,19 +113,14 @@ impl Schedule {
     }
 
     /// Whether a scheduler under this progress model may end an execution with these stuck threads.
-    pub fn permits(&self, progress: Progress, execution: &Execution<'_>, world: &World) -> bool {
+    pub fn permits(&self, progress: Progress, execution: &Execution<'_>, launches: &[Scheduled]) -> bool {
         (0..self.0.len()).all(|launch| {
             let halted = |block: u64| self.0[launch].get(block as usize).is_some_and(Option::is_some);
             if self.0[launch].iter().all(Option::is_none) {
                 return true;
             }
-            let per_block = world.launches[launch].environment.shape.threads_per_block() as usize;
-            let spinning: Vec<u64> = execution
-                .stuck
-                .iter()
-                .filter(|stuck| matches!(stuck.why, Why::Spins(_)) && world.threads_of(launch).contains(&stuck.thread))
-                .map(|stuck| ((stuck.thread - world.threads_of(launch).start) / per_block.max(1)) as u64)
-                .collect();
+            let spinning = execution.stuck.iter().filter(|stuck| matches!(stuck.why, Why::Spins(_)));
+            let spinning: Vec<u64> = spinning.filter_map(|stuck| launches[launch].block_of(stuck.thread)).collect();
             // A launch whose scheduled blocks have all ended continues with another block: some member is promised to
             // run.
             let Some(&lowest) = spinning.iter().min() else { return false };

@@ -6,8 +6,7 @@ use serde::{Serialize, Serializer};
 use wattle_memory::Model;
 
 use super::changes::Change;
-use super::orders::Orders;
-use super::report::{Report, Violation};
+use crate::report::{Orders, Report, Violation};
 use crate::story::tell;
 
 /// The report without the graphs of its executions, which appear as stories.
@@ -17,10 +16,11 @@ impl Serialize for Report {
         let texts = |all: &[_]| all.iter().map(ToString::to_string).collect::<Vec<String>>();
         let rests_on: Vec<_> =
             self.rests_on.iter().map(|(read, store)| [read.to_string(), store.to_string()]).collect();
-        let mut report = serializer.serialize_struct("Report", 20)?;
+        let mut report = serializer.serialize_struct("Report", 21)?;
         report.serialize_field("target", &self.name())?;
         report.serialize_field("verdict", &self.verdict.to_string())?;
         report.serialize_field("model", self.model.name())?;
+        report.serialize_field("emitted", &self.emitted)?;
         report.serialize_field("progress", self.progress.name())?;
         report.serialize_field("shapes", &self.shapes)?;
         report.serialize_field("violated_in", &self.violated_in)?;

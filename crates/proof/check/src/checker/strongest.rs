@@ -9,8 +9,8 @@ use wattle_memory::{FenceOrder, ReadOrder, Scope, UpdateOrder, WriteOrder};
 
 use super::changes::{Change, around, fence, is_shared, name, programs, scope_needed, single, update_within};
 use super::changes::{FENCES, UPDATES};
-use super::report::Report;
 use crate::program::Strength;
+use crate::report::Report;
 
 /// The variants of one change, the weakest first.
 pub(super) type Variants = Vec<Change>;

@@ -106,7 +106,8 @@ impl State {
         }
         let warp_size = options.lanes(&self.properties, |_| true)?;
         let launch_shape = LaunchShape { grid_extent, block_extent, frame_count, frame_extent, warp_size };
-        let mut requests = vec![self.request(&**kernel, launch_shape, Agent::Device, options)?];
+        let mut requests =
+            vec![self.request(&**kernel, launch_shape, Agent::Device(self.devices.of(number)), options)?];
         if let Some(host_part) = host_part {
             let shape = LaunchShape::linear(1, 1);
             requests.push(self.request(&**host_part, shape, Agent::Host, options)?);

@@ -24,6 +24,7 @@ use wattle_machine::Program;
 use self::launches::{Launches, Running};
 use self::memory::SimulatedMemory;
 
+use crate::peers::{DeviceOfQueue, Pair, not_its_peer};
 use crate::simulate::{Init, MemoryId, Options, Simulator};
 
 /// The maximum number of threads per block of the simulated device.
@@ -58,15 +59,16 @@ impl Simulated for Device {
         properties.max_shared_memory = MAX_SHARED_MEMORY;
         properties.max_cooperative_blocks = MAX_COOPERATIVE_BLOCKS;
         let state = Arc::new(State {
-            properties,
+            properties: properties.clone(),
             simulator: Mutex::new(simulator),
+            devices: DeviceOfQueue::default(),
             running: Mutex::default(),
             freed: Mutex::default(),
             programs: Mutex::default(),
             stop,
         });
         let queues = Stepped::new(Launches(state.clone()));
-        Device::new(Arc::new(SimulatedBackend { state, queues }))
+        Device::new(Arc::new_cyclic(|own| SimulatedBackend { properties, state, queues, pair: Pair::first(own) }))
     }
 }
 
@@ -82,13 +84,17 @@ fn select(rest: &str) -> Option<Device> {
 }
 
 struct SimulatedBackend {
+    properties: Properties,
+    /// What both devices of the pair share.
     state: Arc<State>,
     queues: Arc<Stepped<Launches>>,
+    pair: Pair<SimulatedBackend>,
 }
 
 struct State {
     properties: Properties,
     simulator: Mutex<Simulator>,
+    devices: DeviceOfQueue,
     /// The running launches of each queue.
     running: Mutex<HashMap<usize, Running>>,
     /// Memory whose deferred free is pending, since buffers are dropped anywhere.
@@ -100,7 +106,7 @@ struct State {
 // SAFETY: the simulator allocates as many elements as are asked for; its memory has no host pointer.
 unsafe impl Backend for SimulatedBackend {
     fn properties(&self) -> &Properties {
-        &self.state.properties
+        &self.properties
     }
 
     fn allocate(&self, request: &Allocation) -> Result<Box<dyn Memory>> {
@@ -123,7 +129,26 @@ unsafe impl Backend for SimulatedBackend {
     }
 
     fn queue(&self, blocking: bool) -> Result<Box<dyn BackendQueue>> {
-        Ok(Box::new(self.queues.queue(blocking)))
+        let queue = self.queues.queue(blocking);
+        self.state.devices.set(queue.number(), self.pair.number());
+        Ok(Box::new(queue))
+    }
+
+    fn peers(&self) -> Result<Vec<Device>> {
+        let other = self.pair.other(|pair| {
+            let mut properties = self.properties.clone();
+            properties.name += "'s peer";
+            SimulatedBackend { properties, state: self.state.clone(), queues: self.queues.clone(), pair }
+        });
+        Ok(other.into_iter().collect())
+    }
+
+    fn enable_peer_access(&self, other: &Device) -> Result<()> {
+        if self.pair.enable(other) { Ok(()) } else { Err(not_its_peer(&self.properties, other)) }
+    }
+
+    fn reaches(&self, other: &Device) -> bool {
+        self.pair.reaches(other)
     }
 
     fn as_any(&self) -> &dyn Any {

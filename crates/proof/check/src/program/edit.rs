@@ -36,6 +36,33 @@ pub struct Edit {
     pub barrier_before: bool,
 }
 
+impl Edit {
+    /// The order and scope of an atomic load that had these.
+    pub fn load(&self, order: ReadOrder, scope: Scope) -> (ReadOrder, Scope) {
+        if let Some(Strength::Load(order, scope)) = self.strength { (order, scope) } else { (order, scope) }
+    }
+
+    /// The order and scope of an atomic store that had these.
+    pub fn store(&self, order: WriteOrder, scope: Scope) -> (WriteOrder, Scope) {
+        if let Some(Strength::Store(order, scope)) = self.strength { (order, scope) } else { (order, scope) }
+    }
+
+    /// The order and scope of a read-modify-write that had these.
+    pub fn update(&self, order: UpdateOrder, scope: Scope) -> (UpdateOrder, Scope) {
+        if let Some(Strength::Update(order, scope)) = self.strength { (order, scope) } else { (order, scope) }
+    }
+
+    /// The order and scope of a fence that had these; `None` if it is removed.
+    pub fn fence(&self, order: FenceOrder, scope: Scope) -> Option<(FenceOrder, Scope)> {
+        if let Some(Strength::Fence(fence)) = self.strength { fence } else { Some((order, scope)) }
+    }
+
+    /// The scope of a plain access that is made atomic; `otherwise` if it is not edited.
+    pub fn plain(&self, otherwise: Option<Scope>) -> Option<Scope> {
+        if let Some(Strength::Plain(scope)) = self.strength { scope } else { otherwise }
+    }
+}
+
 /// The edits of the launches' programs, by the program's number in its world and the instruction's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edits(pub BTreeMap<(u32, u32), Edit>);

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use wattle_ir::warp::evaluate;
 use wattle_ir::{Place, Type};
 use wattle_machine::{Deferred, Location, Position, Request, Thread, Value};
-use wattle_memory::{
-    Classes, FenceOrder, Label, Lowered, NoScope, ReadOrder, Scope, Target as Machine, ThreadId, UpdateOrder,
-    WriteOrder, stop,
-};
+use wattle_memory::{FenceOrder, Label, Lowered, NoScope, ReadOrder, Scope, ThreadId, UpdateOrder, WriteOrder, stop};
 
 use super::world::{HIDDEN, LaunchWorld, World};
 use super::{Edit, Strength};
-use crate::search::{Action, Address, Barrier, Change, Convergence, Exchange, Members, Process, Target};
+use crate::search::{Action, Address, Change, Exchange, Members, Process, Target};
+
+mod meetings;
+
+use meetings::WARP_BARRIERS;
 
 /// A thread of a launch.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -33,12 +34,6 @@ pub struct KernelThread {
     halts_after: Option<u32>,
     writes: u32,
 }
-
-/// The threads of a warp in PTX (`WARP_SZ`).
-const PTX_WARP: u32 = 32;
-
-/// The barriers of warps have numbers from here on, so that none is taken for the block's where a block is one warp.
-const WARP_BARRIERS: u64 = 1 << 32;
 
 /// A remaining action of a request.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -151,10 +146,6 @@ impl KernelThread {
         Some(Target { address, bytes, reference: address.memory })
     }
 
-    fn storage(place: Place) -> Classes {
-        if matches!(place, Place::Shared(_)) { Classes::BLOCK } else { Classes::BUFFER }
-    }
-
     /// The action of a request, or `None` for one that the search need not see.
     fn act(&mut self, world: &World, request: Request<Deferred>) -> Result<Option<Action>, NoScope> {
         let launch = self.launch(world);
@@ -167,13 +158,9 @@ impl KernelThread {
         }
         let first = self.rest.len();
         let plain = |place: Place, write: bool| {
-            let (storage, shared) =
-                (KernelThread::storage(place), launch.is_shared_by_threads(place) && !world.host_is_plain);
-            let atomic = match edit.strength {
-                Some(Strength::Plain(scope)) => scope,
-                _ if world.plain_as_relaxed && launch.is_shared_by_threads(place) => Some(Scope::Device),
-                _ => None,
-            };
+            let (storage, shared) = (place.memory_class(), launch.is_shared_by_threads(place) && !world.host_is_plain);
+            let relaxed = world.plain_as_relaxed && launch.is_shared_by_threads(place);
+            let atomic = edit.plain(relaxed.then_some(Scope::Device));
             match (atomic, write) {
                 (Some(scope), false) => launch.lowering.atomic_read(ReadOrder::Relaxed, scope, storage),
                 (Some(scope), true) => launch.lowering.atomic_write(WriteOrder::Relaxed, scope, storage),
@@ -222,19 +209,13 @@ impl KernelThread {
             }
             Request::AtomicLoad { location, order, scope } => {
                 self.awaited = Awaited::Value;
-                let (order, scope) = match edit.strength {
-                    Some(Strength::Load(order, scope)) => (order, scope),
-                    _ => (order, scope),
-                };
-                let label = launch.lowering.atomic_read(order, scope, KernelThread::storage(location.place))?;
+                let (order, scope) = edit.load(order, scope);
+                let label = launch.lowering.atomic_read(order, scope, location.place.memory_class())?;
                 Action::Read { target: self.target(launch, &location), label, source }
             }
             Request::AtomicStore { location, value, order, scope } => {
-                let (order, scope) = match edit.strength {
-                    Some(Strength::Store(order, scope)) => (order, scope),
-                    _ => (order, scope),
-                };
-                let label = launch.lowering.atomic_write(order, scope, KernelThread::storage(location.place))?;
+                let (order, scope) = edit.store(order, scope);
+                let label = launch.lowering.atomic_write(order, scope, location.place.memory_class())?;
                 Action::Write { target: self.target(launch, &location), value: value.known(), label, source }
             }
             Request::AtomicUpdate { location, op, operand, order, scope } => {
@@ -259,11 +240,7 @@ impl KernelThread {
                     let instance = self.added_instance(world, launch);
                     return Ok(Some(self.barrier(launch, launch.lowering.barrier(), instance, source)));
                 }
-                let fence = match edit.strength {
-                    Some(Strength::Fence(fence)) => fence,
-                    _ => Some((order, scope)),
-                };
-                if let Some((order, scope)) = fence {
+                if let Some((order, scope)) = edit.fence(order, scope) {
                     self.push_fence(launch, order, scope, source)?;
                 }
                 return Ok(self.resume(world));
@@ -334,47 +311,6 @@ impl KernelThread {
         Ok(self.resume(world))
     }
 
-    /// The thread's next barrier. Its block's threads meet in the order in which they come, and have to be at the same
-    /// instance of the same statement (SPIR-V: `OpControlBarrier`'s "same dynamic instance"); PTX demands it of
-    /// the threads of one warp alone (`bar.sync` is `barrier.cta.sync.aligned`).
-    fn barrier(&mut self, launch: &LaunchWorld, label: Label, instance: u64, source: u32) -> Action {
-        self.barriers += 1;
-        let members = Members::Threads(self.members.clone());
-        let group = match launch.lowering.target() {
-            Machine::Ptx { .. } => launch.thread_in_block(self.position()) / PTX_WARP,
-            Machine::Portable | Machine::Vulkan | Machine::Host => 0,
-        };
-        let converges = Some(Convergence { group, instance });
-        let barrier = Barrier { instance: self.barriers as u64, resource: 0, members, waits: true, converges };
-        Action::Barrier { barrier, label, source }
-    }
-
-    /// The thread's next barrier of its warp: all lanes have to be at the same instance of the same statement.
-    fn warp_barrier(&mut self, launch: &LaunchWorld, instance: u64, source: u32) -> Action {
-        let barrier = self.meeting(launch, instance);
-        Action::Barrier { barrier, label: launch.lowering.barrier(), source }
-    }
-
-    /// The thread's next operation of its warp.
-    fn meeting(&mut self, launch: &LaunchWorld, instance: u64) -> Barrier {
-        self.warp_barriers += 1;
-        let lanes = launch.environment.shape.lanes(launch.thread_in_block(self.position()).into());
-        let lanes = lanes.filter_map(|lane| self.members.get(lane as usize).copied()).collect();
-        Barrier {
-            instance: WARP_BARRIERS + self.warp_barriers as u64,
-            resource: 0,
-            members: Members::Threads(lanes),
-            waits: true,
-            converges: Some(Convergence { group: 0, instance }),
-        }
-    }
-
-    /// The instance of a barrier that an edit adds: nothing counts the iterations of the loops around it, so threads
-    /// that come to it for the same time are taken to be in the same ones.
-    fn added_instance(&self, world: &World, launch: &LaunchWorld) -> u64 {
-        world.barrier_instance((launch.number, self.thread.at(), vec![u64::MAX, self.barriers as u64]))
-    }
-
     fn update(
         &mut self,
         launch: &LaunchWorld,
@@ -385,11 +321,8 @@ impl KernelThread {
         source: u32,
     ) -> Result<Action, NoScope> {
         self.awaited = Awaited::Value;
-        let (order, scope) = match edit.strength {
-            Some(Strength::Update(order, scope)) => (order, scope),
-            _ => (order, scope),
-        };
-        let (read, write) = launch.lowering.update(order, scope, KernelThread::storage(location.place))?;
+        let (order, scope) = edit.update(order, scope);
+        let (read, write) = launch.lowering.update(order, scope, location.place.memory_class())?;
         Ok(Action::Update { target: self.target(launch, &location), change, read, write, source })
     }
 
@@ -485,9 +418,9 @@ impl Process for KernelThread {
         }
     }
 
-    fn is_alike(&self, other: &KernelThread) -> bool {
+    fn is_alike(&self, world: &World, other: &KernelThread) -> bool {
         self.launch == other.launch
-            && self.thread.is_alike(&other.thread)
+            && self.thread.is_alike(&other.thread, &self.launch(world).program)
             && self.rest == other.rest
             && self.lanes == other.lanes
             && self.awaited == other.awaited

@@ -8,6 +8,7 @@ use wattle_machine::{Ahead, Deferred, Environment, Fault, Position, Program, Thr
 use wattle_memory::{Lowering, NoScope, Placement, Scope, ThreadId};
 
 use super::{Edits, KernelThread};
+use crate::checker::Scheduled;
 use crate::search::{Address, Initial, Memory, Spawn};
 
 /// A memory before the launches: the value of each element, `None` for one that has never been written.
@@ -26,6 +27,8 @@ pub struct LaunchWorld {
     pub lowering: Lowering,
     /// Whether it runs on the host: one thread.
     pub host: bool,
+    /// The number of the device that it runs on, if that is not the host.
+    pub device: u32,
     /// Whether all its blocks run at once.
     pub cooperative: bool,
     /// The first of its threads, among all.
@@ -103,7 +106,7 @@ impl World {
                     (0..per_block).map(|thread| launch.first + (block * per_block + thread) as usize).collect();
                 for thread in 0..per_block {
                     let placement = Placement {
-                        device: if launch.host { Placement::HOST } else { 0 },
+                        device: if launch.host { Placement::HOST } else { launch.device },
                         ..Placement::new(launch.first_block + block as u32, thread as u32)
                     };
                     let position = shape.position(block, thread);
@@ -120,6 +123,17 @@ impl World {
         let launch = &self.launches[launch];
         let shape = launch.environment.shape;
         launch.first..launch.first + (shape.blocks() * shape.threads_per_block()) as usize
+    }
+
+    /// The launches, as a scheduler sees them.
+    pub(crate) fn scheduled(&self) -> Vec<Scheduled> {
+        let of = |launch: &LaunchWorld| Scheduled {
+            blocks: launch.environment.shape.blocks() as usize,
+            per_block: launch.environment.shape.threads_per_block() as usize,
+            together: launch.host || launch.cooperative,
+            first: launch.first,
+        };
+        self.launches.iter().map(of).collect()
     }
 
     /// The launch of a thread.

@@ -133,6 +133,24 @@ impl Agreement {
         self.known_ahead() + self.beyond.len()
     }
 
+    /// The number of actions that are not in the graph, up to the last store: no other thread can see those behind it, and
+    /// they only matter where their values determine a store.
+    pub fn seen(&self) -> usize {
+        self.known_ahead() + self.seen_beyond().len()
+    }
+
+    /// The actions up to the last store.
+    pub fn seen_beyond(&self) -> &[Act] {
+        let last = self.beyond.iter().rposition(Act::is_write);
+        &self.beyond[..last.map_or(0, |last| last + 1)]
+    }
+
+    /// Drops the actions that no other thread can see.
+    pub fn without_unseen(mut self) -> Agreement {
+        self.beyond.truncate(self.seen_beyond().len());
+        self
+    }
+
     /// The number of known actions to which the thread has run ahead and that are not in the graph.
     pub fn known_ahead(&self) -> usize {
         let known = |act: &Act| match act {
@@ -146,9 +164,9 @@ impl Agreement {
     }
 }
 
-/// Drops the actions behind the last store, which no other thread can see.
+/// Drops the fences behind the last access.
 pub(super) fn trim(acts: &mut Vec<Act>) {
-    let last = acts.iter().rposition(Act::is_write);
+    let last = acts.iter().rposition(|act| !matches!(act, Act::Fence { .. }));
     acts.truncate(last.map_or(0, |last| last + 1));
 }
 

@@ -1,11 +1,11 @@
 //! The reads that can be given a source, and the writes that each of them can read from.
 
-use wattle_memory::{Analysis, EventId, Set, ThreadId};
+use wattle_memory::{Analysis, EventId, Kind, Level, Set, ThreadId};
 
 use super::Setup;
 use super::feasibility::later;
 use super::gates::open_gate;
-use super::run::would_spin;
+use super::process::{Action, Written};
 use super::searcher::Search;
 use super::state::{State, Status};
 
@@ -100,17 +100,25 @@ impl Search<'_, '_> {
     /// Whether another read-modify-write has read from the write already, and both cannot.
     pub(super) fn taken(&self, state: &State<'_>, read: EventId, write: EventId) -> bool {
         let graph = &state.graph;
-        let Some(own) = graph.other_half(read) else { return false };
+        let Some(half) = graph.other_half(read) else { return false };
         let location = graph.event(read).location;
-        // A compare-exchange whose outcome is open may write nothing.
-        if graph.event(own).location.is_none() {
-            return false;
-        }
+        let (first, second) = (graph.event(read).label, graph.event(half).label);
+        // A compare-exchange whose outcome is open may write nothing, unless it succeeds with what it would read here. Its
+        // write has no location yet; its read, of the same scope, is ordered like it.
+        let own = match graph.event(half).location {
+            Some(_) => half,
+            None if state.writes_if_it_reads(read, write)
+                && (first.atomic, first.level, first.storage) == (second.atomic, second.level, second.storage) =>
+            {
+                read
+            }
+            None => return false,
+        };
         // Each has its own write right behind the one that it reads, where an order relates all three.
         let orders = |a, b| self.setup.model.orders_writes(graph, a, b);
         let initial = graph.event(write).thread.is_none();
         let taker = |&other: &EventId| {
-            other != own
+            other != half
                 && (initial || (orders(write, own) && orders(write, other)))
                 && graph.other_half(other).is_some_and(|half| graph.source(half) == Some(write))
                 && orders(own, other)
@@ -132,5 +140,37 @@ pub(super) fn may_wait(state: &State<'_>, analysis: &Analysis, read: EventId, sp
             event.location == location && event.value.is_some() && !spinning.iter().any(alike)
         };
         !analysis.coherence.after(write).any(lets_go)
+    })
+}
+
+/// Whether a thread, given this value for the read that it waits for, only returns to the head of its loop.
+fn would_spin(state: &State<'_>, thread: ThreadId, read: EventId, value: u64) -> bool {
+    let runner = &state.runners[thread];
+    let simple = runner.waiting == Some(read)
+        && runner.promised.is_empty()
+        && runner.trail.iter().all(|&event| {
+            let label = &state.graph.event(event).label;
+            label.kind == Kind::Fence && label.level == Level::Thread
+        });
+    let idle = match (runner.update, state.graph.other_half(read)) {
+        (Some((_, change)), Some(_)) => match change.written(Some(value)) {
+            Written::Nothing => true,
+            Written::Value(new) => new == value && !state.is_mixed(state.graph.event(read).location),
+            Written::Unknown => false,
+        },
+        (None, None) => true,
+        _ => false,
+    };
+    let Some(head) = runner.heads.last().filter(|head| simple && idle && !head.effect) else { return false };
+    let known = runner.returns.borrow().iter().find(|(of, _)| *of == value).map(|&(_, returns)| returns);
+    known.unwrap_or_else(|| {
+        let mut process = runner.process.clone();
+        process.answer(Some(value));
+        let returns = match process.advance() {
+            Action::BackEdge { label, .. } => label == head.label && !process.any_pending() && process == head.process,
+            _ => false,
+        };
+        runner.returns.borrow_mut().push((value, returns));
+        returns
     })
 }

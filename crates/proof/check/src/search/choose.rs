@@ -161,7 +161,7 @@ impl<'w> Search<'_, 'w> {
     /// Branches on the sources of a read, and on its having none of those.
     fn branch(
         &mut self,
-        mut state: State<'w>,
+        state: State<'w>,
         now: &Arc<Analysis>,
         choice: &Choice,
         (later, others): (bool, bool),
@@ -169,31 +169,46 @@ impl<'w> Search<'_, 'w> {
     ) -> Result<(), Halt> {
         let (thread, read) = (choice.thread, choice.read);
         let alike = alike(self.setup, &state, thread, read);
+        self.statistics.alike += u64::from(!alike.is_empty());
         let mut seen = Set::new(state.graph.len());
-        let mut spinning = seen.clone();
+        // What sends the thread back is not kept from threads alike, which may wait on the same write with it.
+        let (mut spinning, mut tried) = (seen.clone(), seen.clone());
         choice.spinning.iter().for_each(|&source| spinning.insert(source));
         let mut branches = Vec::new();
-        for &source in &choice.sources {
-            let mut next = state.clone();
+        // Where no other write can come, and the thread is in no loop in which it could wait, the sources are all there is.
+        let runner = &state.runners[thread];
+        let leaves = !later && choice.spinning.is_empty() && !runner.loops && state.spinning(read).is_none();
+        let place = state.place(thread, read);
+        let mut whole = Some(state);
+        for (number, &source) in choice.sources.iter().enumerate() {
+            let taken = if leaves && number + 1 == choice.sources.len() { whole.take() } else { whole.clone() };
+            let Some(mut next) = taken else { break };
             next.choose(read, source);
             next.runners[thread].status = Status::Ready;
-            exclude_alike(&mut next, thread, &alike, &seen);
+            exclude_alike(&mut next, thread, &alike, &tried);
             self.settle(&mut next)?;
-            if next.runners[thread].status == Status::Spins {
+            // A loop behind the read repeats others, and goes on whatever this one could read later.
+            let again = next.runners[thread].spins_since.is_some_and(|first| next.place(thread, first) <= place);
+            if again && whole.is_some() {
                 spinning.insert(source);
             } else {
+                tried.insert(source);
                 let known = (!std::mem::take(&mut next.renumbered)).then(|| now.clone());
                 branches.push(Open { state: next, known });
             }
             seen.insert(source);
         }
+        let Some(mut state) = whole else {
+            stack.extend(branches.into_iter().rev());
+            return Ok(());
+        };
         seen = &seen | &spinning;
         state.exclude(read, &seen);
         state.spins_on(read, &spinning);
         // A thread may wait for ever on a write that sends it back, unless one that lets it go is sure to come after.
         let may_wait = state.spinning(read).is_some_and(|spinning| may_wait(&state, now, read, spinning));
         if later || (may_wait && others) {
-            exclude_alike(&mut state, thread, &alike, &seen);
+            exclude_alike(&mut state, thread, &alike, &tried);
             // If equal threads are kept from the same sources, no thread may remain that could write.
             let gate = open_gate(&state).is_some();
             if alike.is_empty() || !self.is_hopeless(&state, now, &self.choices(&state, now), gate) {

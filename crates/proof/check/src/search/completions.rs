@@ -38,7 +38,7 @@ const FEW_ACTIONS: u32 = 1 << 11;
 pub(super) enum Given<'v> {
     /// Any value: both ways at every branch.
     Anything,
-    /// The values of the writes that are present; reads that may be merged are.
+    /// The values of the writes that are in the graph; reads of one place that a compiler may make one are one.
     Present,
     /// The values that some write of the program gives the place; any value if they are too many.
     Possible(&'v Values),

@@ -48,10 +48,14 @@ pub(super) fn determine(
         let any = compare(setup, state, thread, Given::Anything);
         state.runners[thread].depends = any.as_ref().is_none_or(|agreed| agreed.depends || agreed.cut || agreed.met);
         state.runners[thread].cut = any.as_ref().is_some_and(|agreed| agreed.met);
-        let any = any.filter(|agreed| !agreed.undecided);
+        // A read that all completions make is made early too, where a store depends on some value; in a loop not, since the
+        // iteration in which a thread waits for ever may never come to it.
+        let depends = state.runners[thread].depends && state.runners[thread].heads.is_empty();
+        let made = |agreed: Agreement| if depends { agreed } else { agreed.without_unseen() };
+        let any = any.filter(|agreed| !agreed.undecided).map(made);
         let least = any.as_ref().map_or(0, Agreement::len);
         // The present values are possible ones: if completions differ in all else for these, they do for all.
-        let present = compare(setup, state, thread, Given::Present);
+        let present = compare(setup, state, thread, Given::Present).map(made);
         let cut = present.as_ref().is_some_and(|present| present.cut);
         // No other thread's read can take its value from a store that is made early.
         let alone = (0..state.runners.len()).all(|other| other == thread || state.pending(other).next().is_none());
@@ -62,12 +66,12 @@ pub(super) fn determine(
             }
         }
         let values = values.get_or_init(|| Values::find(setup));
-        let possible = compare(setup, state, thread, Given::Possible(values));
+        let possible = compare(setup, state, thread, Given::Possible(values)).map(made);
         state.runners[thread].cut = possible.as_ref().is_some_and(|possible| possible.cut || possible.met);
         let certain = possible.as_ref().filter(|agreed| !agreed.undecided).or(any.as_ref());
-        let (least, ahead) = (certain.map_or(0, Agreement::len), certain.map_or(0, Agreement::known_ahead));
+        let (least, ahead) = (certain.map_or(0, Agreement::seen), certain.map_or(0, Agreement::known_ahead));
         let merged = compare(setup, state, thread, Given::Merged(values));
-        let guess = [possible.clone(), merged].into_iter().flatten().max_by_key(Agreement::len);
+        let guess = [possible.clone(), merged].into_iter().flatten().max_by_key(Agreement::seen);
         certain.map_or(Ok(()), |certain| add(setup, state, thread, certain))?;
         let mut ways: Vec<Agreement> = guess.into_iter().collect();
         if setup.dependencies == Dependencies::Ignored {
@@ -76,7 +80,7 @@ pub(super) fn determine(
         // Earlier guesses are in the graph.
         let promised = &state.runners[thread].promised;
         let is_there = |act: &Act| promised.iter().any(|&event| act.is(state, event));
-        ways.retain(|way| way.len() > least && (way.known_ahead() > ahead || !way.beyond.iter().all(is_there)));
+        ways.retain(|way| way.seen() > least && (way.known_ahead() > ahead || !way.seen_beyond().iter().all(is_there)));
         if !ways.is_empty() {
             return Ok(Some(Guess { thread, ways }));
         }

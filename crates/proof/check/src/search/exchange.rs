@@ -42,12 +42,13 @@ impl Exchange {
                 let source = self.op.source(lane as u32, operand, lanes as u32) as usize;
                 source..source + 1
             }
-            WarpKind::Vote if self.op == WarpOp::Ballot => {
+            WarpKind::Ballot => {
                 let from = (operand as usize).saturating_mul(32).min(lanes);
                 from..(from + 32).min(lanes)
             }
             WarpKind::Vote | WarpKind::Reduce => 0..lanes,
-            WarpKind::Scan => 0..lane + 1,
+            WarpKind::InclusiveScan => 0..lane + 1,
+            WarpKind::ExclusiveScan => 0..lane,
         }
     }
 }

@@ -11,10 +11,23 @@
 //! less synchronization, so the two accesses are as unordered as before, and each read of the iterations that stay reads
 //! what it read. What is left is an execution of the search with one iteration more in at most two threads. Within such an
 //! iteration the same holds of the loops inside it: each need fail but once.
+//!
+//! That an idle update can go needs that it comes right behind the write that it read, and that whoever reads it would
+//! synchronize with that write no more than with it. Both hold where every write of the cell, and every atomic read, is
+//! ordered with the update by atomicity (PTX ISA 8.10.3 binds morally strong operations alone). A cell of which some
+//! execution shows another access is *mixed*, and the search begins again with the idle updates of mixed cells among what
+//! has an effect: such iterations count, up to the loop bound.
 
+mod grown;
+
+use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::sync::PoisonError;
 
-use wattle_memory::{Analysis, EventId, Graph, Kind, Label, LocationId, Model, ThreadId};
+use rustc_hash::FxHashMap;
+use wattle_memory::{Analysis, Event, EventId, Graph, Kind, Label, LocationId, Model, ThreadId};
+
+use grown::{Grown, with};
 
 use super::execution::{execution, ordered};
 use super::process::{Action, Address, Change, Target, Written};
@@ -25,14 +38,18 @@ use super::{Setup, Thread};
 /// The maximum number of ways of failing that are searched, for each time that a loop begins anew.
 const MOST: usize = 4096;
 
+/// A location, and the name that an access goes through.
+type Place = (LocationId, u32);
+
 /// An event of an iteration, before it is put into a graph.
 #[derive(Clone)]
 struct Step {
     label: Label,
     source: u32,
-    /// The cell of an access, by location where an execution has the cell.
-    address: Option<Address>,
-    place: Option<(LocationId, u32)>,
+    /// The cell of an access, and the name that it goes through.
+    cell: Option<(Address, u32)>,
+    /// The location of the cell, where the execution has it.
+    location: Option<LocationId>,
     value: Option<u64>,
     from: Option<From>,
 }
@@ -68,32 +85,127 @@ pub(super) fn failed_iterations(
     analysis: &Analysis,
     has_happened: bool,
 ) -> ControlFlow<()> {
+    let mut found = Vec::new();
+    for thread in (0..state.runners.len()).filter(|&thread| state.runners[thread].loops) {
+        search.statistics.cut += u64::from(!of_thread(search.setup, state, graph, thread, &mut found));
+    }
+    let mut beside = Beside::new(search.setup.model, graph);
+    let mixed: Vec<Address> = found.iter().flat_map(|iteration| beside.mixed(iteration, analysis)).collect();
+    if !mixed.is_empty() {
+        search.shared.found_mixed.lock().unwrap_or_else(PoisonError::into_inner).extend(mixed);
+    }
     if !search.setup.failed_iterations {
         return ControlFlow::Continue(());
-    }
-    let mut found = Vec::new();
-    for thread in 0..state.runners.len() {
-        search.statistics.cut += u64::from(!of_thread(search.setup, state, graph, thread, &mut found));
     }
     for (number, first) in found.iter().enumerate() {
         if search.is_stopped() {
             return ControlFlow::Break(());
         }
-        let one = with(graph, analysis, search.setup.model, &[first]);
-        if !first.faults.is_empty() || may_race(search.setup.model, &one) || reads_unwritten(&one) {
-            tell(search, state, one, &first.faults, has_happened)?;
+        if !first.faults.is_empty() || beside.may_race(first) || finds_unwritten(graph, first) {
+            let one = with(graph, analysis, search.setup.model, &[first]);
+            visit(search, state, one, &first.faults, has_happened)?;
         }
-        let writes = |iteration: &Iteration| iteration.steps.iter().any(|step| step.label.kind == Kind::Write);
         for second in &found[number + 1..] {
-            if second.thread != first.thread && (writes(first) || writes(second)) {
-                let both = with(graph, analysis, search.setup.model, &[first, second]);
-                if may_race_between(search.setup.model, &both) {
-                    tell(search, state, both, &[], has_happened)?;
+            if second.thread != first.thread && beside.may_race_between(first, second) {
+                for both in [[first, second], [second, first]] {
+                    let both = with(graph, analysis, search.setup.model, &both);
+                    let either = !both.chained;
+                    visit(search, state, both, &[], has_happened)?;
+                    if either {
+                        break;
+                    }
                 }
             }
         }
     }
     ControlFlow::Continue(())
+}
+
+/// An execution with more accesses behind it, which shows what may race with iterations before they are put into it:
+/// that depends on the accesses and their threads, and not on where they stand.
+struct Beside {
+    model: Model,
+    graph: Graph,
+    len: usize,
+    /// The events that were added, and whether each may race with one of the execution.
+    added: HashMap<(ThreadId, Label, Place), (EventId, bool), rustc_hash::FxBuildHasher>,
+    /// The locations of cells that the execution does not have.
+    untouched: FxHashMap<Address, LocationId>,
+}
+
+impl Beside {
+    fn new(model: Model, graph: &Graph) -> Beside {
+        let (added, untouched) = (HashMap::default(), HashMap::default());
+        Beside { model, graph: graph.clone(), len: graph.len(), added, untouched }
+    }
+
+    /// The event that stands for an access of a thread's iterations, and whether it may race with one of the execution.
+    fn event(&mut self, thread: ThreadId, step: &Step) -> Option<(EventId, bool)> {
+        let Beside { model, graph, len, added, untouched } = self;
+        let (address, reference) = step.cell?;
+        let unknown = || *untouched.entry(address).or_insert_with(|| graph.add_location(0, false));
+        let location = step.location.unwrap_or_else(unknown);
+        Some(*added.entry((thread, step.label, (location, reference))).or_insert_with(|| {
+            let event = graph.add(thread, step.label, step.source);
+            graph.set_location(event, location, reference);
+            (event, (0..*len).any(|other| model.may_race(graph, event, other)))
+        }))
+    }
+
+    /// The events that stand for an iteration's accesses.
+    fn events(&mut self, iteration: &Iteration) -> Vec<(EventId, bool)> {
+        iteration.steps.iter().filter_map(|step| self.event(iteration.thread, step)).collect()
+    }
+
+    /// The cells of an iteration's updates that another thread writes, or reads atomically, without being ordered with the
+    /// update by what happens before, nor by atomicity.
+    fn mixed(&mut self, iteration: &Iteration, analysis: &Analysis) -> Vec<Address> {
+        let mut cells = Vec::new();
+        let own = |&event: &EventId| self.graph.event(event).thread == Some(iteration.thread);
+        let earlier: Vec<EventId> = (0..iteration.before.min(self.len)).filter(own).collect();
+        let is_ordered = |other: EventId| {
+            earlier.iter().any(|&event| analysis.happens_before.has(other, event))
+                || iteration.followed && analysis.happens_before.has(iteration.before, other)
+        };
+        for step in iteration.steps.iter().filter(|step| step.label.kind == Kind::Write) {
+            let Some(((event, _), location)) = self.event(iteration.thread, step).zip(step.location) else { continue };
+            let mixes = |other: EventId| {
+                let Event { label, thread, location: at, .. } = self.graph.event(other);
+                let counts = label.kind == Kind::Write || label.kind == Kind::Read && label.atomic;
+                let others = thread.is_some_and(|thread| thread != iteration.thread) && *at == Some(location);
+                counts && others && !is_ordered(other) && !self.model.orders_writes(&self.graph, event, other)
+            };
+            if (0..self.len).any(mixes) {
+                cells.extend(step.cell.map(|(address, _)| address));
+            }
+        }
+        cells
+    }
+
+    /// Whether an access of an iteration may race with one of the execution.
+    fn may_race(&mut self, iteration: &Iteration) -> bool {
+        self.events(iteration).into_iter().any(|(_, races)| races)
+    }
+
+    /// Whether accesses of two iterations may race.
+    fn may_race_between(&mut self, first: &Iteration, second: &Iteration) -> bool {
+        let writes = |iteration: &Iteration| iteration.steps.iter().any(|step| step.label.kind == Kind::Write);
+        if !writes(first) && !writes(second) {
+            return false;
+        }
+        let (first, second) = (self.events(first), self.events(second));
+        let races = |&(a, _): &(EventId, bool)| second.iter().any(|&(b, _)| self.model.may_race(&self.graph, a, b));
+        first.iter().any(races)
+    }
+}
+
+/// Whether a read of an iteration finds memory that has never been written.
+fn finds_unwritten(graph: &Graph, iteration: &Iteration) -> bool {
+    iteration.steps.iter().any(|step| match step.from {
+        Some(From::Event(write)) => graph.event(write).unwritten,
+        Some(From::Untouched { unwritten }) => unwritten,
+        Some(From::Own(_)) | None => false,
+    })
 }
 
 /// The failing iterations of one thread; returns whether all were found.
@@ -225,7 +337,7 @@ impl<'w> Ways<'_, 'w> {
                     return;
                 }
                 Action::Fence { label, source } => {
-                    way.steps.push(Step { label, source, address: None, place: None, value: None, from: None });
+                    way.steps.push(Step { label, source, cell: None, location: None, value: None, from: None });
                 }
                 Action::Fault { fault, source } => way.faults.push(Fault { thread: self.thread, fault, source }),
                 Action::LoopHead { label } => {
@@ -264,20 +376,22 @@ impl<'w> Ways<'_, 'w> {
     }
 
     fn step(&self, label: Label, source: u32, target: Target, value: u64, from: Option<From>) -> Step {
-        let place = self.state.cells.get(&target.address).map(|cell| (cell.location, target.reference));
-        Step { label, source, address: Some(target.address), place, value: Some(value), from }
+        let location = self.state.cells.get(&target.address).map(|cell| cell.location);
+        Step { label, source, cell: Some((target.address, target.reference)), location, value: Some(value), from }
     }
 
     /// The sources of a read of the iteration, each with its value.
     fn sources(&self, way: &Way<'w>, target: Target) -> Vec<(From, u64)> {
-        let Some(cell) = self.state.cells.get(&target.address) else {
-            let initial = self.setup.memory.initial(target.address);
-            return vec![(From::Untouched { unwritten: initial.unwritten }, initial.value)];
+        let here = |step: &Step| {
+            step.label.kind == Kind::Write && step.cell.is_some_and(|(address, _)| address == target.address)
         };
-        let here =
-            |step: &Step| step.label.kind == Kind::Write && step.place.is_some_and(|(at, _)| at == cell.location);
         let own = way.steps.iter().rposition(here);
         let own = own.and_then(|number| Some((From::Own(number), way.steps[number].value?)));
+        let Some(cell) = self.state.cells.get(&target.address) else {
+            let initial = self.setup.memory.initial(target.address);
+            let first = (From::Untouched { unwritten: initial.unwritten }, initial.value);
+            return own.into_iter().chain([first]).collect();
+        };
         let there = |&write: &EventId| Some((From::Event(write), self.graph.event(write).value?));
         own.into_iter().chain(self.state.writes[cell.location].iter().filter_map(there)).collect()
     }
@@ -292,102 +406,8 @@ fn idle(change: Change, found: u64, write: Label) -> Option<bool> {
     }
 }
 
-/// An execution with iterations in it, and which of its events are theirs.
-struct Grown {
-    graph: Graph,
-    parts: Vec<Vec<EventId>>,
-    /// The cells that no other thread touches.
-    cells: Vec<(Address, LocationId)>,
-}
-
-/// Puts iterations into an execution.
-fn with(graph: &Graph, analysis: &Analysis, model: Model, iterations: &[&Iteration]) -> Grown {
-    let mut grown = Grown { graph: graph.clone(), parts: Vec::new(), cells: Vec::new() };
-    // Insertion goes from the last place to the first, so that the remaining places stay valid.
-    let mut order: Vec<&Iteration> = iterations.to_vec();
-    order.sort_by_key(|iteration| std::cmp::Reverse(iteration.before));
-    let mut inserted: Vec<(EventId, usize)> = Vec::new();
-    for iteration in &order {
-        let count = iteration.steps.len();
-        grown.graph.insert(iteration.before, iteration.thread, count);
-        inserted.push((iteration.before, count));
-    }
-    let moved = |event: EventId| {
-        event + inserted.iter().filter(|(before, _)| event >= *before).map(|(_, count)| count).sum::<usize>()
-    };
-    for (number, iteration) in order.iter().enumerate() {
-        // The iterations after it in the list were inserted before its place.
-        let first = iteration.before + order[number + 1..].iter().map(|earlier| earlier.steps.len()).sum::<usize>();
-        let graph = &mut grown.graph;
-        for (at, step) in iteration.steps.iter().enumerate() {
-            let event = first + at;
-            graph.replace(event, step.label, step.source);
-            if let Some((location, reference)) = step.place {
-                graph.set_location(event, location, reference);
-            }
-            if let Some(value) = step.value {
-                graph.set_value(event, value);
-            }
-            match step.from {
-                Some(From::Event(write)) => graph.set_source(event, moved(write)),
-                Some(From::Own(write)) => graph.set_source(event, first + write),
-                Some(From::Untouched { unwritten }) => {
-                    let location = graph.add_location(step.value.unwrap_or(0), unwritten);
-                    graph.set_location(event, location, location as u32);
-                    graph.set_source(event, graph.initial(location));
-                    grown.cells.extend(step.address.map(|address| (address, location)));
-                }
-                None => {}
-            }
-            if step.label.kind == Kind::Write {
-                graph.join_halves(event - 1, event);
-            }
-        }
-        grown.parts.push((first..first + iteration.steps.len()).collect());
-    }
-    // Whatever read what an idle update found now reads what the update writes back, where it must: a later update, and
-    // everything after it.
-    for (iteration, part) in order.iter().zip(&grown.parts) {
-        for (step, &event) in iteration.steps.iter().zip(part) {
-            let Some(write) = grown.graph.other_half(event).filter(|_| step.label.kind == Kind::Read) else { continue };
-            let Some(From::Event(found)) = step.from else { continue };
-            for read in (0..graph.len()).filter(|&read| graph.source(read) == Some(found)) {
-                let next = iteration.before;
-                let after = iteration.followed && (read == next || analysis.causality.has(next, read));
-                let behind = || {
-                    let half = graph.other_half(read).filter(|&half| graph.event(half).location.is_some());
-                    half.is_some_and(|half| model.orders_writes(&grown.graph, write, moved(half)))
-                };
-                if after || behind() {
-                    grown.graph.set_source(moved(read), write);
-                }
-            }
-        }
-    }
-    grown
-}
-
-/// Whether an access of an iteration conflicts with another thread's, and neither is atomic enough.
-fn may_race(model: Model, grown: &Grown) -> bool {
-    let graph = &grown.graph;
-    grown.parts.iter().flatten().any(|&own| (0..graph.len()).any(|other| model.may_race(graph, own, other)))
-}
-
-/// Whether an iteration reads memory that has never been written.
-fn reads_unwritten(grown: &Grown) -> bool {
-    let graph = &grown.graph;
-    let unwritten = |&event: &EventId| graph.source(event).is_some_and(|source| graph.event(source).unwritten);
-    grown.parts.iter().flatten().any(unwritten)
-}
-
-/// The same check between two iterations.
-fn may_race_between(model: Model, grown: &Grown) -> bool {
-    let [first, second] = &grown.parts[..] else { return false };
-    first.iter().any(|&own| second.iter().any(|&other| model.may_race(&grown.graph, own, other)))
-}
-
 /// Passes the combined graph to the visitor, if it is an execution.
-fn tell(
+fn visit(
     search: &mut Search<'_, '_>,
     state: &State<'_>,
     grown: Grown,

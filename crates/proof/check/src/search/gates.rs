@@ -10,7 +10,7 @@ pub(super) fn open_gate(state: &State<'_>) -> Option<(usize, usize)> {
         Members::Quorum(quorum) if state.gates[number].arrivals.len() >= quorum as usize => {
             Some((number, quorum as usize))
         }
-        Members::Quorum(_) | Members::Threads(_) => None,
+        Members::Quorum(_) | Members::Threads(_) | Members::Remaining(_) => None,
     })
 }
 

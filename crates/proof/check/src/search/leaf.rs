@@ -104,7 +104,7 @@ fn has_happened(state: &State<'_>) -> bool {
     })
 }
 
-/// Two writes that the model wants ordered, and that nothing has ordered yet.
+/// Two writes that coherence orders under the model, and whose order has not been chosen yet.
 fn unordered_writes(
     search: &Search<'_, '_>,
     state: &State<'_>,

@@ -109,7 +109,7 @@ pub struct Setup<'w> {
     /// The maximum number of iterations of a loop that may go on for ever and that changes something each time.
     pub loop_bound: u32,
     /// Threads with equal programs and equal roles, in classes. Of executions that differ only by exchanging threads of
-    /// a class, fewer are built; at least one always is.
+    /// a class that have done the same before their first reads, fewer are built; at least one always is.
     pub symmetric: Vec<Vec<ThreadId>>,
     /// Whether a data race makes the rest uninteresting. Then a plain read reads what happens before it, once nothing
     /// more can be added to that: whatever else it could read would race with it, and that race shows in the execution
@@ -227,6 +227,9 @@ pub trait Visitor: Send {
     /// Receives a finished execution; each existing one is passed once.
     fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()>;
 
+    /// The search begins again: executions that were passed may be passed once more.
+    fn begin_again(&mut self) {}
+
     /// Receives an execution with stuck threads. The same one may be passed more than once.
     fn stuck(&mut self, execution: &Execution<'_>) -> ControlFlow<()>;
 
@@ -268,6 +271,8 @@ pub struct Statistics {
     /// The number of waiting loops with more ways for an iteration to fail than were searched: the search is not
     /// exhaustive unless it is 0.
     pub cut: u64,
+    /// The number of choices at which threads were taken for one another ([`Setup::symmetric`]).
+    pub alike: u64,
 }
 
 impl Statistics {
@@ -281,6 +286,7 @@ impl Statistics {
         self.cut += other.cut;
         self.endless += other.endless;
         self.undecided += other.undecided;
+        self.alike += other.alike;
     }
 
     /// Whether the search was exhaustive, apart from limits: if `false`, an outcome that was not found may still exist.

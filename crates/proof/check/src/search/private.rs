@@ -19,7 +19,7 @@ use std::any::Any;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use wattle_memory::{Label, ThreadId};
 
 use super::process::{Action, Address, Memory, Target};
@@ -140,6 +140,8 @@ pub struct Own {
     clouded: bool,
     /// The number of its writes, of which some may be to one cell.
     pub writes: u32,
+    /// The cells that it has read: a cell that another thread writes is no private one of either.
+    read: FxHashSet<Address>,
 }
 
 impl Own {
@@ -181,6 +183,9 @@ impl Erased for Keeping<'_> {
                 Action::Read { target: Some(target), label, source } => {
                     if !self.cells.touch(self.thread, *target, *label, false, *source) {
                         return action;
+                    }
+                    if !self.own.read.contains(&target.address) {
+                        Arc::make_mut(&mut self.own).read.insert(target.address);
                     }
                     let own = self.own.cells.get(&target.address).copied();
                     let value = own.unwrap_or_else(|| Some(self.cells.memory.initial(target.address).value));
@@ -242,7 +247,8 @@ impl Erased for Keeping<'_> {
     }
 
     fn is_alike(&self, other: &Thread<'_>) -> bool {
-        self.inner.is_alike(other) && other.private().is_some_and(|own| own.is_same(&self.own))
+        let alike = |own: &Own| own.is_same(&self.own) && own.read == self.own.read;
+        self.inner.is_alike(other) && other.private().is_some_and(alike)
     }
 
     fn equals(&self, other: &Thread<'_>) -> bool {

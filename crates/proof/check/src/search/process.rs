@@ -105,6 +105,8 @@ impl Change {
 pub enum Members {
     /// All of these threads.
     Threads(Arc<[ThreadId]>),
+    /// All of these threads but those that have ended.
+    Remaining(Arc<[ThreadId]>),
     /// This number of threads of the block, whichever arrive first; later ones pass at once.
     Quorum(u32),
 }
@@ -185,9 +187,9 @@ pub trait Process: Clone + Eq + Hash + Send + Sync + 'static {
     /// Answers the last read, update or exchange; with `None` where the value is not known yet.
     fn answer(&mut self, world: &Self::World, value: Option<u64>);
 
-    /// Whether it will do the same as another thread, perhaps with another position, as long as neither reads its
-    /// position.
-    fn is_alike(&self, other: &Self) -> bool {
+    /// Whether it will do the same as another thread of another position, given the same answers. Both wait for an
+    /// answer.
+    fn is_alike(&self, _world: &Self::World, other: &Self) -> bool {
         self == other
     }
 

@@ -62,9 +62,13 @@ fn open_full_gates(state: &mut State<'_>) -> bool {
     for number in state.closed.clone() {
         let gate = &state.gates[number];
         let full = match &gate.members {
-            Members::Threads(members) => {
-                let came = |member: &ThreadId| gate.arrivals.iter().any(|arrival| arrival.thread == *member);
-                members.iter().all(came) && gate.converges()
+            Members::Threads(members) | Members::Remaining(members) => {
+                let is_left = |member: ThreadId| match gate.members {
+                    Members::Remaining(_) => state.runners[member].status != Status::Done,
+                    Members::Threads(_) | Members::Quorum(_) => true,
+                };
+                let came = |member: ThreadId| gate.arrivals.iter().any(|arrival| arrival.thread == member);
+                members.iter().all(|&member| came(member) || !is_left(member)) && gate.converges()
             }
             // Which threads pass a barrier with a quorum first is a choice; see `choose`.
             Members::Quorum(_) => false,
@@ -141,6 +145,7 @@ fn begin<'w>(state: &mut State<'w>, thread: ThreadId) -> Run<'w> {
         stands: None,
     };
     runner.faults.clear();
+    runner.returns.borrow_mut().clear();
     if let Some(read) = runner.waiting {
         match state.graph.event(read).value {
             Some(value) => {
@@ -236,6 +241,7 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                     }
                 };
                 locate(setup, state, first, target, source)?;
+                state.changes(first, change);
                 // In a loop that may only wait, it depends on the value read whether the update happens at all.
                 let certain = run.heads.is_empty() || state.graph.event(first).value.is_some();
                 if let (Some(location), true) = (state.graph.event(first).location, certain) {
@@ -271,6 +277,7 @@ fn run<'w>(setup: &Setup<'_>, state: &mut State<'w>, thread: ThreadId, runs: &mu
                 answer(state, thread, &mut run, event);
             }
             Action::LoopHead { label } => {
+                state.runners[thread].loops = true;
                 if let Some(at) = run.heads.iter().position(|head| head.label == label) {
                     run.heads.truncate(at);
                 }
@@ -472,38 +479,12 @@ fn answer<'w>(state: &mut State<'w>, thread: ThreadId, run: &mut Run<'w>, read: 
 /// Records the effect of an update on the open loops: one that leaves the value unchanged has none.
 fn changed(run: &mut Run<'_>, state: &State<'_>, read: EventId) {
     let Some(write) = state.graph.other_half(read) else { return };
+    let mixed = state.is_mixed(state.graph.event(read).location);
     let idle = match (state.graph.event(read).value, state.graph.event(write).value) {
-        (Some(old), Some(new)) => old == new && state.graph.event(write).label.atomic,
+        (Some(old), Some(new)) => old == new && state.graph.event(write).label.atomic && !mixed,
         _ => false,
     };
     for head in &mut run.heads {
         head.effect |= !idle;
-    }
-}
-
-/// Whether a thread, given this value for the read that it waits for, only returns to the head of its loop.
-pub(super) fn would_spin(state: &State<'_>, thread: ThreadId, read: EventId, value: u64) -> bool {
-    let runner = &state.runners[thread];
-    let simple = runner.waiting == Some(read)
-        && runner.promised.is_empty()
-        && runner.trail.iter().all(|&event| {
-            let label = &state.graph.event(event).label;
-            label.kind == Kind::Fence && label.level == Level::Thread
-        });
-    let idle = match (runner.update, state.graph.other_half(read)) {
-        (Some((_, change)), Some(_)) => match change.written(Some(value)) {
-            Written::Nothing => true,
-            Written::Value(new) => new == value,
-            Written::Unknown => false,
-        },
-        (None, None) => true,
-        _ => false,
-    };
-    let Some(head) = runner.heads.last().filter(|head| simple && idle && !head.effect) else { return false };
-    let mut process = runner.process.clone();
-    process.answer(Some(value));
-    match process.advance() {
-        Action::BackEdge { label, .. } => label == head.label && !process.any_pending() && process == head.process,
-        _ => false,
     }
 }

@@ -3,11 +3,13 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use rustc_hash::FxHashSet;
 use wattle_memory::{Analysis, stop};
 
 use super::limit::Watch;
+use super::process::Address;
 use super::run::settle;
-use super::state::State;
+use super::state::{MixedCells, State};
 use super::values::Values;
 use super::{Problem, Setup, Statistics, Stopped, Visitor};
 
@@ -41,11 +43,20 @@ pub(super) struct Global<'s> {
     pub values: OnceLock<Values>,
     /// The executions that were built on a guess, or beside one.
     pub guessed: Mutex<HashSet<u128>>,
+    /// The cells that are known to be mixed.
+    pub mixed: MixedCells,
+    /// The cells that this search has found to be mixed.
+    pub found_mixed: Arc<Mutex<FxHashSet<Address>>>,
 }
 
 impl<'s> Global<'s> {
-    pub fn new(visitor: &'s mut dyn Visitor) -> Global<'s> {
-        Global { visitor: Mutex::new(visitor), values: OnceLock::new(), guessed: Mutex::default() }
+    pub fn new(
+        visitor: &'s mut dyn Visitor,
+        mixed: MixedCells,
+        found_mixed: Arc<Mutex<FxHashSet<Address>>>,
+    ) -> Global<'s> {
+        let visitor = Mutex::new(visitor);
+        Global { visitor, values: OnceLock::new(), guessed: Mutex::default(), mixed, found_mixed }
     }
 }
 
@@ -57,8 +68,8 @@ pub(super) struct Open<'w> {
 
 impl<'w> Open<'w> {
     /// The initial state.
-    pub fn root(setup: &Setup<'w>) -> Self {
-        Open { state: State::new(setup), known: None }
+    pub fn root(setup: &Setup<'w>, global: &Global<'_>) -> Self {
+        Open { state: State { mixed: global.mixed.clone(), ..State::new(setup) }, known: None }
     }
 }
 

@@ -1,7 +1,10 @@
 //! An execution under construction: its graph, and the progress of each thread.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use wattle_memory::{EventId, Graph, Kind, Label, Level, LocationId, Placement, Set, ThreadId};
 
 use super::exchange::Exchange;
@@ -56,6 +59,8 @@ pub(super) struct Runner<'w> {
     pub ahead: Thread<'w>,
     /// The first read whose value is not known.
     pub waiting: Option<EventId>,
+    /// Whether it only returns to the head of its loop with a value of that read, for values that were tried.
+    pub returns: RefCell<Vec<(u64, bool)>>,
     pub trail: Vec<EventId>,
     /// If `waiting` is a read-modify-write: its write, and the change.
     pub update: Option<(EventId, Change)>,
@@ -69,6 +74,8 @@ pub(super) struct Runner<'w> {
     pub depends: bool,
     /// Whether some of its completions are longer than the limit, so that this is not decided.
     pub cut: bool,
+    /// Whether it has come to a loop without a bound.
+    pub loops: bool,
     /// If it spins, the first event of the iteration that changed nothing.
     pub spins_since: Option<EventId>,
     /// Its arrivals at barriers, in program order, each with the number of its gate.
@@ -84,7 +91,7 @@ pub(super) struct EarlyUpdate {
     pub read: EventId,
     pub write: EventId,
     pub change: Change,
-    /// Those of its read and of its write.
+    /// The labels of its read and of its write.
     pub labels: [Label; 2],
 }
 
@@ -150,6 +157,8 @@ pub(super) struct State<'w> {
     pub spun: Vec<(EventId, Set)>,
     /// The read-modify-writes that were added before their threads have come to them.
     pub early: Vec<EarlyUpdate>,
+    /// The changes of read-modify-writes that have not read yet, by their reads.
+    pub changes: Vec<(EventId, Change)>,
     /// Pairs of reads that a compiler has merged: they read from the same write.
     pub ties: Vec<(EventId, EventId)>,
     /// Whether events were inserted between others, so that an earlier analysis no longer applies.
@@ -161,7 +170,12 @@ pub(super) struct State<'w> {
     pub guessed: bool,
     /// The ignored dependencies: the statement that reads, and the one that stores.
     pub ignored: Vec<(u32, u32)>,
+    /// The cells whose idle updates count as effects.
+    pub mixed: MixedCells,
 }
+
+/// Cells that have accesses which atomicity does not order with an idle update of theirs ([`super::failed`]).
+pub(super) type MixedCells = Arc<FxHashSet<Address>>;
 
 /// The placement of the system's own operations, between launches, which form a thread of their own.
 pub(super) fn system_placement() -> Placement {
@@ -183,6 +197,7 @@ impl<'w> State<'w> {
             heads: Vec::new(),
             ahead: thread.process.clone(),
             waiting: None,
+            returns: RefCell::default(),
             trail: Vec::new(),
             update: None,
             promised: VecDeque::new(),
@@ -190,6 +205,7 @@ impl<'w> State<'w> {
             depends: false,
             cut: false,
             status: if thread.after.is_empty() { Status::Ready } else { Status::NotStarted },
+            loops: false,
             spins_since: None,
             arrivals: Vec::new(),
             faults: Vec::new(),
@@ -210,12 +226,19 @@ impl<'w> State<'w> {
             excluded: Vec::new(),
             spun: Vec::new(),
             early: Vec::new(),
+            changes: Vec::new(),
             ties: Vec::new(),
             renumbered: false,
             broken: false,
             guessed: false,
             ignored: Vec::new(),
+            mixed: MixedCells::default(),
         }
+    }
+
+    /// Whether an update of this location that writes back what it finds has an effect.
+    pub fn is_mixed(&self, location: Option<LocationId>) -> bool {
+        location.and_then(|location| self.addresses.get(location)).is_some_and(|cell| self.mixed.contains(cell))
     }
 
     /// The location of a target; the first access to a cell adds it.
@@ -261,6 +284,7 @@ impl<'w> State<'w> {
             moved(&mut early.read);
             moved(&mut early.write);
         }
+        self.changes.iter_mut().for_each(|(read, _)| moved(read));
         for (first, second) in &mut self.ties {
             moved(first);
             moved(second);
@@ -341,6 +365,11 @@ impl<'w> State<'w> {
         }
     }
 
+    /// The number of events of the thread before an event, which stays when events of others are inserted.
+    pub fn place(&self, thread: ThreadId, event: EventId) -> usize {
+        (0..event).filter(|&before| self.graph.event(before).thread == Some(thread)).count()
+    }
+
     /// Sets the source of a read.
     pub fn choose(&mut self, read: EventId, write: EventId) {
         self.graph.set_source(read, write);
@@ -348,6 +377,27 @@ impl<'w> State<'w> {
             self.graph.set_value(read, value);
         }
         self.excluded.retain(|(of, _)| *of != read);
+        self.changes.retain(|(of, _)| *of != read);
+    }
+
+    /// Records what a read-modify-write does.
+    pub fn changes(&mut self, read: EventId, change: Change) {
+        if !self.is_pending(read) {
+            return;
+        }
+        match self.changes.iter_mut().find(|(of, _)| *of == read) {
+            Some((_, known)) => *known = change,
+            None => self.changes.push((read, change)),
+        }
+    }
+
+    /// Whether a read-modify-write that has not read yet is known to write if it reads from that write.
+    pub fn writes_if_it_reads(&self, read: EventId, write: EventId) -> bool {
+        let change = self.changes.iter().find(|(of, _)| *of == read).map(|(_, change)| *change);
+        match (change, self.graph.event(write).value) {
+            (Some(Change::CompareExchange { expected: Some(expected), .. }), Some(found)) => expected == found,
+            (Some(Change::CompareExchange { .. } | Change::Apply { .. }) | None, _) => false,
+        }
     }
 
     /// Records an arrival; returns the number of its gate.

@@ -1,4 +1,15 @@
 //! Symmetric threads: of executions that differ only in which of them is which, fewer are built.
+//!
+//! Threads of a class run one program, each from a position of its own. Two of them are exchangeable in a state if
+//! exchanging them leaves it as it is: they have the same events (the same accesses of the same cells, with the same values
+//! and sources), no thread has read what they wrote, they stand at the same place with the same values in all that they
+//! may still read, read their position no more, and their reads are kept from the same sources. Models know threads by
+//! the groups that they share alone, so exchanging the two takes each execution below such a state to another one below
+//! it, of every model, which leaves the same memory. Cells that one of them alone can touch (its block's) are exchanged
+//! with it.
+//!
+//! Of the executions that differ by exchanging such threads those are built in which the one that is branched on first
+//! reads from the first source, in the order in which they are tried.
 
 use wattle_memory::{EventId, Set, ThreadId};
 
@@ -11,7 +22,8 @@ pub(super) fn alike(setup: &Setup<'_>, state: &State<'_>, thread: ThreadId, read
         return Vec::new();
     };
     let runner = &state.runners[thread];
-    if runner.waiting != Some(read) {
+    // What a compiler has merged is known by the numbers of events.
+    if runner.waiting != Some(read) || !state.ties.is_empty() || is_read(state, thread) {
         return Vec::new();
     }
     let same = |&&other: &&ThreadId| {
@@ -19,12 +31,9 @@ pub(super) fn alike(setup: &Setup<'_>, state: &State<'_>, thread: ThreadId, read
         other != thread
             && candidate.status == runner.status
             && candidate.process.is_alike(&runner.process)
-            && untouched(state, other)
-            && candidate.waiting.is_some_and(|at| state.graph.event(at).location == state.graph.event(read).location)
+            && !is_read(state, other)
+            && have_done_the_same(state, thread, other)
     };
-    if !untouched(state, thread) {
-        return Vec::new();
-    }
     class.iter().filter(same).filter_map(|&other| state.runners[other].waiting).collect()
 }
 
@@ -43,13 +52,32 @@ pub(super) fn exclude_alike(state: &mut State<'_>, thread: ThreadId, alike: &[Ev
     }
 }
 
-/// Whether nothing has been decided about a thread yet: none of its reads has a source, and no read has one of its
-/// writes for a source.
-fn untouched(state: &State<'_>, thread: ThreadId) -> bool {
+/// Whether two threads have the same events, are in loops alike, and are kept from the same sources.
+fn have_done_the_same(state: &State<'_>, one: ThreadId, other: ThreadId) -> bool {
+    let events = |thread: ThreadId| {
+        (0..state.graph.len()).filter(move |&event| state.graph.event(event).thread == Some(thread)).map(|id| {
+            let event = state.graph.event(id);
+            let kept = (state.excluded(id), state.spinning(id));
+            (event.label, event.location, event.reference, event.value, state.graph.source(id), kept)
+        })
+    };
+    let place = |thread: ThreadId| {
+        let runner = &state.runners[thread];
+        let count = |event: EventId| (0..event).filter(|&id| state.graph.event(id).thread == Some(thread)).count();
+        (runner.waiting.map(count), runner.trail.len(), runner.promised.len())
+    };
+    let heads = |thread: ThreadId| {
+        let heads = state.runners[thread].heads.iter();
+        heads.map(|head| (head.label, head.iterations, head.effect, head.looked))
+    };
+    place(one) == place(other) && heads(one).eq(heads(other)) && events(one).eq(events(other))
+}
+
+/// Whether some read has a write of the thread for a source.
+fn is_read(state: &State<'_>, thread: ThreadId) -> bool {
     let graph = &state.graph;
-    (0..graph.len()).all(|event| {
-        let own = graph.event(event).thread == Some(thread);
-        let from = graph.source(event).and_then(|source| graph.event(source).thread);
-        !(own && graph.source(event).is_some()) && from != Some(thread)
+    (0..graph.len()).any(|read| {
+        let source = graph.source(read);
+        source.is_some_and(|source| graph.event(source).thread == Some(thread))
     })
 }

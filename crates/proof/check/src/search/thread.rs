@@ -137,7 +137,7 @@ impl<P: Process> Erased for InWorld<'_, P> {
     }
 
     fn is_alike(&self, other: &Thread<'_>) -> bool {
-        other.process().is_some_and(|other| self.process.is_alike(other))
+        other.process().is_some_and(|other| self.process.is_alike(self.world, other))
     }
 
     fn equals(&self, other: &Thread<'_>) -> bool {

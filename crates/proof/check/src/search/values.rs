@@ -6,7 +6,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use wattle_ir::WarpOp;
 use wattle_ir::warp::WarpKind;
 
 use super::process::{Action, Address, Change, Written};
@@ -175,13 +174,15 @@ impl<'w> Finder<'_, 'w> {
                             self.node(process, Source::Lanes(source), None);
                             break;
                         }
-                        WarpKind::Vote if exchange.op != WarpOp::Ballot => {
+                        WarpKind::Vote => {
                             [0, 1].into_iter().for_each(|vote| self.writes(Source::Lanes(source), Some(vote)));
                             self.node(process, Source::Lanes(source), None);
                             break;
                         }
                         // Its result is made of several lanes' values.
-                        WarpKind::Vote | WarpKind::Reduce | WarpKind::Scan => process.answer(None),
+                        WarpKind::Ballot | WarpKind::Reduce | WarpKind::InclusiveScan | WarpKind::ExclusiveScan => {
+                            process.answer(None)
+                        }
                     },
                     Action::Fence { .. } | Action::Barrier { .. } | Action::Fault { .. } => {}
                     Action::Halt | Action::Done => break,

@@ -4,7 +4,7 @@
 //! finding is the same each time.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -13,21 +13,33 @@ use wattle_memory::stop;
 use super::limit::asks;
 use super::searcher::{Global, Halt, Open, Search};
 use super::share::Stack;
+use super::state::MixedCells;
 use super::{End, Sample, Setup, Statistics, Visitor};
 
 /// The number of steps that one worker does alone.
 const ALONE: u32 = 2048;
 
-/// Searches all executions.
+/// Searches all executions; again from the beginning while it finds that more cells are mixed ([`super::failed`]).
 pub(super) fn search(setup: &Setup<'_>, visitor: &mut dyn Visitor) -> (End, Statistics) {
-    stop::watched(asks(setup.limits.clone()), || alone(setup, &Global::new(visitor)))
+    let mut mixed = MixedCells::default();
+    loop {
+        let more = Arc::default();
+        let global = Global::new(&mut *visitor, mixed.clone(), Arc::clone(&more));
+        let (end, statistics) = stop::watched(asks(setup.limits.clone()), || alone(setup, &global));
+        let found = more.lock().unwrap_or_else(PoisonError::into_inner);
+        if end != End::Exhausted || found.is_subset(&mixed) {
+            return (end, statistics);
+        }
+        mixed = Arc::new(found.union(&mixed).copied().collect());
+        visitor.begin_again();
+    }
 }
 
 fn alone<'s>(setup: &'s Setup<'_>, global: &'s Global<'s>) -> (End, Statistics) {
     if let Some(sample) = setup.sample {
         return draw(setup, global, sample);
     }
-    let mut stack = Stack::new([(Open::root(setup), 1.0)]);
+    let mut stack = Stack::new([(Open::root(setup, global), 1.0)]);
     let mut search = Search::new(setup, global);
     let mut ended = Ok(());
     for _ in 0..ALONE {
@@ -57,7 +69,7 @@ fn draw<'s>(setup: &'s Setup<'_>, global: &'s Global<'s>, sample: Sample) -> (En
         if done >= sample.executions {
             break;
         }
-        let mut next = Some(Open::root(setup));
+        let mut next = Some(Open::root(setup, global));
         while let Some(open) = next.take() {
             let mut branches = Vec::new();
             if let Err(halt) = search.step(open, &mut branches) {

@@ -82,7 +82,7 @@ impl Simulator {
         }
     }
 
-    /// Does the operation at which all lanes of a warp are.
+    /// Executes the operation of a warp at which all its lanes have arrived.
     fn meet(&mut self, lanes: &[u32]) {
         let (mut first, mut parts) = (None, Vec::with_capacity(lanes.len()));
         for &key in lanes {

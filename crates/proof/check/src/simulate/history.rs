@@ -46,7 +46,8 @@ struct Atomics {
     block: Option<u32>,
     /// The narrowest scope among them.
     scope: Scope,
-    on_device: bool,
+    /// The device of all of them, if they are on one.
+    device: Option<u32>,
 }
 
 impl History {
@@ -105,8 +106,8 @@ impl Reads {
 
 impl Atomics {
     fn new(event: Event, scope: Scope) -> Atomics {
-        let mut atomics =
-            Atomics { events: BTreeMap::new(), block: Some(event.member.block), scope: Scope::System, on_device: true };
+        let Member { block, device, .. } = event.member;
+        let mut atomics = Atomics { events: BTreeMap::new(), block: Some(block), scope: Scope::System, device };
         atomics.insert(event, scope);
         atomics
     }
@@ -114,7 +115,7 @@ impl Atomics {
     fn insert(&mut self, event: Event, scope: Scope) {
         self.block = self.block.filter(|&block| block == event.member.block);
         self.scope = self.scope.min(scope);
-        self.on_device &= event.member.on_device;
+        self.device = self.device.filter(|&device| event.member.device == Some(device));
         self.events.insert((event.member.thread, scope, event.write), event);
     }
 
@@ -124,6 +125,6 @@ impl Atomics {
         let narrowest = self.scope.min(scope);
         self.block == Some(event.member.block)
             || narrowest == Scope::System
-            || (narrowest == Scope::Device && self.on_device && event.member.on_device)
+            || (narrowest == Scope::Device && self.device.is_some() && self.device == event.member.device)
     }
 }

@@ -23,8 +23,8 @@ pub(super) const MAX_SHARED: u64 = 1 << 20;
 /// The place where a launch's threads run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Agent {
-    /// On the device.
-    Device,
+    /// On the device of this number: device scope includes its threads, and not those of another one.
+    Device(u32),
     /// On the host: one thread, which system scope includes and device scope does not.
     Host,
 }
@@ -62,7 +62,7 @@ impl LaunchRequest {
             arguments,
             shared_len: 0,
             label,
-            agent: Agent::Device,
+            agent: Agent::Device(0),
             cooperative: false,
             step_limit: None,
             deadline: None,

@@ -12,13 +12,14 @@ use super::history::Event;
 use super::memory::{Passing, Shadow};
 use super::sync::{Member, Releases, ThreadSync, strong};
 
-/// Two threads of one block, one thread in each of two other blocks, and one of the host.
-const MEMBERS: [Member; 5] = [
-    Member { thread: 0, block: 0, on_device: true, alone: false },
-    Member { thread: 1, block: 0, on_device: true, alone: false },
-    Member { thread: 2, block: 2, on_device: true, alone: true },
-    Member { thread: 70, block: 70, on_device: true, alone: true },
-    Member { thread: 128, block: 128, on_device: false, alone: true },
+/// Two threads of one block, one thread in each of two other blocks, one of a second device, and one of the host.
+const MEMBERS: [Member; 6] = [
+    Member { thread: 0, block: 0, device: Some(0), alone: false },
+    Member { thread: 1, block: 0, device: Some(0), alone: false },
+    Member { thread: 2, block: 2, device: Some(0), alone: true },
+    Member { thread: 70, block: 70, device: Some(0), alone: true },
+    Member { thread: 128, block: 128, device: Some(1), alone: true },
+    Member { thread: 192, block: 192, device: None, alone: true },
 ];
 
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +68,7 @@ fn reaches(scope: Scope, of: usize, other: usize) -> bool {
     let (of, other) = (&MEMBERS[of], &MEMBERS[other]);
     match scope {
         Scope::Block => of.block == other.block,
-        Scope::Device => of.block == other.block || (of.on_device && other.on_device),
+        Scope::Device => of.block == other.block || (of.device.is_some() && of.device == other.device),
         Scope::System => true,
     }
 }

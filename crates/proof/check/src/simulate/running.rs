@@ -87,7 +87,8 @@ pub(super) struct Launch {
     pub label: Arc<str>,
     pub program: Arc<Program>,
     pub environment: Arc<Environment>,
-    pub on_device: bool,
+    /// The number of its device; `None` for the host.
+    pub device: Option<u32>,
     /// The clock number of its first thread.
     pub base: u32,
     pub threads_per_block: u32,
@@ -133,7 +134,7 @@ impl Launch {
             launch: self.label.to_string(),
             rank: kernel.rank,
             position: self.environment.shape.position(number / per_block, number % per_block),
-            on_device: self.on_device,
+            on_device: self.device.is_some(),
         }
     }
 

@@ -218,7 +218,10 @@ impl Simulator {
             label: request.label,
             program: request.program,
             environment: Arc::new(environment),
-            on_device: request.agent == Agent::Device,
+            device: match request.agent {
+                Agent::Device(number) => Some(number),
+                Agent::Host => None,
+            },
             base: base as u32,
             threads_per_block: per_block as u32,
             blocks: if threads == 0 { 0 } else { blocks },
@@ -343,12 +346,8 @@ impl Simulator {
         let mut threads = Vec::with_capacity(per_block as usize);
         for number_in_block in 0..per_block {
             let position = launch.environment.shape.position(number, number_in_block as u64);
-            let member = Member {
-                thread: first + number_in_block,
-                block: first,
-                on_device: launch.on_device,
-                alone: per_block == 1,
-            };
+            let member =
+                Member { thread: first + number_in_block, block: first, device: launch.device, alone: per_block == 1 };
             let thread = self.free_threads.pop().unwrap_or_else(|| {
                 self.threads.push(None);
                 self.threads.len() as u32 - 1

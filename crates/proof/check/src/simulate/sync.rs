@@ -19,8 +19,8 @@ pub(super) struct Member {
     pub thread: u32,
     /// The number of its block's first thread, which names the block.
     pub block: u32,
-    /// Whether it runs on the device, not on the host.
-    pub on_device: bool,
+    /// The number of the device that it runs on; `None` for the host.
+    pub device: Option<u32>,
     /// Whether its block has no other thread.
     pub alone: bool,
 }
@@ -30,7 +30,7 @@ fn includes(scope: Scope, of: &Member, other: &Member) -> bool {
     of.block == other.block
         || match scope {
             Scope::Block => false,
-            Scope::Device => of.on_device && other.on_device,
+            Scope::Device => of.device.is_some() && of.device == other.device,
             Scope::System => true,
         }
 }
@@ -47,11 +47,11 @@ pub(super) fn strong(x: &Member, x_scope: Option<Scope>, y: &Member, y_scope: Op
 ///
 /// A record of a thread can be acquired through scope `s` by the threads that the record's own scope includes and whose
 /// scope `s` includes that thread. So it is enough to keep, joined: for each block the clocks that its threads
-/// released, for the device those released at device scope or wider, and those released by any thread at system scope.
+/// released, for each device those released at device scope or wider, and those released by any thread at system scope.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Releases {
     blocks: BTreeMap<u32, Clock>,
-    device: Clock,
+    devices: BTreeMap<u32, Clock>,
     system: Clock,
 }
 
@@ -65,8 +65,10 @@ impl Releases {
         if !member.alone && !block.is_empty() {
             self.blocks.entry(member.block).or_default().join(block);
         }
-        if scope >= Scope::Device && member.on_device {
-            self.device.join(device);
+        if let (Scope::Device | Scope::System, Some(number)) = (scope, member.device)
+            && !device.is_empty()
+        {
+            self.devices.entry(number).or_default().join(device);
         }
         if scope == Scope::System {
             self.system.join(system);
@@ -77,7 +79,7 @@ impl Releases {
     fn visible(&self, member: &Member, scope: Scope) -> [Option<&Clock>; 3] {
         [
             self.blocks.get(&member.block),
-            (scope >= Scope::Device && member.on_device).then_some(&self.device),
+            member.device.filter(|_| scope >= Scope::Device).and_then(|number| self.devices.get(&number)),
             (scope == Scope::System).then_some(&self.system),
         ]
     }

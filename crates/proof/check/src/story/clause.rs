@@ -1,47 +1,8 @@
 //! Clauses of the specifications, quoted word for word.
 
-/// A clause of a specification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clause {
-    /// The specification.
-    pub document: &'static str,
-    /// The section, by number or name.
-    pub section: &'static str,
-    /// The quoted text; omissions are marked with an ellipsis.
-    pub quote: &'static str,
-}
-
-impl std::fmt::Display for Clause {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}: \"{}\"", self.document, self.section, self.quote)
-    }
-}
+use wattle_memory::Clause;
 
 const PTX: &str = "PTX ISA 8.5,";
-
-/// The definition of a data race in PTX.
-pub(super) const PTX_RACE: Clause = Clause {
-    document: PTX,
-    section: "8.7.1",
-    quote: "Two conflicting memory operations are said to be in a data-race if they are not related in causality \
-            order and they are not morally strong.",
-};
-
-/// The definition of a data race in C++ and Rust.
-pub(super) const CPP_RACE: Clause = Clause {
-    document: "C++20",
-    section: "[intro.races]/21",
-    quote: "The execution of a program contains a data race if it contains two potentially concurrent conflicting \
-            actions, at least one of which is not atomic, and neither happens before the other …",
-};
-
-/// The definition of a data race in Vulkan.
-pub(super) const VULKAN_RACE: Clause = Clause {
-    document: "Vulkan Memory Model,",
-    section: "\"Data Race\"",
-    quote: "If there does not exist a location-ordered relation between X and Y for each location in M, then there \
-            is a data race.",
-};
 
 /// The clause on scopes: which operations are morally strong.
 pub(super) const MORALLY_STRONG: Clause = Clause {

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 
 use wattle_memory::{EventId, Kind};
 
-use crate::checker::Witness;
+use crate::report::Witness;
 
 /// The kind of edge from one event of a cycle to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,8 +1,8 @@
 //! Why a hop from one thread to another synchronizes nothing.
 
-use wattle_memory::{EventId, Graph, Kind, Level, ThreadId};
+use wattle_memory::{Clause, EventId, Graph, Kind, Level, ThreadId};
 
-use super::clause::{ACQUIRE_PATTERN, Clause, FENCE_SC, MORALLY_STRONG, RELEASE_PATTERN, SYNCHRONIZES};
+use super::clause::{ACQUIRE_PATTERN, FENCE_SC, MORALLY_STRONG, RELEASE_PATTERN, SYNCHRONIZES};
 use super::names::{Names, order_text, scope_text};
 use super::path::{By, Hop};
 

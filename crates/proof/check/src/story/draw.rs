@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use wattle_memory::{EventId, Kind, ThreadId};
 
-use super::explain::Telling;
+use super::explain::Draft;
 use super::names::Names;
 use super::rows::{At, arrange};
 use super::steps::columns;
 use super::{Edge, EdgeKind, End, Initial, Story};
 
-pub(super) fn story(names: &Names<'_>, mut telling: Telling) -> Story {
+pub(super) fn story(names: &Names<'_>, mut draft: Draft) -> Story {
     let graph = &names.witness.graph;
-    telling.cast.causes.extend(telling.reasons.culprits.iter().copied());
-    telling.cast.keep.extend(telling.reasons.culprits.iter().copied().filter(|&event| event < graph.len()));
-    let cast = &telling.cast;
+    draft.cast.causes.extend(draft.reasons.culprits.iter().copied());
+    draft.cast.keep.extend(draft.reasons.culprits.iter().copied().filter(|&event| event < graph.len()));
+    let cast = &draft.cast;
     let mut columns = columns(names, cast);
     let mut at: BTreeMap<EventId, At> = BTreeMap::new();
     for (column, of) in columns.iter().enumerate() {
@@ -71,8 +71,8 @@ pub(super) fn story(names: &Names<'_>, mut telling: Telling) -> Story {
             }
         }
     }
-    let mut clauses = telling.reasons.clauses.clone();
-    clauses.extend(telling.clauses.iter().filter(|clause| !telling.reasons.clauses.contains(clause)));
+    let mut clauses = draft.reasons.clauses.clone();
+    clauses.extend(draft.clauses.iter().filter(|clause| !draft.reasons.clauses.contains(clause)));
     let files = names.files().into_iter().map(str::to_owned).collect();
     Story {
         files,
@@ -80,8 +80,8 @@ pub(super) fn story(names: &Names<'_>, mut telling: Telling) -> Story {
         columns,
         edges,
         initials,
-        headline: telling.headline,
-        reasons: telling.reasons.sentences,
+        headline: draft.headline,
+        reasons: draft.reasons.sentences,
         clauses,
     }
 }

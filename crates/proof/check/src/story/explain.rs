@@ -3,20 +3,20 @@
 use std::collections::BTreeSet;
 
 use wattle_core::Error;
-use wattle_memory::{EventId, Kind, Level, Model};
+use wattle_memory::{Clause, EventId, Kind, Level, Model};
 
-use super::clause::{ACQUIRE_PATTERN, BARRIER, CPP_RACE, Clause, MORALLY_STRONG, PTX_RACE, VULKAN_RACE};
+use super::clause::{ACQUIRE_PATTERN, BARRIER, MORALLY_STRONG};
 use super::cycle::{self, Link, cycle};
 use super::diagnose::{Reasons, capital, fences, hop, narrow, unfenced};
 use super::names::Names;
 use super::path::{By, Hop, path};
 use super::steps::Cast;
 use super::{Story, draw, stuck};
-use crate::checker::{Progress, Violation, Witness};
+use crate::report::{Progress, Violation, Witness};
 
 /// The content of a story before it is drawn.
 #[derive(Default)]
-pub(super) struct Telling {
+pub(super) struct Draft {
     pub cast: Cast,
     pub headline: String,
     pub reasons: Reasons,
@@ -25,30 +25,34 @@ pub(super) struct Telling {
 }
 
 pub(super) fn violation(violation: &Violation, model: Model, progress: Progress) -> Story {
+    if let Violation::Module { story, .. } = violation {
+        return (**story).clone();
+    }
     let headline = || match violation {
         Violation::Assertion { error, .. } => format!("assertion: {error}"),
         other => other.kind().to_owned(),
     };
     let Some(witness) = violation.witness() else { return Story { headline: headline(), ..Story::default() } };
     let names = Names::new(witness);
-    let telling = match violation {
+    let draft = match violation {
         Violation::Race { accesses, .. } => race(&names, model, *accesses),
         Violation::Assertion { error, .. } => assertion(&names, error),
         Violation::Unwritten { read, .. } => unwritten(&names, *read),
         Violation::Fault { what, .. } => fault(&names, what),
+        Violation::Module { .. } => Draft::default(),
         Violation::Stuck { stuck, halted, .. } => stuck::stuck(&names, stuck, halted, progress),
     };
-    draw::story(&names, telling)
+    draw::story(&names, draft)
 }
 
 /// The story of everything that happens in an execution.
 pub(super) fn holding(witness: &Witness) -> Story {
     let names = Names::new(witness);
-    let mut telling = Telling::default();
-    everything(&names, &mut telling.cast);
+    let mut draft = Draft::default();
+    everything(&names, &mut draft.cast);
     for (from, all) in cycle::links(witness).iter().enumerate() {
         for &(_, to) in all.iter().filter(|(link, _)| *link == Link::ReadsFrom) {
-            telling.cast.hops.push((from, to));
+            draft.cast.hops.push((from, to));
             for hops in
                 path(&witness.graph, from, to).into_iter().flatten().filter(|hop| hop.from == from && hop.to == to)
             {
@@ -56,11 +60,11 @@ pub(super) fn holding(witness: &Witness) -> Story {
                 let after = after(&names, to).last().unwrap_or(to);
                 let before = first_of(&names, from);
                 let long = Hop { before, after, ..hops };
-                telling.cast.synchronized.extend(hop(&names, &long, &mut Reasons::default()));
+                draft.cast.synchronized.extend(hop(&names, &long, &mut Reasons::default()));
             }
         }
     }
-    draw::story(&names, telling)
+    draw::story(&names, draft)
 }
 
 fn first_of(names: &Names<'_>, event: EventId) -> EventId {
@@ -80,10 +84,10 @@ pub(super) fn everything(names: &Names<'_>, cast: &mut Cast) {
 }
 
 /// Shows the threads of a path, its hops, and the reasons why they fail.
-fn along(names: &Names<'_>, hops: &[Hop], telling: &mut Telling) {
+fn along(names: &Names<'_>, hops: &[Hop], draft: &mut Draft) {
     let graph = &names.witness.graph;
     for one in hops {
-        let cast = &mut telling.cast;
+        let cast = &mut draft.cast;
         cast.show(graph.event(one.from).thread);
         cast.show(graph.event(one.to).thread);
         cast.keep.extend([one.from, one.to]);
@@ -91,12 +95,12 @@ fn along(names: &Names<'_>, hops: &[Hop], telling: &mut Telling) {
             cast.hops.push((one.from, one.to));
         }
         if let Some(first) = via_text(names, one) {
-            telling.reasons.say(first, None);
+            draft.reasons.say(first, None);
         }
-        let met = hop(names, one, &mut telling.reasons);
+        let met = hop(names, one, &mut draft.reasons);
         if let (Some((release, acquire)), By::Value(_)) = (met, &one.by) {
-            telling.cast.synchronized.push((release, acquire));
-            telling.cast.keep.extend([release, acquire]);
+            draft.cast.synchronized.push((release, acquire));
+            draft.cast.keep.extend([release, acquire]);
         }
     }
 }
@@ -118,28 +122,24 @@ fn via_text(names: &Names<'_>, hop: &Hop) -> Option<String> {
     })
 }
 
-fn race(names: &Names<'_>, model: Model, (a, b): (EventId, EventId)) -> Telling {
+fn race(names: &Names<'_>, model: Model, (a, b): (EventId, EventId)) -> Draft {
     let graph = &names.witness.graph;
     let paths = [(a, b, path(graph, a, b)), (b, a, path(graph, b, a))];
     let best = paths.into_iter().filter_map(|(a, b, hops)| Some((a, b, hops?))).min_by_key(|(_, _, hops)| hops.len());
     let write = |event: EventId| graph.event(event).label.kind == Kind::Write;
     let (first, last, hops) = best.unwrap_or_else(|| if write(a) { (a, b, Vec::new()) } else { (b, a, Vec::new()) });
-    let mut telling = Telling { headline: race_text(names, first, last), ..Telling::default() };
-    telling.cast.show(graph.event(first).thread);
-    along(names, &hops, &mut telling);
-    telling.cast.show(graph.event(last).thread);
+    let mut draft = Draft { headline: race_text(names, first, last), ..Draft::default() };
+    draft.cast.show(graph.event(first).thread);
+    along(names, &hops, &mut draft);
+    draft.cast.show(graph.event(last).thread);
     if hops.is_empty() {
-        unconnected(names, first, last, &mut telling);
+        unconnected(names, first, last, &mut draft);
     }
-    telling.cast.wrong = vec![first, last];
-    telling.cast.missing = Some((first, last));
-    telling.cast.keep.extend([first, last]);
-    telling.clauses.push(match model {
-        Model::Vulkan => VULKAN_RACE,
-        Model::Ptx => PTX_RACE,
-        _ => CPP_RACE,
-    });
-    telling
+    draft.cast.wrong = vec![first, last];
+    draft.cast.missing = Some((first, last));
+    draft.cast.keep.extend([first, last]);
+    draft.clauses.extend(model.race_clause());
+    draft
 }
 
 fn race_text(names: &Names<'_>, first: EventId, last: EventId) -> String {
@@ -164,9 +164,9 @@ fn race_text(names: &Names<'_>, first: EventId, last: EventId) -> String {
 }
 
 /// Explains two accesses between which no path leads at all.
-fn unconnected(names: &Names<'_>, first: EventId, last: EventId, telling: &mut Telling) {
+fn unconnected(names: &Names<'_>, first: EventId, last: EventId, draft: &mut Draft) {
     let graph = &names.witness.graph;
-    let reasons = &mut telling.reasons;
+    let reasons = &mut draft.reasons;
     let atomic = |event: EventId| graph.event(event).label.atomic;
     if atomic(first) && atomic(last) {
         return narrow(names, first, last, reasons);
@@ -203,7 +203,7 @@ fn unconnected(names: &Names<'_>, first: EventId, last: EventId, telling: &mut T
                  meet without one have to be atomic.",
                 names.at(fence)
             );
-            telling.cast.keep.insert(fence);
+            draft.cast.keep.insert(fence);
             reasons.culprits.push(fence);
             reasons.say(sentence, Some(BARRIER));
         }
@@ -233,35 +233,35 @@ fn looks_again(names: &Names<'_>, event: EventId) -> bool {
         && before(names, event).chain(after(names, event)).any(|other| of(other) == of(event))
 }
 
-fn assertion(names: &Names<'_>, error: &Error) -> Telling {
-    let mut telling = Telling { headline: format!("assertion: {error}"), ..Telling::default() };
+fn assertion(names: &Names<'_>, error: &Error) -> Draft {
+    let mut draft = Draft { headline: format!("assertion: {error}"), ..Draft::default() };
     let Some(cycle) = cycle(names.witness) else {
         let sentence = "This is an ordinary interleaving; no weak memory is needed for it. One order in which the steps can come \
                         is that of the rows.";
-        telling.reasons.say(sentence.into(), None);
-        everything(names, &mut telling.cast);
-        return telling;
+        draft.reasons.say(sentence.into(), None);
+        everything(names, &mut draft.cast);
+        return draft;
     };
     let graph = &names.witness.graph;
     let missed: Vec<_> = cycle.iter().filter(|step| step.link == Link::FromReads).collect();
     let other = cycle.iter().any(|step| step.link == Link::Coherence);
     let places: BTreeSet<EventId> = cycle.iter().flat_map(|step| [step.from, step.to]).collect();
     for step in &missed {
-        telling.reasons.say(stale_text(names, step.from, step.to), None);
-        telling.cast.from_reads.push((step.from, step.to));
-        telling.cast.wrong.push(step.from);
+        draft.reasons.say(stale_text(names, step.from, step.to), None);
+        draft.cast.from_reads.push((step.from, step.to));
+        draft.cast.wrong.push(step.from);
     }
     if let ([stale], false) = (&missed[..], other) {
         let (read, newer) = (stale.from, stale.to);
         if let Some(hops) = path(graph, newer, read) {
             let sentence = format!("Nothing orders {} before {}:", names.at(newer), names.at(read));
-            telling.reasons.say(sentence, None);
-            telling.cast.show(graph.event(newer).thread);
-            along(names, &hops, &mut telling);
-            telling.cast.missing = Some((newer, read));
+            draft.reasons.say(sentence, None);
+            draft.cast.show(graph.event(newer).thread);
+            along(names, &hops, &mut draft);
+            draft.cast.missing = Some((newer, read));
         }
     } else if missed.is_empty() && !other {
-        buffered(names, &cycle, &mut telling);
+        buffered(names, &cycle, &mut draft);
     } else {
         let segments: Vec<_> = cycle.iter().filter(|step| step.link == Link::Po).collect();
         let fence = |at: usize| {
@@ -269,35 +269,35 @@ fn assertion(names: &Names<'_>, error: &Error) -> Telling {
             fences(graph, step.from, step.to, |graph, event| graph.event(event).label.sc).first().copied()
         };
         for (at, step) in segments.iter().enumerate() {
-            unfenced(names, step.from, step.to, fence(at + 1), &mut telling.reasons);
+            unfenced(names, step.from, step.to, fence(at + 1), &mut draft.reasons);
         }
     }
     for step in &cycle {
         match step.link {
-            Link::ReadsFrom => telling.cast.hops.push((step.from, step.to)),
-            Link::Coherence => telling.cast.coherence.push((step.from, step.to)),
+            Link::ReadsFrom => draft.cast.hops.push((step.from, step.to)),
+            Link::Coherence => draft.cast.coherence.push((step.from, step.to)),
             Link::Po | Link::FromReads => {}
         }
     }
     let mut threads: Vec<_> = places.iter().filter_map(|&event| graph.event(event).thread).collect();
     threads.sort_unstable();
-    threads.into_iter().for_each(|thread| telling.cast.show(Some(thread)));
-    telling.cast.keep.extend(places);
-    telling
+    threads.into_iter().for_each(|thread| draft.cast.show(Some(thread)));
+    draft.cast.keep.extend(places);
+    draft
 }
 
 /// Explains loads that see stores which come after other loads.
-fn buffered(names: &Names<'_>, cycle: &[cycle::Step], telling: &mut Telling) {
+fn buffered(names: &Names<'_>, cycle: &[cycle::Step], draft: &mut Draft) {
     let sentence = "Each thread reads what another writes only later: a store may go before an earlier load where nothing \
                     orders the two.";
-    telling.reasons.say(sentence.into(), None);
+    draft.reasons.say(sentence.into(), None);
     let segments: Vec<_> = cycle.iter().filter(|step| step.link == Link::Po).collect();
     for step in cycle.iter().filter(|step| step.link == Link::ReadsFrom) {
         let segment = |holds: &dyn Fn(&cycle::Step) -> bool| segments.iter().find(|step| holds(step));
         let before = segment(&|segment| segment.to == step.from).map_or(step.from, |segment| segment.from);
         let after = segment(&|segment| segment.from == step.to).map_or(step.to, |segment| segment.to);
         let one = Hop { before, from: step.from, to: step.to, after, by: By::Value(Vec::new()) };
-        hop(names, &one, &mut telling.reasons);
+        hop(names, &one, &mut draft.reasons);
     }
 }
 
@@ -318,12 +318,12 @@ fn stale_text(names: &Names<'_>, read: EventId, newer: EventId) -> String {
     )
 }
 
-fn unwritten(names: &Names<'_>, read: EventId) -> Telling {
+fn unwritten(names: &Names<'_>, read: EventId) -> Draft {
     let graph = &names.witness.graph;
     let place = names.witness.place(read);
-    let mut telling = Telling {
+    let mut draft = Draft {
         headline: format!("unwritten memory: {} reads {place}, which nobody has written.", names.at(read)),
-        ..Telling::default()
+        ..Draft::default()
     };
     let writes = (0..graph.len()).filter(|&event| {
         let other = graph.event(event);
@@ -337,43 +337,43 @@ fn unwritten(names: &Names<'_>, read: EventId) -> Telling {
         }
         None => format!("{place_is} was allocated without a value, and no thread writes it in this execution."),
     };
-    telling.reasons.say(sentence, None);
-    telling.cast.show(graph.event(read).thread);
+    draft.reasons.say(sentence, None);
+    draft.cast.show(graph.event(read).thread);
     for &write in writes.iter().take(1) {
-        telling.cast.show(graph.event(write).thread);
-        telling.cast.keep.insert(write);
+        draft.cast.show(graph.event(write).thread);
+        draft.cast.keep.insert(write);
     }
-    telling.cast.keep.insert(read);
-    telling.cast.wrong.push(read);
-    telling
+    draft.cast.keep.insert(read);
+    draft.cast.wrong.push(read);
+    draft
 }
 
-fn fault(names: &Names<'_>, what: &str) -> Telling {
+fn fault(names: &Names<'_>, what: &str) -> Draft {
     let witness = names.witness;
-    let mut telling = Telling { headline: format!("fault: {what}"), ..Telling::default() };
+    let mut draft = Draft { headline: format!("fault: {what}"), ..Draft::default() };
     for fault in witness.faults.iter().take(1) {
         let of = |event: &EventId| witness.graph.event(*event).thread == Some(fault.thread);
         let last = (0..witness.graph.len()).rev().find(of);
-        telling.cast.show(last.map(|_| fault.thread));
-        telling.cast.keep.extend(last);
+        draft.cast.show(last.map(|_| fault.thread));
+        draft.cast.keep.extend(last);
         if last.is_none() {
-            telling.reasons.say(format!("{} has done nothing before.", capital(&names.thread(fault.thread))), None);
+            draft.reasons.say(format!("{} has done nothing before.", capital(&names.thread(fault.thread))), None);
         }
     }
     // A kernel's assertion fails because of the values read: if no interleaving gives them, the cycle is the story.
     if let Some(cycle) = cycle(witness) {
         for step in cycle.iter().filter(|step| step.link == Link::FromReads) {
-            telling.reasons.say(stale_text(names, step.from, step.to), None);
-            telling.cast.from_reads.push((step.from, step.to));
-            telling.cast.wrong.push(step.from);
+            draft.reasons.say(stale_text(names, step.from, step.to), None);
+            draft.cast.from_reads.push((step.from, step.to));
+            draft.cast.wrong.push(step.from);
             if let Some(hops) = path(&witness.graph, step.to, step.from) {
-                along(names, &hops, &mut telling);
+                along(names, &hops, &mut draft);
             }
         }
         for step in &cycle {
-            telling.cast.show(witness.graph.event(step.from).thread);
-            telling.cast.keep.extend([step.from, step.to]);
+            draft.cast.show(witness.graph.event(step.from).thread);
+            draft.cast.keep.extend([step.from, step.to]);
         }
     }
-    telling
+    draft
 }

@@ -22,14 +22,14 @@ mod stuck;
 mod svg;
 mod text;
 
+pub use wattle_memory::Clause;
 use wattle_memory::{EventId, ThreadId};
 
-pub use clause::Clause;
 pub use svg::{SvgOptions, svg};
 pub use text::Role;
 pub(crate) use text::wrapped;
 
-use crate::checker::{Report, Violation, Witness};
+use crate::report::{Report, Violation, Witness};
 
 /// A story: columns of threads, edges between their steps, and the sentences that explain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

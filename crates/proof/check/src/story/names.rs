@@ -4,7 +4,7 @@ use wattle_ir::{Param, ParamKind, Site, Type};
 use wattle_memory::{EventId, Kind, Level, Placement, ThreadId};
 
 use super::source::Sources;
-use crate::checker::Witness;
+use crate::report::Witness;
 
 /// The names of one execution.
 pub(super) struct Names<'w> {
@@ -175,7 +175,7 @@ fn level_text(level: Level) -> &'static str {
     match level {
         Level::Device | Level::QueueFamily => "Device",
         Level::System => "System",
-        _ => "Block",
+        Level::Thread | Level::Subgroup | Level::Block => "Block",
     }
 }
 

@@ -1,36 +1,36 @@
 //! Explains what stuck threads wait for, and which threads would have to arrive.
 
-use wattle_memory::{EventId, Kind, Target, ThreadId};
+use wattle_memory::{EventId, Kind, ThreadId};
 
 use super::clause::{ALIGNED, SAME_INSTANCE};
 use super::diagnose::capital;
 use super::draw::listed;
-use super::explain::Telling;
+use super::explain::Draft;
 use super::names::Names;
-use crate::checker::Progress;
+use crate::report::Progress;
 use crate::search::{Stuck, Why};
 
-pub(super) fn stuck(names: &Names<'_>, stuck: &[Stuck], halted: &[(usize, u64)], progress: Progress) -> Telling {
+pub(super) fn stuck(names: &Names<'_>, stuck: &[Stuck], halted: &[(usize, u64)], progress: Progress) -> Draft {
     let who: Vec<String> = stuck.iter().map(|stuck| names.thread(stuck.thread)).collect();
     let verb = if who.len() == 1 { "waits" } else { "wait" };
-    let mut telling = Telling { headline: format!("stuck: {} {verb} for ever.", listed(&who)), ..Telling::default() };
+    let mut draft = Draft { headline: format!("stuck: {} {verb} for ever.", listed(&who)), ..Draft::default() };
     for one in stuck {
-        telling.cast.show(Some(one.thread));
+        draft.cast.show(Some(one.thread));
         match &one.why {
-            Why::Spins(looks) => looks.iter().for_each(|&look| spins(names, one.thread, look, stuck, &mut telling)),
-            Why::Barrier(arrival) => barrier(names, one.thread, *arrival, stuck, &mut telling),
+            Why::Spins(looks) => looks.iter().for_each(|&look| spins(names, one.thread, look, stuck, &mut draft)),
+            Why::Barrier(arrival) => barrier(names, one.thread, *arrival, stuck, &mut draft),
         }
     }
     if stuck.iter().any(|one| diverges(names, one.thread, stuck)) {
-        let ptx =
-            names.witness.world.launches.iter().any(|launch| matches!(launch.lowering.target(), Target::Ptx { .. }));
-        if ptx {
-            telling.reasons.say("These threads are of one warp: a warp has 32 threads.".into(), None);
+        let launches = &names.witness.world.launches;
+        let warp = launches.iter().find_map(|launch| launch.lowering.target().converging_threads());
+        if let Some(threads) = warp {
+            draft.reasons.say(format!("These threads are of one warp: a warp has {threads} threads."), None);
         }
-        telling.clauses.extend(if ptx { &[ALIGNED][..] } else { &[SAME_INSTANCE, ALIGNED] });
+        draft.clauses.extend(if warp.is_some() { &[ALIGNED][..] } else { &[SAME_INSTANCE, ALIGNED] });
     }
-    left_alone(names, halted, progress, &mut telling);
-    telling
+    left_alone(names, halted, progress, &mut draft);
+    draft
 }
 
 /// Whether all threads of a thread's block wait at barriers, so that these must be different ones.
@@ -41,13 +41,7 @@ fn diverges(names: &Names<'_>, thread: ThreadId, all: &[Stuck]) -> bool {
 }
 
 /// Explains a thread that repeats a read of a value which no thread will overwrite.
-fn spins(
-    names: &Names<'_>,
-    thread: ThreadId,
-    (read, source): (EventId, EventId),
-    all: &[Stuck],
-    telling: &mut Telling,
-) {
+fn spins(names: &Names<'_>, thread: ThreadId, (read, source): (EventId, EventId), all: &[Stuck], draft: &mut Draft) {
     let graph = &names.witness.graph;
     // The graph may lack the event if the search has run ahead of it.
     if read >= graph.len() || source >= graph.len() {
@@ -60,14 +54,14 @@ fn spins(
     };
     let who = capital(&names.thread(thread));
     let value = names.value_as(source, read);
-    telling.reasons.say(format!("{who} waits at {}: {place} stays {value}, {wrote}.", names.at(read)), None);
+    draft.reasons.say(format!("{who} waits at {}: {place} stays {value}, {wrote}.", names.at(read)), None);
     let writers = (0..graph.len()).filter(|&event| {
         let other = graph.event(event);
         other.location == graph.event(read).location && other.label.kind == Kind::Write && other.thread.is_some()
     });
     for writer in writers.filter(|&writer| writer != source && !graph.same_thread(writer, read)).take(2) {
         let at = graph.event(writer).thread.map(|thread| names.thread(thread)).unwrap_or_default();
-        telling.reasons.say(
+        draft.reasons.say(
             format!(
                 "{} of {at} wrote {place} = {}, and it was overwritten.",
                 capital(&names.at(writer)),
@@ -75,8 +69,8 @@ fn spins(
             ),
             None,
         );
-        telling.cast.show(graph.event(writer).thread);
-        telling.cast.keep.insert(writer);
+        draft.cast.show(graph.event(writer).thread);
+        draft.cast.keep.insert(writer);
     }
     let waiting = |thread: &ThreadId| all.iter().any(|stuck| stuck.thread == *thread);
     let ended: Vec<String> = names
@@ -86,22 +80,22 @@ fn spins(
         .collect();
     if !ended.is_empty() {
         let verb = if ended.len() == 1 { "has" } else { "have" };
-        telling.reasons.say(format!("{} {verb} ended and will write nothing more.", capital(&listed(&ended))), None);
+        draft.reasons.say(format!("{} {verb} ended and will write nothing more.", capital(&listed(&ended))), None);
     }
-    telling.cast.keep.insert(read);
+    draft.cast.keep.insert(read);
     if let Some(thread) = graph.event(source).thread {
-        telling.cast.show(Some(thread));
-        telling.cast.keep.insert(source);
-        telling.cast.hops.push((source, read));
+        draft.cast.show(Some(thread));
+        draft.cast.keep.insert(source);
+        draft.cast.hops.push((source, read));
     }
-    telling.cast.wrong.push(read);
+    draft.cast.wrong.push(read);
 }
 
 /// Explains a thread at a barrier that others of its block never reach.
-fn barrier(names: &Names<'_>, thread: ThreadId, arrival: EventId, all: &[Stuck], telling: &mut Telling) {
+fn barrier(names: &Names<'_>, thread: ThreadId, arrival: EventId, all: &[Stuck], draft: &mut Draft) {
     let graph = &names.witness.graph;
-    telling.cast.keep.insert(arrival);
-    telling.cast.wrong.push(arrival);
+    draft.cast.keep.insert(arrival);
+    draft.cast.wrong.push(arrival);
     let who = capital(&names.thread(thread));
     let what = match graph.event(arrival).label.kind {
         Kind::Barrier => "barrier",
@@ -109,12 +103,12 @@ fn barrier(names: &Names<'_>, thread: ThreadId, arrival: EventId, all: &[Stuck],
         Kind::Fence => "operation of its warp",
         Kind::Read | Kind::Write | Kind::MakeAvailable | Kind::MakeVisible => "statement",
     };
-    telling.reasons.say(format!("{who} waits at the {what} at {}.", names.at(arrival)), None);
+    draft.reasons.say(format!("{who} waits at the {what} at {}.", names.at(arrival)), None);
     let placement = graph.threads()[thread];
     let source = |event: EventId| graph.event(event).source;
     let elsewhere = all.iter().any(|stuck| matches!(stuck.why, Why::Barrier(at) if source(at) != source(arrival)));
     if diverges(names, thread, all) && !elsewhere {
-        telling.reasons.say(
+        draft.reasons.say(
             "All threads of the block wait at that line, in different iterations of the loops around it.".into(),
             None,
         );
@@ -142,14 +136,14 @@ fn barrier(names: &Names<'_>, thread: ThreadId, arrival: EventId, all: &[Stuck],
             (None, Some(last)) => format!("{name} never reaches it: it has ended after {}.", names.at(last)),
             (_, None) => format!("{name} never reaches it: it has ended."),
         };
-        telling.reasons.say(sentence, None);
-        telling.cast.show(Some(other));
-        telling.cast.keep.extend(last);
+        draft.reasons.say(sentence, None);
+        draft.cast.show(Some(other));
+        draft.cast.keep.extend(last);
     }
 }
 
 /// Names the blocks that the schedule stops.
-fn left_alone(names: &Names<'_>, halted: &[(usize, u64)], progress: Progress, telling: &mut Telling) {
+fn left_alone(names: &Names<'_>, halted: &[(usize, u64)], progress: Progress, draft: &mut Draft) {
     let (world, graph) = (&names.witness.world, &names.witness.graph);
     for &(number, block) in halted {
         let Some(launch) = world.launches.get(number) else { continue };
@@ -165,14 +159,14 @@ fn left_alone(names: &Names<'_>, halted: &[(usize, u64)], progress: Progress, te
                 "Block {block}{kernel} has not begun, and {progress} progress does not promise that it ever does."
             ),
             Some(last) => {
-                telling.cast.show(graph.event(last).thread);
-                telling.cast.keep.insert(last);
+                draft.cast.show(graph.event(last).thread);
+                draft.cast.keep.insert(last);
                 let at = names.at(last);
                 format!(
                     "Block {block}{kernel} stands after {at}, and {progress} progress does not promise that it goes on."
                 )
             }
         };
-        telling.reasons.say(sentence, None);
+        draft.reasons.say(sentence, None);
     }
 }

@@ -7,7 +7,7 @@ use wattle_memory::Model;
 use super::layout::{Area, Arrow, Box, LINE, Layout, SMALL, layout};
 use super::text::fitted;
 use super::{Edge, EdgeKind, End, Part, Story, explain};
-use crate::checker::{Progress, Violation, Witness};
+use crate::report::{Progress, Violation, Witness};
 
 /// The options of a picture.
 #[derive(Clone, Copy, Debug)]

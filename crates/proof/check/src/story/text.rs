@@ -154,11 +154,11 @@ impl Story {
         let room = width.saturating_sub(GAP * (least.len().max(1) - 1));
         let mut widths = shared(&least, room);
         let mut left = room.saturating_sub(widths.iter().sum());
-        let wishes: Vec<usize> = most.iter().zip(&widths).map(|(most, width)| most.saturating_sub(*width)).collect();
-        let mut order: Vec<usize> = (0..wishes.len()).collect();
-        order.sort_by_key(|&column| (wishes[column], std::cmp::Reverse(column)));
+        let missing: Vec<usize> = most.iter().zip(&widths).map(|(most, width)| most.saturating_sub(*width)).collect();
+        let mut order: Vec<usize> = (0..missing.len()).collect();
+        order.sort_by_key(|&column| (missing[column], std::cmp::Reverse(column)));
         for column in order {
-            let more = wishes[column].min(left);
+            let more = missing[column].min(left);
             widths[column] += more;
             left -= more;
         }

@@ -40,7 +40,28 @@ pub struct Case {
 
 /// A program of up to `accesses` accesses, and some fences.
 pub fn case(random: &mut Random, accesses: u64) -> Case {
-    let threads = 2 + random.below(2) as usize;
+    // Most cells are either plain or atomic, as kernels have them.
+    let drawn = draw(random, 3, accesses, |random| {
+        let plain: Vec<bool> = (0..3).map(|_| random.one_in(3)).collect();
+        (random.one_in(4), plain)
+    });
+    // Brute force takes too long for a few of them.
+    if candidates(&drawn.program) > 100_000 { case(random, accesses) } else { drawn }
+}
+
+/// A program of two to four threads and up to ten accesses, half of which are plain: of some cells, or of any. It has no
+/// more candidate executions than `most`, about.
+pub fn half_plain(random: &mut Random, most: u64) -> Case {
+    let drawn = draw(random, 4, 10, |random| {
+        let first = random.one_in(2);
+        (random.one_in(4), vec![first, !first, random.one_in(2)])
+    });
+    if candidates(&drawn.program) > most { half_plain(random, most) } else { drawn }
+}
+
+/// A program of up to `most` threads. `plainness` draws whether any access may be plain, and else which cells are.
+fn draw(random: &mut Random, most: u64, accesses: u64, plainness: impl Fn(&mut Random) -> (bool, Vec<bool>)) -> Case {
+    let threads = 2 + random.below(most - 1) as usize;
     let elsewhere = random.one_in(8);
     let blocks = 1 + random.below(2) as u32;
     let subgroups = random.one_in(2);
@@ -51,9 +72,7 @@ pub fn case(random: &mut Random, accesses: u64) -> Case {
         Placement { device, subgroup, ..Placement::new(block, thread as u32) }
     });
     let places = places.collect();
-    // Most cells are either plain or atomic, as kernels have them.
-    let mixed = random.one_in(4);
-    let plain: Vec<bool> = (0..3).map(|_| random.one_in(3)).collect();
+    let (mixed, plain) = plainness(random);
     let mut program: Program = vec![Vec::new(); threads];
     let total = 2 + random.below(accesses - 1);
     for number in 0..total {
@@ -81,10 +100,6 @@ pub fn case(random: &mut Random, accesses: u64) -> Case {
                 program[thread].push(op);
             }
         }
-    }
-    // Brute force takes too long for a few of them.
-    if candidates(&program) > 100_000 {
-        return case(random, accesses);
     }
     Case { program, places }
 }

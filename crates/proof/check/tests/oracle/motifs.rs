@@ -8,8 +8,9 @@ use super::{Cell, Index, Memory, Step, Test, Value, Who};
 
 /// A fragment of a kernel for all threads of a launch.
 pub fn fragment(random: &mut Random, shape: Shape) -> Vec<Step> {
-    match random.below(26) {
-        20.. => lanes(random, shape),
+    match random.below(28) {
+        26.. => onlookers(random, shape),
+        20..26 => lanes(random, shape),
         0..6 => publication(random, shape),
         6..8 => barrier_exchange(random),
         8..10 => tickets(random, shape),
@@ -56,7 +57,8 @@ fn accesses(random: &mut Random) -> Vec<Step> {
 /// The statements of a wait besides its read.
 fn beside(random: &mut Random) -> Vec<Step> {
     let count = random.weighted(&[(5, 0), (4, 1), (2, 2)]);
-    let one = |random: &mut Random| match random.below(16) {
+    let one = |random: &mut Random| match random.below(18) {
+        16.. => idle(random),
         0..5 => Step::Load { to: random.register(), cell: random.plain() },
         5..7 => Step::Assert { test: random.asks() },
         7 => Step::Divide { to: random.register(), by: random.register() },
@@ -78,6 +80,32 @@ fn beside(random: &mut Random) -> Vec<Step> {
         _ => Step::If { test: random.asks(), then: vec![random.step()], otherwise: vec![] },
     };
     (0..count).map(|_| one(random)).collect()
+}
+
+/// An update of a cell that loops alone touch, if nothing else was put in, which mostly leaves what it finds.
+fn idle(random: &mut Random) -> Step {
+    let (to, cell, scope) = (random.register(), at(Memory::Flags, 2), random.scope());
+    let order = if random.chance(70) { UpdateOrder::Relaxed } else { random.update_order() };
+    match random.chance(70) {
+        true => Step::Update { to, op: AtomicOp::Add, cell, value: Value::Is(0), order, scope },
+        false => Step::CompareExchange { to, cell, expected: 3, desired: Value::Is(1), order, scope },
+    }
+}
+
+/// One sets a flag, and the others wait for it, each with something of its own in its loop.
+fn onlookers(random: &mut Random, shape: Shape) -> Vec<Step> {
+    let (who, flag) = (who(random, shape), at(Memory::Flags, random.below(2)));
+    let scope = if who == Who::Thread && random.chance(50) { Scope::Block } else { Scope::Device };
+    let set = Step::AtomicStore { cell: flag, value: Value::Is(1), order: random.write_order(), scope };
+    let mut all = vec![role(who, 0, vec![set])];
+    for other in 1..shape.blocks.max(shape.threads).min(3) {
+        let mut waiting = wait(random, flag, scope);
+        if let Step::Wait { failed, .. } = &mut waiting {
+            failed.push(idle(random));
+        }
+        all.push(role(who, other, vec![waiting]));
+    }
+    all
 }
 
 /// Waits until a flag is set; mostly correctly.

@@ -252,9 +252,10 @@ impl Process for Script {
         }
     }
 
-    /// Threads are alike except for their numbers, by which they find their code.
-    fn is_alike(&self, other: &Self) -> bool {
-        *self == Script { thread: self.thread, ..other.clone() }
+    /// Threads are alike except for their numbers, by which they find their code, if what is left of it is the same.
+    fn is_alike(&self, world: &Program, other: &Self) -> bool {
+        let left = |script: &Script| world[script.thread].get(script.pc..).map(<[Op]>::to_vec);
+        *self == Script { thread: self.thread, ..other.clone() } && left(self) == left(other)
     }
 
     fn ways(&self, world: &Program) -> Option<Vec<Script>> {

@@ -54,6 +54,12 @@ pub enum EmitError {
         "an execution can end in more than {0} ways, since nothing orders its last writes: a condition would be too long"
     )]
     TooManyEnds(usize),
+    /// Threads of a warp do something together.
+    #[error("at {site} the lanes of a warp do something together, for which litmus files have no instruction")]
+    Warp {
+        /// The source line.
+        site: String,
+    },
     /// An atomic operation gives another result on the 64 bits of a litmus file's values.
     #[error("at {site} an atomic `{operation}` of `{ty}` gives another value than litmus files' integers of 64 bits")]
     Arithmetic {

@@ -200,10 +200,7 @@ fn references(launches: &Launches, addresses: &[Address]) -> Vec<Reference> {
 
 /// The places that some thread's code writes, whether or not it is ever reached.
 fn written(threads: &[Thread], addresses: &[Address]) -> Vec<Address> {
-    let writes = |instruction: &Instruction| match *instruction {
-        Instruction::Store { to, .. } | Instruction::Update { at: to, .. } => addresses.get(to).copied(),
-        _ => None,
-    };
+    let writes = |instruction: &Instruction| addresses.get(instruction.written()?).copied();
     let written: BTreeSet<Address> = threads.iter().flat_map(|thread| thread.code.iter().filter_map(writes)).collect();
     written.into_iter().collect()
 }

@@ -82,7 +82,7 @@ fn classes(nodes: &[Node]) -> Vec<usize> {
     }
 }
 
-/// Numbers things; equal ones get equal numbers.
+/// Gives each item a number in the order of first appearance; equal items have equal numbers.
 fn number<T: Eq + std::hash::Hash>(things: impl Iterator<Item = T>) -> Vec<usize> {
     let mut known = HashMap::new();
     things
@@ -153,7 +153,7 @@ impl Writer<'_> {
         targets.sort_unstable();
         targets.dedup();
         for instruction in &mut self.code {
-            if let Instruction::Branch { to, .. } | Instruction::Goto(to) = instruction {
+            if let Some(to) = instruction.jump_mut() {
                 let at = begins.get(to).copied().unwrap_or_default();
                 *to = targets.iter().position(|&target| target == at).unwrap_or_default();
             }

@@ -325,16 +325,29 @@ impl<'t> Tracer<'t> {
                 code.push(Instruction::Update { result: Some(state.free()), at, update, read, write });
             }
             Action::Fence { label, .. } => code.push(Instruction::Fence(*label)),
-            Action::Barrier { barrier, label, .. } => {
-                let quorum = match barrier.members {
-                    Members::Threads(_) => None,
-                    Members::Quorum(quorum) => Some(Operand::Constant(quorum.into())),
+            Action::Barrier { barrier, label, source } => {
+                let quorum = match &barrier.members {
+                    Members::Threads(members) if members.len() as u64 == self.threads_per_block() => None,
+                    Members::Threads(_) | Members::Remaining(_) => {
+                        return Err(EmitError::Warp { site: self.site(*source) });
+                    }
+                    Members::Quorum(quorum) => Some(Operand::Constant((*quorum).into())),
                 };
                 let resource = quorum.map(|_| Operand::Constant(barrier.resource));
                 let (instance, waits) = (barrier.instance, barrier.waits);
                 code.push(Instruction::Barrier { instance, resource, quorum, waits, label: *label });
             }
-            _ => {}
+            Action::Exchange { source, .. } => return Err(EmitError::Warp { site: self.site(*source) }),
+            // Nothing that another thread sees, or what `run` has treated.
+            Action::Read { target: None, .. }
+            | Action::Write { target: None, .. }
+            | Action::Update { target: None, .. }
+            | Action::LoopHead { .. }
+            | Action::BackEdge { .. }
+            | Action::NeedsValue
+            | Action::Fault { .. }
+            | Action::Halt
+            | Action::Done => {}
         }
         Ok(code)
     }
@@ -378,6 +391,11 @@ impl<'t> Tracer<'t> {
             Dialect::Ptx => label.of(Classes::BUFFER),
             Dialect::Vulkan => label,
         }
+    }
+
+    fn threads_per_block(&self) -> u64 {
+        let launch = &self.launches.launches[self.launches.launch_of(self.thread)];
+        launch.environment.shape.threads_per_block()
     }
 
     fn site(&self, source: u32) -> String {

@@ -124,7 +124,7 @@ impl Column {
             targets.push(target);
         }
         for instruction in &mut self.code {
-            if let Instruction::Branch { to, .. } | Instruction::Goto(to) = instruction {
+            if let Some(to) = instruction.jump_mut() {
                 *to = targets[*to];
             }
         }

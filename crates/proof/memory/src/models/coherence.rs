@@ -63,8 +63,7 @@ pub(super) fn saturate(
         if new.is_empty() {
             return co;
         }
-        new.into_iter().for_each(|(a, b)| co.insert(a, b));
-        co = co.plus();
+        new.into_iter().for_each(|(a, b)| co.insert_closed(a, b));
         if !co.is_irreflexive() {
             return co;
         }
@@ -76,7 +75,7 @@ pub(super) fn from_reads(graph: &Graph, co: &Relation) -> Relation {
     let mut fr = Relation::new(graph.len());
     for read in 0..graph.len() {
         if let Some(source) = graph.source(read) {
-            fr.insert_all(read, &co.after_set(source));
+            fr.insert_row(read, co, source);
         }
     }
     fr

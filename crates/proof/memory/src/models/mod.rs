@@ -20,7 +20,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::event::EventId;
-use crate::{Graph, Relation, Target};
+use crate::{Clause, Graph, Relation, Target};
 
 /// The functions that define a model. Each model's file sets all of them; none has a default.
 struct Rules {
@@ -36,19 +36,32 @@ struct Rules {
     comes_between: fn(&Graph, &Analysis, (EventId, EventId), EventId) -> bool,
     /// Whether the order of sequentially consistent fences must be found.
     orders_fences: bool,
+    /// Whether accesses through different references to a location are not those through one.
+    has_references: bool,
+    /// Whether a thread's accesses to cells that no other thread uses can order its other accesses.
+    private_cells_order: bool,
     /// The conflicting accesses that race.
     races: Races,
 }
 
-/// The conflicting, unordered accesses that race: all except those that a function excuses.
+/// Whether conflicting, unordered accesses race.
 #[derive(Clone, Copy)]
 enum Races {
     /// No accesses race.
     Never,
     /// They race, and it only means that the values of weak accesses are not certain.
-    Allowed(fn(&Graph, EventId, EventId) -> bool),
+    Allowed(Race),
     /// They race, and a race is an error in itself.
-    Forbidden(fn(&Graph, EventId, EventId) -> bool),
+    Forbidden(Race),
+}
+
+/// The definition of a data race.
+#[derive(Clone, Copy)]
+struct Race {
+    /// The conflicting, unordered accesses that do not race.
+    except: fn(&Graph, EventId, EventId) -> bool,
+    /// The definition in the specification's words.
+    clause: Clause,
 }
 
 /// Whether both accesses are atomic.
@@ -68,7 +81,7 @@ macro_rules! models {
             /// All models.
             pub const ALL: [Model; [$(Model::$variant),+].len()] = [$(Model::$variant),+];
 
-            fn rules(self) -> &'static Rules {
+            const fn rules(self) -> &'static Rules {
                 match self {
                     $(Model::$variant => &$file::RULES,)+
                 }
@@ -131,6 +144,18 @@ impl Model {
         self.rules().orders_fences
     }
 
+    /// Whether accesses to one location through different references differ from accesses through one, as in Vulkan's
+    /// model, whose availability and visibility go by reference.
+    pub fn has_references(self) -> bool {
+        self.rules().has_references
+    }
+
+    /// Whether what a thread does with a cell that no other thread uses can order its other accesses. If not, such
+    /// accesses can stay out of graphs.
+    pub fn private_cells_order(self) -> bool {
+        self.rules().private_cells_order
+    }
+
     /// Whether two fences take part in one order.
     pub fn fences_meet(self, graph: &Graph, a: EventId, b: EventId) -> bool {
         self.orders_fences() && graph.event(a).label.sc && graph.event(b).label.sc && graph.in_scope(a, b)
@@ -158,7 +183,7 @@ impl Model {
     /// Whether two events are conflicting accesses that race unless something orders them: they are not atomic enough
     /// to be left unordered.
     pub fn may_race(self, graph: &Graph, a: EventId, b: EventId) -> bool {
-        let (Races::Allowed(excused) | Races::Forbidden(excused)) = self.rules().races else { return false };
+        let (Races::Allowed(race) | Races::Forbidden(race)) = self.rules().races else { return false };
         let (first, second) = (graph.event(a), graph.event(b));
         let access =
             |event: &crate::Event| event.thread.is_some() && event.label.is_access() && event.location.is_some();
@@ -168,12 +193,28 @@ impl Model {
             && first.location == second.location
             && (first.label.kind == crate::Kind::Write || second.label.kind == crate::Kind::Write)
             && graph.other_half(a) != Some(b)
-            && !excused(graph, a, b)
+            && !(race.except)(graph, a, b)
+    }
+
+    /// Whether accesses can race.
+    pub fn has_races(self) -> bool {
+        match self.rules().races {
+            Races::Never => false,
+            Races::Allowed(_) | Races::Forbidden(_) => true,
+        }
+    }
+
+    /// The specification's definition of a data race; `None` where accesses cannot race.
+    pub fn race_clause(self) -> Option<Clause> {
+        match self.rules().races {
+            Races::Never => None,
+            Races::Allowed(race) | Races::Forbidden(race) => Some(race.clause),
+        }
     }
 
     /// Whether a data race is an error in itself; if not, it only means that the values of weak accesses are not
     /// certain.
-    pub fn forbids_races(self) -> bool {
+    pub const fn forbids_races(self) -> bool {
         matches!(self.rules().races, Races::Forbidden(_))
     }
 }

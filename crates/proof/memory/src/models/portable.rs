@@ -20,7 +20,7 @@
 //! if need be. `Read` and `PerItem` memory has no conflicting accesses within a launch, so that on a GPU even a cache
 //! which no fence reaches may serve it (`ld.global.nc`).
 
-use super::{Analysis, Broken, Races, Rules, ptx};
+use super::{Analysis, Broken, Race, Races, Rules, ptx, rust};
 use crate::{Graph, Target};
 
 pub(super) const RULES: Rules = Rules {
@@ -30,7 +30,9 @@ pub(super) const RULES: Rules = Rules {
     orders_writes: ptx::morally_strong,
     comes_between: |_, _, _, _| true,
     orders_fences: true,
-    races: Races::Forbidden(ptx::morally_strong),
+    has_references: false,
+    private_cells_order: false,
+    races: Races::Forbidden(Race { except: ptx::morally_strong, clause: rust::DATA_RACE }),
 };
 
 fn analyse(graph: &Graph) -> Result<Analysis, Broken> {

@@ -8,9 +8,9 @@
 //! Weak accesses may race: what they then read is whatever the axioms allow.
 
 use super::coherence::{from_reads, saturate};
-use super::{Analysis, Broken, Races, Rules, barrier_hops, require, system_hops};
+use super::{Analysis, Broken, Race, Races, Rules, barrier_hops, require, system_hops};
 use crate::event::EventId;
-use crate::{Graph, Kind, Relation, Target};
+use crate::{Clause, Graph, Kind, Relation, Target};
 
 pub(super) const RULES: Rules = Rules {
     name: "ptx",
@@ -19,7 +19,17 @@ pub(super) const RULES: Rules = Rules {
     orders_writes: morally_strong,
     comes_between: |_, _, _, _| true,
     orders_fences: true,
-    races: Races::Allowed(morally_strong),
+    has_references: false,
+    private_cells_order: false,
+    races: Races::Allowed(Race { except: morally_strong, clause: DATA_RACE }),
+};
+
+/// The definition of a data race.
+const DATA_RACE: Clause = Clause {
+    document: "PTX ISA 8.5,",
+    section: "8.7.1",
+    quote: "Two conflicting memory operations are said to be in a data-race if they are not related in causality \
+            order and they are not morally strong.",
 };
 
 fn analyse(graph: &Graph) -> Result<Analysis, Broken> {
@@ -78,6 +88,10 @@ pub(super) fn synchronizes(graph: &Graph, end: PatternEnd) -> Synchronization {
 
     // The observed operations are strong writes, read by strong reads.
     let n = graph.len();
+    if release.is_empty() || acquire.is_empty() {
+        let synchronizes = barrier_hops(graph, &po) | system_hops(graph, &po);
+        return Synchronization { po, observation, synchronizes };
+    }
     let (reads, writes) = (graph.reads(), graph.writes());
     let mut release_pattern = Relation::identity(n, &release) | po.from(&(&release & &fences)).to(&writes);
     let mut acquire_pattern = Relation::identity(n, &acquire) | po.from(&reads).to(&(&acquire & &fences));
@@ -101,9 +115,37 @@ fn ends_meet(graph: &Graph, first: EventId, last: EventId) -> bool {
 
 /// 8.9.5 "Causality order", and the axioms of 8.10. `portable` differs only in what synchronizes.
 pub(super) fn axioms(graph: &Graph, with: &Synchronization) -> Result<Analysis, Broken> {
-    let Synchronization { po, observation, synchronizes } = with;
-    let base = (po | synchronizes | &graph.fence_order()).plus();
-    let causality = &base | &observation.then(&base);
+    let Synchronization { po, synchronizes, .. } = with;
+    let mut base = (po | synchronizes | &graph.fence_order()).plus();
+    loop {
+        let (analysis, communication) = given(graph, with, &base)?;
+        let forced = forced_fences(graph, &analysis, &communication);
+        if forced.is_empty() {
+            return Ok(analysis);
+        }
+        forced.pairs().for_each(|(first, second)| base.insert_closed(first, second));
+    }
+}
+
+/// The orders of two sequentially consistent fences that are not chosen, and that every choice has: the other order
+/// breaks an axiom. `communication` is rf ∪ co ∪ fr. Let it relate `x` to `y`, let base causality put a fence before `x`,
+/// and causality put `y` before another fence. Were the latter fence first, causality would put `y` before `x`: against
+/// 8.10.6 where `x` is read by `y` or reads before it, against 8.10.1 where coherence orders them. The two are ordered
+/// in one of the two ways if they are morally strong (8.9.3 "Fence-SC order").
+fn forced_fences(graph: &Graph, analysis: &Analysis, communication: &Relation) -> Relation {
+    let fences = graph.set(|event| event.label.sc);
+    if fences.len() < 2 {
+        return Relation::new(graph.len());
+    }
+    let Analysis { happens_before: base, causality, .. } = analysis;
+    let between = base.from(&fences).then(communication).then(&causality.to(&fences));
+    between.filter(|first, second| first != second && !base.has(first, second) && graph.in_scope(first, second))
+}
+
+/// What follows from a graph and base causality; and its communication, rf ∪ co ∪ fr.
+fn given(graph: &Graph, with: &Synchronization, base: &Relation) -> Result<(Analysis, Relation), Broken> {
+    let Synchronization { po, observation, .. } = with;
+    let causality = base | &observation.then(base);
 
     // 8.10.2: the order of sequentially consistent fences agrees with causality.
     let fences = graph.set(|event| event.label.sc);
@@ -126,11 +168,13 @@ pub(super) fn axioms(graph: &Graph, with: &Synchronization) -> Result<Analysis, 
     require(co.is_irreflexive(), "Coherence", "PTX ISA 8.10.1")?;
 
     // 8.10.5: sequential consistency per location, for operations that are morally strong with one another.
-    let communication = (&(&rf | &co) | &fr).filter(strong);
-    require((communication | (po & &same_location)).is_acyclic(), "SC-per-Location", "PTX ISA 8.10.5")?;
+    let communication = &(&rf | &co) | &fr;
+    let strongly = communication.filter(strong);
+    require((strongly | (po & &same_location)).is_acyclic(), "SC-per-Location", "PTX ISA 8.10.5")?;
 
     // 8.10.6: communication does not contradict causality.
     let causal = (&rf | &fr).pairs().all(|(a, b)| !causality.has(b, a));
     require(causal, "Causality", "PTX ISA 8.10.6")?;
-    Ok(Analysis { ordered: base.clone(), happens_before: base, causality, coherence: co })
+    let analysis = Analysis { ordered: base.clone(), happens_before: base.clone(), causality, coherence: co };
+    Ok((analysis, communication))
 }

@@ -11,6 +11,8 @@ pub(super) const RULES: Rules = Rules {
     orders_writes: |_, _, _| true,
     comes_between: |_, _, _, _| true,
     orders_fences: false,
+    has_references: false,
+    private_cells_order: false,
     races: Races::Never,
 };
 

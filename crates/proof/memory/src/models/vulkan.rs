@@ -15,9 +15,9 @@
 use std::collections::HashMap;
 
 use super::coherence::saturate;
-use super::{Analysis, Broken, Races, Rules, require};
+use super::{Analysis, Broken, Race, Races, Rules, require};
 use crate::event::{EventId, LocationId};
-use crate::{Classes, Graph, Kind, Label, Level, Relation, Set, Target};
+use crate::{Classes, Clause, Graph, Kind, Label, Level, Relation, Set, Target};
 
 pub(super) const RULES: Rules = Rules {
     name: "vulkan",
@@ -26,7 +26,17 @@ pub(super) const RULES: Rules = Rules {
     orders_writes: mutually_ordered,
     comes_between: read_before,
     orders_fences: false,
-    races: Races::Forbidden(mutually_ordered),
+    has_references: true,
+    private_cells_order: false,
+    races: Races::Forbidden(Race { except: mutually_ordered, clause: DATA_RACE }),
+};
+
+/// The definition of a data race.
+const DATA_RACE: Clause = Clause {
+    document: "Vulkan Memory Model,",
+    section: "\"Data Race\"",
+    quote: "If there does not exist a location-ordered relation between X and Y for each location in M, then there \
+            is a data race.",
 };
 
 fn analyse(graph: &Graph) -> Result<Analysis, Broken> {

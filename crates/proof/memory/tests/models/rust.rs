@@ -250,6 +250,20 @@ fn atomicity() {
          rust: forbidden atomicity",
     );
     case(
+        "[atomics.order]/10: nor a plain write of another block, whatever the scope of the read-modify-write",
+        "P0@0  a: W x | b: W.rel.dev y
+         P1@1  c: R.acq.dev y | u: U.rlx.blk x
+         rf b->c, init->u.r
+         rust: forbidden atomicity",
+    );
+    case(
+        "[intro.races]/18: an atomic write that is none to another block is only seen too late",
+        "P0@0  a: W.rlx.blk x | b: W.rel.dev y
+         P1@1  c: R.acq.dev y | u: U.rlx.blk x
+         rf b->c, init->u.r
+         rust: forbidden coherence",
+    );
+    case(
         "[atomics.order]/10: after the second half anything may come",
         "P0@0  u: U.rlx.dev x
          P1@1  a: W.rlx.dev x

@@ -263,16 +263,16 @@ fn targets() {
     ];
     assert_eq!(families, expected);
     for target in
-        [Target::Portable, OLD, NEW, Target::Ptx { sm: 70 }, Target::Ptx { sm: 130 }, Target::Vulkan, Target::Host]
+        [Target::Portable, OLD, NEW, Target::Ptx { sm: 70 }, Target::Ptx { sm: 120 }, Target::Vulkan, Target::Host]
     {
         assert_eq!(target.to_string().parse(), Ok(target));
     }
     assert_eq!("ptx".parse(), Ok(NEW));
-    for wrong in ["ptx:sm_69", "ptx:sm_131", "ptx:sm_", "cuda", ""] {
+    for wrong in ["ptx:sm_69", "ptx:sm_121", "ptx:sm_", "cuda", ""] {
         assert_eq!(
             wrong.parse::<Target>().unwrap_err().to_string(),
             format!(
-                "there is no target `{wrong}`: write portable, ptx:sm_90 (or another from sm_70 on), vulkan or host"
+                "there is no target `{wrong}`: write portable, ptx:sm_90 (or another from sm_70 to sm_120), vulkan or host"
             )
         );
     }

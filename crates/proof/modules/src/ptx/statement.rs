@@ -24,6 +24,7 @@ pub struct Text {
 pub struct Variable {
     pub name: String,
     pub space: Space,
+    pub ty: Type,
     pub align: u64,
     pub bytes: u64,
     /// Whether the launch sets the size: `.extern .shared x[]`.

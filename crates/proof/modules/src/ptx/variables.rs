@@ -53,7 +53,7 @@ pub(super) fn variable(parser: &mut Parser<'_>, space: Space, external: bool) ->
         return parser.fail(format!("too many values for '{name}'"));
     }
     let align = align.max(ty.bytes());
-    Ok(Variable { name, space, align, bytes, dynamic, initial, line })
+    Ok(Variable { name, space, ty, align, bytes, dynamic, initial, line })
 }
 
 /// Skips `.ptr{.space}{.align N}`, which is only a hint to an optimizer.

@@ -18,8 +18,8 @@ unsafe fn params(kernel: &Kernel, params: *const *const u8, extra: *const *const
     let mut bytes = vec![0; kernel.param_bytes as usize];
     if !params.is_null() {
         must(extra.is_null())?;
-        for (index, &(at, size)) in kernel.params.iter().enumerate() {
-            let to = &mut bytes[at as usize..(at + size) as usize];
+        for (index, param) in kernel.params.iter().enumerate() {
+            let to = &mut bytes[param.at as usize..(param.at + param.bytes) as usize];
             // SAFETY: the caller vouches for it.
             unsafe {
                 let from = params.add(index).read();
@@ -48,7 +48,7 @@ unsafe fn params(kernel: &Kernel, params: *const *const u8, extra: *const *const
         }
         at += 2;
     }
-    let end = kernel.params.last().map_or(0, |&(at, size)| at + size) as usize;
+    let end = kernel.params.last().map_or(0, |last| last.at + last.bytes) as usize;
     must(size >= end && (end == 0 || !buffer.is_null()))?;
     // SAFETY: the caller vouches for it: the buffer has `size` bytes, which are `end` at least.
     unsafe { bytes.as_mut_ptr().copy_from_nonoverlapping(buffer, end) };

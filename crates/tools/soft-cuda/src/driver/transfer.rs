@@ -26,7 +26,7 @@ pub enum Where {
     Host,
     /// Memory that a device reaches.
     Device,
-    /// Either of them, by the address.
+    /// Host or device memory, whichever the address belongs to.
     Either,
 }
 

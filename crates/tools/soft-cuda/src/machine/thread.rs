@@ -1,6 +1,6 @@
 //! One turn of a thread.
 
-use wattle_modules::code::{Access, Exchange, Kernel, NO_REG, Reg, Special};
+use wattle_modules::code::{Access, Exchange, Kernel, NO_REG, Ordering, Reg, Special};
 use wattle_modules::meaning::atomic::apply;
 use wattle_modules::meaning::warp::Part;
 use wattle_modules::types::Space;
@@ -300,12 +300,13 @@ impl Own<'_> {
                     let next = |old| (old == expected).then_some(new);
                     self.regs[to as usize] = self.update(common, access, address, next)?;
                 }
-                Effect::Fence(_) => fence::full(),
+                Effect::Fence(_) | Effect::Ordering(Ordering::Fence(_)) => fence::full(),
+                Effect::Ordering(Ordering::Barrier { .. }) => unreachable!("PTX has barriers of its own"),
                 Effect::Special { which, to } => {
                     common.count += u64::from(which == Special::Clock);
                     self.regs[to as usize] = self.special(common, which);
                 }
-                Effect::Barrier { waits, barrier, threads } => {
+                Effect::Barrier { waits, barrier, threads, .. } => {
                     if barrier > 15 || threads.is_some_and(|threads| threads == 0 || threads % 32 != 0) {
                         return Err(Fault::Barrier);
                     }

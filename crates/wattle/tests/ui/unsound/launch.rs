@@ -4,6 +4,6 @@ use wattle_core::{Bundle, Kernel, Launch};
 
 struct Mine<K>(K);
 
-impl<const D: usize, A, H, I> Launch<2> for Mine<Bundle<D, A, H, I>> where Mine<Bundle<D, A, H, I>>: Kernel {}
+impl<const D: usize, A> Launch<2> for Mine<Bundle<D, A>> where Mine<Bundle<D, A>>: Kernel {}
 
 fn main() {}

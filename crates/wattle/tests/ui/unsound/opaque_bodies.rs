@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use wattle::__private::{Bodies, BodiesOf, DeviceBodies, Direct, Parameters};
+use wattle::__private::{Asked, Bodies, Direct, Parameters};
 use wattle::prelude::*;
 
 thread_local!(static KEPT: Cell<Option<Read<u32>>> = const { Cell::new(None) });
@@ -25,7 +25,7 @@ fn first(x: Read<u32>) -> u32 {
     x[0]
 }
 
-fn opaque(ask: Parameters<Direct>) -> DeviceBodies<Direct, BodiesOf<impl Bodies>> {
+fn opaque(ask: Parameters<Direct>) -> Asked<impl Bodies, Direct> {
     first(ask)
 }
 

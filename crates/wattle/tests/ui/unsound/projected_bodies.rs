@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use wattle::__private::{Bodies, BodiesOf, Called, DeviceBodies, Direct, Parameters};
+use wattle::__private::{Asked, Bodies, Called, Direct, Parameters};
 use wattle::prelude::*;
 
 thread_local!(static KEPT: Cell<Option<Read<u32>>> = const { Cell::new(None) });
@@ -32,8 +32,8 @@ impl Has for u32 {
     type Of = first<'static>;
 }
 
-fn of<T: Has>(_: Parameters<Direct>) -> DeviceBodies<Direct, BodiesOf<T::Of>> {
-    wattle::__private::direct()
+fn of<T: Has>(ask: Parameters<Direct>) -> Asked<T::Of, Direct> {
+    Asked::of(ask)
 }
 
 #[kernel]

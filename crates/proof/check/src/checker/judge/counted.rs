@@ -26,7 +26,9 @@ pub(super) fn has_counted_runs(run: &Run, world: &Arc<World>, phase: &mut Phase)
     let counted = [Answers::Nothing, Answers::Places].into_iter().find_map(|answers| counted_runs(&setup, answers));
     let Some(counted) = counted else { return Ok(false) };
     // Where threads wait for others, it matters which blocks begin.
-    if counted.waits && !schedules(checker.progress, world, &[]).is_ok_and(|schedules| schedules.is_empty()) {
+    if counted.waits
+        && !schedules(checker.progress, &world.scheduled(), &[]).is_ok_and(|schedules| schedules.is_empty())
+    {
         return Ok(false);
     }
     let runs = counted.memories.len();

@@ -5,13 +5,12 @@ use std::ops::ControlFlow;
 
 use wattle_memory::{Kind, LocationId, Model};
 
-use super::super::Witness;
 use super::super::orders;
-use super::super::report::Violation;
 use super::super::run::Memory;
 use super::super::schedule::Schedule;
 use super::{Judge, MAX_OUTCOMES};
 use crate::program::{LaunchWorld, World};
+use crate::report::{Violation, Witness};
 use crate::search::{Address, Execution, Fault, Visitor};
 
 impl Judge<'_> {
@@ -90,6 +89,10 @@ impl Judge<'_> {
 }
 
 impl Visitor for Judge<'_> {
+    fn begin_again(&mut self) {
+        self.forget();
+    }
+
     fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
         if self.schedule.is_some() {
             return ControlFlow::Continue(());
@@ -174,7 +177,7 @@ impl Visitor for Judge<'_> {
         }
         let stuck = execution.stuck.clone();
         if let Some(schedule) = &self.schedule
-            && !schedule.permits(self.run.checker.progress, execution, &self.world)
+            && !schedule.permits(self.run.checker.progress, execution, &self.world.scheduled())
         {
             return ControlFlow::Continue(());
         }

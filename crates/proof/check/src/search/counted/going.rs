@@ -122,7 +122,7 @@ impl<'w> Runs<'_, 'w> {
 
     /// Lets a thread arrive at the barrier of its block; other barriers are not treated.
     fn arrive(&mut self, state: &mut State<'w>, thread: ThreadId, barrier: Barrier, label: Label) -> Option<()> {
-        let Members::Threads(members) = &barrier.members else { return None };
+        let (Members::Threads(members) | Members::Remaining(members)) = &barrier.members else { return None };
         let whole = **members == *self.blocks[self.block_of[thread]];
         let orders_all = label == Label::barrier(label.level) && label.level >= wattle_memory::Level::Block;
         if !whole || !orders_all || !barrier.waits || barrier.resource != 0 {

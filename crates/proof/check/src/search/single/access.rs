@@ -1,6 +1,6 @@
 //! Accesses of the cells, against the last ones of other threads.
 
-use wattle_memory::{Label, Level, Model, ThreadId};
+use wattle_memory::{Label, Level, ThreadId};
 
 use super::super::process::{Change, Target, Written};
 use super::{Accesses, Cell, Commuting, Epoch, Recent, Runner, Runs, Updates};
@@ -65,7 +65,7 @@ impl Runs<'_, '_> {
             }
         };
         cell.private |= label.private;
-        let names = cell.reference == target.reference || self.setup.model != Model::Vulkan;
+        let names = cell.reference == target.reference || !self.setup.model.has_references();
         cell.owner = cell.owner.filter(|owner| *owner == thread);
         let alone = !cell.private || cell.owner.is_some();
         (cell.bytes == target.bytes && names && alone).then_some(cell)

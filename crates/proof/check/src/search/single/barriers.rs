@@ -10,7 +10,7 @@ use super::{Families, Runs, Setup, Status};
 impl Runs<'_, '_> {
     /// Lets a thread arrive at the barrier of its block; other barriers are not treated.
     pub(super) fn arrive(&mut self, thread: ThreadId, barrier: Barrier, label: Label, source: u32) -> Option<()> {
-        let Members::Threads(members) = &barrier.members else { return None };
+        let (Members::Threads(members) | Members::Remaining(members)) = &barrier.members else { return None };
         let whole = **members == *self.blocks[self.runners[thread].block];
         let orders_all = label == Label::barrier(label.level) && label.level >= Level::Block;
         if !whole || !orders_all || !barrier.waits || barrier.resource != 0 {

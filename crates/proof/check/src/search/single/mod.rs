@@ -70,9 +70,9 @@ pub struct SingleRun {
 /// The treatment of unordered updates of one place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Updates {
-    /// They are conflicting accesses, whatever they do.
+    /// Two updates of one location conflict, whatever operation they are.
     Conflict,
-    /// Those that commute, and whose results nobody looks at, do not conflict.
+    /// Two updates of one location whose operations commute, and whose results nobody uses, do not conflict.
     Commute,
 }
 

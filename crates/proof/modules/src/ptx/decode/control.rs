@@ -18,9 +18,8 @@ pub fn barrier(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Pa
     if !waits && !m.has("arrive") {
         return m.illegal();
     }
-    if m.name == "barrier" {
-        m.has("aligned");
-    }
+    // PTX ISA 9.7.13.1: `bar` is `barrier.cta` with `.aligned`.
+    let aligned = m.name == "bar" || m.has("aligned");
     m.end()?;
     let b = match list {
         [_] if waits => None,
@@ -37,7 +36,7 @@ pub fn barrier(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand]) -> Pa
     {
         return m.fail("Number of threads participating in a barrier must be a multiple of the warp size");
     }
-    Ok(Op::Barrier { waits, a: names.src(&list[0], Type::U32)?, b })
+    Ok(Op::Barrier { waits, aligned, a: names.src(&list[0], Type::U32)?, b })
 }
 
 /// Decodes `ret`, `exit`, `trap`, `nanosleep`.

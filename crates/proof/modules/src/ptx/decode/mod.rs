@@ -18,7 +18,7 @@ use super::debug;
 use super::parse::Parsed;
 use super::statement::{Entry, Instruction, Operand, Statement, Text, Variable};
 use crate::assigned;
-use crate::code::{Global, Guard, Kernel, Module, NO_REG, Op, Step};
+use crate::code::{Global, Guard, Kernel, Module, NO_REG, Op, Parameter, Step};
 use crate::types::{Space, Type};
 use crate::{Refused, RefusedKind};
 
@@ -120,7 +120,7 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
         names.line = param.line;
         let at = u64::next_multiple_of(param_bytes, param.align);
         names.declare_variable(&param.name, Space::Param, at)?;
-        params.push((at, param.bytes));
+        params.push(Parameter { name: param.name.clone(), ty: param.ty, at, bytes: param.bytes });
         param_bytes = at + param.bytes;
     }
     if param_bytes > 4352 && (text.sm < 70 || text.version < (8, 1)) || param_bytes > 32764 {
@@ -259,7 +259,7 @@ fn step(of: &Instruction, names: &mut Names, labels: &HashMap<&str, u32>, target
                 _ => return names.fail("'bra' needs a label"),
             }
         }
-        name => return m.fail(format!("Not a name of any known instruction: '{name}'")),
+        name => return m.fail(format!("The instruction '{name}' is not supported")),
     };
     Ok(Step { guard, op })
 }

@@ -1,4 +1,8 @@
-//! The result of a check.
+//! The result of a check: its verdict, what was found, and the executions that show it.
+
+mod orders;
+mod progress;
+mod witness;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,9 +12,12 @@ use wattle_core::Error;
 use wattle_ir::{Site, Stmt};
 use wattle_memory::{EventId, Model, Target};
 
-use super::orders::Orders;
-use super::{Progress, Witness};
+pub use orders::Orders;
+pub use progress::Progress;
+pub use witness::Witness;
+
 use crate::search::{Statistics, Stuck};
+use crate::story::Story;
 
 /// The verdict of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +116,13 @@ pub enum Violation {
         /// The blocks that the schedule stops although they could go on: launch and block.
         halted: Vec<(usize, u64)>,
     },
+    /// Something wrong with launches of modules.
+    Module {
+        /// What it is, in a word or two.
+        kind: &'static str,
+        /// The story of an execution that shows it.
+        story: Box<Story>,
+    },
     /// The scenario's own check does not hold.
     Assertion {
         /// The execution of the last launches, if there was any.
@@ -127,6 +141,7 @@ impl Violation {
             | Violation::Unwritten { witness, .. }
             | Violation::Stuck { witness, .. } => Some(witness),
             Violation::Assertion { witness, .. } => witness.as_deref(),
+            Violation::Module { .. } => None,
         }
     }
 
@@ -138,6 +153,7 @@ impl Violation {
             Violation::Unwritten { .. } => "unwritten memory",
             Violation::Stuck { .. } => "can be stuck for ever",
             Violation::Assertion { .. } => "assertion",
+            Violation::Module { kind, .. } => kind,
         }
     }
 }
@@ -153,6 +169,8 @@ pub struct Report {
     pub target: Target,
     /// The memory model.
     pub model: Model,
+    /// Whether the emitted code itself was read back and judged ([`Checker::emitted`](crate::checker::Checker::emitted)).
+    pub emitted: bool,
     /// The progress model.
     pub progress: Progress,
     /// The shapes of the launches: `3 blocks × 1 thread`. A launch by [`FrameSpec`](wattle_core::FrameSpec) is tried in
@@ -209,18 +227,19 @@ pub struct Report {
 }
 
 /// The name of what is judged: the target, or the model where that alone differs.
-pub(super) fn name(target: Target, model: Model) -> String {
-    match target {
+pub(crate) fn name(target: Target, model: Model, emitted: bool) -> String {
+    let name = match target {
         _ if model != target.model() => model.name().to_owned(),
         Target::Ptx { sm: 90 } => "ptx".to_owned(),
         target => target.to_string(),
-    }
+    };
+    if emitted { format!("{name}, as emitted") } else { name }
 }
 
 impl Report {
-    /// The name of what was judged, as in [`Checker::name`](super::Checker::name).
+    /// The name of what was judged, as in [`Checker::name`](crate::checker::Checker::name).
     pub fn name(&self) -> String {
-        name(self.target, self.model)
+        name(self.target, self.model, self.emitted)
     }
 
     /// Whether a kernel of the scenario's launches asserts something.

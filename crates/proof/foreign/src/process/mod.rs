@@ -1,20 +1,18 @@
 //! A thread of a module as a process of the search.
 
-use wattle_check::search::{self, Action, Address, Barrier, Change, Convergence, Members, Process};
-use wattle_ir::{Type, WarpOp};
-use wattle_memory::{FenceOrder, Label, Level, ThreadId};
-use wattle_modules::code::{Access, Exchange, Kernel, NO_REG, Op, Reg, Special, Vote};
-use wattle_modules::meaning::warp;
+mod meeting;
+mod vulkan;
+
+use wattle_check::search::{Action, Address, Change, Members, Process};
+use wattle_memory::{FenceOrder, Label, Level};
+use wattle_modules::code::{Access, Exchange, NO_REG, Op, Reg, Special, Vote};
 use wattle_modules::types::Space;
 use wattle_modules::{Cursor, Deferred, Effect, Value, step};
 
 use crate::access::{Cells, NoCells};
-use crate::operations::{label, operator, reduction, spread};
-use crate::world::World;
+use crate::operations::{label, operator, spread};
+use crate::world::{Part, World, statement};
 use crate::wrong::Wrong;
-
-/// The lanes of a warp (PTX ISA 8.8, 2.2.1 "Cooperative Thread Arrays").
-const WARP: u32 = 32;
 
 /// The resources of the block's barriers are their numbers, 0 to 15; behind them each warp's own.
 const WARP_BARRIERS: u64 = 16;
@@ -26,6 +24,8 @@ pub struct ModuleThread {
     registers: Vec<Deferred>,
     /// The bytes of its local memory.
     local: Vec<Deferred>,
+    /// The number of its launch, of its block there, and its own in that.
+    part: u32,
     block: u32,
     thread: u32,
     /// How often it has come to each barrier.
@@ -35,35 +35,62 @@ pub struct ModuleThread {
     /// Whether the head of the loop that begins at the cursor has been reported.
     announced: bool,
     ended: bool,
+    /// The number of writes before it is never scheduled again, if it is stopped.
+    halts_after: Option<u32>,
+    writes: u32,
 }
 
 /// An access of which some cells are not done yet.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Open {
-    Load { at: u32, address: Deferred, read: Vec<Deferred> },
+    Load { at: u32, address: Deferred, read: Vec<Deferred>, any: bool },
     Store { at: u32, address: Deferred, values: Vec<Deferred>, written: u32 },
-    Update { at: u32 },
+    Update { at: u32, any: bool },
     Meeting { at: u32, mask: u64 },
 }
 
 impl ModuleThread {
-    pub(crate) fn new(kernel: &Kernel, block: u32, thread: u32) -> ModuleThread {
+    pub(crate) fn new(world: &World, part: u32, block: u32, thread: u32) -> ModuleThread {
+        let of = &world.parts[part as usize];
         ModuleThread {
             cursor: Cursor::default(),
-            registers: vec![Deferred::Known(0); kernel.registers.len()],
-            local: vec![Deferred::Known(0); kernel.local as usize],
+            registers: world.registers(of),
+            local: world.local_bytes(of, block, thread),
+            part,
             block,
             thread,
             arrivals: Vec::new(),
             open: None,
             announced: false,
             ended: false,
+            halts_after: None,
+            writes: 0,
         }
     }
 
-    /// What the cells of an access depend on besides the access.
-    fn here(&self, at: u32) -> (u32, u32, u64) {
-        (at, self.block, self.local.len() as u64)
+    /// The same thread, which is never scheduled again after its first `writes` writes.
+    pub(crate) fn halting_after(self, writes: u32) -> ModuleThread {
+        ModuleThread { halts_after: Some(writes), ..self }
+    }
+
+    /// Its launch.
+    pub(crate) fn part<'w>(&self, world: &'w World) -> &'w Part {
+        &world.parts[self.part as usize]
+    }
+
+    /// The number of an instruction of its kernel among those of all launches.
+    pub(crate) fn statement(&self, at: u32) -> u32 {
+        statement(self.part, at)
+    }
+
+    /// The memory that its block shares.
+    pub(crate) fn shared_memory(&self, world: &World) -> u32 {
+        world.shared_memory(self.part(world).first_block + self.block)
+    }
+
+    /// The size of its own memory in bytes.
+    pub(crate) fn local_bytes(&self) -> u64 {
+        self.local.len() as u64
     }
 
     fn set(&mut self, register: Reg, value: Deferred) {
@@ -90,25 +117,26 @@ impl ModuleThread {
     }
 
     fn fault(&mut self, world: &World, at: u32, wrong: Wrong) -> Option<Action> {
-        Some(Action::Fault { fault: world.number_of(wrong), source: at })
+        Some(Action::Fault { fault: world.number_of(wrong), source: self.statement(at) })
     }
 
     /// Goes on with an access; `None` if it is done.
     fn go_on(&mut self, world: &World, open: Open) -> Option<Action> {
-        let kernel = world.kernel();
+        let kernel = self.part(world).kernel();
         match open {
-            Open::Load { at, address, read } => {
+            Open::Load { at, address, read, .. } => {
                 // `at` is the number of a load, since the thread's effect was one.
                 let (access, to): (&Access, &[Reg]) = match &kernel.steps[at as usize].op {
                     Op::Load { access, d } => (access, std::slice::from_ref(d)),
                     Op::LoadMany { access, d } => (access, d),
                     _ => return None,
                 };
-                let cells = match Cells::of(world, self.here(at), access, address, to.len()) {
+                let cells = match Cells::of(world, self, at, access, address, to.len()) {
                     Ok(cells) => cells,
                     Err(NoCells::Spoilt) => return Some(Action::Halt),
                     Err(NoCells::Wrong(wrong)) => {
-                        to.iter().for_each(|&register| self.set(register, Deferred::Known(0)));
+                        let nothing = Deferred::Known(0).any_if(world.spirv.is_some());
+                        to.iter().for_each(|&register| self.set(register, nothing));
                         return self.fault(world, at, wrong);
                     }
                     Err(NoCells::Local(first)) => {
@@ -122,8 +150,9 @@ impl ModuleThread {
                 };
                 if read.len() < cells.all.len() {
                     let (target, label) = (cells.target(read.len()), label(world, access, false));
-                    self.open = Some(Open::Load { at, address, read });
-                    return Some(Action::Read { target, label, source: at });
+                    let any = address.is_any() || target.is_some_and(|target| world.unfixed.holds(target.address));
+                    self.open = Some(Open::Load { at, address, read, any });
+                    return Some(Action::Read { target, label, source: self.statement(at) });
                 }
                 self.loaded(access, to, &cells, &read);
                 None
@@ -133,7 +162,7 @@ impl ModuleThread {
                     Op::Store { access, .. } | Op::StoreMany { access, .. } => access,
                     _ => return None,
                 };
-                let cells = match Cells::of(world, self.here(at), access, address, values.len()) {
+                let cells = match Cells::of(world, self, at, access, address, values.len()) {
                     Ok(cells) => cells,
                     Err(NoCells::Spoilt) => return Some(Action::Halt),
                     Err(NoCells::Wrong(wrong)) => return self.fault(world, at, wrong),
@@ -148,12 +177,19 @@ impl ModuleThread {
                 let (item, cell, width) = cells.all[written as usize];
                 let first = cells.all.iter().find(|(of, ..)| *of == item).map_or(cell, |(_, first, _)| *first);
                 let mask = u64::MAX >> (64 - 8 * u32::from(width));
-                let value = values[item as usize].map(|value| value >> (8 * (cell - first)) & mask).known();
-                let (target, label) = (cells.target(written as usize), label(world, access, true));
+                let value = values[item as usize].map(|value| value >> (8 * (cell - first)) & mask);
+                if self.leaves_any(world, &cells, written as usize, address, value) {
+                    return Some(Action::Halt);
+                }
+                let value = value.known();
+                let (target, mut label) = (cells.target(written as usize), label(world, access, true));
+                if let (Some(memory), Some(spirv)) = (cells.memory, &world.spirv) {
+                    label.atomic &= !spirv.is_left_unordered(memory);
+                }
                 if written as usize + 1 < cells.all.len() {
                     self.open = Some(Open::Store { at, address, values, written: written + 1 });
                 }
-                Some(Action::Write { target, value, label, source: at })
+                Some(Action::Write { target, value, label, source: self.statement(at) })
             }
             // It has no answer yet, so it is asked again.
             Open::Update { .. } | Open::Meeting { .. } => {
@@ -176,36 +212,50 @@ impl ModuleThread {
     }
 
     /// The action of an atomic operation.
-    fn update(&mut self, world: &World, at: u32, access: &Access, address: Deferred, change: Change) -> Option<Action> {
-        let cells = match Cells::of(world, self.here(at), access, address, 1) {
+    fn update(
+        &mut self,
+        world: &World,
+        at: u32,
+        (access, address): (&Access, Deferred),
+        operands: [Deferred; 2],
+        change: Change,
+    ) -> Option<Action> {
+        let cells = match Cells::of(world, self, at, access, address, 1) {
             Ok(cells) => cells,
             Err(NoCells::Spoilt) => return Some(Action::Halt),
             Err(NoCells::Wrong(wrong)) => return self.fault(world, at, wrong),
             Err(NoCells::Local(_)) => {
-                world.refuse(at as usize, "an atomic operation on local memory");
+                world.refuse(self.statement(at) as usize, "an atomic operation on local memory");
                 return Some(Action::Halt);
             }
         };
-        self.open = Some(Open::Update { at });
+        let written = operands[0].zip(operands[1], |a, _| a);
+        if self.leaves_any(world, &cells, 0, address, written) {
+            return Some(Action::Halt);
+        }
+        let any = address.is_any() || cells.target(0).is_some_and(|target| world.unfixed.holds(target.address));
+        self.open = Some(Open::Update { at, any });
         let (read, write) = (label(world, access, false), label(world, access, true));
-        Some(Action::Update { target: cells.target(0), change, read, write, source: at })
+        Some(Action::Update { target: cells.target(0), change, read, write, source: self.statement(at) })
     }
 
     /// The bytes of a load from parameters or constants.
-    fn constant(&mut self, bytes: &[u8], access: &Access, address: u64, to: &[Reg]) -> Result<(), Wrong> {
+    fn constant(&mut self, world: &World, access: &Access, address: u64, to: &[Reg]) -> Result<(), Wrong> {
+        let bytes = if access.space == Space::Param { &self.part(world).params } else { self.part(world).constants() };
         for (&register, item) in to.iter().zip(0u64..) {
             let from = address.saturating_add(item * u64::from(access.bytes));
             let there = usize::try_from(from).ok().and_then(|from| bytes.get(from..)?.get(..access.bytes as usize));
             let there = there.ok_or(Wrong::Wild(from))?;
             let value = there.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
-            self.set(register, Deferred::Known(access.extended(value)));
+            let is_open = world.spirv.as_ref().is_some_and(|spirv| spirv.is_open(from));
+            self.set(register, Deferred::Known(access.extended(value)).any_if(is_open));
         }
         Ok(())
     }
 
     /// The value of a special register; those that have none here are refused before.
     fn special(&self, world: &World, which: Special) -> u64 {
-        let (grid, block) = (world.launch().grid, world.launch().block);
+        let (grid, block) = (self.part(world).launch.grid, self.part(world).launch.block);
         let part = |linear: u32, of: [u32; 3], d: u8| match d {
             0 => linear % of[0],
             1 => linear / of[0] % of[1],
@@ -216,88 +266,19 @@ impl ModuleThread {
             Special::Threads(d) => block[usize::from(d).min(2)],
             Special::Block(d) => part(self.block, grid, d),
             Special::Blocks(d) => grid[usize::from(d).min(2)],
-            Special::Lane => self.thread % WARP,
-            Special::Warp => self.thread / WARP,
-            Special::DynamicShared => world.launch().dynamic_shared as u32,
-            Special::TotalShared => world.shared_bytes() as u32,
+            Special::Lane => self.thread % world.warp(),
+            Special::Warp => self.thread / world.warp(),
+            Special::DynamicShared => self.part(world).launch.dynamic_shared as u32,
+            Special::TotalShared => self.part(world).shared_bytes() as u32,
             Special::Warps | Special::Sm | Special::Sms | Special::Grid | Special::Clock | Special::Timer => 0,
         })
     }
-
-    /// The lanes of its warp in a mask, each with its thread. Where the block ends there are no lanes.
-    fn lanes(&self, world: &World, mask: u64) -> Vec<(u32, ThreadId)> {
-        let all = world.members(self.block);
-        let warp = all.iter().skip((self.thread / WARP * WARP) as usize).take(WARP as usize);
-        (0..).zip(warp.copied()).filter(|(lane, _)| mask >> lane & 1 == 1).collect()
-    }
-
-    fn warp_barrier(&self) -> u64 {
-        WARP_BARRIERS + u64::from(self.thread / WARP)
-    }
-
-    /// What the lanes of a mask do together: a shuffle, a vote or a reduction.
-    #[expect(clippy::too_many_arguments, reason = "they are the instruction's operands")]
-    fn exchange(
-        &mut self,
-        world: &World,
-        at: u32,
-        how: Exchange,
-        value: Deferred,
-        [b, c]: [u64; 2],
-        mask: u64,
-        predicate: Reg,
-    ) -> Action {
-        let (lanes, own) = (self.lanes(world, mask), self.thread % WARP);
-        let (mut op, mut ty, mut operand) = (WarpOp::Shuffle, Type::U32, 0);
-        match how {
-            Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index => {
-                let (source, within) = warp::source(how, own, b, c);
-                let Some(place) = lanes.iter().position(|&(lane, _)| lane == source) else {
-                    return Action::Fault { fault: world.number_of(Wrong::NoLane(source)), source: at };
-                };
-                operand = place as u64;
-                self.set(predicate, Deferred::Known(within.into()));
-            }
-            Exchange::Vote(Vote::Any) => (op, ty) = (WarpOp::Any, Type::Bool),
-            Exchange::Vote(Vote::All) => (op, ty) = (WarpOp::All, Type::Bool),
-            Exchange::Vote(Vote::Ballot) => (op, ty) = (WarpOp::Ballot, Type::Bool),
-            Exchange::Reduce(how) => (op, ty) = reduction(how),
-            Exchange::Barrier => {}
-        }
-        let members = lanes.iter().map(|&(_, thread)| thread).collect();
-        let Action::Barrier { barrier, .. } = self.barrier(at, self.warp_barrier(), Members::Threads(members), true)
-        else {
-            return Action::NeedsValue;
-        };
-        self.open = Some(Open::Meeting { at, mask });
-        let exchange = search::Exchange { op, ty, value: value.known(), operand: Some(operand) };
-        Action::Exchange { barrier, exchange, source: at }
-    }
-
-    /// The next arrival at a barrier.
-    fn barrier(&mut self, at: u32, resource: u64, members: Members, waits: bool) -> Action {
-        let arrivals = match self.arrivals.iter_mut().find(|(of, _)| *of == resource) {
-            Some((_, count)) => count,
-            None => {
-                self.arrivals.push((resource, 0));
-                &mut self.arrivals.last_mut().expect("it has just been added").1
-            }
-        };
-        *arrivals += 1;
-        let arrival = u64::from(*arrivals);
-        // All threads of a warp execute the same one (PTX ISA 8.8, 9.7.13.1: `bar.sync` is `barrier.cta.sync.aligned`).
-        let converges = Convergence { group: self.thread / WARP, instance: u64::from(at) << 32 | arrival };
-        let barrier =
-            Barrier { instance: resource << 32 | arrival, resource, members, waits, converges: Some(converges) };
-        Action::Barrier { barrier, label: Label::barrier(Level::Block), source: at }
-    }
 }
 
-impl Process for ModuleThread {
-    type World = World;
-
-    fn next(&mut self, world: &World) -> Action {
-        let kernel = world.kernel();
+impl ModuleThread {
+    /// Runs to the next action, if it is scheduled.
+    fn run_on(&mut self, world: &World) -> Action {
+        let kernel = self.part(world).kernel();
         loop {
             if self.ended {
                 return Action::Done;
@@ -309,10 +290,15 @@ impl Process for ModuleThread {
                 continue;
             }
             let at = self.cursor.at;
-            if let (Some(dead), false) = (world.flow().loop_at(at as usize), self.announced) {
+            if let (Some(dead), false) = (self.part(world).flow.loop_at(at as usize), self.announced) {
                 self.forget(dead);
                 self.announced = true;
                 return Action::LoopHead { label: at };
+            }
+            if let Some(step) = kernel.steps.get(at as usize)
+                && world.spirv.is_some()
+            {
+                self.note_unfixed(world, at, step);
             }
             let before = self.cursor;
             let effect = step(kernel, &mut self.cursor, &mut self.registers);
@@ -324,25 +310,21 @@ impl Process for ModuleThread {
                 Effect::NeedsValue => return Action::NeedsValue,
                 Effect::Back => {
                     let head = self.cursor.at as usize;
-                    self.forget(world.flow().loop_at(head).unwrap_or_default());
+                    self.forget(self.part(world).flow.loop_at(head).unwrap_or_default());
                     self.announced = true;
-                    let waits = world.flow().exits_on_memory(head);
-                    return Action::BackEdge { label: head as u32, source: at, waits };
+                    let waits = self.part(world).flow.exits_on_memory(head);
+                    return Action::BackEdge { label: head as u32, source: self.statement(at), waits };
                 }
                 Effect::Load { access, address, to } => {
-                    let bytes = match access.space {
-                        Space::Param => world.params(),
-                        Space::Const => world.constants(),
-                        Space::Generic | Space::Global | Space::Shared | Space::Local => {
-                            self.open = Some(Open::Load { at, address, read: Vec::new() });
-                            continue;
-                        }
-                    };
+                    if !matches!(access.space, Space::Param | Space::Const) {
+                        self.open = Some(Open::Load { at, address, read: Vec::new(), any: false });
+                        continue;
+                    }
                     let Some(address) = address.known() else {
                         self.cursor = before;
                         return Action::NeedsValue;
                     };
-                    if let Err(wrong) = self.constant(bytes, access, address, to)
+                    if let Err(wrong) = self.constant(world, access, address, to)
                         && let Some(action) = self.fault(world, at, wrong)
                     {
                         return action;
@@ -356,18 +338,35 @@ impl Process for ModuleThread {
                     let values = values.iter().map(value).collect();
                     self.open = Some(Open::Store { at, address, values, written: 0 });
                 }
+                Effect::Update { access, address, how, operand, to } if access.space == Space::Local => {
+                    let Some(address) = address.known() else {
+                        self.cursor = before;
+                        return Action::NeedsValue;
+                    };
+                    match Cells::of(world, self, at, access, Deferred::Known(address), 1) {
+                        Err(NoCells::Local(first)) => self.update_local(access, first, how, operand, to),
+                        Err(NoCells::Wrong(wrong)) => {
+                            if let Some(action) = self.fault(world, at, wrong) {
+                                return action;
+                            }
+                        }
+                        Ok(_) | Err(NoCells::Spoilt) => return Action::Halt,
+                    }
+                }
                 Effect::Update { access, address, how, operand, .. } => {
                     let (op, ty) = operator(how, access.bytes);
                     let change = Change::Apply { op, ty, operand: operand.known() };
-                    if let Some(action) = self.update(world, at, access, address, change) {
+                    let operands = [operand, Deferred::Known(0)];
+                    if let Some(action) = self.update(world, at, (access, address), operands, change) {
                         return action;
                     }
                 }
                 Effect::CompareExchange { access, address, expected, new, .. } => {
-                    // One that fails writes the old value back: PTX's atom is always a read and a write.
-                    let (expected, desired) = (expected.known(), new.known());
-                    let change = Change::CompareExchange { expected, desired, writes_back: true };
-                    if let Some(action) = self.update(world, at, access, address, change) {
+                    // One that fails writes the old value back in PTX, whose atom is always a read and a write.
+                    let operands = [expected, new];
+                    let (expected, desired, writes_back) = (expected.known(), new.known(), world.spirv.is_none());
+                    let change = Change::CompareExchange { expected, desired, writes_back };
+                    if let Some(action) = self.update(world, at, (access, address), operands, change) {
                         return action;
                     }
                 }
@@ -379,9 +378,9 @@ impl Process for ModuleThread {
                         FenceOrder::AcqRel => label.acquiring().releasing(),
                         FenceOrder::SeqCst => label.sequentially_consistent(),
                     };
-                    return Action::Fence { label, source: at };
+                    return Action::Fence { label, source: self.statement(at) };
                 }
-                Effect::Barrier { waits, barrier, threads } => {
+                Effect::Barrier { waits, aligned, barrier, threads } => {
                     let count = threads.map(Value::known);
                     let (Some(barrier), Some(count)) =
                         (barrier.known(), count.map_or(Some(None), |count| count.map(Some)))
@@ -391,18 +390,37 @@ impl Process for ModuleThread {
                     };
                     let members = match count {
                         Some(count) => Members::Quorum(count as u32),
-                        None => Members::Threads(world.members(self.block)),
+                        None if self.part(world).waits_for_ended || !self.part(world).flow.exits_early => {
+                            Members::Threads(self.part(world).members(self.block))
+                        }
+                        // PTX ISA 9.7.13.1: "… wait for non-exited threads of all other warps".
+                        None => Members::Remaining(self.part(world).members(self.block)),
                     };
-                    return self.barrier(at, barrier, members, waits);
+                    let mut barrier = self.barrier(world, at, barrier, members, waits);
+                    barrier.converges = barrier.converges.filter(|_| aligned);
+                    return Action::Barrier {
+                        barrier,
+                        label: Label::barrier(Level::Block),
+                        source: self.statement(at),
+                    };
                 }
+                Effect::Ordering(ordering) => return self.ordering(world, at, ordering),
                 Effect::Exchange { how: Exchange::Barrier, mask, .. } => {
                     let Some(mask) = mask.known() else {
                         self.cursor = before;
                         return Action::NeedsValue;
                     };
                     let lanes = self.lanes(world, mask);
+                    if !self.is_among(world, &lanes) {
+                        return Action::Fault { fault: world.number_of(Wrong::NotInMask), source: self.statement(at) };
+                    }
                     let members = lanes.iter().map(|&(_, thread)| thread).collect();
-                    return self.barrier(at, self.warp_barrier(), Members::Threads(members), true);
+                    let barrier = self.barrier(world, at, self.warp_barrier(world), Members::Threads(members), true);
+                    return Action::Barrier {
+                        barrier,
+                        label: Label::barrier(Level::Block),
+                        source: self.statement(at),
+                    };
                 }
                 Effect::Exchange { how, part, mask, predicate, .. } => {
                     let (Some(b), Some(c), Some(mask)) = (part[1].known(), part[2].known(), mask.known()) else {
@@ -415,26 +433,50 @@ impl Process for ModuleThread {
                 Effect::Exit => return self.end(),
                 Effect::Trap => {
                     self.end();
-                    return Action::Fault { fault: world.number_of(Wrong::Trap), source: at };
+                    return Action::Fault { fault: world.number_of(Wrong::Trap), source: self.statement(at) };
                 }
             }
         }
     }
+}
+
+impl Process for ModuleThread {
+    type World = World;
+
+    fn next(&mut self, world: &World) -> Action {
+        let Some(most) = self.halts_after else { return self.run_on(world) };
+        if most == 0 {
+            return Action::Halt;
+        }
+        let before = self.clone();
+        let action = self.run_on(world);
+        if matches!(action, Action::Write { .. } | Action::Update { .. }) {
+            if self.writes == most {
+                // The thread stops before this write, now and whenever it is asked again.
+                *self = before;
+                return Action::Halt;
+            }
+            self.writes += 1;
+        }
+        action
+    }
 
     fn answer(&mut self, world: &World, value: Option<u64>) {
         let value = value.map_or(Deferred::Pending, Deferred::Known);
+        let kernel = self.part(world).kernel();
         match &mut self.open {
-            Some(Open::Load { read, .. }) => read.push(value),
-            Some(Open::Update { at }) => {
-                let to = match world.kernel().steps[*at as usize].op {
+            Some(Open::Load { read, any, .. }) => read.push(value.any_if(*any)),
+            Some(Open::Update { at, any }) => {
+                let any = *any;
+                let to = match kernel.steps[*at as usize].op {
                     Op::Rmw { d, .. } | Op::Cas { d, .. } => d,
                     _ => NO_REG,
                 };
                 self.open = None;
-                self.set(to, value);
+                self.set(to, value.any_if(any));
             }
             Some(Open::Meeting { at, mask }) => {
-                let Op::Exchange { d, how, .. } = world.kernel().steps[*at as usize].op else { return };
+                let Op::Exchange { d, how, .. } = kernel.steps[*at as usize].op else { return };
                 let mask = *mask;
                 self.open = None;
                 // The bits of a ballot are those of the lanes in the mask, one behind the other.
@@ -445,9 +487,41 @@ impl Process for ModuleThread {
         }
     }
 
-    /// The dependencies of PTX are those of its instructions, so both outcomes of a branch are never explored.
-    fn ways(&self, _: &World) -> Option<Vec<ModuleThread>> {
-        None
+    /// Threads of one launch that stand at one place and read their positions no more do the same if the registers that
+    /// they still read are equal.
+    fn is_alike(&self, world: &World, other: &ModuleThread) -> bool {
+        let (flow, at) = (&self.part(world).flow, self.cursor.at as usize);
+        let same_registers = || {
+            let live = flow.live(at);
+            // The registers that an open access sets are not read before.
+            let mut registers = self.registers.iter().zip(&other.registers).enumerate();
+            registers.all(|(number, (own, others))| own == others || live.is_some_and(|live| !live.contains(number)))
+        };
+        self.part == other.part
+            && self.cursor == other.cursor
+            && !flow.reads_position(at)
+            && self.open == other.open
+            && self.local == other.local
+            && self.arrivals == other.arrivals
+            && (self.announced, self.ended, self.halts_after, self.writes)
+                == (other.announced, other.ended, other.halts_after, other.writes)
+            && same_registers()
+    }
+
+    /// The dependencies of a module are those of its instructions, so both outcomes of a branch are never explored; those
+    /// of what Wattle emits are those that a compiler of it keeps.
+    fn ways(&self, world: &World) -> Option<Vec<ModuleThread>> {
+        let guard = self.part(world).kernel().steps.get(self.cursor.at as usize)?.guard;
+        let is_open = guard.reg != NO_REG && self.registers[guard.reg as usize] == Deferred::Pending;
+        if !world.is_compiled || !is_open || self.open.is_some() {
+            return None;
+        }
+        let way = |holds: u64| {
+            let mut way = self.clone();
+            way.set(guard.reg, Deferred::Known(holds));
+            way
+        };
+        Some(vec![way(0), way(1)])
     }
 
     fn any_pending(&self) -> bool {
@@ -464,9 +538,12 @@ impl Process for ModuleThread {
         if self.ended {
             return false;
         }
-        let writes = world.flow().writes(self.cursor.at as usize);
+        let (part, at) = (self.part(world), self.cursor.at as usize);
+        let writes = part.flow.writes(at);
+        let reaches = || part.pointers.as_ref().is_none_or(|known| known.may_write(at, address.memory as usize));
         let shared = address.memory as usize >= world.ranges().len();
-        let own = address.memory == world.shared_memory(self.block);
-        matches!(self.open, Some(Open::Store { .. })) || if shared { own && writes.shared } else { writes.global }
+        let own = address.memory == self.shared_memory(world);
+        matches!(self.open, Some(Open::Store { .. }))
+            || if shared { own && writes.shared } else { writes.global && reaches() }
     }
 }

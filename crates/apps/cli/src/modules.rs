@@ -1,0 +1,155 @@
+//! `wattle modules`: judges a corpus of SPIR-V modules.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use wattle_foreign::corpus::{self, Ask, Case, Judged};
+use wattle_foreign::{Options, spirv::Answer};
+use wattle_litmus::Schedule;
+
+use crate::exit::{Exit, Input, Stop};
+use crate::limits::LimitArgs;
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::text::Tone;
+
+#[derive(Args, Debug)]
+pub struct ModulesArgs {
+    /// The directory that the paths of the list start at
+    #[arg(value_name = "ROOT")]
+    pub root: PathBuf,
+    /// What the modules' comments claim, whether there is a data race, or whether every thread ends
+    #[arg(long, value_name = "QUESTION")]
+    pub ask: Question,
+    /// The modules with the expected answers: `path,expected`, with pass or fail, and for termination `,progress`
+    #[arg(long, value_name = "FILE.csv")]
+    pub expected: PathBuf,
+    /// Which threads are promised to run, where the list does not say: fairUniform, qfObe, qfHsaSgObe, ...
+    #[arg(long, value_name = "PROGRESS", default_value = "fairUniform")]
+    pub progress: Schedule,
+    /// How often a loop that changes something each time is gone through
+    #[arg(long, value_name = "N", default_value = "8")]
+    pub loop_bound: u32,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+}
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Question {
+    Assertion,
+    Race,
+    Termination,
+}
+
+#[derive(Serialize)]
+struct ListReport {
+    root: String,
+    passed: usize,
+    failed: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<String>,
+    cases: Vec<CaseReport>,
+}
+
+#[derive(Serialize)]
+struct CaseReport {
+    /// The number of the line in the list.
+    #[serde(skip)]
+    line: u32,
+    #[serde(skip)]
+    answered: bool,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    progress: Option<String>,
+    expected: bool,
+    passed: bool,
+    answer: &'static str,
+    reason: Option<String>,
+    seconds: f64,
+}
+
+/// Judges the modules of a list: a line for each, and the counts.
+pub fn modules(session: &mut Session<'_>, args: &ModulesArgs) -> Result<Exit, Stop> {
+    let ask = match args.ask {
+        Question::Assertion => Ask::Assertion,
+        Question::Race => Ask::Race,
+        Question::Termination => Ask::Termination(args.progress),
+    };
+    let cases = list(&args.expected)?;
+    let all = cases.len();
+    let progress = Progress::new(all as u64);
+    let limits = session.limits.clone();
+    let options = Options { loop_bound: args.loop_bound, limits: limits.of_search(), ..Options::default() };
+    let (sender, judged) = mpsc::channel();
+    let root = args.root.clone();
+    let work = move || {
+        // The receiver is gone where the command has ended.
+        corpus::run(&root, ask, &cases, &options, &mut |judged| {
+            drop(sender.send((report(&judged), judged.to_string())))
+        });
+    };
+    let (mut reports, mut said) = (Vec::new(), Ok(()));
+    let ended = limits.watched(work, &mut || {
+        for (report, line) in judged.try_iter() {
+            progress.step();
+            if !session.json && said.is_ok() {
+                let tone = if report.passed { Tone::Good } else { Tone::Bad };
+                said = progress.aside(|| session.line(session.style.paint(tone, &line)));
+            }
+            reports.push(report);
+        }
+    });
+    drop(progress);
+    said?;
+    reports.sort_by_key(|report| report.line);
+    let passed = reports.iter().filter(|report| report.passed).count();
+    let wrong = reports.iter().any(|report| !report.passed && report.answered);
+    let stopped = ended.err().or_else(|| limits.reached()).filter(|_| reports.len() < all);
+    let exit = match stopped {
+        Some(_) => Exit::Unanswered,
+        None if passed == all => Exit::Holds,
+        None if wrong => Exit::DoesNotHold,
+        None => Exit::Unanswered,
+    };
+    let stopped = stopped.map(|reached| reached.to_string());
+    if session.json {
+        let root = args.root.display().to_string();
+        session.report("modules", exit, &ListReport { root, passed, failed: all - passed, stopped, cases: reports })?;
+        return Ok(exit);
+    }
+    if let Some(stopped) = stopped {
+        session.line(format!("{} were not judged: {stopped}", all - reports.len()))?;
+    }
+    session.line(format!("{passed} passed, {} failed", all - passed))?;
+    Ok(exit)
+}
+
+fn list(file: &Path) -> Result<Vec<Case>, Stop> {
+    let name = file.display().to_string();
+    let wrong = |message: String| Stop::from(Input::new("expected_file", message));
+    let text = std::fs::read_to_string(file).map_err(|error| wrong(format!("{name}: {error}")))?;
+    corpus::cases(&name, &text).map_err(|error| wrong(error.to_string()))
+}
+
+fn report(judged: &Judged) -> CaseReport {
+    let (answer, reason) = match &judged.answer {
+        Ok((Answer::Yes, _)) => ("pass", None),
+        Ok((Answer::No(why), _)) => ("fail", Some(why.clone())),
+        Ok((Answer::Unknown(why), _)) => ("unknown", Some(why.clone())),
+        Err(why) => ("refused", Some(why.clone())),
+    };
+    CaseReport {
+        line: judged.case.line,
+        answered: judged.is_answered(),
+        path: judged.case.path.display().to_string(),
+        progress: judged.case.schedule.clone(),
+        expected: judged.case.expected,
+        passed: judged.passed(),
+        answer,
+        reason,
+        seconds: judged.time.as_secs_f64(),
+    }
+}

@@ -1,0 +1,69 @@
+//! The machine that was measured on.
+
+use std::process::Command;
+
+use serde::{Deserialize, Serialize};
+use wattle::{Device, DeviceKind};
+
+/// A machine, as far as it describes itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The device's name.
+    pub device: String,
+    /// The device's description.
+    pub description: String,
+    /// The processor of the host.
+    pub processor: String,
+    /// The processors that the process has.
+    pub processors: u32,
+    /// The operating system's kernel.
+    pub system: String,
+    /// Whether the device is a driver that computes on the host's processor.
+    pub is_software: bool,
+}
+
+impl Machine {
+    /// The machine of a device.
+    pub fn of(device: &Device) -> Machine {
+        let properties = device.properties();
+        Machine {
+            device: properties.name.clone(),
+            description: properties.description.clone(),
+            processor: processor().unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+            processors: std::thread::available_parallelism().map_or(1, |count| count.get() as u32),
+            system: output("uname", &["-sr"]).unwrap_or_else(|| std::env::consts::OS.to_owned()),
+            is_software: properties.kind == DeviceKind::Software,
+        }
+    }
+
+    /// The machine in a line.
+    pub fn line(&self) -> String {
+        let host = format!("{}, {} processors, {}", self.processor, self.processors, self.system);
+        if self.device.starts_with("host") {
+            format!("{}: {host}", self.device)
+        } else {
+            format!("{}: {} ({host})", self.device, self.description)
+        }
+    }
+}
+
+/// The processor's model, with its family, model and stepping where the model's name has no number that would identify it.
+fn processor() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let field = |name: &str| {
+        let line = text.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;
+        Some(line.split_once(':')?.1.trim().to_owned())
+    };
+    let name = field("model name")?;
+    match (field("cpu family"), field("model"), field("stepping")) {
+        (Some(family), Some(model), Some(stepping)) if !name.contains(|c: char| c.is_ascii_digit()) => {
+            Some(format!("{name} (family {family}, model {model}, stepping {stepping})"))
+        }
+        _ => Some(name),
+    }
+}
+
+fn output(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}

@@ -1,0 +1,145 @@
+//! The operations whose cost is measured.
+
+use std::fmt;
+
+use wattle::memory::Scope;
+use wattle::{Device, DeviceKind, Properties};
+
+use crate::kernels::{self, Code};
+use crate::measure::Loop;
+
+/// The kinds of operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OperationKind {
+    /// `acc.mem_fence`
+    Fence,
+    /// An atomic load.
+    Load,
+    /// An atomic store.
+    Store,
+    /// An atomic exchange.
+    Exchange,
+    /// An atomic compare-exchange that succeeds.
+    CompareExchange,
+    /// An atomic addition.
+    Add,
+    /// `acc.sync_block`
+    SyncBlock,
+    /// `acc.warp().sync`
+    SyncWarp,
+}
+
+impl OperationKind {
+    /// The name in tables and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            OperationKind::Fence => "fence",
+            OperationKind::Load => "load",
+            OperationKind::Store => "store",
+            OperationKind::Exchange => "exchange",
+            OperationKind::CompareExchange => "compare_exchange",
+            OperationKind::Add => "fetch_add",
+            OperationKind::SyncBlock => "sync_block",
+            OperationKind::SyncWarp => "warp.sync",
+        }
+    }
+
+    /// Whether the operation returns what the next one's address is made of.
+    fn is_chain(self) -> bool {
+        match self {
+            OperationKind::Load | OperationKind::Exchange | OperationKind::CompareExchange | OperationKind::Add => true,
+            OperationKind::Fence | OperationKind::Store | OperationKind::SyncBlock | OperationKind::SyncWarp => false,
+        }
+    }
+
+    /// The threads that a block has in its loop. A barrier needs several; others are measured by one warp.
+    pub(crate) fn threads(self, properties: &Properties) -> u32 {
+        let warp = properties.warp_width;
+        let threads = match self {
+            OperationKind::SyncBlock if warp == 1 => 8,
+            OperationKind::SyncBlock => 2 * warp,
+            OperationKind::Fence
+            | OperationKind::Load
+            | OperationKind::Store
+            | OperationKind::Exchange
+            | OperationKind::CompareExchange
+            | OperationKind::Add
+            | OperationKind::SyncWarp => warp,
+        };
+        threads.min(properties.max_threads_per_block)
+    }
+}
+
+/// An operation: what, and where it has them its order and its scope.
+#[derive(Clone, Copy)]
+pub struct Operation {
+    /// What it is.
+    pub kind: OperationKind,
+    /// The name of its order.
+    pub order: Option<&'static str>,
+    /// Its scope.
+    pub scope: Option<Scope>,
+    pub(crate) code: Code,
+}
+
+impl fmt::Debug for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Operation({self})")
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind.name())?;
+        self.order.map_or(Ok(()), |order| write!(f, " {order}"))?;
+        self.scope.map_or(Ok(()), |scope| write!(f, " {scope}"))
+    }
+}
+
+impl Operation {
+    /// All operations that a device with these scopes has.
+    pub fn all(scopes: &[Scope]) -> Vec<Operation> {
+        let scoped = |&(kind, order, codes): &(OperationKind, &'static str, [Code; 3])| {
+            let of_scope = move |scope: &Scope| Operation {
+                kind,
+                order: Some(order),
+                scope: Some(*scope),
+                code: codes[*scope as usize],
+            };
+            scopes.iter().map(of_scope).collect::<Vec<_>>()
+        };
+        let barrier = |kind, code| Operation { kind, order: None, scope: None, code };
+        let barriers = [
+            barrier(OperationKind::SyncBlock, kernels::sync_block::code::<0>()),
+            barrier(OperationKind::SyncWarp, kernels::sync_warp::code::<0>()),
+        ];
+        kernels::ORDERED.iter().flat_map(scoped).chain(barriers).collect()
+    }
+
+    /// The loop that it is compared with on a device.
+    pub(crate) fn without(&self, device: &Device) -> Code {
+        let is_wide = self.scope.is_some_and(|scope| scope > Scope::Block);
+        let is_host = device.properties().kind == DeviceKind::Host;
+        match (self.kind.is_chain(), is_host, is_wide) {
+            (false, false, false) => kernels::nothing::code::<0>(),
+            (false, false, true) => kernels::nothing::code::<1>(),
+            (false, true, false) => kernels::nothing_moves::code::<0>(),
+            (false, true, true) => kernels::nothing_moves::code::<1>(),
+            (true, false, false) => kernels::chain::code::<0>(),
+            (true, false, true) => kernels::chain::code::<1>(),
+            (true, true, false) => kernels::chain_moves_nothing::code::<0>(),
+            (true, true, true) => kernels::chain_moves_nothing::code::<1>(),
+        }
+    }
+
+    /// The kernels of its loop and of the loop without it on a device, for whoever wants to read what is measured.
+    /// The buffers are of the host.
+    ///
+    /// # Errors
+    /// The device has no memory for the loops' buffers.
+    pub fn kernels(&self, device: &Device) -> wattle::Result<[Box<dyn wattle::Kernel>; 2]> {
+        let host = Device::host();
+        let buffers = kernels::Buffers::new(&host, host.alloc_zeroed::<u32>(1)?.view(), 1)?;
+        Ok([self.code, self.without(device)].map(|code| (code.kernel)(&Loop::default(), &buffers)))
+    }
+}

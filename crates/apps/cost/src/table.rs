@@ -1,0 +1,179 @@
+//! Reports as text.
+
+use crate::interference;
+use crate::report::{Memory, Question, Report, Row};
+
+/// The widest line of a report, in columns.
+const WIDTH: usize = 110;
+/// What stands where a figure is below the resolution.
+pub const BELOW: &str = "-";
+
+impl Report {
+    /// The report in lines.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![self.machine.line(), String::new()];
+        match self.question {
+            Question::Fences => lines.extend(self.fences()),
+            Question::Interference => lines.extend(interference::lines(self)),
+        }
+        for note in &self.notes {
+            lines.push(String::new());
+            lines.extend(wrapped(note));
+        }
+        if self.is_partial {
+            lines.extend([String::new(), "Stopped before all rows were measured.".to_owned()]);
+        }
+        lines
+    }
+
+    fn fences(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for blocks in self.crowds() {
+            let rows: Vec<&Row> = self.rows.iter().filter(|row| row.blocks == blocks).collect();
+            let columns = columns(&rows);
+            if columns.len() < 2 && self.crowds().len() > 2 {
+                continue;
+            }
+            let crowd = if blocks == 1 { "one block".to_owned() } else { format!("{blocks} blocks at once") };
+            let unit = self.unit();
+            lines.push(format!(
+                "{unit} per operation, {crowd}; by the thread's own writes before it, and where they go"
+            ));
+            lines.push(String::new());
+            lines.extend(grid(&rows, &columns));
+            lines.push(String::new());
+        }
+        lines.extend(self.by_blocks());
+        let finest: Vec<f64> = self.rows.iter().map(|row| row.cost.resolution).collect();
+        let least = finest.iter().copied().fold(f64::MAX, f64::min);
+        let most = finest.iter().copied().fold(0.0, f64::max);
+        if !finest.is_empty() {
+            let text = format!(
+                "{BELOW}: not measurable, which is below the row's resolution ({} to {} ns). Medians; `--json` has the \
+                 quartiles, the resolution and the outliers of each.",
+                number(least),
+                number(most)
+            );
+            lines.extend(wrapped(&text));
+        }
+        lines
+    }
+
+    /// The numbers of blocks, from the least.
+    pub fn crowds(&self) -> Vec<u32> {
+        let mut crowds: Vec<u32> = self.rows.iter().map(|row| row.blocks).collect();
+        crowds.sort_unstable();
+        crowds.dedup();
+        crowds
+    }
+
+    /// The table of fences against the number of blocks, where there are more than one and all.
+    fn by_blocks(&self) -> Vec<String> {
+        let crowds = self.crowds();
+        if crowds.len() <= 2 {
+            return Vec::new();
+        }
+        let writes = crate::fences::WRITES_OF_BLOCKS;
+        let is_there = |row: &&Row| row.memory == Some(Memory::Device) && row.writes == writes;
+        let mut table = vec![std::iter::once(String::new()).chain(crowds.iter().map(u32::to_string)).collect()];
+        for operation in operations(&self.rows.iter().collect::<Vec<_>>()) {
+            let of: Vec<&Row> = self.rows.iter().filter(is_there).filter(|row| row.operation == operation).collect();
+            if of.len() == crowds.len() {
+                let cells = crowds.iter().map(|&blocks| cell(of.iter().find(|row| row.blocks == blocks).copied()));
+                table.push(std::iter::once(operation).chain(cells).collect::<Vec<_>>());
+            }
+        }
+        let unit = self.unit();
+        let title =
+            format!("{unit} per operation by the number of blocks at once; {writes} writes to device memory before it");
+        [title, String::new()].into_iter().chain(aligned(&table)).chain([String::new()]).collect()
+    }
+}
+
+/// The cases of a table's columns.
+fn columns(rows: &[&Row]) -> Vec<(Option<Memory>, u32)> {
+    let mut columns = Vec::new();
+    for row in rows {
+        if !columns.contains(&(row.memory, row.writes)) {
+            columns.push((row.memory, row.writes));
+        }
+    }
+    columns
+}
+
+fn operations(rows: &[&Row]) -> Vec<String> {
+    let mut operations: Vec<String> = Vec::new();
+    for row in rows {
+        if !operations.contains(&row.operation) {
+            operations.push(row.operation.clone());
+        }
+    }
+    operations
+}
+
+fn grid(rows: &[&Row], columns: &[(Option<Memory>, u32)]) -> Vec<String> {
+    let mut places = vec![String::new()];
+    let mut counts = vec![String::new()];
+    for (number, (memory, writes)) in columns.iter().enumerate() {
+        let is_first = number == 0 || columns[number - 1].0 != *memory;
+        let place = memory.map_or("alone", Memory::name);
+        places.push(if is_first { place.to_owned() } else { String::new() });
+        counts.push(if *writes == 0 { String::new() } else { writes.to_string() });
+    }
+    let mut table = vec![places, counts];
+    for operation in operations(rows) {
+        let cells = columns.iter().map(|(memory, writes)| {
+            let is_it = |row: &&&Row| row.operation == operation && row.memory == *memory && row.writes == *writes;
+            cell(rows.iter().find(is_it).copied())
+        });
+        table.push(std::iter::once(operation.clone()).chain(cells).collect());
+    }
+    aligned(&table)
+}
+
+fn cell(row: Option<&Row>) -> String {
+    row.map_or(String::new(), |row| row.cost.median().map_or(BELOW.to_owned(), number))
+}
+
+/// Two digits that mean something, and no more decimals than one.
+pub fn number(value: f64) -> String {
+    match value.abs() {
+        value if value < 0.95 => format!("{value:.2}"),
+        below if below < 99.5 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// The first column to the left, the others to the right.
+pub fn aligned(table: &[Vec<String>]) -> Vec<String> {
+    let columns = table.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        table.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate();
+        let cells = cells.map(|(number, (cell, width))| match number {
+            0 => format!("{cell:<width$}"),
+            _ => format!("{cell:>width$}"),
+        });
+        format!("  {}", cells.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    table.iter().map(line).collect()
+}
+
+/// A text in lines.
+pub fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

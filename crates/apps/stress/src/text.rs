@@ -1,0 +1,110 @@
+//! The report as text for a terminal.
+
+use std::fmt;
+
+use wattle_check::checker::thousands;
+
+use crate::report::{Judgement, Outcome, Report, TestReport, Written};
+
+fn word(judgement: Judgement) -> &'static str {
+    match judgement {
+        Judgement::Allowed => "allowed",
+        Judgement::Undefined => "a race",
+        Judgement::Forbidden => "FORBIDDEN",
+        Judgement::Unknown => "not known",
+    }
+}
+
+/// The report in lines: a paragraph for each test, then what was not run, then the sums.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} (judged as {}), seed {}", self.device, self.target, self.seed)?;
+        if self.shard_count > 1 {
+            let shards: Vec<_> = self.shards.iter().map(u64::to_string).collect();
+            writeln!(f, "shards {} of {}", shards.join(", "), self.shard_count)?;
+        }
+        for test in &self.tests {
+            writeln!(f)?;
+            self.test(f, test)?;
+        }
+        for written in &self.written {
+            writeln!(f)?;
+            as_written(f, written)?;
+        }
+        if !self.refused.is_empty() {
+            writeln!(f, "\nnot run:")?;
+            for refused in &self.refused {
+                writeln!(f, "  {}: {}", refused.source, refused.reason)?;
+            }
+        }
+        let seconds = self.milliseconds as f64 / 1000.0;
+        let (tests, instances) = (self.tests.len(), thousands(self.instances()));
+        writeln!(f, "\n{tests} tests, {instances} instances in {seconds:.1} s, mutants shown: {}", self.score_text())?;
+        let clean =
+            if self.is_clean() { "nothing was seen that the model forbids" } else { "the model forbids what was seen" };
+        writeln!(f, "{clean}")
+    }
+}
+
+impl Report {
+    fn test(&self, f: &mut fmt::Formatter<'_>, test: &TestReport) -> fmt::Result {
+        writeln!(f, "{}  {}", test.name, test.source)?;
+        for note in &test.notes {
+            writeln!(f, "  note: {note}")?;
+        }
+        writeln!(f, "  {} instances in {}", thousands(test.instances), test.environments.join(" and "))?;
+        if test.unfinished > 0 {
+            writeln!(f, "  {} more gave up a wait", thousands(test.unfinished))?;
+        }
+        let wide = |outcome: &Outcome| test.text(outcome).chars().count();
+        let width = test.outcomes.iter().map(wide).max().unwrap_or(0);
+        for outcome in test.outcomes.iter().filter(|outcome| outcome.count > 0) {
+            let rate = outcome.count as f64 / test.instances.max(1) as f64;
+            let (text, count) = (test.text(outcome), thousands(outcome.count));
+            let weak = if outcome.weak { "  weak" } else { "" };
+            let (target, portable) = (word(outcome.target), word(outcome.portable));
+            writeln!(f, "  {text:width$}  {count:>14}  {rate:9.2e}  {target} ({portable} by portable){weak}")?;
+        }
+        let unseen: Vec<_> = test.unseen().map(|outcome| test.text(outcome)).collect();
+        if !unseen.is_empty() {
+            let instances = thousands(test.instances);
+            writeln!(f, "  weak, allowed, not seen in {instances} instances: {}", unseen.join("; "))?;
+        }
+        for mutant in &test.mutants {
+            let (shown, instances) = (thousands(mutant.shown), thousands(mutant.instances));
+            let came = match &mutant.out_of_reach {
+                Some(reason) if mutant.shown == 0 => format!("out of reach, {reason}"),
+                Some(_) | None => format!("shown {shown} times in {instances}"),
+            };
+            writeln!(f, "  mutant, {}: {came}", mutant.change)?;
+        }
+        if let Some(confidence) = test.confidence() {
+            writeln!(f, "  a fault as frequent as these would have been seen with probability {confidence:.6}")?;
+        }
+        for outcome in test.forbidden() {
+            let Some(first) = &outcome.first else { continue };
+            writeln!(f, "  forbidden: {}, launch {}, instance {}", test.text(outcome), first.launch, first.instance)?;
+            writeln!(f, "  again: {}", self.command(test, first))?;
+        }
+        if let Some(code) = &test.code {
+            writeln!(f, "  the code:")?;
+            code.lines().try_for_each(|line| writeln!(f, "    {line}"))?;
+        }
+        Ok(())
+    }
+}
+
+fn as_written(f: &mut fmt::Formatter<'_>, written: &Written) -> fmt::Result {
+    writeln!(f, "{}, as it is written: {} runs", written.scenario, thousands(written.runs))?;
+    for (outcome, (count, judgement)) in &written.outcomes {
+        writeln!(f, "  {outcome}  {}  {}", thousands(*count), word(*judgement))?;
+    }
+    let why = if written.to_be_refuted { ", as it should: it is there to be refuted" } else { "" };
+    if written.failed > 0 {
+        writeln!(f, "  its check failed in {} of them{why}", thousands(written.failed))?;
+    }
+    if let Some(error) = &written.error {
+        writeln!(f, "  {error}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! How many indices a range of several dimensions has, where they are numbered.
+
+use super::iterate::Dimension;
+use super::{Builder, Val};
+use crate::{Expr, Place};
+
+/// The message of the fault for a range of too many indices, on every device.
+pub const TOO_MANY_INDICES: &str = "the range has 2^32 indices or more, and kernels number them with `u32`: share out its slower \
+                                    dimensions by `acc.indices`, and loop over the others in the body";
+
+/// The product of the counts. Where it is 2³² or more there is a fault, and none of the indices is gone over.
+#[track_caller]
+pub(super) fn total<'b>(builder: &'b Builder, dimensions: &[Dimension<'b>], counts: &[Val<'b, u32>]) -> Val<'b, u32> {
+    let one = || builder.lit(1u32);
+    let product = counts.iter().copied().reduce(|x, y| builder.mul(x, y)).unwrap_or_else(one);
+    if are_of_one_view(builder, dimensions) || are_few(builder, counts) {
+        return product;
+    }
+    let zero = builder.lit(0u32);
+    let (mut is_empty, mut beyond) = (builder.lit(false), builder.lit(false));
+    let mut before = one();
+    for &count in counts {
+        is_empty = builder.bit_or(is_empty, builder.eq(count, zero));
+        beyond = builder.bit_or(beyond, builder.ne(before.mul_hi(count), zero));
+        before = builder.mul(before, count);
+    }
+    let is_right = builder.bit_or(is_empty, builder.not(beyond));
+    builder.assert(is_right, TOO_MANY_INDICES.into(), &[]);
+    Val::select(is_right, product, zero)
+}
+
+/// Whether they are the extent of one view, whose elements are fewer.
+fn are_of_one_view(builder: &Builder, dimensions: &[Dimension<'_>]) -> bool {
+    let mut of: Option<Place> = None;
+    (0..).zip(dimensions).all(|(d, dimension)| {
+        let is =
+            |value: Val<'_, u32>, wanted| builder.constant(value.id).is_some_and(|constant| constant.raw == wanted);
+        let Expr::Extent(place, number) = builder.expr(dimension.end.id) else { return false };
+        is(dimension.begin, 0) && is(dimension.step, 1) && number == d && *of.get_or_insert(place) == place
+    })
+}
+
+/// Whether they are constants, with a product below 2³².
+fn are_few(builder: &Builder, counts: &[Val<'_, u32>]) -> bool {
+    let constants = counts.iter().map(|count| builder.constant(count.id).map(|constant| constant.raw));
+    let product = constants.into_iter().try_fold(1u64, |product, count| product.checked_mul(count?));
+    product.is_some_and(|product| product <= u64::from(u32::MAX))
+}

@@ -1,0 +1,369 @@
+//! Launches of kernels that are read from modules, searched by the crate that reads them.
+//!
+//! The checker runs the scenario, and collects the launches that run at the same time in a [`Batch`]. What their threads do
+//! is known to the readers of modules, which are no part of this crate: one of them makes itself known as a
+//! [`ModuleJudge`] by being linked, and returns what it has [`Judged`].
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use std::sync::Arc;
+
+use wattle_core::queue::QueuedLaunch;
+use wattle_core::{ArgumentValue, Error, ModuleCall, ModuleEntry, Result, lock};
+use wattle_ir::{Element as _, Layout};
+use wattle_machine::LaunchShape;
+use wattle_memory::{Model, Target};
+
+use super::batch::{Group, of_kernel, shape_of};
+use super::frames::{shape_text, text};
+use super::memory::CheckedMemory;
+use super::run::{Outcome, Phase, Run, note};
+use crate::program::{Image, LaunchWorld, World};
+use crate::report::{Progress, Unknown, Violation};
+use crate::search::{Address, Limits, Meter, Statistics};
+use crate::story::Story;
+
+/// Judges launches of modules' kernels.
+pub trait ModuleJudge: Sync {
+    /// Searches all executions of the launches.
+    ///
+    /// # Errors
+    /// They cannot be judged: an instruction without a meaning for the checker, a kernel that cannot be emitted.
+    fn judge(&self, batch: &Batch) -> Result<Judged>;
+}
+
+/// The judges of modules: being linked makes one known.
+#[linkme::distributed_slice]
+pub static MODULE_JUDGES: [&'static dyn ModuleJudge];
+
+/// Launches that run at the same time, some of them of modules.
+#[derive(Debug)]
+pub struct Batch {
+    /// The launches.
+    pub launches: Vec<BatchLaunch>,
+    /// The buffers of the device, and the variables of modules.
+    pub buffers: Vec<BatchBuffer>,
+    /// The memories before the launches: the value of each element, `None` for one that has never been written.
+    pub memories: Vec<Image>,
+    /// What Wattle's own kernels are emitted for.
+    pub target: Target,
+    /// The memory model.
+    pub model: Model,
+    /// The progress model.
+    pub progress: Progress,
+    /// The maximum number of iterations of a loop that may go on for ever and that changes something each time.
+    pub loop_bound: u32,
+    /// Whether executions that differ only by exchanging equal threads may be built once.
+    pub symmetry: bool,
+    /// The limits of the search.
+    pub limits: Limits,
+    /// Where the search shows how far it is.
+    pub meter: Option<Arc<Meter>>,
+}
+
+/// A launch of a batch.
+#[derive(Debug)]
+pub struct BatchLaunch {
+    /// The kernel with its shape and arguments.
+    pub kernel: BatchKernel,
+    /// The number of the device that it runs on, if that is not the host.
+    pub device: u32,
+    /// The launches of the batch that must have ended before it begins.
+    pub after: Vec<usize>,
+    /// Whether all its blocks run at once.
+    pub cooperative: bool,
+}
+
+/// A kernel with its shape and its arguments.
+#[derive(Debug)]
+pub enum BatchKernel {
+    /// One of Wattle's own, or a host part.
+    Own(LaunchWorld),
+    /// A module's.
+    Module {
+        /// The kernel.
+        entry: Arc<ModuleEntry>,
+        /// The blocks, in x, y and z.
+        grid: [u32; 3],
+        /// The threads of a block, in x, y and z.
+        block: [u32; 3],
+        /// The size in bytes of the shared memory that is sized at launch.
+        shared_bytes: u32,
+        /// The arguments, by their places among the parameters' bytes.
+        arguments: Vec<(Range<usize>, BatchArgument)>,
+        /// The numbers of the module's variables among the buffers.
+        variables: Vec<usize>,
+    },
+}
+
+/// An argument of a module's kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum BatchArgument {
+    /// A number.
+    Bytes(Vec<u8>),
+    /// An address: the number of the buffer, and the offset in bytes.
+    Address(usize, u64),
+}
+
+/// A buffer of the checker's device.
+#[derive(Clone, Debug)]
+pub struct BatchBuffer {
+    /// The name: the parameter's that it was first given for; empty where it has been given for none.
+    pub name: String,
+    /// The memory that holds the first number of its elements; those of the others stand behind.
+    pub first: u32,
+    /// The layout of an element.
+    pub layout: &'static Layout,
+    /// The number of elements.
+    pub len: usize,
+}
+
+/// What a search of a batch has found.
+#[derive(Debug, Default)]
+pub struct Judged {
+    /// The memories that the launches can leave, as the elements that have changed.
+    pub outcomes: BTreeSet<Vec<(Address, u64)>>,
+    /// What is wrong, by its kind in a word or two, and its story.
+    pub violations: Vec<(&'static str, Story)>,
+    /// The reasons why the search was incomplete.
+    pub unknown: Vec<Unknown>,
+    /// The size of the search.
+    pub statistics: Statistics,
+    /// The number of events of the finished executions.
+    pub events: u64,
+}
+
+/// Whether some of these launches are judged as modules.
+pub(super) fn are_modules(run: &Run, groups: &[Group]) -> bool {
+    run.checker.emitted
+        || groups.iter().flat_map(|group| &group.launches).any(|launch| launch.kernel.module().is_some())
+}
+
+/// Collects launches, a group for each queue.
+pub(super) fn batch(run: &Run, groups: &[Group]) -> Result<Batch> {
+    let checker = &run.checker;
+    let is_judged = match (checker.target, checker.model) {
+        (Target::Portable | Target::Ptx { .. }, Model::Portable | Model::Ptx | Model::Sc) => true,
+        (Target::Portable | Target::Ptx { .. } | Target::Vulkan | Target::Host, _) => false,
+    };
+    if !is_judged {
+        let what = format!("judge a PTX module as code for {}", checker.name());
+        return Err(Error::capability(
+            "checker",
+            what,
+            "check under PTX's model: `--target ptx`, `Checker::new(Model::Ptx)`",
+        ));
+    }
+    let asked = !checker.edits.0.is_empty() || checker.count_orders || checker.sample.is_some();
+    if asked || checker.plain_as_relaxed {
+        let what = "count orders, sample or change the accesses of a module's kernel";
+        return Err(Error::capability("checker", what, "check it without"));
+    }
+    let mut launches = Vec::new();
+    let (mut threads, mut blocks) = (0, 0);
+    for &Group { device, launches: ref group } in groups {
+        let mut earlier: Vec<usize> = Vec::new();
+        for enqueued in group {
+            let shape = shape_of(run, enqueued)?;
+            let mut these = vec![launches.len()];
+            let after = earlier.clone();
+            let cooperative = enqueued.options.is_cooperative();
+            let kernel = match enqueued.kernel.module() {
+                Some(call) => of_module(run, call, enqueued)?,
+                None => own(run, of_kernel(run, &*enqueued.kernel, enqueued, shape, false)?),
+            };
+            launches.push(BatchLaunch { kernel, device, after: after.clone(), cooperative });
+            if let Some(part) = &enqueued.host_part {
+                let one = LaunchShape::linear(1, 1);
+                these.push(launches.len());
+                let kernel = own(run, of_kernel(run, &**part, enqueued, one, true)?);
+                launches.push(BatchLaunch { kernel, device, after, cooperative });
+            }
+            earlier = these;
+        }
+    }
+    for launch in &mut launches {
+        let (own_blocks, per_block) = launch.kernel.extents();
+        if let BatchKernel::Own(launch) = &mut launch.kernel {
+            (launch.first, launch.first_block) = (threads, blocks);
+        }
+        threads += own_blocks * per_block;
+        blocks += own_blocks as u32;
+    }
+    Ok(Batch {
+        launches,
+        buffers: lock(&run.buffers).clone(),
+        memories: lock(&run.memories).iter().map(|memory| Arc::new(memory.clone())).collect(),
+        target: checker.target,
+        model: checker.model,
+        progress: checker.progress,
+        loop_bound: checker.loop_bound,
+        symmetry: checker.symmetry,
+        limits: checker.limits(run.shared.deadline),
+        meter: checker.meter.clone(),
+    })
+}
+
+impl BatchKernel {
+    /// The number of blocks, and of threads per block.
+    pub fn extents(&self) -> (usize, usize) {
+        match self {
+            BatchKernel::Own(launch) => {
+                let shape = launch.environment.shape;
+                (shape.blocks() as usize, shape.threads_per_block() as usize)
+            }
+            BatchKernel::Module { grid, block, .. } => {
+                let count = |extent: &[u32; 3]| extent.iter().map(|&extent| extent as usize).product();
+                (count(grid), count(block))
+            }
+        }
+    }
+
+    /// Whether it runs on the host.
+    pub fn is_host_part(&self) -> bool {
+        match self {
+            BatchKernel::Own(launch) => launch.host,
+            BatchKernel::Module { .. } => false,
+        }
+    }
+
+    /// Whether it is of a module that was not written with Wattle.
+    pub fn is_module(&self) -> bool {
+        match self {
+            BatchKernel::Own(_) => false,
+            BatchKernel::Module { .. } => true,
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            BatchKernel::Own(launch) => &launch.program.kernel().name,
+            BatchKernel::Module { entry, .. } => entry.name(),
+        }
+    }
+
+    fn shape_text(&self) -> String {
+        match self {
+            BatchKernel::Own(launch) => shape_text(launch),
+            BatchKernel::Module { grid: [x, y, z], block: [a, b, c], .. } => text(([*x, *y, *z, 1], [*a, *b, *c, 1])),
+        }
+    }
+}
+
+/// The number of the buffer that begins with that memory. It gets the name of the parameter that it is given for first.
+fn named(run: &Run, first: u32, parameter: &str) -> Option<usize> {
+    let mut buffers = lock(&run.buffers);
+    let number = buffers.iter().position(|buffer| buffer.first == first)?;
+    if buffers[number].name.is_empty() {
+        parameter.clone_into(&mut buffers[number].name);
+    }
+    Some(number)
+}
+
+fn own(run: &Run, launch: LaunchWorld) -> BatchKernel {
+    for (param, argument) in launch.program.kernel().params.iter().zip(&launch.environment.arguments) {
+        if let Some(view) = argument.view() {
+            named(run, view.memory as u32, param.name);
+        }
+    }
+    BatchKernel::Own(launch)
+}
+
+fn of_module(run: &Run, call: &ModuleCall, enqueued: &QueuedLaunch) -> Result<BatchKernel> {
+    let arguments = enqueued.kernel.arguments().zip(call.places()).map(|(argument, place)| {
+        let argument = match argument.value {
+            ArgumentValue::Scalar { bytes, .. } => BatchArgument::Bytes(bytes.to_vec()),
+            ArgumentValue::View(view) => {
+                let of_run = |memory: &CheckedMemory| std::ptr::eq(&*memory.run, run).then_some(memory.first);
+                let first = view.place(of_run)?;
+                let buffer = named(run, first, argument.name).unwrap_or_default();
+                BatchArgument::Address(buffer, (view.offset() * view.element_bytes()) as u64)
+            }
+        };
+        Ok((place, argument))
+    });
+    let axes = |extent: [u32; 4]| {
+        // The last dimension varies fastest, and is x (CUDA C++ Programming Guide, "Thread Hierarchy").
+        let last = enqueued.shape.rank.saturating_sub(1);
+        std::array::from_fn(|axis| last.checked_sub(axis).map_or(1, |dimension| extent[dimension]))
+    };
+    Ok(BatchKernel::Module {
+        entry: call.entry().clone(),
+        grid: axes(enqueued.shape.outer),
+        block: axes(enqueued.shape.inner),
+        shared_bytes: enqueued.options.get_shared_len(),
+        arguments: arguments.collect::<Result<_>>()?,
+        variables: variables(run, call.entry()),
+    })
+}
+
+/// The numbers of a module's variables among the buffers. They come into being with the first launch of one of its kernels.
+fn variables(run: &Run, entry: &ModuleEntry) -> Vec<usize> {
+    let mut known = lock(&run.variables);
+    if let Some((_, numbers)) = known.iter().find(|(code, _)| Arc::ptr_eq(code, &entry.code)) {
+        return numbers.clone();
+    }
+    let (mut memories, mut buffers) = (lock(&run.memories), lock(&run.buffers));
+    let numbers = entry.code.variables.iter().map(|variable| {
+        let first = memories.len() as u32;
+        let mut bytes: Vec<_> = variable.initial.iter().map(|&byte| Some(u64::from(byte))).collect();
+        bytes.resize(variable.bytes as usize, Some(0));
+        buffers.push(BatchBuffer { name: variable.name.clone(), first, layout: u8::LAYOUT, len: bytes.len() });
+        memories.push(bytes);
+        buffers.len() - 1
+    });
+    let numbers: Vec<usize> = numbers.collect();
+    known.push((entry.code.clone(), numbers.clone()));
+    numbers
+}
+
+/// A hash that identifies launches and memories, and the launches in words.
+pub(super) fn fingerprint(batch: &Batch) -> (u64, String) {
+    let mut hasher = DefaultHasher::new();
+    let mut what = Vec::new();
+    for launch in &batch.launches {
+        launch.after.hash(&mut hasher);
+        match &launch.kernel {
+            BatchKernel::Own(launch) => (launch.number, &launch.environment, launch.host).hash(&mut hasher),
+            BatchKernel::Module { entry, grid, block, shared_bytes, arguments, .. } => {
+                (entry.name(), grid, block, shared_bytes, arguments).hash(&mut hasher);
+            }
+        }
+        what.push(format!("`{}` with {}", launch.kernel.name(), launch.kernel.shape_text()));
+    }
+    batch.memories.hash(&mut hasher);
+    (hasher.finish(), what.join(" and "))
+}
+
+/// Has launches judged.
+pub(super) fn judge(batch: &Batch, fingerprint: u64, what: String) -> Result<Phase> {
+    let Some(judge) = MODULE_JUDGES.first() else {
+        let instead = "link the crate that reads them, `wattle-foreign`";
+        return Err(Error::capability("checker", "judge launches of modules: no reader of modules is linked", instead));
+    };
+    let judged = judge.judge(batch)?;
+    let violation = |(kind, story)| Violation::Module { kind, story: Box::new(story) };
+    let mut unknown = judged.unknown;
+    if judged.violations.is_empty() && judged.outcomes.is_empty() && unknown.is_empty() {
+        unknown.push(Unknown::Nothing);
+    }
+    let mut shapes = Vec::new();
+    batch.launches.iter().for_each(|launch| note(&mut shapes, launch.kernel.shape_text()));
+    Ok(Phase {
+        fingerprint,
+        what,
+        outcomes: judged.outcomes.into_iter().map(|values| Outcome { values, witness: None, orders: None }).collect(),
+        violations: judged.violations.into_iter().map(violation).collect(),
+        unknown,
+        statistics: judged.statistics,
+        events: judged.events,
+        covered: None,
+        rests_on: Vec::new(),
+        assumes: Vec::new(),
+        shapes,
+        symmetric: judged.statistics.alike > 0,
+        executed: BTreeSet::new(),
+        world: Arc::new(World::new(Vec::new(), batch.memories.clone())),
+    })
+}

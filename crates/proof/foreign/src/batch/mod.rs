@@ -1,0 +1,269 @@
+//! Launches of the checker's: modules' kernels that a scenario launches, and Wattle's own kernels as they are emitted.
+//!
+//! The buffers of the checker's device become ranges of global memory; what an execution leaves there goes back as elements.
+
+pub(crate) mod beside;
+mod emitted;
+mod images;
+mod story;
+mod visit;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use wattle_check::checker::{
+    Batch, BatchArgument, BatchKernel, Judged, MODULE_JUDGES, ModuleJudge, Progress, Schedule, Scheduled, Unknown,
+    schedules,
+};
+use wattle_check::search::{Dependencies, Setup, Spawn, Updates, search, single_run};
+use wattle_core::{Error, Result};
+use wattle_memory::ThreadId;
+
+use crate::judge::gap;
+use crate::launch::Launch;
+use crate::prepare::chosen;
+use crate::process::ModuleThread;
+use crate::unsupported::Unsupported;
+use crate::world::{Part, Source, WARP, World, address_of, read};
+
+use beside::{Beside, Both};
+use emitted::Emitted;
+use images::Images;
+use visit::Collector;
+
+/// The judge of PTX modules, as the checker knows it.
+#[linkme::distributed_slice(MODULE_JUDGES)]
+static PTX: &'static dyn ModuleJudge = &Ptx;
+
+struct Ptx;
+
+impl ModuleJudge for Ptx {
+    fn judge(&self, batch: &Batch) -> Result<Judged> {
+        let images = Images::of(batch);
+        let mut prepared = Prepared::of(batch, &images)?;
+        loop {
+            let judged = prepared.search_all(batch, &images)?;
+            if !prepared.world.adapted().map_err(refused)? {
+                return Ok(judged);
+            }
+        }
+    }
+}
+
+/// The error of a launch that cannot be judged.
+fn refused(why: Unsupported) -> Error {
+    Error::capability("checker", format!("judge this launch: {why}"), "leave it out, or write it otherwise")
+}
+
+/// The launches, ready to be searched.
+struct Prepared {
+    world: World,
+    emitted: Vec<Emitted>,
+    scheduled: Vec<Scheduled>,
+}
+
+impl Prepared {
+    fn of(batch: &Batch, images: &Images) -> Result<Prepared> {
+        let mut ranges = images.ranges(batch);
+        let (mut parts, mut emitted, mut scheduled) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut first, mut first_block, mut host_parts) = (0, 0, Vec::new());
+        for (number, launch) in batch.launches.iter().enumerate() {
+            let (blocks, per_block) = launch.kernel.extents();
+            let mut part = match &launch.kernel {
+                BatchKernel::Own(own) if own.host => {
+                    scheduled.push(Scheduled { blocks, per_block, together: true, first });
+                    host_parts.push(own.clone());
+                    first += 1;
+                    first_block += 1;
+                    continue;
+                }
+                BatchKernel::Own(own) => {
+                    let one = Emitted::of(own, number, batch, &mut ranges)?;
+                    let part = one.part(own, batch, images)?;
+                    emitted.push(one);
+                    part
+                }
+                BatchKernel::Module { .. } => module(&launch.kernel)?,
+            };
+            (part.first, part.first_block, part.device) = (first, first_block, launch.device);
+            part.waits_for_ended = !launch.kernel.is_module();
+            parts.push(part);
+            scheduled.push(Scheduled { blocks, per_block, together: launch.cooperative, first });
+            first += blocks * per_block;
+            first_block += blocks as u32;
+        }
+        let beside = (!host_parts.is_empty()).then(|| Beside::new(host_parts, batch, parts.len()));
+        let mut world = World::of(parts, ranges).map_err(refused)?;
+        world.beside = beside;
+        world.is_compiled = !batch.launches.iter().any(|launch| launch.kernel.is_module());
+        Ok(Prepared { world, emitted, scheduled })
+    }
+
+    /// Searches all executions, and then those in which not all blocks begin.
+    fn search_all(&self, batch: &Batch, images: &Images) -> Result<Judged> {
+        let mut judged = Judged::default();
+        let memory = Both(&self.world);
+        let setup = self.setup(&memory, batch, true, None);
+        let commuting = batch.symmetry.then_some(Updates::Commute);
+        let single = single_run(&setup, Updates::Conflict);
+        let single = single.or_else(|| commuting.and_then(|updates| single_run(&setup, updates)));
+        if let Some(single) = single.filter(|_| !self.world.is_spoilt()) {
+            if let Some(meter) = &batch.meter {
+                meter.begin();
+                meter.count_execution(single.events as usize);
+            }
+            (judged.statistics.complete, judged.events) = (1, single.events);
+            match self.emitted.iter().find_map(|emitted| emitted.reported(&single.memory)) {
+                Some(what) => judged.violations.push(("fault", story::of_fault(what))),
+                None => {
+                    judged.outcomes.insert(images.left(&self.world, batch, &single.memory));
+                }
+            }
+            return Ok(judged);
+        }
+        let mut collector = Collector::new(self, batch, images);
+        if self.search(&mut collector, None) {
+            // Only a search that assumes nothing finds what the assumption that there are no races has hidden.
+            collector = Collector::new(self, batch, images);
+            collector.assume_race_free = false;
+            self.search(&mut collector, None);
+        }
+        let waits = self.world.parts.iter().any(|part| part.flow.waits());
+        if collector.is_clean() && waits {
+            for schedule in schedules(batch.progress, &self.scheduled, &collector.writes)? {
+                self.search(&mut collector, Some(schedule));
+                if !collector.is_clean() {
+                    break;
+                }
+            }
+        }
+        Ok(collector.into_judged())
+    }
+
+    /// Searches once; returns whether it has to begin again without the assumption that there are no races.
+    fn search(&self, collector: &mut Collector<'_>, schedule: Option<Schedule>) -> bool {
+        if let Some(meter) = &collector.batch.meter {
+            meter.begin();
+        }
+        let memory = Both(&self.world);
+        let setup = self.setup(&memory, collector.batch, collector.assume_race_free, schedule.as_ref());
+        let is_first = schedule.is_none();
+        collector.schedule = schedule;
+        let (end, statistics) = search(&setup, collector);
+        if is_first {
+            collector.judged.statistics.add(&statistics);
+        }
+        if collector.is_clean()
+            && let Some(why) = gap(&end, &statistics, collector.batch.loop_bound)
+        {
+            let bound = collector.batch.loop_bound;
+            let unknown = if statistics.bounded > 0 { Unknown::LoopBound(bound) } else { Unknown::Stopped(why) };
+            collector.judged.unknown.push(unknown);
+        }
+        collector.unsure && collector.judged.violations.is_empty()
+    }
+
+    fn setup<'s>(
+        &'s self,
+        memory: &'s Both<'s>,
+        batch: &'s Batch,
+        assume_race_free: bool,
+        schedule: Option<&Schedule>,
+    ) -> Setup<'s> {
+        let mut threads = self.world.threads().into_iter();
+        let mut beside = self.world.beside.iter().flat_map(Beside::threads);
+        let mut setup = Setup::new(memory, batch.model);
+        for (number, launch) in batch.launches.iter().enumerate() {
+            let Scheduled { blocks, per_block, .. } = self.scheduled[number];
+            let after = self.threads_before(&launch.after);
+            if let (true, Some(world)) = (launch.kernel.is_host_part(), &self.world.beside) {
+                let own = beside.next().map(|thread| Spawn { after, ..thread });
+                setup = setup.with_threads(world, own.into_iter().collect());
+                continue;
+            }
+            let mut own: Vec<Spawn<ModuleThread>> = threads.by_ref().take(blocks * per_block).collect();
+            let halts = schedule.into_iter().flat_map(Schedule::halts).filter(|(launch, ..)| *launch == number);
+            for (_, block, writes) in halts {
+                for thread in &mut own[block as usize * per_block..][..per_block] {
+                    thread.process = thread.process.clone().halting_after(writes);
+                }
+            }
+            own.iter_mut().for_each(|thread| thread.after = after.clone());
+            setup = setup.with_threads(&self.world, own);
+        }
+        Setup {
+            loop_bound: batch.loop_bound,
+            limits: batch.limits.clone(),
+            meter: batch.meter.clone(),
+            assume_race_free,
+            failed_iterations: true,
+            symmetric: if batch.symmetry { self.symmetric(batch.progress, schedule) } else { Vec::new() },
+            dependencies: if self.world.is_compiled { Dependencies::AsCompiled } else { Dependencies::AsWritten },
+            ..setup
+        }
+    }
+
+    /// Classes of threads that are interchangeable once they read their positions no more: those of a launch, where each is
+    /// alone in its block; otherwise those of one warp.
+    fn symmetric(&self, progress: Progress, schedule: Option<&Schedule>) -> Vec<Vec<ThreadId>> {
+        // These progress models tell blocks apart by their numbers.
+        if matches!(progress, Progress::Hsa | Progress::HsaObe) {
+            return Vec::new();
+        }
+        let halted: Vec<ThreadId> = schedule
+            .into_iter()
+            .flat_map(Schedule::halts)
+            .flat_map(|(launch, block, _)| {
+                let Scheduled { first, per_block, .. } = self.scheduled[launch];
+                (first + block as usize * per_block..).take(per_block)
+            })
+            .collect();
+        let mut classes = Vec::new();
+        for part in self.world.parts.iter().filter(|part| !part.flow.meets()) {
+            let (blocks, per_block) = (part.launch.blocks() as usize, part.launch.block_len() as usize);
+            let all: Vec<ThreadId> = (part.first..part.first + blocks * per_block).collect();
+            let together = if per_block == 1 {
+                vec![&all[..]]
+            } else {
+                all.chunks(per_block).flat_map(|block| block.chunks(WARP as usize)).collect()
+            };
+            classes.extend(together.into_iter().map(|class| {
+                class.iter().copied().filter(|thread| !halted.contains(thread)).collect::<Vec<ThreadId>>()
+            }));
+        }
+        classes
+    }
+
+    /// The threads of these launches.
+    fn threads_before(&self, launches: &[usize]) -> Arc<[ThreadId]> {
+        let threads = launches.iter().flat_map(|&launch| {
+            let Scheduled { first, blocks, per_block, .. } = self.scheduled[launch];
+            first..first + blocks * per_block
+        });
+        threads.collect()
+    }
+}
+
+/// A launch of a module's kernel.
+fn module(kernel: &BatchKernel) -> Result<Part> {
+    let BatchKernel::Module { entry, grid, block, shared_bytes, arguments, variables } = kernel else {
+        unreachable!("the caller has looked")
+    };
+    let source = Source { file: entry.code.file.clone(), text: entry.code.text.clone() };
+    let names = entry.code.variables.iter().map(|variable| variable.name.clone());
+    let addresses: HashMap<_, _> = names.zip(variables.iter().map(|&number| address_of(number))).collect();
+    let module = read(&source, &addresses).map_err(refused)?;
+    let kernel = chosen(&module, Some(entry.name())).map_err(refused)?;
+    let mut params = vec![0; module.kernels[kernel].param_bytes as usize];
+    for (place, argument) in arguments {
+        match argument {
+            BatchArgument::Bytes(bytes) => params[place.clone()].copy_from_slice(bytes),
+            BatchArgument::Address(buffer, offset) => {
+                params[place.clone()].copy_from_slice(&(address_of(*buffer) + offset).to_le_bytes());
+            }
+        }
+    }
+    let dynamic_shared = u64::from(*shared_bytes);
+    let launch = Launch { grid: *grid, block: *block, arguments: Vec::new(), dynamic_shared };
+    Ok(Part::new(source, (module, kernel), launch, params))
+}

@@ -1,0 +1,219 @@
+//! The visitor that checks each execution of a batch, and keeps what it leaves.
+
+use std::ops::ControlFlow;
+
+use wattle_check::checker::{Batch, Judged, Schedule, Unknown};
+use wattle_check::search::{Address, Execution, Visitor};
+use wattle_memory::{Kind, Model};
+
+use super::images::Images;
+use super::{Prepared, story};
+use crate::judge::{Judge, MOST_ENDS, Step, Violation};
+
+/// The most outcomes of one search that are kept.
+const MOST_OUTCOMES: usize = 100_000;
+
+/// What a search of a batch has found so far.
+pub(super) struct Collector<'b> {
+    prepared: &'b Prepared,
+    pub batch: &'b Batch,
+    images: &'b Images,
+    judge: Judge<'b>,
+    pub judged: Judged,
+    /// The unfair schedule under test, if any; then only stuck threads are of interest.
+    pub schedule: Option<Schedule>,
+    pub assume_race_free: bool,
+    /// Whether a race is an error: of modules it is, whoever wrote them; of what Wattle emits where the model says so.
+    forbids_races: bool,
+    /// Whether the assumption that there are no races may have hidden something.
+    pub unsure: bool,
+    /// The most writes of a thread of each block of each launch.
+    pub writes: Vec<Vec<u32>>,
+    spoilt: bool,
+}
+
+impl<'b> Collector<'b> {
+    pub fn new(prepared: &'b Prepared, batch: &'b Batch, images: &'b Images) -> Collector<'b> {
+        let judge = Judge::new(&prepared.world, batch.model, &[]);
+        let forbids_races =
+            batch.model.forbids_races() || batch.launches.iter().any(|launch| launch.kernel.is_module());
+        let judge = judge.with_races(forbids_races);
+        let writes = prepared.scheduled.iter().map(|launch| vec![0; launch.blocks]).collect();
+        Collector {
+            prepared,
+            batch,
+            images,
+            judge,
+            judged: Judged::default(),
+            schedule: None,
+            assume_race_free: batch.model.has_races(),
+            forbids_races,
+            unsure: false,
+            writes,
+            spoilt: false,
+        }
+    }
+
+    /// Whether nothing is wrong so far, and the search was exhaustive.
+    pub fn is_clean(&self) -> bool {
+        self.judged.violations.is_empty() && self.judged.unknown.is_empty() && !self.unsure && !self.spoilt
+    }
+
+    pub fn into_judged(self) -> Judged {
+        self.judged
+    }
+
+    fn is_spoilt(&mut self) -> bool {
+        self.spoilt |= self.prepared.world.is_spoilt();
+        self.spoilt
+    }
+
+    /// Whether there is a race that is no error: then a search that assumes that there is none was not exhaustive.
+    fn must_search_in_full(&mut self, execution: &Execution<'_>) -> bool {
+        let races = || !Model::Portable.races(execution.graph, execution.analysis).is_empty();
+        self.unsure |= self.assume_race_free && !self.forbids_races && races();
+        self.unsure
+    }
+
+    fn report(&mut self, violation: &Violation, steps: &[Step]) {
+        self.judged.violations.push(story::of(&self.prepared.world, self.batch.model, violation, steps));
+    }
+
+    /// Reports what an execution shows by itself, if anything.
+    fn is_wrong(&mut self, execution: &Execution<'_>) -> bool {
+        if let Some((violation, steps)) = self.judge.wrong(execution) {
+            self.report(&violation, &steps);
+            return true;
+        }
+        let reported = self.prepared.emitted.iter().find_map(|emitted| {
+            let [claimed, site] = emitted.words().map(|word| final_value(execution, word));
+            (claimed != 0).then(|| emitted.fault(site))
+        });
+        match reported {
+            Some(what) => self.judged.violations.push(("fault", story::of_fault(what))),
+            None => return false,
+        }
+        true
+    }
+
+    fn count_writes(&mut self, execution: &Execution<'_>) {
+        let mut counts = vec![0u32; execution.threads.len()];
+        for event in execution.graph.events() {
+            if let (Some(thread), Kind::Write, Some(_)) = (event.thread, event.label.kind, event.location) {
+                counts[thread] += 1;
+            }
+        }
+        for (launch, writes) in self.prepared.scheduled.iter().zip(&mut self.writes) {
+            let of_launch = &counts[launch.first..launch.first + launch.blocks * launch.per_block];
+            for (most, block) in writes.iter_mut().zip(of_launch.chunks(launch.per_block.max(1))) {
+                *most = (*most).max(block.iter().copied().max().unwrap_or(0));
+            }
+        }
+    }
+
+    /// Keeps what an execution leaves; returns whether that is all of it.
+    fn keep(&mut self, execution: &Execution<'_>) -> bool {
+        let buffers = self.batch.buffers.len() as u32;
+        let cells = execution.cells.iter().filter(|(address, _)| address.memory < buffers);
+        let (addresses, locations): (Vec<Address>, Vec<_>) = cells.copied().unzip();
+        let is_written = |location: usize| {
+            let mut events = execution.graph.events().iter();
+            events.any(|event| {
+                event.thread.is_some() && event.label.kind == Kind::Write && event.location == Some(location)
+            })
+        };
+        let written: Vec<bool> = locations.iter().map(|&location| is_written(location)).collect();
+        let Some(ends) = execution.ends(&locations, MOST_ENDS) else { return false };
+        for end in ends {
+            let cells = addresses.iter().copied().zip(end).zip(&written);
+            let cells: Vec<_> = cells.filter(|(_, written)| **written).map(|(cell, _)| cell).collect();
+            self.judged.outcomes.insert(self.images.left(&self.prepared.world, self.batch, &cells));
+        }
+        self.judged.outcomes.len() <= MOST_OUTCOMES
+    }
+}
+
+/// The value with which an execution leaves a cell, 0 where it did not touch it.
+fn final_value(execution: &Execution<'_>, of: Address) -> u64 {
+    let Some((_, location)) = execution.cells.iter().find(|(address, _)| *address == of) else { return 0 };
+    let ends = execution.ends(&[*location], MOST_ENDS).unwrap_or_default();
+    ends.iter().flatten().copied().max().unwrap_or(0)
+}
+
+impl Visitor for Collector<'_> {
+    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+        if self.is_spoilt() || self.must_search_in_full(execution) {
+            return ControlFlow::Break(());
+        }
+        if self.schedule.is_some() {
+            return ControlFlow::Continue(());
+        }
+        if let Some(meter) = &self.batch.meter {
+            meter.count_execution(execution.graph.len());
+        }
+        self.judged.events += execution.graph.len() as u64;
+        if self.is_wrong(execution) {
+            return ControlFlow::Break(());
+        }
+        self.count_writes(execution);
+        if !self.keep(execution) {
+            let why = format!("more than {MOST_OUTCOMES} distinct outcomes");
+            self.judged.unknown.push(Unknown::Stopped(why));
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn stuck(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+        if self.is_spoilt() || self.must_search_in_full(execution) {
+            return ControlFlow::Break(());
+        }
+        if let Some(schedule) = &self.schedule
+            && !schedule.permits(self.batch.progress, execution, &self.prepared.scheduled)
+        {
+            return ControlFlow::Continue(());
+        }
+        if self.is_wrong(execution) {
+            return ControlFlow::Break(());
+        }
+        if let Some(at) = self.judge.waits_for_the_ended(execution) {
+            self.prepared.world.refuse(at, "lanes of its mask have ended, and the checker waits for all of them");
+            return ControlFlow::Break(());
+        }
+        let threads: Vec<_> = execution.stuck.iter().map(|stuck| stuck.thread).collect();
+        let stuck = execution.stuck.iter().map(|stuck| self.judge.stuck_thread(execution, stuck)).collect();
+        let steps = self.judge.steps(execution, &threads);
+        self.report(&Violation::Stuck(stuck), &steps);
+        ControlFlow::Break(())
+    }
+
+    fn failed_iteration(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+        if self.is_spoilt()
+            || self.must_search_in_full(execution)
+            || self.schedule.is_none() && self.is_wrong(execution)
+        {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn waits_in_vain(&mut self, execution: &Execution<'_>, has_happened: bool) -> ControlFlow<()> {
+        if self.is_spoilt() || self.must_search_in_full(execution) {
+            return ControlFlow::Break(());
+        }
+        if self.schedule.is_some() {
+            return ControlFlow::Continue(());
+        }
+        match self.judge.wrong(execution) {
+            Some((violation, steps)) if has_happened && matches!(violation, Violation::Race { .. }) => {
+                self.report(&violation, &steps);
+                ControlFlow::Break(())
+            }
+            Some(_) => {
+                self.unsure = true;
+                ControlFlow::Break(())
+            }
+            None => ControlFlow::Continue(()),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Judges many modules with expected answers on all cores.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+use wattle_check::search::{Statistics, Watch};
+use wattle_litmus::Schedule;
+
+use crate::judge::Options;
+use crate::spirv::{self, Answer, Header, Question};
+
+/// What is asked of the modules of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// Whether what a module's comments claim is met.
+    Assertion,
+    /// Whether there is no data race.
+    Race,
+    /// Whether every thread ends, under the schedule that the list or this names.
+    Termination(Schedule),
+}
+
+/// A module with its expected answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// The path, relative to the directory of the list.
+    pub path: PathBuf,
+    /// Whether the expected answer is `pass`.
+    pub expected: bool,
+    /// The name of the schedule, if the list has one.
+    pub schedule: Option<String>,
+    /// The line in the list.
+    pub line: u32,
+}
+
+/// The error for an unusable list.
+#[derive(Debug, Error)]
+#[error("{file}:{line}: {why}")]
+pub struct WrongList {
+    file: String,
+    line: u32,
+    why: String,
+}
+
+/// Reads a list: the header `path,expected` or `path,expected,progress`, then a line for each module with `pass` or
+/// `fail`.
+///
+/// # Errors
+/// The first line that is wrong.
+pub fn cases(file: &str, text: &str) -> Result<Vec<Case>, WrongList> {
+    let wrong = |line: usize, why: String| WrongList { file: file.to_owned(), line: line as u32 + 1, why };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let has_schedule = match lines.next().map(|(_, line)| line.split(',').map(str::trim).collect::<Vec<_>>()) {
+        Some(header) if header == ["path", "expected"] => false,
+        Some(header) if header == ["path", "expected", "progress"] => true,
+        _ => return Err(wrong(0, "the header is `path,expected` or `path,expected,progress`".into())),
+    };
+    let case = |(number, line): (usize, &str)| {
+        let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+        let (path, expected, schedule) = match (fields.as_slice(), has_schedule) {
+            ([path, expected], false) => (path, expected, None),
+            ([path, expected, schedule], true) => (path, expected, Some((*schedule).to_owned())),
+            _ => return Err(wrong(number, format!("`{line}` has not as many fields as the header"))),
+        };
+        let expected = match *expected {
+            "pass" => true,
+            "fail" => false,
+            other => return Err(wrong(number, format!("`{other}` is neither `pass` nor `fail`"))),
+        };
+        Ok(Case { path: PathBuf::from(path), expected, schedule, line: number as u32 + 1 })
+    };
+    let cases: Vec<Case> = lines.map(case).collect::<Result<_, _>>()?;
+    if cases.is_empty() { Err(wrong(0, "the list has no modules".into())) } else { Ok(cases) }
+}
+
+/// The result for a module.
+#[derive(Debug)]
+pub struct Judged {
+    /// The module with its expected answer.
+    pub case: Case,
+    /// The answer and the counts of the search, or why the module was refused.
+    pub answer: Result<(Answer, Statistics), String>,
+    /// The time that judging took.
+    pub time: Duration,
+}
+
+impl Judged {
+    /// Whether the answer is the expected one.
+    pub fn passed(&self) -> bool {
+        match &self.answer {
+            Ok((Answer::Yes, _)) => self.case.expected,
+            Ok((Answer::No(_), _)) => !self.case.expected,
+            Ok((Answer::Unknown(_), _)) | Err(_) => false,
+        }
+    }
+
+    /// Whether there is an answer at all.
+    pub fn is_answered(&self) -> bool {
+        matches!(&self.answer, Ok((Answer::Yes | Answer::No(_), _)))
+    }
+}
+
+/// One line: the module, the answer with its reason, and the expected one.
+impl fmt::Display for Judged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.case.path.display())?;
+        if let Some(schedule) = &self.case.schedule {
+            write!(f, " ({schedule})")?;
+        }
+        match &self.answer {
+            Ok((Answer::Yes, _)) => write!(f, ": pass")?,
+            Ok((Answer::No(why), _)) => write!(f, ": fail ({why})")?,
+            Ok((Answer::Unknown(why), _)) => write!(f, ": unknown ({why})")?,
+            // The reader's errors quote the line on a line of its own.
+            Err(why) => write!(f, ": refused: {}", why.split_whitespace().collect::<Vec<_>>().join(" "))?,
+        }
+        write!(f, ", expected {}", if self.case.expected { "pass" } else { "fail" })
+    }
+}
+
+/// Judges all modules of a list, whose paths start at `root`, on all cores. `on_done` is called for each when it is done,
+/// in no particular order.
+pub fn run(root: &Path, ask: Ask, cases: &[Case], options: &Options, on_done: &mut dyn FnMut(Judged)) {
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(cases.len());
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        for _ in 0..workers {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                while Watch::new(&options.limits).check().is_none()
+                    && let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed))
+                {
+                    let start = Instant::now();
+                    let answer = judge_file(&root.join(&case.path), ask, case, options);
+                    // The receiver is gone only when the whole run is over.
+                    let _ = sender.send(Judged { case: case.clone(), answer, time: start.elapsed() });
+                }
+            });
+        }
+        drop(sender);
+        receiver.into_iter().for_each(on_done);
+    });
+}
+
+/// Judges one module of a list.
+fn judge_file(path: &Path, ask: Ask, case: &Case, options: &Options) -> Result<(Answer, Statistics), String> {
+    let bytes = fs::read(path).map_err(|error| error.to_string())?;
+    let name = case.path.display().to_string();
+    let module = spirv::read(&name, &bytes).map_err(|error| error.to_string())?;
+    let header = Header::read(&module.text).map_err(|error| error.to_string())?;
+    let question = match ask {
+        Ask::Race => Question::Race,
+        Ask::Assertion => Question::Assertion(header.claim.clone().ok_or("the module claims nothing (@Output)")?),
+        Ask::Termination(schedule) => Question::Termination(match &case.schedule {
+            Some(name) => name.parse().map_err(|error: wattle_litmus::UnknownSchedule| error.to_string())?,
+            None => schedule,
+        }),
+    };
+    let mut world = spirv::launch(&name, &module, None, &header.setting()).map_err(|error| error.to_string())?;
+    spirv::answer(&mut world, &question, options).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_read() {
+        let table =
+            cases("t.csv", "path,expected,progress\r\na/b.spvasm,pass,qfObe\r\n\r\nc.spv, fail ,fairUniform\r\n");
+        let read: Vec<_> = table.unwrap().into_iter().map(|case| (case.path, case.expected, case.line)).collect();
+        assert_eq!(read, [("a/b.spvasm".into(), true, 2), ("c.spv".into(), false, 4)]);
+        assert_eq!(cases("t.csv", "path,expected\na,pass\n").unwrap()[0].schedule, None);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_list_is_said_with_its_line() {
+        let error = |text: &str| cases("t.csv", text).unwrap_err().to_string();
+        assert_eq!(error(""), "t.csv:1: the header is `path,expected` or `path,expected,progress`");
+        assert_eq!(error("path,expected\n"), "t.csv:1: the list has no modules");
+        assert_eq!(error("path,expected\na,pass\nb,1\n"), "t.csv:3: `1` is neither `pass` nor `fail`");
+        assert_eq!(error("path,expected,progress\na,pass\n"), "t.csv:2: `a,pass` has not as many fields as the header");
+    }
+}

@@ -1,0 +1,139 @@
+//! Modules whose kernels are launched like Wattle's own.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use wattle_core::{
+    Error, ModuleArguments, ModuleCode, ModuleEntry, ModuleKernel, ModuleLanguage, ModuleNumber, ModuleParam,
+    ModuleVariable, Result, lasting, system,
+};
+use wattle_modules::code::{self, Kernel};
+use wattle_modules::{ptx, types};
+
+/// A module that was not written with Wattle: what `nvcc -ptx` makes of CUDA C++, or any other compiler.
+///
+/// Its kernels are launched with the usual buffers in a scenario: the checker takes it through every execution under PTX's
+/// memory model, and a CUDA device runs the very same text.
+///
+/// ```
+/// use wattle_check::checker::Checker;
+/// use wattle_core::{Device, Result, ThreadSpec};
+/// use wattle_foreign::Module;
+/// use wattle_memory::Model;
+///
+/// const TEXT: &str = ".version 8.6\n.target sm_90\n.entry count(.param .u64 counter)\n\
+///     { .reg .u64 %a; .reg .u32 %x;\n ld.param.u64 %a, [counter];\n atom.relaxed.gpu.global.add.u32 %x, [%a], 1;\n ret; }";
+///
+/// fn scenario(device: &Device) -> Result<()> {
+///     let count = Module::ptx(TEXT)?.kernel("count")?;
+///     let (queue, counter) = (device.queue()?, device.alloc_zeroed::<u32>(1)?);
+///     queue.launch(ThreadSpec::new(2, 2), count.args((&counter,)))?;
+///     assert_eq!(counter.read(&queue)?, [4]);
+///     Ok(())
+/// }
+///
+/// Checker::new(Model::Ptx).assert_holds(scenario);
+/// ```
+#[derive(Debug)]
+pub struct Module {
+    code: Arc<ModuleCode>,
+    kernels: Vec<(Kernel, OnceLock<Arc<ModuleEntry>>)>,
+}
+
+/// A kernel of a [`Module`].
+#[derive(Clone, Debug)]
+pub struct LoadedKernel(Arc<ModuleEntry>);
+
+impl Module {
+    /// Reads a PTX module.
+    ///
+    /// # Errors
+    /// The text is refused; the error names the line, and the reason.
+    pub fn ptx(text: impl Into<String>) -> Result<Module> {
+        Module::ptx_file("module.ptx", text)
+    }
+
+    /// Reads a PTX module, which errors and reports call by the name of its file.
+    ///
+    /// # Errors
+    /// As for [`Module::ptx`].
+    pub fn ptx_file(file: impl Into<String>, text: impl Into<String>) -> Result<Module> {
+        let (file, text) = (file.into(), text.into());
+        let read = ptx::read(&file, &text, ptx::Limits::NONE, &HashMap::new());
+        let code::Module { globals, kernels, .. } =
+            read.map_err(|refused| system(format!("reading a module, {file}"), refused))?;
+        let variable = |global: code::Global| {
+            let code::Global { name, bytes, initial } = global;
+            ModuleVariable { name, bytes, initial }
+        };
+        let variables = globals.into_iter().map(variable).collect();
+        let kernels = kernels.into_iter().map(|kernel| (kernel, OnceLock::new())).collect();
+        Ok(Module { code: Arc::new(ModuleCode::new(ModuleLanguage::Ptx, file, text, variables)), kernels })
+    }
+
+    /// The same module, which devices may run too, and not the checker alone. Check the scenarios that launch it first.
+    ///
+    /// # Safety
+    /// In each launch its kernels touch no memory but the parts of buffers that they are given, and the module's own.
+    #[must_use]
+    pub unsafe fn vouched(self) -> Module {
+        let ModuleCode { language, file, text, variables, .. } = &*self.code;
+        let code = ModuleCode::new(*language, file.clone(), text.clone(), variables.clone());
+        let kernels = self.kernels.into_iter().map(|(kernel, _)| (kernel, OnceLock::new())).collect();
+        // SAFETY: the caller's promise; the parameters of kernels are those that were read.
+        Module { code: Arc::new(unsafe { code.vouched() }), kernels }
+    }
+
+    /// The names of its kernels.
+    pub fn kernels(&self) -> impl Iterator<Item = &str> {
+        self.kernels.iter().map(|(kernel, _)| kernel.name.as_str())
+    }
+
+    /// The kernel of that name.
+    ///
+    /// # Errors
+    /// There is none; the error names those that there are.
+    pub fn kernel(&self, name: &str) -> Result<LoadedKernel> {
+        let (kernel, entry) =
+            self.kernels.iter().find(|(kernel, _)| kernel.name == name).ok_or_else(|| self.has_no(name))?;
+        let takes = |ty: types::Type, is_array: bool| match ty.sort {
+            _ if is_array => ModuleNumber::Any,
+            types::Sort::Float | types::Sort::Brain => ModuleNumber::Float,
+            types::Sort::Unsigned | types::Sort::Signed => ModuleNumber::Integer,
+            types::Sort::Bits | types::Sort::Pred => ModuleNumber::Any,
+        };
+        let param = |param: &code::Parameter| ModuleParam {
+            name: lasting(&param.name),
+            offset: param.at as u32,
+            bytes: param.bytes as u32,
+            takes: takes(param.ty, param.is_array()),
+        };
+        let entry = entry.get_or_init(|| {
+            let params = kernel.params.iter().map(param).collect();
+            let line = kernel.lines.first().copied().unwrap_or(1);
+            Arc::new(ModuleEntry::new(self.code.clone(), name, line, params, kernel.signature()))
+        });
+        Ok(LoadedKernel(entry.clone()))
+    }
+
+    fn has_no(&self, name: &str) -> Error {
+        let known: Vec<_> = self.kernels().map(|name| format!("`{name}`")).collect();
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        system(format!("looking for kernel `{name}` in {}", self.code.file), format!("it has {known}"))
+    }
+}
+
+impl LoadedKernel {
+    /// The kernel with its arguments, for a launch in as many dimensions as the launch has: x is the last one. A buffer is
+    /// given as `&buffer` where other launches may use it at the same time, and as `&mut buffer` where none may; numbers and
+    /// structs by value. Whether they fit the parameters, the launch says. Shared memory that is sized at launch is given
+    /// by [`shared_len`](wattle_core::LaunchOptions::shared_len), in bytes.
+    pub fn args<const D: usize>(&self, arguments: impl ModuleArguments) -> ModuleKernel<D> {
+        self.0.call(arguments)
+    }
+
+    /// The kernel with its parameters, as the module declares them.
+    pub fn signature(&self) -> &str {
+        &self.0.signature
+    }
+}

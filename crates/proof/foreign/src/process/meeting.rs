@@ -1,0 +1,89 @@
+//! Barriers, and operations that the lanes of a warp do together.
+
+use wattle_check::search::{self, Action, Barrier, Convergence, Members};
+use wattle_ir::{Type, WarpOp};
+use wattle_memory::ThreadId;
+use wattle_modules::code::{Exchange, Reg, Vote};
+use wattle_modules::meaning::warp;
+use wattle_modules::{Deferred, Value};
+
+use super::{ModuleThread, Open, WARP_BARRIERS};
+use crate::operations::reduction;
+use crate::world::World;
+use crate::wrong::Wrong;
+
+impl ModuleThread {
+    /// The lanes of its warp in a mask, each with its thread. Where the block ends there are no lanes.
+    pub(super) fn lanes(&self, world: &World, mask: u64) -> Vec<(u32, ThreadId)> {
+        let all = self.part(world).members(self.block);
+        let size = world.warp();
+        let warp = all.iter().skip((self.thread / size * size) as usize).take(size as usize);
+        (0..).zip(warp.copied()).filter(|(lane, _)| *lane >= u64::BITS || mask >> lane & 1 == 1).collect()
+    }
+
+    /// Whether this thread is one of these lanes.
+    pub(super) fn is_among(&self, world: &World, lanes: &[(u32, ThreadId)]) -> bool {
+        lanes.iter().any(|&(lane, _)| lane == self.thread % world.warp())
+    }
+
+    pub(super) fn warp_barrier(&self, world: &World) -> u64 {
+        WARP_BARRIERS + u64::from(self.thread / world.warp())
+    }
+
+    /// What the lanes of a mask do together: a shuffle, a vote or a reduction.
+    #[expect(clippy::too_many_arguments, reason = "they are the instruction's operands")]
+    pub(super) fn exchange(
+        &mut self,
+        world: &World,
+        at: u32,
+        how: Exchange,
+        value: Deferred,
+        [b, c]: [u64; 2],
+        mask: u64,
+        predicate: Reg,
+    ) -> Action {
+        let (lanes, own) = (self.lanes(world, mask), self.thread % world.warp());
+        if !self.is_among(world, &lanes) {
+            return Action::Fault { fault: world.number_of(Wrong::NotInMask), source: at };
+        }
+        let (mut op, mut ty, mut operand) = (WarpOp::Shuffle, Type::U32, 0);
+        match how {
+            Exchange::Up | Exchange::Down | Exchange::Butterfly | Exchange::Index => {
+                let (source, within) = warp::source(how, own, b, c);
+                let Some(place) = lanes.iter().position(|&(lane, _)| lane == source) else {
+                    return Action::Fault { fault: world.number_of(Wrong::NoLane(source)), source: self.statement(at) };
+                };
+                operand = place as u64;
+                self.set(predicate, Deferred::Known(within.into()));
+            }
+            Exchange::Vote(Vote::Any) => (op, ty) = (WarpOp::Any, Type::Bool),
+            Exchange::Vote(Vote::All) => (op, ty) = (WarpOp::All, Type::Bool),
+            Exchange::Vote(Vote::Ballot) => (op, ty) = (WarpOp::Ballot, Type::Bool),
+            Exchange::Reduce(how) => (op, ty) = reduction(how),
+            Exchange::Barrier => {}
+        }
+        let members = lanes.iter().map(|&(_, thread)| thread).collect();
+        let barrier = self.barrier(world, at, self.warp_barrier(world), Members::Threads(members), true);
+        self.open = Some(Open::Meeting { at, mask });
+        let exchange = search::Exchange { op, ty, value: value.known(), operand: Some(operand) };
+        Action::Exchange { barrier, exchange, source: self.statement(at) }
+    }
+
+    /// The next arrival at a barrier.
+    pub(super) fn barrier(&mut self, world: &World, at: u32, resource: u64, members: Members, waits: bool) -> Barrier {
+        let arrivals = match self.arrivals.iter_mut().find(|(of, _)| *of == resource) {
+            Some((_, count)) => count,
+            None => {
+                self.arrivals.push((resource, 0));
+                &mut self.arrivals.last_mut().expect("it has just been added").1
+            }
+        };
+        *arrivals += 1;
+        let arrival = u64::from(*arrivals);
+        // All threads of a warp execute the same one (PTX ISA 8.8, 9.7.13.1: `bar.sync` is `barrier.cta.sync.aligned`).
+        // SPIR-V has all threads of the barrier's scope come to the same one.
+        let group = if world.spirv.is_some() { 0 } else { self.thread / world.warp() };
+        let converges = Convergence { group, instance: u64::from(at) << 32 | arrival };
+        Barrier { instance: resource << 32 | arrival, resource, members, waits, converges: Some(converges) }
+    }
+}

@@ -1,0 +1,213 @@
+//! Launches of SPIR-V modules.
+
+mod claim;
+mod excuse;
+mod header;
+mod question;
+
+use std::collections::HashMap;
+
+use wattle_modules::Deferred;
+use wattle_modules::code::Reg;
+use wattle_modules::spirv::{
+    BuiltInVariable, Contents, Kind, Leaf, Place, Setting, Shape, Spirv, Type, Types, Variable,
+};
+
+pub use claim::{Claim, Quantifier};
+pub use header::{Header, WrongHeader};
+pub use question::{Answer, Question, answer};
+
+use crate::launch::{Argument, Buffer, Given};
+use crate::number::Number;
+use crate::unsupported::Unsupported;
+use crate::world::{Range, Source, World};
+
+/// What a launch of a SPIR-V module has besides its kernel.
+#[derive(Debug)]
+pub struct SpirvLaunch {
+    pub(crate) shape: Shape,
+    local: Vec<Option<u8>>,
+    undefined: Option<Reg>,
+    built_ins: Vec<BuiltInVariable>,
+    types: Types,
+    variables: Vec<Variable>,
+    /// The push constants that nobody has given.
+    open: Vec<Leaf>,
+    /// The value that stands for contents that nobody has written.
+    fill: u64,
+    /// For each step that accesses memory, the number of the variable, where the text shows which.
+    roots: HashMap<usize, Option<usize>>,
+    /// The buffers whose stores are left unordered.
+    unordered: Vec<u32>,
+}
+
+impl SpirvLaunch {
+    /// The first bytes of a thread's own memory: the built-ins are the thread's.
+    pub(crate) fn local_bytes(&self, block: u32, thread: u32) -> Vec<Deferred> {
+        let byte =
+            |byte: &Option<u8>| byte.map_or(Deferred::Any(self.fill & 0xff), |byte| Deferred::Known(byte.into()));
+        let mut bytes: Vec<Deferred> = self.local.iter().map(byte).collect();
+        for variable in &self.built_ins {
+            let values = self.shape.built_in(variable.which, block, thread).unwrap_or_default();
+            for (leaf, value) in variable.leaves.iter().zip(values) {
+                let (from, size) = (leaf.offset as usize, leaf.ty.bytes() as usize);
+                let value = value.to_le_bytes();
+                let known = value[..size].iter().map(|&byte| Deferred::Known(byte.into()));
+                bytes.splice(from..from + size, known);
+            }
+        }
+        bytes
+    }
+
+    /// The registers of a thread before its first instruction.
+    pub(crate) fn registers(&self, count: usize) -> Vec<Deferred> {
+        let mut registers = vec![Deferred::Known(0); count];
+        if let Some(undefined) = self.undefined {
+            registers[undefined as usize] = Deferred::Any(self.fill);
+        }
+        registers
+    }
+
+    /// Whether stores to a buffer may be left unordered: nobody reads it, so their order shows at most in which one is the
+    /// last.
+    pub(crate) fn is_left_unordered(&self, buffer: u32) -> bool {
+        self.unordered.contains(&buffer)
+    }
+
+    /// Leaves the stores to buffers that nobody reads unordered, or not: a race is about each of them.
+    pub(crate) fn leave_unordered(&mut self, leave: bool) {
+        let number = |variable: &Variable| match variable.place {
+            Place::Buffer(number) if !variable.is_read => Some(number as u32),
+            Place::Buffer(_) | Place::Workgroup(_) | Place::Push => None,
+        };
+        self.unordered = if leave { self.variables.iter().filter_map(number).collect() } else { Vec::new() };
+    }
+
+    /// Whether nobody has given the push constant at an offset.
+    pub(crate) fn is_open(&self, offset: u64) -> bool {
+        self.open.iter().any(|leaf| (leaf.offset..leaf.offset + leaf.ty.bytes()).contains(&offset))
+    }
+
+    /// Has a value stand for contents that nobody has given, push constants among them.
+    pub(crate) fn fill_with(&mut self, value: u64, push: &mut [u8]) {
+        self.fill = value;
+        for leaf in &self.open {
+            let (from, size) = (leaf.offset as usize, leaf.ty.bytes() as usize);
+            push[from..from + size].copy_from_slice(&value.to_le_bytes()[..size]);
+        }
+    }
+
+    /// The value that stands for contents that nobody has written.
+    pub(crate) fn fill(&self) -> u64 {
+        self.fill
+    }
+}
+
+/// A module with the name of its file, in either form.
+pub fn read(file: &str, bytes: &[u8]) -> Result<Spirv, Unsupported> {
+    let is_text = !matches!(bytes, [0x03, 0x02, 0x23, 0x07, ..] | [0x07, 0x23, 0x02, 0x03, ..]);
+    Ok(match std::str::from_utf8(bytes) {
+        Ok(text) if is_text => wattle_modules::spirv::text(file, text)?,
+        _ => wattle_modules::spirv::binary(file, bytes)?,
+    })
+}
+
+/// The first contents that arguments of the command line give variables, by name.
+pub fn contents(arguments: &[Argument]) -> HashMap<String, Contents> {
+    let one = |argument: &Argument| {
+        let contents = match &argument.value {
+            Given::Untyped(number) => Contents::Number(number.clone()),
+            Given::Typed(ty, bits) => Contents::Bytes(bits.to_le_bytes()[..usize::from(ty.size())].to_vec()),
+            Given::Buffer(Buffer { item, len, contents: None }) => Contents::Unwritten(len * u64::from(item.size())),
+            Given::Buffer(Buffer { item, contents: Some(items), .. }) => {
+                let size = usize::from(item.size());
+                Contents::Bytes(items.iter().flat_map(|value| value.to_le_bytes().into_iter().take(size)).collect())
+            }
+        };
+        (argument.name.clone(), contents)
+    };
+    arguments.iter().map(one).collect()
+}
+
+/// Prepares a launch of a module's entry point, the only one unless it is named.
+///
+/// # Errors
+/// The module uses something that is not supported, or the setting does not fit it.
+pub fn launch(file: &str, module: &Spirv, entry: Option<&str>, setting: &Setting) -> Result<World, Unsupported> {
+    let lowered = module.lower(entry, setting).map_err(|refused| refused.with_text(file, &module.text))?;
+    let range = |variable: &Variable| Range {
+        name: variable.name.clone(),
+        item: number(&lowered.types, variable.ty),
+        bytes: variable.bytes,
+        initial: variable
+            .initial
+            .as_ref()
+            .map_or_else(|| vec![None; variable.bytes as usize], |bytes| bytes.iter().copied().map(Some).collect()),
+    };
+    let of = |wanted: fn(Place) -> bool| -> Vec<Range> {
+        lowered.variables.iter().filter(|variable| wanted(variable.place)).map(range).collect()
+    };
+    let buffers = of(|place| matches!(place, Place::Buffer(_)));
+    let shared = of(|place| matches!(place, Place::Workgroup(_)));
+    let push = lowered.variables.iter().find(|variable| variable.place == Place::Push);
+    let params = push.map_or_else(Vec::new, |push| {
+        let mut bytes = push.initial.clone().unwrap_or_default();
+        bytes.resize(push.bytes as usize, 0);
+        bytes
+    });
+    if let Some(name) = setting.inputs.keys().find(|name| module.id(name).is_none()) {
+        return Err(Unsupported::Shape(format!("the module has no result `%{name}`, which is given contents")));
+    }
+    let threads = u64::from(lowered.shape.threads());
+    let workgroups: u64 = lowered.shape.workgroups.iter().map(|&extent| u64::from(extent)).product();
+    if threads > 1024 || workgroups == 0 || threads.saturating_mul(workgroups) > MOST_THREADS {
+        return Err(Unsupported::Shape(format!(
+            "a launch that is judged has at most 1024 threads in a workgroup and {MOST_THREADS} in all, not \
+             {workgroups} x {threads}"
+        )));
+    }
+    let open = push.map_or_else(Vec::new, |push| push.open.clone());
+    let spirv = SpirvLaunch {
+        shape: lowered.shape,
+        local: lowered.local,
+        undefined: lowered.undefined,
+        built_ins: lowered.built_ins,
+        types: lowered.types,
+        variables: lowered.variables,
+        open,
+        fill: 0,
+        roots: lowered.roots,
+        unordered: Vec::new(),
+    };
+    let source = Source { file: file.to_owned(), text: module.text.clone() };
+    Ok(World::of_spirv(source, lowered.kernel, (buffers, shared), params, spirv))
+}
+
+/// The most threads of a launch.
+const MOST_THREADS: u64 = 1 << 16;
+
+/// The type of the items of a variable all of whose scalars have one type.
+fn number(types: &Types, ty: u32) -> Option<Number> {
+    match types.get(ty)? {
+        Type::Scalar(scalar) => Some(match (scalar.kind, scalar.bits) {
+            (Kind::Bool, _) | (Kind::Int(false), 32) => Number::U32,
+            (Kind::Int(true), 32) => Number::I32,
+            (Kind::Int(false), 8) => Number::U8,
+            (Kind::Int(true), 8) => Number::I8,
+            (Kind::Int(false), 16) => Number::U16,
+            (Kind::Int(true), 16) => Number::I16,
+            (Kind::Int(false), 64) => Number::U64,
+            (Kind::Int(true), 64) => Number::I64,
+            (Kind::Float, 32) => Number::F32,
+            (Kind::Float, 64) => Number::F64,
+            _ => return None,
+        }),
+        Type::Many { of, .. } => number(types, *of),
+        Type::Struct(members) => {
+            let mut of = members.iter().map(|&(member, _)| number(types, member));
+            let first = of.next()??;
+            of.all(|other| other == Some(first)).then_some(first)
+        }
+        Type::Void | Type::Pointer { .. } | Type::Opaque => None,
+    }
+}

@@ -1,0 +1,483 @@
+//! The answers to the questions about a launch: what is claimed of its ends, whether it has a data race, whether every
+//! thread ends under a schedule.
+//!
+//! Contents that nobody has given (push constants, memory before its first write) may be anything. An execution that is
+//! wrong with some of them is wrong; that none is wrong is only said where such contents decide nothing.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use wattle_check::search::{Address, End, Execution, Setup, Statistics, Updates, Visitor, search, single_run};
+use wattle_litmus::Schedule;
+use wattle_litmus::lasso::{self, Liveness};
+use wattle_memory::{Graph, Kind, Model};
+use wattle_modules::code::Op;
+use wattle_modules::spirv::{Kind as Sort, Place, Scalar, Type, address_of};
+
+use super::claim::{Claim, Condition, Final, Possible, Quantifier, Term};
+use super::excuse;
+use crate::judge::{MOST_ENDS, Options};
+use crate::unsupported::Unsupported;
+use crate::world::World;
+
+/// A question about a launch.
+#[derive(Clone, Debug)]
+pub enum Question {
+    /// Whether the claim is met over all executions that end.
+    Assertion(Claim),
+    /// Whether no execution has a data race.
+    Race,
+    /// Whether every thread ends, under a schedule.
+    Termination(Schedule),
+}
+
+/// The answer to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The claim is met, there is no race, every thread ends.
+    Yes,
+    /// It is not met, there is a race, some thread does not end: the reason.
+    No(String),
+    /// The answer was not found: the reason.
+    Unknown(String),
+}
+
+/// The values that stand for contents that nobody has given, one after another.
+const FILLS: [u64; 3] = [0, 1, 0x2d];
+
+/// Answers a question.
+///
+/// # Errors
+/// A thread came to something that the checker has no meaning for.
+pub fn answer(world: &mut World, question: &Question, options: &Options) -> Result<(Answer, Statistics), Unsupported> {
+    let mut statistics = Statistics::default();
+    let mut unknown = None;
+    if let Some(spirv) = &mut world.spirv {
+        spirv.leave_unordered(!matches!(question, Question::Race));
+    }
+    for fill in FILLS {
+        world.fill_with(fill);
+        let found = loop {
+            let found = attempt(world, question, options)?;
+            if !world.adapted()? {
+                break found;
+            }
+        };
+        statistics.add(&found.statistics);
+        // What is found with some contents is found; what is not may be there with others.
+        let is_excused = |at| matches!(question, Question::Race) && excuse::is_harmless(world, at);
+        match world.why_unfixed(&is_excused) {
+            Some(why) if question.rests_on_all(&found.answer) => unknown = Some(why),
+            _ => return Ok((found.answer, statistics)),
+        }
+    }
+    Ok((Answer::Unknown(unknown.unwrap_or_default()), statistics))
+}
+
+impl Question {
+    /// Whether an answer is about all executions, so that others may change it.
+    fn rests_on_all(&self, answer: &Answer) -> bool {
+        let exists = matches!(self, Question::Assertion(Claim { quantifier: Quantifier::Exists, .. }));
+        match answer {
+            Answer::Yes => !exists,
+            Answer::No(_) => exists,
+            Answer::Unknown(_) => true,
+        }
+    }
+}
+
+/// What one search found.
+struct Found {
+    answer: Answer,
+    statistics: Statistics,
+}
+
+fn attempt(world: &World, question: &Question, options: &Options) -> Result<Found, Unsupported> {
+    let wanted = match question {
+        Question::Race => Wanted::Race,
+        Question::Assertion(claim) => Wanted::End(Box::new(Ends::of(world, claim)?)),
+        Question::Termination(_) => Wanted::Stuck,
+    };
+    if let Question::Termination(schedule) = question {
+        let setup = setup(world, options, false);
+        match lasso::liveness(&setup, *schedule, MOST_STATES) {
+            Ok(Liveness::Stuck(stuck)) => {
+                let answer = Answer::No(stuck_text(world, &stuck));
+                return Ok(Found { answer, statistics: Statistics::default() });
+            }
+            Ok(Liveness::Ends { .. }) => {}
+            Ok(Liveness::Unknown { states }) => return Ok(unknown(format!("there are more than {states} states"))),
+            Ok(Liveness::Stopped(stopped)) => return Ok(unknown(stopped.to_string())),
+            Err(error) => return Ok(unknown(error.to_string())),
+        }
+    }
+    let races = matches!(wanted, Wanted::Race);
+    let mut found = explore(world, wanted, options, races);
+    if found.is_none() {
+        found = explore(world, Wanted::Race, options, false);
+    }
+    Ok(found.unwrap_or_else(|| unknown("a thread may wait for what it can only see by a race".into())))
+}
+
+/// The most states of interleavings that are explored.
+const MOST_STATES: usize = 1 << 20;
+
+fn unknown(why: String) -> Found {
+    Found { answer: Answer::Unknown(why), statistics: Statistics::default() }
+}
+
+fn setup<'w>(world: &'w World, options: &Options, races: bool) -> Setup<'w> {
+    Setup {
+        loop_bound: options.loop_bound,
+        limits: options.limits.clone(),
+        meter: options.meter.clone(),
+        assume_race_free: races,
+        failed_iterations: races,
+        ..Setup::new(world, Model::Vulkan).with_threads(world, world.threads())
+    }
+}
+
+/// Searches; `None` where the assumption that there are no races may have hidden something.
+fn explore(world: &World, wanted: Wanted<'_>, options: &Options, assume_race_free: bool) -> Option<Found> {
+    let is_race = matches!(wanted, Wanted::Race);
+    let mut setup = setup(world, options, is_race);
+    setup.assume_race_free = assume_race_free;
+    let single = single_run(&setup, Updates::Conflict).or_else(|| single_run(&setup, Updates::Commute));
+    let mut seen = Seen { world, wanted, found: None, faulted: None, undecided: None, unsure: false };
+    let statistics = match single {
+        Some(single) => {
+            let value = |address: Address| {
+                let at = single.memory.binary_search_by_key(&address, |(address, _)| *address).ok()?;
+                Some(single.memory[at].1)
+            };
+            let clauses = if let Wanted::End(ends) = &seen.wanted { ends.clauses.len() } else { 0 };
+            (0..clauses).for_each(|clause| seen.end(clause, &value));
+            Statistics { complete: 1, ..Statistics::default() }
+        }
+        None => {
+            let (end, statistics) = search(&setup, &mut seen);
+            if seen.found.is_none() {
+                let stopped = match end {
+                    End::Stopped(stopped) => Some(stopped.to_string()),
+                    End::Problem(_) => Some("accesses of different sizes meet in one place".into()),
+                    End::Exhausted | End::BrokenOff if statistics.bounded > 0 => {
+                        Some(format!("some loop goes on after {} iterations", options.loop_bound))
+                    }
+                    End::Exhausted | End::BrokenOff if !statistics.is_exhaustive() => {
+                        Some("some loop has more iterations, or fails in more ways, than were tried".into())
+                    }
+                    End::Exhausted | End::BrokenOff => None,
+                };
+                seen.undecided = seen.undecided.or(stopped);
+            }
+            if seen.unsure && seen.found.is_none() {
+                return None;
+            }
+            statistics
+        }
+    };
+    Some(Found { answer: seen.answer(), statistics })
+}
+
+/// What a search looks for.
+enum Wanted<'c> {
+    /// A race.
+    Race,
+    /// Threads that wait for ever.
+    Stuck,
+    /// An end at which the claim's condition holds, or does not.
+    End(Box<Ends<'c>>),
+}
+
+/// A claim, in clauses that each look at few parts of memory.
+struct Ends<'c> {
+    quantifier: Quantifier,
+    clauses: Vec<Clause<'c>>,
+}
+
+/// A condition of which one end shows that the claim is met, or not met.
+struct Clause<'c> {
+    condition: &'c Condition,
+    /// Each part that it looks at.
+    parts: Vec<Part>,
+}
+
+/// A part of memory: the term that names it, its memory, its first byte, and its type.
+struct Part {
+    term: Term,
+    memory: u32,
+    offset: u64,
+    ty: Scalar,
+}
+
+impl Part {
+    /// The value at an end.
+    fn value(&self, world: &World, value: &dyn Fn(Address) -> Option<u64>) -> Final {
+        let bits = (0..self.ty.bytes()).rev().try_fold(0, |bits, at| {
+            let byte = world.final_byte(self.memory, self.offset + at, value)?;
+            Some(bits << 8 | u64::from(byte))
+        });
+        Final { bits: bits.map(|bits| bits & self.ty.mask()), ty: self.ty }
+    }
+}
+
+impl<'c> Ends<'c> {
+    fn of(world: &World, claim: &'c Claim) -> Result<Ends<'c>, Unsupported> {
+        let mut conditions = vec![&claim.condition];
+        // All of several hold at every end if each does; one of several holds at no end if none does.
+        while let Some(at) = conditions.iter().position(|condition| match condition {
+            Condition::And(..) => claim.quantifier == Quantifier::Forall,
+            Condition::Or(..) => claim.quantifier == Quantifier::NotExists,
+            Condition::Not(_) | Condition::Compare(..) => false,
+        }) {
+            if let Condition::And(first, second) | Condition::Or(first, second) = conditions.swap_remove(at) {
+                conditions.extend([&**first, &**second]);
+            }
+        }
+        let clauses = conditions.into_iter().map(|condition| Clause::of(world, condition)).collect::<Result<_, _>>();
+        let clauses = clauses.map_err(|why| Unsupported::Shape(format!("the claim cannot be judged: {why}")))?;
+        Ok(Ends { quantifier: claim.quantifier, clauses })
+    }
+}
+
+impl<'c> Clause<'c> {
+    fn of(world: &World, condition: &'c Condition) -> Result<Clause<'c>, String> {
+        let (mut parts, mut wrong) = (Vec::new(), None);
+        condition.visit(&mut |term| match place(world, term) {
+            Ok((memory, offset, ty)) => parts.push(Part { term: term.clone(), memory, offset, ty }),
+            Err(why) => wrong = wrong.take().or(Some(why)),
+        });
+        wrong.map_or(Ok(Clause { condition, parts }), Err)
+    }
+
+    /// Whether the condition can be true, and can be false, at an end.
+    fn possible(&self, world: &World, value: &dyn Fn(Address) -> Option<u64>) -> Option<Possible> {
+        self.condition.possible(&|term| {
+            let part = self.parts.iter().find(|part| part.term == *term);
+            part.expect("every part of the condition has been placed").value(world, value)
+        })
+    }
+
+    fn text(&self, world: &World, value: &dyn Fn(Address) -> Option<u64>) -> String {
+        let one = |part: &Part| {
+            let Term::Part(name, indices) = &part.term else { return String::new() };
+            let indices: String = indices.iter().map(|index| format!("[{index}]")).collect();
+            let bits = part.value(world, value).bits.map_or_else(|| "anything".to_owned(), |bits| bits.to_string());
+            format!("%{name}{indices} = {bits}")
+        };
+        let parts: Vec<_> = self.parts.iter().map(one).collect();
+        if parts.is_empty() {
+            "an execution ends".into()
+        } else {
+            format!("an execution ends with {}", parts.join(", "))
+        }
+    }
+
+    /// The cells that it looks at.
+    fn cells(&self, world: &World) -> BTreeSet<Address> {
+        let bytes = |part: &Part| {
+            let (memory, offset) = (part.memory, part.offset);
+            let cell = move |at| {
+                let width = u64::from(world.width(memory, offset + at));
+                Address { memory, element: (offset + at) / width * width }
+            };
+            (0..part.ty.bytes()).map(cell).collect::<Vec<_>>()
+        };
+        self.parts.iter().flat_map(bytes).collect()
+    }
+}
+
+/// The memory, the first byte and the type of a part of a variable.
+fn place(world: &World, term: &Term) -> Result<(u32, u64, Scalar), String> {
+    let (Term::Part(name, indices), Some(spirv)) = (term, &world.spirv) else { return Err("it is no variable".into()) };
+    let variable = spirv.variables.iter().find(|variable| variable.name == *name);
+    let variable = variable.ok_or_else(|| format!("`%{name}` is no variable that threads share"))?;
+    let (mut ty, mut offset) = (variable.ty, 0u64);
+    for &index in indices {
+        let part = spirv.types.part(ty, index).ok_or_else(|| format!("`%{name}` has no part {index} there"))?;
+        ty = part.0;
+        offset = offset.checked_add(part.1).ok_or("the index is too large")?;
+    }
+    let Some(Type::Scalar(scalar)) = spirv.types.get(ty) else {
+        return Err(format!("`%{name}` has more parts than the indices choose from"));
+    };
+    if scalar.kind == Sort::Float {
+        return Err(format!("`%{name}` is a float there"));
+    }
+    if offset + scalar.bytes() > variable.bytes {
+        return Err(format!("`%{name}` has {} bytes", variable.bytes));
+    }
+    match variable.place {
+        Place::Buffer(number) => Ok((number as u32, offset, *scalar)),
+        Place::Workgroup(number) if spirv.shape.workgroups == [1; 3] => {
+            Ok((world.shared_memory(0), address_of(number) + offset, *scalar))
+        }
+        Place::Workgroup(_) => Err(format!("every workgroup has its own `%{name}`")),
+        Place::Push => Err(format!("`%{name}` is not written to")),
+    }
+}
+
+/// The visitor.
+struct Seen<'w> {
+    world: &'w World,
+    wanted: Wanted<'w>,
+    found: Option<String>,
+    /// A fault, which makes the rest of its execution meaningless.
+    faulted: Option<String>,
+    /// Why nothing is known where nothing is found.
+    undecided: Option<String>,
+    /// Whether the assumption that there are no races may have hidden something.
+    unsure: bool,
+}
+
+impl Seen<'_> {
+    fn answer(&self) -> Answer {
+        let exists = match &self.wanted {
+            Wanted::End(ends) => ends.quantifier == Quantifier::Exists,
+            Wanted::Race | Wanted::Stuck => false,
+        };
+        match (&self.found, self.undecided.as_ref().or(self.faulted.as_ref())) {
+            (Some(_), _) if exists => Answer::Yes,
+            (Some(found), _) => Answer::No(found.clone()),
+            (None, Some(why)) => Answer::Unknown(why.clone()),
+            (None, None) if exists => Answer::No("no execution ends so".into()),
+            (None, None) => Answer::Yes,
+        }
+    }
+
+    /// One end of an execution, as far as a clause looks at it.
+    fn end(&mut self, clause: usize, value: &dyn Fn(Address) -> Option<u64>) {
+        let Wanted::End(ends) = &self.wanted else { return };
+        let clause = &ends.clauses[clause];
+        let shown = clause.possible(self.world, value).map(|Possible { yes, no }| match ends.quantifier {
+            Quantifier::Forall => no,
+            Quantifier::Exists | Quantifier::NotExists => yes,
+        });
+        match shown {
+            Some(true) => self.found = Some(clause.text(self.world, value)),
+            Some(false) => {}
+            None => self.undecided = Some("too many of the parts that the claim looks at were never written".into()),
+        }
+    }
+
+    /// Records what an execution shows besides: reads of memory that nobody has written, and faults. A load beyond its
+    /// variable gives some value, as robust buffer access has it; what else is wrong leaves its execution no meaning.
+    fn note(&mut self, execution: &Execution<'_>) {
+        let graph = execution.graph;
+        for read in 0..graph.len() {
+            let event = graph.event(read);
+            let unwritten = |source| graph.event(source).unwritten;
+            if event.label.kind == Kind::Read && graph.source(read).is_some_and(unwritten) {
+                let cell = execution.cells.iter().find(|(_, known)| Some(*known) == event.location);
+                if let Some((address, _)) = cell {
+                    self.world.unfixed.found(*address);
+                }
+            }
+        }
+        let is_load = |at: u32| {
+            let outline = self.world.kernel().steps[at as usize].op.outline(|_| {}, |_| {});
+            outline.reads_memory && !outline.writes_memory
+        };
+        if let (None, Some(fault)) = (&self.faulted, execution.faults.iter().find(|fault| !is_load(fault.source))) {
+            let what = self.world.wrong(fault.fault).map(|wrong| wrong.to_string()).unwrap_or_default();
+            self.faulted = Some(format!("{what}, at {}", self.world.place_of(fault.source as usize)));
+        }
+    }
+
+    fn race(&self, execution: &Execution<'_>) -> Option<String> {
+        let &(first, second) = Model::Vulkan.races(execution.graph, execution.analysis).first()?;
+        let graph: &Graph = execution.graph;
+        let place = |event: usize| self.world.place_of(graph.event(event).source as usize);
+        let location = graph.event(first).location;
+        let cell = execution.cells.iter().find(|(_, known)| Some(*known) == location);
+        let cell = cell.map_or_else(|| "memory".to_owned(), |(address, _)| self.world.name_of(*address));
+        Some(format!("data race on {cell}: nothing orders {} and {}", place(first), place(second)))
+    }
+
+    fn flow(&self) -> ControlFlow<()> {
+        let is_over = self.found.is_some() || self.unsure || self.world.is_spoilt();
+        if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn look_for_race(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+        if self.world.is_spoilt() {
+            return ControlFlow::Break(());
+        }
+        self.note(execution);
+        if matches!(self.wanted, Wanted::Race) && self.found.is_none() {
+            self.found = self.race(execution);
+        }
+        self.flow()
+    }
+}
+
+impl Visitor for Seen<'_> {
+    fn complete(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+        if let ControlFlow::Break(()) = self.look_for_race(execution) {
+            return ControlFlow::Break(());
+        }
+        let clauses = if let Wanted::End(ends) = &self.wanted { ends.clauses.len() } else { 0 };
+        for clause in 0..clauses {
+            let Wanted::End(ends) = &self.wanted else { break };
+            let wanted = ends.clauses[clause].cells(self.world);
+            let cells = execution.cells.iter().filter(|(address, _)| wanted.contains(address));
+            let (addresses, locations): (Vec<Address>, Vec<_>) = cells.copied().unzip();
+            let Some(all) = execution.ends(&locations, MOST_ENDS) else {
+                self.undecided = Some(format!("an execution has more than {MOST_ENDS} ends"));
+                continue;
+            };
+            for end in all {
+                // The cells of an execution stand in ascending order.
+                self.end(clause, &|address| addresses.binary_search(&address).ok().map(|at| end[at]));
+            }
+        }
+        self.flow()
+    }
+
+    fn stuck(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+        let at_exchange = execution.stuck.iter().find_map(|stuck| {
+            let wattle_check::search::Why::Barrier(event) = stuck.why else { return None };
+            let at = execution.graph.event(event).source as usize;
+            let op = &self.world.kernel().steps.get(at)?.op;
+            matches!(op, Op::Exchange { .. }).then_some(at)
+        });
+        if let Some(at) = at_exchange {
+            self.world.refuse(at, "an operation of a subgroup that not all of its threads come to is not supported");
+            return ControlFlow::Break(());
+        }
+        if matches!(self.wanted, Wanted::Stuck) && self.found.is_none() {
+            let threads: Vec<_> = execution.stuck.iter().map(|stuck| self.world.thread_name(stuck.thread)).collect();
+            self.found = Some(format!("stuck for ever: {}", threads.join("; ")));
+        }
+        self.look_for_race(execution)
+    }
+
+    fn failed_iteration(&mut self, execution: &Execution<'_>) -> ControlFlow<()> {
+        self.look_for_race(execution)
+    }
+
+    fn waits_in_vain(&mut self, execution: &Execution<'_>, has_happened: bool) -> ControlFlow<()> {
+        if self.world.is_spoilt() {
+            return ControlFlow::Break(());
+        }
+        if let Some(race) = self.race(execution) {
+            if has_happened {
+                self.found = Some(race);
+            } else {
+                self.unsure = true;
+            }
+        }
+        self.flow()
+    }
+}
+
+fn stuck_text(world: &World, stuck: &lasso::Stuck) -> String {
+    let names =
+        |threads: &[usize]| threads.iter().map(|&thread| world.thread_name(thread)).collect::<Vec<_>>().join("; ");
+    match stuck {
+        lasso::Stuck::AtBarriers(threads) => format!("at barriers that do not open: {}", names(threads)),
+        lasso::Stuck::Round { running, waiting } => {
+            format!("for ever in a loop: {}; without a step: {}", names(running), names(waiting))
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! How reports name threads, places in memory, and places in the text.
+
+use wattle_check::search::Address;
+use wattle_memory::ThreadId;
+
+use super::{Part, World, nearest};
+use crate::unsupported::Unsupported;
+
+impl World {
+    /// The block and the place in it of a thread.
+    pub fn position(&self, thread: ThreadId) -> (u64, u64) {
+        let part = self.part_of(thread);
+        let within = (thread - part.first.min(thread)) as u64;
+        (within / part.launch.block_len(), within % part.launch.block_len())
+    }
+
+    /// How a report names a thread: its block and its place in it, in as many dimensions as the launch has.
+    pub fn thread_name(&self, thread: ThreadId) -> String {
+        if self.is_beside(thread) {
+            return "the host's thread".into();
+        }
+        let (block, within) = self.position(thread);
+        let name = |linear: u64, of: [u32; 3]| {
+            let [x, y, z] = of.map(u64::from);
+            match (y, z) {
+                (1, 1) => linear.to_string(),
+                (_, 1) => format!("({}, {})", linear % x, linear / x),
+                _ => format!("({}, {}, {})", linear % x, linear / x % y, linear / x / y),
+            }
+        };
+        let part = self.part_of(thread);
+        let (block, thread) = (name(block, part.launch.grid), name(within, part.launch.block));
+        let of = if self.parts.len() > 1 { format!(" of `{}`", part.kernel().name) } else { String::new() };
+        format!("block {block}, thread {thread}{of}")
+    }
+
+    /// The name of a place in memory: `data[3]`.
+    pub fn name_of(&self, address: Address) -> String {
+        let Some(range) = self.ranges.get(address.memory as usize) else {
+            if let Ok((number, offset)) = nearest(&self.shared, address.element, 1) {
+                return format!("{}, byte {offset}", self.shared[number as usize].name);
+            }
+            return format!("shared memory, byte {}", address.element);
+        };
+        match range.item {
+            Some(item) if range.bytes == u64::from(item.size()) => range.name.clone(),
+            Some(item) if address.element.is_multiple_of(u64::from(item.size())) => {
+                format!("{}[{}]", range.name, address.element / u64::from(item.size()))
+            }
+            _ => format!("{}, byte {}", range.name, address.element),
+        }
+    }
+
+    /// The place in the source that an instruction comes from: the line that `.loc` names, else that of the module. Of a
+    /// function that was inlined it is the innermost place in the kernel's own file: calls into libraries are where the
+    /// kernel's author looks.
+    pub fn place_of(&self, at: usize) -> String {
+        if let Some(site) = self.beside.as_ref().and_then(|beside| beside.site(at)) {
+            return site.to_string();
+        }
+        let (part, number) = self.instruction_of(at);
+        let here = part.kernel().sources.get(number).and_then(Option::as_ref).filter(|source| source.line > 0);
+        let Some(here) = here else { return format!("{}:{}", part.source.file, self.line(at)) };
+        let calls = || std::iter::successors(Some(here), |source| source.inlined_at.as_deref());
+        let own = calls().last().map(|outermost| &outermost.file);
+        let shown = calls().find(|source| Some(&source.file) == own).unwrap_or(here);
+        let column = if shown.column > 0 { format!(":{}", shown.column) } else { String::new() };
+        format!("{}:{}{column}", shown.file, shown.line)
+    }
+
+    /// The line of the module that an instruction stands on.
+    pub fn line(&self, at: usize) -> u32 {
+        let (part, at) = self.instruction_of(at);
+        part.kernel().lines.get(at).copied().unwrap_or(0)
+    }
+
+    /// The text of an instruction.
+    pub fn text(&self, at: usize) -> String {
+        if self.beside.as_ref().is_some_and(|beside| beside.site(at).is_some()) {
+            return "of the host part".into();
+        }
+        let line = (self.line(at) as usize).saturating_sub(1);
+        let (part, _) = self.instruction_of(at);
+        part.source.text.lines().nth(line).unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether a thread is a host part's.
+    pub(crate) fn is_beside(&self, thread: ThreadId) -> bool {
+        let of = |part: &Part| part.first..part.first + (part.launch.blocks() * part.launch.block_len()) as usize;
+        !self.parts.iter().any(|part| of(part).contains(&thread))
+    }
+
+    pub(super) fn instruction(&self, at: usize, why: &str) -> Unsupported {
+        let (part, _) = self.instruction_of(at);
+        let (file, line, instruction) = (part.source.file.clone(), self.line(at), self.text(at));
+        Unsupported::Instruction { file, line, instruction, why: why.to_owned() }
+    }
+}

@@ -1,0 +1,77 @@
+//! What is wrong with a module, its comments or its launch is said with the line.
+
+use wattle_foreign::spirv::{self, Header};
+
+use crate::{head, module};
+
+fn refusal(text: &str) -> String {
+    let module = match spirv::read("wrong.spvasm", text.as_bytes()) {
+        Ok(module) => module,
+        Err(error) => return error.to_string(),
+    };
+    let setting = Header::read(text).expect("the comments are right").setting();
+    spirv::launch("wrong.spvasm", &module, None, &setting).expect_err("it is refused").to_string()
+}
+
+#[test]
+fn instructions() {
+    for (body, said) in [
+        ("OpFrobnicate %1\nOpReturn", "there is no instruction `OpFrobnicate`"),
+        ("%x = OpIAdd %uint %1\nOpReturn", "operands do not fit"),
+        ("%x = OpIAdd %uint %1 %nowhere\nOpReturn", "`%nowhere` has no value"),
+        ("%x = OpImageRead %uint %1 %1\nOpReturn", "`OpImageRead` is not supported"),
+        ("OpControlBarrier %1 %1 %72\nOpReturn", "a workgroup or of a subgroup"),
+        ("%x = OpAtomicIAdd %uint %data0 %7 %0 %1\nOpReturn", "this scope is not supported"),
+        ("OpBranch %nowhere", "there is no label `%nowhere`"),
+        ("OpStore %out0 %1", "does not end with a branch or a return"),
+        ("%x = OpFunctionCall %void %main\nOpReturn", "the function calls itself"),
+        ("OpStore %out0 %1 Sideways\nOpReturn", "`Sideways` is unknown here"),
+        ("OpStore %1 %1\nOpReturn", "`%1` is no pointer"),
+    ] {
+        let text = module(&head("1, 1, 1"), "Vulkan", body);
+        let refused = refusal(&text);
+        assert!(refused.contains(said) && refused.starts_with("wrong.spvasm:"), "{body}: {refused}");
+    }
+    let text = module(&head("1, 1, 1"), "Vulkan", "OpReturn");
+    for (from, to, said) in [
+        ("Logical Vulkan", "Logical OpenCL", "the memory model OpenCL is not supported"),
+        ("%out = {{0, 0, 0, 0}}, ", "", "its length is given at launch"),
+        ("%data = {{", "%data = {{0, 0}, {", "more parts are given than it has"),
+        ("Binding 1", "Binding 0", "another variable has binding 0"),
+        ("%data = {{", "%what = {{", "its length is given at launch"),
+        ("%words = OpTypeRuntimeArray %uint", "%words = OpTypeRuntimeArray %words", "its type is declared nowhere"),
+        ("%words = OpTypeRuntimeArray %uint", "%uint = OpTypeRuntimeArray %uint", "is another instruction's too"),
+        ("%main \"main\"", "%other \"main\"", "there is no function `%other`"),
+    ] {
+        let refused = refusal(&text.replacen(from, to, 1));
+        assert!(refused.contains(said), "{from}: {refused}");
+    }
+}
+
+#[test]
+fn comments() {
+    for (comment, said) in [
+        ("; @Config: 1, 2", "line 1: write three numbers"),
+        ("; @Config: 0, 1, 1", "line 1: write three numbers"),
+        ("; @Config: 1, 1, 1\n; @Config: 1, 1, 1", "line 2: there are two of it"),
+        ("; @Input: x = 1", "line 1: a name begins with `%`"),
+        ("; @Input: %x = {1, 2", "line 1: a `,` or a `}` is missing"),
+        ("; @Input: %x = 1, %x = 2", "line 1: `%x` is given twice"),
+        ("; @Output: exists (1 == 1)\n; @Output: exists (1 == 1)", "line 2: several claims of `exists`"),
+        ("; @Other: 1", "line 1: `@Other` is unknown"),
+    ] {
+        let error = Header::read(comment).expect_err(comment).to_string();
+        assert!(error.starts_with(said), "{comment}: {error}");
+    }
+}
+
+#[test]
+fn bytes() {
+    for (bytes, said) in [
+        (&[3, 2, 0x23, 7, 0, 0][..], "the module is cut off"),
+        (&[0xff, 0xfe, 0, 0], "these bytes are no SPIR-V module"),
+    ] {
+        let error = spirv::read("wrong.spv", bytes).expect_err("it is refused").to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}

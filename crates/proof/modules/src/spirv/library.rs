@@ -1,0 +1,152 @@
+//! The extended instructions of `GLSL.std.450` and `OpenCL.std` whose results the specifications fix. Those with an
+//! error bound (sines, powers) have no one result, and are refused.
+
+#![expect(clippy::useless_conversion, reason = "the functions are written once for all widths, and one of them is 64")]
+
+use rspirv::spirv::{GlslStd450Op as Glsl, OpenclStd100Op as OpenCl};
+
+use super::arithmetic::{F32, F64, Meaning, floats, ints};
+use super::types::{Kind, Scalar};
+
+/// The function of an extended instruction on operands of a type; `None` where it is not supported.
+pub fn meaning(set: &str, number: u32, ty: Scalar) -> Option<Meaning> {
+    let name = match set {
+        "GLSL.std.450" => GLSL.iter().find(|(known, _)| *known == number)?.1,
+        "OpenCL.std" => OPENCL.iter().find(|(known, _)| *known == number)?.1,
+        _ => return None,
+    };
+    let bits = ty.bits;
+    let is_float = ty.kind == Kind::Float;
+    Some(match name {
+        Name::SAbs => ints!(bits, One, |U, S| |a| (a as S).unsigned_abs().into()),
+        Name::SSign => ints!(bits, One, |U, S| |a| ((a as S).signum() as U).into()),
+        Name::SMin => ints!(bits, Two, |U, S| |a, b| ((a as S).min(b as S) as U).into()),
+        Name::SMax => ints!(bits, Two, |U, S| |a, b| ((a as S).max(b as S) as U).into()),
+        Name::UMin => Meaning::Two(|a, b| a.min(b)),
+        Name::UMax => Meaning::Two(|a, b| a.max(b)),
+        Name::SClamp => ints!(bits, Three, |U, S| |a, b, c| ((a as S).max(b as S).min(c as S) as U).into()),
+        Name::UClamp => Meaning::Three(|a, b, c| a.max(b).min(c)),
+        Name::SAddSat => ints!(bits, Two, |U, S| |a, b| ((a as S).saturating_add(b as S) as U).into()),
+        Name::UAddSat => ints!(bits, Two, |U, S| |a, b| (a as U).saturating_add(b as U).into()),
+        Name::SSubSat => ints!(bits, Two, |U, S| |a, b| ((a as S).saturating_sub(b as S) as U).into()),
+        Name::USubSat => ints!(bits, Two, |U, S| |a, b| (a as U).saturating_sub(b as U).into()),
+        Name::FindLsb if bits == 32 => {
+            Meaning::One(|a| if a == 0 { u64::from(u32::MAX) } else { a.trailing_zeros().into() })
+        }
+        Name::FindUMsb if bits == 32 => Meaning::One(|a| u64::from(31u32.wrapping_sub((a as u32).leading_zeros()))),
+        Name::FindSMsb if bits == 32 => Meaning::One(|a| {
+            let differing = (a as i32 ^ (a as i32 >> 31)) as u32;
+            31u32.wrapping_sub(differing.leading_zeros()).into()
+        }),
+        Name::Clz => ints!(bits, One, |U, S| |a| (a as U).leading_zeros().into()),
+        Name::Ctz => ints!(bits, One, |U, S| |a| (a as U).trailing_zeros().into()),
+        Name::Popcount => Meaning::One(|a| a.count_ones().into()),
+        _ if !is_float => return None,
+        Name::FAbs => floats!(bits, One, |F| |a| F::bits(F::of(a).abs())),
+        Name::FSign => {
+            floats!(bits, One, |F| |a| F::bits(if F::of(a) == 0.0 { F::of(a) } else { F::of(a).signum() }))
+        }
+        Name::Floor => floats!(bits, One, |F| |a| F::bits(F::of(a).floor())),
+        Name::Ceil => floats!(bits, One, |F| |a| F::bits(F::of(a).ceil())),
+        Name::Trunc => floats!(bits, One, |F| |a| F::bits(F::of(a).trunc())),
+        Name::RoundEven => floats!(bits, One, |F| |a| F::bits(F::of(a).round_ties_even())),
+        Name::Fract => floats!(bits, One, |F| |a| F::bits(F::of(a) - F::of(a).floor())),
+        Name::FMin => floats!(bits, Two, |F| |a, b| F::bits(F::of(a).min(F::of(b)))),
+        Name::FMax => floats!(bits, Two, |F| |a, b| F::bits(F::of(a).max(F::of(b)))),
+        Name::FClamp => floats!(bits, Three, |F| |a, b, c| F::bits(F::of(a).max(F::of(b)).min(F::of(c)))),
+        Name::Fma => floats!(bits, Three, |F| |a, b, c| F::bits(F::of(a).mul_add(F::of(b), F::of(c)))),
+        Name::FindLsb | Name::FindUMsb | Name::FindSMsb => return None,
+    })
+}
+
+/// What an extended instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Name {
+    SAbs,
+    SSign,
+    SMin,
+    SMax,
+    UMin,
+    UMax,
+    SClamp,
+    UClamp,
+    SAddSat,
+    UAddSat,
+    SSubSat,
+    USubSat,
+    FindLsb,
+    FindUMsb,
+    FindSMsb,
+    Clz,
+    Ctz,
+    Popcount,
+    FAbs,
+    FSign,
+    Floor,
+    Ceil,
+    Trunc,
+    RoundEven,
+    Fract,
+    FMin,
+    FMax,
+    FClamp,
+    Fma,
+}
+
+/// The instructions of `GLSL.std.450`.
+const GLSL: [(u32, Name); 26] = [
+    (Glsl::RoundEven as u32, Name::RoundEven),
+    (Glsl::Trunc as u32, Name::Trunc),
+    (Glsl::FAbs as u32, Name::FAbs),
+    (Glsl::SAbs as u32, Name::SAbs),
+    (Glsl::FSign as u32, Name::FSign),
+    (Glsl::SSign as u32, Name::SSign),
+    (Glsl::Floor as u32, Name::Floor),
+    (Glsl::Ceil as u32, Name::Ceil),
+    (Glsl::Fract as u32, Name::Fract),
+    (Glsl::FMin as u32, Name::FMin),
+    (Glsl::UMin as u32, Name::UMin),
+    (Glsl::SMin as u32, Name::SMin),
+    (Glsl::FMax as u32, Name::FMax),
+    (Glsl::UMax as u32, Name::UMax),
+    (Glsl::SMax as u32, Name::SMax),
+    (Glsl::FClamp as u32, Name::FClamp),
+    (Glsl::UClamp as u32, Name::UClamp),
+    (Glsl::SClamp as u32, Name::SClamp),
+    (Glsl::Fma as u32, Name::Fma),
+    (Glsl::FindILsb as u32, Name::FindLsb),
+    (Glsl::FindSMsb as u32, Name::FindSMsb),
+    (Glsl::FindUMsb as u32, Name::FindUMsb),
+    (Glsl::NMin as u32, Name::FMin),
+    (Glsl::NMax as u32, Name::FMax),
+    (Glsl::NClamp as u32, Name::FClamp),
+    (Glsl::Round as u32, Name::RoundEven),
+];
+
+/// The instructions of `OpenCL.std`.
+const OPENCL: [(u32, Name); 24] = [
+    (OpenCl::s_abs as u32, Name::SAbs),
+    (OpenCl::s_min as u32, Name::SMin),
+    (OpenCl::s_max as u32, Name::SMax),
+    (OpenCl::u_min as u32, Name::UMin),
+    (OpenCl::u_max as u32, Name::UMax),
+    (OpenCl::s_clamp as u32, Name::SClamp),
+    (OpenCl::u_clamp as u32, Name::UClamp),
+    (OpenCl::s_add_sat as u32, Name::SAddSat),
+    (OpenCl::u_add_sat as u32, Name::UAddSat),
+    (OpenCl::s_sub_sat as u32, Name::SSubSat),
+    (OpenCl::u_sub_sat as u32, Name::USubSat),
+    (OpenCl::clz as u32, Name::Clz),
+    (OpenCl::ctz as u32, Name::Ctz),
+    (OpenCl::popcount as u32, Name::Popcount),
+    (OpenCl::fabs as u32, Name::FAbs),
+    (OpenCl::sign as u32, Name::FSign),
+    (OpenCl::floor as u32, Name::Floor),
+    (OpenCl::ceil as u32, Name::Ceil),
+    (OpenCl::trunc as u32, Name::Trunc),
+    (OpenCl::rint as u32, Name::RoundEven),
+    (OpenCl::fmin as u32, Name::FMin),
+    (OpenCl::fmax as u32, Name::FMax),
+    (OpenCl::fclamp as u32, Name::FClamp),
+    (OpenCl::fma as u32, Name::Fma),
+];

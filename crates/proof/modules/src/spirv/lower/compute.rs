@@ -1,0 +1,380 @@
+//! Arithmetic, conversions and composites.
+
+use rspirv::spirv::Op as Opcode;
+
+use super::Lowering;
+use crate::code::{Convert, Guard, Integral, Op, Src};
+use crate::meaning::int;
+use crate::refused::Refused;
+use crate::spirv::arithmetic::{self, Meaning};
+use crate::spirv::instruction::{Id, Instruction};
+use crate::spirv::library;
+use crate::spirv::types::{Kind, Scalar, Type};
+use crate::types::{Sort, Type as Number};
+
+impl Lowering<'_> {
+    /// Lowers an instruction that computes; `false` where it is none.
+    pub(super) fn compute(&mut self, instruction: &Instruction) -> Result<bool, Refused> {
+        match instruction.op {
+            Opcode::Undef => {
+                let leaves = self.types.leaves(instruction.ty()?);
+                let leaves = leaves.ok_or_else(|| instruction.refused("its type has no values"))?;
+                let any = self.undefined();
+                self.set_parts(instruction, vec![any; leaves.len()])?;
+            }
+            Opcode::CopyObject | Opcode::CopyLogical | Opcode::ExpectKHR => {
+                let value = self.value(instruction.operand(0)?, instruction)?.clone();
+                self.set(instruction, value)?;
+            }
+            Opcode::Select => self.select(instruction)?,
+            Opcode::CompositeConstruct => {
+                let parts = instruction.operands.iter().map(|&part| self.parts(part, instruction));
+                let parts = parts.collect::<Result<Vec<_>, _>>()?.concat();
+                self.set_parts(instruction, parts)?;
+            }
+            Opcode::CompositeExtract => {
+                let of = instruction.operand(0)?;
+                let (from, to) = self.part_of(of, instruction.rest(1), instruction)?;
+                let parts = self.parts(of, instruction)?;
+                let parts = parts.get(from..to).ok_or_else(|| instruction.refused("there is no such part"))?.to_vec();
+                self.set_parts(instruction, parts)?;
+            }
+            Opcode::CompositeInsert => {
+                let (part, of) = (instruction.operand(0)?, instruction.operand(1)?);
+                let (from, to) = self.part_of(of, instruction.rest(2), instruction)?;
+                let (part, mut parts) = (self.parts(part, instruction)?, self.parts(of, instruction)?);
+                if to > parts.len() || part.len() != to - from {
+                    return Err(instruction.refused("the part does not fit"));
+                }
+                parts[from..to].copy_from_slice(&part);
+                self.set_parts(instruction, parts)?;
+            }
+            Opcode::VectorShuffle => {
+                let (first, second) = (instruction.operand(0)?, instruction.operand(1)?);
+                let all = [self.parts(first, instruction)?, self.parts(second, instruction)?].concat();
+                let any = if instruction.rest(2).contains(&u32::MAX) { self.undefined() } else { self.constant(0) };
+                // The number 0xFFFFFFFF stands for an undefined part.
+                let pick = |&number: &u32| match number {
+                    u32::MAX => Some(any),
+                    number => all.get(number as usize).copied(),
+                };
+                let parts: Option<Vec<Src>> = instruction.rest(2).iter().map(pick).collect();
+                let parts = parts.ok_or_else(|| instruction.refused("there is no such part"))?;
+                self.set_parts(instruction, parts)?;
+            }
+            Opcode::VectorExtractDynamic => self.extract_dynamic(instruction)?,
+            Opcode::VectorInsertDynamic => self.insert_dynamic(instruction)?,
+            Opcode::Any | Opcode::All => {
+                let join: fn(u64, u64) -> u64 = if instruction.op == Opcode::Any { |a, b| a | b } else { |a, b| a & b };
+                let parts = self.parts(instruction.operand(0)?, instruction)?;
+                let mut all = self.constant(u64::from(instruction.op == Opcode::All));
+                for part in parts {
+                    all = self.two(join, all, part)?;
+                }
+                self.set_parts(instruction, vec![all])?;
+            }
+            Opcode::Bitcast => self.bitcast(instruction)?,
+            Opcode::ConvertFToU
+            | Opcode::ConvertFToS
+            | Opcode::ConvertSToF
+            | Opcode::ConvertUToF
+            | Opcode::UConvert
+            | Opcode::SConvert
+            | Opcode::FConvert
+            | Opcode::SatConvertSToU
+            | Opcode::SatConvertUToS => self.convert(instruction)?,
+            Opcode::IAddCarry | Opcode::ISubBorrow | Opcode::UMulExtended | Opcode::SMulExtended => {
+                self.extended(instruction)?;
+            }
+            Opcode::BitFieldInsert => self.insert_bits(instruction)?,
+            Opcode::VectorTimesScalar => {
+                let (vector, scalar) = (instruction.operand(0)?, instruction.operand(1)?);
+                let ty = self.scalar_type(vector, instruction)?;
+                let (vector, scalar) = (self.parts(vector, instruction)?, self.scalar(scalar, instruction)?);
+                let operands = [vector.clone(), vec![scalar; vector.len()]];
+                let meaning = arithmetic::meaning(Opcode::FMul, ty);
+                let meaning = meaning.ok_or_else(|| self.not_supported(instruction))?;
+                self.by_parts(instruction, meaning, &operands)?;
+            }
+            Opcode::Dot => self.dot(instruction)?,
+            Opcode::ExtInst => return self.library(instruction),
+            _ => {
+                let Some(&first) = instruction.operands.first() else { return Ok(false) };
+                let Ok(ty) = self.scalar_type(first, instruction) else { return Ok(false) };
+                let Some(meaning) = arithmetic::meaning(instruction.op, ty) else { return Ok(false) };
+                self.guard_division(instruction)?;
+                self.operate(instruction, meaning, &instruction.operands)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// A specialization constant that an operation computes.
+    pub(super) fn constant_operation(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let op = rspirv::spirv::Op::from_u32(instruction.operand(0)?);
+        let op = op.ok_or_else(|| instruction.refused("its operation is unknown"))?;
+        let (result_type, result) = (instruction.result_type, instruction.result);
+        let operands = instruction.rest(1).to_vec();
+        let operation = Instruction { op, result_type, result, operands, line: instruction.line };
+        let before = self.steps.len();
+        if !self.compute(&operation)? || self.steps.len() > before {
+            return Err(self.not_supported(&operation));
+        }
+        Ok(())
+    }
+
+    /// A function on each part of its operands.
+    fn operate(&mut self, instruction: &Instruction, meaning: Meaning, operands: &[Id]) -> Result<(), Refused> {
+        let operands = operands.iter().map(|&operand| self.parts(operand, instruction));
+        let operands = operands.collect::<Result<Vec<_>, _>>()?;
+        self.by_parts(instruction, meaning, &operands)
+    }
+
+    fn by_parts(&mut self, by: &Instruction, meaning: Meaning, operands: &[Vec<Src>]) -> Result<(), Refused> {
+        let wanted = match meaning {
+            Meaning::One(_) => 1,
+            Meaning::Two(_) => 2,
+            Meaning::Three(_) => 3,
+        };
+        let [first, rest @ ..] = operands else { return Err(by.refused("it lacks operands")) };
+        if operands.len() != wanted || rest.iter().any(|operand| operand.len() != first.len()) {
+            return Err(by.refused("its operands do not fit each other"));
+        }
+        let mut parts = Vec::new();
+        for (number, &a) in first.iter().enumerate() {
+            let rest = |operand: usize| rest[operand][number];
+            parts.push(match meaning {
+                Meaning::One(f) => self.one(f, a)?,
+                Meaning::Two(f) => self.two(f, a, rest(0))?,
+                Meaning::Three(f) => self.three(f, a, rest(0), rest(1))?,
+            });
+        }
+        self.set_parts(by, parts)
+    }
+
+    /// A division by zero is undefined behaviour, so it is a fault.
+    fn guard_division(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        if !matches!(instruction.op, Opcode::UDiv | Opcode::SDiv | Opcode::UMod | Opcode::SRem | Opcode::SMod) {
+            return Ok(());
+        }
+        for divisor in self.parts(instruction.operand(1)?, instruction)? {
+            match self.fixed(divisor) {
+                Some(0) => self.emit(Op::Trap)?,
+                Some(_) => {}
+                None => {
+                    let (d, zero) = (self.register(""), self.constant(0));
+                    self.emit(Op::Test { f: |a, b| a == b, d, a: divisor, b: zero })?;
+                    self.emit_if(Guard { reg: d, negated: false }, Op::Trap)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of one of two by a truth value.
+    fn chosen(&mut self, p: Src, a: Src, b: Src) -> Result<Src, Refused> {
+        match (self.fixed(p), p.as_reg()) {
+            (Some(0), _) => Ok(b),
+            (_, Some(p)) => {
+                let d = self.register("");
+                self.emit(Op::Select { d, a, b, p })?;
+                Ok(Src::reg(d))
+            }
+            _ => Ok(a),
+        }
+    }
+
+    fn select(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let [p, a, b] = [0, 1, 2].map(|number| instruction.operand(number).and_then(|of| self.parts(of, instruction)));
+        let (p, a, b) = (p?, a?, b?);
+        if a.len() != b.len() || p.len() != 1 && p.len() != a.len() {
+            return Err(instruction.refused("its operands do not fit each other"));
+        }
+        let mut parts = Vec::new();
+        for (number, (&a, &b)) in a.iter().zip(&b).enumerate() {
+            parts.push(self.chosen(*p.get(number).unwrap_or(&p[0]), a, b)?);
+        }
+        self.set_parts(instruction, parts)
+    }
+
+    /// The scalars of a part, by the numbers of the parts that lead to it.
+    fn part_of(&self, of: Id, numbers: &[u32], by: &Instruction) -> Result<(usize, usize), Refused> {
+        let mut ty = self.type_of(of, by)?;
+        let count = |ty| self.types.leaves(ty).map(|leaves| leaves.len());
+        let wrong = || by.refused("there is no such part");
+        let mut from = 0;
+        for &number in numbers {
+            for before in 0..number {
+                let (part, _) = self.types.part(ty, before.into()).ok_or_else(wrong)?;
+                from += count(part).ok_or_else(wrong)?;
+            }
+            ty = self.types.part(ty, number.into()).ok_or_else(wrong)?.0;
+        }
+        Ok((from, from + count(ty).ok_or_else(wrong)?))
+    }
+
+    fn extract_dynamic(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let parts = self.parts(instruction.operand(0)?, instruction)?;
+        let index = self.scalar(instruction.operand(1)?, instruction)?;
+        let mut chosen = parts.first().copied().ok_or_else(|| instruction.refused("the vector has no parts"))?;
+        for (number, &part) in (0..).zip(&parts) {
+            let number = self.constant(number);
+            let here = self.two(|a, b| (a == b).into(), index, number)?;
+            chosen = self.chosen(here, part, chosen)?;
+        }
+        self.set_parts(instruction, vec![chosen])
+    }
+
+    fn insert_dynamic(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let mut parts = self.parts(instruction.operand(0)?, instruction)?;
+        let part = self.scalar(instruction.operand(1)?, instruction)?;
+        let index = self.scalar(instruction.operand(2)?, instruction)?;
+        for (number, old) in (0..).zip(&mut parts) {
+            let number = self.constant(number);
+            let here = self.two(|a, b| (a == b).into(), index, number)?;
+            *old = self.chosen(here, part, *old)?;
+        }
+        self.set_parts(instruction, parts)
+    }
+
+    /// Bits of one type as those of another: the parts of a vector are the lower ones first.
+    fn bitcast(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let of = instruction.operand(0)?;
+        let (from, to) = (self.type_of(of, instruction)?, instruction.ty()?);
+        let is_pointer = |ty| matches!(self.types.get(ty), Some(Type::Pointer { .. }));
+        if is_pointer(from) || is_pointer(to) {
+            return Err(instruction.refused("pointers as other types are not supported"));
+        }
+        let wrong = || instruction.refused("its operand is no number");
+        let (old, new) = (self.types.scalar(from).ok_or_else(wrong)?, self.types.scalar(to).ok_or_else(wrong)?);
+        let parts = self.parts(of, instruction)?;
+        if old.bits == new.bits {
+            return self.set_parts(instruction, parts);
+        }
+        let (small, large) = (old.bits.min(new.bits), old.bits.max(new.bits));
+        let ratio = (large / small.max(1)) as usize;
+        let mut cast = Vec::new();
+        if old.bits < new.bits {
+            for parts in parts.chunks(ratio) {
+                let d = self.register("");
+                self.emit(Op::Pack { d, bits: small, parts: parts.into() })?;
+                cast.push(Src::reg(d));
+            }
+        } else {
+            for a in parts {
+                let registers: Vec<_> = (0..ratio).map(|_| self.register("")).collect();
+                cast.extend(registers.iter().map(|&register| Src::reg(register)));
+                self.emit(Op::Unpack { a, bits: small, parts: registers.into() })?;
+            }
+        }
+        self.set_parts(instruction, cast)
+    }
+
+    fn convert(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let of = instruction.operand(0)?;
+        let wrong = || instruction.refused("it gives no number");
+        let (from, to) = (self.scalar_type(of, instruction)?, self.types.scalar(instruction.ty()?).ok_or_else(wrong)?);
+        let (from_signed, to_signed) = match instruction.op {
+            Opcode::ConvertFToS => (false, true),
+            Opcode::SConvert | Opcode::SatConvertSToU => (true, instruction.op == Opcode::SConvert),
+            Opcode::ConvertSToF => (true, false),
+            Opcode::SatConvertUToS => (false, true),
+            _ => (false, false),
+        };
+        let number = |ty: Scalar, signed: bool| {
+            let sort = match (ty.kind, signed) {
+                (Kind::Float, _) => Sort::Float,
+                (_, true) => Sort::Signed,
+                (_, false) => Sort::Unsigned,
+            };
+            matches!(ty.bits, 8 | 16 | 32 | 64).then_some(Number { sort, bits: ty.bits })
+        };
+        let (Some(from), Some(to)) = (number(from, from_signed), number(to, to_signed)) else {
+            return Err(self.not_supported(instruction));
+        };
+        let round = (from.is_float() && !to.is_float()).then_some(Integral::Zero);
+        let saturate = matches!(instruction.op, Opcode::SatConvertSToU | Opcode::SatConvertUToS);
+        let how = Convert { from, to, round, saturate, flush: false, register: to.bits };
+        let mut parts = Vec::new();
+        for a in self.parts(of, instruction)? {
+            parts.push(match self.fixed(a) {
+                Some(a) => self.constant(crate::meaning::convert::convert(&how, a)),
+                None => {
+                    let d = self.register("");
+                    self.emit(Op::Convert { d, a, how: Box::new(how) })?;
+                    Src::reg(d)
+                }
+            });
+        }
+        self.set_parts(instruction, parts)
+    }
+
+    /// An operation with two results: the plain one, and the carry or the upper half.
+    fn extended(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let (first, second) = (instruction.operand(0)?, instruction.operand(1)?);
+        let ty = self.scalar_type(first, instruction)?;
+        let meanings = arithmetic::extended(instruction.op, ty.bits);
+        let meanings = meanings.and_then(|(low, high)| Some([arithmetic::meaning(low, ty)?, high]));
+        let meanings = meanings.ok_or_else(|| self.not_supported(instruction))?;
+        let (a, b) = (self.parts(first, instruction)?, self.parts(second, instruction)?);
+        let mut parts = Vec::new();
+        for meaning in meanings {
+            for (&a, &b) in a.iter().zip(&b) {
+                let Meaning::Two(f) = meaning else { return Err(self.not_supported(instruction)) };
+                parts.push(self.two(f, a, b)?);
+            }
+        }
+        self.set_parts(instruction, parts)
+    }
+
+    fn insert_bits(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let ty = self.scalar_type(instruction.operand(0)?, instruction)?;
+        if !matches!(ty.bits, 32 | 64) {
+            return Err(self.not_supported(instruction));
+        }
+        let (offset, count) = (instruction.operand(2)?, instruction.operand(3)?);
+        let (offset, count) = (self.scalar(offset, instruction)?, self.scalar(count, instruction)?);
+        let place = self.two(|offset, count| offset & 0xff | (count & 0xff) << 8, offset, count)?;
+        let (base, insert) = (instruction.operand(0)?, instruction.operand(1)?);
+        let (base, insert) = (self.parts(base, instruction)?, self.parts(insert, instruction)?);
+        let places = vec![place; base.len()];
+        self.by_parts(instruction, Meaning::Three(int::bfi(ty.bits)), &[insert, base, places])
+    }
+
+    /// A dot product, each product and sum rounded: one of the results that the specification permits.
+    fn dot(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let (first, second) = (instruction.operand(0)?, instruction.operand(1)?);
+        let ty = self.scalar_type(first, instruction)?;
+        let of = |op| match arithmetic::meaning(op, ty) {
+            Some(Meaning::Two(f)) => Some(f),
+            _ => None,
+        };
+        let (Some(product), Some(sum)) = (of(Opcode::FMul), of(Opcode::FAdd)) else {
+            return Err(self.not_supported(instruction));
+        };
+        let (a, b) = (self.parts(first, instruction)?, self.parts(second, instruction)?);
+        let mut all = None;
+        for (&a, &b) in a.iter().zip(&b) {
+            let product = self.two(product, a, b)?;
+            all = Some(match all {
+                None => product,
+                Some(all) => self.two(sum, all, product)?,
+            });
+        }
+        let all = all.ok_or_else(|| instruction.refused("the vectors have no parts"))?;
+        self.set_parts(instruction, vec![all])
+    }
+
+    /// An extended instruction; `false` where it is not supported.
+    fn library(&mut self, instruction: &Instruction) -> Result<bool, Refused> {
+        let set = self.module.sets.get(&instruction.operand(0)?).map(String::as_str).unwrap_or_default();
+        if set.starts_with("NonSemantic.") {
+            return Ok(true);
+        }
+        let Some(&first) = instruction.operands.get(2) else { return Ok(false) };
+        let Ok(ty) = self.scalar_type(first, instruction) else { return Ok(false) };
+        let Some(meaning) = library::meaning(set, instruction.operand(1)?, ty) else { return Ok(false) };
+        self.operate(instruction, meaning, instruction.rest(2))?;
+        Ok(true)
+    }
+}

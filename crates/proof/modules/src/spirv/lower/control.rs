@@ -1,0 +1,458 @@
+//! Functions, blocks, branches and barriers.
+
+use std::collections::HashSet;
+
+use rspirv::spirv::{NonsemanticShaderDebuginfo100Op as Debug, Op as Opcode};
+use wattle_memory::{Kind, Label, Level};
+
+use super::{Lowering, Pointer, Value};
+use crate::code::{Exchange, Guard, NO_REG, Op, Ordering, Reduction, Reg, Source, Src, Vote};
+use crate::refused::Refused;
+use crate::spirv::instruction::{Id, Instruction};
+use crate::spirv::module::Block;
+
+/// A label of a call.
+pub(super) type Target = (u32, Id);
+
+/// A call in whose place a function is put.
+struct Frame {
+    number: u32,
+    /// Where its result goes; `None` for the entry point.
+    result: Option<Vec<Reg>>,
+}
+
+/// The label behind a call: no result has this number.
+const BEHIND: Id = 0;
+
+impl Lowering<'_> {
+    /// Lowers the entry point's function.
+    pub(super) fn entry(&mut self, function: Id) -> Result<(), Refused> {
+        self.function(function, None)?;
+        // A function whose last block does not return is refused, so nothing comes here.
+        self.emit(Op::Exit)
+    }
+
+    fn function(&mut self, id: Id, result: Option<Vec<Reg>>) -> Result<(), Refused> {
+        let module = self.module;
+        let unknown = || Refused::new(self.line, format!("there is no function `%{}`", module.name(id)));
+        let function = module.functions.get(&id).ok_or_else(unknown)?;
+        let at = module.instruction(function.at);
+        if self.calls.contains(&id) {
+            return Err(at.refused("the function calls itself, which SPIR-V does not permit to entry points"));
+        }
+        let first = function.blocks.first().ok_or_else(|| at.refused("the function has no body"))?;
+        self.calls.push(id);
+        self.frame += 1;
+        let frame = Frame { number: self.frame, result };
+        let reachable = self.reachable(&function.blocks, first)?;
+        for block in function.blocks.iter().filter(|block| reachable.contains(&block.label)) {
+            self.phis(block)?;
+        }
+        for block in function.blocks.iter().filter(|block| reachable.contains(&block.label)) {
+            self.block(block, &frame)?;
+        }
+        self.targets.insert((frame.number, BEHIND), self.steps.len() as u32);
+        self.calls.pop();
+        Ok(())
+    }
+
+    /// The labels that control can come to.
+    fn reachable(&self, blocks: &[Block], first: &Block) -> Result<HashSet<Id>, Refused> {
+        let (mut reached, mut open) = (HashSet::new(), vec![first.label]);
+        while let Some(label) = open.pop() {
+            let Some(block) = blocks.iter().find(|block| block.label == label) else { continue };
+            if !reached.insert(label) {
+                continue;
+            }
+            let last = block.body.clone().map(|number| self.module.instruction(number)).next_back();
+            let last = last.ok_or_else(|| Refused::new(self.line, "a block without an end"))?;
+            open.extend(targets(last));
+        }
+        Ok(reached)
+    }
+
+    /// Gives the phis of a block their registers.
+    fn phis(&mut self, block: &Block) -> Result<(), Refused> {
+        for number in block.body.clone() {
+            let instruction = self.module.instruction(number);
+            if instruction.op == Opcode::Phi {
+                let ty = instruction.ty()?;
+                let leaves = self.types.leaves(ty);
+                let leaves = leaves.ok_or_else(|| instruction.refused("its type has no values"))?;
+                let name = self.module.name(instruction.id()?);
+                let parts = leaves.iter().map(|_| Src::reg(self.register(&name))).collect();
+                self.set_parts(instruction, parts)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, block: &Block, frame: &Frame) -> Result<(), Refused> {
+        self.targets.insert((frame.number, block.label), self.steps.len() as u32);
+        self.source = None;
+        for number in block.body.clone() {
+            let instruction = self.module.instruction(number);
+            self.line = instruction.line;
+            match instruction.op {
+                Opcode::Line => self.source = self.source_of(instruction),
+                Opcode::NoLine => self.source = None,
+                Opcode::Phi | Opcode::SelectionMerge | Opcode::LoopMerge | Opcode::Nop => {}
+                // They have been declared.
+                Opcode::Constant
+                | Opcode::ConstantTrue
+                | Opcode::ConstantFalse
+                | Opcode::ConstantComposite
+                | Opcode::ConstantNull => {}
+                Opcode::Branch => {
+                    let to = instruction.operand(0)?;
+                    self.edge(block.label, to, frame)?;
+                }
+                Opcode::BranchConditional => self.conditional(instruction, block.label, frame)?,
+                Opcode::Switch => self.switch(instruction, block.label, frame)?,
+                Opcode::Return | Opcode::ReturnValue => self.give_back(instruction, frame)?,
+                Opcode::Kill | Opcode::TerminateInvocation => self.emit(Op::Exit)?,
+                Opcode::Unreachable => self.emit(Op::Trap)?,
+                Opcode::FunctionCall => self.call(instruction)?,
+                Opcode::MemoryBarrier => {
+                    let level = self.scope(instruction.operand(0)?, instruction)?;
+                    let semantics = self.semantics(instruction.operand(1)?, instruction)?;
+                    if semantics.order() {
+                        self.ordering(Ordering::Fence(semantics.fence(level, true, true)))?;
+                    }
+                }
+                Opcode::ControlBarrier => self.barrier(instruction)?,
+                Opcode::ExtInst if self.debug_line(instruction)? => {}
+                _ => {
+                    let is_known =
+                        self.memory(instruction)? || self.compute(instruction)? || self.group(instruction)?;
+                    if !is_known {
+                        return Err(self.not_supported(instruction));
+                    }
+                }
+            }
+        }
+        let last = block.body.clone().map(|number| self.module.instruction(number)).next_back();
+        match last {
+            Some(last) if ends(last) => Ok(()),
+            _ => Err(Refused::new(self.line, "the block does not end with a branch or a return")),
+        }
+    }
+
+    /// The place in the source that a line names: file, line, column.
+    fn source_of(&self, instruction: &Instruction) -> Option<Source> {
+        let &[file, line, column] = instruction.operands.as_slice() else { return None };
+        let file = self.module.strings.get(&file)?;
+        Some(Source { file: file.as_str().into(), line, column, inlined_at: None })
+    }
+
+    /// A line of the debug information's own instructions; `false` for another instruction.
+    fn debug_line(&mut self, instruction: &Instruction) -> Result<bool, Refused> {
+        let set = self.module.sets.get(&instruction.operand(0)?);
+        if set.is_none_or(|set| set != "NonSemantic.Shader.DebugInfo.100") {
+            return Ok(false);
+        }
+        if instruction.operand(1)? == Debug::DebugLine as u32 {
+            let (source, line) = (instruction.operand(2)?, instruction.operand(3)?);
+            let column = instruction.operands.get(5).copied();
+            let number = |id: Option<Id>| id.and_then(|id| self.known_scalar(id, instruction).ok()).unwrap_or(0) as u32;
+            let mut all = self.module.global.iter().map(|&number| self.module.instruction(number));
+            let file = all.find(|known| known.result == Some(source)).and_then(|known| known.operand(2).ok());
+            let file = file.and_then(|file| self.module.strings.get(&file));
+            let (line, column) = (number(Some(line)), number(column));
+            self.source = file.map(|file| Source { file: file.as_str().into(), line, column, inlined_at: None });
+        }
+        Ok(true)
+    }
+
+    /// Adds a step that jumps to a label, which may not have its place yet.
+    fn jump(&mut self, guard: Guard, to: Target) -> Result<(), Refused> {
+        self.jumps.push((self.steps.len(), to));
+        self.emit_if(guard, Op::Branch { target: 0 })
+    }
+
+    /// The moves on an edge, and the jump.
+    fn edge(&mut self, from: Id, to: Id, frame: &Frame) -> Result<(), Refused> {
+        self.moves(from, to)?;
+        self.jump(Guard { reg: NO_REG, negated: false }, (frame.number, to))
+    }
+
+    /// Whether an edge has moves.
+    fn has_moves(&self, to: Id) -> bool {
+        let blocks = self.module.functions.values().flat_map(|function| &function.blocks);
+        let mut to = blocks.filter(|block| block.label == to);
+        to.next()
+            .is_some_and(|block| block.body.clone().any(|number| self.module.instruction(number).op == Opcode::Phi))
+    }
+
+    /// The values of the phis behind an edge, all at once: what one reads, no other has changed.
+    fn moves(&mut self, from: Id, to: Id) -> Result<(), Refused> {
+        let module = self.module;
+        let open = self.calls.last().and_then(|id| module.functions.get(id));
+        let Some(block) = open.and_then(|function| function.blocks.iter().find(|block| block.label == to)) else {
+            return Err(Refused::new(self.line, format!("there is no label `%{}`", module.name(to))));
+        };
+        let mut all: Vec<(Reg, Src)> = Vec::new();
+        for number in block.body.clone() {
+            let phi = module.instruction(number);
+            if phi.op != Opcode::Phi {
+                continue;
+            }
+            let source = phi.operands.chunks_exact(2).find(|pair| pair[1] == from);
+            let source = source.ok_or_else(|| phi.refused("the phi has no value for a block that leads here"))?[0];
+            if let (Value::Pointer(to), Value::Pointer(from)) = (self.value(phi.id()?, phi)?, self.value(source, phi)?)
+                && to.space != from.space
+            {
+                return Err(phi.refused("the pointers of a phi are to different storage classes"));
+            }
+            let (to, from) = (self.parts(phi.id()?, phi)?, self.parts(source, phi)?);
+            all.extend(to.iter().zip(from).filter_map(|(to, from)| Some((to.as_reg()?, from))));
+        }
+        all.retain(|&(to, from)| from != Src::reg(to));
+        let is_overwritten = |src: Src| all.iter().any(|&(to, _)| src == Src::reg(to));
+        let early: Vec<bool> = all.iter().map(|&(_, from)| is_overwritten(from)).collect();
+        for (early, (_, from)) in early.into_iter().zip(&mut all) {
+            if early {
+                let d = self.register("");
+                self.emit(Op::Mov { d, a: *from })?;
+                *from = Src::reg(d);
+            }
+        }
+        all.into_iter().try_for_each(|(d, a)| self.emit(Op::Mov { d, a }))
+    }
+
+    fn conditional(&mut self, instruction: &Instruction, from: Id, frame: &Frame) -> Result<(), Refused> {
+        let condition = self.scalar(instruction.operand(0)?, instruction)?;
+        let (yes, no) = (instruction.operand(1)?, instruction.operand(2)?);
+        match (self.fixed(condition), condition.as_reg()) {
+            (Some(0), _) => self.edge(from, no, frame),
+            (_, Some(reg)) => self
+                .branch_if(Guard { reg, negated: false }, from, yes, frame, |lowering| lowering.edge(from, no, frame)),
+            _ => self.edge(from, yes, frame),
+        }
+    }
+
+    /// A guarded jump along an edge, then what comes where the guard does not hold; moves of the edge come behind that.
+    fn branch_if(
+        &mut self,
+        guard: Guard,
+        from: Id,
+        to: Id,
+        frame: &Frame,
+        otherwise: impl FnOnce(&mut Self) -> Result<(), Refused>,
+    ) -> Result<(), Refused> {
+        if !self.has_moves(to) {
+            self.jump(guard, (frame.number, to))?;
+            return otherwise(self);
+        }
+        let at = self.steps.len();
+        self.emit_if(guard, Op::Branch { target: 0 })?;
+        otherwise(self)?;
+        self.steps[at].op = Op::Branch { target: self.steps.len() as u32 };
+        self.edge(from, to, frame)
+    }
+
+    fn switch(&mut self, instruction: &Instruction, from: Id, frame: &Frame) -> Result<(), Refused> {
+        let selector = instruction.operand(0)?;
+        let ty = self.scalar_type(selector, instruction)?;
+        let (value, words) = (self.scalar(selector, instruction)?, if ty.bits > 32 { 2 } else { 1 });
+        let mut cases = Vec::new();
+        for case in instruction.rest(2).chunks(words + 1) {
+            let (Some(&to), true) = (case.last(), case.len() == words + 1) else {
+                return Err(instruction.refused("a case is a number and a label"));
+            };
+            let literal = case[..words].iter().rev().fold(0, |all, &word| all << 32 | u64::from(word)) & ty.mask();
+            cases.push((literal, to));
+        }
+        let default = instruction.operand(1)?;
+        self.cases(value, &cases, default, from, frame)
+    }
+
+    fn cases(&mut self, value: Src, cases: &[(u64, Id)], default: Id, from: Id, frame: &Frame) -> Result<(), Refused> {
+        let mut late = Vec::new();
+        for &(literal, to) in cases {
+            if let Some(value) = self.fixed(value) {
+                if value == literal {
+                    return self.edge(from, to, frame);
+                }
+                continue;
+            }
+            let (reg, literal) = (self.register(""), self.constant(literal));
+            self.emit(Op::Test { f: |a, b| a == b, d: reg, a: value, b: literal })?;
+            let guard = Guard { reg, negated: false };
+            if self.has_moves(to) {
+                late.push((self.steps.len(), to));
+                self.emit_if(guard, Op::Branch { target: 0 })?;
+            } else {
+                self.jump(guard, (frame.number, to))?;
+            }
+        }
+        self.edge(from, default, frame)?;
+        for (at, to) in late {
+            self.steps[at].op = Op::Branch { target: self.steps.len() as u32 };
+            self.edge(from, to, frame)?;
+        }
+        Ok(())
+    }
+
+    fn give_back(&mut self, instruction: &Instruction, frame: &Frame) -> Result<(), Refused> {
+        let Some(result) = &frame.result else { return self.emit(Op::Exit) };
+        if instruction.op == Opcode::ReturnValue {
+            let parts = self.parts(instruction.operand(0)?, instruction)?;
+            for (&d, a) in result.iter().zip(parts) {
+                self.emit(Op::Mov { d, a })?;
+            }
+        }
+        self.jump(Guard { reg: NO_REG, negated: false }, (frame.number, BEHIND))
+    }
+
+    fn call(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let module = self.module;
+        let id = instruction.operand(0)?;
+        let unknown = || instruction.refused(format!("there is no function `%{}`", module.name(id)));
+        let function = module.functions.get(&id).ok_or_else(unknown)?;
+        if function.parameters.len() != instruction.rest(1).len() {
+            return Err(instruction.refused("the number of arguments is not that of the parameters"));
+        }
+        let arguments = instruction.rest(1).iter().map(|&argument| self.value(argument, instruction).cloned());
+        let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
+        for (&(ty, parameter), argument) in function.parameters.iter().zip(arguments) {
+            self.of.insert(parameter, ty);
+            self.values.insert(parameter, argument);
+        }
+        let ty = instruction.ty()?;
+        let leaves = self.types.leaves(ty).unwrap_or_default();
+        let result: Vec<Reg> = leaves.iter().map(|_| self.register("")).collect();
+        let (line, source) = (self.line, self.source.clone());
+        self.function(id, Some(result.clone()))?;
+        (self.line, self.source) = (line, source);
+        let parts: Vec<Src> = result.into_iter().map(Src::reg).collect();
+        match self.pointer_type(ty) {
+            Some(pointer) if parts.len() == 1 => {
+                self.set(instruction, Value::Pointer(Pointer { address: parts[0], ..pointer }))
+            }
+            _ => self.set(instruction, Value::Parts(parts)),
+        }
+    }
+
+    fn ordering(&mut self, ordering: Ordering) -> Result<(), Refused> {
+        self.emit(Op::Ordering(Box::new(ordering)))
+    }
+
+    /// A control barrier. Where its memory has the scope of its execution it is one event, else a release, an arrival
+    /// and an acquire.
+    fn barrier(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let among = self.scope(instruction.operand(0)?, instruction)?;
+        let memory = self.scope(instruction.operand(1)?, instruction)?;
+        let semantics = self.semantics(instruction.operand(2)?, instruction)?;
+        if !matches!(among, Level::Block | Level::Subgroup) {
+            return Err(instruction.refused("barriers are supported among the threads of a workgroup or of a subgroup"));
+        }
+        if memory == among || !semantics.order() {
+            let label = Label { kind: Kind::Barrier, ..semantics.fence(among, true, true) };
+            return self.ordering(Ordering::Barrier { among, label });
+        }
+        if semantics.release {
+            self.ordering(Ordering::Fence(semantics.fence(memory, false, true)))?;
+        }
+        self.ordering(Ordering::Barrier { among, label: Label { kind: Kind::Barrier, ..Label::fence(among) } })?;
+        if semantics.acquire {
+            self.ordering(Ordering::Fence(semantics.fence(memory, true, false)))?;
+        }
+        Ok(())
+    }
+
+    /// Lowers an operation of a subgroup; `false` where it is none.
+    fn group(&mut self, instruction: &Instruction) -> Result<bool, Refused> {
+        let how = match instruction.op {
+            Opcode::GroupNonUniformAny | Opcode::SubgroupAnyKHR => Exchange::Vote(Vote::Any),
+            Opcode::GroupNonUniformAll | Opcode::SubgroupAllKHR => Exchange::Vote(Vote::All),
+            Opcode::GroupNonUniformBroadcast | Opcode::GroupNonUniformShuffle | Opcode::SubgroupReadInvocationKHR => {
+                Exchange::Index
+            }
+            Opcode::GroupNonUniformShuffleXor => Exchange::Butterfly,
+            Opcode::GroupNonUniformShuffleUp => Exchange::Up,
+            Opcode::GroupNonUniformShuffleDown => Exchange::Down,
+            Opcode::GroupNonUniformIAdd => Exchange::Reduce(Reduction::Add),
+            Opcode::GroupNonUniformSMin => Exchange::Reduce(Reduction::MinSigned),
+            Opcode::GroupNonUniformUMin => Exchange::Reduce(Reduction::MinUnsigned),
+            Opcode::GroupNonUniformSMax => Exchange::Reduce(Reduction::MaxSigned),
+            Opcode::GroupNonUniformUMax => Exchange::Reduce(Reduction::MaxUnsigned),
+            Opcode::GroupNonUniformBitwiseAnd => Exchange::Reduce(Reduction::And),
+            Opcode::GroupNonUniformBitwiseOr => Exchange::Reduce(Reduction::Or),
+            Opcode::GroupNonUniformBitwiseXor => Exchange::Reduce(Reduction::Xor),
+            _ => return Ok(false),
+        };
+        let is_reduction = matches!(how, Exchange::Reduce(_));
+        let is_old = matches!(
+            instruction.op,
+            Opcode::SubgroupAnyKHR | Opcode::SubgroupAllKHR | Opcode::SubgroupReadInvocationKHR
+        );
+        let mut operands = instruction.rest(usize::from(!is_old));
+        if !is_old && self.scope(instruction.operand(0)?, instruction)? != Level::Subgroup {
+            return Err(instruction.refused("its scope is not the subgroup"));
+        }
+        if is_reduction {
+            // The only operation of a group that is supported is the reduction, which has the number 0.
+            if operands.first() != Some(&0) || operands.len() != 2 {
+                return Err(instruction.refused("scans and clusters are not supported"));
+            }
+            operands = &operands[1..];
+        }
+        let value = *operands.first().ok_or_else(|| instruction.refused("it lacks an operand"))?;
+        let ty = self.scalar_type(value, instruction)?;
+        let parts = self.parts(value, instruction)?;
+        if self.shape.subgroup > 32 {
+            return Err(instruction.refused("operations of subgroups of more than 32 threads are not supported"));
+        }
+        if ty.bits > 32 || is_reduction && ty.bits != 32 {
+            return Err(instruction.refused(format!("operations of a subgroup on {} bits are not supported", ty.bits)));
+        }
+        let zero = self.constant(0);
+        let b = match operands.get(1) {
+            Some(&lane) => self.scalar(lane, instruction)?,
+            None => zero,
+        };
+        // The lanes that take part are all of the subgroup, and their clamp is that of a warp of 32.
+        let (mask, clamp) = (self.lanes(), if how == Exchange::Up { 0 } else { 31 });
+        let (mask, c) = (self.constant(mask), self.constant(clamp));
+        let mut results = Vec::new();
+        for a in parts {
+            let d = self.register("");
+            self.emit(Op::Exchange { how, d, p: NO_REG, a, b, c, mask })?;
+            results.push(Src::reg(d));
+        }
+        self.set_parts(instruction, results)?;
+        Ok(true)
+    }
+
+    /// The mask of the lanes of a subgroup.
+    fn lanes(&self) -> u64 {
+        u64::MAX >> (64 - self.shape.subgroup.clamp(1, 32))
+    }
+}
+
+/// The labels to which a block's last instruction leads.
+fn targets(last: &Instruction) -> Vec<Id> {
+    match last.op {
+        Opcode::Branch => last.rest(0).to_vec(),
+        Opcode::BranchConditional => last.rest(1).iter().take(2).copied().collect(),
+        // Every operand may be a label: literals that look like one only make more blocks reachable.
+        Opcode::Switch => last.rest(1).to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether an instruction ends a block.
+fn ends(instruction: &Instruction) -> bool {
+    matches!(
+        instruction.op,
+        Opcode::Branch
+            | Opcode::BranchConditional
+            | Opcode::Switch
+            | Opcode::Return
+            | Opcode::ReturnValue
+            | Opcode::Kill
+            | Opcode::TerminateInvocation
+            | Opcode::Unreachable
+    )
+}

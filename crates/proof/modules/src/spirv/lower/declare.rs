@@ -1,0 +1,347 @@
+//! What stands outside of functions: types, constants, variables, and what clspv's reflection says of them.
+
+use rspirv::spirv::{BuiltIn, Decoration, NonsemanticClspvreflectionOp as Reflection, Op, StorageClass};
+
+use super::{Lowering, Place, Pointer, Value, Variable, address_of};
+use crate::code::Src;
+use crate::refused::Refused;
+use crate::spirv::instruction::{Id, Instruction};
+use crate::spirv::labels;
+use crate::spirv::module::{Entry, LocalSize};
+use crate::spirv::setting::{BuiltInVariable, Contents, MOST_BYTES, scalar_bits};
+use crate::spirv::types::Type;
+use crate::types::Space;
+
+/// The size in bytes of workgroup memory whose length the host gives at launch, where nobody says it.
+const SIZED_AT_LAUNCH: u64 = 1 << 16;
+
+impl Lowering<'_> {
+    /// Declares everything in its order.
+    pub(super) fn declare(&mut self, entry: &Entry) -> Result<(), Refused> {
+        self.local_size(entry)?;
+        for &number in &self.module.global {
+            let instruction = self.module.instruction(number);
+            self.line = instruction.line;
+            match instruction.op {
+                Op::TypeVoid
+                | Op::TypeBool
+                | Op::TypeInt
+                | Op::TypeFloat
+                | Op::TypeVector
+                | Op::TypeMatrix
+                | Op::TypeArray
+                | Op::TypeRuntimeArray
+                | Op::TypeStruct
+                | Op::TypePointer => {
+                    let mut types = std::mem::take(&mut self.types);
+                    let constant = |id| self.fixed(self.scalar(id, instruction).ok()?);
+                    let declared = types.declare(instruction, &self.module.declared, constant);
+                    self.types = types;
+                    declared?;
+                }
+                Op::Constant
+                | Op::ConstantTrue
+                | Op::ConstantFalse
+                | Op::ConstantComposite
+                | Op::ConstantNull
+                | Op::SpecConstant
+                | Op::SpecConstantTrue
+                | Op::SpecConstantFalse
+                | Op::SpecConstantComposite
+                | Op::Undef => self.constant_of(instruction)?,
+                Op::SpecConstantOp => self.constant_operation(instruction)?,
+                Op::Variable => self.global_variable(instruction)?,
+                Op::ExtInst => self.reflection(instruction)?,
+                _ => {}
+            }
+        }
+        self.share_nothing_twice()
+    }
+
+    /// The shape of the launch: what the setting says, else what the entry point or the built-in does.
+    fn local_size(&mut self, entry: &Entry) -> Result<(), Refused> {
+        let literal = |id: Id| {
+            let known = self.module.global.iter().map(|&number| self.module.instruction(number));
+            let mut constants = known.filter(|known| matches!(known.op, Op::Constant | Op::SpecConstant));
+            constants.find(|known| known.result == Some(id)).and_then(|known| known.operand(0).ok())
+        };
+        let by_ids = |ids: &[Id]| {
+            let sizes: Option<Vec<u32>> = ids.iter().map(|&id| literal(id)).collect();
+            sizes.and_then(|sizes| <[u32; 3]>::try_from(sizes).ok())
+        };
+        let built_in = self.module.global.iter().find_map(|&number| {
+            let instruction = self.module.instruction(number);
+            let is_size = self.module.declared.built_in(instruction.result?) == Some(BuiltIn::WorkgroupSize);
+            let composite = matches!(instruction.op, Op::ConstantComposite | Op::SpecConstantComposite);
+            (is_size && composite).then(|| by_ids(&instruction.operands)).flatten()
+        });
+        let by_mode = entry.local_size.and_then(|size| match size {
+            LocalSize::Literal(size) => Some(size),
+            LocalSize::Ids(ids) => by_ids(&ids),
+        });
+        // A built-in of this name takes precedence over the mode (SPIR-V specification, 3.21 "BuiltIn").
+        let size = self.setting.local_size.or(built_in).or(by_mode).unwrap_or([1; 3]);
+        self.shape.local_size = size.map(|extent| extent.max(1));
+        self.shape.subgroup = self.setting.subgroup.unwrap_or_else(|| self.shape.threads());
+        Ok(())
+    }
+
+    /// The value of a constant. The size of a workgroup is that of the launch.
+    fn constant_of(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let (id, ty) = (instruction.id()?, instruction.ty()?);
+        if self.module.declared.built_in(id) == Some(BuiltIn::WorkgroupSize) {
+            let sizes = self.shape.local_size.map(|extent| self.constant(extent.into()));
+            return self.set_parts(instruction, sizes.to_vec());
+        }
+        let is_specialized = matches!(instruction.op, Op::SpecConstant | Op::SpecConstantTrue | Op::SpecConstantFalse);
+        if is_specialized && let Some(value) = self.specialized(id, ty, instruction)? {
+            let value = self.constant(value);
+            return self.set_parts(instruction, vec![value]);
+        }
+        let parts = match instruction.op {
+            Op::Constant | Op::SpecConstant => {
+                let ty = self.types.scalar(ty).ok_or_else(|| instruction.refused("the constant is no number"))?;
+                let low = u64::from(instruction.operand(0)?);
+                let high = u64::from(instruction.operands.get(1).copied().unwrap_or(0));
+                vec![self.constant((low | high << 32) & ty.mask())]
+            }
+            Op::ConstantTrue | Op::SpecConstantTrue => vec![self.constant(1)],
+            Op::ConstantFalse | Op::SpecConstantFalse => vec![self.constant(0)],
+            Op::ConstantComposite | Op::SpecConstantComposite => {
+                let parts = instruction.operands.iter().map(|&part| self.parts(part, instruction));
+                parts.collect::<Result<Vec<_>, _>>()?.concat()
+            }
+            // A null is all zeros, and an undefined value is any.
+            _ => {
+                if matches!(self.types.get(ty), Some(Type::Opaque | Type::Void) | None) {
+                    return Ok(());
+                }
+                let leaves = self.types.leaves(ty).ok_or_else(|| instruction.refused("its type has no values"))?;
+                let all = if instruction.op == Op::Undef { self.undefined() } else { self.constant(0) };
+                vec![all; leaves.len()]
+            }
+        };
+        self.set_parts(instruction, parts)
+    }
+
+    /// The value that a launch gives a specialization constant: by the input of its name, or as a part of the workgroup's
+    /// size.
+    fn specialized(&mut self, id: Id, ty: Id, instruction: &Instruction) -> Result<Option<u64>, Refused> {
+        let name = self.module.name(id);
+        if let Some(given) = self.setting.inputs.get(&name) {
+            let scalar = self.types.scalar(ty);
+            let (Some(scalar), Contents::Number(number)) = (scalar, given) else {
+                return Err(instruction.refused(format!("the input of `%{name}` is no number")));
+            };
+            let value = scalar_bits(scalar, number);
+            return value.map(Some).map_err(|why| instruction.refused(format!("the input of `%{name}`: {why}")));
+        }
+        let number = self.module.global.iter().find_map(|&number| {
+            let composite = self.module.instruction(number);
+            let is_size = self.module.declared.built_in(composite.result?) == Some(BuiltIn::WorkgroupSize);
+            is_size.then(|| composite.operands.iter().position(|&part| part == id)).flatten()
+        });
+        Ok(number.and_then(|number| self.shape.local_size.get(number)).map(|&extent| extent.into()))
+    }
+
+    /// Whether the host gives the value of a specialization constant only as the length of an argument in workgroup
+    /// memory, and nobody has said it.
+    fn is_sized_at_launch(&self, ty: Id) -> bool {
+        let lengths = self.module.global.iter().filter_map(|&number| {
+            let array = self.module.instruction(number);
+            (array.op == Op::TypeArray && array.result == Some(ty)).then(|| array.operand(1).ok()).flatten()
+        });
+        let mut ids = lengths.filter_map(|length| {
+            let open = !self.setting.inputs.contains_key(&self.module.name(length));
+            open.then(|| self.module.declared.decoration(length, Decoration::SpecId)).flatten()
+        });
+        ids.next().is_some_and(|id| {
+            self.module.global.iter().any(|&number| {
+                let instruction = self.module.instruction(number);
+                let spec = self.reflected(instruction) == Some(Reflection::ArgumentWorkgroup);
+                spec && instruction.operand(4).is_ok_and(|spec| self.known_literal(spec) == Some(id))
+            })
+        })
+    }
+
+    /// The literal of a constant, wherever it stands.
+    fn known_literal(&self, id: Id) -> Option<u32> {
+        let mut all = self.module.global.iter().map(|&number| self.module.instruction(number));
+        all.find(|known| known.op == Op::Constant && known.result == Some(id))?.operand(0).ok()
+    }
+
+    /// A variable outside of functions.
+    fn global_variable(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let id = instruction.id()?;
+        let Some(Pointer { space, classes, class, to, .. }) = self.pointer_type(instruction.ty()?) else {
+            // Images, samplers and inputs of other stages are refused where they are used.
+            return Ok(());
+        };
+        let name = self.module.name(id);
+        let wrong = |why: String| instruction.refused(format!("`%{name}`: {why}"));
+        let initializer = match instruction.operands.get(1) {
+            Some(&initializer) => Some(self.initial_bytes(to, initializer, instruction)?),
+            None => None,
+        };
+        let given = self.setting.inputs.get(&name);
+        let initial = match given {
+            Some(Contents::Unwritten(_)) | None => initializer,
+            Some(given) => Some(given.bytes(to, &self.types).map_err(wrong)?),
+        };
+        let bytes = match (self.types.size(to), &initial, given) {
+            (Some(_), ..) if class == StorageClass::Workgroup && self.is_sized_at_launch(to) => SIZED_AT_LAUNCH,
+            (Some(bytes), ..) => bytes,
+            (None, Some(initial), _) => initial.len() as u64,
+            (None, None, Some(Contents::Unwritten(bytes))) => *bytes,
+            (None, None, _) => {
+                return Err(wrong(format!(
+                    "its length is given at launch: write `; @Input: %{name} = {{…}}` or --arg {name}=u32[8]:0"
+                )));
+            }
+        };
+        if bytes > MOST_BYTES {
+            return Err(wrong(format!("{bytes} bytes are too many")));
+        }
+        let number = |place: fn(usize) -> Place, variables: &[Variable]| {
+            let same = variables
+                .iter()
+                .filter(|known| std::mem::discriminant(&known.place) == std::mem::discriminant(&place(0)));
+            same.count()
+        };
+        let (place, address) = match space {
+            Space::Global => {
+                let number = number(Place::Buffer, &self.variables);
+                (Place::Buffer(number), address_of(number))
+            }
+            Space::Shared => {
+                let number = number(Place::Workgroup, &self.variables);
+                (Place::Workgroup(number), address_of(number))
+            }
+            Space::Param => {
+                if self.variables.iter().any(|known| known.place == Place::Push) {
+                    return Err(wrong("the module has several variables of push constants".into()));
+                }
+                (Place::Push, 0)
+            }
+            _ => {
+                let address = self.allocate(bytes, initial.as_deref());
+                let mut built_in = self.module.declared.built_in(id);
+                // An input that is initialized with the size of a workgroup has its value already.
+                built_in = built_in.filter(|_| initial.is_none());
+                if let Some(which) = built_in {
+                    let leaves = self.types.leaves(to).unwrap_or_default();
+                    let leaves = leaves.into_iter().map(|mut leaf| {
+                        leaf.offset += address;
+                        leaf
+                    });
+                    let leaves = leaves.collect();
+                    if self.shape.built_in(which, 0, 0).is_none() {
+                        return Ok(());
+                    }
+                    self.built_ins.push(BuiltInVariable { which, leaves });
+                }
+                let pointer = self.constant(address);
+                let coherent = false;
+                let pointer = Pointer { space, classes, class, address: pointer, to, coherent, root: None };
+                return self.set(instruction, Value::Pointer(pointer));
+            }
+        };
+        let address = self.constant(address);
+        let coherent = self.module.declared.decoration(id, Decoration::Coherent).is_some();
+        let is_open = place == Place::Push && initial.is_none();
+        let open = if is_open { self.types.leaves(to).unwrap_or_default() } else { Vec::new() };
+        let root = Some(self.variables.len());
+        self.variables.push(Variable { name, place, ty: to, bytes, initial, open, is_read: false });
+        self.set(instruction, Value::Pointer(Pointer { space, classes, class, address, to, coherent, root }))
+    }
+
+    /// Bytes in a thread's own memory.
+    pub(super) fn allocate(&mut self, bytes: u64, initial: Option<&[u8]>) -> u64 {
+        let from = self.local.len().next_multiple_of(8);
+        self.local.resize(from + bytes as usize, None);
+        for (place, &byte) in (from..).zip(initial.unwrap_or_default()) {
+            self.local[place] = Some(byte);
+        }
+        from as u64
+    }
+
+    /// The bytes of a constant.
+    fn initial_bytes(&self, ty: Id, constant: Id, by: &Instruction) -> Result<Vec<u8>, Refused> {
+        let leaves = self.types.leaves(ty).ok_or_else(|| by.refused("its type has no values"))?;
+        let parts = self.parts(constant, by)?;
+        let mut bytes = vec![0; self.types.size(ty).filter(|&size| size <= MOST_BYTES).unwrap_or(0) as usize];
+        for (leaf, &part) in leaves.iter().zip(&parts) {
+            let value = self.fixed(part).ok_or_else(|| by.refused("its initializer is no constant"))?;
+            let size = leaf.ty.bytes() as usize;
+            if let Some(there) = bytes.get_mut(leaf.offset as usize..leaf.offset as usize + size) {
+                there.copy_from_slice(&value.to_le_bytes()[..size]);
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// The pointer that a type describes, without its address.
+    pub(super) fn pointer_type(&self, ty: Id) -> Option<Pointer> {
+        let Type::Pointer { class, to, .. } = *self.types.get(ty)? else { return None };
+        let (space, classes) = labels::space(class)?;
+        Some(Pointer { space, classes, class, address: Src::constant(0), to, coherent: false, root: None })
+    }
+
+    /// Two variables with one binding are one memory, which this reader does not follow.
+    fn share_nothing_twice(&self) -> Result<(), Refused> {
+        let mut bindings = Vec::new();
+        for &number in &self.module.global {
+            let instruction = self.module.instruction(number);
+            let (Op::Variable, Some(id)) = (instruction.op, instruction.result) else { continue };
+            let of = |which| self.module.declared.decoration(id, which);
+            if let (Some(set), Some(binding)) = (of(Decoration::DescriptorSet), of(Decoration::Binding)) {
+                if bindings.contains(&(set, binding)) {
+                    return Err(instruction.refused(format!(
+                        "another variable has binding {binding} of descriptor set {set} too: several names of one memory \
+                         are not supported"
+                    )));
+                }
+                bindings.push((set, binding));
+            }
+        }
+        Ok(())
+    }
+
+    /// The instruction of clspv's reflection that this is.
+    fn reflected(&self, instruction: &Instruction) -> Option<Reflection> {
+        let set = self.module.sets.get(instruction.operands.first()?)?;
+        let number = *instruction.operands.get(1)?;
+        (instruction.op == Op::ExtInst && set.starts_with("NonSemantic.ClspvReflection"))
+            .then(|| Reflection::from_u32(number))
+            .flatten()
+    }
+
+    /// The push constants that clspv's host part fills in: sizes of the launch, whose offsets are 0.
+    fn reflection(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let Some(reflected) = self.reflected(instruction) else { return Ok(()) };
+        let (size, groups) = (self.shape.local_size, self.shape.workgroups);
+        let values = match reflected {
+            Reflection::PushConstantGlobalOffset
+            | Reflection::PushConstantRegionOffset
+            | Reflection::PushConstantRegionGroupOffset => [0; 3],
+            Reflection::PushConstantEnqueuedLocalSize => size,
+            Reflection::PushConstantGlobalSize => [0, 1, 2].map(|number| size[number].saturating_mul(groups[number])),
+            Reflection::PushConstantNumWorkgroups => groups,
+            _ => return Ok(()),
+        };
+        let (offset, bytes) = (instruction.operand(2)?, instruction.operand(3)?);
+        let (offset, bytes) = (self.known_scalar(offset, instruction)?, self.known_scalar(bytes, instruction)?);
+        let push = self.variables.iter_mut().find(|variable| variable.place == Place::Push);
+        let push = push.ok_or_else(|| instruction.refused("the module has no push constants"))?;
+        let known = values.iter().flat_map(|value| value.to_le_bytes()).take(bytes as usize);
+        let size = push.bytes as usize;
+        push.open.retain(|leaf| !(offset..offset.saturating_add(bytes)).contains(&leaf.offset));
+        let initial = push.initial.get_or_insert_with(|| vec![0; size]);
+        for (byte, value) in (offset as usize..).zip(known) {
+            if let Some(there) = initial.get_mut(byte) {
+                *there = value;
+            }
+        }
+        Ok(())
+    }
+}

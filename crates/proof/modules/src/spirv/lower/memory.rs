@@ -1,0 +1,388 @@
+//! Pointers, loads, stores and atomic operations.
+
+use rspirv::spirv::Op as Opcode;
+use wattle_memory::{Classes, Level};
+
+use super::{Lowering, Pointer, Value};
+use crate::code::{Access, Op, Rmw, Src, Strength};
+use crate::refused::Refused;
+use crate::spirv::instruction::{Id, Instruction};
+use crate::spirv::labels::{self, Operands, Semantics};
+use crate::spirv::types::{Leaf, Scalar, Type};
+use crate::types::Space;
+
+impl Lowering<'_> {
+    /// Lowers an instruction about memory; `false` where it is none.
+    pub(super) fn memory(&mut self, instruction: &Instruction) -> Result<bool, Refused> {
+        match instruction.op {
+            Opcode::Variable => self.local_variable(instruction)?,
+            Opcode::AccessChain | Opcode::InBoundsAccessChain => self.access_chain(instruction, false)?,
+            Opcode::PtrAccessChain | Opcode::InBoundsPtrAccessChain => self.access_chain(instruction, true)?,
+            Opcode::Load => self.load(instruction)?,
+            Opcode::Store => self.store(instruction)?,
+            Opcode::CopyMemory => self.copy_memory(instruction)?,
+            Opcode::ArrayLength => self.array_length(instruction)?,
+            Opcode::AtomicLoad | Opcode::AtomicStore => self.atomic_access(instruction)?,
+            Opcode::AtomicCompareExchange | Opcode::AtomicCompareExchangeWeak => self.compare_exchange(instruction)?,
+            _ => match update(instruction.op) {
+                Some(how) => self.update(instruction, how)?,
+                None => return Ok(false),
+            },
+        }
+        Ok(true)
+    }
+
+    /// The pointer that a result is.
+    pub(super) fn pointer(&self, id: Id, by: &Instruction) -> Result<Pointer, Refused> {
+        match self.value(id, by)? {
+            Value::Pointer(pointer) => Ok(*pointer),
+            Value::Parts(_) => Err(by.refused(format!("`%{}` is no pointer", self.module.name(id)))),
+        }
+    }
+
+    fn local_variable(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let unknown = || instruction.refused("its type is no pointer to memory of the thread");
+        let pointer = self.pointer_type(instruction.ty()?).filter(|pointer| pointer.space == Space::Local);
+        let pointer = pointer.ok_or_else(unknown)?;
+        let bytes = self.types.size(pointer.to).filter(|&bytes| bytes < 1 << 16).ok_or_else(unknown)?;
+        let address = self.allocate(bytes, None);
+        let pointer = Pointer { address: self.constant(address), ..pointer };
+        if let Some(&initializer) = instruction.operands.get(1) {
+            let parts = self.parts(initializer, instruction)?;
+            self.store_parts(instruction, pointer, pointer.to, &parts, Operands::default())?;
+        }
+        self.set(instruction, Value::Pointer(pointer))
+    }
+
+    /// An address some bytes behind another.
+    fn moved(&mut self, address: Src, bytes: u64) -> Result<Src, Refused> {
+        let bytes = self.constant(bytes);
+        if self.fixed(bytes) == Some(0) { Ok(address) } else { self.two(u64::wrapping_add, address, bytes) }
+    }
+
+    /// The address of the item of that number behind another; a number is signed.
+    fn indexed(&mut self, address: Src, index: Src, ty: Scalar, stride: u64) -> Result<Src, Refused> {
+        let stride = self.constant(stride);
+        let f = match ty.bits {
+            8 => item::<i8>,
+            16 => item::<i16>,
+            32 => item_by_word,
+            _ => item::<i64>,
+        };
+        self.three(f, address, index, stride)
+    }
+
+    fn access_chain(&mut self, instruction: &Instruction, has_element: bool) -> Result<(), Refused> {
+        let base = instruction.operand(0)?;
+        let mut pointer = self.pointer(base, instruction)?;
+        let mut indices = instruction.rest(1);
+        if has_element {
+            let (&element, rest) = indices.split_first().ok_or_else(|| instruction.refused("it lacks an element"))?;
+            // The distance is that of the base pointer's type (SPIR-V specification, OpPtrAccessChain).
+            let given = match self.of.get(&base).and_then(|&ty| self.types.get(ty)) {
+                Some(Type::Pointer { stride, .. }) => *stride,
+                _ => None,
+            };
+            let stride = given.unwrap_or_else(|| self.types.stride(pointer.to));
+            let (index, ty) = (self.scalar(element, instruction)?, self.scalar_type(element, instruction)?);
+            pointer.address = self.indexed(pointer.address, index, ty, stride)?;
+            indices = rest;
+        }
+        for &index in indices {
+            let part = self.scalar(index, instruction)?;
+            match (self.types.of(pointer.to, instruction)?.clone(), self.fixed(part)) {
+                (Type::Struct(_), None) => return Err(instruction.refused("the number of a member is no constant")),
+                (Type::Struct(members), Some(number)) => {
+                    let member = members.get(number as usize).copied();
+                    let (to, offset) =
+                        member.ok_or_else(|| instruction.refused(format!("there is no member {number}")))?;
+                    pointer.coherent |= self.coherent_member(pointer.to, number as u32);
+                    pointer.address = self.moved(pointer.address, offset)?;
+                    pointer.to = to;
+                }
+                (Type::Many { of, stride, .. }, _) => {
+                    let ty = self.scalar_type(index, instruction)?;
+                    pointer.address = self.indexed(pointer.address, part, ty, stride)?;
+                    pointer.to = of;
+                }
+                _ => return Err(instruction.refused("there are more indices than the type has parts")),
+            }
+        }
+        self.set(instruction, Value::Pointer(pointer))
+    }
+
+    fn coherent_member(&self, structure: Id, member: u32) -> bool {
+        let which = rspirv::spirv::Decoration::Coherent;
+        self.module.declared.member_decoration(structure, member, which).is_some()
+    }
+
+    /// The memory operands of an access, behind what the memory model implies.
+    fn operands(&self, words: &[u32], pointer: Pointer, by: &Instruction) -> Result<(Operands, usize), Refused> {
+        let scope = |id| labels::level(self.known_scalar(id, by).ok()?);
+        let implied = Operands::implied(self.module.model, pointer.class, pointer.coherent);
+        implied.read(words, scope).ok_or_else(|| by.refused("these memory operands are not supported"))
+    }
+
+    /// The access to a scalar.
+    fn access(
+        &mut self,
+        by: &Instruction,
+        pointer: Pointer,
+        leaf: Leaf,
+        strength: Strength,
+    ) -> Result<Access, Refused> {
+        let bytes = leaf.ty.bytes();
+        if !matches!(bytes, 1 | 2 | 4 | 8) || leaf.ty.bits != 1 && !leaf.ty.bits.is_multiple_of(8) {
+            return Err(by.refused(format!("accesses to numbers of {} bits are not supported", leaf.ty.bits)));
+        }
+        let base = self.moved(pointer.address, leaf.offset)?;
+        // The access is the next step.
+        self.roots.insert(self.steps.len(), pointer.root);
+        Ok(Access { space: pointer.space, bytes: bytes as u8, sign_to: 0, strength, base, offset: 0 })
+    }
+
+    fn leaves(&self, ty: Id, by: &Instruction) -> Result<Vec<Leaf>, Refused> {
+        self.types.leaves(ty).ok_or_else(|| by.refused("values of this type cannot be loaded or stored"))
+    }
+
+    fn load(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let pointer = self.pointer(instruction.operand(0)?, instruction)?;
+        let (operands, _) = self.operands(instruction.rest(1), pointer, instruction)?;
+        let parts = self.load_parts(instruction, pointer, instruction.ty()?, operands)?;
+        self.set_parts(instruction, parts)
+    }
+
+    fn load_parts(
+        &mut self,
+        by: &Instruction,
+        pointer: Pointer,
+        ty: Id,
+        operands: Operands,
+    ) -> Result<Vec<Src>, Refused> {
+        self.reads(pointer);
+        let [read, write] = operands.labels(pointer.classes);
+        let mut parts = Vec::new();
+        for leaf in self.leaves(ty, by)? {
+            let access = self.access(by, pointer, leaf, Strength::Labels { read, write })?;
+            let d = self.register("");
+            self.emit(Op::Load { access, d })?;
+            parts.push(Src::reg(d));
+        }
+        Ok(parts)
+    }
+
+    fn store(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let pointer = self.pointer(instruction.operand(0)?, instruction)?;
+        let object = instruction.operand(1)?;
+        let (operands, _) = self.operands(instruction.rest(2), pointer, instruction)?;
+        let parts = self.parts(object, instruction)?;
+        let ty = self.type_of(object, instruction)?;
+        self.store_parts(instruction, pointer, ty, &parts, operands)
+    }
+
+    fn store_parts(
+        &mut self,
+        by: &Instruction,
+        pointer: Pointer,
+        ty: Id,
+        parts: &[Src],
+        operands: Operands,
+    ) -> Result<(), Refused> {
+        if pointer.space == Space::Param {
+            return Err(by.refused("push constants are not written to"));
+        }
+        let [read, write] = operands.labels(pointer.classes);
+        for (leaf, &a) in self.leaves(ty, by)?.into_iter().zip(parts) {
+            let access = self.access(by, pointer, leaf, Strength::Labels { read, write })?;
+            self.emit(Op::Store { access, a })?;
+        }
+        Ok(())
+    }
+
+    fn copy_memory(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let (to, from) = (instruction.operand(0)?, instruction.operand(1)?);
+        let (to, from) = (self.pointer(to, instruction)?, self.pointer(from, instruction)?);
+        let words = instruction.rest(2);
+        let (target, taken) = self.operands(words, to, instruction)?;
+        // A second set of operands is the source's; the only one is that of both.
+        let rest = if taken < words.len() { &words[taken..] } else { words };
+        let (source, _) = self.operands(rest, from, instruction)?;
+        let parts = self.load_parts(instruction, from, from.to, source)?;
+        self.store_parts(instruction, to, from.to, &parts, target)
+    }
+
+    fn array_length(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let pointer = self.pointer(instruction.operand(0)?, instruction)?;
+        let wrong = || instruction.refused("the length of this is not known");
+        let address = self.fixed(pointer.address).ok_or_else(wrong)?;
+        let number = (address >> 40).checked_sub(1).ok_or_else(wrong)? as usize;
+        let of = self.variables.iter().find(|known| known.place == super::Place::Buffer(number)).ok_or_else(wrong)?;
+        let (array, offset) = self.types.part(pointer.to, instruction.operand(1)?.into()).ok_or_else(wrong)?;
+        let Some(&Type::Many { stride, .. }) = self.types.get(array) else { return Err(wrong()) };
+        let length = of.bytes.saturating_sub(offset).checked_div(stride).ok_or_else(wrong)?;
+        let length = self.constant(length);
+        self.set_parts(instruction, vec![length])
+    }
+
+    /// The scope and semantics of an atomic operation.
+    fn ordered(&self, scope: u32, semantics: u32, by: &Instruction) -> Result<(Level, Semantics), Refused> {
+        Ok((self.scope(scope, by)?, self.semantics(semantics, by)?))
+    }
+
+    /// The level of a scope operand.
+    pub(super) fn scope(&self, id: Id, by: &Instruction) -> Result<Level, Refused> {
+        let level = labels::level(self.known_scalar(id, by)?);
+        level.ok_or_else(|| by.refused("this scope is not supported"))
+    }
+
+    /// Memory semantics.
+    pub(super) fn semantics(&self, id: Id, by: &Instruction) -> Result<Semantics, Refused> {
+        let semantics = Semantics::of(self.known_scalar(id, by)?, self.module.model);
+        semantics.ok_or_else(|| by.refused("these memory semantics are unknown"))
+    }
+
+    /// Records that an instruction reads what a pointer points into.
+    fn reads(&mut self, pointer: Pointer) {
+        if pointer.space == Space::Local {
+            return;
+        }
+        for (number, variable) in self.variables.iter_mut().enumerate() {
+            variable.is_read |= pointer.root.is_none_or(|root| root == number);
+        }
+    }
+
+    /// The access of an atomic operation on an integer or a float of a type.
+    fn atomic(
+        &mut self,
+        by: &Instruction,
+        (pointer, level, semantics): (Pointer, Level, Semantics),
+        ty: Scalar,
+    ) -> Result<Access, Refused> {
+        if by.op != Opcode::AtomicStore {
+            self.reads(pointer);
+        }
+        let strength = match pointer.space {
+            // Nobody else sees a thread's own memory.
+            Space::Local => {
+                let [read, write] = Operands::default().labels(Classes::NONE);
+                Strength::Labels { read, write }
+            }
+            Space::Param | Space::Const => return Err(by.refused("an atomic operation on memory that is only read")),
+            Space::Global | Space::Shared | Space::Generic => {
+                let [read, write] = semantics.atomic(level, pointer.classes);
+                Strength::Labels { read, write }
+            }
+        };
+        self.access(by, pointer, Leaf { offset: 0, ty }, strength)
+    }
+
+    fn atomic_access(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let pointer = self.pointer(instruction.operand(0)?, instruction)?;
+        let (level, semantics) = self.ordered(instruction.operand(1)?, instruction.operand(2)?, instruction)?;
+        if instruction.op == Opcode::AtomicLoad {
+            let ty = self.types.scalar(instruction.ty()?).ok_or_else(|| instruction.refused("it gives no number"))?;
+            let access = self.atomic(instruction, (pointer, level, semantics), ty)?;
+            let d = self.register("");
+            self.emit(Op::Load { access, d })?;
+            return self.set_parts(instruction, vec![Src::reg(d)]);
+        }
+        let value = instruction.operand(3)?;
+        let (a, ty) = (self.scalar(value, instruction)?, self.scalar_type(value, instruction)?);
+        let access = self.atomic(instruction, (pointer, level, semantics), ty)?;
+        self.emit(Op::Store { access, a })
+    }
+
+    fn update(&mut self, instruction: &Instruction, how: Rmw) -> Result<(), Refused> {
+        let ty = self.types.scalar(instruction.ty()?).ok_or_else(|| instruction.refused("it gives no number"))?;
+        let pointer = self.pointer(instruction.operand(0)?, instruction)?;
+        let (level, semantics) = self.ordered(instruction.operand(1)?, instruction.operand(2)?, instruction)?;
+        let a = match instruction.op {
+            Opcode::AtomicIIncrement => self.constant(1),
+            Opcode::AtomicIDecrement => self.constant(ty.mask()),
+            Opcode::AtomicISub => {
+                let a = self.scalar(instruction.operand(3)?, instruction)?;
+                let negate =
+                    if ty.bits == 32 { |a: u64| u64::from((a as u32).wrapping_neg()) } else { u64::wrapping_neg };
+                self.one(negate, a)?
+            }
+            _ => self.scalar(instruction.operand(3)?, instruction)?,
+        };
+        let how = match (instruction.op, ty.bits) {
+            (Opcode::AtomicFAddEXT, 32) => Rmw::AddSingle,
+            (Opcode::AtomicFAddEXT, 64) => Rmw::AddDouble,
+            _ => how,
+        };
+        let access = self.atomic(instruction, (pointer, level, semantics), ty)?;
+        if !matches!(ty.bits, 32 | 64) {
+            return Err(instruction.refused(format!("atomic operations on {} bits are not supported", ty.bits)));
+        }
+        let d = self.register("");
+        self.emit(Op::Rmw { access, how, d, a })?;
+        self.set_parts(instruction, vec![Src::reg(d)])
+    }
+
+    /// A compare-exchange: pointer, scope, semantics where it succeeds, and where it fails, value, comparator.
+    fn compare_exchange(&mut self, instruction: &Instruction) -> Result<(), Refused> {
+        let ty = self.types.scalar(instruction.ty()?).ok_or_else(|| instruction.refused("it gives no number"))?;
+        let pointer = self.pointer(instruction.operand(0)?, instruction)?;
+        let (level, equal) = self.ordered(instruction.operand(1)?, instruction.operand(2)?, instruction)?;
+        let unequal = self.semantics(instruction.operand(3)?, instruction)?;
+        if !equal.acquire_no_more_than(&unequal) {
+            return Err(instruction.refused("a compare-exchange that acquires only where it succeeds is not supported"));
+        }
+        let (b, a) = (instruction.operand(4)?, instruction.operand(5)?);
+        let (b, a) = (self.scalar(b, instruction)?, self.scalar(a, instruction)?);
+        if pointer.space == Space::Local || !matches!(ty.bits, 32 | 64) {
+            return Err(self.not_supported(instruction));
+        }
+        let access = self.atomic(instruction, (pointer, level, equal), ty)?;
+        let d = self.register("");
+        self.emit(Op::Cas { access, d, a, b })?;
+        self.set_parts(instruction, vec![Src::reg(d)])
+    }
+}
+
+/// The address of an item: `index` is a signed number of the width of `T`.
+fn item<T: Into<i64> + FromBits>(address: u64, index: u64, stride: u64) -> u64 {
+    address.wrapping_add((T::from_bits(index).into() as u64).wrapping_mul(stride))
+}
+
+/// The address of an item by a number of 32 bits. Analyses look for this function, so it is one for all of them.
+#[inline(never)]
+pub fn item_by_word(address: u64, index: u64, stride: u64) -> u64 {
+    item::<i32>(address, index, stride)
+}
+
+/// Signed numbers of the low bits of a word.
+trait FromBits {
+    fn from_bits(bits: u64) -> Self;
+}
+
+macro_rules! from_bits {
+    ($($ty:ty),+) => {
+        $(impl FromBits for $ty {
+            fn from_bits(bits: u64) -> Self {
+                bits as $ty
+            }
+        })+
+    };
+}
+
+from_bits!(i8, i16, i32, i64);
+
+/// The operation of an atomic instruction that reads, changes and writes.
+fn update(op: Opcode) -> Option<Rmw> {
+    Some(match op {
+        Opcode::AtomicExchange => Rmw::Exchange,
+        Opcode::AtomicIIncrement | Opcode::AtomicIDecrement | Opcode::AtomicIAdd | Opcode::AtomicISub => Rmw::Add,
+        Opcode::AtomicSMin => Rmw::MinSigned,
+        Opcode::AtomicUMin => Rmw::MinUnsigned,
+        Opcode::AtomicSMax => Rmw::MaxSigned,
+        Opcode::AtomicUMax => Rmw::MaxUnsigned,
+        Opcode::AtomicAnd => Rmw::And,
+        Opcode::AtomicOr => Rmw::Or,
+        Opcode::AtomicXor => Rmw::Xor,
+        Opcode::AtomicFAddEXT => Rmw::AddSingle,
+        _ => return None,
+    })
+}

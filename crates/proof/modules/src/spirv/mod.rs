@@ -1,0 +1,52 @@
+//! Reads SPIR-V modules, as text or as words, and lowers a launch of an entry point to the flat form.
+//!
+//! [`text`] and [`binary`] give the same list of instructions; [`Spirv::lower`] is for both. It knows the numbers of
+//! threads, the values of specialization constants and the sizes of buffers, so that these are constants of the kernel.
+//! The names of instructions and enumerations are rspirv's tables; the meaning of each instruction is taken from the
+//! SPIR-V specification, and that of its memory operands from the Vulkan memory model.
+//!
+//! # What is assumed and refused
+//! An undefined value, and a thread's own variable that nobody has written, is 0. Addresses are logical; images, atomic
+//! operations on less than 32 bits, and extended instructions without one exact result are refused by line.
+
+mod arithmetic;
+mod instruction;
+mod labels;
+mod library;
+mod lower;
+mod module;
+mod setting;
+mod text;
+mod types;
+
+pub use instruction::Id;
+pub use lower::{Lowered, Place, Variable, address_of, item_by_word};
+pub use module::Spirv;
+pub use setting::{BuiltInVariable, Contents, Setting, Shape, scalar_bits};
+pub use types::{Kind, Leaf, Scalar, Type, Types};
+
+use crate::refused::Refused;
+
+/// Reads a module as text, with the name of its file.
+///
+/// # Errors
+/// The text is no module.
+pub fn text(file: &str, text: &str) -> Result<Spirv, Refused> {
+    let read = text::assemble(text).and_then(|listing| Spirv::of(listing, text.to_owned()));
+    read.map_err(|refused| refused.within(file, text))
+}
+
+/// Reads a module as bytes, with the name of its file. The lines of places are the numbers of instructions.
+///
+/// # Errors
+/// The bytes are no module.
+pub fn binary(file: &str, bytes: &[u8]) -> Result<Spirv, Refused> {
+    let listing = instruction::binary(bytes).map_err(|refused| refused.within(file, ""))?;
+    let line = |instruction: &instruction::Instruction| {
+        let result = instruction.result.map(|id| format!("%{id} = ")).unwrap_or_default();
+        format!("{result}{}\n", instruction.name())
+    };
+    let text: String = listing.instructions.iter().map(line).collect();
+    let lines = text.clone();
+    Spirv::of(listing, text).map_err(|refused| refused.within(file, &lines))
+}

@@ -1,0 +1,218 @@
+//! What a module declares, apart from types and values: entry points, decorations, functions.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use rspirv::spirv::{AddressingModel, BuiltIn, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op};
+
+use super::instruction::{Id, Instruction, Listing};
+use crate::refused::Refused;
+
+/// The decorations of a module.
+#[derive(Debug, Default)]
+pub struct Declarations {
+    /// By the result and, for a member of a structure, its number.
+    decorations: HashMap<(Id, Option<u32>, u32), Vec<u32>>,
+}
+
+impl Declarations {
+    /// The first operand of a decoration, 0 for one without; `None` where the result does not have it.
+    pub fn decoration(&self, of: Id, which: Decoration) -> Option<u32> {
+        let operands = self.decorations.get(&(of, None, which as u32))?;
+        Some(operands.first().copied().unwrap_or(0))
+    }
+
+    /// The same of a member.
+    pub fn member_decoration(&self, of: Id, member: u32, which: Decoration) -> Option<u32> {
+        let operands = self.decorations.get(&(of, Some(member), which as u32))?;
+        Some(operands.first().copied().unwrap_or(0))
+    }
+
+    /// The built-in that a result is.
+    pub fn built_in(&self, of: Id) -> Option<BuiltIn> {
+        BuiltIn::from_u32(self.decoration(of, Decoration::BuiltIn)?)
+    }
+}
+
+/// An entry point.
+#[derive(Debug)]
+pub struct Entry {
+    /// The name.
+    pub name: String,
+    /// The function.
+    pub function: Id,
+    /// The size of a workgroup, as far as an execution mode fixes it: literals, or the results that hold it.
+    pub local_size: Option<LocalSize>,
+}
+
+/// The size of a workgroup that an execution mode names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LocalSize {
+    /// `LocalSize`
+    Literal([u32; 3]),
+    /// `LocalSizeId`
+    Ids([Id; 3]),
+}
+
+/// A function.
+#[derive(Debug)]
+pub struct Function {
+    /// The parameters: their types and results.
+    pub parameters: Vec<(Id, Id)>,
+    /// The blocks in their order.
+    pub blocks: Vec<Block>,
+    /// The number of its first instruction.
+    pub at: usize,
+}
+
+/// A block.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The label.
+    pub label: Id,
+    /// The numbers of the instructions behind it.
+    pub body: Range<usize>,
+}
+
+/// A module.
+#[derive(Debug)]
+pub struct Spirv {
+    pub(super) listing: Listing,
+    pub(super) declared: Declarations,
+    /// The memory model.
+    pub model: MemoryModel,
+    pub(super) entries: Vec<Entry>,
+    pub(super) functions: HashMap<Id, Function>,
+    /// The numbers of the instructions outside of functions, in their order.
+    pub(super) global: Vec<usize>,
+    /// The names of the imported sets of extended instructions.
+    pub(super) sets: HashMap<Id, String>,
+    /// The strings, for the files of lines.
+    pub(super) strings: HashMap<Id, String>,
+    /// The text, or for a binary module a line for each instruction.
+    pub text: String,
+}
+
+impl Spirv {
+    /// Sorts the instructions of a module.
+    pub(super) fn of(listing: Listing, text: String) -> Result<Spirv, Refused> {
+        let (mut declared, mut entries) = (Declarations::default(), Vec::<Entry>::new());
+        let (mut functions, mut global) = (HashMap::new(), Vec::new());
+        let (mut sets, mut strings, mut modes) = (HashMap::new(), HashMap::new(), Vec::new());
+        let mut model = None;
+        let mut open: Option<(Id, Function)> = None;
+        let mut results = HashSet::new();
+        for (number, instruction) in listing.instructions.iter().enumerate() {
+            // SPIR-V 1.6, 2.4: a module is in static single assignment form.
+            if instruction.result.is_some_and(|result| !results.insert(result)) {
+                return Err(instruction.refused("its result is another instruction's too"));
+            }
+            if let Some((_, function)) = &mut open {
+                match instruction.op {
+                    Op::FunctionEnd => {
+                        let closed = open.take();
+                        functions.extend(closed);
+                    }
+                    Op::FunctionParameter => function.parameters.push((instruction.ty()?, instruction.id()?)),
+                    Op::Label => {
+                        function.blocks.push(Block { label: instruction.id()?, body: number + 1..number + 1 });
+                    }
+                    Op::Line | Op::NoLine => {
+                        if let Some(block) = function.blocks.last_mut() {
+                            block.body.end = number + 1;
+                        }
+                    }
+                    Op::Function => return Err(instruction.refused("a function within a function")),
+                    // They stand before the functions in a valid module; here they mean the same.
+                    Op::Constant | Op::ConstantTrue | Op::ConstantFalse | Op::ConstantComposite | Op::ConstantNull => {
+                        global.push(number);
+                        if let Some(block) = function.blocks.last_mut() {
+                            block.body.end = number + 1;
+                        }
+                    }
+                    _ => match function.blocks.last_mut() {
+                        Some(block) => block.body.end = number + 1,
+                        None => return Err(instruction.refused("an instruction before the function's first label")),
+                    },
+                }
+                continue;
+            }
+            match instruction.op {
+                Op::Function => {
+                    let function = Function { parameters: Vec::new(), blocks: Vec::new(), at: number };
+                    open = Some((instruction.id()?, function));
+                }
+                Op::MemoryModel => model = Some(memory_model(instruction)?),
+                Op::EntryPoint => {
+                    let (name, _) = instruction.string(2);
+                    let model = ExecutionModel::from_u32(instruction.operand(0)?);
+                    if matches!(model, Some(ExecutionModel::GLCompute | ExecutionModel::Kernel)) {
+                        entries.push(Entry { name, function: instruction.operand(1)?, local_size: None });
+                    }
+                }
+                Op::ExecutionMode | Op::ExecutionModeId => modes.push(instruction),
+                Op::Decorate | Op::DecorateId | Op::DecorateString => {
+                    let (of, which) = (instruction.operand(0)?, instruction.operand(1)?);
+                    declared.decorations.insert((of, None, which), instruction.rest(2).to_vec());
+                }
+                Op::MemberDecorate => {
+                    let (of, member) = (instruction.operand(0)?, instruction.operand(1)?);
+                    let which = instruction.operand(2)?;
+                    declared.decorations.insert((of, Some(member), which), instruction.rest(3).to_vec());
+                }
+                Op::GroupDecorate | Op::GroupMemberDecorate => {
+                    return Err(instruction.refused("groups of decorations are not supported"));
+                }
+                Op::ExtInstImport => drop(sets.insert(instruction.id()?, instruction.string(0).0)),
+                Op::String => drop(strings.insert(instruction.id()?, instruction.string(0).0)),
+                _ => global.push(number),
+            }
+        }
+        if let Some((_, function)) = open {
+            return Err(listing.instructions[function.at].refused("the function does not end"));
+        }
+        for mode in modes {
+            let of = mode.operand(0)?;
+            let sizes = || Ok::<_, Refused>([mode.operand(2)?, mode.operand(3)?, mode.operand(4)?]);
+            let size = match ExecutionMode::from_u32(mode.operand(1)?) {
+                Some(ExecutionMode::LocalSize) => Some(LocalSize::Literal(sizes()?)),
+                Some(ExecutionMode::LocalSizeId) => Some(LocalSize::Ids(sizes()?)),
+                _ => None,
+            };
+            entries.iter_mut().filter(|entry| entry.function == of).for_each(|entry| {
+                entry.local_size = size.or(entry.local_size);
+            });
+        }
+        let model = model.ok_or_else(|| Refused::new(1, "the module has no `OpMemoryModel`"))?;
+        Ok(Spirv { listing, declared, model, entries, functions, global, sets, strings, text })
+    }
+
+    /// The names of the entry points.
+    pub fn entries(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|entry| entry.name.as_str())
+    }
+
+    /// The result of that name.
+    pub fn id(&self, name: &str) -> Option<Id> {
+        self.listing.names.iter().find(|(_, known)| *known == name).map(|(&id, _)| id)
+    }
+
+    /// The name of a result, as the text writes it behind the `%`.
+    pub fn name(&self, id: Id) -> String {
+        self.listing.names.get(&id).cloned().unwrap_or_else(|| id.to_string())
+    }
+}
+
+/// The memory model; addresses are logical.
+fn memory_model(instruction: &Instruction) -> Result<MemoryModel, Refused> {
+    match AddressingModel::from_u32(instruction.operand(0)?) {
+        Some(AddressingModel::Logical) => {}
+        Some(other) => return Err(instruction.refused(format!("the addressing model {other:?} is not supported"))),
+        None => return Err(instruction.refused("its addressing model is unknown")),
+    }
+    match MemoryModel::from_u32(instruction.operand(1)?) {
+        Some(model @ (MemoryModel::Vulkan | MemoryModel::GLSL450)) => Ok(model),
+        Some(other) => Err(instruction.refused(format!("the memory model {other:?} is not supported"))),
+        None => Err(instruction.refused("its memory model is unknown")),
+    }
+}

@@ -1,0 +1,168 @@
+//! How a module is run: the numbers of threads, and the first contents of its variables.
+
+use std::collections::HashMap;
+
+use rspirv::spirv::BuiltIn;
+
+use super::instruction::Id;
+use super::types::{Kind, Leaf, Scalar, Type, Types};
+
+/// The launch that a module is lowered for.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The threads of a workgroup; `None` for what the module says.
+    pub local_size: Option<[u32; 3]>,
+    /// The workgroups.
+    pub workgroups: [u32; 3],
+    /// The threads of a subgroup; `None` for all of a workgroup.
+    pub subgroup: Option<u32>,
+    /// The first contents of variables and the values of specialization constants, by the names of the results.
+    pub inputs: HashMap<String, Contents>,
+}
+
+/// The first contents of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// A number, as it is written.
+    Number(String),
+    /// The parts of a composite.
+    List(Vec<Contents>),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// So many bytes that nobody has written.
+    Unwritten(u64),
+}
+
+impl Contents {
+    /// The bytes of a value of a type; a runtime array has as many parts as are given.
+    pub(super) fn bytes(&self, ty: Id, types: &Types) -> Result<Vec<u8>, String> {
+        let mut bytes = Vec::new();
+        match self {
+            Contents::Bytes(given) => bytes.clone_from(given),
+            Contents::Unwritten(_) => {}
+            Contents::Number(_) | Contents::List(_) => self.fill(ty, types, 0, &mut bytes)?,
+        }
+        if let Some(size) = types.size(ty) {
+            if bytes.len() as u64 > size {
+                return Err(format!("{} bytes are given for {size}", bytes.len()));
+            }
+            bytes.resize(size as usize, 0);
+        }
+        Ok(bytes)
+    }
+
+    fn fill(&self, ty: Id, types: &Types, offset: u64, bytes: &mut Vec<u8>) -> Result<(), String> {
+        match (types.get(ty), self) {
+            (Some(Type::Scalar(scalar)), Contents::Number(number)) => {
+                let bits = scalar_bits(*scalar, number)?;
+                let (from, size) = (offset as usize, scalar.bytes() as usize);
+                if bytes.len() < from + size {
+                    bytes.resize(from + size, 0);
+                }
+                bytes[from..from + size].copy_from_slice(&bits.to_le_bytes()[..size]);
+                Ok(())
+            }
+            (Some(Type::Many { .. } | Type::Struct(_)), Contents::List(parts)) => {
+                for (number, part) in (0..).zip(parts) {
+                    let (of, at) = types.part(ty, number).ok_or("more parts are given than it has")?;
+                    let at = offset.checked_add(at).filter(|&at| at < MOST_BYTES).ok_or("it is too large")?;
+                    part.fill(of, types, at, bytes)?;
+                }
+                match types.parts(ty) {
+                    Some(len) if len != parts.len() as u64 => {
+                        Err(format!("{} parts are given, and it has {len}", parts.len()))
+                    }
+                    _ => Ok(()),
+                }
+            }
+            (Some(Type::Many { .. } | Type::Struct(_)), _) => Err("a composite is written as {…, …}".into()),
+            _ => Err("its type has no such value".into()),
+        }
+    }
+}
+
+/// The most bytes of a variable.
+pub(super) const MOST_BYTES: u64 = 1 << 24;
+
+/// The bits of a number of a type: decimal or hexadecimal, `true` or `false`.
+pub fn scalar_bits(ty: Scalar, text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is no number of {} bits", ty.bits);
+    if ty.kind == Kind::Float {
+        return match ty.bits {
+            32 => text.parse::<f32>().map(|value| value.to_bits().into()).map_err(|_| wrong()),
+            64 => text.parse::<f64>().map(f64::to_bits).map_err(|_| wrong()),
+            _ => Err("floats of this size cannot be written here".into()),
+        };
+    }
+    match (ty.kind, text) {
+        (Kind::Bool, "true") => return Ok(1),
+        (Kind::Bool, "false") => return Ok(0),
+        _ => {}
+    }
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
+    let value = match digits.strip_prefix("0x") {
+        Some(digits) => i128::from_str_radix(digits, 16),
+        None => digits.parse(),
+    };
+    let value = value.ok().filter(|&value| value >= 0 && value >> 64 == 0).ok_or_else(wrong)?;
+    let value = (sign * value) as u64;
+    Ok(if ty.kind == Kind::Bool { u64::from(value != 0) } else { value & ty.mask() })
+}
+
+/// The shape of a launch, with every number known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The threads of a workgroup.
+    pub local_size: [u32; 3],
+    /// The workgroups.
+    pub workgroups: [u32; 3],
+    /// The threads of a subgroup.
+    pub subgroup: u32,
+}
+
+impl Shape {
+    /// The number of threads in a workgroup.
+    pub fn threads(&self) -> u32 {
+        self.local_size.iter().fold(1, |all: u32, &extent| all.saturating_mul(extent))
+    }
+
+    /// The values of a built-in for a thread; `None` for one that this reader does not know.
+    pub fn built_in(&self, which: BuiltIn, workgroup: u32, thread: u32) -> Option<[u64; 3]> {
+        let part = |linear: u32, of: [u32; 3]| {
+            let [x, y, z] = of.map(|extent| extent.max(1));
+            [linear % x, linear / x % y, linear / x / y % z].map(u64::from)
+        };
+        let one = |value: u32| [value.into(), 0, 0];
+        let subgroup = self.subgroup.max(1);
+        let (group, local) = (part(workgroup, self.workgroups), part(thread, self.local_size));
+        let total = |number: usize| u64::from(self.local_size[number]) * u64::from(self.workgroups[number]);
+        Some(match which {
+            BuiltIn::NumWorkgroups => self.workgroups.map(u64::from),
+            BuiltIn::WorkgroupSize | BuiltIn::EnqueuedWorkgroupSize => self.local_size.map(u64::from),
+            BuiltIn::WorkgroupId => group,
+            BuiltIn::LocalInvocationId => local,
+            BuiltIn::GlobalInvocationId => {
+                [0, 1, 2].map(|number| group[number] * u64::from(self.local_size[number]) + local[number])
+            }
+            BuiltIn::GlobalSize => [0, 1, 2].map(total),
+            BuiltIn::GlobalOffset => [0; 3],
+            BuiltIn::LocalInvocationIndex => one(thread),
+            BuiltIn::SubgroupSize | BuiltIn::SubgroupMaxSize => one(subgroup),
+            BuiltIn::NumSubgroups => one(self.threads().div_ceil(subgroup)),
+            BuiltIn::SubgroupId => one(thread / subgroup),
+            BuiltIn::SubgroupLocalInvocationId => one(thread % subgroup),
+            BuiltIn::WorkDim => one(3),
+            BuiltIn::DeviceIndex => one(0),
+            _ => return None,
+        })
+    }
+}
+
+/// A built-in variable of a thread: where it lies in the thread's memory.
+#[derive(Clone, Debug)]
+pub struct BuiltInVariable {
+    /// The built-in.
+    pub which: BuiltIn,
+    /// Its scalars, with their offsets in the thread's memory.
+    pub leaves: Vec<Leaf>,
+}

@@ -1,0 +1,280 @@
+//! Types, and where their parts lie in memory (SPIR-V specification, 2.16 "Validation Rules": Offset, ArrayStride,
+//! MatrixStride).
+//!
+//! A type without such decorations has the layout of C: each part at the next multiple of its alignment. SPIR-V leaves
+//! that layout open, so no program that is right depends on it.
+
+use std::collections::HashMap;
+
+use rspirv::spirv::{Decoration, Op, StorageClass};
+
+use super::instruction::{Id, Instruction};
+use super::module::Declarations;
+use crate::refused::Refused;
+
+/// A type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// No value.
+    Void,
+    /// One scalar: a truth value, an integer or a float.
+    Scalar(Scalar),
+    /// Several parts of one type, by a distance in bytes: vectors, matrices and arrays. The length of a runtime array is
+    /// `None`.
+    Many {
+        /// The type of a part.
+        of: Id,
+        /// The number of parts.
+        len: Option<u64>,
+        /// The distance of two parts in bytes.
+        stride: u64,
+    },
+    /// Members, each with its offset in bytes.
+    Struct(Vec<(Id, u64)>),
+    /// A pointer to a type, with the distance of two of them in bytes.
+    Pointer {
+        /// The storage class.
+        class: StorageClass,
+        /// The type that it points to.
+        to: Id,
+        /// The distance between neighbours in an array that it points into, if one is given.
+        stride: Option<u64>,
+    },
+    /// A type that only its own instructions use: functions, images.
+    Opaque,
+}
+
+/// The kinds of scalars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A truth value.
+    Bool,
+    /// An integer; the flag says whether it is declared as signed.
+    Int(bool),
+    /// A float.
+    Float,
+}
+
+/// A scalar type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scalar {
+    /// The kind.
+    pub kind: Kind,
+    /// The width in bits; 1 for a truth value.
+    pub bits: u32,
+}
+
+impl Scalar {
+    /// An unsigned integer of 32 bits.
+    pub const UINT: Scalar = Scalar { kind: Kind::Int(false), bits: 32 };
+
+    /// The size in memory: truth values have 4 bytes, as in Vulkan's interfaces.
+    pub fn bytes(self) -> u64 {
+        if self.kind == Kind::Bool { 4 } else { u64::from(self.bits.div_ceil(8)) }
+    }
+
+    /// The mask of its bits.
+    pub fn mask(self) -> u64 {
+        u64::MAX >> (64 - self.bits.clamp(1, 64))
+    }
+
+    /// Bits as a number, with their sign if the type, or the caller, says so.
+    pub fn signed(self, bits: u64) -> i64 {
+        let shift = 64 - self.bits.clamp(1, 64);
+        (bits << shift) as i64 >> shift
+    }
+}
+
+/// A scalar in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leaf {
+    /// The offset in bytes.
+    pub offset: u64,
+    /// The type.
+    pub ty: Scalar,
+}
+
+/// The types of a module.
+#[derive(Debug, Default)]
+pub struct Types {
+    all: HashMap<Id, Type>,
+}
+
+/// The most scalars that one value may have.
+const MOST_LEAVES: usize = 1 << 16;
+
+impl Types {
+    /// The type of that number.
+    pub fn get(&self, id: Id) -> Option<&Type> {
+        self.all.get(&id)
+    }
+
+    /// The type of that number.
+    ///
+    /// # Errors
+    /// There is none; the refusal names the instruction that wants it.
+    pub fn of(&self, id: Id, by: &Instruction) -> Result<&Type, Refused> {
+        self.get(id).ok_or_else(|| by.refused("its type is declared nowhere, or is not supported"))
+    }
+
+    /// Declares a type.
+    pub fn declare(
+        &mut self,
+        instruction: &Instruction,
+        declared: &Declarations,
+        constant: impl Fn(Id) -> Option<u64>,
+    ) -> Result<(), Refused> {
+        let stride = |of: Id, types: &Types, given: Option<u32>| given.map_or_else(|| types.stride(of), u64::from);
+        let result = instruction.id()?;
+        // SPIR-V 1.6, 2.16.1: types are declared before their uses, but for forward pointers, which logical addressing
+        // does not have. So no type contains itself.
+        let parts = match instruction.op {
+            Op::TypeVector | Op::TypeMatrix | Op::TypeArray | Op::TypeRuntimeArray => instruction.rest(0).get(..1),
+            Op::TypeStruct => Some(instruction.rest(0)),
+            _ => None,
+        };
+        for &part in parts.unwrap_or_default() {
+            self.of(part, instruction)?;
+        }
+        let array_stride = declared.decoration(result, Decoration::ArrayStride);
+        let scalar = |kind, bits| Type::Scalar(Scalar { kind, bits });
+        let many = |types: &Types, of: Id, len, given| Type::Many { of, len, stride: stride(of, types, given) };
+        let ty = match instruction.op {
+            Op::TypeVoid => Type::Void,
+            Op::TypeBool => scalar(Kind::Bool, 1),
+            Op::TypeInt => match instruction.operand(0)? {
+                bits @ 1..=64 => scalar(Kind::Int(instruction.operand(1)? == 1), bits),
+                bits => return Err(instruction.refused(format!("integers of {bits} bits are not supported"))),
+            },
+            Op::TypeFloat => match (instruction.operand(0)?, instruction.operands.len()) {
+                (bits @ (16 | 32 | 64), 1) => scalar(Kind::Float, bits),
+                (bits, _) => return Err(instruction.refused(format!("these floats of {bits} bits are not supported"))),
+            },
+            Op::TypeVector => many(self, instruction.operand(0)?, Some(instruction.operand(1)?.into()), None),
+            Op::TypeMatrix => {
+                let given = declared.decoration(result, Decoration::MatrixStride);
+                many(self, instruction.operand(0)?, Some(instruction.operand(1)?.into()), given)
+            }
+            Op::TypeArray => {
+                let len = constant(instruction.operand(1)?);
+                let len = len.ok_or_else(|| instruction.refused("the length of the array is no constant"))?;
+                many(self, instruction.operand(0)?, Some(len), array_stride)
+            }
+            Op::TypeRuntimeArray => many(self, instruction.operand(0)?, None, array_stride),
+            Op::TypeStruct => {
+                let mut end = 0u64;
+                let mut members = Vec::new();
+                for (number, &member) in (0u32..).zip(&instruction.operands) {
+                    if declared.member_decoration(result, number, Decoration::RowMajor).is_some() {
+                        return Err(instruction.refused("matrices by rows are not supported"));
+                    }
+                    let given = declared.member_decoration(result, number, Decoration::Offset);
+                    let natural = || end.next_multiple_of(self.alignment(member).max(1));
+                    let offset = given.map_or_else(natural, u64::from);
+                    end = offset.saturating_add(self.size(member).unwrap_or(0));
+                    members.push((member, offset));
+                }
+                Type::Struct(members)
+            }
+            Op::TypePointer => {
+                let class = StorageClass::from_u32(instruction.operand(0)?);
+                let class = class.ok_or_else(|| instruction.refused("its storage class is unknown"))?;
+                Type::Pointer { class, to: instruction.operand(1)?, stride: array_stride.map(u64::from) }
+            }
+            _ => Type::Opaque,
+        };
+        self.all.insert(result, ty);
+        Ok(())
+    }
+
+    /// The size in bytes; `None` where a runtime array ends it.
+    pub fn size(&self, id: Id) -> Option<u64> {
+        match self.get(id)? {
+            Type::Void | Type::Opaque => Some(0),
+            Type::Scalar(scalar) => Some(scalar.bytes()),
+            Type::Pointer { .. } => Some(8),
+            // The last part has no bytes behind it that belong to the next one.
+            Type::Many { of, len, stride } => match (*len)? {
+                0 => Some(0),
+                len => (len - 1).checked_mul(*stride)?.checked_add(self.size(*of)?),
+            },
+            Type::Struct(members) => members
+                .iter()
+                .try_fold(0, |end: u64, &(member, offset)| Some(end.max(offset.checked_add(self.size(member)?)?))),
+        }
+    }
+
+    /// The alignment in a layout without decorations.
+    fn alignment(&self, id: Id) -> u64 {
+        match self.get(id) {
+            None | Some(Type::Void | Type::Opaque) => 1,
+            Some(Type::Scalar(scalar)) => scalar.bytes().next_power_of_two(),
+            Some(Type::Pointer { .. }) => 8,
+            Some(Type::Many { of, .. }) => self.alignment(*of),
+            Some(Type::Struct(members)) => members.iter().map(|&(member, _)| self.alignment(member)).max().unwrap_or(1),
+        }
+    }
+
+    /// The distance of two values in an array without a stride.
+    pub fn stride(&self, id: Id) -> u64 {
+        self.size(id).unwrap_or(0).next_multiple_of(self.alignment(id).max(1))
+    }
+
+    /// The part of that number of a type: its type and its offset.
+    pub fn part(&self, id: Id, number: u64) -> Option<(Id, u64)> {
+        match self.get(id)? {
+            Type::Many { of, len, stride } => {
+                (len.is_none_or(|len| number < len)).then_some((*of, number.checked_mul(*stride)?))
+            }
+            Type::Struct(members) => members.get(usize::try_from(number).ok()?).copied(),
+            Type::Void | Type::Scalar(_) | Type::Pointer { .. } | Type::Opaque => None,
+        }
+    }
+
+    /// The number of parts of a type that has some; `None` for a runtime array.
+    pub fn parts(&self, id: Id) -> Option<u64> {
+        match self.get(id)? {
+            Type::Many { len, .. } => *len,
+            Type::Struct(members) => Some(members.len() as u64),
+            Type::Void | Type::Scalar(_) | Type::Pointer { .. } | Type::Opaque => Some(0),
+        }
+    }
+
+    /// The scalars of a type, in their order. A pointer is one of 64 bits.
+    pub fn leaves(&self, id: Id) -> Option<Vec<Leaf>> {
+        let mut leaves = Vec::new();
+        self.push_leaves(id, 0, &mut leaves)?;
+        Some(leaves)
+    }
+
+    fn push_leaves(&self, id: Id, offset: u64, leaves: &mut Vec<Leaf>) -> Option<()> {
+        match self.get(id)? {
+            Type::Void | Type::Opaque => None,
+            Type::Scalar(ty) => {
+                leaves.push(Leaf { offset, ty: *ty });
+                (leaves.len() <= MOST_LEAVES).then_some(())
+            }
+            Type::Pointer { .. } => {
+                leaves.push(Leaf { offset, ty: Scalar { kind: Kind::Int(false), bits: 64 } });
+                Some(())
+            }
+            Type::Many { len, .. } => (0..(*len)?).try_for_each(|number| {
+                let (part, at) = self.part(id, number)?;
+                self.push_leaves(part, offset.checked_add(at)?, leaves)
+            }),
+            Type::Struct(members) => {
+                members.iter().try_for_each(|&(member, at)| self.push_leaves(member, offset.checked_add(at)?, leaves))
+            }
+        }
+    }
+
+    /// The scalar type of a type that is a scalar, or a vector of one.
+    pub fn scalar(&self, id: Id) -> Option<Scalar> {
+        match self.get(id)? {
+            Type::Scalar(scalar) => Some(*scalar),
+            Type::Many { of, .. } => self.scalar(*of),
+            Type::Pointer { .. } => Some(Scalar { kind: Kind::Int(false), bits: 64 }),
+            Type::Void | Type::Struct(_) | Type::Opaque => None,
+        }
+    }
+}
