@@ -102,16 +102,34 @@ impl Plan {
     pub fn of(device: &Device, effort: Effort) -> Result<Plan> {
         let micros = Duration::from_micros;
         let plan = match device.properties().kind {
-            DeviceKind::Host => {
-                Plan { pairs: 21, sample: micros(50), most: 1 << 20, most_beside: 1 << 23, work: (8, 2), slots: 1 << 14, patience: 1 << 16 }
-            }
-            DeviceKind::Gpu => {
-                Plan { pairs: 11, sample: micros(200), most: 1 << 20, most_beside: 1 << 23, work: (32, 2), slots: 1 << 10, patience: 1 << 14 }
-            }
+            DeviceKind::Host => Plan {
+                pairs: 21,
+                sample: micros(50),
+                most: 1 << 20,
+                most_beside: 1 << 23,
+                work: (8, 2),
+                slots: 1 << 14,
+                patience: 1 << 16,
+            },
+            DeviceKind::Gpu => Plan {
+                pairs: 11,
+                sample: micros(200),
+                most: 1 << 20,
+                most_beside: 1 << 23,
+                work: (32, 2),
+                slots: 1 << 10,
+                patience: 1 << 14,
+            },
             // lavapipe stops a thread after 65,535 turns of its loops.
-            DeviceKind::Software => {
-                Plan { pairs: 3, sample: micros(500), most: 1 << 12, most_beside: 1 << 15, work: (0, 0), slots: 1 << 6, patience: 1 << 8 }
-            }
+            DeviceKind::Software => Plan {
+                pairs: 3,
+                sample: micros(500),
+                most: 1 << 12,
+                most_beside: 1 << 15,
+                work: (0, 0),
+                slots: 1 << 6,
+                patience: 1 << 8,
+            },
             _ => {
                 let why = "it has no time: choose the host, a GPU, or a driver that computes on the host";
                 return Err(Error::capability(device.name(), "measure what an operation costs", why));
