@@ -182,6 +182,8 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub module: crate::check_module::ModuleArgs,
     #[command(flatten)]
+    pub findings: crate::findings::FindingArgs,
+    #[command(flatten)]
     pub limits: LimitArgs,
 }
 

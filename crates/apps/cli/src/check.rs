@@ -15,6 +15,7 @@ use crate::check_module;
 use crate::check_report::{self, Judged, Tried, Unjudged};
 use crate::choice;
 use crate::exit::{Exit, Input, Stop};
+use crate::findings::{self, Case};
 use crate::limits::Limits;
 use crate::panics;
 use crate::progress::Progress;
@@ -28,7 +29,9 @@ const ADVICE: Duration = Duration::from_secs(10);
 /// Proves scenarios by name, and litmus files.
 pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> {
     if let Some(file) = args.names.iter().find(|name| check_module::is_module(name)) {
-        return check_module::check_file(session, Path::new(file), args);
+        let (exit, case) = check_module::check_file(session, Path::new(file), args)?;
+        args.findings.write("check", exit, &[case])?;
+        return Ok(exit);
     }
     let (files, names): (Vec<String>, Vec<String>) =
         args.names.iter().cloned().partition(|name| name.ends_with(".litmus"));
@@ -37,8 +40,11 @@ pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> 
         run::sized(&scenarios)?;
     }
     let mut exit = Exit::Holds;
+    let mut cases: Vec<Case> = Vec::new();
     for file in &files {
-        exit = exit.max(check_litmus::check_file(session, Path::new(file), args)?);
+        let (one, case) = check_litmus::check_file(session, Path::new(file), args)?;
+        exit = exit.max(one);
+        cases.push(case);
         if session.limits.reached().is_some() {
             exit = Exit::Unanswered;
             break;
@@ -63,9 +69,13 @@ pub fn check(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Stop> 
             let first = all.is_empty();
             progress.aside(|| check_report::text(session, &judged, first))?;
         }
+        if args.findings.any() {
+            cases.extend(findings::cases_of(&judged));
+        }
         all.push(judged);
     }
     drop(progress);
+    args.findings.write("check", exit, &cases)?;
     if let (Some(reached), true, false) = (session.limits.reached(), all.len() < planned, session.json) {
         let note = format!("Stopped, since {reached}: {} of {planned} scenarios were begun.", all.len());
         session.line(session.style.paint(Tone::Note, &note))?;

@@ -11,12 +11,13 @@ use crate::args::CheckArgs;
 use crate::check::limited;
 use crate::check_report::Judged;
 use crate::exit::{Exit, Input, Stop};
+use crate::findings::{Case, FindingArgs};
 use crate::litmus::{self, LitmusArgs};
 use crate::panics;
 use crate::session::Session;
 
 /// Judges a litmus file's claim, under the model of its dialect unless another was asked for.
-pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> Result<Exit, Stop> {
+pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> Result<(Exit, Case), Stop> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| Input::new("litmus", format!("{} could not be read: {error}", file.display())))?;
     let dialect = if text.trim_start().to_ascii_uppercase().starts_with("VULKAN") { Model::Vulkan } else { Model::Ptx };
@@ -28,9 +29,10 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
         progress: args.progress.unwrap_or_default(),
         expected: None,
         loop_bound: args.loop_bound,
+        findings: FindingArgs::default(),
         limits: args.limits,
     };
-    litmus::litmus(session, &asked)
+    litmus::file(session, &asked)
 }
 
 /// Writes what is emitted as litmus files.

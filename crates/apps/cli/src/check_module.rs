@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::str::FromStr;
+use std::time::Instant;
 
 use clap::Args;
 use serde::Serialize;
@@ -11,6 +12,7 @@ use wattle_foreign::{Argument, Condition, Launch, Options, Report, Source, Step,
 
 use crate::args::CheckArgs;
 use crate::exit::{Exit, Input, Stop};
+use crate::findings::{Case, Finding, Outcome, Place};
 use crate::session::Session;
 use crate::text::{self, Tone};
 
@@ -133,7 +135,8 @@ fn wrong(message: impl ToString) -> Stop {
 }
 
 /// Judges a launch of a module's kernel.
-pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> Result<Exit, Stop> {
+pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> Result<(Exit, Case), Stop> {
+    let began = Instant::now();
     let asked = &args.module;
     if args.names.len() > 1 {
         return Err(wrong("a module is checked by itself: its launch is described by the options"));
@@ -195,7 +198,30 @@ pub fn check_file(session: &mut Session<'_>, file: &Path, args: &CheckArgs) -> R
     } else {
         show(session, file, &world, &report, model)?;
     }
-    Ok(exit)
+    let name = format!("{} under {model}", world.kernel().name);
+    let outcome = outcome(&world, &report);
+    Ok((exit, Case { suite: file.display().to_string(), name, time: began.elapsed(), outcome }))
+}
+
+fn outcome(world: &World, report: &Report) -> Outcome {
+    match &report.verdict {
+        Verdict::Holds => Outcome::Passed,
+        Verdict::Unknown(reason) => Outcome::Unanswered(reason.clone()),
+        Verdict::Violated(violation, steps) => {
+            let step = |step: &Step| {
+                let does = step.value.as_ref().map(|does| format!("  {does}")).unwrap_or_default();
+                format!("{}: {}: {}{does}", world.thread_name(step.thread), step.at, step.instruction)
+            };
+            let mut places: Vec<Place> = violation.places().into_iter().map(Place::parse).collect();
+            places.dedup();
+            Outcome::Failed(vec![Finding {
+                kind: violation.kind().to_owned(),
+                message: sentence(world, violation),
+                story: steps.iter().map(step).collect::<Vec<_>>().join("\n"),
+                places,
+            }])
+        }
+    }
 }
 
 fn ptx_launch(name: &str, bytes: Vec<u8>, asked: &ModuleArgs) -> Result<World, Stop> {

@@ -30,6 +30,7 @@ mod cost;
 mod devices;
 mod emit;
 mod exit;
+mod findings;
 mod limits;
 mod list;
 mod litmus;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde::Serialize;
@@ -10,6 +11,7 @@ use wattle::{Model, checker};
 use wattle_litmus::{Answer, Expected, Judged, Observed, Options, Question, Verdict, World, judge, read, run_folder};
 
 use crate::exit::{Exit, Input, Stop};
+use crate::findings::{Case, Finding, FindingArgs, Outcome, Place};
 use crate::limits::LimitArgs;
 use crate::progress::Progress;
 use crate::session::Session;
@@ -35,6 +37,8 @@ pub struct LitmusArgs {
     /// How often a loop that changes something each time is gone through
     #[arg(long, value_name = "N", default_value = "8")]
     pub loop_bound: u32,
+    #[command(flatten)]
+    pub findings: FindingArgs,
     #[command(flatten)]
     pub limits: LimitArgs,
 }
@@ -83,17 +87,27 @@ struct CaseReport {
 
 /// Judges a litmus file, or many with expected answers.
 pub fn litmus(session: &mut Session, args: &LitmusArgs) -> Result<Exit, Stop> {
+    let (exit, cases) = match &args.expected {
+        Some(expected) => folder(session, args, expected)?,
+        None => file(session, args).map(|(exit, case)| (exit, vec![case]))?,
+    };
+    args.findings.write("litmus", exit, &cases)?;
+    Ok(exit)
+}
+
+/// The question that was asked, and the options for its search.
+fn asked(session: &Session, args: &LitmusArgs) -> Result<(Question, Options), Stop> {
     let question =
         Question::named(&args.ask, args.progress).map_err(|error| Input::new("unknown_question", error.to_string()))?;
     let limits = session.limits.of_search();
-    let options = Options { loop_bound: args.loop_bound, limits, ..Options::default() };
-    match &args.expected {
-        Some(expected) => folder(session, args, question, expected, options),
-        None => file(session, args, question, Options { count_all: true, ..options }),
-    }
+    Ok((question, Options { loop_bound: args.loop_bound, limits, ..Options::default() }))
 }
 
-fn file(session: &mut Session, args: &LitmusArgs, question: Question, options: Options) -> Result<Exit, Stop> {
+/// Judges one litmus file.
+pub fn file(session: &mut Session, args: &LitmusArgs) -> Result<(Exit, Case), Stop> {
+    let (question, options) = asked(session, args)?;
+    let options = Options { count_all: true, ..options };
+    let began = Instant::now();
     if args.path.is_dir() {
         let message = format!("{} is a directory: give --expected FILE.csv with it", args.path.display());
         return Err(Input::new("no_list", message).into());
@@ -112,6 +126,22 @@ fn file(session: &mut Session, args: &LitmusArgs, question: Question, options: O
     };
     let program = world.program();
     let evidence = verdict.evidence.as_ref().map(|evidence| evidence.lines(program)).unwrap_or_default();
+    let outcome = match verdict.answer {
+        Answer::Yes => Outcome::Passed,
+        Answer::No => {
+            let claim = program.claim_text().filter(|_| question == Question::Outcome).unwrap_or_default();
+            let message = format!("{claim} {} under {}", sentence(question, Some(false)), args.model);
+            Outcome::Failed(vec![Finding {
+                kind: kind(question).to_owned(),
+                message: message.trim_start().to_owned(),
+                story: evidence.join("\n"),
+                places: vec![Place::file(&args.path)],
+            }])
+        }
+        Answer::Unknown(_) => Outcome::Unanswered(reason(verdict.answer).unwrap_or_default()),
+    };
+    let suite = args.path.display().to_string();
+    let case = Case { suite, name: args.model.name().to_owned(), time: began.elapsed(), outcome };
     if session.json {
         let report = FileReport {
             file: args.path.display().to_string(),
@@ -126,10 +156,19 @@ fn file(session: &mut Session, args: &LitmusArgs, question: Question, options: O
             evidence: &evidence,
         };
         session.report("litmus", exit, &report)?;
-        return Ok(exit);
+        return Ok((exit, case));
     }
     text(session, args, question, &world, &verdict, &evidence)?;
-    Ok(exit)
+    Ok((exit, case))
+}
+
+/// What is wrong where the answer is no, in a word or two.
+fn kind(question: Question) -> &'static str {
+    match question {
+        Question::Outcome => "claim",
+        Question::Race => "data race",
+        Question::Liveness(_) => "can be stuck for ever",
+    }
 }
 
 fn text(
@@ -180,13 +219,8 @@ fn sentence(question: Question, yes: Option<bool>) -> String {
     }
 }
 
-fn folder(
-    session: &mut Session,
-    args: &LitmusArgs,
-    question: Question,
-    expected: &Path,
-    options: Options,
-) -> Result<Exit, Stop> {
+fn folder(session: &mut Session, args: &LitmusArgs, expected: &Path) -> Result<(Exit, Vec<Case>), Stop> {
+    let (question, options) = asked(session, args)?;
     if !args.path.is_dir() {
         let message = format!("{} is not a directory: with --expected, paths start at one", args.path.display());
         return Err(Input::new("no_directory", message).into());
@@ -231,6 +265,7 @@ fn folder(
         None if wrong > 0 => Exit::DoesNotHold,
         None => Exit::Unanswered,
     };
+    let found = cases.iter().map(|case| finding(args, question, case, is_open(case))).collect();
     if session.json {
         let report = FolderReport {
             root: args.path.display().to_string(),
@@ -244,7 +279,7 @@ fn folder(
             cases,
         };
         session.report("litmus", exit, &report)?;
-        return Ok(exit);
+        return Ok((exit, found));
     }
     let open = match all - passed - wrong {
         0 => String::new(),
@@ -252,7 +287,24 @@ fn folder(
     };
     let why = stopped.map(|reached| format!(": {reached}")).unwrap_or_default();
     session.line(format!("{passed} passed, {wrong} failed{open}{why}"))?;
-    Ok(exit)
+    Ok((exit, found))
+}
+
+/// A file of a list as a case: a wrong answer is what was found.
+fn finding(args: &LitmusArgs, question: Question, case: &CaseReport, is_open: bool) -> Case {
+    let wrong = case.wrong.clone().unwrap_or_default();
+    let outcome = match (case.passed, is_open) {
+        (true, _) => Outcome::Passed,
+        (false, true) => Outcome::Unanswered(wrong),
+        (false, false) => Outcome::Failed(vec![Finding {
+            kind: kind(question).to_owned(),
+            message: wrong,
+            story: String::new(),
+            places: vec![Place::file(&args.path.join(&case.path))],
+        }]),
+    };
+    let suite = args.path.display().to_string();
+    Case { suite, name: case.path.clone(), time: Duration::from_secs_f64(case.seconds), outcome }
 }
 
 fn case(judged: &Judged) -> CaseReport {

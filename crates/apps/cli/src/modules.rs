@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -10,6 +11,7 @@ use wattle_foreign::{Options, spirv::Answer};
 use wattle_litmus::Schedule;
 
 use crate::exit::{Exit, Input, Stop};
+use crate::findings::{Case as Found, Finding, FindingArgs, Outcome, Place};
 use crate::limits::LimitArgs;
 use crate::progress::Progress;
 use crate::session::Session;
@@ -32,6 +34,8 @@ pub struct ModulesArgs {
     /// How often a loop that changes something each time is gone through
     #[arg(long, value_name = "N", default_value = "8")]
     pub loop_bound: u32,
+    #[command(flatten)]
+    pub findings: FindingArgs,
     #[command(flatten)]
     pub limits: LimitArgs,
 }
@@ -115,6 +119,8 @@ pub fn modules(session: &mut Session<'_>, args: &ModulesArgs) -> Result<Exit, St
         None => Exit::Unanswered,
     };
     let stopped = stopped.map(|reached| reached.to_string());
+    let found: Vec<_> = reports.iter().map(|report| finding(args, report)).collect();
+    args.findings.write("modules", exit, &found)?;
     if session.json {
         let root = args.root.display().to_string();
         session.report("modules", exit, &ListReport { root, passed, failed: all - passed, stopped, cases: reports })?;
@@ -125,6 +131,31 @@ pub fn modules(session: &mut Session<'_>, args: &ModulesArgs) -> Result<Exit, St
     }
     session.line(format!("{passed} passed, {} failed", all - passed))?;
     Ok(exit)
+}
+
+/// A module of the list as a case: a wrong answer is what was found.
+fn finding(args: &ModulesArgs, report: &CaseReport) -> Found {
+    let why = report.reason.clone().unwrap_or_default();
+    let outcome = match (report.passed, report.answered) {
+        (true, _) => Outcome::Passed,
+        (false, false) => Outcome::Unanswered(why),
+        (false, true) => {
+            let expected = if report.expected { "pass" } else { "fail" };
+            let kind = match args.ask {
+                Question::Assertion => "claim",
+                Question::Race => "data race",
+                Question::Termination => "can be stuck for ever",
+            };
+            let message = format!("{} where {expected} was expected", report.answer);
+            let places = vec![Place::file(&args.root.join(&report.path))];
+            Outcome::Failed(vec![Finding { kind: kind.to_owned(), message, story: why, places }])
+        }
+    };
+    let name = match &report.progress {
+        Some(progress) => format!("{} ({progress})", report.path),
+        None => report.path.clone(),
+    };
+    Found { suite: args.root.display().to_string(), name, time: Duration::from_secs_f64(report.seconds), outcome }
 }
 
 fn list(file: &Path) -> Result<Vec<Case>, Stop> {
