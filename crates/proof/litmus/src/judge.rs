@@ -6,7 +6,7 @@
 //! race in one whose threads wait at barriers is a race.
 //!
 //! **Liveness** is decided twice. [`lasso`] explores all interleavings under the progress model, exactly for programs
-//! with one location. For others the search looks for executions of the model, weak ones included, whose threads wait
+//! with one location whose updates nothing divides ([`Divided`]). For others the search looks for executions of the model, weak ones included, whose threads wait
 //! for ever although all of them are scheduled; such an execution keeps every progress model's promises. Neither finds
 //! an unfair schedule that is stuck only because a read saw an old value.
 
@@ -21,6 +21,7 @@ use wattle_memory::{Analysis, LocationId, Model};
 
 use crate::ask::Question;
 use crate::condition::{Condition, Observed, Quantifier};
+use crate::divided::Divided;
 use crate::evidence::Evidence;
 use crate::lasso::{self, LassoError, Liveness};
 use crate::process::{LitmusThread, World};
@@ -108,13 +109,15 @@ pub fn judge(world: &World, model: Model, question: Question, options: &Options)
         Question::Race => race(world, model, options),
         Question::Liveness(progress) => {
             let setup = Setup { limits: options.limits.clone(), ..world.setup(model) };
-            match lasso::liveness(&setup, progress, options.most_states)? {
+            let divided = Divided::of(world, model, options)?;
+            let is_exact = world.program().locations.len() <= 1 && divided.is_empty();
+            match lasso::liveness(&setup, &divided, progress, options.most_states)? {
                 Liveness::Stuck(stuck) => Ok(Verdict {
                     answer: Answer::No,
                     evidence: Some(Evidence::Stuck(stuck)),
                     statistics: Statistics::default(),
                 }),
-                found @ (Liveness::Ends { .. } | Liveness::Unknown { .. }) if world.program().locations.len() > 1 => {
+                found @ (Liveness::Ends { .. } | Liveness::Unknown { .. }) if !is_exact => {
                     waits(world, model, options, &found)
                 }
                 found => Ok(Verdict { answer: ends(&found), evidence: None, statistics: Statistics::default() }),

@@ -1,9 +1,10 @@
 //! Decides whether a thread can be stuck for ever, by looking for a run that cycles for ever.
 //!
 //! All interleavings of the threads' memory steps are explored, each step one access, one read-modify-write or one
-//! arrival at a barrier, with memory that every thread sees alike. That is exact for programs that use one location,
-//! where every model here agrees with it on what can go on for ever; programs that use several may have weaker
-//! executions that are not explored here.
+//! arrival at a barrier, with memory that every thread sees alike. A read-modify-write that a write of another thread can
+//! divide ([`Divided`]) is two steps as well, its read and its write, with such writes between. That is exact for programs
+//! that use one location and divide no updates, where every model here agrees with it on what can go on for ever; others
+//! may have weaker executions that are not explored here.
 //!
 //! A run that never ends comes to a strongly connected component of the graph of states and stays there. In one, the
 //! set of threads that have started and the set of those that have ended do not change, and a thread that takes no step
@@ -16,6 +17,7 @@ use std::collections::HashMap;
 use wattle_check::search::{Action, Address, Barrier, Members, Setup, Spawn, Stopped, Thread, Watch, Written};
 use wattle_memory::{Level, Placement, ThreadId};
 
+use crate::divided::Divided;
 use crate::progress::{Promises, Schedule, Set, members};
 
 /// The way in which a thread is stuck for ever.
@@ -66,12 +68,17 @@ pub enum LassoError {
 ///
 /// # Errors
 /// There are too many threads, or one violates the contract of [`Process`](wattle_check::search::Process).
-pub fn liveness(setup: &Setup<'_>, schedule: impl Into<Schedule>, most_states: usize) -> Result<Liveness, LassoError> {
+pub fn liveness(
+    setup: &Setup<'_>,
+    divided: &Divided,
+    schedule: impl Into<Schedule>,
+    most_states: usize,
+) -> Result<Liveness, LassoError> {
     if setup.threads.len() > Set::BITS as usize {
         return Err(LassoError::TooManyThreads(setup.threads.len()));
     }
     let mut watch = Watch::new(&setup.limits);
-    let graph = match Graph::explore(setup, most_states, &mut watch)? {
+    let graph = match Graph::explore(setup, divided, most_states, &mut watch)? {
         Ok(graph) => graph,
         Err(stopped) => return Ok(Liveness::Stopped(stopped)),
     };
@@ -110,6 +117,15 @@ struct Crowd {
     waiting: Set,
 }
 
+/// An update that has read and not yet written. Its thread still stands before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Half {
+    thread: ThreadId,
+    address: Address,
+    source: u32,
+    old: u64,
+}
+
 /// A state between two steps. Each thread stands before its next step.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct State<'w> {
@@ -119,6 +135,8 @@ struct State<'w> {
     ended: Set,
     /// The barriers at which some thread has arrived.
     crowds: Vec<Crowd>,
+    /// The updates between their halves, in the order of the threads.
+    halves: Vec<Half>,
 }
 
 impl<'w> State<'w> {
@@ -158,7 +176,48 @@ impl<'w> State<'w> {
         }
     }
 
-    /// Makes one step of one thread.
+    /// Whether a write can be made now: it divides every update of its cell that is between its halves.
+    fn is_open(&self, divided: &Divided, address: Address, source: u32) -> bool {
+        let is_it = |half: &&Half| half.address == address;
+        self.halves.iter().filter(is_it).all(|half| divided.by(half.source, source))
+    }
+
+    /// The states after one step of one thread: none where it must wait for another's update, two where its own update can
+    /// be divided.
+    fn steps(&self, setup: &Setup<'_>, divided: &Divided, thread: ThreadId) -> Result<Vec<State<'w>>, LassoError> {
+        let unanswered = LassoError::Unanswered(thread);
+        if self.halves.iter().any(|half| half.thread == thread) {
+            return Ok(vec![self.step(setup, thread)?]);
+        }
+        let half = match self.threads[thread].clone().advance() {
+            Action::Write { target, source, .. } => {
+                if !self.is_open(divided, target.ok_or(unanswered)?.address, source) {
+                    return Ok(Vec::new());
+                }
+                None
+            }
+            Action::Update { target, source, .. } => {
+                let address = target.ok_or(unanswered)?.address;
+                if !self.is_open(divided, address, source) {
+                    return Ok(Vec::new());
+                }
+                let half = Half { thread, address, source, old: self.load(setup, address) };
+                divided.has(source).then_some(half)
+            }
+            _ => None,
+        };
+        let mut states = vec![self.step(setup, thread)?];
+        if let Some(half) = half {
+            let mut between = self.clone();
+            between.started |= 1 << thread;
+            between.halves.push(half);
+            between.halves.sort_unstable_by_key(|half| half.thread);
+            states.push(between);
+        }
+        Ok(states)
+    }
+
+    /// Makes one step of one thread, the whole of an update that has not begun.
     fn step(&self, setup: &Setup<'_>, thread: ThreadId) -> Result<State<'w>, LassoError> {
         let unanswered = LassoError::Unanswered(thread);
         let mut after = self.clone();
@@ -173,7 +232,11 @@ impl<'w> State<'w> {
             }
             Action::Update { target, change, .. } => {
                 let address = target.ok_or(unanswered)?.address;
-                let old = after.load(setup, address);
+                let begun = after.halves.iter().position(|half| half.thread == thread);
+                let old = match begun {
+                    Some(at) => after.halves.remove(at).old,
+                    None => after.load(setup, address),
+                };
                 match change.written(Some(old)) {
                     Written::Value(new) => after.store(address, new),
                     Written::Nothing => {}
@@ -241,12 +304,19 @@ struct Graph<'w> {
 impl<'w> Graph<'w> {
     fn explore(
         setup: &Setup<'w>,
+        divided: &Divided,
         most_states: usize,
         watch: &mut Watch<'_>,
     ) -> Result<Result<Graph<'w>, Stopped>, LassoError> {
         let threads = setup.threads.iter().map(|thread| thread.process.clone());
-        let mut first =
-            State { threads: threads.collect(), memory: Vec::new(), started: 0, ended: 0, crowds: Vec::new() };
+        let mut first = State {
+            threads: threads.collect(),
+            memory: Vec::new(),
+            started: 0,
+            ended: 0,
+            crowds: Vec::new(),
+            halves: Vec::new(),
+        };
         for thread in 0..setup.threads.len() {
             first.settle(thread)?;
         }
@@ -258,15 +328,16 @@ impl<'w> Graph<'w> {
             }
             let mut steps = Vec::new();
             for thread in members(state.can_run()) {
-                let after = state.step(setup, thread)?;
-                if let Some(&number) = known.get(&after) {
-                    steps.push((thread, number));
-                } else if graph.states.len() < most_states {
-                    steps.push((thread, graph.states.len()));
-                    known.insert(after.clone(), graph.states.len());
-                    graph.states.push(after);
-                } else {
-                    graph.complete = false;
+                for after in state.steps(setup, divided, thread)? {
+                    if let Some(&number) = known.get(&after) {
+                        steps.push((thread, number));
+                    } else if graph.states.len() < most_states {
+                        steps.push((thread, graph.states.len()));
+                        known.insert(after.clone(), graph.states.len());
+                        graph.states.push(after);
+                    } else {
+                        graph.complete = false;
+                    }
                 }
             }
             graph.steps.push(steps);

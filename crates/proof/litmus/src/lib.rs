@@ -9,6 +9,7 @@
 
 mod ask;
 mod condition;
+mod divided;
 mod emit;
 mod ends;
 mod error;
@@ -27,6 +28,7 @@ mod words;
 
 pub use ask::{Case, Expected, ExpectedError, Question, UnknownQuestion};
 pub use condition::{Claim, Comparison, Condition, Observed, Quantifier, Term};
+pub use divided::Divided;
 pub use emit::{EmitError, EmitOptions, emit, emit_scenario};
 pub use ends::{Ends, ends};
 pub use error::{ParseError, Place, Problem};

@@ -2,13 +2,13 @@
 
 use wattle_check::search::{Limits, Setup, Stopped};
 use wattle_litmus::lasso::{self, LassoError, Liveness, Stuck};
-use wattle_litmus::{Progress, World, parse};
+use wattle_litmus::{Answer, Divided, Options, Progress, Question, World, judge as judge_it, parse};
 use wattle_memory::Model;
 
 fn judge(text: &str, progress: Progress) -> Liveness {
     let program = parse("test", text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let world = World::new(program);
-    lasso::liveness(&world.setup(Model::Sc), progress, 10_000).unwrap()
+    lasso::liveness(&world.setup(Model::Sc), &Divided::default(), progress, 10_000).unwrap()
 }
 
 fn ends(text: &str) -> Vec<Progress> {
@@ -137,7 +137,7 @@ fn too_many_threads_are_said() {
     let header: Vec<String> = (0..65).map(|number| format!("P{number}@cta 0,gpu 0")).collect();
     let program = parse("test", &format!("PTX x {{}} {} ; st.weak x, 1 ;", header.join("|"))).unwrap();
     let world = World::new(program);
-    let error = lasso::liveness(&world.setup(Model::Sc), Progress::Fair, 10).unwrap_err();
+    let error = lasso::liveness(&world.setup(Model::Sc), &Divided::default(), Progress::Fair, 10).unwrap_err();
     assert_eq!(error, LassoError::TooManyThreads(65));
 }
 
@@ -148,6 +148,39 @@ fn a_limit_that_was_reached_is_no_answer() {
     let world = World::new(program);
     let limits = Limits { cancelled: Some(std::sync::Arc::new(true.into())), ..Limits::default() };
     let setup = Setup { limits, ..world.setup(Model::Sc) };
-    let verdict = lasso::liveness(&setup, Progress::Fair, 1 << 20).unwrap();
+    let verdict = lasso::liveness(&setup, &Divided::default(), Progress::Fair, 1 << 20).unwrap();
     assert_eq!(verdict, Liveness::Stopped(Stopped::Cancelled));
+}
+
+/// The same threads with the unlock, its scope and the lock's as given: whether every run ends under a model.
+fn unlock(unlock: &str, lock: &str, model: Model) -> Answer {
+    let text = format!(
+        "PTX unlock\n{{ l=1; }}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n {unlock} | L: ;\n | {lock} ;\n | bne r1, 0, L ;\n\
+         exists (l == 0)\n"
+    );
+    let world = World::new(parse("unlock", &text).unwrap_or_else(|error| panic!("{error}\n{text}")));
+    judge_it(&world, model, Question::Liveness(Progress::Fair.into()), &Options::default()).unwrap().answer
+}
+
+/// PTX ISA 8.5, 8.10.3: a write that is not morally strong with an exchange can come between its halves and be lost, and
+/// then the lock is never seen open.
+#[test]
+fn an_unlock_that_an_exchange_can_swallow() {
+    for (store, lock, model, ends) in [
+        ("st.relaxed.gpu l, 0", "atom.relaxed.gpu.exch r1, l, 1", Model::Ptx, true),
+        ("st.relaxed.cta l, 0", "atom.relaxed.cta.exch r1, l, 1", Model::Ptx, false),
+        ("st.relaxed.cta l, 0", "atom.relaxed.cta.exch r1, l, 2", Model::Ptx, false),
+        ("st.relaxed.cta l, 0", "atom.relaxed.gpu.exch r1, l, 1", Model::Ptx, false),
+        ("st.weak l, 0", "atom.relaxed.gpu.exch r1, l, 1", Model::Ptx, false),
+        ("st.weak l, 0", "atom.relaxed.gpu.cas r1, l, 0, 1", Model::Ptx, false),
+        ("st.weak l, 0", "atom.relaxed.gpu.or r1, l, 0", Model::Ptx, false),
+        ("st.weak l, 0", "ld.relaxed.gpu r1, l", Model::Ptx, true),
+        ("st.relaxed.cta l, 0", "atom.relaxed.cta.exch r1, l, 1", Model::Portable, false),
+        ("st.relaxed.gpu l, 0", "atom.relaxed.gpu.exch r1, l, 1", Model::Rust, true),
+        ("st.relaxed.cta l, 0", "atom.relaxed.cta.exch r1, l, 1", Model::Sc, true),
+        ("st.weak l, 0", "atom.relaxed.gpu.exch r1, l, 1", Model::Sc, true),
+    ] {
+        let wanted = if ends { Answer::Yes } else { Answer::No };
+        assert_eq!(unlock(store, lock, model), wanted, "{store} beside {lock} under {model}");
+    }
 }

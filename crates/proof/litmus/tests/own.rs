@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use wattle_litmus::lasso::{self, Liveness};
-use wattle_litmus::{Expected, Program, Progress, World, parse, print};
+use wattle_litmus::{Divided, Expected, Program, Progress, World, parse, print};
 use wattle_memory::Model;
 
 fn root() -> PathBuf {
@@ -52,7 +52,7 @@ fn liveness_is_judged_right() {
         for case in Expected::read(&root().join(table)).unwrap().cases {
             let program = program(&case.path);
             let world = World::new(program);
-            let verdict = lasso::liveness(&world.setup(Model::Sc), progress, 1 << 20).unwrap();
+            let verdict = lasso::liveness(&world.setup(Model::Sc), &Divided::default(), progress, 1 << 20).unwrap();
             let ends = matches!(verdict, Liveness::Ends { .. });
             assert_eq!(ends, case.expected, "{table}: {}: {verdict:?}", case.path.display());
         }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use wattle_litmus::lasso::{self, Liveness};
-use wattle_litmus::{Expected, Progress, World, parse, print};
+use wattle_litmus::{Divided, Expected, Progress, World, parse, print};
 use wattle_memory::Model;
 
 fn shared() -> Option<PathBuf> {
@@ -62,7 +62,7 @@ fn judge(table: &str, progress: Progress) {
         let text = fs::read_to_string(root.join(&case.path)).unwrap();
         let program = parse(&case.path.display().to_string(), &text).unwrap();
         let world = World::new(program);
-        let verdict = lasso::liveness(&world.setup(Model::Sc), progress, 1 << 20).unwrap();
+        let verdict = lasso::liveness(&world.setup(Model::Sc), &Divided::default(), progress, 1 << 20).unwrap();
         let right = match verdict {
             Liveness::Ends { .. } => case.expected,
             Liveness::Stuck(_) => !case.expected,

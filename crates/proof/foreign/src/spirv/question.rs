@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use wattle_check::search::{Address, End, Execution, Setup, Statistics, Updates, Visitor, search, single_run};
-use wattle_litmus::Schedule;
 use wattle_litmus::lasso::{self, Liveness};
+use wattle_litmus::{Divided, Schedule};
 use wattle_memory::{Graph, Kind, Model};
 use wattle_modules::code::Op;
 use wattle_modules::spirv::{Kind as Sort, Place, Scalar, Type, address_of};
@@ -100,7 +100,7 @@ fn attempt(world: &World, question: &Question, options: &Options) -> Result<Foun
     };
     if let Question::Termination(schedule) = question {
         let setup = setup(world, options, false);
-        match lasso::liveness(&setup, *schedule, MOST_STATES) {
+        match lasso::liveness(&setup, &Divided::default(), *schedule, MOST_STATES) {
             Ok(Liveness::Stuck(stuck)) => {
                 let answer = Answer::No(stuck_text(world, &stuck));
                 return Ok(Found { answer, statistics: Statistics::default() });
