@@ -13,6 +13,7 @@ use crate::condition::{Condition, Item};
 use crate::process::ModuleThread;
 use crate::unsupported::Unsupported;
 use crate::world::World;
+use crate::wrong::Wrong;
 
 /// The bounds of a judgement.
 #[derive(Clone, Debug)]
@@ -66,6 +67,14 @@ pub enum Violation {
         /// The read.
         read: Step,
     },
+    /// A value that matters, an address, a condition or one that is given to other threads, and that comes from a register
+    /// or a byte of local memory that the thread has not written.
+    Unassigned {
+        /// The register or the byte.
+        place: String,
+        /// The instruction to which the value matters.
+        read: Step,
+    },
     /// Threads that wait for ever.
     Stuck(Vec<StuckThread>),
 }
@@ -78,6 +87,7 @@ impl Violation {
             Violation::Assertion { .. } => "assertion",
             Violation::Fault { .. } => "fault",
             Violation::Unwritten { .. } => "unwritten memory",
+            Violation::Unassigned { .. } => "unwritten value",
             Violation::Stuck(_) => "can be stuck for ever",
         }
     }
@@ -101,6 +111,13 @@ impl Violation {
                     read.at
                 )
             }
+            Violation::Unassigned { place, read } => {
+                format!(
+                    "what {place} holds is used by {} at {}, and the thread has not written it",
+                    world.thread_name(read.thread),
+                    read.at
+                )
+            }
             Violation::Stuck(threads) => {
                 let one = |stuck: &StuckThread| {
                     let how = if stuck.at_barrier { "waits at a barrier" } else { "goes round" };
@@ -117,6 +134,7 @@ impl Violation {
             Violation::Race { .. } => model.race_clause(),
             Violation::Fault { .. }
             | Violation::Unwritten { .. }
+            | Violation::Unassigned { .. }
             | Violation::Stuck(..)
             | Violation::Assertion { .. } => None,
         }
@@ -330,7 +348,16 @@ impl Judge<'_> {
         if let Some(fault) = execution.faults.first() {
             let of_host =
                 self.world.beside.as_ref().and_then(|beside| beside.fault(fault.fault, fault.source as usize));
-            let own = || self.world.wrong(fault.fault).map(|wrong| wrong.to_string());
+            let own = self.world.wrong(fault.fault);
+            if let (None, Some(Wrong::Unwritten(place))) = (&of_host, &own) {
+                let (instruction, at) =
+                    (self.world.text(fault.source as usize), self.world.place_of(fault.source as usize));
+                let read = Step { thread: fault.thread, instruction, at, value: None };
+                let mut steps = self.steps(execution, &[fault.thread]);
+                steps.push(read.clone());
+                return Some((Violation::Unassigned { place: place.clone(), read }, steps));
+            }
+            let own = || own.map(|wrong| wrong.to_string());
             let what = of_host.or_else(own).unwrap_or_default();
             let at = self.world.place_of(fault.source as usize);
             let violation = Violation::Fault { what, at, thread: fault.thread };

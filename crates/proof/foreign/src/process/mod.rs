@@ -1,6 +1,7 @@
 //! A thread of a module as a process of the search.
 
 mod meeting;
+mod unwritten;
 mod vulkan;
 
 use wattle_check::search::{Action, Address, Change, Members, Process};
@@ -178,6 +179,9 @@ impl ModuleThread {
                 let first = cells.all.iter().find(|(of, ..)| *of == item).map_or(cell, |(_, first, _)| *first);
                 let mask = u64::MAX >> (64 - 8 * u32::from(width));
                 let value = values[item as usize].map(|value| value >> (8 * (cell - first)) & mask);
+                if let Some(number) = value.unwritten() {
+                    return Some(self.unwritten(world, at, number));
+                }
                 if self.leaves_any(world, &cells, written as usize, address, value) {
                     return Some(Action::Halt);
                 }
@@ -299,6 +303,11 @@ impl ModuleThread {
                 && world.spirv.is_some()
             {
                 self.note_unfixed(world, at, step);
+            }
+            if let Some(step) = kernel.steps.get(at as usize)
+                && let Some(number) = self.lets_unwritten_matter(kernel, step)
+            {
+                return self.unwritten(world, at, number);
             }
             let before = self.cursor;
             let effect = step(kernel, &mut self.cursor, &mut self.registers);

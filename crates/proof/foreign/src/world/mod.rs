@@ -335,13 +335,21 @@ impl World {
     /// The registers of a thread before its first instruction.
     pub(crate) fn registers(&self, part: &Part) -> Vec<Deferred> {
         let count = part.kernel().registers.len();
-        self.spirv.as_ref().map_or_else(|| vec![Deferred::Known(0); count], |spirv| spirv.registers(count))
+        match &self.spirv {
+            // What no path reads needs no mark.
+            None if part.kernel().all_assigned => vec![Deferred::Known(0); count],
+            None => (0..count as u32).map(Deferred::Unwritten).collect(),
+            Some(spirv) => spirv.registers(count),
+        }
     }
 
     /// The first bytes of a thread's own memory.
     pub(crate) fn local_bytes(&self, part: &Part, block: u32, thread: u32) -> Vec<Deferred> {
         match &self.spirv {
-            None => vec![Deferred::Known(0); part.kernel().local as usize],
+            None => {
+                let (first, bytes) = (part.kernel().registers.len() as u32, part.kernel().local as u32);
+                (first..first + bytes).map(Deferred::Unwritten).collect()
+            }
             Some(spirv) => spirv.local_bytes(block, thread),
         }
     }
