@@ -46,6 +46,7 @@ mod pointers;
 mod prepare;
 mod process;
 pub mod spirv;
+mod structure;
 mod unfixed;
 mod unsupported;
 mod world;

@@ -31,6 +31,8 @@ pub struct ModuleThread {
     thread: u32,
     /// How often it has come to each barrier.
     arrivals: Vec<(u64, u32)>,
+    /// The iterations that it has begun since it entered each loop with a barrier in it, by the loop's first instruction.
+    iterations: Vec<(u32, u32)>,
     /// The access of which some cells are not done yet.
     open: Option<Open>,
     /// Whether the head of the loop that begins at the cursor has been reported.
@@ -61,6 +63,7 @@ impl ModuleThread {
             block,
             thread,
             arrivals: Vec::new(),
+            iterations: Vec::new(),
             open: None,
             announced: false,
             ended: false,
@@ -313,6 +316,7 @@ impl ModuleThread {
             let effect = step(kernel, &mut self.cursor, &mut self.registers);
             if self.cursor.at != at {
                 self.announced = false;
+                self.part(world).flow.structure.go(at, self.cursor.at, &mut self.iterations);
             }
             match effect {
                 Effect::None | Effect::Yield => {}
@@ -512,6 +516,7 @@ impl Process for ModuleThread {
             && self.open == other.open
             && self.local == other.local
             && self.arrivals == other.arrivals
+            && self.iterations == other.iterations
             && (self.announced, self.ended, self.halts_after, self.writes)
                 == (other.announced, other.ended, other.halts_after, other.writes)
             && same_registers()

@@ -154,6 +154,8 @@ pub struct World {
     /// What holds values that nothing fixes.
     pub(crate) unfixed: Unfixed,
     wrongs: Mutex<Vec<Wrong>>,
+    /// The numbers of the dynamic instances of barriers: the instruction, and the iterations of the loops around it.
+    instances: Mutex<HashMap<(u32, Vec<u32>), u64>>,
     wanted: Mutex<BTreeMap<(usize, u64), u8>>,
     refused: Mutex<Option<Unsupported>>,
 }
@@ -227,6 +229,7 @@ impl World {
             volatile_is_plain: false,
             unfixed: Unfixed::default(),
             wrongs: Mutex::default(),
+            instances: Mutex::default(),
             wanted: Mutex::default(),
             refused: Mutex::default(),
         }
@@ -352,6 +355,13 @@ impl World {
             }
             Some(spirv) => spirv.local_bytes(block, thread),
         }
+    }
+
+    /// The number of a dynamic instance of a barrier.
+    pub(crate) fn instance(&self, at: u32, iterations: Vec<u32>) -> u64 {
+        let mut instances = self.instances.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = instances.len() as u64;
+        *instances.entry((at, iterations)).or_insert(next)
     }
 
     /// The number of a fault.
