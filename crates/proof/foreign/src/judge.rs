@@ -11,6 +11,7 @@ use wattle_modules::code::{Exchange, Op};
 
 use crate::condition::{Condition, Item};
 use crate::process::ModuleThread;
+use crate::read_only;
 use crate::unsupported::Unsupported;
 use crate::world::World;
 use crate::wrong::Wrong;
@@ -42,6 +43,14 @@ pub enum Violation {
         /// The place of both.
         place: String,
         /// The accesses.
+        accesses: [Step; 2],
+    },
+    /// A read by `ld.global.nc`, whose memory must be read-only while the kernel runs, and a write of the same launch to that
+    /// place, ordered or not.
+    ReadOnly {
+        /// The place of both.
+        place: String,
+        /// The read and the write.
         accesses: [Step; 2],
     },
     /// An assertion about the memory at the end.
@@ -84,6 +93,7 @@ impl Violation {
     pub fn kind(&self) -> &'static str {
         match self {
             Violation::Race { .. } => "data race",
+            Violation::ReadOnly { .. } => "write to read-only memory",
             Violation::Assertion { .. } => "assertion",
             Violation::Fault { .. } => "fault",
             Violation::Unwritten { .. } => "unwritten memory",
@@ -101,6 +111,14 @@ impl Violation {
                 first.at,
                 world.thread_name(second.thread),
                 second.at
+            ),
+            Violation::ReadOnly { place, accesses: [read, write] } => format!(
+                "{place} is read by {} at {} with `ld.global.nc`, for which it has to be read-only while the kernel runs, and {} \
+                 writes it at {}",
+                world.thread_name(read.thread),
+                read.at,
+                world.thread_name(write.thread),
+                write.at
             ),
             Violation::Assertion { text, values } => format!("`{text}` does not hold: {values}"),
             Violation::Fault { what, at, thread } => format!("{what}, by {} at {at}", world.thread_name(*thread)),
@@ -135,6 +153,7 @@ impl Violation {
             Violation::Fault { .. }
             | Violation::Unwritten { .. }
             | Violation::Unassigned { .. }
+            | Violation::ReadOnly { .. }
             | Violation::Stuck(..)
             | Violation::Assertion { .. } => None,
         }
@@ -213,7 +232,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
     };
     // Updates that commute, and whose results nobody looks at, leave one memory in whatever order they come.
     let single = single_run(&setup, Updates::Conflict).or_else(|| single_run(&setup, Updates::Commute));
-    if let Some(single) = single {
+    if let Some(single) = single.filter(|_| !world.read_only.is_written()) {
         let value = |address: Address| {
             let at = single.memory.binary_search_by_key(&address, |(address, _)| *address).ok()?;
             Some(single.memory[at].1)
@@ -371,6 +390,13 @@ impl Judge<'_> {
                 Violation::Race { place: self.place(execution, first), accesses },
                 self.steps(execution, &threads),
             ));
+        }
+        if let Some(both) = read_only::written(self.world, execution) {
+            let accesses = both.map(|event| self.step(execution, event));
+            let mut threads = both.map(|event| graph.event(event).thread.unwrap_or(0)).to_vec();
+            threads.dedup();
+            let place = self.place(execution, both[0]);
+            return Some((Violation::ReadOnly { place, accesses }, self.steps(execution, &threads)));
         }
         let read = (0..graph.len()).find(|&read| {
             let event = graph.event(read);

@@ -45,6 +45,7 @@ mod operator;
 mod pointers;
 mod prepare;
 mod process;
+mod read_only;
 pub mod spirv;
 mod structure;
 mod unfixed;

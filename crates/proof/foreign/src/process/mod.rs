@@ -152,6 +152,9 @@ impl ModuleThread {
                         return None;
                     }
                 };
+                if let (true, Some(memory)) = (access.read_only, cells.memory) {
+                    world.read_only.touch(self.part, memory, false);
+                }
                 if read.len() < cells.all.len() {
                     let (target, label) = (cells.target(read.len()), label(world, access, false));
                     let any = address.is_any() || target.is_some_and(|target| world.unfixed.holds(target.address));
@@ -178,6 +181,7 @@ impl ModuleThread {
                         return None;
                     }
                 };
+                self.touch_written(world, &cells);
                 let (item, cell, width) = cells.all[written as usize];
                 let first = cells.all.iter().find(|(of, ..)| *of == item).map_or(cell, |(_, first, _)| *first);
                 let mask = u64::MAX >> (64 - 8 * u32::from(width));
@@ -218,6 +222,13 @@ impl ModuleThread {
         }
     }
 
+    /// Records the memory that it writes, where some memory must not be written.
+    fn touch_written(&self, world: &World, cells: &Cells) {
+        if let (true, Some(memory)) = (self.part(world).reads_read_only, cells.memory) {
+            world.read_only.touch(self.part, memory, true);
+        }
+    }
+
     /// The action of an atomic operation.
     fn update(
         &mut self,
@@ -236,6 +247,7 @@ impl ModuleThread {
                 return Some(Action::Halt);
             }
         };
+        self.touch_written(world, &cells);
         let written = operands[0].zip(operands[1], |a, _| a);
         if self.leaves_any(world, &cells, 0, address, written) {
             return Some(Action::Halt);
