@@ -5,6 +5,8 @@ use wattle_memory::Set;
 use wattle_modules::code::{Exchange, Kernel, NO_REG, Op, Reg, Special, Step};
 use wattle_modules::types::Space;
 
+use crate::structure::Structure;
+
 /// The spaces that a thread may still write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Writes {
@@ -47,6 +49,8 @@ pub struct Flow {
     live: Vec<Set>,
     /// For each instruction whether the thread's position is read from there on.
     positions: Vec<bool>,
+    /// The declared loops with a barrier in them.
+    pub(crate) structure: Structure,
     /// Whether lanes of a warp do something together.
     meets: bool,
     /// Whether a thread may end before every barrier, where no thread comes that has passed one.
@@ -99,7 +103,8 @@ impl Flow {
                 positions[at] |= next[at].iter().any(|&target| positions[target]);
             }
             if (&writes, &positions) == (&before.0, &before.1) {
-                return Flow { loops, writes, live, positions, meets, exits_early: exits_early(steps, &next) };
+                let (structure, exits_early) = (Structure::of(kernel, &next), exits_early(steps, &next));
+                return Flow { loops, writes, live, positions, structure, meets, exits_early };
             }
         }
     }

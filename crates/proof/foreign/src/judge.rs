@@ -11,8 +11,10 @@ use wattle_modules::code::{Exchange, Op};
 
 use crate::condition::{Condition, Item};
 use crate::process::ModuleThread;
+use crate::read_only;
 use crate::unsupported::Unsupported;
 use crate::world::World;
+use crate::wrong::Wrong;
 
 /// The bounds of a judgement.
 #[derive(Clone, Debug)]
@@ -43,6 +45,14 @@ pub enum Violation {
         /// The accesses.
         accesses: [Step; 2],
     },
+    /// A read by `ld.global.nc`, whose memory must be read-only while the kernel runs, and a write of the same launch to that
+    /// place, ordered or not.
+    ReadOnly {
+        /// The place of both.
+        place: String,
+        /// The read and the write.
+        accesses: [Step; 2],
+    },
     /// An assertion about the memory at the end.
     Assertion {
         /// Its text.
@@ -66,6 +76,14 @@ pub enum Violation {
         /// The read.
         read: Step,
     },
+    /// A value that matters, an address, a condition or one that is given to other threads, and that comes from a register
+    /// or a byte of local memory that the thread has not written.
+    Unassigned {
+        /// The register or the byte.
+        place: String,
+        /// The instruction to which the value matters.
+        read: Step,
+    },
     /// Threads that wait for ever.
     Stuck(Vec<StuckThread>),
 }
@@ -75,9 +93,11 @@ impl Violation {
     pub fn kind(&self) -> &'static str {
         match self {
             Violation::Race { .. } => "data race",
+            Violation::ReadOnly { .. } => "write to read-only memory",
             Violation::Assertion { .. } => "assertion",
             Violation::Fault { .. } => "fault",
             Violation::Unwritten { .. } => "unwritten memory",
+            Violation::Unassigned { .. } => "unwritten value",
             Violation::Stuck(_) => "can be stuck for ever",
         }
     }
@@ -92,11 +112,26 @@ impl Violation {
                 world.thread_name(second.thread),
                 second.at
             ),
+            Violation::ReadOnly { place, accesses: [read, write] } => format!(
+                "{place} is read by {} at {} with `ld.global.nc`, for which it has to be read-only while the kernel runs, and {} \
+                 writes it at {}",
+                world.thread_name(read.thread),
+                read.at,
+                world.thread_name(write.thread),
+                write.at
+            ),
             Violation::Assertion { text, values } => format!("`{text}` does not hold: {values}"),
             Violation::Fault { what, at, thread } => format!("{what}, by {} at {at}", world.thread_name(*thread)),
             Violation::Unwritten { place, read } => {
                 format!(
                     "{place} is read by {} at {}, and nobody has written it",
+                    world.thread_name(read.thread),
+                    read.at
+                )
+            }
+            Violation::Unassigned { place, read } => {
+                format!(
+                    "what {place} holds is used by {} at {}, and the thread has not written it",
                     world.thread_name(read.thread),
                     read.at
                 )
@@ -128,6 +163,8 @@ impl Violation {
             Violation::Race { .. } => model.race_clause(),
             Violation::Fault { .. }
             | Violation::Unwritten { .. }
+            | Violation::Unassigned { .. }
+            | Violation::ReadOnly { .. }
             | Violation::Stuck(..)
             | Violation::Assertion { .. } => None,
         }
@@ -206,7 +243,7 @@ fn attempt(world: &World, asserted: &[Condition], options: &Options, assume_race
     };
     // Updates that commute, and whose results nobody looks at, leave one memory in whatever order they come.
     let single = single_run(&setup, Updates::Conflict).or_else(|| single_run(&setup, Updates::Commute));
-    if let Some(single) = single {
+    if let Some(single) = single.filter(|_| !world.read_only.is_written()) {
         let value = |address: Address| {
             let at = single.memory.binary_search_by_key(&address, |(address, _)| *address).ok()?;
             Some(single.memory[at].1)
@@ -341,7 +378,16 @@ impl Judge<'_> {
         if let Some(fault) = execution.faults.first() {
             let of_host =
                 self.world.beside.as_ref().and_then(|beside| beside.fault(fault.fault, fault.source as usize));
-            let own = || self.world.wrong(fault.fault).map(|wrong| wrong.to_string());
+            let own = self.world.wrong(fault.fault);
+            if let (None, Some(Wrong::Unwritten(place))) = (&of_host, &own) {
+                let (instruction, at) =
+                    (self.world.text(fault.source as usize), self.world.place_of(fault.source as usize));
+                let read = Step { thread: fault.thread, instruction, at, value: None };
+                let mut steps = self.steps(execution, &[fault.thread]);
+                steps.push(read.clone());
+                return Some((Violation::Unassigned { place: place.clone(), read }, steps));
+            }
+            let own = || own.map(|wrong| wrong.to_string());
             let what = of_host.or_else(own).unwrap_or_default();
             let at = self.world.place_of(fault.source as usize);
             let violation = Violation::Fault { what, at, thread: fault.thread };
@@ -355,6 +401,13 @@ impl Judge<'_> {
                 Violation::Race { place: self.place(execution, first), accesses },
                 self.steps(execution, &threads),
             ));
+        }
+        if let Some(both) = read_only::written(self.world, execution) {
+            let accesses = both.map(|event| self.step(execution, event));
+            let mut threads = both.map(|event| graph.event(event).thread.unwrap_or(0)).to_vec();
+            threads.dedup();
+            let place = self.place(execution, both[0]);
+            return Some((Violation::ReadOnly { place, accesses }, self.steps(execution, &threads)));
         }
         let read = (0..graph.len()).find(|&read| {
             let event = graph.event(read);

@@ -20,6 +20,8 @@ pub enum Wrong {
     NoLane(u32),
     /// An operation of a warp by a lane that its mask leaves out.
     NotInMask,
+    /// A value that comes from this register or this byte of local memory, which the thread has not written.
+    Unwritten(String),
     /// An access to an address that is in no range.
     Wild(u64),
 }
@@ -42,6 +44,7 @@ impl std::fmt::Display for Wrong {
             Wrong::NotInMask => {
                 f.write_str("a lane that is not in the mask of its own operation, whose result is undefined")
             }
+            Wrong::Unwritten(place) => write!(f, "{place} is read before it is written"),
             Wrong::Wild(address) => write!(f, "an access at address {address:#x}, which is in no buffer"),
         }
     }

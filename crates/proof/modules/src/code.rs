@@ -91,6 +91,8 @@ pub struct Access {
     pub sign_to: u8,
     /// Whether the access is weak, or its order and scope.
     pub strength: Strength,
+    /// Whether the memory must not be written while the kernel runs: `ld.global.nc` (PTX ISA 8.8, 9.7.9.9).
+    pub read_only: bool,
     /// The address without the offset.
     pub base: Src,
     /// The offset in bytes that is added to the base.

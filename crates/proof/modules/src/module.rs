@@ -112,6 +112,9 @@ pub struct Kernel {
     pub dynamic_at: u64,
     /// The size in bytes of a thread's local memory.
     pub local: u64,
+    /// The loops that the text declares, as SPIR-V's `OpLoopMerge` does: the instruction at which each begins, and the one
+    /// behind it where control can come there.
+    pub loops: Vec<(u32, Option<u32>)>,
     /// Whether no path reads a register that was not written.
     pub all_assigned: bool,
 }

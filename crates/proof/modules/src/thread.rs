@@ -109,8 +109,7 @@ pub fn step<'k, V: Value>(kernel: &'k Kernel, cursor: &mut Cursor<V>, registers:
             }
         }
         Op::Select { d, a, b, p } => {
-            let p = registers[*p as usize];
-            registers[*d as usize] = p.zip3(get!(a), get!(b), |p, a, b| if p != 0 { a } else { b });
+            registers[*d as usize] = registers[*p as usize].choose(get!(a), get!(b));
         }
         Op::Convert { d, a, how } => registers[*d as usize] = get!(a).map(|a| convert::convert(how, a)),
         Op::Carry { how, d, a, b } => {

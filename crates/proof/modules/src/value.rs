@@ -27,6 +27,12 @@ pub trait Value: Copy + Debug {
     fn zip(self, second: Self, f: impl FnOnce(u64, u64) -> u64) -> Self {
         self.zip3(second, Self::of(0), |a, b, _| f(a, b))
     }
+
+    /// The first of two values where this one is not 0, else the second one.
+    #[inline(always)]
+    fn choose(self, yes: Self, no: Self) -> Self {
+        self.zip3(yes, no, |condition, yes, no| if condition != 0 { yes } else { no })
+    }
 }
 
 impl Value for u64 {
@@ -57,6 +63,9 @@ pub enum Deferred {
     /// A value that nothing fixes, such as that of memory that nobody has written, or anything computed from one; the word
     /// stands for it.
     Any(u64),
+    /// The value of a register or of a byte of local memory that the thread has not written, or anything computed from one;
+    /// the number says of which, as the thread's owner counts them.
+    Unwritten(u32),
     /// The value of a load that is not chosen yet, or anything computed from one.
     Pending,
 }
@@ -66,6 +75,15 @@ impl Deferred {
     #[inline]
     pub fn is_any(self) -> bool {
         matches!(self, Deferred::Any(_))
+    }
+
+    /// The number of the register or the byte that the value comes from, if the thread has not written it.
+    #[inline]
+    pub fn unwritten(self) -> Option<u32> {
+        match self {
+            Deferred::Unwritten(number) => Some(number),
+            Deferred::Known(_) | Deferred::Any(_) | Deferred::Pending => None,
+        }
     }
 
     /// The same value, or one that nothing fixes.
@@ -87,6 +105,8 @@ impl Value for Deferred {
     fn known(self) -> Option<u64> {
         match self {
             Deferred::Known(bits) | Deferred::Any(bits) => Some(bits),
+            // A thread that lets it matter has gone wrong, so any word will do.
+            Deferred::Unwritten(_) => Some(0),
             Deferred::Pending => None,
         }
     }
@@ -95,9 +115,24 @@ impl Value for Deferred {
         if let (Deferred::Known(a), Deferred::Known(b), Deferred::Known(c)) = (self, second, third) {
             return Deferred::Known(f(a, b, c));
         }
+        let unwritten = [self, second, third].into_iter().filter_map(Deferred::unwritten).min();
         match (self.known(), second.known(), third.known()) {
-            (Some(a), Some(b), Some(c)) => Deferred::Any(f(a, b, c)),
+            (Some(a), Some(b), Some(c)) => unwritten.map_or_else(|| Deferred::Any(f(a, b, c)), Deferred::Unwritten),
             _ => Deferred::Pending,
+        }
+    }
+
+    /// Compilers let a selection between a value and an undefined one stand, and only what is chosen counts.
+    fn choose(self, yes: Deferred, no: Deferred) -> Deferred {
+        match self {
+            Deferred::Known(condition) if yes != Deferred::Pending && no != Deferred::Pending => {
+                if condition != 0 {
+                    yes
+                } else {
+                    no
+                }
+            }
+            _ => self.zip3(yes, no, |condition, yes, no| if condition != 0 { yes } else { no }),
         }
     }
 }

@@ -81,9 +81,14 @@ impl ModuleThread {
         *arrivals += 1;
         let arrival = u64::from(*arrivals);
         // All threads of a warp execute the same one (PTX ISA 8.8, 9.7.13.1: `bar.sync` is `barrier.cta.sync.aligned`).
-        // SPIR-V has all threads of the barrier's scope come to the same one.
-        let group = if world.spirv.is_some() { 0 } else { self.thread / world.warp() };
-        let converges = Convergence { group, instance: u64::from(at) << 32 | arrival };
+        // SPIR-V has all threads of the barrier's scope come to the same dynamic instance: the same one, on the same path of
+        // calls, in the same iterations of the loops around it (SPIR-V 2.2.5 "Dynamic Instance"). Calls have been put in place.
+        let converges = if world.spirv.is_some() {
+            let iterations = self.part(world).flow.structure.around(at, &self.iterations);
+            Convergence { group: 0, instance: world.instance(at, iterations) }
+        } else {
+            Convergence { group: self.thread / world.warp(), instance: u64::from(at) << 32 | arrival }
+        };
         Barrier { instance: resource << 32 | arrival, resource, members, waits, converges: Some(converges) }
     }
 }

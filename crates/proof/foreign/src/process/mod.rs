@@ -1,6 +1,7 @@
 //! A thread of a module as a process of the search.
 
 mod meeting;
+mod unwritten;
 mod vulkan;
 
 use wattle_check::search::{Action, Address, Change, Members, Process};
@@ -30,6 +31,8 @@ pub struct ModuleThread {
     thread: u32,
     /// How often it has come to each barrier.
     arrivals: Vec<(u64, u32)>,
+    /// The iterations that it has begun since it entered each loop with a barrier in it, by the loop's first instruction.
+    iterations: Vec<(u32, u32)>,
     /// The access of which some cells are not done yet.
     open: Option<Open>,
     /// Whether the head of the loop that begins at the cursor has been reported.
@@ -60,6 +63,7 @@ impl ModuleThread {
             block,
             thread,
             arrivals: Vec::new(),
+            iterations: Vec::new(),
             open: None,
             announced: false,
             ended: false,
@@ -148,6 +152,9 @@ impl ModuleThread {
                         return None;
                     }
                 };
+                if let (true, Some(memory)) = (access.read_only, cells.memory) {
+                    world.read_only.touch(self.part, memory, false);
+                }
                 if read.len() < cells.all.len() {
                     let (target, label) = (cells.target(read.len()), label(world, access, false));
                     let any = address.is_any() || target.is_some_and(|target| world.unfixed.holds(target.address));
@@ -174,10 +181,14 @@ impl ModuleThread {
                         return None;
                     }
                 };
+                self.touch_written(world, &cells);
                 let (item, cell, width) = cells.all[written as usize];
                 let first = cells.all.iter().find(|(of, ..)| *of == item).map_or(cell, |(_, first, _)| *first);
                 let mask = u64::MAX >> (64 - 8 * u32::from(width));
                 let value = values[item as usize].map(|value| value >> (8 * (cell - first)) & mask);
+                if let Some(number) = value.unwritten() {
+                    return Some(self.unwritten(world, at, number));
+                }
                 if self.leaves_any(world, &cells, written as usize, address, value) {
                     return Some(Action::Halt);
                 }
@@ -211,6 +222,13 @@ impl ModuleThread {
         }
     }
 
+    /// Records the memory that it writes, where some memory must not be written.
+    fn touch_written(&self, world: &World, cells: &Cells) {
+        if let (true, Some(memory)) = (self.part(world).reads_read_only, cells.memory) {
+            world.read_only.touch(self.part, memory, true);
+        }
+    }
+
     /// The action of an atomic operation.
     fn update(
         &mut self,
@@ -229,6 +247,7 @@ impl ModuleThread {
                 return Some(Action::Halt);
             }
         };
+        self.touch_written(world, &cells);
         let written = operands[0].zip(operands[1], |a, _| a);
         if self.leaves_any(world, &cells, 0, address, written) {
             return Some(Action::Halt);
@@ -300,10 +319,16 @@ impl ModuleThread {
             {
                 self.note_unfixed(world, at, step);
             }
+            if let Some(step) = kernel.steps.get(at as usize)
+                && let Some(number) = self.lets_unwritten_matter(kernel, step)
+            {
+                return self.unwritten(world, at, number);
+            }
             let before = self.cursor;
             let effect = step(kernel, &mut self.cursor, &mut self.registers);
             if self.cursor.at != at {
                 self.announced = false;
+                self.part(world).flow.structure.go(at, self.cursor.at, &mut self.iterations);
             }
             match effect {
                 Effect::None | Effect::Yield => {}
@@ -503,6 +528,7 @@ impl Process for ModuleThread {
             && self.open == other.open
             && self.local == other.local
             && self.arrivals == other.arrivals
+            && self.iterations == other.iterations
             && (self.announced, self.ended, self.halts_after, self.writes)
                 == (other.announced, other.ended, other.halts_after, other.writes)
             && same_registers()

@@ -24,6 +24,7 @@ use crate::number::Number;
 use crate::pointers::Pointers;
 use crate::prepare::{chosen, parameters, shape_fits};
 use crate::process::ModuleThread;
+use crate::read_only::ReadOnly;
 use crate::spirv::SpirvLaunch;
 use crate::unfixed::Unfixed;
 use crate::unsupported::Unsupported;
@@ -72,6 +73,8 @@ pub(crate) struct Part {
     pub(crate) launch: Launch,
     pub(crate) params: Vec<u8>,
     pub(crate) flow: Flow,
+    /// Whether it has loads of memory that has to be read-only while it runs.
+    pub(crate) reads_read_only: bool,
     /// Which ranges it may write, where that is known.
     pub(crate) pointers: Option<Pointers>,
     /// The first of its threads and of its blocks, among all.
@@ -86,6 +89,9 @@ pub(crate) struct Part {
 impl Part {
     pub(crate) fn new(source: Source, (module, kernel): (Module, usize), launch: Launch, params: Vec<u8>) -> Part {
         let flow = Flow::of(&module.kernels[kernel]);
+        let mut accesses =
+            module.kernels[kernel].steps.iter().filter_map(|step| step.op.outline(|_| {}, |_| {}).access);
+        let reads_read_only = accesses.any(|access| access.read_only);
         Part {
             source,
             module,
@@ -93,6 +99,7 @@ impl Part {
             launch,
             params,
             flow,
+            reads_read_only,
             pointers: None,
             first: 0,
             first_block: 0,
@@ -153,7 +160,10 @@ pub struct World {
     pub volatile_is_plain: bool,
     /// What holds values that nothing fixes.
     pub(crate) unfixed: Unfixed,
+    pub(crate) read_only: ReadOnly,
     wrongs: Mutex<Vec<Wrong>>,
+    /// The numbers of the dynamic instances of barriers: the instruction, and the iterations of the loops around it.
+    instances: Mutex<HashMap<(u32, Vec<u32>), u64>>,
     wanted: Mutex<BTreeMap<(usize, u64), u8>>,
     refused: Mutex<Option<Unsupported>>,
 }
@@ -226,7 +236,9 @@ impl World {
             is_compiled: false,
             volatile_is_plain: false,
             unfixed: Unfixed::default(),
+            read_only: ReadOnly::default(),
             wrongs: Mutex::default(),
+            instances: Mutex::default(),
             wanted: Mutex::default(),
             refused: Mutex::default(),
         }
@@ -335,15 +347,30 @@ impl World {
     /// The registers of a thread before its first instruction.
     pub(crate) fn registers(&self, part: &Part) -> Vec<Deferred> {
         let count = part.kernel().registers.len();
-        self.spirv.as_ref().map_or_else(|| vec![Deferred::Known(0); count], |spirv| spirv.registers(count))
+        match &self.spirv {
+            // What no path reads needs no mark.
+            None if part.kernel().all_assigned => vec![Deferred::Known(0); count],
+            None => (0..count as u32).map(Deferred::Unwritten).collect(),
+            Some(spirv) => spirv.registers(count),
+        }
     }
 
     /// The first bytes of a thread's own memory.
     pub(crate) fn local_bytes(&self, part: &Part, block: u32, thread: u32) -> Vec<Deferred> {
         match &self.spirv {
-            None => vec![Deferred::Known(0); part.kernel().local as usize],
+            None => {
+                let (first, bytes) = (part.kernel().registers.len() as u32, part.kernel().local as u32);
+                (first..first + bytes).map(Deferred::Unwritten).collect()
+            }
             Some(spirv) => spirv.local_bytes(block, thread),
         }
+    }
+
+    /// The number of a dynamic instance of a barrier.
+    pub(crate) fn instance(&self, at: u32, iterations: Vec<u32>) -> u64 {
+        let mut instances = self.instances.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = instances.len() as u64;
+        *instances.entry((at, iterations)).or_insert(next)
     }
 
     /// The number of a fault.

@@ -2,6 +2,7 @@
 
 #[path = "../damage/mod.rs"]
 mod damage;
+mod instances;
 mod meaning;
 mod mutated;
 mod public;

@@ -101,7 +101,7 @@ pub fn ld(m: &mut Modifiers<'_>, names: &mut Names, list: &[Operand], target: &T
     let (count, ty) = items(m, |m| m.ty(|ty| ty.sort != Sort::Pred))?;
     let [d, address] = operands(names, list)?;
     let mut access = names.address(address, space, ty.bytes())?;
-    access.strength = strength;
+    (access.strength, access.read_only) = (strength, read_only);
     if count == 1 {
         let (d, register) = names.wide_destination(d, ty)?;
         access.sign_to = sign(ty, register);

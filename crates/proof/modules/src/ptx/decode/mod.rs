@@ -183,6 +183,7 @@ fn kernel(entry: &Entry, text: &Text, module: &Layout) -> Parsed<Kernel> {
         shared: dynamic_at,
         dynamic_at,
         local,
+        loops: Vec::new(),
         all_assigned,
     })
 }

@@ -185,7 +185,7 @@ impl Names {
                 Some(_) => return self.fail(format!("State space mismatch for '{name}'")),
             },
         };
-        Ok(Access { space, bytes: bytes as u8, sign_to: 0, strength: Strength::Weak, base, offset })
+        Ok(Access { space, bytes: bytes as u8, sign_to: 0, strength: Strength::Weak, read_only: false, base, offset })
     }
 }
 

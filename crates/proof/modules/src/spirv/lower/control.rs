@@ -96,7 +96,11 @@ impl Lowering<'_> {
             match instruction.op {
                 Opcode::Line => self.source = self.source_of(instruction),
                 Opcode::NoLine => self.source = None,
-                Opcode::Phi | Opcode::SelectionMerge | Opcode::LoopMerge | Opcode::Nop => {}
+                Opcode::Phi | Opcode::SelectionMerge | Opcode::Nop => {}
+                Opcode::LoopMerge => {
+                    let behind = instruction.operand(0)?;
+                    self.loops.push(((frame.number, block.label), (frame.number, behind)));
+                }
                 // They have been declared.
                 Opcode::Constant
                 | Opcode::ConstantTrue

@@ -138,7 +138,7 @@ impl Lowering<'_> {
         let base = self.moved(pointer.address, leaf.offset)?;
         // The access is the next step.
         self.roots.insert(self.steps.len(), pointer.root);
-        Ok(Access { space: pointer.space, bytes: bytes as u8, sign_to: 0, strength, base, offset: 0 })
+        Ok(Access { space: pointer.space, bytes: bytes as u8, sign_to: 0, strength, read_only: false, base, offset: 0 })
     }
 
     fn leaves(&self, ty: Id, by: &Instruction) -> Result<Vec<Leaf>, Refused> {

@@ -133,6 +133,8 @@ struct Lowering<'m> {
     source: Option<Source>,
     /// The steps that jump to a label, by the number of the step.
     jumps: Vec<(usize, control::Target)>,
+    /// The labels at which declared loops begin, and those behind them.
+    loops: Vec<(control::Target, control::Target)>,
     targets: HashMap<control::Target, u32>,
     /// The functions that are open, outermost first, for recursion.
     calls: Vec<Id>,
@@ -176,6 +178,7 @@ impl Spirv {
             line: 1,
             source: None,
             jumps: Vec::new(),
+            loops: Vec::new(),
             targets: HashMap::new(),
             calls: Vec::new(),
             frame: 0,
@@ -198,6 +201,8 @@ impl Lowering<'_> {
             };
             self.steps[at].op = Op::Branch { target: to };
         }
+        let place = |target: &control::Target| self.targets.get(target).copied();
+        let loops = self.loops.iter().filter_map(|(head, behind)| Some((place(head)?, place(behind)))).collect();
         let push = self.variables.iter().find(|variable| variable.place == Place::Push);
         let kernel = Kernel {
             name: name.to_owned(),
@@ -214,6 +219,7 @@ impl Lowering<'_> {
             shared: 0,
             dynamic_at: 0,
             local: self.local.len() as u64,
+            loops,
         };
         Ok(Lowered {
             kernel,

@@ -1,0 +1,101 @@
+//! The loops around a barrier: which iterations of them a thread is in tells the dynamic instances of the barrier apart.
+
+use wattle_memory::Set;
+use wattle_modules::code::{Kernel, Op, Ordering};
+
+/// A declared loop: its first instruction, and all that are in it. A way out of the loop is in it as far as no other way leads
+/// there, as SPIR-V has it (SPIR-V 2.11 "Structured Control Flow"): what control comes to from the head alone, up to the
+/// instruction behind the loop.
+#[derive(Debug)]
+struct Construct {
+    head: u32,
+    inside: Set,
+}
+
+/// The declared loops of a kernel that have a barrier in them. The iterations of others say nothing about a barrier, and
+/// counting them would tell apart a waiting thread's states, which are one.
+#[derive(Debug)]
+pub(crate) struct Structure(Vec<Construct>);
+
+impl Structure {
+    /// The loops of a kernel whose instructions have these successors.
+    pub fn of(kernel: &Kernel, next: &[Vec<usize>]) -> Structure {
+        let mut loops = kernel.loops.clone();
+        loops.sort_unstable();
+        loops.dedup();
+        let constructs = loops.into_iter().map(|(head, behind)| {
+            let outside = reached(next, 0, &[head as usize]);
+            let mut inside = reached(next, head as usize, behind.map(|at| at as usize).as_slice());
+            let others: Vec<usize> = inside.iter().filter(|&at| at != head as usize && outside.contains(at)).collect();
+            others.into_iter().for_each(|at| inside.remove(at));
+            Construct { head, inside }
+        });
+        let meets = |construct: &Construct| construct.inside.iter().any(|at| is_meeting(&kernel.steps[at].op));
+        Structure(constructs.filter(meets).collect())
+    }
+
+    /// Counts the iteration that a thread begins by going from one instruction to another, if it does.
+    pub fn go(&self, from: u32, to: u32, iterations: &mut Vec<(u32, u32)>) {
+        let Some(entered) = self.0.iter().find(|construct| construct.head == to) else { return };
+        let is_inside = |head: u32| self.0.iter().any(|of| of.head == head && of.inside.contains(to as usize));
+        iterations.retain(|&(head, _)| is_inside(head));
+        match iterations.iter_mut().find(|(head, _)| *head == to) {
+            Some((_, count)) => *count = if entered.inside.contains(from as usize) { *count + 1 } else { 0 },
+            None => iterations.push((to, 0)),
+        }
+    }
+
+    /// The iterations that a thread with these counts is in, of each loop around an instruction.
+    pub fn around(&self, at: u32, iterations: &[(u32, u32)]) -> Vec<u32> {
+        let around = self.0.iter().filter(|construct| construct.inside.contains(at as usize));
+        let count = |head: u32| iterations.iter().find(|(of, _)| *of == head).map_or(0, |&(_, count)| count);
+        around.map(|construct| count(construct.head)).collect()
+    }
+}
+
+/// What control comes to from an instruction without passing one of these.
+fn reached(next: &[Vec<usize>], from: usize, without: &[usize]) -> Set {
+    let mut reached = Set::new(next.len());
+    let mut open = vec![from];
+    while let Some(at) = open.pop() {
+        if !without.contains(&at) && !reached.contains(at) {
+            reached.insert(at);
+            open.extend(&next[at]);
+        }
+    }
+    reached
+}
+
+/// Whether threads meet at an operation.
+fn is_meeting(op: &Op) -> bool {
+    match op {
+        Op::Ordering(ordering) => matches!(**ordering, Ordering::Barrier { .. }),
+        Op::Barrier { .. } | Op::Exchange { .. } => true,
+        Op::Mov { .. }
+        | Op::Un { .. }
+        | Op::Bin { .. }
+        | Op::Tern { .. }
+        | Op::Test { .. }
+        | Op::TestJoin(_)
+        | Op::Select { .. }
+        | Op::Convert { .. }
+        | Op::Carry { .. }
+        | Op::Special { .. }
+        | Op::Pack { .. }
+        | Op::Unpack { .. }
+        | Op::ToGeneric { .. }
+        | Op::FromGeneric { .. }
+        | Op::IsSpace { .. }
+        | Op::Load { .. }
+        | Op::LoadMany { .. }
+        | Op::Store { .. }
+        | Op::StoreMany { .. }
+        | Op::Rmw { .. }
+        | Op::Cas { .. }
+        | Op::Fence(_)
+        | Op::Yield
+        | Op::Branch { .. }
+        | Op::Exit
+        | Op::Trap => false,
+    }
+}

@@ -1,0 +1,86 @@
+//! Registers and local memory that a thread reads and has not written: a finding where the value matters, and none where a
+//! compiler carries it along.
+
+use wattle_foreign::{Condition, Launch, Options, Source, Verdict, Violation, World, judge};
+
+/// The verdict on a body that begins in line 5, run by two threads, with a pointer to two words in `%a`, the thread's number
+/// in `%t`, and whether that is 0 in `%p`.
+fn verdict(body: &str, asserted: &str) -> Verdict {
+    let text = format!(
+        ".version 8.6 .target sm_90 .address_size 64 .entry k(.param .u64 words)\n{{ .reg .u64 %a, %b, %c; .reg .u32 %t, \
+         %x, %y, %z; .reg .pred %p, %q; .local .align 8 .b8 own[16]; .shared .align 4 .b32 tile[2];\n\
+         ld.param.u64 %a, [words]; mov.u32 %t, %tid.x; setp.eq.u32 %p, %t, 0;\n\n{body}\nret; }}"
+    );
+    let launch = Launch {
+        grid: [1; 3],
+        block: [2, 1, 1],
+        arguments: vec!["words=u32[2]:0".parse().expect("an argument")],
+        dynamic_shared: 0,
+    };
+    let source = Source { file: "k.ptx".into(), text };
+    let mut world = World::new(source, None, launch).unwrap_or_else(|error| panic!("{error}"));
+    let condition = Condition::parse(asserted, world.ranges()).expect("a condition");
+    judge(&mut world, &[condition], &Options::default()).unwrap_or_else(|error| panic!("{error}")).verdict
+}
+
+/// What was not written, and where that matters.
+#[track_caller]
+fn finding(body: &str) -> (String, String) {
+    match verdict(body, "words[0] <= 4294967295") {
+        Verdict::Violated(violation @ Violation::Unassigned { .. }, steps) => {
+            let Violation::Unassigned { place, read } = &violation else { unreachable!() };
+            assert!(steps.contains(read) && violation.kind() == "unwritten value", "{steps:?}");
+            (place.clone(), read.at.clone())
+        }
+        other => panic!("{body}: {other:?}"),
+    }
+}
+
+#[test]
+fn registers_matter_as_addresses_conditions_and_what_others_get() {
+    for (body, register, line) in [
+        ("ld.global.u32 %x, [%b];", "%b", 5),
+        ("mov.u64 %c, %b;\nadd.u64 %c, %c, %a;\nst.global.u32 [%c], %t;", "%b", 7),
+        ("@%q bra L;\nL: mov.u32 %x, 1;", "%q", 5),
+        ("setp.eq.u32 %q, %x, 0;\n@%q st.shared.u32 [tile], %t;", "%x", 6),
+        ("@%p st.global.u32 [%a], %x;", "%x", 5),
+        ("@%p mov.u32 %x, 1;\nmad.lo.u32 %y, %t, 4, 0;\nst.shared.u32 [%y], %x;", "%x", 7),
+        ("red.global.add.u32 [%a], %x;", "%x", 5),
+        ("atom.global.cas.b32 %y, [%a], 0, %x;", "%x", 5),
+        ("bar.sync %x;", "%x", 5),
+        ("shfl.sync.idx.b32 %y, %x, 0, 31, 3;", "%x", 5),
+    ] {
+        assert_eq!(finding(body), (format!("register `{register}`"), format!("k.ptx:{line}")), "{body}");
+    }
+}
+
+#[test]
+fn local_memory_matters_likewise() {
+    let part = "mov.u64 %b, own;\nst.local.u32 [%b], %t;\n";
+    let stored = format!("{part}ld.local.v2.u32 {{%x, %y}}, [%b];\n@%p st.global.u32 [%a], %y;");
+    assert_eq!(finding(&stored), ("byte 4 of local memory".into(), "k.ptx:8".into()));
+    let generic = format!("{part}cvta.local.u64 %b, %b;\nld.u64 %c, [%b];\nld.global.u32 %x, [%c];");
+    assert_eq!(finding(&generic), ("byte 4 of local memory".into(), "k.ptx:9".into()));
+    let copied = format!("{part}ld.local.u32 %x, [%b+8];\nst.local.u32 [%b], %x;\nld.local.u32 %y, [%b];\n");
+    assert_eq!(finding(&format!("{copied}@%p red.global.add.u32 [%a], %y;")).0, "byte 8 of local memory");
+    let written =
+        format!("{part}st.local.u32 [%b+4], 7;\nld.local.v2.u32 {{%x, %y}}, [%b];\n@%p st.global.u32 [%a], %y;");
+    assert_eq!(verdict(&written, "words[0] == 7"), Verdict::Holds);
+}
+
+#[test]
+fn values_that_compilers_carry_along_do_not_matter() {
+    for body in [
+        // The arm of a selection that is not chosen, and a computation in it.
+        "add.u32 %y, %x, 1; selp.u32 %z, 7, %y, %p; @%p st.global.u32 [%a], %z;",
+        // A register that is written and read under one predicate.
+        "@%p mov.u32 %x, 7; @%p st.global.u32 [%a], %x;",
+        // A copy of a record to the thread's own memory.
+        "mov.u64 %b, own; mov.b64 %c, {%t, %x}; st.local.u64 [%b], %c; @%p st.global.u32 [%a], 7;",
+        "mov.u64 %b, own; st.local.v2.u32 [%b], {%t, %x}; ld.local.u32 %y, [%b]; add.u32 %y, %y, 7;\n\
+         @%p st.global.u32 [%a], %y;",
+        "setp.eq.u32 %q, %x, 0; and.pred %q, %q, %p; @%p st.global.u32 [%a], 7;",
+    ] {
+        assert_eq!(verdict(body, "words[0] == 7"), Verdict::Holds, "{body}");
+    }
+}
